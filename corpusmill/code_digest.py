@@ -1,0 +1,59 @@
+"""A digest of the code that a step imports, so that editing a module reruns the steps using it."""
+
+import ast
+import functools
+import hashlib
+from pathlib import Path
+
+PACKAGE = "corpusmill"
+
+
+def _without_docstrings(tree: ast.Module) -> ast.Module:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            first = node.body[0] if node.body else None
+            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+                node.body = node.body[1:]
+    return tree
+
+
+@functools.cache
+def _parsed(path: Path) -> tuple[str, frozenset[str]]:
+    """The code of a file without comments, docstrings and layout; the package modules it imports."""
+    tree = _without_docstrings(ast.parse(path.read_text("utf-8")))
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
+    return ast.dump(tree), frozenset(name for name in names if name.split(".")[0] == PACKAGE)
+
+
+def _file_of(root: Path, module: str) -> Path | None:
+    path = root.joinpath(*module.split("."))
+    for candidate in (path.with_suffix(".py"), path / "__init__.py"):
+        if candidate.is_file():
+            return candidate
+    return None
+
+
+def code_digest(root: Path, script: Path) -> str:
+    """16 hex digits of all package code that `script` imports, directly or through others.
+
+    Comments, docstrings and formatting do not count, nor the script itself, which Snakemake
+    watches.
+    """
+    seen: dict[str, str] = {}
+    open_modules = sorted(_parsed(script)[1])
+    while open_modules:
+        module = open_modules.pop()
+        file = _file_of(root, module)
+        if module in seen or file is None:
+            continue
+        seen[module], imported = _parsed(file)
+        open_modules.extend(sorted(imported))
+    digest = hashlib.sha256()
+    for module in sorted(seen):
+        digest.update(f"{module}\0{seen[module]}\0".encode())
+    return digest.hexdigest()[:16]

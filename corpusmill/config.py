@@ -1,0 +1,79 @@
+"""The run's configuration: checked whole before any job, one line per fault."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import jsonschema
+import yaml
+
+
+def _place(path) -> str:
+    """`sources[0].weight` for the path of a schema error."""
+    text = ""
+    for step in path:
+        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else str(step)
+    return text or "the configuration"
+
+
+def _in_words(error: jsonschema.ValidationError, schema: dict) -> str:
+    place = _place(error.absolute_path)
+    if error.validator == "additionalProperties":
+        known = sorted(error.schema.get("properties", {}))
+        unknown = sorted(set(error.instance) - set(known))
+        return f"{place}: unknown key {unknown[0]}. Known here: {', '.join(known)}."
+    meaning = error.schema.get("description", "") if isinstance(error.schema, dict) else ""
+    return f"{place}: {error.message}. {meaning}".strip()
+
+
+def _conflicts(config: dict) -> Iterator[str]:
+    """What the schema cannot say: keys that must fit one another."""
+    minhash, dedup = config["minhash"], config["dedup"]
+    if (dedup["bands"] == "auto") != (dedup["rows"] == "auto"):
+        yield (
+            "dedup.bands and dedup.rows: one is auto and the other a number. "
+            "Give both, or auto for both."
+        )
+    elif dedup["bands"] != "auto":
+        used = dedup["bands"] * dedup["rows"]
+        if used > minhash["permutations"]:
+            yield (
+                f"dedup.bands ({dedup['bands']}) x dedup.rows ({dedup['rows']}) = {used} exceeds "
+                f"minhash.permutations ({minhash['permutations']}). Lower one or raise the other."
+            )
+    names = [source["name"] for source in config["sources"]]
+    for name in {name for name in names if names.count(name) > 1}:
+        yield f'sources: "{name}" is there twice. Give each source a name of its own.'
+    for name in dedup["priority"]:
+        if name not in names:
+            yield f'dedup.priority: no source is called "{name}". Sources: {", ".join(names)}.'
+    if config["splits"]["validation"] + config["splits"]["test"] >= 1:
+        yield "splits: validation + test leave nothing for train. Lower them below 1 together."
+
+
+def check_config(config: dict, schema_file: Path) -> None:
+    """Raise ValueError with one line per fault if the configuration cannot be run."""
+    schema = yaml.safe_load(schema_file.read_text("utf-8"))
+    validator = jsonschema.Draft202012Validator(schema)
+    faults = sorted(validator.iter_errors(config), key=lambda e: [str(p) for p in e.absolute_path])
+    lines = [_in_words(jsonschema.exceptions.best_match([fault]), schema) for fault in faults]
+    if not lines:
+        lines = list(_conflicts(config))
+    if lines:
+        raise ValueError("\n".join(lines))
+
+
+def band_setting(config: dict) -> tuple[int, int]:
+    """(bands, rows): as given, or those with the least expected error at the threshold."""
+    dedup = config["dedup"]
+    if dedup["bands"] != "auto":
+        return dedup["bands"], dedup["rows"]
+    from datasketch import MinHashLSH
+
+    lsh = MinHashLSH(dedup["threshold"], num_perm=config["minhash"]["permutations"])
+    return lsh.b, lsh.r
+
+
+def fractions(config: dict) -> dict[str, float]:
+    """The share of the documents that each split gets."""
+    validation, test = config["splits"]["validation"], config["splits"]["test"]
+    return {"train": 1 - validation - test, "validation": validation, "test": test}

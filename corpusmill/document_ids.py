@@ -1,0 +1,38 @@
+"""Document ids, and every use of chance: keyed hashes of them.
+
+id = part << 32 | row, one-to-one with (source, file, line). Parts keep their numbers when a
+corpus grows, so ids do too, and whatever is decided by a hash of the id.
+"""
+
+import hashlib
+
+import numpy as np
+
+ROW_BITS = 32
+ROW_MASK = (1 << ROW_BITS) - 1
+
+
+def ids_of_part(part: int, rows: int) -> np.ndarray:
+    """uint64 (rows,): the ids of all documents of a part."""
+    return np.uint64(part << ROW_BITS) | np.arange(rows, dtype=np.uint64)
+
+
+def _mixed(x: np.ndarray) -> np.ndarray:
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+def keyed_hash(ids: np.ndarray, seed: int, purpose: str) -> np.ndarray:
+    """uint64, evenly spread; another key for every seed and purpose.
+
+    A bijection of the ids: no two documents ever share a hash of the same purpose.
+    """
+    key = hashlib.sha256(f"corpusmill/{seed}/{purpose}".encode()).digest()
+    first, second = np.frombuffer(key[:16], "<u8")
+    return _mixed(_mixed(ids.astype(np.uint64) ^ first) + second)
+
+
+def unit_hash(ids: np.ndarray, seed: int, purpose: str) -> np.ndarray:
+    """float64 in [0, 1): `keyed_hash` as a fraction of its range, 53 bits of it."""
+    return (keyed_hash(ids, seed, purpose) >> np.uint64(11)) * 2.0**-53

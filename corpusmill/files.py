@@ -1,0 +1,81 @@
+"""Files that appear whole or not at all, and their digests."""
+
+import contextlib
+import hashlib
+import json
+import os
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+READ_BYTES = 1 << 20
+
+
+@contextlib.contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A temporary name beside `path`, moved onto it when the block ends well.
+
+    What an earlier, killed writer of the same file left behind is removed first; should that
+    writer still be alive, its own move fails and it can harm nothing.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    for leftover in path.parent.glob(f".{path.name}.*.tmp"):
+        leftover.unlink(missing_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
+    try:
+        yield temporary
+        with open(temporary, "rb") as written:
+            os.fsync(written.fileno())
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def save_array(path: Path, array: np.ndarray) -> None:
+    with replacing(path) as temporary, open(temporary, "wb") as file:
+        np.save(file, array, allow_pickle=False)
+
+
+def load_array(path: Path) -> np.ndarray:
+    """An array as a read-only view of its file, so only what is used is read."""
+    return np.load(path, mmap_mode="r", allow_pickle=False)
+
+
+def save_json(path: Path, value: Any) -> None:
+    with replacing(path) as temporary:
+        temporary.write_text(json.dumps(value, indent=1, ensure_ascii=False) + "\n", "utf-8")
+
+
+def load_json(path: Path) -> Any:
+    return json.loads(Path(path).read_text("utf-8"))
+
+
+def file_sha256(path: Path) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+class DigestingFile:
+    """A binary file being written that knows its size and SHA-256 when it is done."""
+
+    def __init__(self, file) -> None:
+        self._file = file
+        self._sha256 = hashlib.sha256()
+        self.bytes = 0
+
+    def write(self, block) -> int:
+        self._file.write(block)
+        self._sha256.update(block)
+        self.bytes += len(memoryview(block).cast("B"))
+        return len(block)
+
+    def flush(self) -> None:
+        self._file.flush()
+
+    @property
+    def sha256(self) -> str:
+        return self._sha256.hexdigest()

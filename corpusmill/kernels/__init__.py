@@ -1,0 +1,1 @@
+"""The compiled inner loops. Arrays in, arrays out; callers have checked everything."""

@@ -1,0 +1,114 @@
+"""Cleaned text: lower-cased, ASCII punctuation deleted, white space stripped and collapsed.
+
+`clean(s) == re.sub(r"\\s+", " ", s.lower().translate(without_punctuation).strip())`, straight from
+UTF-8 bytes to code points, with the tables of `corpusmill.unicode_tables`.
+"""
+
+import numpy as np
+
+from corpusmill.kernels.jit import kernel
+
+# Layout of a table entry: the lowered code point and what to do with it.
+CODE_POINT = 0x1FFFFF
+SPACE = 1 << 21
+DROP = 1 << 22
+IRREGULAR = 1 << 23  # lower() is not one fixed code point: U+03A3 and U+0130
+CASED = 1 << 24
+CASE_IGNORABLE = 1 << 25
+
+CAPITAL_SIGMA = 0x3A3
+SMALL_SIGMA = 0x3C3
+FINAL_SIGMA = 0x3C2
+COMBINING_DOT = 0x307
+
+
+@kernel
+def decode_one(data, i):
+    """The code point that starts at byte i of valid UTF-8, and where the next one starts."""
+    lead = np.uint32(data[i])
+    if lead < 0x80:
+        return lead, i + 1
+    if lead < 0xE0:
+        return (lead & 0x1F) << 6 | (np.uint32(data[i + 1]) & 0x3F), i + 2
+    if lead < 0xF0:
+        middle = (np.uint32(data[i + 1]) & 0x3F) << 6
+        return (lead & 0x0F) << 12 | middle | (np.uint32(data[i + 2]) & 0x3F), i + 3
+    high = (lead & 0x07) << 18 | (np.uint32(data[i + 1]) & 0x3F) << 12
+    return high | (np.uint32(data[i + 2]) & 0x3F) << 6 | (np.uint32(data[i + 3]) & 0x3F), i + 4
+
+
+@kernel
+def cased_before(data, start, i, table):
+    """Whether the last character before byte i that is not case-ignorable is cased."""
+    while i > start:
+        i -= 1
+        while data[i] & 0xC0 == 0x80:
+            i -= 1
+        point, _ = decode_one(data, i)
+        if not table[point] & CASE_IGNORABLE:
+            return table[point] & CASED != 0
+    return False
+
+
+@kernel
+def cased_after(data, i, stop, table):
+    """Whether the first character from byte i on that is not case-ignorable is cased."""
+    while i < stop:
+        point, i = decode_one(data, i)
+        if not table[point] & CASE_IGNORABLE:
+            return table[point] & CASED != 0
+    return False
+
+
+@kernel
+def clean_text(data, start, stop, table, limit, chars):
+    """Write the cleaned code points of data[start:stop] to `chars`; return how many.
+
+    data: uint8, valid UTF-8 in [start, stop). table: uint32 (0x110000,), see unicode_tables.
+    chars: uint32, room for min(stop - start, limit + 1) + 2 entries. Stops early once more than
+    `limit` characters are sure, so the count is exact when it is at most `limit`.
+    """
+    n = 0
+    last_space = np.uint32(1)  # 1: a space now would be leading or doubled
+    i = start
+    while i < stop and n <= limit:
+        byte = data[i]
+        if byte < 0x80:
+            entry = table[byte]
+            i += 1
+        else:
+            at = i
+            point, i = decode_one(data, i)
+            entry = table[point]
+            if entry & IRREGULAR:
+                if point == CAPITAL_SIGMA:
+                    final = cased_before(data, start, at, table)
+                    if final:
+                        final = not cased_after(data, i, stop, table)
+                    entry = np.uint32(FINAL_SIGMA if final else SMALL_SIGMA)
+                else:  # U+0130 lowers to "i" and a combining dot above
+                    chars[n] = np.uint32(0x69)
+                    n += 1
+                    entry = np.uint32(COMBINING_DOT)
+        # No branch on the text: every character is written, and the count moves on if it stays.
+        space = np.uint32(entry >> 21) & np.uint32(1)
+        drop = np.uint32(entry >> 22) & np.uint32(1)
+        stays = (drop | (space & last_space)) ^ np.uint32(1)
+        chars[n] = entry & CODE_POINT
+        n += stays
+        last_space = space if stays else last_space
+    if n > 0 and last_space and i >= stop:
+        n -= 1
+    return n
+
+
+@kernel
+def count_cleaned(data, offsets, table, limit, counts):
+    """counts[d] = min(len(clean(text d)), limit) for every document of a text column.
+
+    offsets: int64 (documents + 1,). counts: uint32 (documents,), written.
+    """
+    chars = np.empty(limit + 4, np.uint32)
+    for d in range(counts.size):
+        n = clean_text(data, offsets[d], offsets[d + 1], table, limit, chars)
+        counts[d] = min(n, limit)

@@ -1,0 +1,240 @@
+"""Input files as located records; a file that ends too early is an error, never a shorter file."""
+
+import json
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+import zstandard
+
+BLOCK_BYTES = 1 << 18
+FORMATS = {".jsonl": 1.0, ".jsonl.zst": 4.0, ".jsonl.gz": 4.0, ".parquet": 3.0}
+"""File name endings that can be read, and the bytes of text expected per byte of file."""
+
+_members = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_string = msgspec.json.Decoder(str)
+
+
+class Record(NamedTuple):
+    """One document: its text and the members beside it, as raw JSON (`"url":"x","n":1`)."""
+
+    line: int
+    text: str
+    rest: bytes
+
+
+class Malformed(NamedTuple):
+    """A record that is none: where it stands, why, and how it starts."""
+
+    line: int
+    offset: int | None
+    reason: str
+    start: str
+
+
+def format_of(path: str) -> str:
+    """The ending of FORMATS that a file name has."""
+    for ending in FORMATS:
+        if str(path).endswith(ending):
+            return ending
+    raise ValueError(
+        f"{path}: expected a file name ending in {', '.join(FORMATS)}. "
+        "Rename the file or correct sources[].files."
+    )
+
+
+def _stored_blocks(file, progress) -> Iterator[bytes]:
+    while block := file.read(BLOCK_BYTES):
+        yield block
+        progress.advance(len(block))
+
+
+def _zstd_blocks(path: str, stored: Iterator[bytes]) -> Iterator[bytes]:
+    """The content of all frames; raises where one is damaged or cut off."""
+    frame = None
+    offset = 0
+    for block in stored:
+        while block:
+            if frame is None:
+                frame = zstandard.ZstdDecompressor().decompressobj()
+            try:
+                yield frame.decompress(block)
+            except zstandard.ZstdError as error:
+                raise ValueError(
+                    f"{path}: damaged zstd data in the {BLOCK_BYTES} bytes from byte {offset} on "
+                    f"({error}). Fetch the file again."
+                ) from error
+            offset += len(block) - len(frame.unused_data)
+            block = frame.unused_data
+            if frame.eof:
+                frame = None
+    if frame is not None:
+        raise ValueError(
+            f"{path}: the zstd stream is cut off at byte {offset}, inside a frame. "
+            "Fetch the file again."
+        )
+
+
+def _gzip_blocks(path: str, stored: Iterator[bytes]) -> Iterator[bytes]:
+    """The content of all members; raises where one is damaged or cut off."""
+    member = None
+    offset = 0
+    for block in stored:
+        while block:
+            if member is None:
+                if not block.strip(b"\0"):
+                    break  # tape blocks are padded with zeros, which gzip allows
+                member = zlib.decompressobj(wbits=31)
+            try:
+                yield member.decompress(block)
+            except zlib.error as error:
+                raise ValueError(
+                    f"{path}: damaged gzip data in the {BLOCK_BYTES} bytes from byte {offset} on "
+                    f"({error}). Fetch the file again."
+                ) from error
+            offset += len(block) - len(member.unused_data)
+            block = member.unused_data
+            if member.eof:
+                member = None
+    if member is not None:
+        raise ValueError(
+            f"{path}: the gzip stream is cut off at byte {offset}, inside a member. "
+            "Fetch the file again."
+        )
+
+
+def _plain_blocks(path: str, stored: Iterator[bytes]) -> Iterator[bytes]:
+    yield from stored
+
+
+_BLOCKS = {".jsonl": _plain_blocks, ".jsonl.zst": _zstd_blocks, ".jsonl.gz": _gzip_blocks}
+
+
+def _lines(blocks: Iterator[bytes]) -> Iterator[bytes]:
+    """The lines of a byte stream without their ends; a last line needs no end."""
+    open_line: list[bytes] = []
+    for block in blocks:
+        first, *others = block.split(b"\n")
+        open_line.append(first)
+        if others:
+            yield b"".join(open_line)
+            yield from others[:-1]
+            open_line = [others[-1]]
+    if last := b"".join(open_line):
+        yield last
+
+
+def read_lines(path: str, progress) -> Iterator[bytes]:
+    """The lines of a .jsonl, .jsonl.zst or .jsonl.gz file, every byte of it accounted for."""
+    with open(path, "rb") as file:
+        yield from _lines(_BLOCKS[format_of(path)](path, _stored_blocks(file, progress)))
+
+
+def _why_malformed(line: bytes, text_field: str) -> str:
+    """The reason in words, found the slow way. Only bad records come here."""
+    if not line.strip():
+        return "blank line"
+    try:
+        value = json.loads(line.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        return f"not UTF-8 at byte {error.start} of the line"
+    except ValueError as error:
+        return f"not JSON: {error}"
+    except RecursionError:
+        return "nested too deeply"
+    if not isinstance(value, dict):
+        return f"expected a JSON object, found {type(value).__name__}"
+    if text_field not in value:
+        return f'no "{text_field}" field'
+    if not isinstance(value[text_field], str):
+        return f'"{text_field}" is {type(value[text_field]).__name__}, not a string'
+    return f'"{text_field}" or another field is not valid Unicode (a lone surrogate)'
+
+
+def _joined(members: dict[str, msgspec.Raw], names: dict[str, bytes]) -> bytes:
+    """Raw members as they stand between the braces of a JSON object."""
+    parts = []
+    for name, raw in members.items():
+        if name not in names:
+            names[name] = msgspec.json.encode(name) + b":"
+        parts.append(names[name] + raw)
+    rest = b",".join(parts)
+    if not rest.isascii():
+        rest.decode("utf-8")  # raw members are copied unparsed, but never as broken UTF-8
+    return rest
+
+
+def _lone_surrogates_kept(line: bytes, text_field: str) -> tuple[str, bytes] | None:
+    """A record whose only fault is lone surrogates in its text, for a mode that mends them."""
+    value = json.loads(line.decode("utf-8"))
+    if not isinstance(value, dict) or not isinstance(value.get(text_field), str):
+        return None
+    text = value.pop(text_field)
+    rest = json.dumps(value, ensure_ascii=True, separators=(",", ":"))[1:-1]
+    return text, rest.encode("ascii")
+
+
+def _json_records(
+    path: str, text_field: str, keep_surrogates: bool, progress
+) -> Iterator[Record | Malformed]:
+    names: dict[str, bytes] = {}
+    offset = 0
+    for number, line in enumerate(read_lines(path, progress), 1):
+        try:
+            members = _members.decode(line)
+            text = _string.decode(members.pop(text_field))
+            yield Record(number, text, _joined(members, names))
+        except (msgspec.MsgspecError, UnicodeDecodeError, KeyError, RecursionError):
+            reason = _why_malformed(line, text_field)
+            mended = None
+            if keep_surrogates and reason.endswith("(a lone surrogate)"):
+                mended = _lone_surrogates_kept(line, text_field)
+            if mended:
+                yield Record(number, *mended)
+            else:
+                start = line[:80].decode("utf-8", "backslashreplace")
+                yield Malformed(number, offset, reason, start)
+        offset += len(line) + 1
+
+
+def _parquet_records(path: str, text_field: str, progress) -> Iterator[Record | Malformed]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        file = pq.ParquetFile(path)
+    except pa.ArrowInvalid as error:
+        raise ValueError(f"{path}: not a whole Parquet file ({error}). Fetch it again.") from error
+    if text_field not in file.schema_arrow.names:
+        raise ValueError(
+            f'{path}: no "{text_field}" column; it has {", ".join(file.schema_arrow.names)}. '
+            "Set sources[].text_field."
+        )
+    number = 0
+    bytes_per_row = Path(path).stat().st_size / max(file.metadata.num_rows, 1)
+    for batch in file.iter_batches(batch_size=1024):
+        texts = batch.column(text_field).to_pylist()
+        others = batch.drop_columns([text_field]).to_pylist()
+        for text, other in zip(texts, others, strict=True):
+            number += 1
+            if isinstance(text, str):
+                yield Record(number, text, msgspec.json.encode(other)[1:-1])
+            else:
+                reason = f'"{text_field}" is {type(text).__name__}, not a string'
+                yield Malformed(number, None, reason, str(text)[:80])
+        progress.advance(int(batch.num_rows * bytes_per_row))
+
+
+def read_records(
+    path: str, text_field: str, progress, keep_surrogates: bool = False
+) -> Iterator[Record | Malformed]:
+    """Every record of a file in its order, the malformed ones too.
+
+    keep_surrogates: also accept texts with lone surrogates, which cannot be written as UTF-8;
+    the caller mends them.
+    """
+    if format_of(path) == ".parquet":
+        return _parquet_records(path, text_field, progress)
+    return _json_records(path, text_field, keep_surrogates, progress)

@@ -1,0 +1,21 @@
+"""Decision tables: a few small columns, one row per document of a part."""
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.feather as feather
+
+from corpusmill.files import replacing
+
+
+def save_table(path: Path, **columns: np.ndarray) -> None:
+    table = pa.table({name: pa.array(values) for name, values in columns.items()})
+    with replacing(path) as temporary:
+        feather.write_feather(table, str(temporary), compression="lz4")
+
+
+def load_table(path: Path, *names: str) -> list[np.ndarray]:
+    """The named columns as arrays, in the order asked for."""
+    table = feather.read_table(str(path), columns=list(names), memory_map=True)
+    return [table.column(name).to_numpy() for name in names]

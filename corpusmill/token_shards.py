@@ -1,0 +1,87 @@
+"""Token shards: `.bin` raw ids, `.idx` where each document begins, `.json` what they are."""
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+
+from corpusmill.files import DigestingFile, load_json, replacing, save_json
+
+
+def with_ends(offsets: np.ndarray, ids: np.ndarray, end: int, dtype: str) -> np.ndarray:
+    """The ids of all documents with `end` after each."""
+    out = np.full(ids.size + offsets.size - 1, end, np.dtype(dtype).newbyteorder("<"))
+    # Document d moves d places to the right; the places left over hold the end token already.
+    taken = np.ones(out.size, bool)
+    taken[offsets[1:] + np.arange(offsets.size - 1)] = False
+    out[taken] = ids
+    return out
+
+
+class TokenShardWriter:
+    """Writes one token shard, document batch by document batch; the three files appear at last."""
+
+    def __init__(self, bin: Path, idx: Path, meta: Path) -> None:
+        self.bin, self.idx, self.meta = bin, idx, meta
+        self.documents = 0
+        self.tokens = 0
+        self.by_source: dict[str, Counter] = {}
+        self._lengths: list[np.ndarray] = []
+
+    def __enter__(self) -> "TokenShardWriter":
+        self._replacing = replacing(self.bin)
+        self._raw = open(self._replacing.__enter__(), "wb")
+        self._file = DigestingFile(self._raw)
+        return self
+
+    def add(self, sources: list[str], offsets: np.ndarray, ids: np.ndarray, end: int, dtype: str):
+        tokens = with_ends(offsets, ids, end, dtype)
+        self._file.write(tokens)
+        lengths = np.diff(offsets) + 1
+        self._lengths.append(lengths)
+        self.documents += len(sources)
+        self.tokens += tokens.size
+        for source, length in zip(sources, lengths.tolist(), strict=True):
+            count = self.by_source.setdefault(source, Counter())
+            count["documents"] += 1
+            count["tokens"] += length
+
+    def __exit__(self, *error) -> None:
+        self._raw.close()
+        self._replacing.__exit__(*error)
+
+    def finish(self, **facts) -> None:
+        """Write the index and, last, the description, with whatever else is known of the shard."""
+        starts = np.zeros(self.documents + 1, "<u8")
+        if self._lengths:
+            np.cumsum(np.concatenate(self._lengths), out=starts[1:])
+        with replacing(self.idx) as temporary:
+            starts.tofile(temporary)
+        save_json(
+            self.meta,
+            {
+                "corpusmill.tokens": 1,
+                "documents": self.documents,
+                "tokens": self.tokens,
+                "bytes": self._file.bytes,
+                "sha256": self._file.sha256,
+                "by_source": {name: dict(count) for name, count in sorted(self.by_source.items())},
+                **facts,
+            },
+        )
+
+
+class TokenShard:
+    """A token shard on disk, mapped."""
+
+    def __init__(self, bin: Path, idx: Path, meta: Path) -> None:
+        self.facts = load_json(meta)
+        dtype = np.dtype(self.facts["dtype"]).newbyteorder("<")
+        self.tokens = (
+            np.memmap(bin, dtype, "r") if Path(bin).stat().st_size else np.zeros(0, dtype)
+        )
+        self.starts = np.fromfile(idx, "<u8")
+
+    def document(self, row: int) -> np.ndarray:
+        """The ids of one document, its end token last."""
+        return self.tokens[int(self.starts[row]) : int(self.starts[row + 1])]

@@ -1,0 +1,248 @@
+"""Tokenizers: loaded once by transformers, kept beside the run, encoded with the fastest engine.
+
+The reference for every id is `tokenizer(text, add_special_tokens=False,
+split_special_tokens=True)` of transformers: a special token's string inside a text is text.
+"""
+
+import json
+import logging
+import unicodedata
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from corpusmill.files import load_json, save_json
+from corpusmill.texts import TextColumn, string_array
+
+SETTING_FILE = "corpusmill.json"
+
+PROBES = [
+    "",
+    " ",
+    "\n\n \t x\r\n",
+    "Hello, world! It's 2026; they'll pay $1,234.56 (~3e-4).",
+    "def f(x):\n    return x ** 2  # square\n\n\n\tif x: pass",
+    "<|endoftext|> <|im_end|> <|im_start|> <s> </s> [CLS] <think>text</think>",
+    "Größe, naïve café, coöperate — “quotes” … ½ ﬁ Ǆ",
+    unicodedata.normalize("NFD", "Größe, naïve café; Việt Nam; がぎぐ; 한국어"),
+    "Ελληνικά: ΑΣ ΣΑΣ. Русский текст, ещё. עברית العربية हिन्दी ไทย",
+    "漢字かな交じり文、全角　スペース。中文没有空格的句子。한국어 문장입니다.",
+    "👩‍👩‍👧‍👦 🏳️‍🌈 e\u0301\u200b\u00a0\ufeff\u2028 \U0001f600\U00020000 \x00\x07",
+    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa 0000000000000000000000000 ////",
+]
+"""Texts on which two engines that differ are likely to differ."""
+
+
+class Setting(NamedTuple):
+    """What encode and verify must know of a tokenizer; stored as corpusmill.json beside it."""
+
+    source: str
+    vocabulary: int  # len(tokenizer): every id is below
+    end_of_text: str
+    end_of_text_id: int
+    dtype: str  # uint16 or uint32
+    engine: str  # gigatoken or reference
+    lossless: bool  # decoding gives the text back
+
+    @classmethod
+    def load(cls, folder: Path) -> "Setting":
+        return cls(**load_json(Path(folder) / SETTING_FILE))
+
+
+def load_reference(source: str):
+    """The transformers tokenizer of a local folder or hub id."""
+    from transformers import AutoTokenizer
+    from transformers.utils import logging as transformers_logging
+
+    transformers_logging.set_verbosity_error()  # no word about texts beyond a model's context
+    try:
+        return AutoTokenizer.from_pretrained(source)
+    except (OSError, ValueError, ImportError) as error:
+        raise ValueError(
+            f"tokenizer.source: transformers cannot load {source} "
+            f"({str(error).splitlines()[0]}). Give a folder with tokenizer.json, a hub id that "
+            "this machine can reach, or train."
+        ) from error
+
+
+def reference_ids(reference, texts: list[str]) -> list[list[int]]:
+    if not texts:
+        return []
+    return reference(texts, add_special_tokens=False, split_special_tokens=True)["input_ids"]
+
+
+def _fast_definition(reference) -> str:
+    """tokenizer.json without its special added tokens: their strings then are plain text."""
+    if not getattr(reference, "is_fast", False):
+        raise ValueError("not a fast tokenizer: it has no tokenizer.json")
+    definition = json.loads(reference.backend_tokenizer.to_str())
+    definition["added_tokens"] = [
+        token for token in definition["added_tokens"] if not token["special"]
+    ]
+    definition["post_processor"] = None
+    definition["truncation"] = definition["padding"] = None
+    return json.dumps(definition)
+
+
+def _normalized(reference, text: str) -> str:
+    """A text as the tokenizer itself normalises it before it splits it."""
+    if not getattr(reference, "is_fast", False) or not reference.backend_tokenizer.normalizer:
+        return text
+    return reference.backend_tokenizer.normalizer.normalize_str(text)
+
+
+def decoded(reference, ids) -> str:
+    return reference.decode(
+        ids, skip_special_tokens=False, clean_up_tokenization_spaces=False
+    )
+
+
+def gives_back(reference, ids, text: str) -> bool:
+    """Whether ids decode to the text, or to what the tokenizer normalises it to."""
+    return decoded(reference, ids) in (text, _normalized(reference, text))
+
+
+Encoder = Callable[[list[str]], tuple[np.ndarray, np.ndarray]]
+"""Texts to (offsets int64 (texts + 1,), ids uint32): text i is ids[offsets[i]:offsets[i + 1]]."""
+
+
+def reference_encoder(reference) -> Encoder:
+    def encode(texts: list[str]) -> tuple[np.ndarray, np.ndarray]:
+        ids = reference_ids(reference, texts)
+        offsets = np.zeros(len(ids) + 1, np.int64)
+        np.cumsum([len(one) for one in ids], out=offsets[1:])
+        flat = np.fromiter((id for one in ids for id in one), np.uint32, int(offsets[-1]))
+        return offsets, flat
+
+    return encode
+
+
+def gigatoken_encoder(reference) -> Encoder:
+    import awkward as ak
+    import gigatoken
+
+    backend = gigatoken.Tokenizer.from_json(_fast_definition(reference))
+
+    def encode(texts: list[str]) -> tuple[np.ndarray, np.ndarray]:
+        if not texts:
+            return np.zeros(1, np.int64), np.zeros(0, np.uint32)
+        column = TextColumn.of(string_array([text.encode() for text in texts]))
+        characters = ak.contents.NumpyArray(column.data, parameters={"__array__": "char"})
+        strings = ak.contents.ListOffsetArray(
+            ak.index.Index64(column.offsets), characters, parameters={"__array__": "string"}
+        )
+        layout = backend.encode_batch(ak.Array(strings), parallel=False).layout
+        return np.asarray(layout.offsets), np.asarray(layout.content.data)
+
+    return encode
+
+
+def first_difference(reference, encode: Encoder, texts: list[str]) -> str | None:
+    """The first text whose ids are not the reference's, in words; None if all are equal."""
+    offsets, ids = encode(texts)
+    for i, expected in enumerate(reference_ids(reference, texts)):
+        got = ids[offsets[i] : offsets[i + 1]].tolist()
+        if got != expected:
+            place = next(
+                (k for k, (x, y) in enumerate(zip(got, expected, strict=False)) if x != y),
+                min(len(got), len(expected)),
+            )
+            return (
+                f"text {i} ({texts[i][:60]!r}): id {place} is {got[place : place + 3]}, "
+                f"the reference has {expected[place : place + 3]}"
+            )
+    return None
+
+
+def encoder_of(reference, setting: Setting) -> Encoder:
+    maker = gigatoken_encoder if setting.engine == "gigatoken" else reference_encoder
+    return maker(reference)
+
+
+def chosen_engine(reference, wanted: str) -> str:
+    """gigatoken where it loads the tokenizer and gives the reference's ids for PROBES."""
+    if wanted == "reference":
+        return wanted
+    try:
+        difference = first_difference(reference, gigatoken_encoder(reference), PROBES)
+    except (ValueError, RuntimeError, KeyError, TypeError, NotImplementedError) as error:
+        difference = f"it cannot load this tokenizer ({error})"
+    if difference is None:
+        return "gigatoken"
+    if wanted == "gigatoken":
+        raise ValueError(
+            f"tokenizer.engine: gigatoken does not give the reference's ids: {difference}. "
+            "Set tokenizer.engine to auto or reference."
+        )
+    logging.warning("gigatoken is not used, encoding is slower: %s", difference)
+    return "reference"
+
+
+def end_of_text_of(reference, wanted: str) -> tuple[str, int]:
+    """The token that ends documents, and its id."""
+    token = reference.eos_token if wanted == "auto" else wanted
+    if token is None:
+        raise ValueError(
+            "tokenizer.end_of_text: this tokenizer names no eos_token. Name one of its tokens: "
+            f"{', '.join(map(str, reference.all_special_tokens)) or 'it has no special tokens'}."
+        )
+    id = reference.get_vocab().get(token)
+    if id is None:
+        raise ValueError(
+            f"tokenizer.end_of_text: {token} is no token of this tokenizer. "
+            f"Its special tokens: {', '.join(map(str, reference.all_special_tokens))}."
+        )
+    if token not in reference.all_special_tokens:
+        raise ValueError(
+            f"tokenizer.end_of_text: {token} is not a special token, so a text could contain it. "
+            f"Special tokens: {', '.join(map(str, reference.all_special_tokens))}."
+        )
+    return token, id
+
+
+def keep_tokenizer(folder: Path, source: str, end_of_text: str, engine: str) -> Setting:
+    """Load a tokenizer, find out what later steps must know, and save both to `folder`."""
+    reference = load_reference(source)
+    token, id = end_of_text_of(reference, end_of_text)
+    probes = [probe for probe in PROBES if probe]
+    lossless = all(
+        gives_back(reference, ids, probe)
+        for probe, ids in zip(probes, reference_ids(reference, probes), strict=True)
+    )
+    setting = Setting(
+        source=source,
+        vocabulary=len(reference),
+        end_of_text=token,
+        end_of_text_id=id,
+        dtype="uint16" if len(reference) <= 1 << 16 else "uint32",
+        engine=chosen_engine(reference, engine),
+        lossless=lossless,
+    )
+    reference.save_pretrained(folder)
+    save_json(Path(folder) / SETTING_FILE, setting._asdict())
+    return setting
+
+
+def train_tokenizer(folder: Path, texts: Iterable[str], vocabulary: int) -> None:
+    """Train a byte-level BPE on the texts and save it as transformers loads it."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+    from transformers import PreTrainedTokenizerFast
+
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=vocabulary,
+        special_tokens=["<|endoftext|>"],
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    tokenizer.train_from_iterator(texts, trainer)
+    fast = PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        eos_token="<|endoftext|>",
+        clean_up_tokenization_spaces=False,
+    )
+    fast.save_pretrained(folder)
