@@ -27,6 +27,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import zstandard
 
+from corpusmill.demo_files import FILES
 from corpusmill.demo_passages import (
     MALFORMED_RECORDS,
     MARKS_TEXTS,
@@ -37,15 +38,6 @@ from corpusmill.demo_passages import (
     invented_words,
 )
 
-# File name -> bytes of UTF-8 text. Nominal, to plan with before the files exist: measured with
-# Python 3.11; another version has more or less of a standard library.
-FILES = {
-    "code.jsonl.zst": 12_000_000,
-    "docstrings.jsonl.gz": 2_000_000,
-    "topics.parquet": 470_000,
-    "passages.jsonl": 17_000,
-    "planted.jsonl.zst": 7_400_000,
-}
 N_MALFORMED = len(MALFORMED_RECORDS)  # all of them in passages.jsonl
 
 SEED = 20

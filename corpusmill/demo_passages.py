@@ -3,8 +3,6 @@
 Passages in many scripts, texts invented from their words, edge cases, malformed records.
 """
 
-# ruff: noqa: RUF001 (letters that look like Latin ones are the point of these texts)
-
 import random
 import re
 import unicodedata

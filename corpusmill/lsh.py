@@ -1,23 +1,21 @@
 """LSH: sorted band keys of a part, and the pairs of documents that share one."""
 
-import math
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+from corpusmill.buckets import Slice
 from corpusmill.document_ids import ROW_BITS
 from corpusmill.files import load_array, replacing
 from corpusmill.kernels.bands import band_keys, count_star_edges, star_edges
-
-ENTRY_BYTES = 12  # a key and a row
 
 
 def sorted_bands(signatures: np.ndarray, rows: np.ndarray, bands: int, width: int, path: Path):
     """Write the band keys of the given rows: per band its keys ascending, then their rows.
 
-    A .npz-less layout made for slices: `keys` uint64 (bands, rows) in {path}, `rows` uint32 of
-    the same shape behind it; see docs/formats.md. Equal keys stand in ascending row order.
+    Two .npy arrays, one behind the other: keys uint64 and rows uint32, both (bands, entries), so
+    that a job maps the file and reads its slice. Equal keys stand in ascending row order.
     """
     keys = np.empty((bands, rows.size), np.uint64)
     order = np.empty((bands, rows.size), np.uint32)
@@ -53,36 +51,6 @@ class Bands(NamedTuple):
             shape, _, dtype = np.lib.format.read_array_header_1_0(file)
             rows = np.memmap(path, dtype, "r", file.tell(), shape)
         return cls(part, keys, rows)
-
-
-class Slice(NamedTuple):
-    """One pair job's share: of every band from `first` to `last` the keys in [low, high)."""
-
-    band: int
-    low: int
-    high: int  # 2**64 stands for the end
-
-
-def bucket_slices(bucket: int, buckets: int, bands: int) -> list[Slice]:
-    """The slices of bucket number `bucket` of `buckets`, which share bands x keys evenly.
-
-    Together the buckets cover every (band, key) exactly once; few buckets hold several bands,
-    many hold a range of keys of one.
-    """
-    whole = 1 << 64
-    start, stop = bucket * bands * whole // buckets, (bucket + 1) * bands * whole // buckets
-    slices = []
-    while start < stop:
-        band = start // whole
-        end = min(stop, (band + 1) * whole)
-        slices.append(Slice(band, start - band * whole, end - band * whole))
-        start = end
-    return slices
-
-
-def bucket_count(documents: int, bands: int, bucket_entries: int) -> int:
-    """How many pair jobs keep each at about bucket_entries band keys."""
-    return max(1, math.ceil(documents * bands / bucket_entries))
 
 
 def _range(keys: np.ndarray, low: int, high: int) -> tuple[int, int]:

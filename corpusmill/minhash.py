@@ -46,7 +46,5 @@ class MinHasher(NamedTuple):
         signatures = np.full((documents, self.permutations), NO_SHINGLE, np.uint32)
         a, b = permutations_of(self.scheme, self.permutations, self.seed)
         kernel = sketch_legacy if self.scheme == "legacy" else sketch_affine32
-        kernel(
-            texts.data, texts.offsets, character_table(), self.shingle_chars, a, b, signatures
-        )
+        kernel(texts.data, texts.offsets, character_table(), self.shingle_chars, a, b, signatures)
         return signatures

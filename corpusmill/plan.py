@@ -86,9 +86,7 @@ def plan_parts(inputs: list[InputFile], part_bytes: int, earlier: list[list[str]
             f"({len(gone)} such files). Bring it back, or remove results/plan/parts.jsonl to plan "
             "anew: every document then gets a new id."
         )
-    parts = [
-        Part(number, [known[path] for path in paths]) for number, paths in enumerate(earlier)
-    ]
+    parts = [Part(number, [known[path] for path in paths]) for number, paths in enumerate(earlier)]
     old = set(placed)
     open_files: list[InputFile] = []
     open_bytes = 0

@@ -59,11 +59,11 @@ class Heartbeat(threading.Thread):
         super().__init__(daemon=True)
         self._say = say
         self._over = threading.Event()
-        self._started = time.monotonic()
+        self._since = time.monotonic()
 
     def run(self) -> None:
         while not self._over.wait(SAY_EVERY_SECONDS):
-            seconds = time.monotonic() - self._started
+            seconds = time.monotonic() - self._since
             self._say(_current.line() if _current else f"working ({seconds:,.0f} s)")
 
     def stop(self) -> None:

@@ -67,7 +67,9 @@ def record_line(text: str, rest: bytes, id: int, copy: int, source: str) -> byte
         members = _members.decode(b"{%s}" % rest)
         if (before := members.pop("corpusmill", None)) is not None:
             origin += b',"before":%s' % before
-            rest = b",".join(msgspec.json.encode(name) + b":" + raw for name, raw in members.items())
+            rest = b",".join(
+                msgspec.json.encode(name) + b":" + raw for name, raw in members.items()
+            )
     comma = b"," if rest else b""
     return b'{"text":%s%s%s,"corpusmill":{%s}}\n' % (
         msgspec.json.encode(text),

@@ -77,9 +77,7 @@ class TokenShard:
     def __init__(self, bin: Path, idx: Path, meta: Path) -> None:
         self.facts = load_json(meta)
         dtype = np.dtype(self.facts["dtype"]).newbyteorder("<")
-        self.tokens = (
-            np.memmap(bin, dtype, "r") if Path(bin).stat().st_size else np.zeros(0, dtype)
-        )
+        self.tokens = np.memmap(bin, dtype, "r") if Path(bin).stat().st_size else np.zeros(0, dtype)
         self.starts = np.fromfile(idx, "<u8")
 
     def document(self, row: int) -> np.ndarray:

@@ -94,9 +94,7 @@ def _normalized(reference, text: str) -> str:
 
 
 def decoded(reference, ids) -> str:
-    return reference.decode(
-        ids, skip_special_tokens=False, clean_up_tokenization_spaces=False
-    )
+    return reference.decode(ids, skip_special_tokens=False, clean_up_tokenization_spaces=False)
 
 
 def gives_back(reference, ids, text: str) -> bool:
@@ -202,8 +200,13 @@ def end_of_text_of(reference, wanted: str) -> tuple[str, int]:
     return token, id
 
 
-def keep_tokenizer(folder: Path, source: str, end_of_text: str, engine: str) -> Setting:
-    """Load a tokenizer, find out what later steps must know, and save both to `folder`."""
+def keep_tokenizer(
+    folder: Path, source: str, end_of_text: str, engine: str, name: str | None = None
+) -> Setting:
+    """Load a tokenizer, find out what later steps must know, and save both to `folder`.
+
+    name: what to call it, when `source` is a path that means nothing later.
+    """
     reference = load_reference(source)
     token, id = end_of_text_of(reference, end_of_text)
     probes = [probe for probe in PROBES if probe]
@@ -212,7 +215,7 @@ def keep_tokenizer(folder: Path, source: str, end_of_text: str, engine: str) -> 
         for probe, ids in zip(probes, reference_ids(reference, probes), strict=True)
     )
     setting = Setting(
-        source=source,
+        source=name or source,
         vocabulary=len(reference),
         end_of_text=token,
         end_of_text_id=id,

@@ -86,7 +86,7 @@ def test_make_demo__counts_what_it_wrote(demo, texts):
 
 def test_make_demo__malformed_records_are_all_in_passages(texts):
     n_malformed = {name: records.count(None) for name, records in texts.items()}
-    assert n_malformed == {name: 0 for name in texts} | {"passages.jsonl": N_MALFORMED}
+    assert n_malformed == dict.fromkeys(texts, 0) | {"passages.jsonl": N_MALFORMED}
 
 
 def test_truth__has_enough_of_each_kind(demo, truth):

@@ -28,9 +28,7 @@ def rolling_hashes(chars, n, width, hashes):
     hashes[0] = np.uint32((value ^ value >> np.uint64(32)) * FINISH >> np.uint64(32))
     count = 1
     for i in range(first, n):
-        value = (
-            value * ROLLING_BASE + np.uint64(chars[i]) - np.uint64(chars[i - width]) * leaving
-        )
+        value = value * ROLLING_BASE + np.uint64(chars[i]) - np.uint64(chars[i - width]) * leaving
         hashes[count] = np.uint32((value ^ value >> np.uint64(32)) * FINISH >> np.uint64(32))
         count += 1
     return count

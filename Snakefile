@@ -1,0 +1,51 @@
+"""corpusmill: raw text shards in, training-ready token shards out.
+
+demo -> plan -> normalize -> filter -> sign -> band -> pair -> group -> assign -> decontaminate
+     -> scatter -> gather -> encode -> verify -> manifest, and a ledger of every document.
+"""
+
+from snakemake.utils import min_version
+
+min_version("9.19")
+
+
+# The shipped values first; --configfile files are laid over them.
+configfile: workflow.source_path("config.yaml")
+
+
+include: "rules/common.smk"
+include: "rules/demo.smk"
+include: "rules/plan.smk"
+include: "rules/normalize.smk"
+include: "rules/filter.smk"
+include: "rules/sign.smk"
+include: "rules/band.smk"
+include: "rules/pair.smk"
+include: "rules/group.smk"
+include: "rules/assign.smk"
+include: "rules/decontaminate.smk"
+include: "rules/scatter.smk"
+include: "rules/gather.smk"
+include: "rules/tokenizer.smk"
+include: "rules/encode.smk"
+include: "rules/verify.smk"
+include: "rules/summarize.smk"
+
+
+wildcard_constraints:
+    part=r"\d{5}",
+    bucket=r"\d{5}",
+    split="train|validation|test",
+    shard=r"\d{5}",
+
+
+rule all:
+    default_target: True
+    input:
+        "results/plan/parts.jsonl",
+        "results/manifest.json",
+        "results/summary.json",
+
+
+onsuccess:
+    show_result()

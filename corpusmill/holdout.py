@@ -1,0 +1,40 @@
+"""The digests of all held-out texts, and which documents match one."""
+
+import numpy as np
+
+from corpusmill.fates import SPLITS
+
+ORIGINS = {1: SPLITS[1], 2: SPLITS[2], 3: "evaluation"}
+"""Who holds a text out: 0 nobody; the number is what a decontamination table says."""
+EVALUATION = 3
+
+DTYPE = np.dtype([("digest", "u1", 32), ("origin", "u1")])
+
+
+def gathered(digests: list[np.ndarray], origins: list[np.ndarray]) -> np.ndarray:
+    """DTYPE, sorted by digest, each digest once with its least origin.
+
+    digests: uint8 (n, 32) each; origins: uint8 (n,) each.
+    """
+    found = dict.fromkeys((), 0)
+    for block, origin in zip(digests, origins, strict=True):
+        for digest, by in zip(block, origin.tolist(), strict=True):
+            key = digest.tobytes()
+            found[key] = min(by, found.get(key, by))
+    table = np.empty(len(found), DTYPE)
+    for row, key in enumerate(sorted(found)):
+        table[row] = (np.frombuffer(key, np.uint8), found[key])
+    return table
+
+
+def matches(digests: np.ndarray, held_out: np.ndarray) -> np.ndarray:
+    """uint8 (documents,): the origin of the held-out text that each document equals, or 0."""
+    origins = np.zeros(len(digests), np.uint8)
+    if not len(digests) or not len(held_out):
+        return origins
+    heads = np.ascontiguousarray(held_out["digest"][:, :8]).view(np.uint64).ravel()
+    mine = np.ascontiguousarray(digests[:, :8]).view(np.uint64).ravel()
+    by_digest = {entry["digest"].tobytes(): int(entry["origin"]) for entry in held_out}
+    for row in np.flatnonzero(np.isin(mine, heads)):  # the first 8 bytes meet: compare all
+        origins[row] = by_digest.get(digests[row].tobytes(), 0)
+    return origins

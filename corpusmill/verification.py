@@ -1,0 +1,111 @@
+"""Checks of a finished shard, read back from disk as a trainer would read it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from corpusmill.files import file_sha256, load_json
+from corpusmill.progress import phase
+from corpusmill.shards import read_shard
+from corpusmill.token_shards import TokenShard
+from corpusmill.tokenizers import Setting, decoded, gives_back, reference_ids
+
+SAMPLED_DOCUMENTS = 12
+SAMPLED_CHARS = 20_000  # the reference is slow; a longer document is only decoded, not encoded
+BLOCK_TOKENS = 1 << 22
+WINDOW_TOKENS = 1024
+EYE_CHARS = 400
+
+
+def sampled_rows(documents: int) -> list[int]:
+    """Rows spread evenly from the first to the last."""
+    count = min(documents, SAMPLED_DOCUMENTS)
+    return sorted({int(row) for row in np.linspace(0, documents - 1, count)}) if count else []
+
+
+def token_faults(shard: TokenShard, bin: Path, setting: Setting) -> Iterator[str]:
+    """What is wrong with the ids of a shard, whole."""
+    facts, tokens = shard.facts, shard.tokens
+    size = bin.stat().st_size
+    if facts["dtype"] != setting.dtype or facts["vocabulary"] != setting.vocabulary:
+        yield f"made for {facts['dtype']}, {facts['vocabulary']} tokens; the tokenizer changed"
+    if size != facts["tokens"] * np.dtype(setting.dtype).itemsize:
+        yield f"{size} bytes on disk, expected {facts['tokens']} tokens of {setting.dtype}"
+    if (found := file_sha256(bin)) != facts["sha256"]:
+        yield f"SHA-256 is {found}, expected {facts['sha256']}"
+    starts = shard.starts
+    if starts.size != facts["documents"] + 1 or int(starts[-1]) != facts["tokens"]:
+        yield f"the index ends at {starts[-1]} after {starts.size - 1} documents"
+    highest, ends = -1, 0
+    for start in range(0, tokens.size, BLOCK_TOKENS):
+        block = tokens[start : start + BLOCK_TOKENS]
+        highest = max(highest, int(block.max()))
+        ends += int((block == setting.end_of_text_id).sum())
+    if highest >= setting.vocabulary:
+        yield f"token id {highest}, but the tokenizer has {setting.vocabulary} tokens"
+    if ends != facts["documents"]:
+        yield f"{ends} end-of-text tokens, expected one per document: {facts['documents']}"
+    if starts.size > 1 and (tokens[starts[1:] - 1] != setting.end_of_text_id).any():
+        yield "a document of the index does not end with the end-of-text token"
+
+
+def alignment_faults(bin: Path, setting: Setting, tokens: int) -> Iterator[str]:
+    """Whether windows read as a trainer does are inputs and labels shifted by one."""
+    dtype = np.dtype(setting.dtype).newbyteorder("<")
+    block = min(WINDOW_TOKENS, tokens - 1)
+    if block < 2:
+        return
+    for start in np.linspace(0, tokens - 1 - block, 8).astype(int).tolist():
+        x = np.fromfile(bin, dtype, block, offset=start * dtype.itemsize)
+        y = np.fromfile(bin, dtype, block, offset=(start + 1) * dtype.itemsize)
+        if not (x[1:] == y[:-1]).all():
+            yield f"inputs and labels at token {start} are not shifted by one"
+
+
+def sample_faults(shard: TokenShard, text: Path, reference, setting: Setting) -> Iterator[str]:
+    """Whether sampled documents are their texts; and whether the shards have as many."""
+    rows = set(sampled_rows(shard.facts["documents"]))
+    documents = 0
+    with phase("reading the text shard", text.stat().st_size) as progress:
+        for row, document in enumerate(read_shard(text, progress)):
+            documents += 1
+            if row not in rows:
+                continue
+            ids = shard.document(row)[:-1].tolist()
+            if setting.lossless and not gives_back(reference, ids, document.text):
+                yield f"document {row} does not decode back to its text"
+            if len(document.text) <= SAMPLED_CHARS:
+                (expected,) = reference_ids(reference, [document.text])
+                if ids != expected:
+                    yield f"document {row} has other ids than the reference"
+    if documents != shard.facts["documents"]:
+        yield f"{shard.facts['documents']} documents of tokens, {documents} of text"
+
+
+def eye_test(shard: TokenShard, reference, name: str) -> str:
+    """The start, the middle and the end of the shard, decoded, for a person to read."""
+    tokens = shard.tokens.size
+    lines = []
+    for label, at in (("start", 0), ("middle", tokens // 2), ("end", max(0, tokens - 150))):
+        text = decoded(reference, shard.tokens[at : at + 150].tolist())
+        lines.append(f"--- {name}, {label} (token {at} of {tokens})\n{text[:EYE_CHARS]}\n")
+    return "\n".join(lines)
+
+
+def shard_faults(
+    text: Path, text_facts: Path, bin: Path, idx: Path, meta: Path, reference, setting: Setting
+) -> tuple[list[str], str]:
+    """All that is wrong with a shard, and its eye test."""
+    shard = TokenShard(bin, idx, meta)
+    faults = []
+    expected = load_json(text_facts)["sha256"]
+    if (found := file_sha256(text)) != expected:
+        faults.append(f"{text}: SHA-256 is {found}, expected {expected}")
+    for found in (
+        token_faults(shard, bin, setting),
+        alignment_faults(bin, setting, shard.tokens.size),
+        sample_faults(shard, text, reference, setting),
+    ):
+        faults.extend(f"{bin}: {fault}" for fault in found)
+    return faults, eye_test(shard, reference, f"{bin.parent.name}/{bin.name}")

@@ -1,0 +1,52 @@
+"""Sorted LSH band keys of each part, and the word that all parts have them.
+
+reads    results/signatures/{part}.npy, results/filter/{part}.arrow
+writes   results/bands/{part}.npy          keys uint64, rows uint32: (bands, entries) each
+         results/bands/{part}.json         documents, entries, digest
+         results/bands/complete.json       all of these, in part order
+"""
+
+
+rule band:
+    input:
+        signatures="results/signatures/{part}.npy",
+        verdicts="results/filter/{part}.arrow",
+    output:
+        entries="results/bands/{part}.npy",
+        counts="results/bands/{part}.json",
+    log:
+        "logs/band/{part}.log",
+    benchmark:
+        "logs/band/{part}.tsv"
+    conda:
+        "../envs/corpusmill.yaml"
+    resources:
+        mem_mb=part_memory(base=500, per_text_megabyte=1),
+    params:
+        candidates=config["dedup"]["candidates"],
+        bands=BANDS,
+        rows=BAND_ROWS,
+        code=code_digest("band"),
+    script:
+        "../scripts/band.py"
+
+
+rule complete_bands:
+    input:
+        counts=of_parts("results/bands/{part}.json"),
+        entries=of_parts("results/bands/{part}.npy"),
+        admitted="results/admitted.json",
+    output:
+        "results/bands/complete.json",
+    log:
+        "logs/complete_bands/complete.log",
+    benchmark:
+        "logs/complete_bands/complete.tsv"
+    conda:
+        "../envs/corpusmill.yaml"
+    resources:
+        mem_mb=500,
+    params:
+        code=code_digest("complete"),
+    script:
+        "../scripts/complete.py"

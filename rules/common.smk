@@ -1,0 +1,182 @@
+"""What several rules ask of the configuration and the plan. Functions only, no rules."""
+
+import hashlib
+import json
+import os
+import sys
+from pathlib import Path
+
+# The package stands beside the Snakefile. Here it is imported by this process; scripts are
+# processes of their own, with whatever Python their environment has, and find it the same way.
+ROOT = Path(workflow.basedir)
+sys.path.insert(0, str(ROOT))
+os.environ.update(PYTHONPATH=os.pathsep.join([str(ROOT), *filter(None, [os.getenv("PYTHONPATH")])]))
+
+from corpusmill import plan as planning
+from corpusmill.code_digest import code_digest as digest_of_code
+from corpusmill.config import band_setting, check_config, fractions
+from corpusmill.demo_files import FILES as DEMO_FILES
+from corpusmill.fates import SPLITS
+from corpusmill.buckets import bucket_count
+
+DEMO = "results/demo"
+PLAN = Path("results/plan/parts.jsonl")
+
+
+def refuse(error):
+    """End with the reasons alone: a fault in the configuration needs no traceback."""
+    print(error, file=sys.stderr)
+    sys.exit(1)
+
+
+
+def planned_inputs():
+    """Check the configuration and list the input files; one line per fault, no traceback."""
+    try:
+        check_config(config, ROOT / "config.schema.yaml")
+        made = {f"{DEMO}/{name}": size for name, size in DEMO_FILES.items()}
+        inputs = planning.list_inputs(config["sources"], made)
+        part_bytes = config["input"]["part_bytes"]
+        parts = planning.plan_parts(inputs, part_bytes, planning.earlier_plan(PLAN, part_bytes))
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        sys.exit(1)
+    return inputs, parts
+
+
+INPUTS, PARTS = planned_inputs()
+PART_NAMES = [part.name for part in PARTS]
+WEIGHTS = {source["name"]: source.get("weight", 1) for source in config["sources"]}
+FRACTIONS = fractions(config)
+SHARDS = planning.shard_counts(PARTS, WEIGHTS, FRACTIONS, config["output"]["shard_bytes"])
+BANDS, BAND_ROWS = band_setting(config)
+
+# A document is at least expected to be this large, so that pair jobs are rather too small.
+EXPECTED_DOCUMENT_BYTES = 2000
+BUCKETS = bucket_count(
+    sum(part.text_bytes for part in PARTS) // EXPECTED_DOCUMENT_BYTES,
+    BANDS,
+    bucket_entries=config["input"]["part_bytes"] // 16,
+)
+BUCKET_NAMES = [f"{bucket:05d}" for bucket in range(BUCKETS)]
+TEXT_ENDING = config["output"]["format"]
+JOINED_NAMES = {"train": "train", "validation": "val", "test": "test"}
+USES_DEMO = any(file.path.startswith(f"{DEMO}/") for file in INPUTS)
+
+
+def code_digest(step):
+    """Reruns a step when code that its script imports changes."""
+    return digest_of_code(ROOT, ROOT / "scripts" / f"{step}.py")
+
+
+def config_digest():
+    """Which configuration a result was made with."""
+    return hashlib.sha256(json.dumps(config, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def part_of(wildcards):
+    return PARTS[int(wildcards.part)]
+
+
+def files_of_part(wildcards):
+    return [file.path for file in part_of(wildcards).files]
+
+
+def described_files_of_part(wildcards):
+    """What normalize must know of each input file."""
+    fields = {source["name"]: source.get("text_field", "text") for source in config["sources"]}
+    return [
+        {"source": file.source, "path": file.path, "text_field": fields[file.source]}
+        for file in part_of(wildcards).files
+    ]
+
+
+def evaluation_inputs():
+    """The files whose texts may not be in train."""
+    sources = [{"name": "evaluation", "files": config["decontaminate"]["evaluation_files"]}]
+    made = {f"{DEMO}/evaluation.jsonl": 0}
+    return [file.path for file in planning.list_inputs(sources, made)]
+
+
+def of_parts(pattern):
+    """One file per part, in part order."""
+    return expand(pattern, part=PART_NAMES)
+
+
+def shards_of_all(pattern):
+    """One file per shard of every split, in target order."""
+    return [
+        pattern.format(split=split, shard=f"{shard:05d}")
+        for split in SPLITS
+        for shard in range(SHARDS.get(split, 0))
+    ]
+
+
+def joined_files(pattern):
+    """The joined file of every split, if they are asked for."""
+    wanted = SHARDS if config["output"]["join"] else []
+    return [pattern.format(joined=JOINED_NAMES[split]) for split in wanted]
+
+
+def files_to_join(pattern):
+    """A function of the wildcard `joined`: the files of all shards of its split."""
+    splits = {name: split for split, name in JOINED_NAMES.items()}
+    return lambda wildcards: [
+        pattern.format(split=splits[wildcards.joined], shard=f"{shard:05d}")
+        for shard in range(SHARDS[splits[wildcards.joined]])
+    ]
+
+
+bins_to_join = files_to_join("results/tokens/{split}/{shard}.bin")
+facts_to_join = files_to_join("results/tokens/{split}/{shard}.json")
+
+
+def tokenizer_files():
+    """The files of a local tokenizer, so that another one there is another input."""
+    folder = Path(config["tokenizer"]["source"])
+    if not folder.is_dir():
+        return []
+    return sorted(str(path) for path in folder.iterdir() if path.is_file())
+
+
+def tokenizer_training_text():
+    if config["tokenizer"]["source"] != "train":
+        return []
+    return [f"results/corpus/train/00000.{TEXT_ENDING}"]
+
+
+def megabytes(base, per_text_megabyte, text_bytes, attempt):
+    return int((base + per_text_megabyte * text_bytes / 1e6) * 1.5 ** (attempt - 1))
+
+
+def part_memory(base, per_text_megabyte):
+    """mem_mb that follows from the text bytes of the job's part."""
+    return lambda wildcards, attempt: megabytes(
+        base, per_text_megabyte, part_of(wildcards).text_bytes, attempt
+    )
+
+
+def shard_memory(base, per_text_megabyte):
+    """mem_mb that follows from the text bytes per shard."""
+    return lambda wildcards, attempt: megabytes(
+        base, per_text_megabyte, config["output"]["shard_bytes"], attempt
+    )
+
+
+def documents_memory(base, bytes_per_document):
+    """mem_mb of a job that holds a few bytes of every document at once."""
+    expected = sum(part.text_bytes for part in PARTS) // EXPECTED_DOCUMENT_BYTES
+    return lambda wildcards, attempt: megabytes(base, 1, expected * bytes_per_document, attempt)
+
+
+def bucket_memory(base, bytes_per_entry):
+    """mem_mb of a pair job, which holds its bucket of band keys."""
+    entries = config["input"]["part_bytes"] // 16
+    return lambda wildcards, attempt: megabytes(base, 1, entries * bytes_per_entry, attempt)
+
+
+def show_result():
+    """The account of the run, for the person at the terminal."""
+    table = Path("results/summary.txt")
+    if table.exists():
+        print(table.read_text("utf-8"), file=sys.stderr)

@@ -1,0 +1,23 @@
+"""The bundled demo corpus; only runs whose config names its files make it.
+
+writes   results/demo/*   five sources of text, evaluation texts, and the truth of what is planted
+"""
+
+
+rule demo:
+    output:
+        files=[f"{DEMO}/{name}" for name in DEMO_FILES],
+        evaluation=f"{DEMO}/evaluation.jsonl",
+        truth=f"{DEMO}/truth.jsonl",
+    log:
+        "logs/demo/demo.log",
+    benchmark:
+        "logs/demo/demo.tsv"
+    conda:
+        "../envs/corpusmill.yaml"
+    resources:
+        mem_mb=1000,
+    params:
+        code=code_digest("demo"),
+    script:
+        "../scripts/demo.py"

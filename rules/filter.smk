@@ -1,0 +1,25 @@
+"""The short-document filter.
+
+reads    results/text/{part}.arrow
+writes   results/filter/{part}.arrow   fate, chars (of the cleaned text), text_bytes
+"""
+
+
+rule filter:
+    input:
+        text="results/text/{part}.arrow",
+    output:
+        verdicts="results/filter/{part}.arrow",
+    log:
+        "logs/filter/{part}.log",
+    benchmark:
+        "logs/filter/{part}.tsv"
+    conda:
+        "../envs/corpusmill.yaml"
+    resources:
+        mem_mb=part_memory(base=500, per_text_megabyte=0.1),
+    params:
+        min_chars=config["filter"]["min_chars"],
+        code=code_digest("filter"),
+    script:
+        "../scripts/filter.py"

@@ -1,0 +1,30 @@
+"""Second pass of the global shuffle: final text shards.
+
+reads    its slice of results/scatter/{part}.arrows of every part
+writes   results/corpus/{split}/{shard}.jsonl.zst or .parquet   documents in shuffled order
+         results/corpus/{split}/{shard}.json                    counts, size, SHA-256
+"""
+
+
+rule gather:
+    input:
+        listing="results/scatter/complete.json",
+    output:
+        text=f"results/corpus/{{split}}/{{shard}}.{TEXT_ENDING}",
+        facts="results/corpus/{split}/{shard}.json",
+    log:
+        "logs/gather/{split}/{shard}.log",
+    benchmark:
+        "logs/gather/{split}/{shard}.tsv"
+    conda:
+        "../envs/corpusmill.yaml"
+    resources:
+        mem_mb=shard_memory(base=500, per_text_megabyte=4),
+    params:
+        data=of_parts("results/scatter/{part}.arrows"),
+        index=of_parts("results/scatter/{part}.npy"),
+        shards=SHARDS,
+        format=config["output"]["format"],
+        code=code_digest("gather"),
+    script:
+        "../scripts/gather.py"

@@ -1,0 +1,54 @@
+"""Records to normalised documents; malformed records to quarantine.
+
+reads    the input files of the part
+writes   results/text/{part}.arrow         text, rest, file, line
+         results/text/{part}.json          counts per source
+         results/quarantine/{part}.jsonl   malformed records: file, line, offset, reason
+         results/admitted.json             only if few enough records are malformed
+"""
+
+
+rule normalize:
+    input:
+        files_of_part,
+    output:
+        text="results/text/{part}.arrow",
+        counts="results/text/{part}.json",
+        quarantine="results/quarantine/{part}.jsonl",
+    log:
+        "logs/normalize/{part}.log",
+    benchmark:
+        "logs/normalize/{part}.tsv"
+    conda:
+        "../envs/corpusmill.yaml"
+    resources:
+        mem_mb=part_memory(base=600, per_text_megabyte=0.5),
+    params:
+        files=described_files_of_part,
+        mode=config["normalize"]["mode"],
+        code=code_digest("normalize"),
+    script:
+        "../scripts/normalize.py"
+
+
+rule admit:
+    # Runs as soon as all parts are read: no later step of a refused corpus is worth starting.
+    priority: 10
+    input:
+        counts=of_parts("results/text/{part}.json"),
+        quarantine=of_parts("results/quarantine/{part}.jsonl"),
+    output:
+        "results/admitted.json",
+    log:
+        "logs/admit/admit.log",
+    benchmark:
+        "logs/admit/admit.tsv"
+    conda:
+        "../envs/corpusmill.yaml"
+    resources:
+        mem_mb=500,
+    params:
+        most=config["input"]["max_malformed_fraction"],
+        code=code_digest("admit"),
+    script:
+        "../scripts/admit.py"

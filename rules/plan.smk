@@ -1,0 +1,22 @@
+"""Which input files make which part.
+
+writes   results/plan/parts.jsonl   one line per part; later runs keep these parts as they are
+"""
+
+
+rule plan:
+    output:
+        PLAN,
+    log:
+        "logs/plan/plan.log",
+    benchmark:
+        "logs/plan/plan.tsv"
+    conda:
+        "../envs/corpusmill.yaml"
+    resources:
+        mem_mb=500,
+    params:
+        lines=planning.plan_lines(PARTS, config["input"]["part_bytes"]),
+        code=code_digest("plan"),
+    script:
+        "../scripts/plan.py"

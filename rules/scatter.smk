@@ -1,0 +1,54 @@
+"""First pass of the global shuffle: survivors of a part, grouped by target shard.
+
+reads    results/text/{part}.arrow and all decisions about it
+writes   results/scatter/{part}.arrows   one Arrow IPC stream per target shard
+         results/scatter/{part}.npy      uint64 (targets + 1,): where each stream begins
+         results/scatter/{part}.json     documents, digest
+         results/scatter/complete.json   all of these, in part order
+"""
+
+
+rule scatter:
+    input:
+        text="results/text/{part}.arrow",
+        decisions="results/assign/{part}.arrow",
+        marks="results/decontaminate/{part}.npy",
+    output:
+        data="results/scatter/{part}.arrows",
+        index="results/scatter/{part}.npy",
+        counts="results/scatter/{part}.json",
+    log:
+        "logs/scatter/{part}.log",
+    benchmark:
+        "logs/scatter/{part}.tsv"
+    conda:
+        "../envs/corpusmill.yaml"
+    resources:
+        mem_mb=part_memory(base=500, per_text_megabyte=3),
+    params:
+        shards=SHARDS,
+        seed=config["shuffle"]["seed"],
+        code=code_digest("scatter"),
+    script:
+        "../scripts/scatter.py"
+
+
+rule complete_scatter:
+    input:
+        counts=of_parts("results/scatter/{part}.json"),
+        data=of_parts("results/scatter/{part}.arrows"),
+        index=of_parts("results/scatter/{part}.npy"),
+    output:
+        "results/scatter/complete.json",
+    log:
+        "logs/complete_scatter/complete.log",
+    benchmark:
+        "logs/complete_scatter/complete.tsv"
+    conda:
+        "../envs/corpusmill.yaml"
+    resources:
+        mem_mb=500,
+    params:
+        code=code_digest("complete"),
+    script:
+        "../scripts/complete.py"

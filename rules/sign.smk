@@ -1,0 +1,27 @@
+"""MinHash sketches and content digests.
+
+reads    results/text/{part}.arrow
+writes   results/signatures/{part}.npy   uint32 (documents, permutations)
+         results/digests/{part}.npy      uint8 (documents, 32): SHA-256 of the normalised text
+"""
+
+
+rule sign:
+    input:
+        text="results/text/{part}.arrow",
+    output:
+        signatures="results/signatures/{part}.npy",
+        digests="results/digests/{part}.npy",
+    log:
+        "logs/sign/{part}.log",
+    benchmark:
+        "logs/sign/{part}.tsv"
+    conda:
+        "../envs/corpusmill.yaml"
+    resources:
+        mem_mb=part_memory(base=600, per_text_megabyte=1.2),
+    params:
+        minhash=config["minhash"],
+        code=code_digest("sign"),
+    script:
+        "../scripts/sign.py"

@@ -1,0 +1,79 @@
+"""The ledger of every record, and the account of the run.
+
+reads    all decisions about a part; the facts of all shards
+writes   results/ledger/{part}.parquet   one row per input record: its fate and why
+         results/ledger/{part}.json      documents and bytes per source and fate
+         results/demo/recall.json        how much of what was planted was found (demo only)
+         results/summary.json, .txt      the funnel; written only if everything balances
+"""
+
+
+rule ledger:
+    input:
+        text="results/text/{part}.arrow",
+        quarantine="results/quarantine/{part}.jsonl",
+        counts="results/text/{part}.json",
+        verdicts="results/filter/{part}.arrow",
+        decisions="results/assign/{part}.arrow",
+        marks="results/decontaminate/{part}.npy",
+    output:
+        rows="results/ledger/{part}.parquet",
+        account="results/ledger/{part}.json",
+    log:
+        "logs/ledger/{part}.log",
+    benchmark:
+        "logs/ledger/{part}.tsv"
+    conda:
+        "../envs/corpusmill.yaml"
+    resources:
+        mem_mb=part_memory(base=500, per_text_megabyte=0.3),
+    params:
+        code=code_digest("ledger"),
+    script:
+        "../scripts/ledger.py"
+
+
+rule recall:
+    input:
+        truth=f"{DEMO}/truth.jsonl",
+        ledger=of_parts("results/ledger/{part}.parquet"),
+    output:
+        report=f"{DEMO}/recall.json",
+    log:
+        "logs/recall/recall.log",
+    benchmark:
+        "logs/recall/recall.tsv"
+    conda:
+        "../envs/corpusmill.yaml"
+    resources:
+        mem_mb=500,
+    params:
+        code=code_digest("recall"),
+    script:
+        "../scripts/recall.py"
+
+
+rule summarize:
+    input:
+        accounts=of_parts("results/ledger/{part}.json"),
+        text_facts=shards_of_all("results/corpus/{split}/{shard}.json"),
+        facts=shards_of_all("results/tokens/{split}/{shard}.json"),
+        recall=[f"{DEMO}/recall.json"] if USES_DEMO else [],
+        # Last: the times of all rules are in it.
+        manifest="results/manifest.json",
+    output:
+        summary="results/summary.json",
+        readable="results/summary.txt",
+    log:
+        "logs/summarize/summarize.log",
+    benchmark:
+        "logs/summarize/summarize.tsv"
+    conda:
+        "../envs/corpusmill.yaml"
+    resources:
+        mem_mb=500,
+    params:
+        config_digest=config_digest(),
+        code=code_digest("summarize"),
+    script:
+        "../scripts/summarize.py"

@@ -1,0 +1,28 @@
+"""The tokenizer of the run, loaded or trained once; encode jobs need no network.
+
+writes   results/tokenizer/   as transformers loads it, and corpusmill.json: what jobs must know
+"""
+
+
+rule tokenizer:
+    input:
+        files=tokenizer_files(),
+        train_text=tokenizer_training_text(),
+    output:
+        folder=directory("results/tokenizer"),
+    log:
+        "logs/tokenizer/tokenizer.log",
+    benchmark:
+        "logs/tokenizer/tokenizer.tsv"
+    conda:
+        "../envs/corpusmill.yaml"
+    resources:
+        mem_mb=2000,
+    params:
+        source=config["tokenizer"]["source"],
+        train_vocabulary=config["tokenizer"]["train_vocabulary"],
+        end_of_text=config["tokenizer"]["end_of_text"],
+        engine=config["tokenizer"]["engine"],
+        code=code_digest("tokenizer"),
+    script:
+        "../scripts/tokenizer.py"

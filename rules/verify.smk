@@ -1,0 +1,88 @@
+"""Finished shards read back and checked; the list of all of them.
+
+reads    a text shard and its token shard; the reference tokenizer
+writes   results/verify/{split}/{shard}.json   only if there is no fault
+         results/verify/{split}/{shard}.txt    decoded samples, for the eye
+         results/tokens/{joined}.bin           the shards of a split in one file, if asked for
+         results/manifest.json                 every file of the result, size and SHA-256
+         results/tokens/meta.pkl               tokenizer, vocab_size, eos_token_id, dtype, totals
+         results/eye_test.txt                  all decoded samples
+"""
+
+
+rule verify:
+    input:
+        text=f"results/corpus/{{split}}/{{shard}}.{TEXT_ENDING}",
+        text_facts="results/corpus/{split}/{shard}.json",
+        bin="results/tokens/{split}/{shard}.bin",
+        idx="results/tokens/{split}/{shard}.idx",
+        facts="results/tokens/{split}/{shard}.json",
+        folder="results/tokenizer",
+    output:
+        report="results/verify/{split}/{shard}.json",
+        eye="results/verify/{split}/{shard}.txt",
+    log:
+        "logs/verify/{split}/{shard}.log",
+    benchmark:
+        "logs/verify/{split}/{shard}.tsv"
+    conda:
+        "../envs/corpusmill.yaml"
+    resources:
+        mem_mb=shard_memory(base=1000, per_text_megabyte=0.5),
+    params:
+        code=code_digest("verify"),
+    script:
+        "../scripts/verify.py"
+
+
+rule join:
+    input:
+        bins=bins_to_join,
+        facts=facts_to_join,
+    output:
+        joined="results/tokens/{joined}.bin",
+        facts="results/tokens/{joined}.json",
+    log:
+        "logs/join/{joined}.log",
+    benchmark:
+        "logs/join/{joined}.tsv"
+    conda:
+        "../envs/corpusmill.yaml"
+    wildcard_constraints:
+        joined="train|val|test",
+    resources:
+        mem_mb=500,
+    params:
+        code=code_digest("join"),
+    script:
+        "../scripts/join.py"
+
+
+rule manifest:
+    input:
+        texts=shards_of_all(f"results/corpus/{{split}}/{{shard}}.{TEXT_ENDING}"),
+        text_facts=shards_of_all("results/corpus/{split}/{shard}.json"),
+        bins=shards_of_all("results/tokens/{split}/{shard}.bin"),
+        facts=shards_of_all("results/tokens/{split}/{shard}.json"),
+        idx=shards_of_all("results/tokens/{split}/{shard}.idx"),
+        joined=joined_files("results/tokens/{joined}.bin"),
+        joined_facts=joined_files("results/tokens/{joined}.json"),
+        reports=shards_of_all("results/verify/{split}/{shard}.json"),
+        eyes=shards_of_all("results/verify/{split}/{shard}.txt"),
+        folder="results/tokenizer",
+    output:
+        listing="results/manifest.json",
+        meta="results/tokens/meta.pkl",
+        eye_test="results/eye_test.txt",
+    log:
+        "logs/manifest/manifest.log",
+    benchmark:
+        "logs/manifest/manifest.tsv"
+    conda:
+        "../envs/corpusmill.yaml"
+    resources:
+        mem_mb=500,
+    params:
+        code=code_digest("manifest"),
+    script:
+        "../scripts/manifest.py"

@@ -1,0 +1,53 @@
+"""Sort the LSH band keys of one part's documents."""
+
+import logging
+from pathlib import Path
+
+import numpy as np
+
+from corpusmill.fates import KEPT
+from corpusmill.files import file_sha256, load_array, save_json
+from corpusmill.lsh import sorted_bands
+from corpusmill.minhash import NO_SHINGLE
+from corpusmill.progress import phase
+from corpusmill.step_log import step_log
+from corpusmill.tables import load_table
+
+
+def band(
+    signatures: Path,
+    verdicts: Path,
+    candidates: str,
+    bands: int,
+    rows: int,
+    entries: Path,
+    counts: Path,
+) -> None:
+    table = load_array(signatures)
+    (fate,) = load_table(verdicts, "fate")
+    if candidates == "all":
+        chosen = np.arange(len(table), dtype=np.uint32)
+    else:
+        # A text of nothing but marks has no shingle; it is like no other, not like all of them.
+        comparable = (fate == KEPT) & (table != NO_SHINGLE).any(axis=1)
+        chosen = np.flatnonzero(comparable).astype(np.uint32)
+    with phase("sorting bands", bands, "bands"):
+        sorted_bands(table, chosen, bands, rows, entries)
+    save_json(
+        counts,
+        {"documents": len(table), "entries": int(chosen.size), "sha256": file_sha256(entries)},
+    )
+    logging.info("%d of %d documents in %d bands", chosen.size, len(table), bands)
+
+
+if __name__ == "__main__":
+    with step_log(snakemake.log[0]):
+        band(
+            signatures=Path(snakemake.input.signatures),
+            verdicts=Path(snakemake.input.verdicts),
+            candidates=snakemake.params.candidates,
+            bands=snakemake.params.bands,
+            rows=snakemake.params.rows,
+            entries=Path(snakemake.output.entries),
+            counts=Path(snakemake.output.counts),
+        )

@@ -1,0 +1,24 @@
+"""Say that a step is done for all parts, and with what content.
+
+One small file stands for every part's files, so that jobs that read all parts need one edge.
+It holds the digests: when the content of one part changes, so does this file.
+"""
+
+import logging
+from pathlib import Path
+
+from corpusmill.files import load_json, save_json
+from corpusmill.step_log import step_log
+
+
+def complete(counts: list[Path], listing: Path) -> None:
+    save_json(listing, {"parts": [load_json(file) for file in counts]})
+    logging.info("%d parts complete", len(counts))
+
+
+if __name__ == "__main__":
+    with step_log(snakemake.log[0]):
+        complete(
+            counts=[Path(file) for file in snakemake.input.counts],
+            listing=Path(snakemake.output[0]),
+        )

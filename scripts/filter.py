@@ -1,0 +1,43 @@
+"""Decide which documents of one part are empty or too short."""
+
+import logging
+from pathlib import Path
+
+import numpy as np
+
+from corpusmill.fates import EMPTY, KEPT, TOO_SHORT
+from corpusmill.kernels.clean import count_cleaned
+from corpusmill.progress import phase
+from corpusmill.step_log import step_log
+from corpusmill.tables import save_table
+from corpusmill.texts import TextColumn, TextPart
+from corpusmill.unicode_tables import character_table
+
+
+def filter(text: Path, min_chars: int, verdicts: Path) -> None:
+    """`chars` is len(clean(text)), counted no further than min_chars."""
+    chars, sizes = [np.zeros(0, np.uint32)], [np.zeros(0, np.int64)]
+    with phase("counting characters", unit="documents") as progress:
+        for batch in TextPart(text, ["text"]).batches():
+            column = TextColumn.of(batch.column("text"))
+            counts = np.empty(batch.num_rows, np.uint32)
+            count_cleaned(column.data, column.offsets, character_table(), min_chars, counts)
+            chars.append(counts)
+            sizes.append(column.sizes())
+            progress.advance(batch.num_rows)
+    all_chars, all_sizes = np.concatenate(chars), np.concatenate(sizes)
+    fate = np.full(all_chars.size, KEPT, np.uint8)
+    fate[all_chars < min_chars] = TOO_SHORT
+    fate[all_sizes == 0] = EMPTY
+    save_table(verdicts, fate=fate, chars=all_chars, text_bytes=all_sizes.astype(np.uint64))
+    logging.info("%d documents, %d empty, %d too short", fate.size,
+                 (fate == EMPTY).sum(), (fate == TOO_SHORT).sum())  # fmt: skip
+
+
+if __name__ == "__main__":
+    with step_log(snakemake.log[0]):
+        filter(
+            text=Path(snakemake.input.text),
+            min_chars=snakemake.params.min_chars,
+            verdicts=Path(snakemake.output.verdicts),
+        )

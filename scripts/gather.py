@@ -1,0 +1,69 @@
+"""Bring together the documents of one shard from every part, in shuffled order."""
+
+import logging
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from corpusmill.files import replacing, save_json
+from corpusmill.progress import phase
+from corpusmill.scattering import SCHEMA, read_scattered
+from corpusmill.shards import write_shard
+from corpusmill.step_log import step_log
+from corpusmill.targets import first_targets
+
+
+def gather(
+    data: list[Path],
+    index: list[Path],
+    split: str,
+    shard: int,
+    shards: dict[str, int],
+    format: str,
+    text: Path,
+    facts: Path,
+) -> None:
+    """data, index: the scatter files of every part, in part order."""
+    target = first_targets(shards)[split] + shard
+    tables = [SCHEMA.empty_table()]
+    with phase("gathering", len(data), "parts") as progress:
+        for part_data, part_index in zip(data, index, strict=True):
+            tables.extend(read_scattered(part_data, part_index, target))
+            progress.advance(1)
+    rows = pa.concat_tables(tables)
+    order = np.lexsort((rows.column("id").to_numpy(), rows.column("key").to_numpy()))
+    rows = rows.take(pa.array(order))
+    by_source: dict[str, Counter] = {}
+    sizes = pc.binary_length(rows.column("text")).to_pylist()
+    for source, size in zip(rows.column("source").to_pylist(), sizes, strict=True):
+        count = by_source.setdefault(source, Counter())
+        count["documents"] += 1
+        count["text_bytes"] += size
+    with replacing(text) as temporary, phase("writing", rows.num_rows, "documents") as progress:
+        written = write_shard(temporary, format, rows, progress)
+    save_json(
+        facts,
+        {
+            "documents": rows.num_rows,
+            "by_source": {name: dict(count) for name, count in sorted(by_source.items())},
+            **written._asdict(),
+        },
+    )
+    logging.info("%d documents, %d bytes", rows.num_rows, written.bytes)
+
+
+if __name__ == "__main__":
+    with step_log(snakemake.log[0]):
+        gather(
+            data=[Path(file) for file in snakemake.params.data],
+            index=[Path(file) for file in snakemake.params.index],
+            split=snakemake.wildcards.split,
+            shard=int(snakemake.wildcards.shard),
+            shards=snakemake.params.shards,
+            format=snakemake.params.format,
+            text=Path(snakemake.output.text),
+            facts=Path(snakemake.output.facts),
+        )

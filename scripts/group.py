@@ -1,0 +1,56 @@
+"""Group documents by their pairs, and name for each the document of its group that is kept."""
+
+import logging
+from pathlib import Path
+
+import numpy as np
+
+from corpusmill.components import ENGINES, Candidates, as_ids, pair_blocks, winners_of
+from corpusmill.fates import KEPT
+from corpusmill.files import load_json, save_array
+from corpusmill.step_log import step_log
+from corpusmill.tables import load_table
+from corpusmill.texts import TextPart
+
+
+def group(
+    listing: Path,
+    pairs: list[Path],
+    texts: list[Path],
+    verdicts: list[Path],
+    priority: list[str],
+    engine: str,
+    winners: Path,
+) -> None:
+    """texts, verdicts: of every part, in part order. Least is best: rejected by the filter,
+    then the source's place in `priority`; then the longer text and the lower id win."""
+    rows = [part["documents"] for part in load_json(listing)["parts"]]
+    part_starts = np.concatenate([[0], np.cumsum(rows)]).astype(np.int64)
+    ranks = {source: rank for rank, source in enumerate(priority)}
+
+    def candidates(part: int) -> Candidates:
+        text = TextPart(texts[part], ["file"])
+        of_source = np.array([ranks.get(s, len(ranks)) for s in text.sources()], np.uint64)
+        fate, sizes = load_table(verdicts[part], "fate", "text_bytes")
+        rejected = (fate != KEPT).astype(np.uint64)
+        return Candidates(rejected << np.uint64(32) | of_source[text.source_numbers()], sizes)
+
+    roots = ENGINES[engine](pair_blocks(pairs), part_starts)
+    elected = winners_of(roots, part_starts, candidates)
+    save_array(winners, as_ids(elected, part_starts))
+    alone = elected == np.arange(elected.size)
+    logging.info("%d documents, %d of them like another that is kept", alone.size,
+                 alone.size - alone.sum())  # fmt: skip
+
+
+if __name__ == "__main__":
+    with step_log(snakemake.log[0]):
+        group(
+            listing=Path(snakemake.input.listing),
+            pairs=[Path(file) for file in snakemake.input.pairs],
+            texts=[Path(file) for file in snakemake.input.texts],
+            verdicts=[Path(file) for file in snakemake.input.verdicts],
+            priority=snakemake.params.priority,
+            engine=snakemake.params.engine,
+            winners=Path(snakemake.output.winners),
+        )

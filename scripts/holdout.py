@@ -1,0 +1,65 @@
+"""Gather the SHA-256 of every text that may not be in train."""
+
+import hashlib
+import logging
+from pathlib import Path
+
+import numpy as np
+
+from corpusmill.fates import KEPT
+from corpusmill.files import load_array, save_array
+from corpusmill.holdout import EVALUATION, gathered
+from corpusmill.normalization import normalizer
+from corpusmill.progress import phase
+from corpusmill.readers import Malformed, read_records
+from corpusmill.step_log import step_log
+from corpusmill.tables import load_table
+
+
+def evaluation_digests(files: list[str], text_field: str, mode: str) -> np.ndarray:
+    """uint8 (texts, 32): of all texts of the evaluation files, normalised as the corpus is."""
+    mend = normalizer(mode)
+    found = []
+    for file in files:
+        with phase("reading evaluation files") as progress:
+            for record in read_records(file, text_field, progress, mode == "ftfy"):
+                if isinstance(record, Malformed):
+                    raise ValueError(
+                        f"{file}:{record.line}: {record.reason}. Evaluation files must be whole: "
+                        "repair or remove the record."
+                    )
+                found.append(hashlib.sha256(mend(record.text).encode("utf-8")).digest())
+    return np.frombuffer(b"".join(found), np.uint8).reshape(-1, 32)
+
+
+def holdout(
+    decisions: list[Path],
+    digests: list[Path],
+    evaluation_files: list[str],
+    text_field: str,
+    mode: str,
+    held_out: Path,
+) -> None:
+    """decisions, digests: of every part, in part order."""
+    evaluation = evaluation_digests(evaluation_files, text_field, mode)
+    blocks, origins = [evaluation], [np.full(len(evaluation), EVALUATION, np.uint8)]
+    for decision, digest in zip(decisions, digests, strict=True):
+        fate, split = load_table(decision, "fate", "split")
+        chosen = np.flatnonzero((fate == KEPT) & (split > 0))
+        blocks.append(load_array(digest)[chosen])
+        origins.append(split[chosen])
+    table = gathered(blocks, origins)
+    save_array(held_out, table)
+    logging.info("%d texts held out, %d of evaluation files", len(table), len(evaluation))
+
+
+if __name__ == "__main__":
+    with step_log(snakemake.log[0]):
+        holdout(
+            decisions=[Path(file) for file in snakemake.input.decisions],
+            digests=[Path(file) for file in snakemake.input.digests],
+            evaluation_files=list(snakemake.input.evaluation),
+            text_field=snakemake.params.text_field,
+            mode=snakemake.params.mode,
+            held_out=Path(snakemake.output.held_out),
+        )

@@ -1,0 +1,38 @@
+"""Join the token shards of one split to one file, as nanoGPT-style trainers read it."""
+
+import logging
+from pathlib import Path
+
+from corpusmill.files import READ_BYTES, DigestingFile, load_json, replacing, save_json
+from corpusmill.progress import phase
+from corpusmill.step_log import step_log
+
+
+def join(bins: list[Path], shard_facts: list[Path], joined: Path, facts: Path) -> None:
+    """bins, shard_facts: of every shard of the split, in shard order."""
+    expected = sum(load_json(file)["bytes"] for file in shard_facts)
+    with (
+        replacing(joined) as temporary,
+        open(temporary, "wb") as raw,
+        phase("joining", expected) as progress,
+    ):
+        out = DigestingFile(raw)
+        for bin in bins:
+            with open(bin, "rb") as shard:
+                while block := shard.read(READ_BYTES):
+                    out.write(block)
+                    progress.advance(len(block))
+        if out.bytes != expected:
+            raise ValueError(f"{joined}: {out.bytes} bytes joined, expected {expected}")
+    save_json(facts, {"bytes": out.bytes, "sha256": out.sha256, "shards": len(bins)})
+    logging.info("%d shards, %d bytes", len(bins), out.bytes)
+
+
+if __name__ == "__main__":
+    with step_log(snakemake.log[0]):
+        join(
+            bins=[Path(file) for file in snakemake.input.bins],
+            shard_facts=[Path(file) for file in snakemake.input.facts],
+            joined=Path(snakemake.output.joined),
+            facts=Path(snakemake.output.facts),
+        )

@@ -1,0 +1,144 @@
+"""Write down what became of every input record of one part."""
+
+import json
+import logging
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from corpusmill.accounts import imbalances
+from corpusmill.document_ids import ids_of_part
+from corpusmill.fates import CONTAMINATED, DUPLICATE, KEPT, MALFORMED, NAMES, SPLITS, TOO_SHORT
+from corpusmill.files import load_array, load_json, replacing, save_json
+from corpusmill.holdout import ORIGINS
+from corpusmill.step_log import step_log
+from corpusmill.tables import load_table
+from corpusmill.texts import TextPart
+
+SCHEMA = pa.schema(
+    [
+        ("id", pa.uint64()),
+        ("source", pa.string()),
+        ("file", pa.string()),
+        ("line", pa.uint64()),
+        ("fate", pa.string()),
+        ("chars", pa.uint32()),
+        ("winner", pa.uint64()),
+        ("held_out_by", pa.string()),
+        ("reason", pa.string()),
+        ("split", pa.string()),
+        ("copies", pa.uint16()),
+        ("text_bytes", pa.uint64()),
+    ]
+)
+
+
+def document_rows(text: TextPart, part: int, verdicts, decisions, marks) -> pa.Table:
+    """The ledger rows of the part's documents; measured values only where they decided."""
+    chars, sizes = load_table(verdicts, "chars", "text_bytes")
+    fate, winner, split, copies = load_table(decisions, "fate", "winner", "split", "copies")
+    marks = load_array(marks)
+    fate = np.where(marks > 0, np.uint8(CONTAMINATED), fate)
+    kept = fate == KEPT
+
+    def only(mask: np.ndarray, values: pa.Array) -> pa.Array:
+        return pa.compute.if_else(pa.array(mask), values, pa.scalar(None, values.type))
+
+    paths = pa.array([file["path"] for file in text.files], pa.string())
+    sources = pa.array([file["source"] for file in text.files], pa.string())
+    file = pa.array(text.column("file").astype(np.int64))
+    fates = pa.array([NAMES[value] for value in sorted(NAMES)])
+    origins = pa.array([None, *(ORIGINS[value] for value in sorted(ORIGINS))], pa.string())
+    columns = {
+        "id": pa.array(ids_of_part(part, fate.size)),
+        "source": sources.take(file),
+        "file": paths.take(file),
+        "line": pa.array(text.column("line")),
+        "fate": fates.take(pa.array(fate.astype(np.int64))),
+        "chars": only(fate == TOO_SHORT, pa.array(chars)),
+        "winner": only(fate == DUPLICATE, pa.array(winner)),
+        "held_out_by": origins.take(pa.array(marks.astype(np.int64))),
+        "reason": pa.nulls(fate.size, pa.string()),
+        "split": only(kept, pa.array(SPLITS).take(pa.array(split.astype(np.int64)))),
+        "copies": only(kept, pa.array(copies)),
+        "text_bytes": pa.array(sizes),
+    }
+    return pa.table(columns, schema=SCHEMA)
+
+
+def malformed_rows(quarantine: Path) -> pa.Table:
+    with open(quarantine, encoding="utf-8") as lines:
+        records = [json.loads(line) for line in lines]
+    rows = [
+        {
+            "source": record["source"],
+            "file": record["file"],
+            "line": record["line"],
+            "fate": MALFORMED,
+            "reason": record["reason"],
+        }
+        for record in records
+    ]
+    return pa.Table.from_pylist(rows, SCHEMA)
+
+
+def account_of(rows: pa.Table) -> dict[str, Counter]:
+    """Documents and bytes per source and fate."""
+    account: dict[str, Counter] = {}
+    grouped = rows.group_by(["source", "fate"]).aggregate(
+        [("fate", "count"), ("text_bytes", "sum"), ("copies", "sum")]
+    )
+    for row in grouped.to_pylist():
+        figures = account.setdefault(row["source"], Counter())
+        figures[row["fate"]] += row["fate_count"]
+        figures[f"{row['fate']}_bytes"] += row["text_bytes_sum"] or 0
+        figures["copies"] += row["copies_sum"] or 0
+    return account
+
+
+def ledger(
+    text: Path,
+    quarantine: Path,
+    counts: Path,
+    verdicts: Path,
+    decisions: Path,
+    marks: Path,
+    part: int,
+    rows: Path,
+    account: Path,
+) -> None:
+    table = pa.concat_tables(
+        [
+            document_rows(TextPart(text, ["file", "line"]), part, verdicts, decisions, marks),
+            malformed_rows(quarantine),
+        ]
+    )
+    figures = account_of(table)
+    # What came in is what normalize counted as it read, not what the ledger has rows for.
+    for source, count in load_json(counts)["by_source"].items():
+        figures.setdefault(source, Counter())["documents"] = count.get("records", 0)
+        figures[source]["text_bytes"] = count.get("text_bytes", 0)
+    if faults := imbalances(figures, f"part {part:05d}"):
+        raise ValueError("the account does not balance: " + "; ".join(faults))
+    with replacing(rows) as temporary:
+        pq.write_table(table, temporary, compression="zstd")
+    save_json(account, {source: dict(sorted(c.items())) for source, c in sorted(figures.items())})
+    logging.info("%d records accounted for", table.num_rows)
+
+
+if __name__ == "__main__":
+    with step_log(snakemake.log[0]):
+        ledger(
+            text=Path(snakemake.input.text),
+            quarantine=Path(snakemake.input.quarantine),
+            counts=Path(snakemake.input.counts),
+            verdicts=Path(snakemake.input.verdicts),
+            decisions=Path(snakemake.input.decisions),
+            marks=Path(snakemake.input.marks),
+            part=int(snakemake.wildcards.part),
+            rows=Path(snakemake.output.rows),
+            account=Path(snakemake.output.account),
+        )

@@ -1,0 +1,83 @@
+"""List every file of the result with its size and SHA-256; say what trainers must know."""
+
+import logging
+import pickle
+from pathlib import Path
+
+from corpusmill.files import file_sha256, load_json, replacing, save_json
+from corpusmill.step_log import step_log
+from corpusmill.tokenizers import Setting
+
+
+def described(file: Path, facts: Path) -> dict:
+    known = load_json(facts)
+    return {key: known[key] for key in ("documents", "tokens") if key in known} | {
+        "path": str(file),
+        "bytes": known["bytes"],
+        "sha256": known["sha256"],
+    }
+
+
+def whole(file: Path) -> dict:
+    return {"path": str(file), "bytes": file.stat().st_size, "sha256": file_sha256(file)}
+
+
+def manifest(
+    texts: list[tuple[Path, Path]],
+    tokens: list[tuple[Path, Path]],
+    joined: list[tuple[Path, Path]],
+    indexes: list[Path],
+    folder: Path,
+    eyes: list[Path],
+    listing: Path,
+    meta: Path,
+    eye_test: Path,
+) -> None:
+    """texts, tokens, joined: (file, its facts); every shard among them has been verified."""
+    setting = Setting.load(folder)
+    totals: dict[str, int] = {}
+    for bin, facts in tokens:
+        totals[bin.parent.name] = totals.get(bin.parent.name, 0) + load_json(facts)["tokens"]
+    with replacing(meta) as temporary:
+        temporary.write_bytes(
+            pickle.dumps(
+                {
+                    "tokenizer": setting.source,
+                    "vocab_size": setting.vocabulary,
+                    "eos_token_id": setting.end_of_text_id,
+                    "dtype": setting.dtype,
+                    "total_tokens": totals,
+                },
+                protocol=4,
+            )
+        )
+    with replacing(eye_test) as temporary:
+        temporary.write_text("\n".join(eye.read_text("utf-8") for eye in eyes), "utf-8")
+    kept = sorted(path for path in folder.rglob("*") if path.is_file() and path.name[0] != ".")
+    save_json(
+        listing,
+        {
+            "corpusmill.manifest": 1,
+            "files": [described(*pair) for pair in (*texts, *tokens, *joined)]
+            + [whole(file) for file in (*indexes, *kept, meta)],
+        },
+    )
+    logging.info("%d files listed", len(load_json(listing)["files"]))
+
+
+if __name__ == "__main__":
+    with step_log(snakemake.log[0]):
+        files = snakemake.input
+        manifest(
+            texts=[(Path(a), Path(b)) for a, b in zip(files.texts, files.text_facts, strict=True)],
+            tokens=[(Path(a), Path(b)) for a, b in zip(files.bins, files.facts, strict=True)],
+            joined=[
+                (Path(a), Path(b)) for a, b in zip(files.joined, files.joined_facts, strict=True)
+            ],
+            indexes=[Path(file) for file in files.idx],
+            folder=Path(files.folder),
+            eyes=[Path(file) for file in files.eyes],
+            listing=Path(snakemake.output.listing),
+            meta=Path(snakemake.output.meta),
+            eye_test=Path(snakemake.output.eye_test),
+        )

@@ -1,0 +1,73 @@
+"""Read the records of one part, normalise their texts, and put aside what is no document."""
+
+import json
+import logging
+import os
+from collections import Counter
+from pathlib import Path
+
+from corpusmill.files import replacing, save_json
+from corpusmill.normalization import normalizer
+from corpusmill.progress import phase
+from corpusmill.readers import Malformed, read_records
+from corpusmill.step_log import step_log
+from corpusmill.texts import TextWriter
+
+SAY_FIRST = 20  # malformed records named in the log; all are in the quarantine file
+
+
+def normalize(files: list[dict], mode: str, text: Path, quarantine: Path, counts: Path) -> None:
+    """files: {"source", "path", "text_field"} of each input file of the part, in order."""
+    mend = normalizer(mode)
+    by_source: dict[str, Counter] = {file["source"]: Counter() for file in files}
+    total = sum(os.path.getsize(file["path"]) for file in files)
+    named = [{"source": file["source"], "path": file["path"]} for file in files]
+    with (
+        replacing(text) as text_file,
+        replacing(quarantine) as quarantine_file,
+        open(quarantine_file, "w", encoding="utf-8") as put_aside,
+        phase("normalizing", total) as progress,
+    ):
+        writer = TextWriter(text_file, named)
+        for number, file in enumerate(files):
+            count = by_source[file["source"]]
+            for record in read_records(
+                file["path"], file["text_field"], progress, keep_surrogates=mode == "ftfy"
+            ):
+                count["records"] += 1
+                if isinstance(record, Malformed):
+                    count["malformed"] += 1
+                    put_aside.write(
+                        json.dumps(
+                            {"source": file["source"], "file": file["path"]} | record._asdict()
+                        )
+                        + "\n"
+                    )
+                    if count["malformed"] <= SAY_FIRST:
+                        logging.warning(
+                            "%s:%d: %s. It starts %r.",
+                            file["path"], record.line, record.reason, record.start,
+                        )  # fmt: skip
+                    continue
+                normal = mend(record.text).encode("utf-8")
+                count["text_bytes"] += len(normal)
+                writer.add(normal, record.rest, number, record.line)
+            logging.info("%s read", file["path"])
+        writer.close()
+    documents = sum(count["records"] - count["malformed"] for count in by_source.values())
+    save_json(
+        counts,
+        {"documents": documents, "by_source": {name: dict(c) for name, c in by_source.items()}},
+    )
+    logging.info("%d documents, %s", documents, {name: dict(c) for name, c in by_source.items()})
+
+
+if __name__ == "__main__":
+    with step_log(snakemake.log[0]):
+        normalize(
+            files=snakemake.params.files,
+            mode=snakemake.params.mode,
+            text=Path(snakemake.output.text),
+            quarantine=Path(snakemake.output.quarantine),
+            counts=Path(snakemake.output.counts),
+        )

@@ -1,0 +1,56 @@
+"""Compare what was removed from the demo corpus with what was planted in it."""
+
+import json
+import logging
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+from corpusmill.files import save_json
+from corpusmill.step_log import step_log
+
+STEPS = [0.0, 0.6, 0.7, 0.8, 0.9, 0.95]
+"""Lower ends of the Jaccard ranges that recall is told for."""
+
+
+def group_of(ledger: list[Path]) -> dict[tuple[str, int], int]:
+    """(file name, line) -> the id of the document that stands for its duplicates."""
+    groups = {}
+    for file in ledger:
+        columns = pq.read_table(file, columns=["id", "file", "line", "winner"]).to_pydict()
+        for id, path, line, winner in zip(*columns.values(), strict=True):
+            groups[Path(path).name, line] = id if winner is None else winner
+    return groups
+
+
+def recall(truth: Path, ledger: list[Path], report: Path) -> None:
+    groups = group_of(ledger)
+    found: dict[str, dict] = {}
+
+    def count(kind: str, hit: bool) -> None:
+        figures = found.setdefault(kind, {"planted": 0, "found": 0})
+        figures["planted"] += 1
+        figures["found"] += hit
+
+    for line in truth.read_text("utf-8").splitlines():
+        case = json.loads(line)
+        if case["kind"] == "evaluation":
+            continue
+        a, b = ((end["file"], end["line"]) for end in (case["a"], case["b"]))
+        hit = groups[a] == groups[b]
+        count(case["kind"], hit)
+        if case["kind"] == "near":
+            step = max(step for step in STEPS if step <= case["jaccard"])
+            count(f"near, Jaccard from {step}", hit)
+    save_json(report, dict(sorted(found.items())))
+    for kind, figures in sorted(found.items()):
+        logging.info("%s: %d of %d found", kind, figures["found"], figures["planted"])
+
+
+if __name__ == "__main__":
+    with step_log(snakemake.log[0]):
+        recall(
+            truth=Path(snakemake.input.truth),
+            ledger=[Path(file) for file in snakemake.input.ledger],
+            report=Path(snakemake.output.report),
+        )

@@ -1,0 +1,115 @@
+"""Add up the accounts of all parts and shards; fail if a document is unaccounted for."""
+
+import csv
+import importlib.metadata
+import logging
+import platform
+from collections import Counter
+from pathlib import Path
+
+import corpusmill
+from corpusmill.accounts import added, funnel, imbalances, shard_imbalances, table
+from corpusmill.files import load_json, replacing, save_json
+from corpusmill.step_log import step_log
+
+PACKAGES = ["snakemake", "numpy", "numba", "pyarrow", "zstandard", "msgspec", "datasketch",
+            "transformers", "tokenizers", "gigatoken"]  # fmt: skip
+
+
+def measured(benchmarks: Path) -> dict[str, dict]:
+    """Per rule: jobs, seconds of all jobs, and the largest memory of one, as Snakemake saw them."""
+    rules = {}
+    for folder in sorted(path for path in benchmarks.iterdir() if path.is_dir()):
+        jobs, seconds, peak = 0, 0.0, 0.0
+        for file in folder.rglob("*.tsv"):
+            for row in csv.DictReader(file.read_text().splitlines(), delimiter="\t"):
+                jobs += 1
+                seconds += float(row["s"])
+                if row["max_rss"] not in ("NA", "-"):
+                    peak = max(peak, float(row["max_rss"]))
+        if jobs:
+            rules[folder.name] = {
+                "jobs": jobs,
+                "wall_seconds": round(seconds, 2),
+                "peak_memory_mb": round(peak),
+            }
+    return rules
+
+
+def account_of_run(parts: list[Path], texts: list[Path], tokens: list[Path]) -> dict:
+    """The account of every source, balanced; ValueError says where it is not."""
+    account = added([load_json(file) for file in parts])
+    of_texts = added([load_json(file)["by_source"] for file in texts])
+    of_tokens = added([load_json(file)["by_source"] for file in tokens])
+    whole: Counter = Counter()
+    for figures in account.values():
+        whole.update(figures)
+    faults = [
+        *imbalances(account, "all parts"),
+        *imbalances({"all": whole}, "all sources"),
+        *shard_imbalances(account, of_texts, "text shards"),
+        *shard_imbalances(account, of_tokens, "token shards"),
+    ]
+    if faults:
+        raise ValueError("the account does not balance:\n" + "\n".join(faults))
+    for source, figures in of_texts.items():
+        account[source]["written_bytes"] = figures["text_bytes"]
+    for file in tokens:
+        split = file.parent.name
+        for source, figures in load_json(file)["by_source"].items():
+            account[source][f"{split}_tokens"] += figures["tokens"]
+    return account
+
+
+def summarize(
+    parts: list[Path],
+    texts: list[Path],
+    tokens: list[Path],
+    recall: list[Path],
+    config_digest: str,
+    benchmarks: Path,
+    summary: Path,
+    readable: Path,
+) -> None:
+    """parts: accounts of the ledger; texts, tokens: facts of every shard."""
+    account = account_of_run(parts, texts, tokens)
+    whole: Counter = Counter()
+    for figures in account.values():
+        whole.update(figures)
+    planted = load_json(recall[0]) if recall else None
+    save_json(
+        summary,
+        {
+            "corpusmill.summary": 1,
+            **funnel(whole),
+            "sources": {name: funnel(figures) for name, figures in account.items()},
+            "balanced": True,
+            **({"planted": planted} if planted else {}),
+            "config_digest": config_digest,
+            "versions": {"corpusmill": corpusmill.__version__, "python": platform.python_version()}
+            | {name: importlib.metadata.version(name) for name in PACKAGES},
+            "rules": measured(benchmarks),
+        },
+    )
+    lines = [table(account)]
+    lines += [
+        f"planted {kind}: {figures['found']} of {figures['planted']} found"
+        for kind, figures in (planted or {}).items()
+    ]
+    with replacing(readable) as temporary:
+        temporary.write_text("\n".join(lines) + "\n", "utf-8")
+    logging.info("balanced\n%s", "\n".join(lines))
+
+
+if __name__ == "__main__":
+    with step_log(snakemake.log[0]):
+        summarize(
+            parts=[Path(file) for file in snakemake.input.accounts],
+            texts=[Path(file) for file in snakemake.input.text_facts],
+            tokens=[Path(file) for file in snakemake.input.facts],
+            recall=[Path(file) for file in snakemake.input.recall],
+            config_digest=snakemake.params.config_digest,
+            benchmarks=Path("logs"),
+            summary=Path(snakemake.output.summary),
+            readable=Path(snakemake.output.readable),
+        )

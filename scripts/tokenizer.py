@@ -1,0 +1,54 @@
+"""Load or train the tokenizer once, find the engine that encodes it, keep both for all jobs."""
+
+import logging
+import tempfile
+from pathlib import Path
+
+from corpusmill.progress import phase
+from corpusmill.shards import read_shard
+from corpusmill.step_log import step_log
+from corpusmill.tokenizers import keep_tokenizer, train_tokenizer
+
+TRAIN_CHARS = 20_000_000  # the first shard is a random sample of the corpus; more changes little
+
+
+def sample(text: Path):
+    """Texts from the start of a text shard, TRAIN_CHARS characters of them."""
+    chars = 0
+    with phase("reading texts to train on") as progress:
+        for document in read_shard(text, progress):
+            if chars >= TRAIN_CHARS:
+                break
+            chars += len(document.text)
+            yield document.text
+
+
+def tokenizer(
+    source: str,
+    train_text: list[Path],
+    train_vocabulary: int,
+    end_of_text: str,
+    engine: str,
+    folder: Path,
+) -> None:
+    """train_text: the text shard to train on if source is train, else nothing."""
+    if not train_text:
+        setting = keep_tokenizer(folder, source, end_of_text, engine)
+    else:
+        with tempfile.TemporaryDirectory() as trained:
+            with phase("training the tokenizer", unit="texts"):
+                train_tokenizer(Path(trained), list(sample(train_text[0])), train_vocabulary)
+            setting = keep_tokenizer(folder, trained, end_of_text, engine, name="train")
+    logging.info("%s", setting)
+
+
+if __name__ == "__main__":
+    with step_log(snakemake.log[0]):
+        tokenizer(
+            source=snakemake.params.source,
+            train_text=[Path(file) for file in snakemake.input.train_text],
+            train_vocabulary=snakemake.params.train_vocabulary,
+            end_of_text=snakemake.params.end_of_text,
+            engine=snakemake.params.engine,
+            folder=Path(snakemake.output.folder),
+        )
