@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import zstandard
 
-from corpusmill.files import DigestingFile
+from corpusmill.files import DigestingFile, file_sha256
 from corpusmill.readers import read_lines
 
 WRITE_BYTES = 1 << 20
@@ -100,17 +100,14 @@ def _write_jsonl(path: Path, rows: pa.Table, progress) -> Written:
 
 
 def _write_parquet(path: Path, rows: pa.Table, progress) -> Written:
-    with open(path, "wb") as raw:
-        file = DigestingFile(raw)
-        sink = pa.PythonFile(file, mode="w")
-        with pq.ParquetWriter(sink, PARQUET_SCHEMA, compression="zstd") as writer:
-            for batch in rows.to_batches(max_chunksize=ROW_GROUP):
-                fields = [b"{%s}" % rest for rest in batch.column("rest").to_pylist()]
-                columns = [batch.column(name) for name in ("text", "id", "copy", "source")]
-                columns.append(pa.array([text.decode() for text in fields], pa.large_string()))
-                writer.write_batch(pa.record_batch(columns, schema=PARQUET_SCHEMA))
-                progress.advance(batch.num_rows)
-        return Written(file.bytes, file.sha256)
+    with pq.ParquetWriter(path, PARQUET_SCHEMA, compression="zstd") as writer:
+        for batch in rows.to_batches(max_chunksize=ROW_GROUP):
+            fields = [b"{%s}" % rest for rest in batch.column("rest").to_pylist()]
+            columns = [batch.column(name) for name in ("text", "id", "copy", "source")]
+            columns.append(pa.array([text.decode() for text in fields], pa.large_string()))
+            writer.write_batch(pa.record_batch(columns, schema=PARQUET_SCHEMA))
+            progress.advance(batch.num_rows)
+    return Written(path.stat().st_size, file_sha256(path))
 
 
 def write_shard(path: Path, format: str, rows: pa.Table, progress) -> Written:

@@ -1,0 +1,44 @@
+# make run   set-up and the demo          make test   set-up and all tests
+# make check lint and tests               make clean  remove results and logs
+
+PYTHON ?= python3
+CORES ?= 2
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: setup run test lint check clean
+
+run: setup
+	$(BIN)/snakemake --cores $(CORES)
+
+test: $(VENV)/developing
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/developing
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/snakefmt --check Snakefile rules
+	$(BIN)/snakemake --lint
+
+check: lint test
+
+setup: $(VENV)/running
+
+$(VENV)/running: envs/requirements.txt
+	$(call create)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r envs/requirements.txt
+	touch $@
+
+$(VENV)/developing: envs/requirements-dev.txt $(VENV)/running
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r envs/requirements-dev.txt
+	touch $@
+
+define create
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo \
+	"corpusmill needs Python 3.11 or later; $(PYTHON) is $$($(PYTHON) --version). Name another: make PYTHON=python3.12" \
+	>&2; exit 1; }
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+endef
+
+clean:
+	rm -rf results logs .snakemake

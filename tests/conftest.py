@@ -1,0 +1,39 @@
+"""What all tests share: seeded Hypothesis, scripts as modules, a phase to report to."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from corpusmill.progress import Phase
+
+ROOT = Path(__file__).parent.parent
+
+# The same examples every time: a test that fails once fails again. No clock decides.
+settings.register_profile(
+    "seeded",
+    derandomize=True,
+    database=None,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+settings.load_profile("seeded")
+
+
+@pytest.fixture(scope="session")
+def step():
+    """`step("sign")`: the module of scripts/sign.py, without Snakemake."""
+
+    def load(name: str):
+        spec = importlib.util.spec_from_file_location(f"step_{name}", ROOT / f"scripts/{name}.py")
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
+
+    return load
+
+
+@pytest.fixture(scope="session")
+def progress():
+    return Phase("testing", 0, "MB")

@@ -1,0 +1,107 @@
+"""Slow twins of the fast functions, written to be obviously right."""
+
+import hashlib
+import itertools
+import re
+import string
+
+MASK_32 = (1 << 32) - 1
+MASK_64 = (1 << 64) - 1
+WITHOUT_PUNCTUATION = str.maketrans("", "", string.punctuation)
+
+
+def clean(text: str) -> str:
+    return re.sub(r"\s+", " ", text.lower().translate(WITHOUT_PUNCTUATION).strip())
+
+
+def runs(text: str, width: int) -> list[str]:
+    return [text[i : i + width] for i in range(len(text) - width + 1)]
+
+
+def rolling_hashes(text: str, width: int) -> list[int]:
+    """A text shorter than `width` is one shingle, an empty one none."""
+    shingles = [text] if 0 < len(text) < width else runs(text, width) if text else []
+    hashes = []
+    for shingle in shingles:
+        value = 0
+        for character in shingle:
+            value = (value * 0x9E3779B97F4A7C15 + ord(character)) & MASK_64
+        hashes.append(((value ^ value >> 32) * 0xD6E8FEB86659FD93 & MASK_64) >> 32)
+    return hashes
+
+
+def sha1_hashes(text: str, width: int) -> list[int]:
+    digests = [hashlib.sha1(shingle.encode()).digest() for shingle in runs(text, width)]
+    return [int.from_bytes(digest[:4], "little") for digest in digests]
+
+
+def mixed(x: int) -> int:
+    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 & MASK_64
+    x = (x ^ x >> 27) * 0x94D049BB133111EB & MASK_64
+    return x ^ x >> 31
+
+
+def keyed_hash(id: int, seed: int, purpose: str) -> int:
+    key = hashlib.sha256(f"corpusmill/{seed}/{purpose}".encode()).digest()
+    first, second = int.from_bytes(key[:8], "little"), int.from_bytes(key[8:16], "little")
+    return mixed((mixed(id ^ first) + second) & MASK_64)
+
+
+def unit_hash(id: int, seed: int, purpose: str) -> float:
+    return (keyed_hash(id, seed, purpose) >> 11) / 2**53
+
+
+def shares_band(one: list[int], other: list[int], bands: int, rows: int) -> bool:
+    return any(
+        one[band * rows : (band + 1) * rows] == other[band * rows : (band + 1) * rows]
+        for band in range(bands)
+    )
+
+
+def roots(members, pairs) -> dict:
+    """The least member of everyone's component: labels sink along pairs until all rest."""
+    root = {member: member for member in members}
+    moved = True
+    while moved:
+        moved = False
+        for a, b in pairs:
+            least = min(root[a], root[b])
+            moved = moved or root[a] != least or root[b] != least
+            root[a] = root[b] = least
+    return root
+
+
+def winners(root: dict[int, int], worse: list[int], sizes: list[int]) -> list[int]:
+    """The best ranked of each component; among equals the longest, then the first."""
+    groups: dict[int, list[int]] = {}
+    for member, label in root.items():
+        groups.setdefault(label, []).append(member)
+    best = {
+        label: min(group, key=lambda m: (worse[m], -sizes[m], m)) for label, group in groups.items()
+    }
+    return [best[root[member]] for member in sorted(root)]
+
+
+def with_ends(documents: list[list[int]], end: int) -> list[int]:
+    return list(itertools.chain.from_iterable([*ids, end] for ids in documents))
+
+
+def split(id: int, fractions: dict[str, float], seed: int) -> int:
+    chance = unit_hash(id, seed, "split")
+    if chance < fractions["validation"]:
+        return 1
+    return 2 if chance < fractions["validation"] + fractions["test"] else 0
+
+
+def shard(key: int, shards: int) -> int:
+    return key * shards >> 64
+
+
+def gathered(digests: list[bytes], origins: list[int]) -> list[tuple[bytes, int]]:
+    """Each digest once, in order, with the least origin that brought it."""
+    pairs = list(zip(digests, origins, strict=True))
+    return [(one, min(by for digest, by in pairs if digest == one)) for one in sorted(set(digests))]
+
+
+def matches(digests: list[bytes], held_out: list[tuple[bytes, int]]) -> list[int]:
+    return [sum(by for digest, by in held_out if digest == one) for one in digests]

@@ -1,0 +1,150 @@
+"""Pairs of shared bands: whatever the buckets, the same groups as comparing all with all."""
+
+import itertools
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from corpusmill.buckets import Slice, bucket_slices
+from corpusmill.document_ids import ids_of_part
+from corpusmill.kernels.bands import INCREMENT, band_keys, count_star_edges, star_edges
+from corpusmill.lsh import Bands, pairs_of_slice, sorted_bands
+
+BANDS, ROWS = 3, 2
+ALL_KEYS = (0, 1 << 64)
+# Values from so few that bands often meet; a sketch has one column more than the bands use.
+sketches = st.lists(
+    st.lists(st.integers(0, 2), min_size=BANDS * ROWS + 1, max_size=BANDS * ROWS + 1), max_size=12
+)
+
+
+def signatures(part: list[list[int]]) -> np.ndarray:
+    return np.array(part, np.uint32).reshape(-1, BANDS * ROWS + 1)
+
+
+def opened(folder, parts: list[np.ndarray], chosen: list[np.ndarray] | None = None) -> list[Bands]:
+    bands = []
+    for number, table in enumerate(parts):
+        rows = np.arange(len(table), dtype=np.uint32) if chosen is None else chosen[number]
+        path = Path(folder) / f"{number}.bands"
+        sorted_bands(table, rows, BANDS, ROWS, path)
+        bands.append(Bands.open(number, path))
+    return bands
+
+
+def random_parts(seed: int, sizes: list[int]) -> list[np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return [rng.integers(0, 4, (n, BANDS * ROWS + 1), dtype=np.uint32) for n in sizes]
+
+
+def pairs_of_buckets(parts: list[Bands], buckets: int) -> list[list[int]]:
+    shares = [s for bucket in range(buckets) for s in bucket_slices(bucket, buckets, BANDS)]
+    return [pair for share in shares for pair in pairs_of_slice(parts, share).tolist()]
+
+
+def expected_groups(parts: list[np.ndarray]) -> dict[int, int]:
+    sketch = {}
+    for number, table in enumerate(parts):
+        sketch |= zip(ids_of_part(number, len(table)).tolist(), table.tolist(), strict=True)
+    pairs = [
+        (a, b)
+        for a, b in itertools.combinations(sketch, 2)
+        if naive.shares_band(sketch[a], sketch[b], BANDS, ROWS)
+    ]
+    return naive.roots(sketch, pairs)
+
+
+def test_band_keys__are_equal_just_where_slices_are():
+    (table,) = random_parts(1, [300])
+    keys = np.zeros(300, np.uint64)
+    band_keys(table, np.arange(300, dtype=np.uint32), 2, 2, keys)
+    key_of = {}
+    for row, key in zip(table[:, 2:4].tolist(), keys.tolist(), strict=True):
+        assert key_of.setdefault(tuple(row), key) == key
+    assert len(set(key_of.values())) == len(key_of) == 16
+
+
+def test_band_keys__equal_naive():
+    table = np.array([[7, 2**32 - 1, 0]], np.uint32)
+    keys, expected = np.zeros(1, np.uint64), int(INCREMENT)
+    band_keys(table, np.zeros(1, np.uint32), 0, 3, keys)
+    for value in table[0].tolist():
+        expected = naive.mixed((expected + int(INCREMENT) + value) & naive.MASK_64)
+    assert keys.tolist() == [expected]
+
+
+def test_star_edges__go_from_the_first_of_each_group():
+    keys = np.array([1, 1, 1, 2, 3, 3], np.uint64)
+    ids = np.array([4, 5, 9, 1, 0, 7], np.uint64)
+    pairs = np.zeros((count_star_edges(keys), 2), np.uint64)
+    assert star_edges(keys, ids, pairs) == 3
+    assert pairs.tolist() == [[4, 5], [4, 9], [0, 7]]
+
+
+def test_bands__read_back_what_was_sorted(tmp_path):
+    (table,) = random_parts(2, [50])
+    rows = np.arange(1, 50, 2, dtype=np.uint32)
+    (bands,) = opened(tmp_path, [table], [rows])
+    assert (bands.keys.shape, bands.rows.shape) == ((BANDS, 25), (BANDS, 25))
+    assert (bands.keys.dtype, bands.rows.dtype) == (np.uint64, np.uint32)
+    for band in range(BANDS):
+        keys = np.zeros(25, np.uint64)
+        band_keys(table, rows, band * ROWS, ROWS, keys)
+        expected = sorted(zip(keys.tolist(), rows.tolist(), strict=True))
+        got = zip(bands.keys[band].tolist(), bands.rows[band].tolist(), strict=True)
+        assert list(got) == expected
+
+
+def test_bands__of_no_entries_read_back(tmp_path):
+    (bands,) = opened(tmp_path, random_parts(3, [0]))
+    assert bands.keys.shape == bands.rows.shape == (BANDS, 0)
+    assert pairs_of_slice([bands], Slice(0, *ALL_KEYS)).shape == (0, 2)
+
+
+def test_bands__open_refuses_half_a_file(tmp_path):
+    np.save(tmp_path / "0.npy", np.zeros((BANDS, 4), np.uint64))
+    with pytest.raises((ValueError, EOFError)):
+        Bands.open(0, tmp_path / "0.npy")
+
+
+@pytest.mark.parametrize("buckets", [1, 2, 3, 7, 20])
+def test_pairs_of_slice__join_the_same_groups_for_any_buckets(buckets, tmp_path):
+    parts = random_parts(4, [40, 0, 25, 1])
+    pairs = pairs_of_buckets(opened(tmp_path, parts), buckets)
+    expected = expected_groups(parts)
+    assert naive.roots(expected, pairs) == expected
+    assert 1 < len(set(expected.values())) < 66
+
+
+@settings(max_examples=60)
+@given(st.lists(sketches, min_size=1, max_size=3), st.sampled_from([1, 2, 3, 7, 20]))
+def test_pairs_of_slice__equal_naive_groups(tables, buckets):
+    parts = [signatures(table) for table in tables]
+    with TemporaryDirectory() as folder:
+        pairs = pairs_of_buckets(opened(folder, parts), buckets)
+    expected = expected_groups(parts)
+    assert naive.roots(expected, pairs) == expected
+
+
+def test_pairs_of_slice__have_one_edge_less_than_documents_per_group(tmp_path):
+    table = np.repeat(random_parts(5, [2])[0], [4, 3], axis=0)
+    table[4:, :] += 10
+    pairs = pairs_of_slice(opened(tmp_path, [table, table]), Slice(1, *ALL_KEYS))
+    assert len(pairs) == (8 - 1) + (6 - 1)
+    assert (pairs[:, 0] < pairs[:, 1]).all()
+    assert sorted(set(pairs[:, 0].tolist())) == [0, 4]  # each group's least id
+
+
+def test_pairs_of_slice__take_only_keys_of_the_slice(tmp_path):
+    parts = opened(tmp_path, random_parts(6, [30]))
+    middle = int(np.sort(parts[0].keys[0])[15])
+    low = pairs_of_slice(parts, Slice(0, 0, middle)).tolist()
+    high = pairs_of_slice(parts, Slice(0, middle, 1 << 64)).tolist()
+    assert low + high == pairs_of_slice(parts, Slice(0, *ALL_KEYS)).tolist()
+    assert low
+    assert high

@@ -1,0 +1,262 @@
+"""The workflow as its users run it: dry runs, changes, failures, kills, and the same bytes."""
+
+import glob
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+import yaml
+import zstandard
+from workflow import (
+    ROOT,
+    command,
+    digests,
+    document,
+    jobs,
+    mill,
+    small_corpus,
+    snakemake,
+    summary,
+    write_jsonl,
+)
+
+from corpusmill.progress import Phase
+from corpusmill.readers import read_lines
+
+
+@pytest.fixture(scope="module")
+def milled(tmp_path_factory):
+    """A finished run of the small corpus, and its config."""
+    folder = tmp_path_factory.mktemp("milled")
+    config = small_corpus(folder)
+    mill(folder, config)
+    return folder, config
+
+
+def records_of(folder: Path) -> list[dict]:
+    return [
+        json.loads(line)
+        for path in sorted(glob.glob(f"{folder}/results/corpus/*/*.jsonl.zst"))
+        for line in read_lines(path, Phase("", 0, "MB"))
+    ]
+
+
+def dry(folder: Path, *arguments: str, checkout: Path = ROOT) -> dict[str, int]:
+    asked = ("--configfile", "mine.yaml", "-n", "--quiet", "rules", *arguments)
+    return jobs(snakemake(folder, *asked, checkout=checkout))
+
+
+def test_dry_run__lists_every_stage_on_an_untouched_checkout(tmp_path):
+    listed = jobs(snakemake(tmp_path, "-n", "--quiet", "rules"))
+    assert set(listed) >= {
+        "demo", "plan", "normalize", "filter", "sign", "band", "pair", "group", "assign",
+        "holdout", "decontaminate", "scatter", "gather", "tokenizer", "encode", "verify",
+        "manifest", "ledger", "summarize",
+    }  # fmt: skip
+    assert not list(tmp_path.glob("results/*"))
+
+
+def test_run__keeps_each_document_once_and_its_fields(milled):
+    folder, _ = milled
+    records = records_of(folder)
+    assert len(records) == summary(folder)["documents"]["kept"] == 540
+    assert len({record["text"] for record in records}) == 540
+    assert len({record["corpusmill"]["id"] for record in records}) == 540
+    first = next(r for r in records if r.get("where") == {"source": "two", "row": 3})
+    assert first["text"] == document(1003)
+    assert first["corpusmill"]["source"] == "two"
+    assert first["n"] == 1.5
+
+
+def test_run__accounts_for_every_record(milled):
+    folder, _ = milled
+    dropped = summary(folder)["documents"]["dropped"]
+    assert summary(folder)["balanced"] is True
+    assert summary(folder)["documents"]["in"] == 600
+    assert (dropped["duplicate"], dropped["too_short"], dropped["empty"]) == (45, 12, 3)
+    ledger = [row for path in glob.glob(f"{folder}/results/ledger/*.parquet")
+              for row in pq.read_table(path).to_pylist()]  # fmt: skip
+    places = [(row["file"], row["line"]) for row in ledger]
+    assert len(places) == len(set(places)) == 600
+    assert all(row["winner"] is not None for row in ledger if row["fate"] == "duplicate")
+
+
+def test_run__placements_point_at_the_tokens_of_each_document(milled):
+    folder, _ = milled
+    ids = {record["corpusmill"]["id"]: record["text"] for record in records_of(folder)}
+    seen = 0
+    for path in glob.glob(f"{folder}/results/placements/*/*.parquet"):
+        for row in pq.read_table(path).to_pylist():
+            bin = folder / f"results/tokens/{row['split']}/{row['shard']:05d}.bin"
+            tokens = np.fromfile(bin, "<u2")[row["token_start"] : row["token_end"]]
+            assert tokens[-1] == 0  # the trained tokenizer's end of text
+            assert len(tokens) > len(ids[row["id"]]) / 20
+            seen += 1
+    assert seen == 540
+
+
+def test_second_run__has_nothing_to_do(milled):
+    folder, config = milled
+    assert "Nothing to be done" in mill(folder, config).stderr
+
+
+def test_another_number_of_cores__gives_the_same_bytes(milled, tmp_path):
+    folder, config = milled
+    small_corpus(tmp_path)
+    mill(tmp_path, config, "--cores", "1")
+    assert digests(tmp_path) == digests(folder)
+
+
+def test_kill_in_the_middle__then_run_again__gives_the_same_bytes(milled, tmp_path):
+    folder, config = milled
+    small_corpus(tmp_path)
+    (tmp_path / "mine.yaml").write_text((folder / "mine.yaml").read_text())
+    run = subprocess.Popen(
+        command("--configfile", "mine.yaml", "--cores", "2"), cwd=tmp_path,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    deadline = time.monotonic() + 120
+    while not list(tmp_path.glob("results/signatures/*.npy")) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    # Only Snakemake itself is killed: its jobs go on as orphans while the next run starts.
+    os.kill(run.pid, signal.SIGKILL)
+    run.wait()
+    assert not (tmp_path / "results/summary.json").exists()
+    assert snakemake(tmp_path, "--configfile", "mine.yaml", "--unlock").returncode == 0
+    mill(tmp_path, config)
+    assert digests(tmp_path) == digests(folder)
+
+
+@pytest.mark.parametrize(
+    ("change", "reruns", "stays"),
+    [
+        ({"dedup": {"bands": 8}}, {"band", "pair", "group"}, {"normalize", "filter", "sign"}),
+        ({"filter": {"min_chars": 150}}, {"filter", "band", "assign"}, {"normalize", "sign"}),
+        ({"shuffle": {"seed": 7}}, {"assign", "scatter", "gather"}, {"sign", "pair", "group"}),
+        ({"tokenizer": {"train_vocabulary": 600}}, {"tokenizer", "encode"}, {"gather", "scatter"}),
+    ],
+)
+def test_config_change__reruns_what_depends_on_it(milled, change, reruns, stays):
+    folder, _ = milled
+    (folder / "change.yaml").write_text(yaml.safe_dump(change))
+    listed = dry(folder, "--configfile", "mine.yaml", "change.yaml")
+    assert reruns <= set(listed)
+    assert not stays & set(listed)
+
+
+def test_code_change__reruns_the_rules_that_import_it(milled, tmp_path):
+    folder, _ = milled
+    checkout = tmp_path / "checkout"
+    names = ["Snakefile", "config.yaml", "config.schema.yaml", "rules", "scripts", "corpusmill",
+             "envs", "profiles"]  # fmt: skip
+    checkout.mkdir()
+    subprocess.run(["cp", "-r", "--preserve=timestamps", *(str(ROOT / n) for n in names),
+                    str(checkout)], check=True)  # fmt: skip
+
+    kernel = checkout / "corpusmill/kernels/bands.py"
+    kernel.write_text(kernel.read_text().replace('"""LSH bands', '"""About LSH bands'))
+    assert "band" not in dry(folder, checkout=checkout)
+    kernel.write_text(kernel.read_text().replace("0xBF58476D1CE4E5B9", "0xBF58476D1CE4E5B8"))
+    listed = set(dry(folder, checkout=checkout))
+    assert {"band", "pair"} <= listed
+    assert not {"normalize", "filter", "sign"} & listed
+
+
+def test_added_file__leaves_old_parts_as_they_are(milled, tmp_path):
+    folder, config = milled
+    subprocess.run(["cp", "-r", "--preserve=timestamps", f"{folder}/.", str(tmp_path)], check=True)
+    write_jsonl(tmp_path / "raw/one/00.jsonl", [{"text": document(9000 + i)} for i in range(40)])
+    listed = dry(tmp_path)
+    assert listed["normalize"] == listed["filter"] == listed["sign"] == listed["band"] == 1
+    mill(tmp_path, config)
+    old = {r["corpusmill"]["id"]: r["text"] for r in records_of(folder)}
+    new = {r["corpusmill"]["id"]: r["text"] for r in records_of(tmp_path)}
+    assert old.items() <= new.items()
+    assert len(new) == len(old) + 40
+
+
+def test_weights_and_parquet_and_join__give_what_they_say(tmp_path):
+    config = small_corpus(tmp_path)
+    config["sources"][0]["weight"] = 0
+    config["sources"][1]["weight"] = 2
+    config["output"] |= {"format": "parquet", "join": True}
+    mill(tmp_path, config)
+    figures = summary(tmp_path)
+    assert figures["sources"]["one"]["documents"]["dropped"]["not_sampled"] == 180
+    assert figures["documents"]["written"] > figures["documents"]["kept"]
+    rows = [
+        row
+        for path in glob.glob(f"{tmp_path}/results/corpus/train/*.parquet")
+        for row in pq.read_table(path).to_pylist()
+    ]
+    two = [row for row in rows if row["source"] == "two"]
+    assert {row["copy"] for row in two} == {0, 1}
+    assert len(two) == 2 * len({row["id"] for row in two})
+    shards = sorted(glob.glob(f"{tmp_path}/results/tokens/train/*.bin"))
+    joined = (tmp_path / "results/tokens/train.bin").read_bytes()
+    assert joined == b"".join(Path(path).read_bytes() for path in shards)
+
+
+def test_evaluation_texts__are_removed_from_train(tmp_path):
+    config = small_corpus(tmp_path)
+    write_jsonl(tmp_path / "evaluation.jsonl", [{"text": document(n)} for n in range(1000, 1020)])
+    config["decontaminate"] = {"evaluation_files": ["evaluation.jsonl"]}
+    mill(tmp_path, config)
+    train = {
+        record["text"]
+        for path in glob.glob(f"{tmp_path}/results/corpus/train/*.jsonl.zst")
+        for record in map(json.loads, read_lines(path, Phase("", 0, "MB")))
+    }
+    assert not train & {document(n) for n in range(1000, 1020)}
+    assert 15 <= summary(tmp_path)["documents"]["dropped"]["contaminated"] <= 20
+
+
+def failing(folder: Path, config: dict) -> str:
+    """What a run that must fail tells its user."""
+    with pytest.raises(AssertionError) as failure:
+        mill(folder, config)
+    return str(failure.value)
+
+
+def test_truncated_input__fails_with_its_name_and_offset(tmp_path):
+    config = small_corpus(tmp_path)
+    whole = zstandard.compress(b'{"text": "' + os.urandom(3000).hex().encode() + b'"}\n')
+    (tmp_path / "raw/one/cut.jsonl.zst").write_bytes(whole[:-100])
+    config["sources"][0]["files"].append("raw/one/cut.jsonl.zst")
+    told = failing(tmp_path, config)
+    assert re.search(r"raw/one/cut\.jsonl\.zst: the zstd stream is cut off at byte \d+", told)
+
+
+def test_malformed_record__fails_the_run_unless_a_share_is_allowed(tmp_path):
+    config = small_corpus(tmp_path)
+    with open(tmp_path / "raw/two/0.jsonl", "a") as file:
+        file.write('{"txt": "no text here"}\n')
+    told = failing(tmp_path, config)
+    assert "1 of 601 records are malformed" in told
+    assert '"line": 101' in told
+    config["input"]["max_malformed_fraction"] = 0.01
+    mill(tmp_path, config)
+    assert summary(tmp_path)["documents"]["dropped"]["malformed"] == 1
+
+
+def test_unknown_config_key__is_refused_in_one_line(tmp_path):
+    config = small_corpus(tmp_path)
+    config["dedup"]["bandz"] = 3
+    told = failing(tmp_path, config)
+    assert "dedup: unknown key bandz. Known here: bands, candidates" in told
+    assert "Traceback" not in told
+
+
+def test_every_log__says_how_its_job_ended(milled):
+    folder, _ = milled
+    logs = glob.glob(f"{folder}/logs/**/*.log", recursive=True)
+    assert len(logs) > 40
+    for log in logs:
+        assert re.search(r"finished: [\d.]+ s, .* peak memory \d+ MB", Path(log).read_text()), log
