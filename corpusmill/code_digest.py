@@ -19,7 +19,7 @@ def _without_docstrings(tree: ast.Module) -> ast.Module:
 
 @functools.cache
 def _parsed(path: Path) -> tuple[str, frozenset[str]]:
-    """The code of a file without comments, docstrings and layout; the package modules it imports."""
+    """The code of a file without comments, docstrings, layout; the package modules it imports."""
     tree = _without_docstrings(ast.parse(path.read_text("utf-8")))
     names: set[str] = set()
     for node in ast.walk(tree):

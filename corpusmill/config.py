@@ -43,11 +43,24 @@ def _conflicts(config: dict) -> Iterator[str]:
     names = [source["name"] for source in config["sources"]]
     for name in {name for name in names if names.count(name) > 1}:
         yield f'sources: "{name}" is there twice. Give each source a name of its own.'
-    for name in dedup["priority"]:
-        if name not in names:
-            yield f'dedup.priority: no source is called "{name}". Sources: {", ".join(names)}.'
+    if not milled_sources(config):
+        yield "sources: all are held_out, so there is nothing to mill. Name a source without it."
     if config["splits"]["validation"] + config["splits"]["test"] >= 1:
         yield "splits: validation + test leave nothing for train. Lower them below 1 together."
+
+
+def milled_sources(config: dict) -> list[dict]:
+    """The sources that make the corpus."""
+    return [source for source in config["sources"] if not source.get("held_out")]
+
+
+def held_out_sources(config: dict) -> list[dict]:
+    """The sources that are only kept out of train: evaluation sets."""
+    return [source for source in config["sources"] if source.get("held_out")]
+
+
+def text_field(source: dict) -> str:
+    return source.get("text_field", "text")
 
 
 def check_config(config: dict, schema_file: Path) -> None:

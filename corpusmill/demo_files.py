@@ -9,3 +9,6 @@ FILES = {
     "passages.jsonl": 17_000,
     "planted.jsonl.zst": 7_400_000,
 }
+
+# Not milled: the texts that decontamination looks for.
+EVALUATION_FILES = {"evaluation.jsonl": 30_000}

@@ -10,12 +10,21 @@ from pathlib import Path
 # processes of their own, with whatever Python their environment has, and find it the same way.
 ROOT = Path(workflow.basedir)
 sys.path.insert(0, str(ROOT))
-os.environ.update(PYTHONPATH=os.pathsep.join([str(ROOT), *filter(None, [os.getenv("PYTHONPATH")])]))
+os.environ.update(
+    PYTHONPATH=os.pathsep.join([str(ROOT), *filter(None, [os.getenv("PYTHONPATH")])])
+)
 
 from corpusmill import plan as planning
 from corpusmill.code_digest import code_digest as digest_of_code
-from corpusmill.config import band_setting, check_config, fractions
-from corpusmill.demo_files import FILES as DEMO_FILES
+from corpusmill.config import (
+    band_setting,
+    check_config,
+    fractions,
+    held_out_sources,
+    milled_sources,
+    text_field,
+)
+from corpusmill.demo_files import EVALUATION_FILES, FILES as DEMO_FILES
 from corpusmill.fates import SPLITS
 from corpusmill.buckets import bucket_count
 
@@ -29,26 +38,34 @@ def refuse(error):
     sys.exit(1)
 
 
-
 def planned_inputs():
     """Check the configuration and list the input files; one line per fault, no traceback."""
     try:
         check_config(config, ROOT / "config.schema.yaml")
-        made = {f"{DEMO}/{name}": size for name, size in DEMO_FILES.items()}
-        inputs = planning.list_inputs(config["sources"], made)
+        made = {
+            f"{DEMO}/{name}": size
+            for name, size in (DEMO_FILES | EVALUATION_FILES).items()
+        }
+        inputs = planning.list_inputs(milled_sources(config), made)
         part_bytes = config["input"]["part_bytes"]
-        parts = planning.plan_parts(inputs, part_bytes, planning.earlier_plan(PLAN, part_bytes))
+        parts = planning.plan_parts(
+            inputs, part_bytes, planning.earlier_plan(PLAN, part_bytes)
+        )
+        held_out = planning.list_inputs(held_out_sources(config), made)
     except ValueError as error:
         print(error, file=sys.stderr)
         sys.exit(1)
-    return inputs, parts
+    return parts, held_out
 
 
-INPUTS, PARTS = planned_inputs()
+PARTS, HELD_OUT = planned_inputs()
 PART_NAMES = [part.name for part in PARTS]
-WEIGHTS = {source["name"]: source.get("weight", 1) for source in config["sources"]}
+SOURCES = {source["name"]: source for source in config["sources"]}
+WEIGHTS = {source["name"]: source.get("weight", 1) for source in milled_sources(config)}
 FRACTIONS = fractions(config)
-SHARDS = planning.shard_counts(PARTS, WEIGHTS, FRACTIONS, config["output"]["shard_bytes"])
+SHARDS = planning.shard_counts(
+    PARTS, WEIGHTS, FRACTIONS, config["output"]["shard_bytes"]
+)
 BANDS, BAND_ROWS = band_setting(config)
 
 # A document is at least expected to be this large, so that pair jobs are rather too small.
@@ -61,7 +78,9 @@ BUCKETS = bucket_count(
 BUCKET_NAMES = [f"{bucket:05d}" for bucket in range(BUCKETS)]
 TEXT_ENDING = config["output"]["format"]
 JOINED_NAMES = {"train": "train", "validation": "val", "test": "test"}
-USES_DEMO = any(file.path.startswith(f"{DEMO}/") for file in INPUTS)
+USES_DEMO = any(
+    file.path.startswith(f"{DEMO}/") for part in PARTS for file in part.files
+)
 
 
 def code_digest(step):
@@ -84,18 +103,26 @@ def files_of_part(wildcards):
 
 def described_files_of_part(wildcards):
     """What normalize must know of each input file."""
-    fields = {source["name"]: source.get("text_field", "text") for source in config["sources"]}
+    return described(part_of(wildcards).files)
+
+
+def described(files):
+    """Source, path and text field of each file."""
     return [
-        {"source": file.source, "path": file.path, "text_field": fields[file.source]}
-        for file in part_of(wildcards).files
+        {
+            "source": file.source,
+            "path": file.path,
+            "text_field": text_field(SOURCES[file.source]),
+        }
+        for file in files
     ]
 
 
-def evaluation_inputs():
-    """The files whose texts may not be in train."""
-    sources = [{"name": "evaluation", "files": config["decontaminate"]["evaluation_files"]}]
-    made = {f"{DEMO}/evaluation.jsonl": 0}
-    return [file.path for file in planning.list_inputs(sources, made)]
+def of_sources(key, default):
+    """What the config says under a key of each source; the default where it says nothing."""
+    return {
+        source["name"]: source.get(key, default) for source in milled_sources(config)
+    }
 
 
 def of_parts(pattern):
@@ -166,13 +193,17 @@ def shard_memory(base, per_text_megabyte):
 def documents_memory(base, bytes_per_document):
     """mem_mb of a job that holds a few bytes of every document at once."""
     expected = sum(part.text_bytes for part in PARTS) // EXPECTED_DOCUMENT_BYTES
-    return lambda wildcards, attempt: megabytes(base, 1, expected * bytes_per_document, attempt)
+    return lambda wildcards, attempt: megabytes(
+        base, 1, expected * bytes_per_document, attempt
+    )
 
 
 def bucket_memory(base, bytes_per_entry):
     """mem_mb of a pair job, which holds its bucket of band keys."""
     entries = config["input"]["part_bytes"] // 16
-    return lambda wildcards, attempt: megabytes(base, 1, entries * bytes_per_entry, attempt)
+    return lambda wildcards, attempt: megabytes(
+        base, 1, entries * bytes_per_entry, attempt
+    )
 
 
 def show_result():

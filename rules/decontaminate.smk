@@ -10,7 +10,7 @@ rule holdout:
     input:
         decisions=of_parts("results/assign/{part}.arrow"),
         digests=of_parts("results/digests/{part}.npy"),
-        evaluation=evaluation_inputs(),
+        evaluation=[file.path for file in HELD_OUT],
     output:
         held_out="results/holdout/digests.npy",
     log:
@@ -22,7 +22,7 @@ rule holdout:
     resources:
         mem_mb=documents_memory(base=600, bytes_per_document=2),
     params:
-        text_field=config["decontaminate"]["text_field"],
+        evaluation=described(HELD_OUT),
         mode=config["normalize"]["mode"],
         code=code_digest("holdout"),
     script:

@@ -22,7 +22,7 @@ rule group:
     resources:
         mem_mb=documents_memory(base=800, bytes_per_document=64),
     params:
-        priority=config["dedup"]["priority"],
+        priority=of_sources("priority", None),
         engine=config["dedup"]["engine"],
         code=code_digest("group"),
     script:

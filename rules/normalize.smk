@@ -32,8 +32,6 @@ rule normalize:
 
 
 rule admit:
-    # Runs as soon as all parts are read: no later step of a refused corpus is worth starting.
-    priority: 10
     input:
         counts=of_parts("results/text/{part}.json"),
         quarantine=of_parts("results/quarantine/{part}.jsonl"),
@@ -43,12 +41,14 @@ rule admit:
         "logs/admit/admit.log",
     benchmark:
         "logs/admit/admit.tsv"
+    # Runs as soon as all parts are read: no later step of a refused corpus is worth starting.
+    priority: 10
     conda:
         "../envs/corpusmill.yaml"
     resources:
         mem_mb=500,
     params:
-        most=config["input"]["max_malformed_fraction"],
+        most=of_sources("max_malformed_fraction", 0),
         code=code_digest("admit"),
     script:
         "../scripts/admit.py"

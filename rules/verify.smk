@@ -46,10 +46,10 @@ rule join:
         "logs/join/{joined}.log",
     benchmark:
         "logs/join/{joined}.tsv"
-    conda:
-        "../envs/corpusmill.yaml"
     wildcard_constraints:
         joined="train|val|test",
+    conda:
+        "../envs/corpusmill.yaml"
     resources:
         mem_mb=500,
     params:

@@ -2,34 +2,44 @@
 
 import itertools
 import logging
+from collections.abc import Iterator
 from pathlib import Path
 
+from corpusmill.accounts import added
 from corpusmill.files import load_json, save_json
 from corpusmill.step_log import step_log
 
 SHOW = 10
 
 
-def admit(counts: list[Path], quarantine: list[Path], most: float, admitted: Path) -> None:
-    records = malformed = 0
-    for file in counts:
-        for count in load_json(file)["by_source"].values():
-            records += count.get("records", 0)
-            malformed += count.get("malformed", 0)
-    share = malformed / max(records, 1)
-    logging.info("%d of %d records are malformed (%.4f %%)", malformed, records, 100 * share)
-    if share > most:
-        shown = []
-        for file in quarantine:
-            with open(file, encoding="utf-8") as lines:
-                shown += [line.strip() for line in itertools.islice(lines, SHOW - len(shown))]
+def open_lines(file: Path) -> Iterator[str]:
+    with open(file, encoding="utf-8") as lines:
+        yield from lines
+
+
+def admit(
+    counts: list[Path], quarantine: list[Path], most: dict[str, float], admitted: Path
+) -> None:
+    """most: for each source, the share of its records that may be malformed."""
+    totals = added([load_json(file)["by_source"] for file in counts])
+    faults = []
+    for source, count in totals.items():
+        bad, records = count["malformed"], count["records"]
+        logging.info("%s: %d of %d records malformed", source, bad, records)
+        if bad > most[source] * records:
+            faults.append(
+                f"source {source}: {bad} of {records} records are malformed, "
+                f"max_malformed_fraction allows {most[source]} of them."
+            )
+    if faults:
+        records = (line.strip() for file in quarantine for line in open_lines(file))
+        shown = list(itertools.islice(records, SHOW))
         raise ValueError(
-            f"{malformed} of {records} records are malformed ({100 * share:.3f} %), more than "
-            f"input.max_malformed_fraction ({most}) allows. All of them, with file, line, offset "
-            f"and reason: results/quarantine/*.jsonl. The first:\n" + "\n".join(shown) + "\n"
-            "Repair them, or raise input.max_malformed_fraction."
+            "\n".join(faults) + "\nAll of them, with file, line, offset and reason, are in "
+            "results/quarantine/*.jsonl. The first:\n" + "\n".join(shown) + "\n"
+            "Repair them, or raise max_malformed_fraction of the source."
         )
-    save_json(admitted, {"records": records, "malformed": malformed})
+    save_json(admitted, {source: dict(count) for source, count in totals.items()})
 
 
 if __name__ == "__main__":

@@ -18,19 +18,20 @@ def group(
     pairs: list[Path],
     texts: list[Path],
     verdicts: list[Path],
-    priority: list[str],
+    priority: dict[str, int | None],
     engine: str,
     winners: Path,
 ) -> None:
     """texts, verdicts: of every part, in part order. Least is best: rejected by the filter,
-    then the source's place in `priority`; then the longer text and the lower id win."""
+    then the source's `priority`, None after all; then the longer text and the lower id win."""
     rows = [part["documents"] for part in load_json(listing)["parts"]]
     part_starts = np.concatenate([[0], np.cumsum(rows)]).astype(np.int64)
-    ranks = {source: rank for rank, source in enumerate(priority)}
+    last = max((rank for rank in priority.values() if rank is not None), default=0) + 1
+    ranks = {source: last if rank is None else rank for source, rank in priority.items()}
 
     def candidates(part: int) -> Candidates:
         text = TextPart(texts[part], ["file"])
-        of_source = np.array([ranks.get(s, len(ranks)) for s in text.sources()], np.uint64)
+        of_source = np.array([ranks[source] for source in text.sources()], np.uint64)
         fate, sizes = load_table(verdicts[part], "fate", "text_bytes")
         rejected = (fate != KEPT).astype(np.uint64)
         return Candidates(rejected << np.uint64(32) | of_source[text.source_numbers()], sizes)

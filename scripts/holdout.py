@@ -16,16 +16,17 @@ from corpusmill.step_log import step_log
 from corpusmill.tables import load_table
 
 
-def evaluation_digests(files: list[str], text_field: str, mode: str) -> np.ndarray:
+def evaluation_digests(files: list[dict], mode: str) -> np.ndarray:
     """uint8 (texts, 32): of all texts of the evaluation files, normalised as the corpus is."""
     mend = normalizer(mode)
     found = []
     for file in files:
         with phase("reading evaluation files") as progress:
-            for record in read_records(file, text_field, progress, mode == "ftfy"):
+            path = file["path"]
+            for record in read_records(path, file["text_field"], progress, mode == "ftfy"):
                 if isinstance(record, Malformed):
                     raise ValueError(
-                        f"{file}:{record.line}: {record.reason}. Evaluation files must be whole: "
+                        f"{path}:{record.line}: {record.reason}. Evaluation files must be whole: "
                         "repair or remove the record."
                     )
                 found.append(hashlib.sha256(mend(record.text).encode("utf-8")).digest())
@@ -35,13 +36,15 @@ def evaluation_digests(files: list[str], text_field: str, mode: str) -> np.ndarr
 def holdout(
     decisions: list[Path],
     digests: list[Path],
-    evaluation_files: list[str],
-    text_field: str,
+    evaluation_files: list[dict],
     mode: str,
     held_out: Path,
 ) -> None:
-    """decisions, digests: of every part, in part order."""
-    evaluation = evaluation_digests(evaluation_files, text_field, mode)
+    """decisions, digests: of every part, in part order.
+
+    evaluation_files: {"path", "text_field"} of each.
+    """
+    evaluation = evaluation_digests(evaluation_files, mode)
     blocks, origins = [evaluation], [np.full(len(evaluation), EVALUATION, np.uint8)]
     for decision, digest in zip(decisions, digests, strict=True):
         fate, split = load_table(decision, "fate", "split")
@@ -58,8 +61,7 @@ if __name__ == "__main__":
         holdout(
             decisions=[Path(file) for file in snakemake.input.decisions],
             digests=[Path(file) for file in snakemake.input.digests],
-            evaluation_files=list(snakemake.input.evaluation),
-            text_field=snakemake.params.text_field,
+            evaluation_files=snakemake.params.evaluation,
             mode=snakemake.params.mode,
             held_out=Path(snakemake.output.held_out),
         )

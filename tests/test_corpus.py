@@ -29,9 +29,7 @@ def corpus_config(sources: list[str], tokenizer: str) -> dict:
         "sources": [
             {"name": name, "files": [f"{DATA}/corpus/{name}/*_0*.jsonl.zst"]} for name in sources
         ],
-        "input": {"part_bytes": 16_000_000, "max_malformed_fraction": 0},
-        "dedup": {"priority": []},
-        "decontaminate": {"evaluation_files": []},
+        "input": {"part_bytes": 16_000_000},
         "output": {"shard_bytes": 20_000_000},
         "tokenizer": {"source": f"{DATA}/tokenizers/{tokenizer}", "end_of_text": "<|endoftext|>"},
     }

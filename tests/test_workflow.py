@@ -207,7 +207,9 @@ def test_weights_and_parquet_and_join__give_what_they_say(tmp_path):
 def test_evaluation_texts__are_removed_from_train(tmp_path):
     config = small_corpus(tmp_path)
     write_jsonl(tmp_path / "evaluation.jsonl", [{"text": document(n)} for n in range(1000, 1020)])
-    config["decontaminate"] = {"evaluation_files": ["evaluation.jsonl"]}
+    config["sources"].append(
+        {"name": "evaluation", "files": ["evaluation.jsonl"], "held_out": True}
+    )
     mill(tmp_path, config)
     train = {
         record["text"]
@@ -239,16 +241,16 @@ def test_malformed_record__fails_the_run_unless_a_share_is_allowed(tmp_path):
     with open(tmp_path / "raw/two/0.jsonl", "a") as file:
         file.write('{"txt": "no text here"}\n')
     told = failing(tmp_path, config)
-    assert "1 of 601 records are malformed" in told
+    assert "source two: 1 of 201 records are malformed" in told
     assert '"line": 101' in told
-    config["input"]["max_malformed_fraction"] = 0.01
+    config["sources"][1]["max_malformed_fraction"] = 0.01
     mill(tmp_path, config)
     assert summary(tmp_path)["documents"]["dropped"]["malformed"] == 1
 
 
 def test_unknown_config_key__is_refused_in_one_line(tmp_path):
     config = small_corpus(tmp_path)
-    config["dedup"]["bandz"] = 3
+    config["dedup"] = {"bandz": 3}
     told = failing(tmp_path, config)
     assert "dedup: unknown key bandz. Known here: bands, candidates" in told
     assert "Traceback" not in told

@@ -71,10 +71,8 @@ def small_corpus(folder: Path) -> dict:
         "sources": [
             {"name": name, "files": [f"raw/{name}/*.jsonl"]} for name in ("one", "two", "three")
         ],
-        "input": {"part_bytes": 120_000, "max_malformed_fraction": 0},
-        "dedup": {"priority": []},
+        "input": {"part_bytes": 120_000},
         "splits": {"validation": 0.05, "test": 0.05},
-        "decontaminate": {"evaluation_files": []},
         "output": {"shard_bytes": 150_000},
         "tokenizer": {"source": "train", "train_vocabulary": 512},
     }
