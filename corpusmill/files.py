@@ -1,6 +1,7 @@
 """Files that appear whole or not at all, and their digests."""
 
 import contextlib
+import glob
 import hashlib
 import json
 import os
@@ -23,9 +24,9 @@ def replacing(path: Path) -> Iterator[Path]:
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    for leftover in path.parent.glob(f".{path.name}.*.tmp"):
+    for leftover in path.parent.glob(f".{glob.escape(path.name)}~*"):
         leftover.unlink(missing_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
+    temporary = path.with_name(f".{path.name}~{os.getpid()}-{secrets.token_hex(4)}")
     try:
         yield temporary
         with open(temporary, "rb") as written:
@@ -68,10 +69,11 @@ class DigestingFile:
         self.bytes = 0
 
     def write(self, block) -> int:
+        size = memoryview(block).nbytes
         self._file.write(block)
         self._sha256.update(block)
-        self.bytes += len(memoryview(block).cast("B"))
-        return len(block)
+        self.bytes += size
+        return size
 
     def flush(self) -> None:
         self._file.flush()

@@ -16,7 +16,7 @@ def gathered(digests: list[np.ndarray], origins: list[np.ndarray]) -> np.ndarray
 
     digests: uint8 (n, 32) each; origins: uint8 (n,) each.
     """
-    found = dict.fromkeys((), 0)
+    found: dict[bytes, int] = {}
     for block, origin in zip(digests, origins, strict=True):
         for digest, by in zip(block, origin.tolist(), strict=True):
             key = digest.tobytes()
@@ -34,7 +34,9 @@ def matches(digests: np.ndarray, held_out: np.ndarray) -> np.ndarray:
         return origins
     heads = np.ascontiguousarray(held_out["digest"][:, :8]).view(np.uint64).ravel()
     mine = np.ascontiguousarray(digests[:, :8]).view(np.uint64).ravel()
-    by_digest = {entry["digest"].tobytes(): int(entry["origin"]) for entry in held_out}
-    for row in np.flatnonzero(np.isin(mine, heads)):  # the first 8 bytes meet: compare all
+    # Few documents match, and of these the first 8 bytes say where to look: compare them all.
+    near = held_out[np.isin(heads, mine)]
+    by_digest = {entry["digest"].tobytes(): int(entry["origin"]) for entry in near}
+    for row in np.flatnonzero(np.isin(mine, heads)):
         origins[row] = by_digest.get(digests[row].tobytes(), 0)
     return origins

@@ -56,12 +56,13 @@ def list_inputs(sources: list[dict], generated: dict[str, int]) -> list[InputFil
                 )
             paths |= files
         for path in sorted(paths):
-            if path in owners:
+            file = os.path.realpath(path)
+            if file in owners:
                 raise ValueError(
-                    f'{path} belongs to source "{owners[path]}" and to source "{name}". '
+                    f'{path} belongs to source "{owners[file]}" and to source "{name}". '
                     "Let only one pattern match it."
                 )
-            owners[path] = name
+            owners[file] = name
             if path in generated:
                 text_bytes = generated[path]
             else:

@@ -1,9 +1,10 @@
 """Input files as located records; a file that ends too early is an error, never a shorter file."""
 
+import functools
 import json
+import os
 import zlib
 from collections.abc import Iterator
-from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
@@ -12,6 +13,8 @@ import zstandard
 BLOCK_BYTES = 1 << 18
 FORMATS = {".jsonl": 1.0, ".jsonl.zst": 4.0, ".jsonl.gz": 4.0, ".parquet": 3.0}
 """File name endings that can be read, and the bytes of text expected per byte of file."""
+
+LONE_SURROGATE = "a lone surrogate in a field: not valid Unicode"
 
 _members = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _string = msgspec.json.Decoder(str)
@@ -51,11 +54,20 @@ def _stored_blocks(file, progress) -> Iterator[bytes]:
         progress.advance(len(block))
 
 
+def _not_empty(path: str, stored: Iterator[bytes]) -> Iterator[bytes]:
+    """The same blocks; raises if there are none, as no compressed file is."""
+    first = next(stored, None)
+    if first is None:
+        raise ValueError(f"{path}: no bytes at all, not even of an empty file. Fetch it again.")
+    yield first
+    yield from stored
+
+
 def _zstd_blocks(path: str, stored: Iterator[bytes]) -> Iterator[bytes]:
     """The content of all frames; raises where one is damaged or cut off."""
     frame = None
     offset = 0
-    for block in stored:
+    for block in _not_empty(path, stored):
         while block:
             if frame is None:
                 frame = zstandard.ZstdDecompressor().decompressobj()
@@ -81,7 +93,7 @@ def _gzip_blocks(path: str, stored: Iterator[bytes]) -> Iterator[bytes]:
     """The content of all members; raises where one is damaged or cut off."""
     member = None
     offset = 0
-    for block in stored:
+    for block in _not_empty(path, stored):
         while block:
             if member is None:
                 if not block.strip(b"\0"):
@@ -132,12 +144,19 @@ def read_lines(path: str, progress) -> Iterator[bytes]:
         yield from _lines(_BLOCKS[format_of(path)](path, _stored_blocks(file, progress)))
 
 
+def _refuse_constant(name: str):
+    raise ValueError(f"{name} is not a JSON value")
+
+
+_strict = json.JSONDecoder(parse_constant=_refuse_constant)
+
+
 def _why_malformed(line: bytes, text_field: str) -> str:
     """The reason in words, found the slow way. Only bad records come here."""
     if not line.strip():
         return "blank line"
     try:
-        value = json.loads(line.decode("utf-8"))
+        value = _strict.decode(line.decode("utf-8"))
     except UnicodeDecodeError as error:
         return f"not UTF-8 at byte {error.start} of the line"
     except ValueError as error:
@@ -150,46 +169,70 @@ def _why_malformed(line: bytes, text_field: str) -> str:
         return f'no "{text_field}" field'
     if not isinstance(value[text_field], str):
         return f'"{text_field}" is {type(value[text_field]).__name__}, not a string'
-    return f'"{text_field}" or another field is not valid Unicode (a lone surrogate)'
+    return LONE_SURROGATE
 
 
-def _joined(members: dict[str, msgspec.Raw], names: dict[str, bytes]) -> bytes:
+def joined_members(members: dict[str, msgspec.Raw]) -> bytes:
     """Raw members as they stand between the braces of a JSON object."""
-    parts = []
-    for name, raw in members.items():
-        if name not in names:
-            names[name] = msgspec.json.encode(name) + b":"
-        parts.append(names[name] + raw)
-    rest = b",".join(parts)
+    return b",".join(_encoded_name(name) + raw for name, raw in members.items())
+
+
+@functools.lru_cache(1024)
+def _encoded_name(name: str) -> bytes:
+    return msgspec.json.encode(name) + b":"
+
+
+def _rest(members: dict[str, msgspec.Raw]) -> bytes:
+    """`joined_members`; raises UnicodeDecodeError if they, copied unparsed, are not UTF-8."""
+    rest = joined_members(members)
     if not rest.isascii():
-        rest.decode("utf-8")  # raw members are copied unparsed, but never as broken UTF-8
+        rest.decode("utf-8")
     return rest
 
 
 def _lone_surrogates_kept(line: bytes, text_field: str) -> tuple[str, bytes] | None:
-    """A record whose only fault is lone surrogates in its text, for a mode that mends them."""
-    value = json.loads(line.decode("utf-8"))
-    if not isinstance(value, dict) or not isinstance(value.get(text_field), str):
-        return None
-    text = value.pop(text_field)
-    rest = json.dumps(value, ensure_ascii=True, separators=(",", ":"))[1:-1]
-    return text, rest.encode("ascii")
+    """A record whose only fault is lone surrogates in its text, for a mode that mends them.
+
+    The members are cut out of the line by hand, so the others stay as they are, byte for byte.
+    """
+    source = line.decode("utf-8")
+    members: dict[str, str] = {}
+    at = source.index("{") + 1
+    while True:
+        start = source.index('"', at)
+        name, colon = _strict.raw_decode(source, start)
+        value = source.index(":", colon) + 1
+        while source[value] in " \t\r\n":
+            value += 1
+        _, at = _strict.raw_decode(source, value)
+        members[name] = source[value:at]
+        while source[at] in " \t\r\n":
+            at += 1
+        if source[at] == "}":
+            break
+    text = json.loads(members.pop(text_field))
+    try:
+        raw = {name: msgspec.Raw(value.encode("utf-8")) for name, value in members.items()}
+        rest = joined_members(raw)
+        _members.decode(b"{%s}" % rest)
+    except (msgspec.MsgspecError, UnicodeEncodeError):
+        return None  # another field has a fault as well
+    return text, rest
 
 
 def _json_records(
     path: str, text_field: str, keep_surrogates: bool, progress
 ) -> Iterator[Record | Malformed]:
-    names: dict[str, bytes] = {}
     offset = 0
     for number, line in enumerate(read_lines(path, progress), 1):
         try:
             members = _members.decode(line)
             text = _string.decode(members.pop(text_field))
-            yield Record(number, text, _joined(members, names))
+            yield Record(number, text, _rest(members))
         except (msgspec.MsgspecError, UnicodeDecodeError, KeyError, RecursionError):
             reason = _why_malformed(line, text_field)
             mended = None
-            if keep_surrogates and reason.endswith("(a lone surrogate)"):
+            if keep_surrogates and reason == LONE_SURROGATE:
                 mended = _lone_surrogates_kept(line, text_field)
             if mended:
                 yield Record(number, *mended)
@@ -199,32 +242,52 @@ def _json_records(
         offset += len(line) + 1
 
 
-def _parquet_records(path: str, text_field: str, progress) -> Iterator[Record | Malformed]:
+def _parquet_batches(path: str, text_field: str, progress) -> Iterator:
+    """The record batches of a file; raises with its name where it is damaged."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
         file = pq.ParquetFile(path)
-    except pa.ArrowInvalid as error:
-        raise ValueError(f"{path}: not a whole Parquet file ({error}). Fetch it again.") from error
-    if text_field not in file.schema_arrow.names:
-        raise ValueError(
-            f'{path}: no "{text_field}" column; it has {", ".join(file.schema_arrow.names)}. '
-            "Set sources[].text_field."
-        )
+        if text_field not in file.schema_arrow.names:
+            raise ValueError(
+                f'{path}: no "{text_field}" column; it has {", ".join(file.schema_arrow.names)}. '
+                "Set text_field of the source."
+            )
+        bytes_per_row = os.path.getsize(path) / max(file.metadata.num_rows, 1)
+        for batch in file.iter_batches(batch_size=1024):
+            yield batch
+            progress.advance(int(batch.num_rows * bytes_per_row))
+    except (pa.ArrowException, OSError) as error:
+        raise ValueError(f"{path}: damaged Parquet file ({error}). Fetch it again.") from error
+
+
+def _parquet_rows(batch) -> Iterator[tuple[dict | None, str]]:
+    """(row, "") of a batch, or (None, reason) where a row is not UTF-8."""
+    try:
+        yield from ((row, "") for row in batch.to_pylist())
+    except UnicodeDecodeError:
+        for k in range(batch.num_rows):
+            try:
+                yield batch.slice(k, 1).to_pylist()[0], ""
+            except UnicodeDecodeError as error:
+                yield None, f"not UTF-8 ({error})"
+
+
+def _parquet_records(path: str, text_field: str, progress) -> Iterator[Record | Malformed]:
     number = 0
-    bytes_per_row = Path(path).stat().st_size / max(file.metadata.num_rows, 1)
-    for batch in file.iter_batches(batch_size=1024):
-        texts = batch.column(text_field).to_pylist()
-        others = batch.drop_columns([text_field]).to_pylist()
-        for text, other in zip(texts, others, strict=True):
+    for batch in _parquet_batches(path, text_field, progress):
+        for row, reason in _parquet_rows(batch):
             number += 1
+            if row is None:
+                yield Malformed(number, None, reason, "")
+                continue
+            text = row.pop(text_field)
             if isinstance(text, str):
-                yield Record(number, text, msgspec.json.encode(other)[1:-1])
+                yield Record(number, text, msgspec.json.encode(row)[1:-1])
             else:
                 reason = f'"{text_field}" is {type(text).__name__}, not a string'
                 yield Malformed(number, None, reason, str(text)[:80])
-        progress.advance(int(batch.num_rows * bytes_per_row))
 
 
 def read_records(

@@ -13,12 +13,14 @@ import pyarrow.parquet as pq
 import zstandard
 
 from corpusmill.files import DigestingFile, file_sha256
-from corpusmill.readers import read_lines
+from corpusmill.readers import joined_members, read_lines
 
 WRITE_BYTES = 1 << 20
 ZSTD_LEVEL = 3
 ROW_GROUP = 4096
 BATCH_BYTES = 16 << 20
+
+OUR_NAMES = ("text", "corpusmill")
 
 PARQUET_SCHEMA = pa.schema(
     [
@@ -57,25 +59,32 @@ _document = msgspec.json.Decoder(Document)
 _members = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
+def _moved_to_before(rest: bytes) -> tuple[bytes, bytes]:
+    """The rest without members that carry our names, and these as `"before":{...}`, or b""."""
+    members = _members.decode(b"{%s}" % rest)
+    taken = {name: members.pop(name) for name in OUR_NAMES if name in members}
+    if not taken:
+        return rest, b""
+    return joined_members(members), b',"before":{%s}' % joined_members(taken)
+
+
 def record_line(text: str, rest: bytes, id: int, copy: int, source: str) -> bytes:
     """`{"text":...,<the rest as it was>,"corpusmill":{"id":...,"copy":...,"source":...}}`
 
-    The `corpusmill` member of an input record that was milled before moves to `before` in ours.
+    Members of the input record that are called `text` or `corpusmill` themselves (a title beside
+    the text field, the mark of an earlier run) move to `before` in ours.
     """
-    origin = b'"id":%d,"copy":%d,"source":%s' % (id, copy, msgspec.json.encode(source))
-    if b'"corpusmill":' in rest:
-        members = _members.decode(b"{%s}" % rest)
-        if (before := members.pop("corpusmill", None)) is not None:
-            origin += b',"before":%s' % before
-            rest = b",".join(
-                msgspec.json.encode(name) + b":" + raw for name, raw in members.items()
-            )
-    comma = b"," if rest else b""
-    return b'{"text":%s%s%s,"corpusmill":{%s}}\n' % (
+    before = b""
+    if b'"text":' in rest or b'"corpusmill":' in rest:
+        rest, before = _moved_to_before(rest)
+    return b'{"text":%s%s%s,"corpusmill":{"id":%d,"copy":%d,"source":%s%s}}\n' % (
         msgspec.json.encode(text),
-        comma,
+        b"," if rest else b"",
         rest,
-        origin,
+        id,
+        copy,
+        msgspec.json.encode(source),
+        before,
     )
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from corpusmill.files import DigestingFile, load_json, replacing, save_json
+from corpusmill.files import DigestingFile, file_sha256, load_json, replacing, save_json
 
 
 def with_ends(offsets: np.ndarray, ids: np.ndarray, end: int, dtype: str) -> np.ndarray:
@@ -57,6 +57,7 @@ class TokenShardWriter:
             np.cumsum(np.concatenate(self._lengths), out=starts[1:])
         with replacing(self.idx) as temporary:
             starts.tofile(temporary)
+            index_sha256 = file_sha256(temporary)
         save_json(
             self.meta,
             {
@@ -65,6 +66,7 @@ class TokenShardWriter:
                 "tokens": self.tokens,
                 "bytes": self._file.bytes,
                 "sha256": self._file.sha256,
+                "index_sha256": index_sha256,
                 "by_source": {name: dict(count) for name, count in sorted(self.by_source.items())},
                 **facts,
             },

@@ -13,10 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from corpusmill.files import load_json, save_json
+from corpusmill.files import load_json, replacing, save_json
 from corpusmill.texts import TextColumn, string_array
 
 SETTING_FILE = "corpusmill.json"
+PLAIN_FILE = "corpusmill-plain.json"
 
 PROBES = [
     "",
@@ -39,11 +40,12 @@ class Setting(NamedTuple):
     """What encode and verify must know of a tokenizer; stored as corpusmill.json beside it."""
 
     source: str
-    vocabulary: int  # len(tokenizer): every id is below
+    vocabulary: int  # len(tokenizer), or more if ids have gaps: every id is below
     end_of_text: str
     end_of_text_id: int
     dtype: str  # uint16 or uint32
     engine: str  # gigatoken or reference
+    light: bool  # jobs may use LightReference
     lossless: bool  # decoding gives the text back
 
     @classmethod
@@ -67,23 +69,57 @@ def load_reference(source: str):
         ) from error
 
 
+class LightReference:
+    """What jobs use of a fast transformers tokenizer, without the second it takes to load.
+
+    It makes the calls to the `tokenizers` library that transformers makes. keep_tokenizer has
+    compared the two on PROBES before any job uses this.
+    """
+
+    is_fast = True
+
+    def __init__(self, folder: Path) -> None:
+        from tokenizers import Tokenizer
+
+        self.backend_tokenizer = Tokenizer.from_file(str(Path(folder) / "tokenizer.json"))
+        self.backend_tokenizer.no_truncation()
+        self.backend_tokenizer.no_padding()
+
+    def __call__(
+        self, texts: list[str], add_special_tokens: bool, split_special_tokens: bool
+    ) -> dict[str, list[list[int]]]:
+        self.backend_tokenizer.encode_special_tokens = split_special_tokens
+        encoded = self.backend_tokenizer.encode_batch(texts, add_special_tokens=add_special_tokens)
+        return {"input_ids": [one.ids for one in encoded]}
+
+    def decode(
+        self, ids: list[int], skip_special_tokens: bool, clean_up_tokenization_spaces: bool
+    ) -> str:
+        del clean_up_tokenization_spaces  # transformers does it afterwards; here nobody asks for it
+        return self.backend_tokenizer.decode(ids, skip_special_tokens=skip_special_tokens)
+
+
+def load_kept(folder: Path, setting: Setting):
+    """The reference tokenizer of the run, as light as it comes."""
+    return LightReference(folder) if setting.light else load_reference(str(folder))
+
+
 def reference_ids(reference, texts: list[str]) -> list[list[int]]:
     if not texts:
         return []
     return reference(texts, add_special_tokens=False, split_special_tokens=True)["input_ids"]
 
 
-def _fast_definition(reference) -> str:
+def plain_definition(reference) -> str:
     """tokenizer.json without its special added tokens: their strings then are plain text."""
     if not getattr(reference, "is_fast", False):
-        raise ValueError("not a fast tokenizer: it has no tokenizer.json")
+        raise ValueError("it has no tokenizer.json")
     definition = json.loads(reference.backend_tokenizer.to_str())
     definition["added_tokens"] = [
         token for token in definition["added_tokens"] if not token["special"]
     ]
-    definition["post_processor"] = None
-    definition["truncation"] = definition["padding"] = None
-    return json.dumps(definition)
+    definition["post_processor"] = definition["truncation"] = definition["padding"] = None
+    return json.dumps(definition, ensure_ascii=False)
 
 
 def _normalized(reference, text: str) -> str:
@@ -117,11 +153,12 @@ def reference_encoder(reference) -> Encoder:
     return encode
 
 
-def gigatoken_encoder(reference) -> Encoder:
+def gigatoken_encoder(definition: str) -> Encoder:
+    """definition: what `plain_definition` makes of the reference."""
     import awkward as ak
     import gigatoken
 
-    backend = gigatoken.Tokenizer.from_json(_fast_definition(reference))
+    backend = gigatoken.Tokenizer.from_json(definition)
 
     def encode(texts: list[str]) -> tuple[np.ndarray, np.ndarray]:
         if not texts:
@@ -154,9 +191,10 @@ def first_difference(reference, encode: Encoder, texts: list[str]) -> str | None
     return None
 
 
-def encoder_of(reference, setting: Setting) -> Encoder:
-    maker = gigatoken_encoder if setting.engine == "gigatoken" else reference_encoder
-    return maker(reference)
+def encoder_of(folder: Path, reference, setting: Setting) -> Encoder:
+    if setting.engine == "gigatoken":
+        return gigatoken_encoder((Path(folder) / PLAIN_FILE).read_text("utf-8"))
+    return reference_encoder(reference)
 
 
 def chosen_engine(reference, wanted: str) -> str:
@@ -164,7 +202,8 @@ def chosen_engine(reference, wanted: str) -> str:
     if wanted == "reference":
         return wanted
     try:
-        difference = first_difference(reference, gigatoken_encoder(reference), PROBES)
+        encode = gigatoken_encoder(plain_definition(reference))
+        difference = first_difference(reference, encode, PROBES)
     except (ValueError, RuntimeError, KeyError, TypeError, NotImplementedError) as error:
         difference = f"it cannot load this tokenizer ({error})"
     if difference is None:
@@ -209,23 +248,38 @@ def keep_tokenizer(
     """
     reference = load_reference(source)
     token, id = end_of_text_of(reference, end_of_text)
-    probes = [probe for probe in PROBES if probe]
-    lossless = all(
-        gives_back(reference, ids, probe)
-        for probe, ids in zip(probes, reference_ids(reference, probes), strict=True)
-    )
+    reference.save_pretrained(folder)
+    # A vocabulary with gaps has ids beyond its length.
+    vocabulary = max(len(reference), max(reference.get_vocab().values()) + 1)
     setting = Setting(
         source=name or source,
-        vocabulary=len(reference),
+        vocabulary=vocabulary,
         end_of_text=token,
         end_of_text_id=id,
-        dtype="uint16" if len(reference) <= 1 << 16 else "uint32",
+        dtype="uint16" if vocabulary <= 1 << 16 else "uint32",
         engine=chosen_engine(reference, engine),
-        lossless=lossless,
+        light=_is_light(reference, folder),
+        lossless=all(
+            gives_back(reference, ids, probe)
+            for probe, ids in zip(PROBES, reference_ids(reference, PROBES), strict=True)
+        ),
     )
-    reference.save_pretrained(folder)
+    if setting.engine == "gigatoken":
+        with replacing(Path(folder) / PLAIN_FILE) as temporary:
+            temporary.write_text(plain_definition(reference), "utf-8")
     save_json(Path(folder) / SETTING_FILE, setting._asdict())
     return setting
+
+
+def _is_light(reference, folder: Path) -> bool:
+    """Whether LightReference does just what the reference does on PROBES."""
+    if not getattr(reference, "is_fast", False) or not (Path(folder) / "tokenizer.json").exists():
+        return False
+    light = LightReference(folder)
+    expected = reference_ids(reference, PROBES)
+    return reference_ids(light, PROBES) == expected and all(
+        decoded(light, ids) == decoded(reference, ids) for ids in expected
+    )
 
 
 def train_tokenizer(folder: Path, texts: Iterable[str], vocabulary: int) -> None:

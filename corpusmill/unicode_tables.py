@@ -5,10 +5,17 @@ from a Unicode version: whatever `lower()` does in this interpreter, the kernels
 """
 
 import functools
+import hashlib
+import platform
+import re
 import string
+from pathlib import Path
 
+import numba
 import numpy as np
 
+from corpusmill.files import save_array
+from corpusmill.kernels import clean
 from corpusmill.kernels.clean import CASE_IGNORABLE, CASED, DROP, IRREGULAR, SPACE
 
 _DOTTED_CAPITAL_I = 0x130
@@ -35,7 +42,21 @@ def _ends_final(pattern: list, scalars: np.ndarray) -> np.ndarray:
 
 @functools.cache
 def character_table() -> np.ndarray:
-    """uint32 (0x110000,): the lowered code point and the flags of `kernels.clean`."""
+    """uint32 (0x110000,): the lowered code point and the flags of `kernels.clean`.
+
+    Kept beside the compiled kernels, for this Python and this code: asking takes longer than a
+    small job.
+    """
+    code = Path(__file__).read_bytes() + Path(clean.__file__).read_bytes()
+    name = f"characters-{platform.python_version()}-{hashlib.sha256(code).hexdigest()[:16]}.npy"
+    kept = Path(numba.config.CACHE_DIR) / name
+    if not kept.exists():
+        save_array(kept, built_table())
+    return np.load(kept)
+
+
+def built_table() -> np.ndarray:
+    """`character_table` asked anew."""
     scalars = np.arange(_SIZE, dtype=np.uint32)
     scalars = scalars[(scalars < 0xD800) | (scalars >= 0xE000)]
     regular = scalars[(scalars != _DOTTED_CAPITAL_I) & (scalars != _CAPITAL_SIGMA)]
@@ -56,7 +77,7 @@ def character_table() -> np.ndarray:
     table[others[cased]] |= np.uint32(CASED)
     table[others[transparent]] |= np.uint32(CASE_IGNORABLE)
     table[[_DOTTED_CAPITAL_I, _CAPITAL_SIGMA]] |= np.uint32(CASED)
-    spaces = [c for c in range(_SIZE) if chr(c).isspace()]
+    spaces = [ord(space) for space in re.findall(r"\s", _text(scalars))]
     table[spaces] = table[spaces] & ~np.uint32(0x1FFFFF) | np.uint32(SPACE | ord(" "))
     table[[ord(mark) for mark in string.punctuation]] |= np.uint32(DROP)
     return table

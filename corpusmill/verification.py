@@ -24,19 +24,31 @@ def sampled_rows(documents: int) -> list[int]:
     return sorted({int(row) for row in np.linspace(0, documents - 1, count)}) if count else []
 
 
-def token_faults(shard: TokenShard, bin: Path, setting: Setting) -> Iterator[str]:
-    """What is wrong with the ids of a shard, whole."""
-    facts, tokens = shard.facts, shard.tokens
+def file_faults(bin: Path, idx: Path, facts: dict, setting: Setting) -> Iterator[str]:
+    """Whether the files are what was written. If not, no look into them is safe."""
     size = bin.stat().st_size
-    if facts["dtype"] != setting.dtype or facts["vocabulary"] != setting.vocabulary:
-        yield f"made for {facts['dtype']}, {facts['vocabulary']} tokens; the tokenizer changed"
+    if (facts["dtype"], facts["vocabulary"]) != (setting.dtype, setting.vocabulary):
+        yield f"made for {facts['vocabulary']} tokens of {facts['dtype']}; the tokenizer changed"
     if size != facts["tokens"] * np.dtype(setting.dtype).itemsize:
         yield f"{size} bytes on disk, expected {facts['tokens']} tokens of {setting.dtype}"
     if (found := file_sha256(bin)) != facts["sha256"]:
         yield f"SHA-256 is {found}, expected {facts['sha256']}"
-    starts = shard.starts
-    if starts.size != facts["documents"] + 1 or int(starts[-1]) != facts["tokens"]:
-        yield f"the index ends at {starts[-1]} after {starts.size - 1} documents"
+    if (found := file_sha256(idx)) != facts["index_sha256"]:
+        yield f"SHA-256 of its index is {found}, expected {facts['index_sha256']}"
+
+
+def index_faults(shard: TokenShard) -> Iterator[str]:
+    """Whether the index cuts the tokens into as many documents as there are, none empty."""
+    starts, documents = shard.starts.astype(np.int64), shard.facts["documents"]
+    if starts.size != documents + 1:
+        yield f"the index has {starts.size} entries, expected {documents + 1}"
+    elif starts[0] != 0 or starts[-1] != shard.tokens.size or (np.diff(starts) < 1).any():
+        yield f"the index does not cut {shard.tokens.size} tokens into {documents} documents"
+
+
+def token_faults(shard: TokenShard, setting: Setting) -> Iterator[str]:
+    """What is wrong with the ids of a shard, whole."""
+    tokens, documents = shard.tokens, shard.facts["documents"]
     highest, ends = -1, 0
     for start in range(0, tokens.size, BLOCK_TOKENS):
         block = tokens[start : start + BLOCK_TOKENS]
@@ -44,9 +56,10 @@ def token_faults(shard: TokenShard, bin: Path, setting: Setting) -> Iterator[str
         ends += int((block == setting.end_of_text_id).sum())
     if highest >= setting.vocabulary:
         yield f"token id {highest}, but the tokenizer has {setting.vocabulary} tokens"
-    if ends != facts["documents"]:
-        yield f"{ends} end-of-text tokens, expected one per document: {facts['documents']}"
-    if starts.size > 1 and (tokens[starts[1:] - 1] != setting.end_of_text_id).any():
+    if ends != documents:
+        yield f"{ends} end-of-text tokens, expected one per document: {documents}"
+    last = shard.starts[1:] - np.uint64(1)
+    if (tokens[last.astype(np.int64)] != setting.end_of_text_id).any():
         yield "a document of the index does not end with the end-of-text token"
 
 
@@ -96,14 +109,20 @@ def eye_test(shard: TokenShard, reference, name: str) -> str:
 def shard_faults(
     text: Path, text_facts: Path, bin: Path, idx: Path, meta: Path, reference, setting: Setting
 ) -> tuple[list[str], str]:
-    """All that is wrong with a shard, and its eye test."""
-    shard = TokenShard(bin, idx, meta)
-    faults = []
+    """All that is wrong with a shard, and its eye test (none if the files themselves are bad)."""
     expected = load_json(text_facts)["sha256"]
+    facts = load_json(meta)
+    faults = [f"{bin}: {fault}" for fault in file_faults(bin, idx, facts, setting)]
     if (found := file_sha256(text)) != expected:
         faults.append(f"{text}: SHA-256 is {found}, expected {expected}")
+    if faults:
+        return faults, ""
+    shard = TokenShard(bin, idx, meta)
+    faults = [f"{idx}: {fault}" for fault in index_faults(shard)]
+    if faults:
+        return faults, ""
     for found in (
-        token_faults(shard, bin, setting),
+        token_faults(shard, setting),
         alignment_faults(bin, setting, shard.tokens.size),
         sample_faults(shard, text, reference, setting),
     ):

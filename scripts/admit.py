@@ -26,7 +26,7 @@ def admit(
     for source, count in totals.items():
         bad, records = count["malformed"], count["records"]
         logging.info("%s: %d of %d records malformed", source, bad, records)
-        if bad > most[source] * records:
+        if bad and bad / records > most[source]:
             faults.append(
                 f"source {source}: {bad} of {records} records are malformed, "
                 f"max_malformed_fraction allows {most[source]} of them."

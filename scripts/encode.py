@@ -17,7 +17,7 @@ from corpusmill.tokenizers import (
     Setting,
     encoder_of,
     first_difference,
-    load_reference,
+    load_kept,
 )
 
 CHECKED_DOCUMENTS = 24
@@ -38,8 +38,8 @@ def check_engine(reference, encode: Encoder, texts: list[str]) -> None:
 
 def encode(text: Path, folder: Path, bin: Path, idx: Path, facts: Path, placements: Path) -> None:
     setting = Setting.load(folder)
-    reference = load_reference(str(folder))
-    encoder = encoder_of(reference, setting)
+    reference = load_kept(folder, setting)
+    encoder = encoder_of(folder, reference, setting)
     ids, copies, sources = [], [], []
     with (
         phase("encoding", text.stat().st_size) as progress,

@@ -4,6 +4,7 @@ import csv
 import importlib.metadata
 import logging
 import platform
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -16,24 +17,31 @@ PACKAGES = ["snakemake", "numpy", "numba", "pyarrow", "zstandard", "msgspec", "d
             "transformers", "tokenizers", "gigatoken"]  # fmt: skip
 
 
-def measured(benchmarks: Path) -> dict[str, dict]:
-    """Per rule: jobs, seconds of all jobs, and the largest memory of one, as Snakemake saw them."""
+def measured(logs: Path) -> dict[str, dict]:
+    """Per rule: jobs, seconds of all jobs, and the largest memory of one.
+
+    Seconds are Snakemake's, start of the job included. Memory is what the job itself says at its
+    end: Snakemake looks only now and then, and misses short jobs.
+    """
     rules = {}
-    for folder in sorted(path for path in benchmarks.iterdir() if path.is_dir()):
-        jobs, seconds, peak = 0, 0.0, 0.0
-        for file in folder.rglob("*.tsv"):
-            for row in csv.DictReader(file.read_text().splitlines(), delimiter="\t"):
-                jobs += 1
-                seconds += float(row["s"])
-                if row["max_rss"] not in ("NA", "-"):
-                    peak = max(peak, float(row["max_rss"]))
-        if jobs:
+    for folder in sorted(path for path in logs.iterdir() if path.is_dir()):
+        times = [row["s"] for file in folder.rglob("*.tsv") for row in tab_separated(file)]
+        peaks = [
+            int(found[1])
+            for file in folder.rglob("*.log")
+            if (found := re.search(r"peak memory (\d+) MB", file.read_text("utf-8")))
+        ]
+        if times:
             rules[folder.name] = {
-                "jobs": jobs,
-                "wall_seconds": round(seconds, 2),
-                "peak_memory_mb": round(peak),
+                "jobs": len(times),
+                "wall_seconds": round(sum(map(float, times)), 2),
+                "peak_memory_mb": max(peaks, default=None),
             }
     return rules
+
+
+def tab_separated(file: Path) -> csv.DictReader:
+    return csv.DictReader(file.read_text("utf-8").splitlines(), delimiter="\t")
 
 
 def account_of_run(parts: list[Path], texts: list[Path], tokens: list[Path]) -> dict:
@@ -67,7 +75,7 @@ def summarize(
     tokens: list[Path],
     recall: list[Path],
     config_digest: str,
-    benchmarks: Path,
+    logs: Path,
     summary: Path,
     readable: Path,
 ) -> None:
@@ -88,7 +96,7 @@ def summarize(
             "config_digest": config_digest,
             "versions": {"corpusmill": corpusmill.__version__, "python": platform.python_version()}
             | {name: importlib.metadata.version(name) for name in PACKAGES},
-            "rules": measured(benchmarks),
+            "rules": measured(logs),
         },
     )
     lines = [table(account)]
@@ -109,7 +117,7 @@ if __name__ == "__main__":
             tokens=[Path(file) for file in snakemake.input.facts],
             recall=[Path(file) for file in snakemake.input.recall],
             config_digest=snakemake.params.config_digest,
-            benchmarks=Path("logs"),
+            logs=Path("logs"),
             summary=Path(snakemake.output.summary),
             readable=Path(snakemake.output.readable),
         )

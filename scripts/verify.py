@@ -5,7 +5,7 @@ from pathlib import Path
 
 from corpusmill.files import load_json, replacing, save_json
 from corpusmill.step_log import step_log
-from corpusmill.tokenizers import Setting, load_reference
+from corpusmill.tokenizers import Setting, load_kept
 from corpusmill.verification import shard_faults
 
 
@@ -20,7 +20,7 @@ def verify(
     eye: Path,
 ) -> None:
     setting = Setting.load(folder)
-    reference = load_reference(str(folder))
+    reference = load_kept(folder, setting)
     faults, samples = shard_faults(text, text_facts, bin, idx, facts, reference, setting)
     if faults:
         raise ValueError(

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from corpusmill.progress import Phase
+from corpusmill.tokenizers import Setting, keep_tokenizer, train_tokenizer
 
 ROOT = Path(__file__).parent.parent
 
@@ -37,3 +38,14 @@ def step():
 @pytest.fixture(scope="session")
 def progress():
     return Phase("testing", 0, "MB")
+
+
+TRAINING = ["def f(x):\n    return x + 1", "the miller opened the sluice before sunrise", "Größe水"]
+
+
+@pytest.fixture(scope="session")
+def tiny_tokenizer(tmp_path_factory) -> tuple[Path, Setting]:
+    """A trained tokenizer of 330 tokens as the workflow keeps it: its folder, its setting."""
+    trained, folder = tmp_path_factory.mktemp("trained"), tmp_path_factory.mktemp("tokenizer")
+    train_tokenizer(trained, TRAINING * 20, 330)
+    return folder, keep_tokenizer(folder, str(trained), "auto", "auto", name="train")

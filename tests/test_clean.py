@@ -52,7 +52,7 @@ def test_clean_text__equals_naive_for_every_code_point(context):
     assert cleaned(bulk) == naive.clean(bulk)
 
 
-@pytest.mark.parametrize("text", ["", " ", "\n\t ", "!?", " - ", "a", " a", "a ", "a - b", "\u3000"])
+@pytest.mark.parametrize("text", ["", " ", "\n\t ", "!?", " - ", "a", " a", "a ", "a - b"])
 def test_clean_text__equals_naive_at_the_edges(text):
     assert cleaned(text) == naive.clean(text)
 

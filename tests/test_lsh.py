@@ -37,9 +37,9 @@ def opened(folder, parts: list[np.ndarray], chosen: list[np.ndarray] | None = No
     return bands
 
 
-def random_parts(seed: int, sizes: list[int]) -> list[np.ndarray]:
+def random_parts(seed: int, sizes: list[int], values: int = 4) -> list[np.ndarray]:
     rng = np.random.default_rng(seed)
-    return [rng.integers(0, 4, (n, BANDS * ROWS + 1), dtype=np.uint32) for n in sizes]
+    return [rng.integers(0, values, (n, BANDS * ROWS + 1), dtype=np.uint32) for n in sizes]
 
 
 def pairs_of_buckets(parts: list[Bands], buckets: int) -> list[list[int]]:
@@ -114,7 +114,7 @@ def test_bands__open_refuses_half_a_file(tmp_path):
 
 @pytest.mark.parametrize("buckets", [1, 2, 3, 7, 20])
 def test_pairs_of_slice__join_the_same_groups_for_any_buckets(buckets, tmp_path):
-    parts = random_parts(4, [40, 0, 25, 1])
+    parts = random_parts(4, [40, 0, 25, 1], values=12)
     pairs = pairs_of_buckets(opened(tmp_path, parts), buckets)
     expected = expected_groups(parts)
     assert naive.roots(expected, pairs) == expected

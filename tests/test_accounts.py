@@ -1,0 +1,67 @@
+"""The account: sums that balance, and words for sums that do not."""
+
+from collections import Counter
+
+import pytest
+
+from corpusmill.accounts import added, funnel, imbalances, shard_imbalances, table
+from corpusmill.fates import DROPPED
+
+BALANCED = Counter(
+    documents=20, kept=9, malformed=1, empty=2, too_short=3, duplicate=4, contaminated=1,
+    copies=12, text_bytes=2000, kept_bytes=900, written_bytes=1200, duplicate_bytes=400,
+    train_tokens=300, test_tokens=7,
+)  # fmt: skip
+
+
+def test_added__sums_source_by_source():
+    got = added([{"a": {"documents": 1}}, {"b": {"kept": 2}}, {"a": {"documents": 2, "kept": 1}}])
+    assert got == {"a": {"documents": 3, "kept": 1}, "b": {"kept": 2}}
+
+
+def test_imbalances__of_a_balanced_account_are_none():
+    assert imbalances({"web": BALANCED, "none": Counter()}, "part 00001") == []
+
+
+@pytest.mark.parametrize("figure", ["documents", "kept", *DROPPED])
+@pytest.mark.parametrize("change", [-1, 1])
+def test_imbalances__find_one_document_more_or_less(figure, change):
+    account = {"web": BALANCED + Counter(), "books": BALANCED.copy()}
+    account["books"][figure] += change
+    (fault,) = imbalances(account, "part 00001")
+    assert fault.startswith("part 00001, source books: ")
+    assert f"{account['books']['documents']} documents in, {account['books']['kept']} kept" in fault
+
+
+@pytest.mark.parametrize(
+    ("shards", "expected"),
+    [
+        ({"web": 12}, []),
+        ({"web": 11}, ["text shards, source web: 11 documents, expected 12"]),
+        ({}, ["text shards, source web: 0 documents, expected 12"]),
+        ({"web": 12, "odd": 1}, ["text shards, source odd: 1 documents, expected 0"]),
+    ],
+)
+def test_shard_imbalances__find_documents_lost_or_added(shards, expected):
+    found = {source: Counter(documents=n) for source, n in shards.items()}
+    assert shard_imbalances({"web": BALANCED}, found, "text shards") == expected
+
+
+def test_funnel__shows_every_reason():
+    got = funnel(BALANCED)
+    assert got["documents"]["in"] == 20
+    assert got["documents"]["in"] == got["documents"]["kept"] + sum(
+        got["documents"]["dropped"].values()
+    )
+    assert list(got["documents"]["dropped"]) == DROPPED
+    assert got["bytes"]["dropped"]["duplicate"] == 400
+    assert got["tokens"] == {"train": 300, "validation": 0, "test": 7}
+
+
+def test_table__has_a_line_per_source_and_a_total():
+    lines = table({"web": BALANCED, "books": BALANCED}).splitlines()
+    assert [line.split()[0] for line in (lines[0], *lines[2:4], lines[5])] == [
+        "source", "web", "books", "total",
+    ]  # fmt: skip
+    assert lines[5].split()[1] == "40"
+    assert len({len(line) for line in lines}) == 1

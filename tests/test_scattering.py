@@ -1,0 +1,60 @@
+"""Scatter files: each target reads its own rows and nothing else."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from corpusmill.scattering import SCHEMA, read_scattered, write_scattered
+
+
+def table(count: int) -> pa.Table:
+    columns = {
+        "key": range(count),
+        "id": range(count),
+        "copy": [0] * count,
+        "source": ["ä"] * count,
+        "text": [f"text {n} 水" for n in range(count)],
+        "rest": [b'"n":%d' % n for n in range(count)],
+    }
+    return pa.table(columns, schema=SCHEMA)
+
+
+def scattered(folder, sizes: list[int]) -> list[list[dict]]:
+    """Writes `sizes` rows to each target; reads them back target by target."""
+    targets = np.repeat(np.arange(len(sizes)), sizes)
+    data, index = folder / "data", folder / "index.npy"
+    write_scattered(data, index, table(sum(sizes)), targets, len(sizes))
+    return [
+        [row for rows in read_scattered(data, index, target) for row in rows.to_pylist()]
+        for target in range(len(sizes))
+    ]
+
+
+@settings(max_examples=40)
+@given(st.lists(st.integers(0, 4), min_size=1, max_size=8))
+def test_read_scattered__gives_back_each_targets_rows(tmp_path_factory, sizes):
+    got = scattered(tmp_path_factory.mktemp("scatter"), sizes)
+    assert [len(rows) for rows in got] == sizes
+    assert [row for rows in got for row in rows] == table(sum(sizes)).to_pylist()
+
+
+@pytest.mark.parametrize("sizes", [[0], [0, 0, 0], [0, 2, 0], [3, 0, 0]])
+def test_read_scattered__of_an_empty_target_is_nothing(tmp_path, sizes):
+    assert [len(rows) for rows in scattered(tmp_path, sizes)] == sizes
+
+
+def test_write_scattered__index_covers_the_file(tmp_path):
+    scattered(tmp_path, [2, 0, 5])
+    offsets = np.load(tmp_path / "index.npy")
+    assert (offsets.dtype, offsets.size) == (np.uint64, 4)
+    assert offsets[0] == 0 < offsets[1] == offsets[2] < offsets[3]
+    assert offsets[3] == (tmp_path / "data").stat().st_size
+
+
+def test_write_scattered__same_rows_give_same_bytes(tmp_path):
+    for name in "ab":
+        (tmp_path / name).mkdir()
+        scattered(tmp_path / name, [2, 0, 5])
+    assert (tmp_path / "a/data").read_bytes() == (tmp_path / "b/data").read_bytes()

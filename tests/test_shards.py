@@ -1,0 +1,154 @@
+"""Final text shards: the text, its own fields untouched, and who it is."""
+
+import hashlib
+import json
+
+import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
+
+from corpusmill import shards
+from corpusmill.scattering import SCHEMA
+from corpusmill.shards import Document, Origin, in_batches, read_shard, record_line, write_shard
+
+FORMATS = ["jsonl.zst", "parquet"]
+ROWS = [
+    # key, id, copy, source, text, rest
+    (3, 7, 0, "a", "first", b'"n":1.0e5,"m":12345678901234567890'),
+    (1, 1 << 33, 2, "a", "", b""),
+    (2, 9, 0, "ä", '水 😀 "\\/\n\x00\u2028', rb'"x":"\u00e4\/","y":{ "z" : [1 ,2] }'),
+]
+
+
+def table(rows) -> pa.Table:
+    columns = list(zip(*rows, strict=True)) or [[]] * len(SCHEMA)
+    arrays = [pa.array(values, field.type) for values, field in zip(columns, SCHEMA, strict=True)]
+    return pa.table(arrays, schema=SCHEMA)
+
+
+@pytest.fixture
+def write(tmp_path, progress):
+    def shard(rows, format, name="0"):
+        path = tmp_path / f"{name}.{format}"
+        return path, write_shard(path, format, table(rows), progress)
+
+    return shard
+
+
+def expected_documents(rows) -> list[Document]:
+    return [Document(text, Origin(id, copy, source)) for _, id, copy, source, text, _ in rows]
+
+
+def lines_of(path) -> list[bytes]:
+    return zstandard.ZstdDecompressor().decompressobj().decompress(path.read_bytes()).splitlines()
+
+
+def test_record_line__is_text_fields_and_origin():
+    got = record_line('a"b', b'"n":1.0e5,"x":{ "y" : "\\/" }', 7, 2, "web")
+    origin = b'"corpusmill":{"id":7,"copy":2,"source":"web"}'
+    assert got == b'{"text":"a\\"b","n":1.0e5,"x":{ "y" : "\\/" },%s}\n' % origin
+
+
+def test_record_line__without_fields():
+    got = record_line("", b"", 0, 0, "s")
+    assert got == b'{"text":"","corpusmill":{"id":0,"copy":0,"source":"s"}}\n'
+
+
+@given(st.text(), st.text())
+def test_record_line__gives_back_any_text_and_is_one_line(text, source):
+    got = record_line(text, b'"n":1', 5, 1, source)
+    assert got.count(b"\n") == 1
+    expected = {"id": 5, "copy": 1, "source": source}
+    assert json.loads(got) == {"text": text, "n": 1, "corpusmill": expected}
+
+
+@given(st.lists(st.sampled_from(["a", "ä", "id", "corpusmil", "rpusmill"]), unique=True))
+def test_record_line__keeps_fields_in_order(names):
+    rest = b",".join(b"%s:%d" % (msgspec.json.encode(n), i) for i, n in enumerate(names))
+    got = record_line("x", rest, 1, 0, "s")
+    assert rest in got
+    assert list(json.loads(got)) == ["text", *names, "corpusmill"]
+
+
+@pytest.mark.parametrize("before", [b'{"id":1,"copy":0,"source":"old"}', b"null", b"[1 ,2]"])
+def test_record_line__moves_the_origin_of_an_earlier_run_to_before(before):
+    got = record_line("x", b'"a":1.0e5,"corpusmill":%s,"z":"\\/"' % before, 5, 0, "new")
+    origin = b'{"id":5,"copy":0,"source":"new","before":{"corpusmill":%s}}' % before
+    assert got == b'{"text":"x","a":1.0e5,"z":"\\/","corpusmill":%s}\n' % origin
+
+
+@pytest.mark.parametrize("rest", [b'"a":{"corpusmill":1}', b'"a":"\\"corpusmill\\":1"'])
+def test_record_line__leaves_a_nested_corpusmill_alone(rest):
+    origin = b'"corpusmill":{"id":5,"copy":0,"source":"s"}'
+    assert record_line("x", rest, 5, 0, "s") == b'{"text":"x",%s,%s}\n' % (rest, origin)
+
+
+def test_record_line__a_field_called_text_does_not_replace_the_text():
+    got = record_line("the document", b'"text":"a field beside it"', 1, 0, "s")
+    names = [name for name, _ in json.loads(got, object_pairs_hook=list)]
+    assert len(set(names)) == len(names)
+    assert msgspec.json.decode(got, type=Document).text == "the document"
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_read_shard__gives_back_the_documents_in_order(write, format, progress):
+    path, written = write(ROWS, format)
+    assert list(read_shard(path, progress)) == expected_documents(ROWS)
+    assert written.bytes == path.stat().st_size
+    assert written.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_read_shard__of_no_documents_is_empty(write, format, progress):
+    path, written = write([], format)
+    assert list(read_shard(path, progress)) == []
+    assert written.bytes == path.stat().st_size > 0
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_write_shard__same_rows_give_same_bytes(write, format):
+    rows = [(n, n, 0, "s", f"text {n} " * 20, b'"n":%d' % n) for n in range(5000)]
+    (one, _), (other, _) = write(rows, format, "1"), write(rows, format, "2")
+    assert one.read_bytes() == other.read_bytes()
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_write_shard__blocks_do_not_change_the_documents(write, format, progress, monkeypatch):
+    monkeypatch.setattr(shards, "WRITE_BYTES", 50)
+    monkeypatch.setattr(shards, "ROW_GROUP", 2)
+    path, _ = write(ROWS * 3, format)
+    assert list(read_shard(path, progress)) == expected_documents(ROWS * 3)
+
+
+def test_write_shard__jsonl_lines_are_the_records(write):
+    path, _ = write(ROWS, "jsonl.zst")
+    expected = [
+        record_line(text, rest, id, copy, source) for _, id, copy, source, text, rest in ROWS
+    ]
+    assert lines_of(path) == [line.rstrip(b"\n") for line in expected]
+
+
+def test_write_shard__parquet_keeps_the_fields_as_they_were(write):
+    path, _ = write(ROWS, "parquet")
+    got = pq.read_table(path).to_pydict()
+    assert [fields.encode() for fields in got["fields"]] == [b"{%s}" % row[5] for row in ROWS]
+    assert got["text"] == [row[4] for row in ROWS]
+
+
+def test_read_shard__refuses_a_cut_file(write, progress):
+    path, _ = write(ROWS, "jsonl.zst")
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(ValueError, match=r"0\.jsonl\.zst: the zstd stream is cut off"):
+        list(read_shard(path, progress))
+
+
+def test_in_batches__close_at_batch_bytes(monkeypatch):
+    monkeypatch.setattr(shards, "BATCH_BYTES", 10)
+    documents = [Document("x" * n, Origin(n, 0, "s")) for n in (4, 6, 1, 20, 3)]
+    got = [[len(document.text) for document in batch] for batch in in_batches(iter(documents))]
+    assert got == [[4, 6], [1, 20], [3]]
+    assert list(in_batches(iter([]))) == []

@@ -1,0 +1,75 @@
+"""A job's log: what it did, how it ended; and the exit code. In processes of their own."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+START = """
+import logging, sys, time
+from corpusmill import progress
+from corpusmill.step_log import step_log
+with step_log(sys.argv[1]):
+"""
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Runs a body in step_log: (exit code, what the terminal shows, the log)."""
+
+    def job(body: str) -> tuple[int, str, str]:
+        code = START + "\n".join(f"    {line}" for line in body.splitlines())
+        path = tmp_path / "job.log"
+        command = [sys.executable, "-W", "error", "-c", code, str(path)]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        return done.returncode, done.stderr, path.read_text()
+
+    return job
+
+
+def test_step_log__of_a_job_that_ends_well(run):
+    code, shown, log = run('logging.info("3 documents")')
+    assert (code, shown) == (0, "")
+    first, last = log.splitlines()
+    assert re.fullmatch(r"\d\d:\d\d:\d\d 3 documents", first)
+    assert re.search(r"finished: [\d.]+ s, [\d.]+ s of CPU, peak memory \d+ MB$", last)
+
+
+def test_step_log__says_something_within_two_seconds(run):
+    body = 'with progress.phase("counting", 7, "parts"):\n    time.sleep(2.05)'
+    code, _, log = run(body)
+    assert code == 0
+    assert "counting: 0 of 7 parts, 0 % (2 s)" in log
+
+
+@pytest.mark.parametrize("error", ["ValueError", "FileNotFoundError"])
+def test_step_log__wrong_input_ends_with_its_message_alone(run, error):
+    code, shown, log = run(f'raise {error}("data/a.jsonl:3: blank line")')
+    assert code == 1
+    assert shown == "error: data/a.jsonl:3: blank line\n"
+    assert "Traceback" in log
+    assert "failed after" in log
+    assert log.rstrip().endswith("error: data/a.jsonl:3: blank line")
+    assert "finished" not in log
+
+
+def test_step_log__our_own_mistake_shows_its_traceback(run):
+    code, shown, log = run("assert 1 == 2, (1, 2)")
+    assert code == 1
+    assert "AssertionError: (1, 2)" in shown
+    assert "AssertionError: (1, 2)" in log
+
+
+def test_step_log__starts_the_log_anew(run):
+    run('logging.info("first run")')
+    _, _, log = run('logging.info("second run")')
+    assert "first run" not in log
+
+
+def test_step_log__an_exit_is_not_called_finished(run):
+    code, _, log = run("sys.exit(3)")
+    assert code == 3
+    assert "finished" not in log

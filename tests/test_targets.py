@@ -1,0 +1,62 @@
+"""Every copy of every document goes to exactly one target, in order."""
+
+import naive
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from corpusmill.document_ids import ids_of_part
+from corpusmill.targets import emissions, first_targets
+
+SHARDS = {"train": 5, "validation": 2, "test": 1}
+documents = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)), max_size=20)
+
+
+def emitted(rows: list[tuple[int, int]], shards=SHARDS):
+    table = np.array(rows, np.int64).reshape(-1, 2)
+    ids = ids_of_part(2, len(rows))
+    copies, splits = table[:, 0].astype(np.uint16), table[:, 1].astype(np.uint8)
+    return ids, emissions(ids, copies, splits, shards, seed=42)
+
+
+def test_first_targets__number_train_first():
+    assert first_targets(SHARDS) == {"train": 0, "validation": 5, "test": 7, "end": 8}
+
+
+def test_first_targets__a_split_without_shards_takes_no_number():
+    got = first_targets({"train": 3, "test": 1})
+    assert got == {"train": 0, "validation": 3, "test": 3, "end": 4}
+
+
+@given(documents)
+def test_emissions__have_every_copy_exactly_once(rows):
+    _, (row, copy, _, _) = emitted(rows)
+    expected = [(r, c) for r, (copies, _) in enumerate(rows) for c in range(copies)]
+    assert sorted(zip(row.tolist(), copy.tolist(), strict=True)) == expected
+
+
+@given(documents)
+def test_emissions__are_ordered_by_target_then_key(rows):
+    ids, (row, _, key, target) = emitted(rows)
+    got = list(zip(target.tolist(), key.tolist(), ids[row].tolist(), strict=True))
+    assert got == sorted(got)
+
+
+@given(documents)
+def test_emissions__target_is_split_and_naive_shard(rows):
+    _, (row, _, key, target) = emitted(rows)
+    starts, splits = [0, 5, 7], ["train", "validation", "test"]
+    for r, k, t in zip(row.tolist(), key.tolist(), target.tolist(), strict=True):
+        split = rows[r][1]
+        assert t == starts[split] + naive.shard(k, SHARDS[splits[split]])
+
+
+def test_emissions__copies_of_one_document_are_far_apart():
+    _, (_, _, key, target) = emitted([(5, 0)])
+    assert sorted(target.tolist()) == [0, 1, 2, 3, 4]
+    assert min(np.diff(np.sort(key)).tolist()) > 2**64 // 6
+
+
+def test_emissions__do_not_need_shards_of_unused_splits():
+    _, (row, _, _, target) = emitted([(1, 0), (0, 1)], {"train": 1})
+    assert (row.tolist(), target.tolist()) == ([0], [0])

@@ -1,0 +1,111 @@
+"""Text parts: what was written, row by row, however it was cut into batches."""
+
+import itertools
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from corpusmill import texts
+from corpusmill.texts import TextColumn, TextPart, TextWriter, string_array
+
+FILES = [{"source": "b", "path": "b/1"}, {"source": "a", "path": "ä"}, {"source": "b", "path": "c"}]
+rows = st.lists(
+    st.tuples(st.text(max_size=8), st.binary(max_size=8), st.integers(0, 2), st.integers(1, 2**40)),
+    max_size=12,
+)
+
+
+def written(path, documents, files=FILES):
+    writer = TextWriter(path, files)
+    for text, rest, file, line in documents:
+        writer.add(text.encode(), rest, file, line)
+    writer.close()
+    return path
+
+
+def read_back(path) -> list[tuple]:
+    part = TextPart(path, ["text", "rest", "file", "line"])
+    return [tuple(row.values()) for batch in part.batches() for row in batch.to_pylist()]
+
+
+def documents_of(column: TextColumn) -> list[str]:
+    bounds = column.offsets.tolist()
+    return [
+        column.data[start:stop].tobytes().decode() for start, stop in itertools.pairwise(bounds)
+    ]
+
+
+@settings(max_examples=50)
+@given(documents=rows, batch_bytes=st.integers(1, 30))
+def test_text_part__reads_back_what_was_written(tmp_path_factory, documents, batch_bytes):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(texts, "BATCH_BYTES", batch_bytes)
+        path = written(tmp_path_factory.mktemp("part") / "0.arrow", documents)
+    assert read_back(path) == documents
+
+
+@pytest.mark.parametrize("limit", ["BATCH_BYTES", "MAX_BATCH_ROWS"])
+def test_text_writer__starts_a_batch_at_each_limit(tmp_path, monkeypatch, limit):
+    monkeypatch.setattr(texts, limit, 4)
+    path = written(tmp_path / "0.arrow", [("a", b"", 0, n) for n in range(10)])
+    assert [batch.num_rows for batch in TextPart(path, ["text"]).batches()] == [4, 4, 2]
+
+
+def test_text_part__of_no_documents_is_empty(tmp_path):
+    part = TextPart(written(tmp_path / "0.arrow", []), ["file", "line"])
+    assert list(part.batches()) == []
+    assert part.column("line").size == part.source_numbers().size == 0
+    assert part.files == FILES
+
+
+def test_text_part__knows_files_and_sources(tmp_path):
+    path = written(tmp_path / "0.arrow", [("x", b"", file, 9) for file in (2, 1, 0, 1)])
+    part = TextPart(path, ["file"])
+    assert part.files == FILES
+    assert part.sources() == ["b", "a"]
+    assert part.source_numbers().tolist() == [0, 1, 0, 1]
+
+
+def test_text_part__reads_only_the_columns_asked_for(tmp_path):
+    path = written(tmp_path / "0.arrow", [("x", b"y", 0, 7)])
+    (batch,) = TextPart(path, ["line", "text"]).batches()
+    assert sorted(batch.schema.names) == ["line", "text"]
+
+
+def test_text_part__refuses_another_arrow_file(tmp_path):
+    with pa.ipc.new_file(tmp_path / "0.arrow", texts.SCHEMA):
+        pass
+    with pytest.raises(ValueError, match=r"0\.arrow: expected a corpusmill text part, version 1"):
+        TextPart(tmp_path / "0.arrow", ["text"])
+
+
+def test_text_writer__same_documents_give_same_bytes(tmp_path):
+    documents = [("ä" * n, b"r", n % 3, n + 1) for n in range(50)]
+    one, other = (written(tmp_path / name, documents).read_bytes() for name in "ab")
+    assert one == other
+
+
+@given(st.lists(st.text(max_size=6), max_size=8), st.integers(0, 8), st.integers(0, 8))
+def test_text_column__views_the_documents_of_a_slice(documents, start, length):
+    array = pa.array(documents, pa.large_string()).slice(min(start, len(documents)), length)
+    column = TextColumn.of(array)
+    assert documents_of(column) == array.to_pylist()
+    assert column.sizes().tolist() == [len(text.encode()) for text in array.to_pylist()]
+    assert (column.offsets.dtype, column.data.dtype) == (np.int64, np.uint8)
+
+
+@pytest.mark.parametrize("documents", [[], [""], ["", ""]])
+def test_text_column__of_no_bytes(documents):
+    for array in (pa.array(documents, pa.large_string()), string_array([b""] * len(documents))):
+        column = TextColumn.of(array)
+        assert column.offsets.tolist() == [0] * (len(documents) + 1)
+
+
+@given(st.lists(st.text(max_size=6)))
+def test_string_array__equals_arrow(documents):
+    got = string_array([text.encode() for text in documents])
+    got.validate(full=True)
+    assert got.equals(pa.array(documents, pa.large_string()))

@@ -1,0 +1,96 @@
+"""Token shards: ids, an end after every document, an index, a description."""
+
+import hashlib
+import itertools
+import json
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from corpusmill.token_shards import TokenShard, TokenShardWriter, with_ends
+
+END = 3
+DOCUMENTS = [[5, 6, 65535], [], [3], [0, 1]]
+SOURCES = ["b", "a", "b", "b"]
+many = st.lists(st.lists(st.integers(0, 65535), max_size=5), max_size=8)
+
+
+def flat(documents: list[list[int]]) -> tuple[np.ndarray, np.ndarray]:
+    offsets = np.cumsum([0, *map(len, documents)], dtype=np.int64)
+    return offsets, np.array([*itertools.chain(*documents)], np.uint32)
+
+
+def names(folder) -> list:
+    return [folder / "0.bin", folder / "0.idx", folder / "0.json"]
+
+
+def written(folder, batches: list[list[list[int]]], dtype: str) -> TokenShard:
+    with TokenShardWriter(*names(folder)) as writer:
+        for batch in batches:
+            writer.add(["s"] * len(batch), *flat(batch), END, dtype)
+    writer.finish(dtype=dtype)
+    return TokenShard(*names(folder))
+
+
+@pytest.mark.parametrize("dtype", ["uint16", "uint32"])
+@given(documents=many)
+def test_with_ends__equals_naive(dtype, documents):
+    got = with_ends(*flat(documents), END, dtype)
+    assert got.tolist() == naive.with_ends(documents, END)
+    assert got.dtype == np.dtype(dtype).newbyteorder("<")
+
+
+@pytest.mark.parametrize("dtype", ["uint16", "uint32"])
+@settings(max_examples=30)
+@given(batches=st.lists(many.filter(bool), max_size=3))
+def test_token_shard__reads_back_what_was_written(tmp_path_factory, dtype, batches):
+    documents = [ids for batch in batches for ids in batch]
+    shard = written(tmp_path_factory.mktemp("tokens"), batches, dtype)
+    assert shard.tokens.tolist() == naive.with_ends(documents, END)
+    got = [shard.document(row).tolist() for row in range(len(documents))]
+    assert got == [[*ids, END] for ids in documents]
+
+
+@pytest.mark.parametrize("dtype", ["uint16", "uint32"])
+def test_token_shard_writer__files_are_little_endian(tmp_path, dtype):
+    written(tmp_path, [DOCUMENTS[:1], DOCUMENTS[1:]], dtype)
+    tokens = naive.with_ends(DOCUMENTS, END)
+    width = 2 if dtype == "uint16" else 4
+    expected = b"".join(token.to_bytes(width, "little") for token in tokens)
+    assert (tmp_path / "0.bin").read_bytes() == expected
+    starts = b"".join(start.to_bytes(8, "little") for start in [0, 4, 5, 7, 10])
+    assert (tmp_path / "0.idx").read_bytes() == starts
+
+
+def test_token_shard_writer__describes_the_shard(tmp_path):
+    with TokenShardWriter(*names(tmp_path)) as writer:
+        writer.add(SOURCES, *flat(DOCUMENTS), END, "uint16")
+    writer.finish(dtype="uint16", tokenizer="train")
+    assert json.loads((tmp_path / "0.json").read_text()) == {
+        "corpusmill.tokens": 1, "documents": 4, "tokens": 10, "bytes": 20,
+        "sha256": hashlib.sha256((tmp_path / "0.bin").read_bytes()).hexdigest(),
+        "index_sha256": hashlib.sha256((tmp_path / "0.idx").read_bytes()).hexdigest(),
+        "by_source": {"a": {"documents": 1, "tokens": 1}, "b": {"documents": 3, "tokens": 9}},
+        "dtype": "uint16", "tokenizer": "train",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("batches", [[], [[]]])
+def test_token_shard__of_no_documents_is_empty(tmp_path, batches):
+    shard = written(tmp_path, batches, "uint16")
+    assert (shard.tokens.size, shard.starts.tolist()) == (0, [0])
+    assert (shard.facts["documents"], shard.facts["bytes"]) == (0, 0)
+
+
+def test_token_shard_writer__leaves_nothing_on_an_exception(tmp_path):
+    def fail() -> None:
+        with TokenShardWriter(*names(tmp_path)) as writer:
+            writer.add(SOURCES, *flat(DOCUMENTS), END, "uint16")
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fail()
+    assert list(tmp_path.iterdir()) == []

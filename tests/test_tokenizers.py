@@ -1,0 +1,324 @@
+"""Tokenizers: kept once, encoded by whichever engine gives the reference's ids."""
+
+import itertools
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from corpusmill.tokenizers import (
+    PROBES,
+    SETTING_FILE,
+    LightReference,
+    Setting,
+    chosen_engine,
+    decoded,
+    encoder_of,
+    end_of_text_of,
+    first_difference,
+    gigatoken_encoder,
+    gives_back,
+    keep_tokenizer,
+    load_kept,
+    load_reference,
+    plain_definition,
+    reference_encoder,
+    reference_ids,
+    train_tokenizer,
+)
+
+LITERALS = ["<|endoftext|>", "<|im_end|>", "<think>", "</s>"]
+texts = st.lists(
+    st.lists(st.sampled_from(LITERALS) | st.text(max_size=8), max_size=4).map("".join), max_size=5
+)
+
+
+@pytest.fixture(scope="module")
+def tiny(tiny_tokenizer):
+    return load_reference(str(tiny_tokenizer[0]))
+
+
+@pytest.fixture(scope="module")
+def tiny_gigatoken(tiny):
+    return gigatoken_encoder(plain_definition(tiny))
+
+
+@pytest.fixture(scope="module")
+def tiny_light(tiny_tokenizer):
+    return LightReference(tiny_tokenizer[0])
+
+
+def rows(encoded) -> list[list[int]]:
+    offsets, ids = encoded
+    return [ids[start:stop].tolist() for start, stop in itertools.pairwise(offsets.tolist())]
+
+
+def saved(folder: Path, tokenizer, **options) -> str:
+    """A tokenizer built with `tokenizers`, saved as transformers loads it."""
+    from transformers import PreTrainedTokenizerFast
+
+    PreTrainedTokenizerFast(tokenizer_object=tokenizer, **options).save_pretrained(folder)
+    return str(folder)
+
+
+def word_level(folder: Path, vocabulary: dict[str, int], **options) -> str:
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token="<unk>"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    return saved(folder, tokenizer, unk_token="<unk>", **options)
+
+
+def word_piece(folder: Path) -> str:
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
+
+    vocabulary = {"[UNK]": 0, "[SEP]": 1, "a": 2, "##b": 3, "hello": 4}
+    tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer()
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    return saved(folder, tokenizer, unk_token="[UNK]", eos_token="[SEP]")
+
+
+def unigram(folder: Path) -> str:
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    scores = [("<unk>", 0.0), ("</s>", 0.0), ("▁", -1.0), ("a", -2.0), ("ab", -2.5)]
+    tokenizer = Tokenizer(models.Unigram(scores, unk_id=0, byte_fallback=False))
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    return saved(folder, tokenizer, unk_token="<unk>", eos_token="</s>")
+
+
+WORDS = {"<unk>": 0, "<eos>": 1, "hello": 2, "world": 3}
+OTHERS = {
+    "word level": lambda folder: word_level(folder, WORDS, eos_token="<eos>"),
+    "word piece": word_piece,
+    "unigram": unigram,
+}
+
+
+def test_train_tokenizer__same_texts_give_same_files(tmp_path):
+    sample = ["one two three two one", "Größe 水 one", "x = x + 1\n"] * 9
+    for name in "ab":
+        train_tokenizer(tmp_path / name, sample, 300)
+    files = sorted(path.name for path in (tmp_path / "a").iterdir())
+    assert files == sorted(path.name for path in (tmp_path / "b").iterdir())
+    for name in files:
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+
+
+def test_keep_tokenizer__knows_what_later_steps_need(tiny_tokenizer, tiny):
+    folder, setting = tiny_tokenizer
+    assert setting == Setting(
+        source="train",
+        vocabulary=len(tiny),
+        end_of_text="<|endoftext|>",
+        end_of_text_id=tiny.eos_token_id,
+        dtype="uint16",
+        engine="gigatoken",
+        light=True,
+        lossless=True,
+    )
+    assert 257 <= setting.vocabulary <= 330
+    assert Setting.load(folder) == setting
+    assert (folder / SETTING_FILE).is_file()
+
+
+def test_keep_tokenizer__same_tokenizer_gives_same_files(tiny_tokenizer, tmp_path):
+    folder, _ = tiny_tokenizer
+    for name in "ab":
+        keep_tokenizer(tmp_path / name, str(folder), "auto", "reference", name="x")
+    for path in (tmp_path / "a").iterdir():
+        assert path.read_bytes() == (tmp_path / "b" / path.name).read_bytes(), path.name
+
+
+@pytest.mark.parametrize(("top", "dtype"), [(65535, "uint16"), (65536, "uint32")])
+def test_keep_tokenizer__takes_the_smallest_dtype_that_fits(tmp_path, top, dtype):
+    words = WORDS | {f"w{n}": n for n in range(4, top + 1)}
+    source = word_level(tmp_path / "given", words, eos_token="<eos>")
+    setting = keep_tokenizer(tmp_path / "kept", source, "auto", "reference")
+    assert (setting.vocabulary, setting.dtype) == (top + 1, dtype)
+
+
+def test_keep_tokenizer__every_id_is_below_the_vocabulary_and_fits_the_dtype(tmp_path):
+    source = word_level(tmp_path / "given", WORDS | {"far": 70_000}, eos_token="<eos>")
+    setting = keep_tokenizer(tmp_path / "kept", source, "auto", "reference")
+    (ids,) = reference_ids(load_reference(source), ["far"])
+    assert max(ids) < setting.vocabulary
+    assert setting.dtype == "uint32"
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+def test_keep_tokenizer__falls_back_where_gigatoken_cannot(kind, tmp_path):
+    source = OTHERS[kind](tmp_path / "given")
+    setting = keep_tokenizer(tmp_path / "kept", source, "auto", "auto")
+    assert (setting.engine, setting.lossless) == ("reference", False)
+    reference = load_reference(str(tmp_path / "kept"))
+    assert (
+        first_difference(reference, encoder_of(tmp_path / "kept", reference, setting), PROBES)
+        is None
+    )
+
+
+def test_keep_tokenizer__wanted_gigatoken_does_not_fall_back(tmp_path):
+    source = OTHERS["word level"](tmp_path / "given")
+    with pytest.raises(ValueError, match=r"tokenizer\.engine: gigatoken does not give"):
+        keep_tokenizer(tmp_path / "kept", source, "auto", "gigatoken")
+
+
+def test_chosen_engine__reference_is_not_questioned(tiny):
+    assert chosen_engine(tiny, "reference") == "reference"
+    assert chosen_engine(tiny, "auto") == chosen_engine(tiny, "gigatoken") == "gigatoken"
+
+
+@settings(max_examples=200)
+@given(texts=texts)
+@example(texts=PROBES)
+@example(texts=[])
+@example(texts=["", "", "a", ""])
+def test_gigatoken_encoder__equals_reference(tiny, tiny_gigatoken, texts):
+    assert rows(tiny_gigatoken(texts)) == reference_ids(tiny, texts)
+
+
+@given(texts=texts)
+@example(texts=PROBES)
+def test_light_reference__equals_reference(tiny, tiny_light, texts):
+    ids = reference_ids(tiny, texts)
+    assert reference_ids(tiny_light, texts) == ids
+    with_ends = [[*one, tiny.eos_token_id] for one in ids]
+    assert [decoded(tiny_light, one) for one in with_ends] == [
+        decoded(tiny, one) for one in with_ends
+    ]
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+def test_load_kept__gives_the_ids_of_the_given_tokenizer(kind, tmp_path):
+    source = OTHERS[kind](tmp_path / "given")
+    setting = keep_tokenizer(tmp_path / "kept", source, "auto", "reference")
+    kept = load_kept(tmp_path / "kept", setting)
+    expected = reference_ids(load_reference(source), PROBES)
+    assert reference_ids(kept, PROBES) == expected
+    assert load_kept(tmp_path / "kept", setting._replace(light=False)).is_fast
+
+
+@settings(max_examples=30)
+@given(texts=texts)
+def test_reference_encoder__equals_reference(tiny, texts):
+    assert rows(reference_encoder(tiny)(texts)) == reference_ids(tiny, texts)
+
+
+@given(texts=texts)
+def test_gives_back__any_text_of_a_byte_level_tokenizer(tiny, texts):
+    for text, ids in zip(texts, reference_ids(tiny, texts), strict=True):
+        assert gives_back(tiny, ids, text)
+        assert tiny.eos_token_id not in ids  # a literal end-of-text is text
+
+
+def test_gives_back__is_false_for_other_ids(tiny):
+    (ids,) = reference_ids(tiny, ["the miller"])
+    assert not gives_back(tiny, ids[1:], "the miller")
+
+
+def test_first_difference__says_text_and_place(tiny):
+    def one_wrong(sample):
+        offsets, ids = reference_encoder(tiny)(sample)
+        ids[offsets[1] + 1] += 1
+        return offsets, ids
+
+    assert first_difference(tiny, reference_encoder(tiny), ["abc", "xyz"]) is None
+    got = first_difference(tiny, one_wrong, ["abc", "xyz"])
+    assert got.startswith("text 1 ('xyz'): id 1 is [")
+
+
+def test_first_difference__finds_a_text_cut_short(tiny):
+    def cut(sample):
+        offsets, ids = reference_encoder(tiny)(sample)
+        offsets[1:] -= 1
+        return offsets, ids
+
+    assert "id 2 is []" in first_difference(tiny, cut, ["q7z"])
+
+
+def test_check_engine__refuses_an_engine_that_differs(tiny, step):
+    def wrong(sample):
+        offsets, ids = reference_encoder(tiny)(sample)
+        return offsets, ids + 1
+
+    check = step("encode").check_engine
+    check(tiny, reference_encoder(tiny), ["abc"] * 50)
+    with pytest.raises(ValueError, match=r"Set tokenizer\.engine to reference"):
+        check(tiny, wrong, ["abc"] * 50)
+
+
+@pytest.mark.parametrize(
+    ("options", "wanted", "expected"),
+    [
+        ({}, "auto", r"this tokenizer names no eos_token"),
+        ({"eos_token": "<eos>"}, "<end>", r"<end> is no token of this tokenizer.*<eos>"),
+        ({"eos_token": "<eos>"}, "hello", r"hello is not a special token, so a text could"),
+    ],
+)
+def test_end_of_text_of__refuses_what_cannot_end_a_text(tmp_path, options, wanted, expected):
+    reference = load_reference(word_level(tmp_path / "t", WORDS, **options))
+    with pytest.raises(ValueError, match=rf"tokenizer\.end_of_text: .*{expected}"):
+        end_of_text_of(reference, wanted)
+
+
+def test_end_of_text_of__is_the_eos_token_or_the_special_token_named(tmp_path):
+    source = word_level(tmp_path / "t", WORDS, eos_token="<eos>")
+    reference = load_reference(source)
+    assert end_of_text_of(reference, "auto") == ("<eos>", 1)
+    assert end_of_text_of(reference, "<unk>") == ("<unk>", 0)
+
+
+def test_load_reference__of_an_empty_folder_says_what_to_give(tmp_path):
+    with pytest.raises(ValueError, match=r"tokenizer\.source: transformers cannot load .*Give a"):
+        load_reference(str(tmp_path))
+
+
+@pytest.fixture(scope="module", params=["qwen3", "gpt2"])
+def real(request):
+    """A real tokenizer: (its name, the reference)."""
+    folder = Path(os.environ.get("CORPUSMILL_DATA") or "missing") / "tokenizers" / request.param
+    if not folder.is_dir():
+        pytest.skip(f"needs CORPUSMILL_DATA, a folder with tokenizers/{request.param}")
+    return request.param, load_reference(str(folder))
+
+
+def test_real_tokenizers__ids_are_the_published_ones(real):
+    name, reference = real
+    expected = {"qwen3": [9707, 11, 1879, 0], "gpt2": [15496, 11, 995, 0]}[name]
+    for encode in (gigatoken_encoder(plain_definition(reference)), reference_encoder(reference)):
+        assert rows(encode(["Hello, world!"])) == [expected]
+
+
+@pytest.mark.parametrize("literal", ["<|endoftext|>", "<|im_end|>"])
+def test_real_tokenizers__a_literal_control_token_is_text(real, literal):
+    _, reference = real
+    (ids,) = rows(gigatoken_encoder(plain_definition(reference))([f"a {literal}b"]))
+    assert not set(ids) & set(reference.all_special_ids)
+    assert reference.decode(ids) == f"a {literal}b"
+
+
+def test_real_tokenizers__an_added_token_that_is_not_special_stays_one(real):
+    name, reference = real
+    (ids,) = rows(gigatoken_encoder(plain_definition(reference))(["<think>"]))
+    assert ids == [151667] if name == "qwen3" else len(ids) > 1
+
+
+def test_real_tokenizers__gigatoken_gives_the_reference_ids(real):
+    _, reference = real
+    assert (
+        first_difference(reference, gigatoken_encoder(plain_definition(reference)), PROBES) is None
+    )
+    assert chosen_engine(reference, "auto") == "gigatoken"
+
+
+def test_real_tokenizers__kept_ones_are_light_lossless_and_equal(real, tmp_path):
+    _, reference = real
+    setting = keep_tokenizer(tmp_path, reference.name_or_path, "<|endoftext|>", "auto")
+    assert (setting.engine, setting.light, setting.lossless) == ("gigatoken", True, True)
+    kept = load_kept(tmp_path, setting)
+    assert reference_ids(kept, PROBES) == reference_ids(reference, PROBES)
+    assert first_difference(reference, encoder_of(tmp_path, kept, setting), PROBES) is None

@@ -1,0 +1,243 @@
+"""Whatever happens to a finished shard is found; an intact one has no fault."""
+
+import hashlib
+import shutil
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from corpusmill.files import file_sha256, load_json, save_json
+from corpusmill.scattering import SCHEMA
+from corpusmill.shards import write_shard
+from corpusmill.tokenizers import load_kept
+from corpusmill.verification import alignment_faults, sampled_rows, shard_faults
+
+TEXTS = ["the miller opened", "", "x = 1\n", "Größe 水 😀", "<|endoftext|>", "before sunrise " * 9]
+
+
+def write_text(folder, texts: list[str], progress) -> None:
+    ids = range(len(texts))
+    columns = [ids, ids, [0] * len(texts), ["s"] * len(texts), texts, [b'"n":1'] * len(texts)]
+    arrays = [pa.array(values, field.type) for values, field in zip(columns, SCHEMA, strict=True)]
+    rows = pa.table(arrays, schema=SCHEMA)
+    written = write_shard(folder / "0.jsonl.zst", "jsonl.zst", rows, progress)
+    save_json(folder / "text.json", written._asdict())
+
+
+def made(folder, texts: list[str], tokenizer_folder, step, progress):
+    (folder / "train").mkdir()
+    write_text(folder, texts, progress)
+    step("encode").encode(
+        folder / "0.jsonl.zst", tokenizer_folder,
+        folder / "train/0.bin", folder / "train/0.idx", folder / "train/0.json",
+        folder / "placements.parquet",
+    )  # fmt: skip
+    return folder
+
+
+@pytest.fixture(scope="module")
+def intact(tmp_path_factory, tiny_tokenizer, step, progress):
+    return made(tmp_path_factory.mktemp("shard"), TEXTS, tiny_tokenizer[0], step, progress)
+
+
+@pytest.fixture
+def shard(intact, tmp_path):
+    """A copy of the intact shard, to be damaged."""
+    return shutil.copytree(intact, tmp_path / "shard")
+
+
+@pytest.fixture
+def verified(tiny_tokenizer):
+    """All faults of a shard, as the verify step would tell them."""
+    folder, setting = tiny_tokenizer
+    reference = load_kept(folder, setting)
+
+    def faults(shard, setting=setting) -> list[str]:
+        files = [shard / name for name in ("0.jsonl.zst", "text.json")]
+        files += [shard / f"train/0.{ending}" for ending in ("bin", "idx", "json")]
+        try:
+            found, eyes = shard_faults(*files, reference, setting)
+        except ValueError as error:  # wrong input, told at the terminal as a fault is
+            return [str(error)]
+        assert found or "--- train/0.bin, start (token 0 of " in eyes
+        return found
+
+    return faults
+
+
+def repair_digest(shard) -> None:
+    """Make the description fit the damaged bytes, so that only the content is wrong."""
+    facts = load_json(shard / "train/0.json")
+    facts |= {"sha256": file_sha256(shard / "train/0.bin")}
+    facts |= {"index_sha256": file_sha256(shard / "train/0.idx")}
+    save_json(shard / "train/0.json", facts)
+
+
+def set_token(shard, place: int, value: int) -> None:
+    tokens = np.fromfile(shard / "train/0.bin", "<u2")
+    tokens[place] = value
+    tokens.tofile(shard / "train/0.bin")
+    repair_digest(shard)
+
+
+def change_index(shard, change) -> None:
+    starts = np.fromfile(shard / "train/0.idx", "<u8")
+    change(starts).astype("<u8").tofile(shard / "train/0.idx")
+
+
+def test_shard_faults__of_an_intact_shard_are_none(intact, verified):
+    assert verified(intact) == []
+
+
+@pytest.mark.parametrize("texts", [[], [""], ["a"]])
+def test_shard_faults__of_a_tiny_shard_are_none(
+    tmp_path, verified, tiny_tokenizer, step, progress, texts
+):
+    assert verified(made(tmp_path, texts, tiny_tokenizer[0], step, progress)) == []
+
+
+@pytest.mark.parametrize("place", [0, 7, -1])
+def test_shard_faults__find_a_flipped_bit(shard, verified, place):
+    data = bytearray((shard / "train/0.bin").read_bytes())
+    data[place] ^= 1
+    (shard / "train/0.bin").write_bytes(data)
+    assert any("0.bin: SHA-256 is" in fault for fault in verified(shard))
+
+
+@pytest.mark.parametrize("cut", [1, 2, 10, 100, None])
+def test_shard_faults__find_a_truncated_shard(shard, verified, cut):
+    data = (shard / "train/0.bin").read_bytes()
+    (shard / "train/0.bin").write_bytes(data[: -cut if cut else 0])
+    faults = verified(shard)
+    assert any("0.bin" in fault for fault in faults), faults
+
+
+@pytest.mark.parametrize("extra", [b"\0", b"\0\0", b"\0" * 64], ids=len)
+def test_shard_faults__find_an_extended_shard(shard, verified, extra):
+    with open(shard / "train/0.bin", "ab") as file:
+        file.write(extra)
+    assert any("0.bin" in fault for fault in verified(shard))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda starts: starts + 1,
+        lambda starts: starts[:-1],
+        lambda starts: starts[:0],
+        lambda starts: starts[:1],
+        lambda starts: starts * 2,
+        lambda starts: np.append(starts, starts[-1]),
+        lambda starts: np.where(starts == starts[2], starts[1], starts),
+        lambda starts: starts[[0, 2, 1, *range(3, starts.size)]],
+        lambda starts: starts * 0,
+    ],
+    ids=["moved", "one short", "empty", "start only", "doubled", "one more", "document empty",
+         "swapped", "zeros"],
+)  # fmt: skip
+def test_shard_faults__find_a_changed_index(shard, verified, change):
+    change_index(shard, change)
+    assert verified(shard) != []
+
+
+def test_shard_faults__find_an_index_of_odd_bytes(shard, verified):
+    with open(shard / "train/0.idx", "ab") as file:
+        file.write(b"\0\0\0")
+    assert verified(shard) != []
+
+
+@pytest.mark.parametrize("texts", [TEXTS[:-1], TEXTS[1:], [*TEXTS, "one more"], []])
+def test_shard_faults__find_text_documents_lost_or_added(shard, verified, progress, texts):
+    write_text(shard, texts, progress)
+    assert any(f"6 documents of tokens, {len(texts)} of text" in f for f in verified(shard))
+
+
+def test_shard_faults__find_documents_in_another_order(shard, verified, progress):
+    write_text(shard, [TEXTS[2], *TEXTS[1:2], TEXTS[0], *TEXTS[3:]], progress)
+    faults = verified(shard)
+    for row in (0, 2):
+        assert any(f"document {row} does not decode back to its text" in f for f in faults)
+        assert any(f"document {row} has other ids than the reference" in f for f in faults)
+
+
+def test_shard_faults__find_a_text_shard_that_is_not_the_one_written(shard, verified, progress):
+    facts = load_json(shard / "text.json")
+    write_text(shard, TEXTS, progress)
+    assert load_json(shard / "text.json") == facts
+    save_json(shard / "text.json", facts | {"sha256": hashlib.sha256(b"").hexdigest()})
+    assert any("0.jsonl.zst: SHA-256 is" in fault for fault in verified(shard))
+
+
+@pytest.mark.parametrize("cut", [1, 20])
+def test_shard_faults__find_a_truncated_text_shard(shard, verified, cut):
+    data = (shard / "0.jsonl.zst").read_bytes()
+    (shard / "0.jsonl.zst").write_bytes(data[:-cut])
+    assert any("0.jsonl.zst" in fault for fault in verified(shard))
+
+
+def test_shard_faults__find_an_id_beyond_the_vocabulary(shard, verified, tiny_tokenizer):
+    vocabulary = tiny_tokenizer[1].vocabulary
+    set_token(shard, 1, vocabulary)
+    expected = f"token id {vocabulary}, but the tokenizer has {vocabulary} tokens"
+    assert any(expected in fault for fault in verified(shard))
+
+
+def test_shard_faults__find_an_end_of_text_inside_a_document(shard, verified, tiny_tokenizer):
+    set_token(shard, 1, tiny_tokenizer[1].end_of_text_id)
+    assert any("7 end-of-text tokens, expected one per" in fault for fault in verified(shard))
+
+
+def test_shard_faults__find_a_missing_end_of_text(shard, verified):
+    set_token(shard, -1, 50)
+    faults = verified(shard)
+    assert any("5 end-of-text tokens" in fault for fault in faults)
+    assert any("does not end with the end-of-text token" in fault for fault in faults)
+
+
+def test_shard_faults__find_another_id_of_a_sampled_document(shard, verified):
+    set_token(shard, 0, 50)
+    assert any("document 0 has other ids than the reference" in f for f in verified(shard))
+
+
+@pytest.mark.parametrize("change", [{"dtype": "uint32"}, {"vocabulary": 999}])
+def test_shard_faults__find_another_tokenizer(shard, verified, tiny_tokenizer, change):
+    setting = tiny_tokenizer[1]._replace(**change)
+    assert any("the tokenizer changed" in fault for fault in verified(shard, setting))
+
+
+@pytest.mark.parametrize("change", [{"documents": 5}, {"tokens": 1}, {"dtype": "uint32"}])
+def test_shard_faults__find_a_wrong_description(shard, verified, change):
+    save_json(shard / "train/0.json", load_json(shard / "train/0.json") | change)
+    assert verified(shard) != []
+
+
+def test_verify__refuses_a_damaged_shard_and_passes_an_intact_one(
+    shard, step, tiny_tokenizer, tmp_path
+):
+    files = [shard / "0.jsonl.zst", shard / "text.json"]
+    files += [shard / f"train/0.{ending}" for ending in ("bin", "idx", "json")]
+    files += [tiny_tokenizer[0], tmp_path / "report.json", tmp_path / "eye.txt"]
+    step("verify").verify(*files)
+    assert load_json(tmp_path / "report.json")["documents"] == len(TEXTS)
+    (tmp_path / "report.json").unlink()
+    set_token(shard, 0, 50)
+    with pytest.raises(ValueError, match="Remove them and run again"):
+        step("verify").verify(*files)
+    assert not (tmp_path / "report.json").exists()
+
+
+@pytest.mark.parametrize("documents", [0, 1, 2, 12, 13, 1000])
+def test_sampled_rows__spread_from_first_to_last(documents):
+    got = sampled_rows(documents)
+    assert got == sorted(set(got))
+    assert len(got) == min(documents, 12)
+    assert not documents or (got[0], got[-1]) == (0, documents - 1)
+
+
+def test_alignment_faults__windows_are_shifted_by_one(intact, tiny_tokenizer):
+    bin = intact / "train/0.bin"
+    tokens = bin.stat().st_size // 2
+    assert list(alignment_faults(bin, tiny_tokenizer[1], tokens)) == []
+    for few in (0, 1, 2, 3):
+        assert list(alignment_faults(bin, tiny_tokenizer[1], few)) == []
