@@ -16,14 +16,15 @@ def gathered(digests: list[np.ndarray], origins: list[np.ndarray]) -> np.ndarray
 
     digests: uint8 (n, 32) each; origins: uint8 (n,) each.
     """
-    found: dict[bytes, int] = {}
-    for block, origin in zip(digests, origins, strict=True):
-        for digest, by in zip(block, origin.tolist(), strict=True):
-            key = digest.tobytes()
-            found[key] = min(by, found.get(key, by))
-    table = np.empty(len(found), DTYPE)
-    for row, key in enumerate(sorted(found)):
-        table[row] = (np.frombuffer(key, np.uint8), found[key])
+    digest = np.concatenate(digests)
+    origin = np.concatenate(origins)
+    keys = np.ascontiguousarray(digest).view("S32").ravel()
+    order = np.lexsort((origin, keys))
+    first = np.ones(keys.size, bool)
+    first[1:] = keys[order][1:] != keys[order][:-1]
+    chosen = order[first]
+    table = np.empty(chosen.size, DTYPE)
+    table["digest"], table["origin"] = digest[chosen], origin[chosen]
     return table
 
 

@@ -6,6 +6,7 @@ import resource
 import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 from corpusmill.progress import Heartbeat
 
@@ -37,10 +38,22 @@ def step_log(path: str) -> Iterator[None]:
             sys.exit(f"error: {error}")
         raise
     heartbeat.stop()
-    usage = resource.getrusage(resource.RUSAGE_SELF)
     logging.info(
         "finished: %.2f s, %.2f s of CPU, peak memory %.0f MB",
         time.monotonic() - started,
-        usage.ru_utime + usage.ru_stime,
-        usage.ru_maxrss / 1024,
+        time.process_time(),
+        peak_memory_mb(),
     )
+
+
+def peak_memory_mb() -> float:
+    """The most memory this process has held.
+
+    Linux hands ru_maxrss down from the process that started this one, so it may be Snakemake's;
+    its own is the high-water mark in /proc. Elsewhere ru_maxrss has to do (macOS: bytes).
+    """
+    status = Path("/proc/self/status")
+    if status.exists():
+        marks = dict(line.split(":", 1) for line in status.read_text().splitlines())
+        return int(marks["VmHWM"].split()[0]) / 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20

@@ -121,12 +121,9 @@ class TextPart:
         columns = [batch.column(name).to_numpy() for batch in self.batches()]
         return np.concatenate(columns) if columns else np.zeros(0, np.uint64)
 
-    def sources(self) -> list[str]:
-        """The part's sources, each once, in the order of its files."""
-        return list(dict.fromkeys(file["source"] for file in self.files))
-
-    def source_numbers(self) -> np.ndarray:
-        """For each row, the place of its source in `sources()`."""
-        names = self.sources()
-        of_file = np.array([names.index(file["source"]) for file in self.files], np.int64)
-        return of_file[self.column("file").astype(np.int64)]
+    def sources(self) -> pa.DictionaryArray:
+        """The source of every row: each name once, in the order of the part's files."""
+        names = list(dict.fromkeys(file["source"] for file in self.files))
+        of_file = np.array([names.index(file["source"]) for file in self.files], np.int32)
+        rows = of_file[self.column("file").astype(np.int64)]
+        return pa.DictionaryArray.from_arrays(pa.array(rows), pa.array(names, pa.string()))

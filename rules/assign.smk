@@ -1,18 +1,20 @@
 """The fate, the split and the copies of every document: decisions only.
 
-reads    results/filter/{part}.arrow, results/groups/winners.npy
+reads    results/filter/{part}.arrow, results/digests/{part}.npy, results/groups/winners.npy
 writes   results/assign/{part}.arrow   fate, winner, split, copies
+         results/holdout/{part}.npy    digest, origin of the part's own held-out texts
 """
 
 
 rule assign:
     input:
-        text="results/text/{part}.arrow",
         verdicts="results/filter/{part}.arrow",
+        digests="results/digests/{part}.npy",
         winners="results/groups/winners.npy",
-        listing="results/bands/complete.json",
+        starts="results/groups/starts.npy",
     output:
         decisions="results/assign/{part}.arrow",
+        held_out="results/holdout/{part}.npy",
     log:
         "logs/assign/{part}.log",
     benchmark:

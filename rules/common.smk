@@ -32,12 +32,6 @@ DEMO = "results/demo"
 PLAN = Path("results/plan/parts.jsonl")
 
 
-def refuse(error):
-    """End with the reasons alone: a fault in the configuration needs no traceback."""
-    print(error, file=sys.stderr)
-    sys.exit(1)
-
-
 def planned_inputs():
     """Check the configuration and list the input files; one line per fault, no traceback."""
     try:

@@ -1,18 +1,17 @@
 """Train documents whose text is held out, by SHA-256.
 
-reads    results/assign/{part}.arrow, results/digests/{part}.npy, the evaluation files
-writes   results/holdout/digests.npy        digest, origin: every held-out text
+reads    results/holdout/{part}.npy of every part, the held_out sources; per part its digests
+writes   results/holdout/all.npy            digest, origin: every held-out text
          results/decontaminate/{part}.npy   uint8: who holds the document's text out, 0 nobody
 """
 
 
 rule holdout:
     input:
-        decisions=of_parts("results/assign/{part}.arrow"),
-        digests=of_parts("results/digests/{part}.npy"),
+        parts=of_parts("results/holdout/{part}.npy"),
         evaluation=[file.path for file in HELD_OUT],
     output:
-        held_out="results/holdout/digests.npy",
+        held_out="results/holdout/all.npy",
     log:
         "logs/holdout/holdout.log",
     benchmark:
@@ -33,7 +32,7 @@ rule decontaminate:
     input:
         decisions="results/assign/{part}.arrow",
         digests="results/digests/{part}.npy",
-        held_out="results/holdout/digests.npy",
+        held_out="results/holdout/all.npy",
     output:
         marks="results/decontaminate/{part}.npy",
     log:

@@ -1,7 +1,7 @@
 """The short-document filter.
 
 reads    results/text/{part}.arrow
-writes   results/filter/{part}.arrow   fate, chars (of the cleaned text), text_bytes
+writes   results/filter/{part}.arrow   fate, chars (of the cleaned text), text_bytes, source
 """
 
 

@@ -21,8 +21,6 @@ rule gather:
     resources:
         mem_mb=shard_memory(base=500, per_text_megabyte=4),
     params:
-        data=of_parts("results/scatter/{part}.arrows"),
-        index=of_parts("results/scatter/{part}.npy"),
         shards=SHARDS,
         format=config["output"]["format"],
         code=code_digest("gather"),

@@ -1,7 +1,8 @@
 """Connected components of all pairs, and who of each is kept.
 
-reads    results/pairs/*.npy; for the choice: text, filter
+reads    results/pairs/*.npy; for the choice: results/filter/{part}.arrow
 writes   results/groups/winners.npy   uint64 (documents of all parts,): the id of the kept document
+         results/groups/starts.npy    int64 (parts + 1,): where each part begins in it
 """
 
 
@@ -9,10 +10,10 @@ rule group:
     input:
         listing="results/bands/complete.json",
         pairs=expand("results/pairs/{bucket}.npy", bucket=BUCKET_NAMES),
-        texts=of_parts("results/text/{part}.arrow"),
         verdicts=of_parts("results/filter/{part}.arrow"),
     output:
         winners="results/groups/winners.npy",
+        starts="results/groups/starts.npy",
     log:
         "logs/group/group.log",
     benchmark:

@@ -19,7 +19,6 @@ rule pair:
     resources:
         mem_mb=bucket_memory(base=500, bytes_per_entry=64),
     params:
-        entries=of_parts("results/bands/{part}.npy"),
         buckets=BUCKETS,
         bands=BANDS,
         code=code_digest("pair"),

@@ -37,7 +37,6 @@ rule complete_scatter:
     input:
         counts=of_parts("results/scatter/{part}.json"),
         data=of_parts("results/scatter/{part}.arrows"),
-        index=of_parts("results/scatter/{part}.npy"),
     output:
         "results/scatter/complete.json",
     log:

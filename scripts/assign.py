@@ -8,37 +8,39 @@ import numpy as np
 from corpusmill.decisions import copies_of, splits_of
 from corpusmill.document_ids import ids_of_part
 from corpusmill.fates import DUPLICATE, KEPT, NAMES, NOT_SAMPLED
-from corpusmill.files import load_array, load_json
+from corpusmill.files import load_array, save_array
+from corpusmill.holdout import gathered
 from corpusmill.step_log import step_log
-from corpusmill.tables import load_table, save_table
-from corpusmill.texts import TextPart
+from corpusmill.tables import load_labels, load_table, save_table
 
 
 def assign(
-    text: Path,
     verdicts: Path,
+    digests: Path,
     winners: Path,
-    listing: Path,
+    starts: Path,
     part: int,
     weights: dict[str, float],
     fractions: dict[str, float],
     seed: int,
     decisions: Path,
+    held_out: Path,
 ) -> None:
     (fate,) = load_table(verdicts, "fate")
     fate = fate.copy()
-    rows = [count["documents"] for count in load_json(listing)["parts"]]
-    start = sum(rows[:part])
-    winner = np.array(load_array(winners)[start : start + rows[part]])
-    ids = ids_of_part(part, rows[part])
-    source = TextPart(text, ["file"])
-    weight = np.array([weights[name] for name in source.sources()])[source.source_numbers()]
+    start, stop = load_array(starts)[part : part + 2]
+    winner = np.array(load_array(winners)[start:stop])
+    ids = ids_of_part(part, fate.size)
+    sources, source = load_labels(verdicts, "source")
+    weight = np.array([weights[name] for name in sources])[source]
     split = splits_of(ids, fractions, seed)
     copies = copies_of(ids, weight, split, seed)
     fate[(fate == KEPT) & (winner != ids)] = DUPLICATE
     fate[(fate == KEPT) & (copies == 0)] = NOT_SAMPLED
     copies[fate != KEPT] = 0
     save_table(decisions, fate=fate, winner=winner, split=split, copies=copies)
+    out = (fate == KEPT) & (split > 0)
+    save_array(held_out, gathered([load_array(digests)[out]], [split[out]]))
     for value, name in NAMES.items():
         logging.info("%s: %d documents", name, (fate == value).sum())
 
@@ -46,13 +48,14 @@ def assign(
 if __name__ == "__main__":
     with step_log(snakemake.log[0]):
         assign(
-            text=Path(snakemake.input.text),
             verdicts=Path(snakemake.input.verdicts),
+            digests=Path(snakemake.input.digests),
             winners=Path(snakemake.input.winners),
-            listing=Path(snakemake.input.listing),
+            starts=Path(snakemake.input.starts),
             part=int(snakemake.wildcards.part),
             weights=snakemake.params.weights,
             fractions=snakemake.params.fractions,
             seed=snakemake.params.seed,
             decisions=Path(snakemake.output.decisions),
+            held_out=Path(snakemake.output.held_out),
         )

@@ -35,7 +35,12 @@ def band(
         sorted_bands(table, chosen, bands, rows, entries)
     save_json(
         counts,
-        {"documents": len(table), "entries": int(chosen.size), "sha256": file_sha256(entries)},
+        {
+            "documents": len(table),
+            "banded": int(chosen.size),
+            "file": str(entries),
+            "sha256": file_sha256(entries),
+        },
     )
     logging.info("%d of %d documents in %d bands", chosen.size, len(table), bands)
 

@@ -29,7 +29,13 @@ def filter(text: Path, min_chars: int, verdicts: Path) -> None:
     fate = np.full(all_chars.size, KEPT, np.uint8)
     fate[all_chars < min_chars] = TOO_SHORT
     fate[all_sizes == 0] = EMPTY
-    save_table(verdicts, fate=fate, chars=all_chars, text_bytes=all_sizes.astype(np.uint64))
+    save_table(
+        verdicts,
+        fate=fate,
+        chars=all_chars,
+        text_bytes=all_sizes.astype(np.uint64),
+        source=TextPart(text, ["file"]).sources(),
+    )
     logging.info("%d documents, %d empty, %d too short", fate.size,
                  (fate == EMPTY).sum(), (fate == TOO_SHORT).sum())  # fmt: skip
 

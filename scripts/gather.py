@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from corpusmill.files import replacing, save_json
+from corpusmill.files import load_json, replacing, save_json
 from corpusmill.progress import phase
 from corpusmill.scattering import SCHEMA, read_scattered
 from corpusmill.shards import write_shard
@@ -17,8 +17,7 @@ from corpusmill.targets import first_targets
 
 
 def gather(
-    data: list[Path],
-    index: list[Path],
+    listing: Path,
     split: str,
     shard: int,
     shards: dict[str, int],
@@ -26,12 +25,13 @@ def gather(
     text: Path,
     facts: Path,
 ) -> None:
-    """data, index: the scatter files of every part, in part order."""
+    """listing: the scatter files of all parts."""
+    parts = load_json(listing)["parts"]
     target = first_targets(shards)[split] + shard
     tables = [SCHEMA.empty_table()]
-    with phase("gathering", len(data), "parts") as progress:
-        for part_data, part_index in zip(data, index, strict=True):
-            tables.extend(read_scattered(part_data, part_index, target))
+    with phase("gathering", len(parts), "parts") as progress:
+        for part in parts:
+            tables.extend(read_scattered(Path(part["data"]), Path(part["index"]), target))
             progress.advance(1)
     rows = pa.concat_tables(tables)
     order = np.lexsort((rows.column("id").to_numpy(), rows.column("key").to_numpy()))
@@ -58,8 +58,7 @@ def gather(
 if __name__ == "__main__":
     with step_log(snakemake.log[0]):
         gather(
-            data=[Path(file) for file in snakemake.params.data],
-            index=[Path(file) for file in snakemake.params.index],
+            listing=Path(snakemake.input.listing),
             split=snakemake.wildcards.split,
             shard=int(snakemake.wildcards.shard),
             shards=snakemake.params.shards,

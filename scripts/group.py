@@ -9,35 +9,35 @@ from corpusmill.components import ENGINES, Candidates, as_ids, pair_blocks, winn
 from corpusmill.fates import KEPT
 from corpusmill.files import load_json, save_array
 from corpusmill.step_log import step_log
-from corpusmill.tables import load_table
-from corpusmill.texts import TextPart
+from corpusmill.tables import load_labels, load_table
 
 
 def group(
     listing: Path,
     pairs: list[Path],
-    texts: list[Path],
     verdicts: list[Path],
     priority: dict[str, int | None],
     engine: str,
     winners: Path,
+    starts: Path,
 ) -> None:
-    """texts, verdicts: of every part, in part order. Least is best: rejected by the filter,
-    then the source's `priority`, None after all; then the longer text and the lower id win."""
+    """verdicts: of every part, in part order. Least is best: rejected by the filter, then the
+    source's `priority`, None after all; then the longer text and the lower id win."""
     rows = [part["documents"] for part in load_json(listing)["parts"]]
     part_starts = np.concatenate([[0], np.cumsum(rows)]).astype(np.int64)
     last = max((rank for rank in priority.values() if rank is not None), default=0) + 1
     ranks = {source: last if rank is None else rank for source, rank in priority.items()}
 
     def candidates(part: int) -> Candidates:
-        text = TextPart(texts[part], ["file"])
-        of_source = np.array([ranks[source] for source in text.sources()], np.uint64)
+        sources, source = load_labels(verdicts[part], "source")
+        of_source = np.array([ranks[name] for name in sources], np.uint64)
         fate, sizes = load_table(verdicts[part], "fate", "text_bytes")
         rejected = (fate != KEPT).astype(np.uint64)
-        return Candidates(rejected << np.uint64(32) | of_source[text.source_numbers()], sizes)
+        return Candidates(rejected << np.uint64(32) | of_source[source], sizes)
 
     roots = ENGINES[engine](pair_blocks(pairs), part_starts)
     elected = winners_of(roots, part_starts, candidates)
+    save_array(starts, part_starts)
     save_array(winners, as_ids(elected, part_starts))
     alone = elected == np.arange(elected.size)
     logging.info("%d documents, %d of them like another that is kept", alone.size,
@@ -49,9 +49,9 @@ if __name__ == "__main__":
         group(
             listing=Path(snakemake.input.listing),
             pairs=[Path(file) for file in snakemake.input.pairs],
-            texts=[Path(file) for file in snakemake.input.texts],
             verdicts=[Path(file) for file in snakemake.input.verdicts],
             priority=snakemake.params.priority,
             engine=snakemake.params.engine,
             winners=Path(snakemake.output.winners),
+            starts=Path(snakemake.output.starts),
         )

@@ -6,14 +6,12 @@ from pathlib import Path
 
 import numpy as np
 
-from corpusmill.fates import KEPT
 from corpusmill.files import load_array, save_array
 from corpusmill.holdout import EVALUATION, gathered
 from corpusmill.normalization import normalizer
 from corpusmill.progress import phase
 from corpusmill.readers import Malformed, read_records
 from corpusmill.step_log import step_log
-from corpusmill.tables import load_table
 
 
 def evaluation_digests(files: list[dict], mode: str) -> np.ndarray:
@@ -34,23 +32,21 @@ def evaluation_digests(files: list[dict], mode: str) -> np.ndarray:
 
 
 def holdout(
-    decisions: list[Path],
-    digests: list[Path],
+    parts: list[Path],
     evaluation_files: list[dict],
     mode: str,
     held_out: Path,
 ) -> None:
-    """decisions, digests: of every part, in part order.
+    """parts: the held-out digests of every part.
 
     evaluation_files: {"path", "text_field"} of each.
     """
     evaluation = evaluation_digests(evaluation_files, mode)
     blocks, origins = [evaluation], [np.full(len(evaluation), EVALUATION, np.uint8)]
-    for decision, digest in zip(decisions, digests, strict=True):
-        fate, split = load_table(decision, "fate", "split")
-        chosen = np.flatnonzero((fate == KEPT) & (split > 0))
-        blocks.append(load_array(digest)[chosen])
-        origins.append(split[chosen])
+    for part in parts:
+        table = load_array(part)
+        blocks.append(table["digest"])
+        origins.append(table["origin"])
     table = gathered(blocks, origins)
     save_array(held_out, table)
     logging.info("%d texts held out, %d of evaluation files", len(table), len(evaluation))
@@ -59,8 +55,7 @@ def holdout(
 if __name__ == "__main__":
     with step_log(snakemake.log[0]):
         holdout(
-            decisions=[Path(file) for file in snakemake.input.decisions],
-            digests=[Path(file) for file in snakemake.input.digests],
+            parts=[Path(file) for file in snakemake.input.parts],
             evaluation_files=snakemake.params.evaluation,
             mode=snakemake.params.mode,
             held_out=Path(snakemake.output.held_out),

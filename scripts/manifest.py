@@ -2,6 +2,7 @@
 
 import logging
 import pickle
+import re
 from pathlib import Path
 
 from corpusmill.files import file_sha256, load_json, replacing, save_json
@@ -22,6 +23,20 @@ def whole(file: Path) -> dict:
     return {"path": str(file), "bytes": file.stat().st_size, "sha256": file_sha256(file)}
 
 
+def remove_stale(wanted: set[str]) -> None:
+    """Remove numbered shards of an earlier run that had more of them, or another format.
+
+    A trainer that reads a whole folder must find this run's shards there and no others.
+    """
+    for kind in ("corpus", "tokens", "placements", "verify"):
+        for path in sorted(Path("results", kind).glob("*/*")):
+            shard = f"{path.parent.name}/{path.name[:5]}"
+            other_format = kind == "corpus" and path.suffix != ".json" and str(path) not in wanted
+            if re.fullmatch(r"\d{5}\..+", path.name) and (shard not in wanted or other_format):
+                path.unlink()
+                logging.info("removed %s: not a file of this run", path)
+
+
 def manifest(
     texts: list[tuple[Path, Path]],
     tokens: list[tuple[Path, Path]],
@@ -35,6 +50,8 @@ def manifest(
 ) -> None:
     """texts, tokens, joined: (file, its facts); every shard among them has been verified."""
     setting = Setting.load(folder)
+    files = {str(file) for file, _ in texts}
+    remove_stale(files | {f"{bin.parent.name}/{bin.stem}" for bin, _ in tokens})
     totals: dict[str, int] = {}
     for bin, facts in tokens:
         totals[bin.parent.name] = totals.get(bin.parent.name, 0) + load_json(facts)["tokens"]

@@ -6,15 +6,18 @@ from pathlib import Path
 import numpy as np
 
 from corpusmill.buckets import bucket_slices
-from corpusmill.files import save_array
+from corpusmill.files import load_json, save_array
 from corpusmill.lsh import Bands, pairs_of_slice
 from corpusmill.progress import phase
 from corpusmill.step_log import step_log
 
 
-def pair(entries: list[Path], bucket: int, buckets: int, bands: int, pairs: Path) -> None:
-    """entries: the band file of every part, in part order."""
-    parts = [Bands.open(number, path) for number, path in enumerate(entries)]
+def pair(listing: Path, bucket: int, buckets: int, bands: int, pairs: Path) -> None:
+    """listing: the band files of all parts."""
+    parts = [
+        Bands.open(number, Path(part["file"]))
+        for number, part in enumerate(load_json(listing)["parts"])
+    ]
     found = [np.zeros((0, 2), np.uint64)]
     slices = bucket_slices(bucket, buckets, bands)
     with phase("pairing", len(slices), "bands") as progress:
@@ -28,7 +31,7 @@ def pair(entries: list[Path], bucket: int, buckets: int, bands: int, pairs: Path
 if __name__ == "__main__":
     with step_log(snakemake.log[0]):
         pair(
-            entries=[Path(file) for file in snakemake.params.entries],
+            listing=Path(snakemake.input.listing),
             bucket=int(snakemake.wildcards.bucket),
             buckets=snakemake.params.buckets,
             bands=snakemake.params.bands,

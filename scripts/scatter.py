@@ -31,8 +31,7 @@ def scatter(
     copies = np.where(load_array(marks) == 0, copies, 0)
     ids = ids_of_part(part, copies.size)
     row, copy, key, target = emissions(ids, copies, split, shards, seed)
-    source = TextPart(text, ["file"])
-    names = pa.array(source.sources(), pa.string())
+    sources = TextPart(text, ["file"]).sources()
     with phase("scattering", unit="documents") as progress:
         kept = pa.Table.from_batches(
             TextPart(text, ["text", "rest"]).batches(),
@@ -43,7 +42,7 @@ def scatter(
                 pa.array(key),
                 pa.array(ids[row]),
                 pa.array(copy),
-                names.take(pa.array(source.source_numbers()[row])),
+                sources.take(pa.array(row)).cast(pa.string()),
                 kept.column("text"),
                 kept.column("rest"),
             ],
@@ -51,7 +50,15 @@ def scatter(
         )
         write_scattered(data, index, rows, target, first_targets(shards)["end"])
         progress.advance(row.size)
-    save_json(counts, {"documents": int(row.size), "sha256": file_sha256(data)})
+    save_json(
+        counts,
+        {
+            "documents": int(row.size),
+            "data": str(data),
+            "index": str(index),
+            "sha256": file_sha256(data),
+        },
+    )
     logging.info("%d documents scattered to %d shards", row.size, np.unique(target).size)
 
 

@@ -57,7 +57,7 @@ def test_text_writer__starts_a_batch_at_each_limit(tmp_path, monkeypatch, limit)
 def test_text_part__of_no_documents_is_empty(tmp_path):
     part = TextPart(written(tmp_path / "0.arrow", []), ["file", "line"])
     assert list(part.batches()) == []
-    assert part.column("line").size == part.source_numbers().size == 0
+    assert part.column("line").size == len(part.sources()) == 0
     assert part.files == FILES
 
 
@@ -65,8 +65,8 @@ def test_text_part__knows_files_and_sources(tmp_path):
     path = written(tmp_path / "0.arrow", [("x", b"", file, 9) for file in (2, 1, 0, 1)])
     part = TextPart(path, ["file"])
     assert part.files == FILES
-    assert part.sources() == ["b", "a"]
-    assert part.source_numbers().tolist() == [0, 1, 0, 1]
+    assert part.sources().dictionary.to_pylist() == ["b", "a"]
+    assert part.sources().to_pylist() == ["b", "a", "b", "a"]
 
 
 def test_text_part__reads_only_the_columns_asked_for(tmp_path):

@@ -1,0 +1,220 @@
+"""What README, ARCHITECTURE and docs say is what the code does: tree, commands, keys, files."""
+
+import importlib.util
+import json
+import re
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+from workflow import ROOT, mill, small_corpus, snakemake, write_jsonl
+
+from corpusmill.demo_files import EVALUATION_FILES, FILES
+
+README = (ROOT / "README.md").read_text("utf-8")
+ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
+FORMATS = (ROOT / "docs/formats.md").read_text("utf-8")
+RULES = {path.name: path.read_text("utf-8") for path in sorted((ROOT / "rules").glob("*.smk"))}
+RULE_NAMES = set(re.findall(r"^rule (\w+):", "\n".join(RULES.values()), re.MULTILINE))
+
+LISTED_WHOLE = {"rules", "scripts", "corpusmill", "corpusmill/kernels"}
+FIRST_WORDS = {"snakemake", "make", "source", "python", "pip"}
+NOT_HERE = {
+    "--profile profiles/slurm": not importlib.util.find_spec("snakemake_executor_plugin_slurm"),
+    "--sdm conda": not shutil.which("conda"),
+}
+
+
+def blocks(language: str, text: str = README) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+
+
+def rows(section: str, text: str = README) -> list[list[str]]:
+    """The cells of the table in a section, without its heading."""
+    body = re.search(rf"^## {section}\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)[1]
+    table = [line for line in body.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in table[2:]]
+
+
+COMMANDS = [line for block in blocks("sh") for line in block.splitlines()]
+SNAKEMAKE_COMMANDS = [command for command in COMMANDS if command.startswith("snakemake")]
+
+
+# The file tree.
+
+
+def tracked() -> list[str]:
+    git = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if git.returncode or not git.stdout:
+        pytest.skip("not a git checkout: nobody says which files belong to it")
+    return git.stdout.split()
+
+
+def in_tree() -> set[str]:
+    """Paths of the file tree: folders at the margin, their files indented."""
+    paths, folder = set(), ""
+    for line in re.search(r"## File tree\n+```\n(.*?)```", README, re.DOTALL)[1].splitlines():
+        name = line.split()[0]
+        if not line.startswith(" "):
+            folder = name if name.endswith("/") else ""
+            paths.add(name)
+        else:
+            paths.add(folder + name)
+    return paths
+
+
+def test_file_tree__has_every_tracked_file_and_folder():
+    expected = {f"{Path(path).parts[0]}/" if "/" in path else path for path in tracked()}
+    expected |= {path for path in tracked() if str(Path(path).parent) in LISTED_WHOLE}
+    assert not expected - in_tree()
+
+
+def test_file_tree__has_nothing_that_does_not_exist():
+    assert [path for path in sorted(in_tree()) if not (ROOT / path).exists()] == []
+
+
+# Commands.
+
+
+@pytest.fixture(scope="module")
+def elsewhere(tmp_path_factory) -> Path:
+    """A folder with README's mine.yaml, the files that it names, presets and profiles."""
+    folder = tmp_path_factory.mktemp("elsewhere")
+    (mine,) = blocks("yaml")
+    (folder / "mine.yaml").write_text(mine)
+    for source in yaml.safe_load(mine)["sources"]:
+        for pattern in source["files"]:
+            write_jsonl(folder / pattern.replace("*", "0"), [{"text": "grain"}])
+    for name in ("presets", "profiles"):
+        (folder / name).symlink_to(ROOT / name)
+    return folder
+
+
+def test_commands__are_of_known_programs_and_targets():
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    in_docs = [line for block in blocks("sh", (ROOT / "CONTRIBUTING.md").read_text())
+               for line in block.splitlines()]  # fmt: skip
+    for command in COMMANDS + in_docs:
+        program, *arguments = shlex.split(command)
+        assert program in FIRST_WORDS, command
+        if program == "make":
+            assert set(arguments) <= targets, command
+
+
+@pytest.mark.parametrize("command", SNAKEMAKE_COMMANDS)
+def test_snakemake_command__runs_dry(command, elsewhere):
+    if missing := [option for option, absent in NOT_HERE.items() if absent and option in command]:
+        pytest.skip(f"this machine has nothing for {missing[0]}")
+    arguments = shlex.split(command.replace("/path/to/corpusmill", str(ROOT)))[1:]
+    done = snakemake(elsewhere, *arguments, *([] if "-n" in arguments else ["-n"]))
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_profiles__parse_and_do_not_meet():
+    """profiles/default wins over --profile, so a key of both would be lost."""
+    default, slurm = (
+        yaml.safe_load((ROOT / f"profiles/{name}/profile.yaml").read_text())
+        for name in ("default", "slurm")
+    )
+    assert slurm["executor"] == "slurm"
+    assert not set(default) & set(slurm)
+
+
+@pytest.fixture(scope="module")
+def milled(tmp_path_factory) -> Path:
+    """A finished run in one part and three shards, to be quick."""
+    folder = tmp_path_factory.mktemp("milled")
+    of_one_part = {"input": {"part_bytes": 10_000_000}, "output": {"shard_bytes": 10_000_000}}
+    mill(folder, small_corpus(folder) | of_one_part)
+    return folder
+
+
+@pytest.mark.parametrize("block", blocks("python"))
+def test_python_block__runs_on_a_finished_run(block, milled, monkeypatch):
+    monkeypatch.chdir(milled)
+    exec(compile(block, "README.md", "exec"), {})
+
+
+# The configuration.
+
+
+def keys_of(schema: dict, name: str = "") -> set[str]:
+    """`dedup.bands`, `sources[].name`: every key of a schema that holds a value."""
+    inner = schema.get("items", schema)
+    if "properties" not in inner:
+        return {name}
+    name += "[]" if inner is not schema else ""
+    members = inner["properties"].items()
+    return set().union(*(keys_of(value, f"{name}.{key}".strip(".")) for key, value in members))
+
+
+def test_configuration_table__has_the_keys_of_the_schema():
+    schema = yaml.safe_load((ROOT / "config.schema.yaml").read_text())
+    listed = [row[0].strip("`") for row in rows("Configuration")]
+    assert len(listed) == len(set(listed))
+    assert set(listed) == keys_of(schema)
+
+
+def test_configuration_table__has_the_values_of_config_yaml():
+    config = yaml.safe_load((ROOT / "config.yaml").read_text())
+    for name, value, _ in rows("Configuration"):
+        if value == "the demo's":
+            continue
+        section, key = name.strip("`").replace("[]", "").split(".")
+        places = config[section] if section == "sources" else [config[section]]
+        found = [place[key] for place in places if key in place]
+        assert found, name
+        assert all(one == yaml.safe_load(value.strip("`")) for one in found), name
+
+
+def test_conda_environment__has_the_versions_of_requirements():
+    environment = yaml.safe_load((ROOT / "envs/corpusmill.yaml").read_text())
+    (pinned,) = (entry["pip"] for entry in environment["dependencies"] if isinstance(entry, dict))
+    first, _ = (ROOT / "envs/requirements.txt").read_text().split("# What they need.")
+    assert pinned == re.findall(r"^([^#\s]+)", first, re.MULTILINE)
+
+
+# Rules and the files they write.
+
+
+def test_architecture__has_a_row_for_every_rule_and_no_other():
+    listed = [row[0].strip("`") for row in rows("Data flow", ARCHITECTURE)]
+    assert sorted(listed) == sorted(RULE_NAMES)
+
+
+def test_formats__name_only_rules_that_exist():
+    named = set(re.findall(r"[Ww]ritten by\s+`(\w+)`", FORMATS))
+    assert named <= RULE_NAMES
+    assert len(named) > 15
+
+
+def written_paths() -> set[str]:
+    """Every path under results/ that a rule names, as docs/formats.md spells it."""
+    found = set()
+    for text in RULES.values():
+        for path in re.findall(r'"((?:results|\{DEMO\})/[^"]*)"', text):
+            path = path.replace("{DEMO}", "results/demo").replace("{{", "{").replace("}}", "}")
+            path = path.replace("train/00000", "{split}/{shard}")
+            endings = ("jsonl.zst", "parquet") if "{TEXT_ENDING}" in path else ("",)
+            found |= {path.replace("{TEXT_ENDING}", ending) for ending in endings}
+    demo = found & {"results/demo/{name}"}
+    return found - demo | {f"results/demo/{name}" for name in FILES | EVALUATION_FILES}
+
+
+def test_formats__document_every_path_of_the_rules():
+    paths = written_paths()
+    assert len(paths) > 40
+    assert sorted(path for path in paths if path not in FORMATS) == []
+
+
+def test_formats__name_the_versions_that_files_carry(milled):
+    files = ["manifest.json", "summary.json", "tokens/train/00000.json"]
+    lines = [json.loads((milled / "results" / file).read_text()) for file in files]
+    lines.append(json.loads((milled / "results/plan/parts.jsonl").read_text().splitlines()[0]))
+    marks = {key: value for line in lines for key, value in line.items() if "corpusmill." in key}
+    assert len(marks) == 4
+    for mark, version in marks.items():
+        assert re.search(rf"{re.escape(mark)}\W+{version}\b", FORMATS), mark
