@@ -16,8 +16,8 @@ def gathered(digests: list[np.ndarray], origins: list[np.ndarray]) -> np.ndarray
 
     digests: uint8 (n, 32) each; origins: uint8 (n,) each.
     """
-    digest = np.concatenate(digests)
-    origin = np.concatenate(origins)
+    digest = np.concatenate([np.zeros((0, 32), np.uint8), *digests])
+    origin = np.concatenate([np.zeros(0, np.uint8), *origins])
     keys = np.ascontiguousarray(digest).view("S32").ravel()
     order = np.lexsort((origin, keys))
     first = np.ones(keys.size, bool)
