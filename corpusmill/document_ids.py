@@ -17,7 +17,8 @@ def ids_of_part(part: int, rows: int) -> np.ndarray:
     return np.uint64(part << ROW_BITS) | np.arange(rows, dtype=np.uint64)
 
 
-def _mixed(x: np.ndarray) -> np.ndarray:
+def mixed(x: np.ndarray) -> np.ndarray:
+    """splitmix64's finalizer, a bijection of 64-bit numbers."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))
@@ -30,7 +31,7 @@ def keyed_hash(ids: np.ndarray, seed: int, purpose: str) -> np.ndarray:
     """
     key = hashlib.sha256(f"corpusmill/{seed}/{purpose}".encode()).digest()
     first, second = np.frombuffer(key[:16], "<u8")
-    return _mixed(_mixed(ids.astype(np.uint64) ^ first) + second)
+    return mixed(mixed(ids.astype(np.uint64) ^ first) + second)
 
 
 def unit_hash(ids: np.ndarray, seed: int, purpose: str) -> np.ndarray:

@@ -6,9 +6,26 @@ from typing import NamedTuple
 import numpy as np
 
 from corpusmill.buckets import Slice
-from corpusmill.document_ids import ROW_BITS
+from corpusmill.document_ids import ROW_BITS, mixed
 from corpusmill.files import load_array, replacing
-from corpusmill.kernels.bands import band_keys, count_star_edges, star_edges
+
+BLOCK_ROWS = 4096
+INCREMENT = np.uint64(0x9E3779B97F4A7C15)
+
+
+def band_keys(signatures: np.ndarray, rows: np.ndarray, first: int, width: int) -> np.ndarray:
+    """uint64 (rows,): a 64-bit digest of signatures[row, first : first + width] for each row.
+
+    Two different slices meet in one key with probability 2**-64, so a key stands for its slice.
+    """
+    # numpy and no kernel: loading compiled code takes longer than the keys of a usual part.
+    keys = np.full(rows.size, INCREMENT)
+    for start in range(0, rows.size, BLOCK_ROWS):
+        block = signatures[rows[start : start + BLOCK_ROWS], first : first + width]
+        part = keys[start : start + BLOCK_ROWS]
+        for column in np.ascontiguousarray(block.T, np.uint64):
+            part[:] = mixed(part + (column + INCREMENT))
+    return keys
 
 
 def sorted_bands(signatures: np.ndarray, rows: np.ndarray, bands: int, width: int, path: Path):
@@ -19,11 +36,10 @@ def sorted_bands(signatures: np.ndarray, rows: np.ndarray, bands: int, width: in
     """
     keys = np.empty((bands, rows.size), np.uint64)
     order = np.empty((bands, rows.size), np.uint32)
-    scratch = np.empty(rows.size, np.uint64)
     for band in range(bands):
-        band_keys(signatures, rows, band * width, width, scratch)
-        ranks = np.argsort(scratch, kind="stable")
-        keys[band] = scratch[ranks]
+        unsorted = band_keys(signatures, rows, band * width, width)
+        ranks = np.argsort(unsorted, kind="stable")
+        keys[band] = unsorted[ranks]
         order[band] = rows[ranks]
     with replacing(path) as temporary, open(temporary, "wb") as file:
         np.save(file, keys, allow_pickle=False)
@@ -60,6 +76,19 @@ def _range(keys: np.ndarray, low: int, high: int) -> tuple[int, int]:
     return start, int(np.searchsorted(keys, np.uint64(high), "left"))
 
 
+def star_edges(keys: np.ndarray, ids: np.ndarray) -> np.ndarray:
+    """uint64 (edges, 2): (first id of the key's group, id) for every later entry of each group.
+
+    keys: sorted, equal keys with ascending ids. A group of k documents gives k - 1 edges: its
+    component is the same as with all k * (k - 1) / 2.
+    """
+    later = keys[1:] == keys[:-1]
+    head = np.zeros(keys.size, np.int64)
+    head[1:] = np.where(later, 0, np.arange(1, keys.size))
+    head = np.maximum.accumulate(head)[1:][later]
+    return np.column_stack([ids[head], ids[1:][later]])
+
+
 def pairs_of_slice(parts: list[Bands], share: Slice) -> np.ndarray:
     """uint64 (pairs, 2): star edges (least id, other id) of every key in the slice."""
     keys, ids = [], []
@@ -75,7 +104,4 @@ def pairs_of_slice(parts: list[Bands], share: Slice) -> np.ndarray:
     all_keys, all_ids = np.concatenate(keys), np.concatenate(ids)
     # Stable: parts come in ascending order, so equal keys keep ascending ids, on any machine.
     order = np.argsort(all_keys, kind="stable")
-    all_keys, all_ids = all_keys[order], all_ids[order]
-    pairs = np.empty((count_star_edges(all_keys), 2), np.uint64)
-    star_edges(all_keys, all_ids, pairs)
-    return pairs
+    return star_edges(all_keys[order], all_ids[order])

@@ -5,11 +5,9 @@ from typing import NamedTuple
 import numpy as np
 
 from corpusmill.kernels.sketch import sketch_affine32, sketch_legacy
+from corpusmill.sketches import NO_SHINGLE
 from corpusmill.texts import TextColumn
 from corpusmill.unicode_tables import character_table
-
-NO_SHINGLE = np.uint32(0xFFFFFFFF)
-"""Every value of the sketch of a document without a shingle."""
 
 _MERSENNE_PRIME = (1 << 61) - 1
 

@@ -8,8 +8,8 @@ import numpy as np
 from corpusmill.fates import KEPT
 from corpusmill.files import file_sha256, load_array, save_json
 from corpusmill.lsh import sorted_bands
-from corpusmill.minhash import NO_SHINGLE
 from corpusmill.progress import phase
+from corpusmill.sketches import have_shingles
 from corpusmill.step_log import step_log
 from corpusmill.tables import load_table
 
@@ -29,7 +29,7 @@ def band(
         chosen = np.arange(len(table), dtype=np.uint32)
     else:
         # A text of nothing but marks has no shingle; it is like no other, not like all of them.
-        comparable = (fate == KEPT) & (table != NO_SHINGLE).any(axis=1)
+        comparable = (fate == KEPT) & have_shingles(table)
         chosen = np.flatnonzero(comparable).astype(np.uint32)
     with phase("sorting bands", bands, "bands"):
         sorted_bands(table, chosen, bands, rows, entries)

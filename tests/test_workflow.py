@@ -160,13 +160,13 @@ def test_code_change__reruns_the_rules_that_import_it(milled, tmp_path):
     subprocess.run(["cp", "-r", "--preserve=timestamps", *(str(ROOT / n) for n in names),
                     str(checkout)], check=True)  # fmt: skip
 
-    kernel = checkout / "corpusmill/kernels/bands.py"
-    kernel.write_text(kernel.read_text().replace('"""LSH bands', '"""About LSH bands'))
-    assert "band" not in dry(folder, checkout=checkout)
-    kernel.write_text(kernel.read_text().replace("0xBF58476D1CE4E5B9", "0xBF58476D1CE4E5B8"))
+    kernel = checkout / "corpusmill/kernels/components.py"
+    kernel.write_text(kernel.read_text().replace('"""Connected', '"""All connected'))
+    assert "group" not in dry(folder, checkout=checkout)
+    kernel.write_text(kernel.read_text().replace("if a < b:", "if a <= b:"))
     listed = set(dry(folder, checkout=checkout))
-    assert {"band", "pair"} <= listed
-    assert not {"normalize", "filter", "sign"} & listed
+    assert {"group", "assign"} <= listed
+    assert not {"normalize", "filter", "sign", "pair"} & listed
 
 
 def test_added_file__leaves_old_parts_as_they_are(milled, tmp_path):
