@@ -1,12 +1,12 @@
 """Groups of duplicates: connected components of the pairs, and who of each is kept."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from corpusmill.document_ids import ROW_BITS, ROW_MASK
+from corpusmill.document_ids import ROW_BITS, ROW_MASK, ids_of_part
 from corpusmill.files import load_array
 from corpusmill.kernels.components import elect, flatten, join_pairs
 from corpusmill.progress import phase
@@ -69,39 +69,48 @@ class Candidates(NamedTuple):
 
 def winners_of(
     roots: np.ndarray, part_starts: np.ndarray, candidates: Callable[[int], Candidates]
-) -> np.ndarray:
-    """int64 (documents,): who is kept of each document's component, by dense numbers.
+) -> Iterator[np.ndarray]:
+    """Part by part, uint64 (rows,): the id of the document that is kept of each row's component.
 
-    candidates(part): called once for every part, in order. Ties go to the least document id.
+    candidates(part): called once for every part that has a row in a component of two or more, in
+    order. Ties go to the least document id. Holds 24 bytes per such component beside `roots`.
     """
-    numbers = np.arange(roots.size, dtype=roots.dtype)
-    heads = np.unique(roots[roots != numbers])  # components of two or more, by least member
+    parts = part_starts.size - 1
+
+    def rows_of(part: int) -> np.ndarray:
+        return roots[part_starts[part] : part_starts[part + 1]]
+
+    def numbers_of(part: int) -> np.ndarray:
+        return np.arange(part_starts[part], part_starts[part + 1])
+
+    # Components of two or more, by their least member: whoever has another root names one.
+    named = [np.unique(rows_of(part)[rows_of(part) != numbers_of(part)]) for part in range(parts)]
+    heads = np.unique(np.concatenate([*named, roots[:0]]))
     best = np.zeros((heads.size, 2), np.uint64)
     elected = np.full(heads.size, -1, np.int64)
-    winners = np.arange(roots.size, dtype=np.int64)
-    if heads.size == 0:
-        return winners
 
     def members(part: int) -> tuple[np.ndarray, np.ndarray]:
-        start, stop = part_starts[part], part_starts[part + 1]
-        places = np.searchsorted(heads, roots[start:stop])
-        places[places == heads.size] = 0
-        grouped = np.flatnonzero(heads[places] == roots[start:stop])
-        return start + grouped, places[grouped]
+        """Which rows of the part are in such a component, and the places of these in `heads`."""
+        if heads.size == 0:
+            return np.zeros(0, np.int64), np.zeros(0, np.int64)
+        places = np.minimum(np.searchsorted(heads, rows_of(part)), heads.size - 1)
+        rows = np.flatnonzero(heads[places] == rows_of(part))
+        return rows, places[rows]
 
-    parts = part_starts.size - 1
     with phase("electing", parts, "parts") as progress:
         for part in range(parts):
-            numbers_of_part, components = members(part)
-            if numbers_of_part.size:
-                rows = numbers_of_part - part_starts[part]
+            rows, components = members(part)
+            if rows.size:
                 worse, sizes = candidates(part)
-                elect(numbers_of_part, components, worse[rows], sizes[rows], best, elected)
+                stands = part_starts[part] + rows
+                elect(stands, components, worse[rows], sizes[rows], best, elected)
             progress.advance(1)
+    ids = as_ids(elected, part_starts)
     for part in range(parts):
-        numbers_of_part, components = members(part)
-        winners[numbers_of_part] = elected[components]
-    return winners
+        winners = ids_of_part(part, rows_of(part).size)
+        rows, components = members(part)
+        winners[rows] = ids[components]
+        yield winners
 
 
 def as_ids(numbers: np.ndarray, part_starts: np.ndarray) -> np.ndarray:

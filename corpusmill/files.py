@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,15 @@ def replacing(path: Path) -> Iterator[Path]:
 def save_array(path: Path, array: np.ndarray) -> None:
     with replacing(path) as temporary, open(temporary, "wb") as file:
         np.save(file, array, allow_pickle=False)
+
+
+def save_blocks(path: Path, blocks: Iterable[np.ndarray], size: int, dtype: np.dtype) -> None:
+    """One array of `size` values from blocks that are written as they come."""
+    with replacing(path) as temporary, open(temporary, "wb") as file:
+        header = {"descr": np.dtype(dtype).str, "fortran_order": False, "shape": (size,)}
+        np.lib.format.write_array_header_1_0(file, header)
+        for block in blocks:
+            file.write(np.ascontiguousarray(block, dtype))
 
 
 def load_array(path: Path) -> np.ndarray:

@@ -1,13 +1,15 @@
 """Group documents by their pairs, and name for each the document of its group that is kept."""
 
+import itertools
 import logging
 from pathlib import Path
 
 import numpy as np
 
-from corpusmill.components import ENGINES, Candidates, as_ids, pair_blocks, winners_of
+from corpusmill.components import ENGINES, Candidates, pair_blocks, winners_of
+from corpusmill.document_ids import ids_of_part
 from corpusmill.fates import KEPT
-from corpusmill.files import load_json, save_array
+from corpusmill.files import load_array, load_json, save_array, save_blocks
 from corpusmill.step_log import step_log
 from corpusmill.tables import load_labels, load_table
 
@@ -36,12 +38,14 @@ def group(
         return Candidates(rejected << np.uint64(32) | of_source[source], sizes)
 
     roots = ENGINES[engine](pair_blocks(pairs), part_starts)
-    elected = winners_of(roots, part_starts, candidates)
     save_array(starts, part_starts)
-    save_array(winners, as_ids(elected, part_starts))
-    alone = elected == np.arange(elected.size)
-    logging.info("%d documents, %d of them like another that is kept", alone.size,
-                 alone.size - alone.sum())  # fmt: skip
+    elected = winners_of(roots, part_starts, candidates)
+    save_blocks(winners, elected, roots.size, np.uint64)
+    others = sum(
+        int((load_array(winners)[start:stop] != ids_of_part(part, stop - start)).sum())
+        for part, (start, stop) in enumerate(itertools.pairwise(part_starts.tolist()))
+    )
+    logging.info("%d documents, %d of them like another that is kept", roots.size, others)
 
 
 if __name__ == "__main__":

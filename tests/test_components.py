@@ -44,7 +44,8 @@ def elected(sizes, root, worse, lengths) -> list[int]:
         rows = slice(starts[part], starts[part + 1])
         return Candidates(np.array(worse, np.uint64)[rows], np.array(lengths, np.uint64)[rows])
 
-    return winners_of(np.array(root), starts, candidates).tolist()
+    ids = np.concatenate(list(winners_of(np.array(root), starts, candidates)))
+    return [int(starts[id >> 32]) + (id & 0xFFFFFFFF) for id in ids.tolist()]
 
 
 @pytest.mark.parametrize("engine", ENGINES)

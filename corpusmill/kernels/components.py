@@ -9,17 +9,25 @@ ROW_MASK = np.uint64(0xFFFFFFFF)
 
 
 @kernel
-def root_of(parent, x):
-    """The root of x; halves the path to it on the way."""
-    while parent[x] != x:
-        parent[x] = parent[parent[x]]
-        x = parent[x]
-    return x
+def join(parent, x, y):
+    """Join the sets of x and y. parent[x] <= x for every x, so a root is its set's least member.
+
+    Rem's algorithm: it climbs both paths at once and hangs each step of the higher one onto the
+    lower, which shortens them for later; it stops where they meet, mostly long before the roots.
+    """
+    while parent[x] != parent[y]:
+        if parent[x] < parent[y]:
+            x, y = y, x
+        above = parent[x]
+        parent[x] = parent[y]
+        if above == x:
+            return
+        x = above
 
 
 @kernel
 def join_pairs(pairs, part_starts, parent):
-    """Join the documents of each pair. The root of a set is always its least member.
+    """Join the documents of each pair.
 
     pairs: uint64 (pairs, 2) of document ids. part_starts: int64, dense number of each part's row 0.
     parent: unsigned (documents,), parent[x] <= x, updated in place.
@@ -27,12 +35,7 @@ def join_pairs(pairs, part_starts, parent):
     for i in range(pairs.shape[0]):
         one = part_starts[pairs[i, 0] >> ROW_BITS] + np.int64(pairs[i, 0] & ROW_MASK)
         other = part_starts[pairs[i, 1] >> ROW_BITS] + np.int64(pairs[i, 1] & ROW_MASK)
-        a = root_of(parent, one)
-        b = root_of(parent, other)
-        if a < b:
-            parent[b] = a
-        elif b < a:
-            parent[a] = b
+        join(parent, one, other)
 
 
 @kernel
