@@ -1,10 +1,35 @@
 """How every kernel is compiled, and where the compiled code is kept."""
 
+import contextlib
 import hashlib
 import os
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import numba
+import numba.core.entrypoints
+
+
+@contextlib.contextmanager
+def _without_linear_algebra() -> Iterator[None]:
+    """Let `import scipy.linalg` fail in this block, unless it is there already."""
+    absent = "scipy.linalg" not in sys.modules
+    if absent:
+        sys.modules["scipy.linalg"] = None
+    try:
+        yield
+    finally:
+        if absent:
+            del sys.modules["scipy.linalg"]
+
+
+# Before its first kernel numba imports scipy, to see whether it can do linear algebra, and every
+# installed package that extends it (awkward does). Kernels here use neither, and a job would wait
+# for them: 0.7 s from its start to the first result, 0.3 s without (measured).
+with _without_linear_algebra():
+    import numba.np.arraymath
+numba.core.entrypoints._already_initialized = True
 
 
 def _cache_folder() -> str:
