@@ -1,12 +1,13 @@
 # make run   set-up and the demo          make test   set-up and all tests
 # make check lint and tests               make clean  remove results and logs
+# make bench benchmarks of this machine, to benchmarks/runs/
 
 PYTHON ?= python3
 CORES ?= 2
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: setup run test lint check clean
+.PHONY: setup run test lint check bench clean
 
 run: setup
 	$(BIN)/snakemake --cores $(CORES)
@@ -21,6 +22,9 @@ lint: $(VENV)/developing
 	$(BIN)/snakemake --lint
 
 check: lint test
+
+bench: setup
+	$(BIN)/python benchmarks/all.py
 
 setup: $(VENV)/running
 

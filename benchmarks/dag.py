@@ -1,0 +1,92 @@
+"""Dry run of a made-up plan of thousands of parts: how long Snakemake takes to see all jobs.
+
+    python benchmarks/dag.py --parts 5000 --shards 2000
+
+The input files are holes of the right size, and part_bytes and shard_bytes are such that exactly
+as many parts and shards come out.
+"""
+
+import re
+import shutil
+import sys
+from pathlib import Path
+
+import yaml
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # the checkout, as rules/common.smk does
+
+from benchmarks.measuring import parser
+from benchmarks.run_folder import RunFolder
+from benchmarks.watching import watched
+from benchmarks.workflow import snakemake
+from corpusmill.config import fractions
+from corpusmill.plan import InputFile, Part, shard_counts
+
+LEAST_BYTES = 65536  # what the schema allows for part_bytes and shard_bytes
+SPLITS = {"splits": {"validation": 0.005, "test": 0.005}}
+
+
+def sizes(parts: int, shards: int) -> tuple[int, int]:
+    """(part_bytes, shard_bytes) that give just these numbers of parts and of shards."""
+    part_bytes = LEAST_BYTES * (1 + 2 * shards // parts)
+    whole = [Part(0, [InputFile("empty", "", parts * part_bytes)])]
+
+    def found(shard_bytes: int) -> int:
+        counts = shard_counts(whole, {"empty": 1}, fractions(SPLITS), shard_bytes)
+        return sum(counts.values())
+
+    low, high = 1, parts * part_bytes  # found() falls from many to one per split
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (middle + 1, high) if found(middle) > shards else (low, middle)
+    if found(low) != shards or low < LEAST_BYTES:
+        raise ValueError(f"{shards} shards of {parts} parts cannot be had; try {found(low)}.")
+    return part_bytes, low
+
+
+def make_plan(folder: Path, parts: int, shards: int) -> None:
+    part_bytes, shard_bytes = sizes(parts, shards)
+    shutil.rmtree(folder, ignore_errors=True)
+    (folder / "empty").mkdir(parents=True)
+    for part in range(parts):
+        with open(folder / f"empty/{part:05d}.jsonl", "wb") as file:
+            file.truncate(part_bytes)
+    config = {
+        "sources": [{"name": "empty", "files": ["empty/*.jsonl"]}],
+        "input": {"part_bytes": part_bytes},
+        "output": {"shard_bytes": shard_bytes},
+        **SPLITS,
+    }
+    (folder / "benchmark.yaml").write_text(yaml.safe_dump(config))
+
+
+def jobs_listed(printed: str) -> dict[str, int]:
+    """Rule -> jobs, from the table of a dry run."""
+    rows = re.findall(r"^(\w+) +(\d+)$", printed, re.MULTILINE)
+    return {rule: int(count) for rule, count in rows}
+
+
+def measure(given) -> None:
+    run_folder = RunFolder(given.run_folder)
+    folder = given.cache / "dag"
+    make_plan(folder, given.parts, given.shards)
+    for number in range(given.runs):
+        run = watched(snakemake("-n", "--quiet", "rules"), folder)
+        jobs = jobs_listed(run.printed)
+        if (jobs["sign"], jobs["gather"]) != (given.parts, given.shards):
+            raise RuntimeError(f"planned {jobs['sign']} parts, {jobs['gather']} shards")
+        run_folder.record(
+            "dag", f"`snakemake -n`, {given.parts:,} parts, {given.shards:,} shards",
+            group=f"{given.parts} {given.shards}", run=number, amount=jobs["total"], unit="jobs",
+            seconds=run.seconds, peak_memory_mb=run.first_peak_memory_mb, output=jobs,
+            counts={"jobs": jobs["total"]},
+        )  # fmt: skip
+    run_folder.close()
+    shutil.rmtree(folder)
+
+
+if __name__ == "__main__":
+    arguments = parser(__doc__)
+    arguments.add_argument("--parts", type=int, default=5000)
+    arguments.add_argument("--shards", type=int, default=2000)
+    measure(arguments.parse_args())

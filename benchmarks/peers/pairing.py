@@ -1,0 +1,90 @@
+"""Pairs of documents that share a band key, from the keys of 9 bands in memory; no text.
+
+A group of k documents gives the k - 1 pairs of its least document with each other one.
+"""
+
+import numpy as np
+from same_work import Work, digest_of, main
+
+BANDS = 9
+
+
+def keys_of(documents: int) -> np.ndarray:
+    """uint64 (bands, documents): random, and one document in four repeats an earlier one."""
+    rng = np.random.default_rng(1)
+    keys = rng.integers(0, 1 << 63, (BANDS, documents), dtype=np.uint64)
+    copies = np.unique(rng.integers(1, documents, documents // 4))
+    originals = (rng.random(copies.size) * copies).astype(np.int64)
+    keys[:, copies] = keys[:, originals]
+    return keys
+
+
+def tell(pairs: np.ndarray) -> dict:
+    """pairs: (pairs, 2), all bands together, in any order."""
+    pairs = np.asarray(pairs, np.uint64)
+    ordered = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+    return {"output": digest_of(ordered.tobytes()), "counts": {"pairs": len(pairs)}}
+
+
+def corpusmill(given) -> Work:
+    """As the band and pair steps do it: sort a part's keys, then pair what is equal."""
+    from corpusmill.buckets import bucket_slices
+    from corpusmill.lsh import Bands, pairs_of_slice
+
+    keys = keys_of(given.documents)
+
+    def run():
+        order = np.argsort(keys, axis=1, kind="stable")
+        bands = Bands(0, np.take_along_axis(keys, order, 1), order.astype(np.uint32))
+        return np.concatenate([pairs_of_slice([bands], s) for s in bucket_slices(0, 1, BANDS)])
+
+    return Work(run, keys.size, tell)
+
+
+def columns(documents: int) -> dict[str, np.ndarray]:
+    keys = keys_of(documents)
+    return {
+        "band": np.repeat(np.arange(BANDS, dtype=np.uint8), documents),
+        "key": keys.ravel(),
+        "id": np.tile(np.arange(documents, dtype=np.uint64), BANDS),
+    }
+
+
+def duckdb(given) -> Work:
+    import duckdb
+    import pyarrow as pa
+
+    table = pa.table(columns(given.documents))
+    connection = duckdb.connect()
+    connection.execute("set threads = 1")
+    connection.register("entries", table)
+
+    def run():
+        found = connection.execute(
+            "select least, id from (select id, min(id) over (partition by band, key) as least "
+            "from entries) where least <> id"
+        ).fetchnumpy()
+        return np.column_stack([found["least"], found["id"]])
+
+    return Work(run, table.num_rows, tell)
+
+
+def polars(given) -> Work:
+    import polars as pl
+
+    frame = pl.DataFrame(columns(given.documents))
+
+    def run():
+        found = (
+            frame.lazy()
+            .select("id", least=pl.col("id").min().over("band", "key"))
+            .filter(pl.col("least") != pl.col("id"))
+            .collect()
+        )
+        return np.column_stack([found["least"].to_numpy(), found["id"].to_numpy()])
+
+    return Work(run, frame.height, tell)
+
+
+if __name__ == "__main__":
+    main({"corpusmill": corpusmill, "duckdb": duckdb, "polars": polars})
