@@ -45,6 +45,13 @@ rule all:
         "results/plan/parts.jsonl",
         "results/manifest.json",
         "results/summary.json",
+        # Whatever a user keeps is asked for, so that a lost file is made again.
+        "results/tokens/meta.pkl",
+        shards_of_all(f"results/corpus/{{split}}/{{shard}}.{TEXT_ENDING}"),
+        shards_of_all("results/tokens/{split}/{shard}.bin"),
+        shards_of_all("results/tokens/{split}/{shard}.idx"),
+        shards_of_all("results/placements/{split}/{shard}.parquet"),
+        of_parts("results/ledger/{part}.parquet"),
 
 
 onsuccess:

@@ -1,8 +1,10 @@
 """The account of every document: what came in, what was dropped for which reason, what is left."""
 
 from collections import Counter
+from pathlib import Path
 
 from corpusmill.fates import DROPPED, SPLITS
+from corpusmill.files import load_json
 
 
 def added(accounts: list[dict]) -> dict[str, Counter]:
@@ -27,15 +29,54 @@ def imbalances(account: dict[str, Counter], name: str) -> list[str]:
     return faults
 
 
-def shard_imbalances(account: dict[str, Counter], shards: dict[str, Counter], what: str):
-    """Where the shards do not hold just the copies that were decided on, in words."""
-    faults = []
-    for source in sorted(set(account) | set(shards)):
-        expected = account.get(source, Counter())["copies"]
-        found = shards.get(source, Counter())["documents"]
-        if expected != found:
-            faults.append(f"{what}, source {source}: {found} documents, expected {expected}")
-    return faults
+def shard_imbalances(account: dict[str, Counter], shards: list[Path], what: str) -> list[str]:
+    """Where the shards do not hold just the copies that were decided on, in words.
+
+    shards: the facts of every shard; the folder is its split.
+    """
+    found: Counter = Counter()
+    for file in shards:
+        for source, figures in load_json(file)["by_source"].items():
+            found[source, file.parent.name] += figures["documents"]
+    expected = {
+        (source, split): figures[f"{split}_copies"]
+        for source, figures in account.items()
+        for split in SPLITS
+    }
+    return [
+        f"{what}, source {source}, {split}: {found[source, split]} documents, "
+        f"expected {expected.get((source, split), 0)}"
+        for source, split in sorted(set(found) | set(expected))
+        if found[source, split] != expected.get((source, split), 0)
+    ]
+
+
+def balanced_account(
+    parts: list[Path], texts: list[Path], tokens: list[Path]
+) -> dict[str, Counter]:
+    """The account of every source, over all parts and shards; ValueError if it does not balance.
+
+    parts: accounts of the ledger; texts, tokens: the facts of every shard.
+    """
+    account = added([load_json(file) for file in parts])
+    whole: Counter = Counter()
+    for figures in account.values():
+        whole.update(figures)
+    faults = [
+        *imbalances(account, "all parts"),
+        *imbalances({"all": whole}, "all sources"),
+        *shard_imbalances(account, texts, "text shards"),
+        *shard_imbalances(account, tokens, "token shards"),
+    ]
+    if faults:
+        raise ValueError("the account does not balance:\n" + "\n".join(faults))
+    for file in texts:
+        for source, figures in load_json(file)["by_source"].items():
+            account[source]["written_bytes"] += figures["text_bytes"]
+    for file in tokens:
+        for source, figures in load_json(file)["by_source"].items():
+            account[source][f"{file.parent.name}_tokens"] += figures["tokens"]
+    return account
 
 
 def funnel(account: Counter) -> dict:

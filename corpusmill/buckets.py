@@ -29,6 +29,12 @@ def bucket_slices(bucket: int, buckets: int, bands: int) -> list[Slice]:
     return slices
 
 
+def halves(share: Slice) -> tuple[Slice, Slice]:
+    """The lower and the upper half of a slice's keys."""
+    middle = (share.low + share.high) // 2
+    return share._replace(high=middle), share._replace(low=middle)
+
+
 def bucket_count(documents: int, bands: int, bucket_entries: int) -> int:
     """How many pair jobs keep each at about bucket_entries band keys."""
     return max(1, math.ceil(documents * bands / bucket_entries))

@@ -6,6 +6,14 @@ from pathlib import Path
 import jsonschema
 import yaml
 
+# In JSON 128.0 is an integer; here it would be a number of permutations that no array has.
+_Validator = jsonschema.validators.extend(
+    jsonschema.Draft202012Validator,
+    type_checker=jsonschema.Draft202012Validator.TYPE_CHECKER.redefine(
+        "integer", lambda checker, value: type(value) is int
+    ),
+)
+
 
 def _place(path) -> str:
     """`sources[0].weight` for the path of a schema error."""
@@ -43,6 +51,14 @@ def _conflicts(config: dict) -> Iterator[str]:
     names = [source["name"] for source in config["sources"]]
     for name in {name for name in names if names.count(name) > 1}:
         yield f'sources: "{name}" is there twice. Give each source a name of its own.'
+    for source in held_out_sources(config):
+        for key in {"weight", "priority"} & set(source):
+            yield f'sources: "{source["name"]}" is held_out and has a {key}. Only milled ones do.'
+    tokenizer = config["tokenizer"]["source"]
+    if tokenizer.startswith(("/", "./", "../", "~")) and not Path(tokenizer).is_dir():
+        yield f"tokenizer.source: there is no folder {tokenizer}. Correct the path."
+    if dedup["bands"] == "auto" and minhash["permutations"] < 2:
+        yield "dedup.bands: auto needs minhash.permutations of 2 or more. Raise it."
     if not milled_sources(config):
         yield "sources: all are held_out, so there is nothing to mill. Name a source without it."
     if config["splits"]["validation"] + config["splits"]["test"] >= 1:
@@ -66,7 +82,7 @@ def text_field(source: dict) -> str:
 def check_config(config: dict, schema_file: Path) -> None:
     """Raise ValueError with one line per fault if the configuration cannot be run."""
     schema = yaml.safe_load(schema_file.read_text("utf-8"))
-    validator = jsonschema.Draft202012Validator(schema)
+    validator = _Validator(schema)
     faults = sorted(validator.iter_errors(config), key=lambda e: [str(p) for p in e.absolute_path])
     lines = [_in_words(jsonschema.exceptions.best_match([fault]), schema) for fault in faults]
     if not lines:

@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,16 +16,18 @@ READ_BYTES = 1 << 20
 
 
 @contextlib.contextmanager
-def replacing(path: Path) -> Iterator[Path]:
+def replacing(path: Path, shared: bool = False) -> Iterator[Path]:
     """A temporary name beside `path`, moved onto it when the block ends well.
 
     What an earlier, killed writer of the same file left behind is removed first; should that
-    writer still be alive, its own move fails and it can harm nothing.
+    writer still be alive, its own move fails and it can harm nothing. shared: several may write
+    this same content at once, as to a cache; then nobody's is removed.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    for leftover in path.parent.glob(f".{glob.escape(path.name)}~*"):
-        leftover.unlink(missing_ok=True)
+    if not shared:
+        for leftover in path.parent.glob(f".{glob.escape(path.name)}~*"):
+            leftover.unlink(missing_ok=True)
     temporary = path.with_name(f".{path.name}~{os.getpid()}-{secrets.token_hex(4)}")
     try:
         yield temporary
@@ -41,13 +43,21 @@ def save_array(path: Path, array: np.ndarray) -> None:
         np.save(file, array, allow_pickle=False)
 
 
-def save_blocks(path: Path, blocks: Iterable[np.ndarray], size: int, dtype: np.dtype) -> None:
-    """One array of `size` values from blocks that are written as they come."""
+@contextlib.contextmanager
+def array_writer(path: Path, shape: tuple[int, ...], dtype: np.dtype) -> Iterator[Callable]:
+    """A function that appends blocks of rows to the file of one array of this shape."""
+    rows = 0
     with replacing(path) as temporary, open(temporary, "wb") as file:
-        header = {"descr": np.dtype(dtype).str, "fortran_order": False, "shape": (size,)}
+        header = {"descr": np.dtype(dtype).str, "fortran_order": False, "shape": shape}
         np.lib.format.write_array_header_1_0(file, header)
-        for block in blocks:
+
+        def append(block: np.ndarray) -> None:
+            nonlocal rows
+            rows += len(block)
             file.write(np.ascontiguousarray(block, dtype))
+
+        yield append
+        assert rows == shape[0], (path, rows, shape)
 
 
 def load_array(path: Path) -> np.ndarray:

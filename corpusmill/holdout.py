@@ -28,16 +28,23 @@ def gathered(digests: list[np.ndarray], origins: list[np.ndarray]) -> np.ndarray
     return table
 
 
+def _heads(digests: np.ndarray) -> np.ndarray:
+    """uint64: the first 8 bytes of each digest as a number that sorts as they do."""
+    return np.ascontiguousarray(digests[:, :8]).view(">u8").ravel().astype(np.uint64)
+
+
 def matches(digests: np.ndarray, held_out: np.ndarray) -> np.ndarray:
     """uint8 (documents,): the origin of the held-out text that each document equals, or 0."""
     origins = np.zeros(len(digests), np.uint8)
     if not len(digests) or not len(held_out):
         return origins
-    heads = np.ascontiguousarray(held_out["digest"][:, :8]).view(np.uint64).ravel()
-    mine = np.ascontiguousarray(digests[:, :8]).view(np.uint64).ravel()
-    # Few documents match, and of these the first 8 bytes say where to look: compare them all.
-    near = held_out[np.isin(heads, mine)]
-    by_digest = {entry["digest"].tobytes(): int(entry["origin"]) for entry in near}
-    for row in np.flatnonzero(np.isin(mine, heads)):
-        origins[row] = by_digest.get(digests[row].tobytes(), 0)
+    # Of the held-out texts only the first 8 bytes are held: 8 bytes each, in their sorted order.
+    heads = _heads(held_out["digest"])
+    mine = _heads(digests)
+    first = np.searchsorted(heads, mine, "left")
+    last = np.searchsorted(heads, mine, "right")
+    for row in np.flatnonzero(first < last):  # few: compare the whole digests
+        for entry in held_out[first[row] : last[row]]:
+            if entry["digest"].tobytes() == digests[row].tobytes():
+                origins[row] = entry["origin"]
     return origins

@@ -1,11 +1,12 @@
 """LSH: sorted band keys of a part, and the pairs of documents that share one."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from corpusmill.buckets import Slice
+from corpusmill.buckets import Slice, halves
 from corpusmill.document_ids import ROW_BITS, mixed
 from corpusmill.files import load_array, replacing
 
@@ -87,6 +88,25 @@ def star_edges(keys: np.ndarray, ids: np.ndarray) -> np.ndarray:
     head[1:] = np.where(later, 0, np.arange(1, keys.size))
     head = np.maximum.accumulate(head)[1:][later]
     return np.column_stack([ids[head], ids[1:][later]])
+
+
+def entries_of_slice(parts: list[Bands], share: Slice) -> int:
+    """How many band keys of all parts are in the slice."""
+    total = 0
+    for part in parts:
+        if part.keys.size:
+            start, stop = _range(part.keys[share.band], share.low, share.high)
+            total += stop - start
+    return total
+
+
+def bounded_slices(parts: list[Bands], share: Slice, most: int) -> Iterator[Slice]:
+    """The slice in pieces of at most `most` band keys; a single key is never cut."""
+    if share.high - share.low > 1 and entries_of_slice(parts, share) > most:
+        for half in halves(share):
+            yield from bounded_slices(parts, half, most)
+    else:
+        yield share
 
 
 def pairs_of_slice(parts: list[Bands], share: Slice) -> np.ndarray:

@@ -58,9 +58,10 @@ def list_inputs(sources: list[dict], generated: dict[str, int]) -> list[InputFil
         for path in sorted(paths):
             file = os.path.realpath(path)
             if file in owners:
+                other = owners[file]
+                also = "twice, by two names" if other == name else f'and to source "{other}"'
                 raise ValueError(
-                    f'{path} belongs to source "{owners[file]}" and to source "{name}". '
-                    "Let only one pattern match it."
+                    f'{path} belongs to source "{name}" {also}. Let only one pattern match it.'
                 )
             owners[file] = name
             if path in generated:

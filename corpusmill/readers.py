@@ -11,6 +11,8 @@ import msgspec
 import zstandard
 
 BLOCK_BYTES = 1 << 18
+MAX_WINDOW = 1 << 31  # what `zstd --long=31` writes, as large public dumps do
+PARQUET_ROWS = 64  # at once: a row may be a book
 FORMATS = {".jsonl": 1.0, ".jsonl.zst": 4.0, ".jsonl.gz": 4.0, ".parquet": 3.0}
 """File name endings that can be read, and the bytes of text expected per byte of file."""
 
@@ -70,7 +72,7 @@ def _zstd_blocks(path: str, stored: Iterator[bytes]) -> Iterator[bytes]:
     for block in _not_empty(path, stored):
         while block:
             if frame is None:
-                frame = zstandard.ZstdDecompressor().decompressobj()
+                frame = zstandard.ZstdDecompressor(max_window_size=MAX_WINDOW).decompressobj()
             try:
                 yield frame.decompress(block)
             except zstandard.ZstdError as error:
@@ -155,6 +157,8 @@ def _why_malformed(line: bytes, text_field: str) -> str:
     """The reason in words, found the slow way. Only bad records come here."""
     if not line.strip():
         return "blank line"
+    if line.startswith(b"\xef\xbb\xbf"):
+        return "a byte order mark (EF BB BF) before the record; JSON has none"
     try:
         value = _strict.decode(line.decode("utf-8"))
     except UnicodeDecodeError as error:
@@ -255,11 +259,23 @@ def _parquet_batches(path: str, text_field: str, progress) -> Iterator:
                 "Set text_field of the source."
             )
         bytes_per_row = os.path.getsize(path) / max(file.metadata.num_rows, 1)
-        for batch in file.iter_batches(batch_size=1024):
-            yield batch
+        for batch in file.iter_batches(batch_size=PARQUET_ROWS):
+            yield _with_times_as_text(batch)
             progress.advance(int(batch.num_rows * bytes_per_row))
     except (pa.ArrowException, OSError) as error:
         raise ValueError(f"{path}: damaged Parquet file ({error}). Fetch it again.") from error
+
+
+def _with_times_as_text(batch):
+    """Dates and times as Arrow writes them: Python's have no nanoseconds and no year 10000."""
+    import pyarrow as pa
+
+    for place, field in enumerate(batch.schema):
+        if pa.types.is_temporal(field.type):
+            times = batch.column(place)
+            whole = pa.int64() if pa.types.is_duration(field.type) else pa.string()
+            batch = batch.set_column(place, field.name, times.cast(whole))
+    return batch
 
 
 def _parquet_rows(batch) -> Iterator[tuple[dict | None, str]]:

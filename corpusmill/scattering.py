@@ -3,7 +3,7 @@
 A scatter file is Arrow IPC streams end to end, one per target; its index says where each begins.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -24,9 +24,32 @@ SCHEMA = pa.schema(
 )
 
 
-def write_scattered(data: Path, index: Path, rows: pa.Table, targets: np.ndarray, count: int):
-    """Write `rows`, which are ordered by target, as one stream per target in 0..count-1.
+BLOCK_BYTES = 32 << 20
 
+
+def blocks_of(sizes: np.ndarray, start: int, stop: int) -> Iterator[slice]:
+    """start..stop cut so that no slice has more than BLOCK_BYTES, unless one row has."""
+    ends = np.cumsum(sizes[start:stop])
+    done = 0
+    while start + done < stop:
+        before = ends[done - 1] if done else 0
+        more = max(1, int(np.searchsorted(ends[done:], before + BLOCK_BYTES, "right")))
+        yield slice(start + done, start + done + more)
+        done += more
+
+
+def write_scattered(
+    data: Path,
+    index: Path,
+    rows_of: Callable[[slice], pa.Table],
+    sizes: np.ndarray,
+    targets: np.ndarray,
+    count: int,
+) -> None:
+    """Write rows, which are ordered by target, as one stream per target in 0..count-1.
+
+    rows_of: the rows of a slice; never asked for more than about BLOCK_BYTES of text at once, as
+    `sizes` (bytes of each row) say, however often a document is repeated.
     index: uint64 (count + 1,), the byte at which each target's stream starts in `data`; a target
     without rows has none.
     """
@@ -36,9 +59,9 @@ def write_scattered(data: Path, index: Path, rows: pa.Table, targets: np.ndarray
         for target in range(count):
             offsets[target] = file.tell()
             if starts[target] < starts[target + 1]:
-                part = rows.slice(starts[target], starts[target + 1] - starts[target])
                 with pa.ipc.new_stream(file, SCHEMA, options=IPC_OPTIONS) as stream:
-                    stream.write_table(part)
+                    for block in blocks_of(sizes, int(starts[target]), int(starts[target + 1])):
+                        stream.write_table(rows_of(block))
         offsets[count] = file.tell()
     save_array(index, offsets)
 

@@ -122,7 +122,7 @@ def plain_definition(reference) -> str:
     return json.dumps(definition, ensure_ascii=False)
 
 
-def _normalized(reference, text: str) -> str:
+def normalized(reference, text: str) -> str:
     """A text as the tokenizer itself normalises it before it splits it."""
     if not getattr(reference, "is_fast", False) or not reference.backend_tokenizer.normalizer:
         return text
@@ -135,7 +135,7 @@ def decoded(reference, ids) -> str:
 
 def gives_back(reference, ids, text: str) -> bool:
     """Whether ids decode to the text, or to what the tokenizer normalises it to."""
-    return decoded(reference, ids) in (text, _normalized(reference, text))
+    return decoded(reference, ids) in (text, normalized(reference, text))
 
 
 Encoder = Callable[[list[str]], tuple[np.ndarray, np.ndarray]]

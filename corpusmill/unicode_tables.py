@@ -14,7 +14,7 @@ from pathlib import Path
 import numba
 import numpy as np
 
-from corpusmill.files import save_array
+from corpusmill.files import replacing
 from corpusmill.kernels import clean
 from corpusmill.kernels.clean import CASE_IGNORABLE, CASED, DROP, IRREGULAR, SPACE
 
@@ -51,7 +51,8 @@ def character_table() -> np.ndarray:
     name = f"characters-{platform.python_version()}-{hashlib.sha256(code).hexdigest()[:16]}.npy"
     kept = Path(numba.config.CACHE_DIR) / name
     if not kept.exists():
-        save_array(kept, built_table())
+        with replacing(kept, shared=True) as temporary, open(temporary, "wb") as file:
+            np.save(file, built_table(), allow_pickle=False)
     return np.load(kept)
 
 

@@ -28,7 +28,6 @@ from corpusmill.config import (
     band_setting,
     check_config,
     fractions,
-    held_out_sources,
     milled_sources,
     text_field,
 )
@@ -48,12 +47,14 @@ def planned_inputs():
             f"{DEMO}/{name}": size
             for name, size in (DEMO_FILES | EVALUATION_FILES).items()
         }
-        inputs = planning.list_inputs(milled_sources(config), made)
+        files = planning.list_inputs(config["sources"], made)
+        names = {source["name"] for source in milled_sources(config)}
+        inputs = [file for file in files if file.source in names]
+        held_out = [file for file in files if file.source not in names]
         part_bytes = config["input"]["part_bytes"]
         parts = planning.plan_parts(
             inputs, part_bytes, planning.earlier_plan(PLAN, part_bytes)
         )
-        held_out = planning.list_inputs(held_out_sources(config), made)
     except ValueError as error:
         print(error, file=sys.stderr)
         sys.exit(1)
@@ -70,12 +71,14 @@ SHARDS = planning.shard_counts(
 )
 BANDS, BAND_ROWS = band_setting(config)
 
-# A document is at least expected to be this large, so that pair jobs are rather too small.
-EXPECTED_DOCUMENT_BYTES = 2000
+# What jobs are cut by before a document is read. Smaller documents are more of them: a pair job
+# then takes its bucket in several pieces.
+EXPECTED_DOCUMENT_BYTES = 500
+BUCKET_ENTRIES = config["input"]["part_bytes"] // 16
 BUCKETS = bucket_count(
     sum(part.text_bytes for part in PARTS) // EXPECTED_DOCUMENT_BYTES,
     BANDS,
-    bucket_entries=config["input"]["part_bytes"] // 16,
+    bucket_entries=BUCKET_ENTRIES,
 )
 BUCKET_NAMES = [f"{bucket:05d}" for bucket in range(BUCKETS)]
 TEXT_ENDING = config["output"]["format"]
@@ -122,9 +125,32 @@ def described(files):
 
 def of_sources(key, default):
     """What the config says under a key of each source; the default where it says nothing."""
-    return {
-        source["name"]: source.get(key, default) for source in milled_sources(config)
-    }
+    return {name: source.get(key, default) for name, source in SOURCES.items()}
+
+
+# Functions of the wildcards, though there are none: in a literal a brace in a file name would be
+# taken for one.
+def held_out_files(wildcards):
+    return [file.path for file in HELD_OUT]
+
+
+def described_held_out_files(wildcards):
+    return described(HELD_OUT)
+
+
+def lines_of_plan(wildcards):
+    return planning.plan_lines(PARTS, config["input"]["part_bytes"])
+
+
+def held_out_memory(base, bytes_per_text):
+    """mem_mb of a job that holds something of every held-out text: of the splits, the sets."""
+    share = FRACTIONS["validation"] + FRACTIONS["test"]
+    expected = share * sum(part.text_bytes for part in PARTS)
+    expected += sum(file.text_bytes for file in HELD_OUT)
+    texts = expected / EXPECTED_DOCUMENT_BYTES
+    return lambda wildcards, attempt: megabytes(
+        base, 1, texts * bytes_per_text, attempt
+    )
 
 
 def of_parts(pattern):
@@ -160,10 +186,10 @@ bins_to_join = files_to_join("results/tokens/{split}/{shard}.bin")
 facts_to_join = files_to_join("results/tokens/{split}/{shard}.json")
 
 
-def tokenizer_files():
+def tokenizer_files(wildcards):
     """The files of a local tokenizer, so that another one there is another input."""
     folder = Path(config["tokenizer"]["source"])
-    if not folder.is_dir():
+    if config["tokenizer"]["source"] == "train" or not folder.is_dir():
         return []
     return sorted(str(path) for path in folder.iterdir() if path.is_file())
 
@@ -201,10 +227,9 @@ def documents_memory(base, bytes_per_document):
 
 
 def bucket_memory(base, bytes_per_entry):
-    """mem_mb of a pair job, which holds its bucket of band keys."""
-    entries = config["input"]["part_bytes"] // 16
+    """mem_mb of a pair job, which holds so many band keys at once."""
     return lambda wildcards, attempt: megabytes(
-        base, 1, entries * bytes_per_entry, attempt
+        base, 1, BUCKET_ENTRIES * bytes_per_entry, attempt
     )
 
 

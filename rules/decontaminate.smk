@@ -1,15 +1,40 @@
 """Train documents whose text is held out, by SHA-256.
 
 reads    results/holdout/{part}.npy of every part, the held_out sources; per part its digests
-writes   results/holdout/all.npy            digest, origin: every held-out text
+writes   results/holdout/evaluation.npy     digest, origin: texts of the held_out sources
+         results/holdout/all.npy            the same of every held-out text
          results/decontaminate/{part}.npy   uint8: who holds the document's text out, 0 nobody
 """
+
+
+rule evaluation:
+    input:
+        held_out_files,
+    output:
+        held_out="results/holdout/evaluation.npy",
+    log:
+        "logs/evaluation/evaluation.log",
+    benchmark:
+        "logs/evaluation/evaluation.tsv"
+    # Before all else: a fault in an evaluation set should not come after hours.
+    priority: 10
+    conda:
+        "../envs/corpusmill.yaml"
+    resources:
+        mem_mb=held_out_memory(base=600, bytes_per_text=160),
+    params:
+        files=described_held_out_files,
+        most=of_sources("max_malformed_fraction", 0),
+        mode=config["normalize"]["mode"],
+        code=code_digest("evaluation"),
+    script:
+        "../scripts/evaluation.py"
 
 
 rule holdout:
     input:
         parts=of_parts("results/holdout/{part}.npy"),
-        evaluation=[file.path for file in HELD_OUT],
+        evaluation="results/holdout/evaluation.npy",
     output:
         held_out="results/holdout/all.npy",
     log:
@@ -19,10 +44,8 @@ rule holdout:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=documents_memory(base=600, bytes_per_document=2),
+        mem_mb=held_out_memory(base=600, bytes_per_text=160),
     params:
-        evaluation=described(HELD_OUT),
-        mode=config["normalize"]["mode"],
         code=code_digest("holdout"),
     script:
         "../scripts/holdout.py"
@@ -42,7 +65,7 @@ rule decontaminate:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=part_memory(base=500, per_text_megabyte=0.1),
+        mem_mb=held_out_memory(base=600, bytes_per_text=20),
     params:
         code=code_digest("decontaminate"),
     script:

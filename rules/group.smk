@@ -21,9 +21,10 @@ rule group:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=documents_memory(base=800, bytes_per_document=64),
+        mem_mb=documents_memory(base=800, bytes_per_document=24),
     params:
         priority=of_sources("priority", None),
+        weights=WEIGHTS,
         engine=config["dedup"]["engine"],
         code=code_digest("group"),
     script:

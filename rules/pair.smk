@@ -17,10 +17,11 @@ rule pair:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=bucket_memory(base=500, bytes_per_entry=64),
+        mem_mb=bucket_memory(base=500, bytes_per_entry=100),
     params:
         buckets=BUCKETS,
         bands=BANDS,
+        entries=BUCKET_ENTRIES,
         code=code_digest("pair"),
     script:
         "../scripts/pair.py"

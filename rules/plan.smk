@@ -16,7 +16,7 @@ rule plan:
     resources:
         mem_mb=500,
     params:
-        lines=planning.plan_lines(PARTS, config["input"]["part_bytes"]),
+        lines=lines_of_plan,
         code=code_digest("plan"),
     script:
         "../scripts/plan.py"

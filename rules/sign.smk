@@ -19,7 +19,9 @@ rule sign:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=part_memory(base=600, per_text_megabyte=1.2),
+        mem_mb=part_memory(
+            base=600 + config["minhash"]["permutations"], per_text_megabyte=0.2
+        ),
     params:
         minhash=config["minhash"],
         code=code_digest("sign"),

@@ -6,7 +6,7 @@ writes   results/tokenizer/   as transformers loads it, and corpusmill.json: wha
 
 rule tokenizer:
     input:
-        files=tokenizer_files(),
+        files=tokenizer_files,
         train_text=tokenizer_training_text(),
     output:
         folder=directory("results/tokenizer"),

@@ -4,7 +4,7 @@ reads    a text shard and its token shard; the reference tokenizer
 writes   results/verify/{split}/{shard}.json   only if there is no fault
          results/verify/{split}/{shard}.txt    decoded samples, for the eye
          results/tokens/{joined}.bin           the shards of a split in one file, if asked for
-         results/manifest.json                 every file of the result, size and SHA-256
+         results/manifest.json                 all text and token files; only if the account balances
          results/tokens/meta.pkl               tokenizer, vocab_size, eos_token_id, dtype, totals
          results/eye_test.txt                  all decoded samples
 """
@@ -60,6 +60,7 @@ rule join:
 
 rule manifest:
     input:
+        accounts=of_parts("results/ledger/{part}.json"),
         texts=shards_of_all(f"results/corpus/{{split}}/{{shard}}.{TEXT_ENDING}"),
         text_facts=shards_of_all("results/corpus/{split}/{shard}.json"),
         bins=shards_of_all("results/tokens/{split}/{shard}.bin"),
@@ -83,6 +84,12 @@ rule manifest:
     resources:
         mem_mb=500,
     params:
+        numbers={
+            "parts": PART_NAMES,
+            "buckets": BUCKET_NAMES,
+            "shards": SHARDS,
+            "text_ending": TEXT_ENDING,
+        },
         code=code_digest("manifest"),
     script:
         "../scripts/manifest.py"

@@ -25,12 +25,12 @@ def band(
 ) -> None:
     table = load_array(signatures)
     (fate,) = load_table(verdicts, "fate")
-    if candidates == "all":
-        chosen = np.arange(len(table), dtype=np.uint32)
-    else:
-        # A text of nothing but marks has no shingle; it is like no other, not like all of them.
-        comparable = (fate == KEPT) & have_shingles(table)
-        chosen = np.flatnonzero(comparable).astype(np.uint32)
+    # A kept text without a shingle is like no other, not like all of them. The SlimPajama scripts
+    # group such texts, but with their settings the filter rejects every one.
+    comparable = (fate != KEPT) | have_shingles(table)
+    if candidates == "kept":
+        comparable &= fate == KEPT
+    chosen = np.flatnonzero(comparable).astype(np.uint32)
     with phase("sorting bands", bands, "bands"):
         sorted_bands(table, chosen, bands, rows, entries)
     save_json(

@@ -88,7 +88,7 @@ def malformed_rows(quarantine: Path) -> pa.Table:
 def account_of(rows: pa.Table) -> dict[str, Counter]:
     """Documents and bytes per source and fate."""
     account: dict[str, Counter] = {}
-    grouped = rows.group_by(["source", "fate"]).aggregate(
+    grouped = rows.group_by(["source", "fate", "split"]).aggregate(
         [("fate", "count"), ("text_bytes", "sum"), ("copies", "sum")]
     )
     for row in grouped.to_pylist():
@@ -96,6 +96,8 @@ def account_of(rows: pa.Table) -> dict[str, Counter]:
         figures[row["fate"]] += row["fate_count"]
         figures[f"{row['fate']}_bytes"] += row["text_bytes_sum"] or 0
         figures["copies"] += row["copies_sum"] or 0
+        if row["split"]:
+            figures[f"{row['split']}_copies"] += row["copies_sum"]
     return account
 
 

@@ -2,10 +2,11 @@
 
 import logging
 import pickle
-import re
 from pathlib import Path
 
+from corpusmill.accounts import balanced_account
 from corpusmill.files import file_sha256, load_json, replacing, save_json
+from corpusmill.stale import stale_files
 from corpusmill.step_log import step_log
 from corpusmill.tokenizers import Setting
 
@@ -23,18 +24,17 @@ def whole(file: Path) -> dict:
     return {"path": str(file), "bytes": file.stat().st_size, "sha256": file_sha256(file)}
 
 
-def remove_stale(wanted: set[str]) -> None:
-    """Remove numbered shards of an earlier run that had more of them, or another format.
-
-    A trainer that reads a whole folder must find this run's shards there and no others.
-    """
-    for kind in ("corpus", "tokens", "placements", "verify"):
-        for path in sorted(Path("results", kind).glob("*/*")):
-            shard = f"{path.parent.name}/{path.name[:5]}"
-            other_format = kind == "corpus" and path.suffix != ".json" and str(path) not in wanted
-            if re.fullmatch(r"\d{5}\..+", path.name) and (shard not in wanted or other_format):
-                path.unlink()
-                logging.info("removed %s: not a file of this run", path)
+def remove_stale(joined: list[str], **numbers) -> None:
+    """numbers: as stale_files takes them. joined: the joined token files of this run."""
+    stale = [path for root in ("results", "logs") for path in stale_files(Path(root), **numbers)]
+    for split in ("train", "val", "test"):
+        for ending in ("bin", "json"):
+            path = Path(f"results/tokens/{split}.{ending}")
+            if path.exists() and f"results/tokens/{split}.bin" not in joined:
+                stale.append(path)
+    for path in stale:
+        path.unlink()
+        logging.info("removed %s: of an earlier run", path)
 
 
 def manifest(
@@ -50,8 +50,6 @@ def manifest(
 ) -> None:
     """texts, tokens, joined: (file, its facts); every shard among them has been verified."""
     setting = Setting.load(folder)
-    files = {str(file) for file, _ in texts}
-    remove_stale(files | {f"{bin.parent.name}/{bin.stem}" for bin, _ in tokens})
     totals: dict[str, int] = {}
     for bin, facts in tokens:
         totals[bin.parent.name] = totals.get(bin.parent.name, 0) + load_json(facts)["tokens"]
@@ -85,6 +83,12 @@ def manifest(
 if __name__ == "__main__":
     with step_log(snakemake.log[0]):
         files = snakemake.input
+        balanced_account(
+            [Path(file) for file in files.accounts],
+            [Path(file) for file in files.text_facts],
+            [Path(file) for file in files.facts],
+        )
+        remove_stale(list(files.joined), **snakemake.params.numbers)
         manifest(
             texts=[(Path(a), Path(b)) for a, b in zip(files.texts, files.text_facts, strict=True)],
             tokens=[(Path(a), Path(b)) for a, b in zip(files.bins, files.facts, strict=True)],

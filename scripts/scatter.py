@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from corpusmill.document_ids import ids_of_part
 from corpusmill.files import file_sha256, load_array, save_json
@@ -32,24 +33,32 @@ def scatter(
     ids = ids_of_part(part, copies.size)
     row, copy, key, target = emissions(ids, copies, split, shards, seed)
     sources = TextPart(text, ["file"]).sources()
-    with phase("scattering", unit="documents") as progress:
-        kept = pa.Table.from_batches(
-            TextPart(text, ["text", "rest"]).batches(),
-            pa.schema([SCHEMA.field("text"), SCHEMA.field("rest")]),
-        ).take(pa.array(row))
-        rows = pa.table(
+    # In one piece: taking rows of a column in several pieces copies all of it every time.
+    kept = pa.Table.from_batches(
+        TextPart(text, ["text", "rest"]).batches(),
+        pa.schema([SCHEMA.field("text"), SCHEMA.field("rest")]),
+    ).combine_chunks()
+    sizes = sum(pc.binary_length(kept.column(name)).to_numpy() for name in ("text", "rest"))
+
+    def rows_of(block: slice) -> pa.Table:
+        chosen = pa.array(row[block])
+        progress.advance(len(chosen))
+        texts = kept.take(chosen)
+        return pa.table(
             [
-                pa.array(key),
-                pa.array(ids[row]),
-                pa.array(copy),
-                sources.take(pa.array(row)).cast(pa.string()),
-                kept.column("text"),
-                kept.column("rest"),
+                pa.array(key[block]),
+                pa.array(ids[row[block]]),
+                pa.array(copy[block]),
+                sources.take(chosen).cast(pa.string()),
+                texts.column("text"),
+                texts.column("rest"),
             ],
             schema=SCHEMA,
         )
-        write_scattered(data, index, rows, target, first_targets(shards)["end"])
-        progress.advance(row.size)
+
+    with phase("scattering", row.size, "documents") as progress:
+        count = first_targets(shards)["end"]
+        write_scattered(data, index, rows_of, sizes[row], target, count)
     save_json(
         counts,
         {

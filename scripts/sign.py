@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from corpusmill.files import save_array
+from corpusmill.files import array_writer
 from corpusmill.minhash import MinHasher
 from corpusmill.progress import phase
 from corpusmill.step_log import step_log
@@ -25,17 +25,18 @@ def digests_of(texts: TextColumn) -> np.ndarray:
 
 
 def sign(text: Path, hasher: MinHasher, signatures: Path, digests: Path) -> None:
-    tables = [np.zeros((0, hasher.permutations), np.uint32)]
-    hashes = [np.zeros((0, 32), np.uint8)]
-    with phase("signing", unit="documents") as progress:
+    documents = TextPart(text, ["file"]).column("file").size
+    with (
+        array_writer(signatures, (documents, hasher.permutations), np.uint32) as append_sketches,
+        array_writer(digests, (documents, 32), np.uint8) as append_digests,
+        phase("signing", documents, "documents") as progress,
+    ):
         for batch in TextPart(text, ["text"]).batches():
             column = TextColumn.of(batch.column("text"))
-            tables.append(hasher.sign(column))
-            hashes.append(digests_of(column))
+            append_sketches(hasher.sign(column))
+            append_digests(digests_of(column))
             progress.advance(batch.num_rows)
-    save_array(signatures, np.concatenate(tables))
-    save_array(digests, np.concatenate(hashes))
-    logging.info("%d documents signed", sum(len(table) for table in tables))
+    logging.info("%d documents signed", documents)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from collections import Counter
 from pathlib import Path
 
 import corpusmill
-from corpusmill.accounts import added, funnel, imbalances, shard_imbalances, table
+from corpusmill.accounts import balanced_account, funnel, table
 from corpusmill.files import load_json, replacing, save_json
 from corpusmill.step_log import step_log
 
@@ -44,31 +44,6 @@ def tab_separated(file: Path) -> csv.DictReader:
     return csv.DictReader(file.read_text("utf-8").splitlines(), delimiter="\t")
 
 
-def account_of_run(parts: list[Path], texts: list[Path], tokens: list[Path]) -> dict:
-    """The account of every source, balanced; ValueError says where it is not."""
-    account = added([load_json(file) for file in parts])
-    of_texts = added([load_json(file)["by_source"] for file in texts])
-    of_tokens = added([load_json(file)["by_source"] for file in tokens])
-    whole: Counter = Counter()
-    for figures in account.values():
-        whole.update(figures)
-    faults = [
-        *imbalances(account, "all parts"),
-        *imbalances({"all": whole}, "all sources"),
-        *shard_imbalances(account, of_texts, "text shards"),
-        *shard_imbalances(account, of_tokens, "token shards"),
-    ]
-    if faults:
-        raise ValueError("the account does not balance:\n" + "\n".join(faults))
-    for source, figures in of_texts.items():
-        account[source]["written_bytes"] = figures["text_bytes"]
-    for file in tokens:
-        split = file.parent.name
-        for source, figures in load_json(file)["by_source"].items():
-            account[source][f"{split}_tokens"] += figures["tokens"]
-    return account
-
-
 def summarize(
     parts: list[Path],
     texts: list[Path],
@@ -80,7 +55,7 @@ def summarize(
     readable: Path,
 ) -> None:
     """parts: accounts of the ledger; texts, tokens: facts of every shard."""
-    account = account_of_run(parts, texts, tokens)
+    account = balanced_account(parts, texts, tokens)
     whole: Counter = Counter()
     for figures in account.values():
         whole.update(figures)
@@ -100,6 +75,8 @@ def summarize(
         },
     )
     lines = [table(account)]
+    if not whole["copies"]:
+        lines.append("WARNING: no document is left")
     lines += [
         f"planted {kind}: {figures['found']} of {figures['planted']} found"
         for kind, figures in (planted or {}).items()

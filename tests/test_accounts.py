@@ -1,11 +1,13 @@
 """The account: sums that balance, and words for sums that do not."""
 
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
 from corpusmill.accounts import added, funnel, imbalances, shard_imbalances, table
 from corpusmill.fates import DROPPED
+from corpusmill.files import save_json
 
 BALANCED = Counter(
     documents=20, kept=9, malformed=1, empty=2, too_short=3, duplicate=4, contaminated=1,
@@ -33,18 +35,31 @@ def test_imbalances__find_one_document_more_or_less(figure, change):
     assert f"{account['books']['documents']} documents in, {account['books']['kept']} kept" in fault
 
 
+def shard_facts(folder: Path, **documents: int) -> list[Path]:
+    """One shard of train with so many documents of each source."""
+    by_source = {source: {"documents": n} for source, n in documents.items()}
+    save_json(folder / "train/00000.json", {"by_source": by_source})
+    return [folder / "train/00000.json"]
+
+
 @pytest.mark.parametrize(
-    ("shards", "expected"),
+    ("shards", "faults"),
     [
         ({"web": 12}, []),
-        ({"web": 11}, ["text shards, source web: 11 documents, expected 12"]),
-        ({}, ["text shards, source web: 0 documents, expected 12"]),
-        ({"web": 12, "odd": 1}, ["text shards, source odd: 1 documents, expected 0"]),
+        ({"web": 11}, ["text shards, source web, train: 11 documents, expected 12"]),
+        ({}, ["text shards, source web, train: 0 documents, expected 12"]),
+        ({"web": 12, "odd": 1}, ["text shards, source odd, train: 1 documents, expected 0"]),
     ],
 )
-def test_shard_imbalances__find_documents_lost_or_added(shards, expected):
-    found = {source: Counter(documents=n) for source, n in shards.items()}
-    assert shard_imbalances({"web": BALANCED}, found, "text shards") == expected
+def test_shard_imbalances__find_documents_lost_or_added(shards, faults, tmp_path):
+    account = {"web": Counter(train_copies=12)}
+    assert shard_imbalances(account, shard_facts(tmp_path, **shards), "text shards") == faults
+
+
+def test_shard_imbalances__find_documents_in_another_split(tmp_path):
+    account = {"web": Counter(train_copies=11, test_copies=1)}
+    faults = shard_imbalances(account, shard_facts(tmp_path, web=12), "text shards")
+    assert [fault.split(": ")[0][-5:] for fault in faults] == [" test", "train"]
 
 
 def test_funnel__shows_every_reason():

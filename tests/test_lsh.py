@@ -12,7 +12,16 @@ from hypothesis import strategies as st
 
 from corpusmill.buckets import Slice, bucket_slices
 from corpusmill.document_ids import ids_of_part
-from corpusmill.lsh import INCREMENT, Bands, band_keys, pairs_of_slice, sorted_bands, star_edges
+from corpusmill.lsh import (
+    INCREMENT,
+    Bands,
+    band_keys,
+    bounded_slices,
+    entries_of_slice,
+    pairs_of_slice,
+    sorted_bands,
+    star_edges,
+)
 
 BANDS, ROWS = 3, 2
 ALL_KEYS = (0, 1 << 64)
@@ -142,3 +151,16 @@ def test_pairs_of_slice__take_only_keys_of_the_slice(tmp_path):
     assert low + high == pairs_of_slice(parts, Slice(0, *ALL_KEYS)).tolist()
     assert low
     assert high
+
+
+@pytest.mark.parametrize("most", [1, 7, 50, 10_000])
+def test_bounded_slices__give_the_same_pairs_in_bounded_pieces(tmp_path, most):
+    parts = opened(tmp_path, random_parts(5, [60, 40]))
+    share = Slice(0, *ALL_KEYS)
+    pieces = list(bounded_slices(parts, share, most))
+    largest = max(
+        np.unique(np.concatenate([part.keys[0] for part in parts]), return_counts=True)[1]
+    )
+    assert all(entries_of_slice(parts, piece) <= max(most, largest) for piece in pieces)
+    got = np.concatenate([pairs_of_slice(parts, piece) for piece in pieces])
+    assert got.tolist() == pairs_of_slice(parts, share).tolist()

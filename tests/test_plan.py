@@ -67,7 +67,7 @@ def test_list_inputs__refuse_a_pattern_without_files(here, tmp_path):
 
 def test_list_inputs__refuse_a_file_of_two_sources(here):
     here("a.jsonl")
-    with pytest.raises(ValueError, match=r'a\.jsonl belongs to source "one" and to source "two"'):
+    with pytest.raises(ValueError, match=r'a\.jsonl belongs to source "two" and to source "one"'):
         list_inputs([source("one", "a.*"), source("two", "*.jsonl")], {})
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpusmill.scattering import SCHEMA, read_scattered, write_scattered
+from corpusmill.scattering import SCHEMA, blocks_of, read_scattered, write_scattered
 
 
 def table(count: int) -> pa.Table:
@@ -25,7 +25,9 @@ def scattered(folder, sizes: list[int]) -> list[list[dict]]:
     """Writes `sizes` rows to each target; reads them back target by target."""
     targets = np.repeat(np.arange(len(sizes)), sizes)
     data, index = folder / "data", folder / "index.npy"
-    write_scattered(data, index, table(sum(sizes)), targets, len(sizes))
+    rows = table(sum(sizes))
+    bytes_of = np.full(sum(sizes), 10)
+    write_scattered(data, index, lambda s: rows[s.start : s.stop], bytes_of, targets, len(sizes))
     return [
         [row for rows in read_scattered(data, index, target) for row in rows.to_pylist()]
         for target in range(len(sizes))
@@ -58,3 +60,16 @@ def test_write_scattered__same_rows_give_same_bytes(tmp_path):
         (tmp_path / name).mkdir()
         scattered(tmp_path / name, [2, 0, 5])
     assert (tmp_path / "a/data").read_bytes() == (tmp_path / "b/data").read_bytes()
+
+
+@given(st.lists(st.integers(0, 40), max_size=20), st.integers(0, 20), st.integers(1, 50))
+def test_blocks_of__cover_the_rows_in_bounded_slices(sizes, start, most):
+    start = min(start, len(sizes))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("corpusmill.scattering.BLOCK_BYTES", most)
+        blocks = list(blocks_of(np.array(sizes, int), start, len(sizes)))
+    assert [row for block in blocks for row in range(block.start, block.stop)] == list(
+        range(start, len(sizes))
+    )
+    for block in blocks:
+        assert sum(sizes[block]) <= most or block.stop - block.start == 1

@@ -1,0 +1,54 @@
+"""Take the SHA-256 of every text of the held_out sources, normalised as the corpus is."""
+
+import hashlib
+import logging
+import os
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+
+from corpusmill.files import save_array
+from corpusmill.holdout import EVALUATION, gathered
+from corpusmill.normalization import normalizer
+from corpusmill.progress import phase
+from corpusmill.readers import Malformed, read_records
+from corpusmill.step_log import step_log
+
+
+def evaluation(files: list[dict], most: dict[str, float], mode: str, held_out: Path) -> None:
+    """files: {"source", "path", "text_field"} of each. most: as in admit."""
+    mend = normalizer(mode)
+    digests: list[bytes] = []
+    records: Counter = Counter()
+    bad: Counter = Counter()
+    with phase("reading", sum(os.path.getsize(file["path"]) for file in files)) as progress:
+        for file in files:
+            source, path = file["source"], file["path"]
+            for record in read_records(path, file["text_field"], progress, mode == "ftfy"):
+                records[source] += 1
+                if isinstance(record, Malformed):
+                    bad[source] += 1
+                    logging.warning("%s:%d: %s", path, record.line, record.reason)
+                    continue
+                digests.append(hashlib.sha256(mend(record.text).encode("utf-8")).digest())
+    for source in bad:
+        if bad[source] / records[source] > most[source]:
+            raise ValueError(
+                f"held_out source {source}: {bad[source]} of {records[source]} records are "
+                f"malformed, max_malformed_fraction allows {most[source]} of them. The log of "
+                "this step names each: repair them, or raise it."
+            )
+    table = np.frombuffer(b"".join(digests), np.uint8).reshape(-1, 32)
+    save_array(held_out, gathered([table], [np.full(len(table), EVALUATION, np.uint8)]))
+    logging.info("%d texts of %d files held out", len(table), len(files))
+
+
+if __name__ == "__main__":
+    with step_log(snakemake.log[0]):
+        evaluation(
+            files=snakemake.params.files,
+            most=snakemake.params.most,
+            mode=snakemake.params.mode,
+            held_out=Path(snakemake.output.held_out),
+        )
