@@ -4,13 +4,13 @@ The reference for every id is `tokenizer(text, add_special_tokens=False,
 split_special_tokens=True)` of transformers: a special token's string inside a text is text.
 """
 
-import json
 import logging
 import unicodedata
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 
 from corpusmill.files import load_json, replacing, save_json
@@ -114,12 +114,14 @@ def plain_definition(reference) -> str:
     """tokenizer.json without its special added tokens: their strings then are plain text."""
     if not getattr(reference, "is_fast", False):
         raise ValueError("it has no tokenizer.json")
-    definition = json.loads(reference.backend_tokenizer.to_str())
-    definition["added_tokens"] = [
-        token for token in definition["added_tokens"] if not token["special"]
-    ]
-    definition["post_processor"] = definition["truncation"] = definition["padding"] = None
-    return json.dumps(definition, ensure_ascii=False)
+    written = reference.backend_tokenizer.to_str().encode("utf-8")
+    members = msgspec.json.decode(written, type=dict[str, msgspec.Raw])
+    added = msgspec.json.decode(members["added_tokens"])
+    plain = msgspec.json.encode([token for token in added if not token["special"]])
+    members["added_tokens"] = msgspec.Raw(plain)
+    for name in ("post_processor", "truncation", "padding"):
+        members[name] = msgspec.Raw(b"null")
+    return msgspec.json.encode(members).decode("utf-8")
 
 
 def normalized(reference, text: str) -> str:
