@@ -4,7 +4,7 @@ import functools
 import json
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import msgspec
@@ -65,57 +65,57 @@ def _not_empty(path: str, stored: Iterator[bytes]) -> Iterator[bytes]:
     yield from stored
 
 
-def _zstd_blocks(path: str, stored: Iterator[bytes]) -> Iterator[bytes]:
-    """The content of all frames; raises where one is damaged or cut off."""
-    frame = None
+class Packing(NamedTuple):
+    """A compressed format: a file is one piece after another, each whole by itself."""
+
+    name: str
+    piece: str
+    start: Callable  # makes what unpacks one piece
+    error: type[Exception]
+    padded: bool  # zeros after the last piece are allowed, as tape blocks have them
+
+
+ZSTD = Packing(
+    name="zstd",
+    piece="frame",
+    start=lambda: zstandard.ZstdDecompressor(max_window_size=MAX_WINDOW).decompressobj(),
+    error=zstandard.ZstdError,
+    padded=False,
+)
+GZIP = Packing(
+    name="gzip",
+    piece="member",
+    start=lambda: zlib.decompressobj(wbits=31),
+    error=zlib.error,
+    padded=True,
+)
+
+
+def _unpacked(packing: Packing, path: str, stored: Iterator[bytes]) -> Iterator[bytes]:
+    """The content of all pieces; raises where one is damaged or cut off."""
+    piece = None
     offset = 0
     for block in _not_empty(path, stored):
         while block:
-            if frame is None:
-                frame = zstandard.ZstdDecompressor(max_window_size=MAX_WINDOW).decompressobj()
+            if piece is None:
+                if packing.padded and not block.strip(b"\0"):
+                    break
+                piece = packing.start()
             try:
-                yield frame.decompress(block)
-            except zstandard.ZstdError as error:
+                yield piece.decompress(block)
+            except packing.error as error:
                 raise ValueError(
-                    f"{path}: damaged zstd data in the {BLOCK_BYTES} bytes from byte {offset} on "
-                    f"({error}). Fetch the file again."
+                    f"{path}: damaged {packing.name} data in the {BLOCK_BYTES} bytes from byte "
+                    f"{offset} on ({error}). Fetch the file again."
                 ) from error
-            offset += len(block) - len(frame.unused_data)
-            block = frame.unused_data
-            if frame.eof:
-                frame = None
-    if frame is not None:
+            offset += len(block) - len(piece.unused_data)
+            block = piece.unused_data
+            if piece.eof:
+                piece = None
+    if piece is not None:
         raise ValueError(
-            f"{path}: the zstd stream is cut off at byte {offset}, inside a frame. "
-            "Fetch the file again."
-        )
-
-
-def _gzip_blocks(path: str, stored: Iterator[bytes]) -> Iterator[bytes]:
-    """The content of all members; raises where one is damaged or cut off."""
-    member = None
-    offset = 0
-    for block in _not_empty(path, stored):
-        while block:
-            if member is None:
-                if not block.strip(b"\0"):
-                    break  # tape blocks are padded with zeros, which gzip allows
-                member = zlib.decompressobj(wbits=31)
-            try:
-                yield member.decompress(block)
-            except zlib.error as error:
-                raise ValueError(
-                    f"{path}: damaged gzip data in the {BLOCK_BYTES} bytes from byte {offset} on "
-                    f"({error}). Fetch the file again."
-                ) from error
-            offset += len(block) - len(member.unused_data)
-            block = member.unused_data
-            if member.eof:
-                member = None
-    if member is not None:
-        raise ValueError(
-            f"{path}: the gzip stream is cut off at byte {offset}, inside a member. "
-            "Fetch the file again."
+            f"{path}: the {packing.name} stream is cut off at byte {offset}, inside a "
+            f"{packing.piece}. Fetch the file again."
         )
 
 
@@ -123,7 +123,11 @@ def _plain_blocks(path: str, stored: Iterator[bytes]) -> Iterator[bytes]:
     yield from stored
 
 
-_BLOCKS = {".jsonl": _plain_blocks, ".jsonl.zst": _zstd_blocks, ".jsonl.gz": _gzip_blocks}
+_BLOCKS = {
+    ".jsonl": _plain_blocks,
+    ".jsonl.zst": functools.partial(_unpacked, ZSTD),
+    ".jsonl.gz": functools.partial(_unpacked, GZIP),
+}
 
 
 def _lines(blocks: Iterator[bytes]) -> Iterator[bytes]:
