@@ -35,11 +35,6 @@ def rolling_hashes(chars, n, width, hashes):
 
 
 @kernel
-def utf8_length(point):
-    return 1 if point < 0x80 else 2 if point < 0x800 else 3 if point < 0x10000 else 4
-
-
-@kernel
 def put_utf8(point, block, at):
     """Write the UTF-8 bytes of a code point to block[at:]; return where they end."""
     if point < 0x80:
