@@ -34,6 +34,7 @@ include: "rules/summarize.smk"
 
 wildcard_constraints:
     part=r"\d{5}",
+    block=r"\d{5}",
     bucket=r"\d{5}",
     split="train|validation|test",
     shard=r"\d{5}",

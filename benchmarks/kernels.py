@@ -460,7 +460,7 @@ def gathering(sample: Sample, shards: range) -> Callable[[], list[Path]]:
             found = read_scattered(sample.folder / "scattered", sample.folder / "index.npy", shard)
             rows = pa.concat_tables(list(found))
             order = np.lexsort((rows.column("id").to_numpy(), rows.column("key").to_numpy()))
-            write_shard(text, "jsonl.zst", rows.take(pa.array(order)), Phase("", 0, "documents"))
+            write_shard(text, "jsonl.zst", rows, order, Phase("", 0, "documents"))
         return texts
 
     return run
@@ -516,8 +516,11 @@ def encoding(sample: Sample, with_engine: bool) -> Work:
     folder = kept_tokenizer(sample)
     texts = sample._replace(limit=min(sample.limit, SLOW_BYTES)).texts()
     setting = Setting.load(folder)
-    reference = load_kept(folder, setting)
-    engine = encoder_of(folder, reference, setting) if with_engine else reference_encoder(reference)
+    engine = (
+        encoder_of(folder, setting)
+        if with_engine
+        else reference_encoder(load_kept(folder, setting))
+    )
     return Work(lambda: engine(texts)[1], sum(len(text.encode()) for text in texts))
 
 

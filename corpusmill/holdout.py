@@ -2,11 +2,15 @@
 
 import numpy as np
 
+from corpusmill.document_ids import ROW_BITS, ROW_MASK
 from corpusmill.fates import SPLITS
 
 ORIGINS = {1: SPLITS[1], 2: SPLITS[2], 3: "evaluation"}
 """Who holds a text out: 0 nobody; the number is what a decontamination table says."""
 EVALUATION = 3
+
+MARK = np.dtype([("id", "<u8"), ("origin", "u1")])
+"""A train document that equals a held-out text, and who holds that out."""
 
 DTYPE = np.dtype([("digest", "u1", 32), ("origin", "u1")])
 
@@ -47,4 +51,16 @@ def matches(digests: np.ndarray, held_out: np.ndarray) -> np.ndarray:
         for entry in held_out[first[row] : last[row]]:
             if entry["digest"].tobytes() == digests[row].tobytes():
                 origins[row] = entry["origin"]
+    return origins
+
+
+def marks_of_part(marks: np.ndarray, part: int, rows: int) -> np.ndarray:
+    """uint8 (rows,): for every row of a part who holds its text out, 0 if nobody.
+
+    marks: MARK, in ascending order of ids, of this part and others.
+    """
+    start, stop = np.searchsorted(marks["id"], np.uint64([part << ROW_BITS, part + 1 << ROW_BITS]))
+    origins = np.zeros(rows, np.uint8)
+    mine = marks[start:stop]
+    origins[(mine["id"] & np.uint64(ROW_MASK)).astype(np.int64)] = mine["origin"]
     return origins

@@ -3,17 +3,20 @@
 A record is the document's text, its own fields untouched, and `corpusmill`: who it is.
 """
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Container, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import zstandard
 
 from corpusmill.files import DigestingFile, file_sha256
 from corpusmill.readers import joined_members, read_lines
+from corpusmill.texts import TextColumn
 
 WRITE_BYTES = 1 << 20
 ZSTD_LEVEL = 3
@@ -88,61 +91,94 @@ def record_line(text: str, rest: bytes, id: int, copy: int, source: str) -> byte
     )
 
 
-def _write_jsonl(path: Path, rows: pa.Table, progress) -> Written:
+def _slices(rows: pa.Table, name: str, order: np.ndarray) -> Iterator[memoryview]:
+    """The bytes of a large_string or large_binary column in another order, nothing copied."""
+    columns = [TextColumn.of(chunk) for chunk in rows.column(name).chunks]
+    data = [memoryview(column.data) for column in columns]
+    bounds = [column.offsets.tolist() for column in columns]
+    firsts = np.cumsum([0] + [column.offsets.size - 1 for column in columns])
+    chunk = np.searchsorted(firsts, order, "right") - 1
+    for k, row in zip(chunk.tolist(), (order - firsts[chunk]).tolist(), strict=True):
+        yield data[k][bounds[k][row] : bounds[k][row + 1]]
+
+
+def _records(rows: pa.Table, order: np.ndarray) -> Iterator[tuple[str, bytes, int, int, str]]:
+    """Text, rest, id, copy and source of each row, in the given order."""
+    # No rows.take(order): it would copy every text twice, into one piece and into its order.
+    plain = (rows.column(name).to_numpy()[order].tolist() for name in ("id", "copy"))
+    sources = rows.column("source").to_pylist()
+    yield from zip(
+        (str(text, "utf-8") for text in _slices(rows, "text", order)),
+        (bytes(rest) for rest in _slices(rows, "rest", order)),
+        *plain,
+        (sources[row] for row in order.tolist()),
+        strict=True,
+    )
+
+
+def _write_jsonl(path: Path, records: Iterator[tuple], progress) -> Written:
     with open(path, "wb") as raw:
         file = DigestingFile(raw)
         with zstandard.ZstdCompressor(level=ZSTD_LEVEL).stream_writer(file, closefd=False) as zstd:
             lines: list[bytes] = []
             held = 0
-            for batch in rows.to_batches(max_chunksize=1024):
-                columns = (batch.column(name).to_pylist() for name in
-                           ("text", "rest", "id", "copy", "source"))  # fmt: skip
-                for row in zip(*columns, strict=True):
-                    lines.append(record_line(*row))
-                    held += len(lines[-1])
-                    if held >= WRITE_BYTES:
-                        zstd.write(b"".join(lines))
-                        lines, held = [], 0
-                progress.advance(batch.num_rows)
+            for record in records:
+                lines.append(record_line(*record))
+                held += len(lines[-1])
+                if held >= WRITE_BYTES:
+                    zstd.write(b"".join(lines))
+                    progress.advance(len(lines))
+                    lines, held = [], 0
             zstd.write(b"".join(lines))
+            progress.advance(len(lines))
         return Written(file.bytes, file.sha256)
 
 
-def _write_parquet(path: Path, rows: pa.Table, progress) -> Written:
+def _write_parquet(path: Path, records: Iterator[tuple], progress) -> Written:
     with pq.ParquetWriter(path, PARQUET_SCHEMA, compression="zstd") as writer:
-        for batch in rows.to_batches(max_chunksize=ROW_GROUP):
-            fields = [b"{%s}" % rest for rest in batch.column("rest").to_pylist()]
-            columns = [batch.column(name) for name in ("text", "id", "copy", "source")]
-            columns.append(pa.array([text.decode() for text in fields], pa.large_string()))
-            writer.write_batch(pa.record_batch(columns, schema=PARQUET_SCHEMA))
-            progress.advance(batch.num_rows)
+        while group := list(itertools.islice(records, ROW_GROUP)):
+            text, rest, id, copy, source = zip(*group, strict=True)
+            fields = [(b"{%s}" % members).decode() for members in rest]
+            columns = zip((text, id, copy, source, fields), PARQUET_SCHEMA, strict=True)
+            writer.write_batch(
+                pa.record_batch(
+                    [pa.array(values, field.type) for values, field in columns], PARQUET_SCHEMA
+                )
+            )
+            progress.advance(len(group))
     return Written(path.stat().st_size, file_sha256(path))
 
 
-def write_shard(path: Path, format: str, rows: pa.Table, progress) -> Written:
-    """Write the rows of a shard (scattering.SCHEMA), in their order, to `path`."""
-    return {"jsonl.zst": _write_jsonl, "parquet": _write_parquet}[format](path, rows, progress)
+def write_shard(path: Path, format: str, rows: pa.Table, order: np.ndarray, progress) -> Written:
+    """Write the rows of a shard (scattering.SCHEMA), in the given order, to `path`."""
+    write = {"jsonl.zst": _write_jsonl, "parquet": _write_parquet}[format]
+    return write(path, _records(rows, order), progress)
 
 
-def _read_jsonl(path: Path, progress) -> Iterator[Document]:
-    for line in read_lines(str(path), progress):
-        yield _document.decode(line)
+def _read_jsonl(path: Path, progress, rows: Container[int]) -> Iterator[Document | None]:
+    for row, line in enumerate(read_lines(str(path), progress)):
+        yield _document.decode(line) if row in rows else None
 
 
-def _read_parquet(path: Path, progress) -> Iterator[Document]:
+def _read_parquet(path: Path, progress, rows: Container[int]) -> Iterator[Document | None]:
     file = pq.ParquetFile(path)
     bytes_per_row = path.stat().st_size / max(file.metadata.num_rows, 1)
+    first = 0
     for batch in file.iter_batches(ROW_GROUP, columns=["text", "id", "copy", "source"]):
         columns = (batch.column(name).to_pylist() for name in ("text", "id", "copy", "source"))
-        for text, id, copy, source in zip(*columns, strict=True):
-            yield Document(text, Origin(id, copy, source))
+        for row, (text, id, copy, source) in enumerate(zip(*columns, strict=True), first):
+            yield Document(text, Origin(id, copy, source)) if row in rows else None
+        first += batch.num_rows
         progress.advance(int(batch.num_rows * bytes_per_row))
 
 
-def read_shard(path: Path, progress) -> Iterator[Document]:
-    """The documents of a text shard, in order."""
+EVERY_ROW = range(1 << 62)
+
+
+def read_shard(path: Path, progress, rows: Container[int] = EVERY_ROW) -> Iterator[Document | None]:
+    """The documents of a text shard, in order; None for those that are not in `rows`."""
     path = Path(path)
-    return (_read_parquet if path.suffix == ".parquet" else _read_jsonl)(path, progress)
+    return (_read_parquet if path.suffix == ".parquet" else _read_jsonl)(path, progress, rows)
 
 
 def in_batches(documents: Iterator[Document]) -> Iterator[list[Document]]:

@@ -9,16 +9,18 @@ from pathlib import Path
 
 from corpusmill.fates import SPLITS
 
-# Folders of results/ and logs/ whose files are numbered by something other than the part.
-BY_BUCKET = {"pair", "pairs"}
-
 
 def stale_files(
-    root: Path, parts: set[str], buckets: set[str], shards: dict[str, int], text_ending: str
+    root: Path,
+    parts: list[str],
+    others: dict[str, list[str]],
+    shards: dict[str, int],
+    text_ending: str,
 ) -> Iterator[Path]:
     """Files of root/<step>/<number>.* and root/<step>/<split>/<number>.* without such a number.
 
-    parts, buckets: the numbers there are, as in file names. shards: how many each split has.
+    parts: the numbers there are, as in file names. others: the same for each folder whose files
+    are numbered by something else. shards: how many each split has.
     Files with other names are nobody's and stay.
     """
     for path in sorted(root.glob("*/*")) + sorted(root.glob("*/*/*")):
@@ -30,7 +32,5 @@ def stale_files(
             text = root / "corpus" == path.parent.parent and not path.name.endswith(".json")
             if missing or (text and path.name != f"{number}.{text_ending}"):
                 yield path
-        elif path.parent.parent == root and number not in (
-            buckets if folder in BY_BUCKET else parts
-        ):
+        elif path.parent.parent == root and number not in others.get(folder, parts):
             yield path

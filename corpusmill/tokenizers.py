@@ -193,10 +193,10 @@ def first_difference(reference, encode: Encoder, texts: list[str]) -> str | None
     return None
 
 
-def encoder_of(folder: Path, reference, setting: Setting) -> Encoder:
+def encoder_of(folder: Path, setting: Setting) -> Encoder:
     if setting.engine == "gigatoken":
         return gigatoken_encoder((Path(folder) / PLAIN_FILE).read_text("utf-8"))
-    return reference_encoder(reference)
+    return reference_encoder(load_kept(folder, setting))
 
 
 def chosen_engine(reference, wanted: str) -> str:

@@ -2,7 +2,7 @@
 
 reads    results/signatures/{part}.npy, results/filter/{part}.arrow
 writes   results/bands/{part}.npy          keys uint64, rows uint32: (bands, entries) each
-         results/bands/{part}.json         documents, entries, digest
+         results/bands/{part}.json         documents, entries, digests
          results/bands/complete.json       all of these, in part order
 """
 
@@ -34,7 +34,6 @@ rule band:
 rule complete_bands:
     input:
         counts=of_parts("results/bands/{part}.json"),
-        entries=of_parts("results/bands/{part}.npy"),
         admitted="results/admitted.json",
     output:
         "results/bands/complete.json",

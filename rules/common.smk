@@ -1,10 +1,16 @@
 """What several rules ask of the configuration and the plan. Functions only, no rules."""
 
+import gc
 import hashlib
+import inspect
 import json
 import os
 import sys
 from pathlib import Path
+
+# Tens of thousands of jobs are millions of objects that stay: looking for garbage among them all
+# the time was an eighth of a dry run.
+gc.set_threshold(1_000_000, 10, 10)
 
 # The package stands beside the Snakefile. Here it is imported by this process; scripts are
 # processes of their own, with whatever Python their environment has, and find it the same way.
@@ -70,6 +76,10 @@ SHARDS = planning.shard_counts(
     PARTS, WEIGHTS, FRACTIONS, config["output"]["shard_bytes"]
 )
 BANDS, BAND_ROWS = band_setting(config)
+
+# What is done in a moment for a part is done for so many at once.
+BLOCK_PARTS = 16
+BLOCK_NAMES = [f"{block:05d}" for block in range(-(-len(PARTS) // BLOCK_PARTS))]
 
 # What jobs are cut by before a document is read. Smaller documents are more of them: a pair job
 # then takes its bucket in several pieces.
@@ -148,14 +158,34 @@ def held_out_memory(base, bytes_per_text):
     expected = share * sum(part.text_bytes for part in PARTS)
     expected += sum(file.text_bytes for file in HELD_OUT)
     texts = expected / EXPECTED_DOCUMENT_BYTES
-    return lambda wildcards, attempt: megabytes(
-        base, 1, texts * bytes_per_text, attempt
-    )
+    return memory(lambda wildcards: (base, 1, texts * bytes_per_text))
 
 
 def of_parts(pattern):
     """One file per part, in part order."""
     return expand(pattern, part=PART_NAMES)
+
+
+def of_block(pattern):
+    """A function of the wildcard `part`: the file of the block that the part is in."""
+    return lambda wildcards: pattern.format(
+        block=f"{int(wildcards.part) // BLOCK_PARTS:05d}"
+    )
+
+
+def first_part_of_block(wildcards):
+    return int(wildcards.block) * BLOCK_PARTS
+
+
+def files_of_block(pattern):
+    """A function of the wildcard `block`: one file per part of the block, in part order."""
+
+    def files(wildcards):
+        first = first_part_of_block(wildcards)
+        names = PART_NAMES[first : first + BLOCK_PARTS]
+        return [pattern.format(part=name) for name in names]
+
+    return files
 
 
 def shards_of_all(pattern):
@@ -200,37 +230,44 @@ def tokenizer_training_text():
     return [f"results/corpus/train/00000.{TEXT_ENDING}"]
 
 
-def megabytes(base, per_text_megabyte, text_bytes, attempt):
-    return int((base + per_text_megabyte * text_bytes / 1e6) * 1.5 ** (attempt - 1))
+def memory(amounts):
+    """mem_mb as a function of wildcards and attempt: half as much again with every attempt.
+
+    amounts: wildcards -> (megabytes at least, megabytes per megabyte of data, bytes of data).
+    """
+
+    def mem_mb(wildcards, attempt):
+        base, per_megabyte, data_bytes = amounts(wildcards)
+        return int((base + per_megabyte * data_bytes / 1e6) * 1.5 ** (attempt - 1))
+
+    # Snakemake looks at the signature whenever it calls this, several times for each job: a tenth
+    # of a dry run of 40,000 jobs. It is found at once where it is written down.
+    mem_mb.__signature__ = inspect.signature(mem_mb)
+    return mem_mb
 
 
 def part_memory(base, per_text_megabyte):
     """mem_mb that follows from the text bytes of the job's part."""
-    return lambda wildcards, attempt: megabytes(
-        base, per_text_megabyte, part_of(wildcards).text_bytes, attempt
+    return memory(
+        lambda wildcards: (base, per_text_megabyte, part_of(wildcards).text_bytes)
     )
 
 
 def shard_memory(base, per_text_megabyte):
     """mem_mb that follows from the text bytes per shard."""
-    return lambda wildcards, attempt: megabytes(
-        base, per_text_megabyte, config["output"]["shard_bytes"], attempt
-    )
+    shard_bytes = config["output"]["shard_bytes"]
+    return memory(lambda wildcards: (base, per_text_megabyte, shard_bytes))
 
 
 def documents_memory(base, bytes_per_document):
     """mem_mb of a job that holds a few bytes of every document at once."""
     expected = sum(part.text_bytes for part in PARTS) // EXPECTED_DOCUMENT_BYTES
-    return lambda wildcards, attempt: megabytes(
-        base, 1, expected * bytes_per_document, attempt
-    )
+    return memory(lambda wildcards: (base, 1, expected * bytes_per_document))
 
 
 def bucket_memory(base, bytes_per_entry):
     """mem_mb of a pair job, which holds so many band keys at once."""
-    return lambda wildcards, attempt: megabytes(
-        base, 1, BUCKET_ENTRIES * bytes_per_entry, attempt
-    )
+    return memory(lambda wildcards: (base, 1, BUCKET_ENTRIES * bytes_per_entry))
 
 
 def show_result():

@@ -1,9 +1,10 @@
 """Train documents whose text is held out, by SHA-256.
 
-reads    results/holdout/{part}.npy of every part, the held_out sources; per part its digests
+reads    results/holdout/{part}.npy of every part, through results/holdout/complete.json; the
+         held_out sources; the digests of the parts
 writes   results/holdout/evaluation.npy     digest, origin: texts of the held_out sources
          results/holdout/all.npy            the same of every held-out text
-         results/decontaminate/{part}.npy   uint8: who holds the document's text out, 0 nobody
+         results/decontaminate/{block}.npy  id, origin of the train documents that equal one
 """
 
 
@@ -33,7 +34,7 @@ rule evaluation:
 
 rule holdout:
     input:
-        parts=of_parts("results/holdout/{part}.npy"),
+        listing="results/holdout/complete.json",
         evaluation="results/holdout/evaluation.npy",
     output:
         held_out="results/holdout/all.npy",
@@ -53,20 +54,21 @@ rule holdout:
 
 rule decontaminate:
     input:
-        decisions="results/assign/{part}.arrow",
-        digests="results/digests/{part}.npy",
+        decisions=files_of_block("results/assign/{part}.arrow"),
+        digests=files_of_block("results/digests/{part}.npy"),
         held_out="results/holdout/all.npy",
     output:
-        marks="results/decontaminate/{part}.npy",
+        marks="results/decontaminate/{block}.npy",
     log:
-        "logs/decontaminate/{part}.log",
+        "logs/decontaminate/{block}.log",
     benchmark:
-        "logs/decontaminate/{part}.tsv"
+        "logs/decontaminate/{block}.tsv"
     conda:
         "../envs/corpusmill.yaml"
     resources:
         mem_mb=held_out_memory(base=600, bytes_per_text=20),
     params:
+        first=first_part_of_block,
         code=code_digest("decontaminate"),
     script:
         "../scripts/decontaminate.py"

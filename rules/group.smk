@@ -1,6 +1,7 @@
 """Connected components of all pairs, and who of each is kept.
 
-reads    results/pairs/*.npy; for the choice: results/filter/{part}.arrow
+reads    results/pairs/*.npy; for the choice: results/filter/{part}.arrow, through
+         results/bands/complete.json
 writes   results/groups/winners.npy   uint64 (documents of all parts,): the id of the kept document
          results/groups/starts.npy    int64 (parts + 1,): where each part begins in it
 """
@@ -10,7 +11,6 @@ rule group:
     input:
         listing="results/bands/complete.json",
         pairs=expand("results/pairs/{bucket}.npy", bucket=BUCKET_NAMES),
-        verdicts=of_parts("results/filter/{part}.arrow"),
     output:
         winners="results/groups/winners.npy",
         starts="results/groups/starts.npy",

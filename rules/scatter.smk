@@ -12,7 +12,7 @@ rule scatter:
     input:
         text="results/text/{part}.arrow",
         decisions="results/assign/{part}.arrow",
-        marks="results/decontaminate/{part}.npy",
+        marks=of_block("results/decontaminate/{block}.npy"),
     output:
         data="results/scatter/{part}.arrows",
         index="results/scatter/{part}.npy",
@@ -36,7 +36,6 @@ rule scatter:
 rule complete_scatter:
     input:
         counts=of_parts("results/scatter/{part}.json"),
-        data=of_parts("results/scatter/{part}.arrows"),
     output:
         "results/scatter/complete.json",
     log:

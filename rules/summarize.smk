@@ -15,7 +15,7 @@ rule ledger:
         counts="results/text/{part}.json",
         verdicts="results/filter/{part}.arrow",
         decisions="results/assign/{part}.arrow",
-        marks="results/decontaminate/{part}.npy",
+        marks=of_block("results/decontaminate/{block}.npy"),
     output:
         rows="results/ledger/{part}.parquet",
         account="results/ledger/{part}.json",

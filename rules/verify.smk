@@ -86,7 +86,11 @@ rule manifest:
     params:
         numbers={
             "parts": PART_NAMES,
-            "buckets": BUCKET_NAMES,
+            "others": {
+                "pair": BUCKET_NAMES,
+                "pairs": BUCKET_NAMES,
+                "decontaminate": BLOCK_NAMES,
+            },
             "shards": SHARDS,
             "text_ending": TEXT_ENDING,
         },

@@ -8,7 +8,7 @@ import numpy as np
 from corpusmill.decisions import copies_of, splits_of
 from corpusmill.document_ids import ids_of_part
 from corpusmill.fates import DUPLICATE, KEPT, NAMES, NOT_SAMPLED
-from corpusmill.files import load_array, save_array
+from corpusmill.files import file_sha256, load_array, save_array, save_json
 from corpusmill.holdout import gathered
 from corpusmill.step_log import step_log
 from corpusmill.tables import load_labels, load_table, save_table
@@ -25,6 +25,7 @@ def assign(
     seed: int,
     decisions: Path,
     held_out: Path,
+    counts: Path,
 ) -> None:
     (fate,) = load_table(verdicts, "fate")
     fate = fate.copy()
@@ -40,7 +41,12 @@ def assign(
     copies[fate != KEPT] = 0
     save_table(decisions, fate=fate, winner=winner, split=split, copies=copies)
     out = (fate == KEPT) & (split > 0)
-    save_array(held_out, gathered([load_array(digests)[out]], [split[out]]))
+    table = gathered([load_array(digests)[out]], [split[out]])
+    save_array(held_out, table)
+    save_json(
+        counts,
+        {"held_out": len(table), "file": str(held_out), "sha256": file_sha256(held_out)},
+    )
     for value, name in NAMES.items():
         logging.info("%s: %d documents", name, (fate == value).sum())
 
@@ -58,4 +64,5 @@ if __name__ == "__main__":
             seed=snakemake.params.seed,
             decisions=Path(snakemake.output.decisions),
             held_out=Path(snakemake.output.held_out),
+            counts=Path(snakemake.output.counts),
         )

@@ -40,6 +40,8 @@ def band(
             "banded": int(chosen.size),
             "file": str(entries),
             "sha256": file_sha256(entries),
+            "verdicts": str(verdicts),
+            "verdicts_sha256": file_sha256(verdicts),
         },
     )
     logging.info("%d of %d documents in %d bands", chosen.size, len(table), bands)

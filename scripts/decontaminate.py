@@ -1,29 +1,47 @@
-"""Mark the train documents of one part whose text is held out."""
+"""Mark the train documents of a block of parts whose text is held out."""
 
 import logging
 from pathlib import Path
 
+import numpy as np
+
+from corpusmill.document_ids import ids_of_part
 from corpusmill.fates import KEPT
 from corpusmill.files import load_array, save_array
-from corpusmill.holdout import matches
+from corpusmill.holdout import MARK, matches
+from corpusmill.progress import phase
 from corpusmill.step_log import step_log
 from corpusmill.tables import load_table
 
 
-def decontaminate(decisions: Path, digests: Path, held_out: Path, marks: Path) -> None:
-    """A mark says who holds the text out (holdout.ORIGINS); 0 means the document is clean."""
-    fate, split = load_table(decisions, "fate", "split")
-    found = matches(load_array(digests), load_array(held_out))
-    found[(fate != KEPT) | (split != 0)] = 0
-    save_array(marks, found)
-    logging.info("%d of %d documents are held out elsewhere", (found > 0).sum(), found.size)
+def decontaminate(
+    decisions: list[Path], digests: list[Path], held_out: Path, first: int, marks: Path
+) -> None:
+    """decisions, digests: of the block's parts, the first of which has the number `first`."""
+    texts = load_array(held_out)
+    found = [np.zeros(0, MARK)]
+    with phase("comparing", len(decisions), "parts") as progress:
+        for part, (decision, digest) in enumerate(zip(decisions, digests, strict=True), first):
+            fate, split = load_table(decision, "fate", "split")
+            origins = matches(load_array(digest), texts)
+            origins[(fate != KEPT) | (split != 0)] = 0
+            rows = np.flatnonzero(origins)
+            table = np.zeros(rows.size, MARK)
+            table["id"] = ids_of_part(part, origins.size)[rows]
+            table["origin"] = origins[rows]
+            found.append(table)
+            logging.info("part %05d: %d of %d documents are held out elsewhere", part,
+                         rows.size, origins.size)  # fmt: skip
+            progress.advance(1)
+    save_array(marks, np.concatenate(found))
 
 
 if __name__ == "__main__":
     with step_log(snakemake.log[0]):
         decontaminate(
-            decisions=Path(snakemake.input.decisions),
-            digests=Path(snakemake.input.digests),
+            decisions=[Path(file) for file in snakemake.input.decisions],
+            digests=[Path(file) for file in snakemake.input.digests],
             held_out=Path(snakemake.input.held_out),
+            first=snakemake.params.first,
             marks=Path(snakemake.output.marks),
         )

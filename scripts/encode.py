@@ -1,4 +1,4 @@
-"""Encode one text shard to token ids, after checking the engine on its own documents."""
+"""Encode one text shard to token ids."""
 
 import logging
 from pathlib import Path
@@ -12,44 +12,19 @@ from corpusmill.progress import phase
 from corpusmill.shards import in_batches, read_shard
 from corpusmill.step_log import step_log
 from corpusmill.token_shards import TokenShardWriter
-from corpusmill.tokenizers import (
-    Encoder,
-    Setting,
-    encoder_of,
-    first_difference,
-    load_kept,
-)
-
-CHECKED_DOCUMENTS = 24
-CHECKED_CHARS = 4_000  # of each, from its start: the reference encodes about 1 MB/s
-
-
-def check_engine(reference, encode: Encoder, texts: list[str]) -> None:
-    """Fail unless a sample of the shard's own documents has the reference's ids."""
-    step = max(1, len(texts) // CHECKED_DOCUMENTS)
-    sample = [text[:CHECKED_CHARS] for text in texts[::step]][:CHECKED_DOCUMENTS]
-    if difference := first_difference(reference, encode, sample):
-        raise ValueError(
-            f"the tokenization engine differs from the reference on this shard: {difference}. "
-            "Set tokenizer.engine to reference."
-        )
-    logging.info("%d documents checked against the reference: ids equal", len(sample))
+from corpusmill.tokenizers import Setting, encoder_of
 
 
 def encode(text: Path, folder: Path, bin: Path, idx: Path, facts: Path, placements: Path) -> None:
     setting = Setting.load(folder)
-    reference = load_kept(folder, setting)
-    encoder = encoder_of(folder, reference, setting)
+    encoder = encoder_of(folder, setting)
     ids, copies, sources = [], [], []
     with (
         phase("encoding", text.stat().st_size) as progress,
         TokenShardWriter(bin, idx, facts) as writer,
     ):
-        for number, batch in enumerate(in_batches(read_shard(text, progress))):
-            texts = [document.text for document in batch]
-            if number == 0 and setting.engine != "reference":
-                check_engine(reference, encoder, texts)
-            offsets, tokens = encoder(texts)
+        for batch in in_batches(read_shard(text, progress)):
+            offsets, tokens = encoder([document.text for document in batch])
             origins = [document.corpusmill for document in batch]
             ids += [origin.id for origin in origins]
             copies += [origin.copy for origin in origins]

@@ -35,7 +35,6 @@ def gather(
             progress.advance(1)
     rows = pa.concat_tables(tables)
     order = np.lexsort((rows.column("id").to_numpy(), rows.column("key").to_numpy()))
-    rows = rows.take(pa.array(order))
     by_source: dict[str, Counter] = {}
     sizes = pc.binary_length(rows.column("text")).to_pylist()
     for source, size in zip(rows.column("source").to_pylist(), sizes, strict=True):
@@ -43,7 +42,7 @@ def gather(
         count["documents"] += 1
         count["text_bytes"] += size
     with replacing(text) as temporary, phase("writing", rows.num_rows, "documents") as progress:
-        written = write_shard(temporary, format, rows, progress)
+        written = write_shard(temporary, format, rows, order, progress)
     save_json(
         facts,
         {

@@ -16,19 +16,20 @@ from corpusmill.tables import load_labels, load_table
 def group(
     listing: Path,
     pairs: list[Path],
-    verdicts: list[Path],
     priority: dict[str, int | None],
     weights: dict[str, float],
     engine: str,
     winners: Path,
     starts: Path,
 ) -> None:
-    """verdicts: of every part, in part order.
+    """listing: the band files and the verdicts of all parts.
 
     Who is kept: first not rejected by the filter nor of a source with weight 0, then by the
     source's `priority` (None after all), then the longer text, then the lower id.
     """
-    rows = [part["documents"] for part in load_json(listing)["parts"]]
+    parts = load_json(listing)["parts"]
+    rows = [part["documents"] for part in parts]
+    verdicts = [Path(part["verdicts"]) for part in parts]
     part_starts = np.concatenate([[0], np.cumsum(rows)]).astype(np.int64)
     last = max((rank for rank in priority.values() if rank is not None), default=0) + 1
     ranks = {source: last if rank is None else rank for source, rank in priority.items()}
@@ -56,7 +57,6 @@ if __name__ == "__main__":
         group(
             listing=Path(snakemake.input.listing),
             pairs=[Path(file) for file in snakemake.input.pairs],
-            verdicts=[Path(file) for file in snakemake.input.verdicts],
             priority=snakemake.params.priority,
             weights=snakemake.params.weights,
             engine=snakemake.params.engine,

@@ -3,13 +3,14 @@
 import logging
 from pathlib import Path
 
-from corpusmill.files import load_array, save_array
+from corpusmill.files import load_array, load_json, save_array
 from corpusmill.holdout import gathered
 from corpusmill.step_log import step_log
 
 
-def holdout(parts: list[Path], evaluation: Path, held_out: Path) -> None:
-    """parts: the held-out digests of every part; evaluation: those of the held_out sources."""
+def holdout(listing: Path, evaluation: Path, held_out: Path) -> None:
+    """listing: the held-out digests of all parts; evaluation: those of the held_out sources."""
+    parts = [part["file"] for part in load_json(listing)["parts"]]
     tables = [load_array(file) for file in (evaluation, *parts)]
     table = gathered([t["digest"] for t in tables], [t["origin"] for t in tables])
     save_array(held_out, table)
@@ -19,7 +20,7 @@ def holdout(parts: list[Path], evaluation: Path, held_out: Path) -> None:
 if __name__ == "__main__":
     with step_log(snakemake.log[0]):
         holdout(
-            parts=[Path(file) for file in snakemake.input.parts],
+            listing=Path(snakemake.input.listing),
             evaluation=Path(snakemake.input.evaluation),
             held_out=Path(snakemake.output.held_out),
         )

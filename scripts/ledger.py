@@ -13,7 +13,7 @@ from corpusmill.accounts import imbalances
 from corpusmill.document_ids import ids_of_part
 from corpusmill.fates import CONTAMINATED, DUPLICATE, KEPT, MALFORMED, NAMES, SPLITS, TOO_SHORT
 from corpusmill.files import load_array, load_json, replacing, save_json
-from corpusmill.holdout import ORIGINS
+from corpusmill.holdout import ORIGINS, marks_of_part
 from corpusmill.step_log import step_log
 from corpusmill.tables import load_table
 from corpusmill.texts import TextPart
@@ -40,7 +40,7 @@ def document_rows(text: TextPart, part: int, verdicts, decisions, marks) -> pa.T
     """The ledger rows of the part's documents; measured values only where they decided."""
     chars, sizes = load_table(verdicts, "chars", "text_bytes")
     fate, winner, split, copies = load_table(decisions, "fate", "winner", "split", "copies")
-    marks = load_array(marks)
+    marks = marks_of_part(load_array(marks), part, fate.size)
     fate = np.where(marks > 0, np.uint8(CONTAMINATED), fate)
     kept = fate == KEPT
 

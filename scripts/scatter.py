@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 
 from corpusmill.document_ids import ids_of_part
 from corpusmill.files import file_sha256, load_array, save_json
+from corpusmill.holdout import marks_of_part
 from corpusmill.progress import phase
 from corpusmill.scattering import SCHEMA, write_scattered
 from corpusmill.step_log import step_log
@@ -29,7 +30,8 @@ def scatter(
     counts: Path,
 ) -> None:
     copies, split = load_table(decisions, "copies", "split")
-    copies = np.where(load_array(marks) == 0, copies, 0)
+    clean = marks_of_part(load_array(marks), part, copies.size) == 0
+    copies = np.where(clean, copies, 0)
     ids = ids_of_part(part, copies.size)
     row, copy, key, target = emissions(ids, copies, split, shards, seed)
     sources = TextPart(text, ["file"]).sources()

@@ -6,7 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpusmill.fates import SPLITS
-from corpusmill.holdout import DTYPE, EVALUATION, ORIGINS, gathered, matches
+from corpusmill.holdout import (
+    DTYPE,
+    EVALUATION,
+    MARK,
+    ORIGINS,
+    gathered,
+    marks_of_part,
+    matches,
+)
 
 # Few different digests, some with the same first 8 bytes: only the rest tells them apart.
 digests = st.builds(
@@ -53,6 +61,15 @@ def test_matches__need_the_whole_digest():
 def test_matches__of_nothing_are_none():
     assert matches(array([]), table([[(b"\1" * 32, 2)]])).tolist() == []
     assert matches(array([b"\1" * 32]), table([])).tolist() == [0]
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 5), st.integers(1, 3)), max_size=9))
+def test_marks_of_part__are_the_marks_of_its_rows(found):
+    by_row = {(part, row): origin for part, row, origin in found}
+    marks = np.array([(part << 32 | row, by_row[part, row]) for part, row in sorted(by_row)], MARK)
+    for part in range(3):
+        expected = [by_row.get((part, row), 0) for row in range(6)]
+        assert marks_of_part(marks, part, 6).tolist() == expected
 
 
 def test_origins__are_the_held_out_splits_and_the_evaluation_files():

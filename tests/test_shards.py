@@ -1,9 +1,13 @@
 """Final text shards: the text, its own fields untouched, and who it is."""
 
 import hashlib
+import itertools
 import json
+import tempfile
+from pathlib import Path
 
 import msgspec
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -12,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpusmill import shards
+from corpusmill.progress import phase
 from corpusmill.scattering import SCHEMA
 from corpusmill.shards import Document, Origin, in_batches, read_shard, record_line, write_shard
 
@@ -34,7 +39,7 @@ def table(rows) -> pa.Table:
 def write(tmp_path, progress):
     def shard(rows, format, name="0"):
         path = tmp_path / f"{name}.{format}"
-        return path, write_shard(path, format, table(rows), progress)
+        return path, write_shard(path, format, table(rows), np.arange(len(rows)), progress)
 
     return shard
 
@@ -122,6 +127,31 @@ def test_write_shard__blocks_do_not_change_the_documents(write, format, progress
     monkeypatch.setattr(shards, "ROW_GROUP", 2)
     path, _ = write(ROWS * 3, format)
     assert list(read_shard(path, progress)) == expected_documents(ROWS * 3)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@given(order=st.permutations(range(6)), cuts=st.lists(st.integers(0, 6)))
+def test_write_shard__writes_rows_of_any_pieces_in_any_order(format, order, cuts):
+    rows = ROWS + ROWS[::-1]
+    bounds = sorted({0, *cuts, 6})
+    pieces = pa.concat_tables(
+        [table(rows).slice(start, stop - start) for start, stop in itertools.pairwise(bounds)]
+        + [table([])]
+    )
+    with tempfile.TemporaryDirectory() as folder, phase("writing", unit="documents") as progress:
+        path = Path(folder) / f"0.{format}"
+        write_shard(path, format, pieces, np.array(order), progress)
+        got = list(read_shard(path, progress))
+    assert got == expected_documents([rows[k] for k in order])
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_read_shard__reads_only_the_rows_asked_for(write, format, progress, monkeypatch):
+    monkeypatch.setattr(shards, "ROW_GROUP", 2)
+    path, _ = write(ROWS * 2, format)
+    expected = expected_documents(ROWS * 2)
+    got = list(read_shard(path, progress, rows={1, 5}))
+    assert got == [None, expected[1], None, None, None, expected[5]]
 
 
 def test_write_shard__jsonl_lines_are_the_records(write):

@@ -16,9 +16,11 @@ def test_stale_files__are_those_without_a_number_in_this_run(tmp_path):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
-    found = stale_files(tmp_path, {"00000", "00001"}, {"00002"}, {"train": 1, "test": 1}, "parquet")
+    others = {"pairs": ["00002"]}
+    shards = {"train": 1, "test": 1}
+    found = stale_files(tmp_path, ["00000", "00001"], others, shards, "parquet")
     assert sorted(found) == sorted(tmp_path / name for name in STALE)
 
 
 def test_stale_files__of_no_folder_are_none():
-    assert list(stale_files(Path("/nowhere"), set(), set(), {}, "parquet")) == []
+    assert list(stale_files(Path("/nowhere"), [], {}, {}, "parquet")) == []
