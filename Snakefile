@@ -1,7 +1,8 @@
 """corpusmill: raw text shards in, training-ready token shards out.
 
-demo -> plan -> normalize -> filter -> sign -> band -> pair -> group -> assign -> decontaminate
-     -> scatter -> gather -> encode -> verify -> manifest, and a ledger of every document.
+demo -> plan -> normalize -> filter -> sign -> band -> pair -> group -> extract -> resolve -> assign
+     -> guard -> decontaminate -> scatter -> gather -> encode -> verify -> manifest, and a ledger of
+     every document.
 """
 
 from snakemake.utils import min_version
@@ -22,6 +23,7 @@ include: "rules/sign.smk"
 include: "rules/band.smk"
 include: "rules/pair.smk"
 include: "rules/group.smk"
+include: "rules/resolve.smk"
 include: "rules/assign.smk"
 include: "rules/decontaminate.smk"
 include: "rules/scatter.smk"
@@ -36,6 +38,7 @@ wildcard_constraints:
     part=r"\d{5}",
     block=r"\d{5}",
     bucket=r"\d{5}",
+    bin=r"\d{5}",
     split="train|validation|test",
     shard=r"\d{5}",
 
@@ -53,6 +56,7 @@ rule all:
         shards_of_all("results/tokens/{split}/{shard}.idx"),
         shards_of_all("results/placements/{split}/{shard}.parquet"),
         of_parts("results/ledger/{part}.parquet"),
+        of_parts("results/clusters/{part}.parquet"),
 
 
 onsuccess:

@@ -48,11 +48,16 @@ def _conflicts(config: dict) -> Iterator[str]:
                 f"dedup.bands ({dedup['bands']}) x dedup.rows ({dedup['rows']}) = {used} exceeds "
                 f"minhash.permutations ({minhash['permutations']}). Lower one or raise the other."
             )
+    if dedup["method"] == "sketch" and dedup["resolve"] == "kept":
+        yield (
+            "dedup.resolve: kept needs to know which pairs are similar, and dedup.method sketch "
+            "does not look. Set resolve to component, or method to verified."
+        )
     names = [source["name"] for source in config["sources"]]
     for name in {name for name in names if names.count(name) > 1}:
         yield f'sources: "{name}" is there twice. Give each source a name of its own.'
     for source in held_out_sources(config):
-        for key in {"weight", "priority"} & set(source):
+        for key in sorted({"weight", "priority", "max_duplicate_fraction"} & set(source)):
             yield f'sources: "{source["name"]}" is held_out and has a {key}. Only milled ones do.'
     tokenizer = config["tokenizer"]["source"]
     if tokenizer.startswith(("/", "./", "../", "~")) and not Path(tokenizer).is_dir():
@@ -91,14 +96,27 @@ def check_config(config: dict, schema_file: Path) -> None:
         raise ValueError("\n".join(lines))
 
 
+RECALL = 0.995
+"""Of pairs just at the threshold, the share that auto bands and rows find for verification."""
+
+
 def band_setting(config: dict) -> tuple[int, int]:
-    """(bands, rows): as given, or those with the least expected error at the threshold."""
-    dedup = config["dedup"]
+    """(bands, rows): as given; or, if candidates are verified, the longest rows that find RECALL
+    of them; or, if not, those with the least expected error at the threshold."""
+    dedup, permutations = config["dedup"], config["minhash"]["permutations"]
+    if dedup["method"] == "exact":
+        return 0, 1
     if dedup["bands"] != "auto":
         return dedup["bands"], dedup["rows"]
+    if dedup["method"] == "verified":
+        for rows in range(permutations, 0, -1):
+            bands = permutations // rows
+            if 1 - (1 - dedup["threshold"] ** rows) ** bands >= RECALL:
+                return bands, rows
+        return permutations, 1
     from datasketch import MinHashLSH
 
-    lsh = MinHashLSH(dedup["threshold"], num_perm=config["minhash"]["permutations"])
+    lsh = MinHashLSH(dedup["threshold"], num_perm=permutations)
     return lsh.b, lsh.r
 
 

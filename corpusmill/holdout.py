@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from corpusmill.digests import digest_words
 from corpusmill.document_ids import ROW_BITS, ROW_MASK
 from corpusmill.fates import SPLITS
 
@@ -32,19 +33,14 @@ def gathered(digests: list[np.ndarray], origins: list[np.ndarray]) -> np.ndarray
     return table
 
 
-def _heads(digests: np.ndarray) -> np.ndarray:
-    """uint64: the first 8 bytes of each digest as a number that sorts as they do."""
-    return np.ascontiguousarray(digests[:, :8]).view(">u8").ravel().astype(np.uint64)
-
-
 def matches(digests: np.ndarray, held_out: np.ndarray) -> np.ndarray:
     """uint8 (documents,): the origin of the held-out text that each document equals, or 0."""
     origins = np.zeros(len(digests), np.uint8)
     if not len(digests) or not len(held_out):
         return origins
     # Of the held-out texts only the first 8 bytes are held: 8 bytes each, in their sorted order.
-    heads = _heads(held_out["digest"])
-    mine = _heads(digests)
+    heads = digest_words(held_out["digest"])
+    mine = digest_words(digests)
     first = np.searchsorted(heads, mine, "left")
     last = np.searchsorted(heads, mine, "right")
     for row in np.flatnonzero(first < last):  # few: compare the whole digests

@@ -1,12 +1,13 @@
-"""LSH: sorted band keys of a part, and the pairs of documents that share one."""
+"""LSH: sorted keys of a part's documents, and whose keys are equal."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from corpusmill.buckets import Slice, halves
+from corpusmill.digests import digest_words
 from corpusmill.document_ids import ROW_BITS, mixed
 from corpusmill.files import load_array, replacing
 
@@ -30,17 +31,25 @@ def band_keys(signatures: np.ndarray, rows: np.ndarray, first: int, width: int) 
 
 
 def sorted_bands(signatures: np.ndarray, rows: np.ndarray, bands: int, width: int, path: Path):
-    """Write the band keys of the given rows: per band its keys ascending, then their rows.
+    """Write the band keys of the given rows as a file of `Bands`."""
+    unsorted = (band_keys(signatures, rows, band * width, width) for band in range(bands))
+    _save_bands(path, unsorted, bands, rows)
 
-    Two .npy arrays, one behind the other: keys uint64 and rows uint32, both (bands, entries), so
+
+def sorted_digests(digests: np.ndarray, rows: np.ndarray, path: Path):
+    """Write the first words of the given rows' digests as a file of `Bands`, of a single band."""
+    _save_bands(path, [digest_words(digests[rows])], 1, rows)
+
+
+def _save_bands(path: Path, unsorted: Iterable[np.ndarray], bands: int, rows: np.ndarray) -> None:
+    """Two .npy arrays, one behind the other: keys uint64 and rows uint32, both (bands, entries), so
     that a job maps the file and reads its slice. Equal keys stand in ascending row order.
     """
     keys = np.empty((bands, rows.size), np.uint64)
     order = np.empty((bands, rows.size), np.uint32)
-    for band in range(bands):
-        unsorted = band_keys(signatures, rows, band * width, width)
-        ranks = np.argsort(unsorted, kind="stable")
-        keys[band] = unsorted[ranks]
+    for band, of_rows in enumerate(unsorted):
+        ranks = np.argsort(of_rows, kind="stable")
+        keys[band] = of_rows[ranks]
         order[band] = rows[ranks]
     with replacing(path) as temporary, open(temporary, "wb") as file:
         np.save(file, keys, allow_pickle=False)
@@ -77,20 +86,7 @@ def _range(keys: np.ndarray, low: int, high: int) -> tuple[int, int]:
     return start, int(np.searchsorted(keys, np.uint64(high), "left"))
 
 
-def star_edges(keys: np.ndarray, ids: np.ndarray) -> np.ndarray:
-    """uint64 (edges, 2): (first id of the key's group, id) for every later entry of each group.
-
-    keys: sorted, equal keys with ascending ids. A group of k documents gives k - 1 edges: its
-    component is the same as with all k * (k - 1) / 2.
-    """
-    later = keys[1:] == keys[:-1]
-    head = np.zeros(keys.size, np.int64)
-    head[1:] = np.where(later, 0, np.arange(1, keys.size))
-    head = np.maximum.accumulate(head)[1:][later]
-    return np.column_stack([ids[head], ids[1:][later]])
-
-
-def entries_of_slice(parts: list[Bands], share: Slice) -> int:
+def count_entries(parts: list[Bands], share: Slice) -> int:
     """How many band keys of all parts are in the slice."""
     total = 0
     for part in parts:
@@ -102,16 +98,16 @@ def entries_of_slice(parts: list[Bands], share: Slice) -> int:
 
 def bounded_slices(parts: list[Bands], share: Slice, most: int) -> Iterator[Slice]:
     """The slice in pieces of at most `most` band keys; a single key is never cut."""
-    if share.high - share.low > 1 and entries_of_slice(parts, share) > most:
+    if share.high - share.low > 1 and count_entries(parts, share) > most:
         for half in halves(share):
             yield from bounded_slices(parts, half, most)
     else:
         yield share
 
 
-def pairs_of_slice(parts: list[Bands], share: Slice) -> np.ndarray:
-    """uint64 (pairs, 2): star edges (least id, other id) of every key in the slice."""
-    keys, ids = [], []
+def entries_in(parts: list[Bands], share: Slice) -> tuple[np.ndarray, np.ndarray]:
+    """(keys, ids) of all entries in the slice, sorted by key and then by id."""
+    keys, ids = [np.zeros(0, np.uint64)], [np.zeros(0, np.uint64)]
     for part in parts:
         if part.keys.size == 0:
             continue
@@ -119,9 +115,7 @@ def pairs_of_slice(parts: list[Bands], share: Slice) -> np.ndarray:
         keys.append(part.keys[share.band, start:stop])
         rows = part.rows[share.band, start:stop].astype(np.uint64)
         ids.append(np.uint64(part.part << ROW_BITS) | rows)
-    if not keys:
-        return np.zeros((0, 2), np.uint64)
     all_keys, all_ids = np.concatenate(keys), np.concatenate(ids)
     # Stable: parts come in ascending order, so equal keys keep ascending ids, on any machine.
     order = np.argsort(all_keys, kind="stable")
-    return star_edges(all_keys[order], all_ids[order])
+    return all_keys[order], all_ids[order]

@@ -25,6 +25,8 @@ class InputFile(NamedTuple):
 class Part(NamedTuple):
     number: int
     files: list[InputFile]
+    generation: int = 1
+    """1 for the parts of the first plan, 2 for those of files that came later, and so on."""
 
     @property
     def name(self) -> str:
@@ -72,13 +74,20 @@ def list_inputs(sources: list[dict], generated: dict[str, int]) -> list[InputFil
     return inputs
 
 
-def plan_parts(inputs: list[InputFile], part_bytes: int, earlier: list[list[str]]) -> list[Part]:
-    """The parts: those of an `earlier` plan (paths per part) as they were, then new ones.
+class EarlierPart(NamedTuple):
+    """A part of a plan that stands."""
+
+    generation: int
+    paths: list[str]
+
+
+def plan_parts(inputs: list[InputFile], part_bytes: int, earlier: list[EarlierPart]) -> list[Part]:
+    """The parts: those of an `earlier` plan as they were, then new ones, of a new generation.
 
     A new part is closed when the next file would make it larger than part_bytes.
     """
     known = {file.path: file for file in inputs}
-    placed = [path for paths in earlier for path in paths]
+    placed = [path for part in earlier for path in part.paths]
     gone = [path for path in placed if path not in known]
     if gone and len(gone) == len(placed):
         earlier, gone, placed = [], [], []  # another corpus altogether
@@ -88,7 +97,11 @@ def plan_parts(inputs: list[InputFile], part_bytes: int, earlier: list[list[str]
             f"({len(gone)} such files). Bring it back, or remove results/plan/parts.jsonl to plan "
             "anew: every document then gets a new id."
         )
-    parts = [Part(number, [known[path] for path in paths]) for number, paths in enumerate(earlier)]
+    parts = [
+        Part(number, [known[path] for path in part.paths], part.generation)
+        for number, part in enumerate(earlier)
+    ]
+    generation = max((part.generation for part in earlier), default=0) + 1
     old = set(placed)
     open_files: list[InputFile] = []
     open_bytes = 0
@@ -96,12 +109,12 @@ def plan_parts(inputs: list[InputFile], part_bytes: int, earlier: list[list[str]
         if file.path in old:
             continue
         if open_files and open_bytes + file.text_bytes > part_bytes:
-            parts.append(Part(len(parts), open_files))
+            parts.append(Part(len(parts), open_files, generation))
             open_files, open_bytes = [], 0
         open_files.append(file)
         open_bytes += file.text_bytes
     if open_files:
-        parts.append(Part(len(parts), open_files))
+        parts.append(Part(len(parts), open_files, generation))
     return parts
 
 
@@ -109,19 +122,29 @@ def plan_lines(parts: list[Part], part_bytes: int) -> list[str]:
     """The plan as JSON lines: a heading, then one line per part."""
     heading = json.dumps({"corpusmill.plan": 1, "part_bytes": part_bytes})
     return [heading] + [
-        json.dumps({"part": part.number, "files": [file._asdict() for file in part.files]})
+        json.dumps(
+            {
+                "part": part.number,
+                "generation": part.generation,
+                "files": [file._asdict() for file in part.files],
+            }
+        )
         for part in parts
     ]
 
 
-def earlier_plan(path: Path, part_bytes: int) -> list[list[str]]:
-    """The paths of each part of the plan that stands; none if it was made for other part_bytes."""
+def earlier_plan(path: Path, part_bytes: int) -> list[EarlierPart]:
+    """The parts of the plan that stands; none if it was made for other part_bytes."""
     if not path.exists():
         return []
     heading, *lines = path.read_text("utf-8").splitlines()
     if json.loads(heading).get("part_bytes") != part_bytes:
         return []
-    return [[file["path"] for file in json.loads(line)["files"]] for line in lines]
+    parts = [json.loads(line) for line in lines]
+    return [
+        EarlierPart(part.get("generation", 1), [file["path"] for file in part["files"]])
+        for part in parts
+    ]
 
 
 def shard_counts(

@@ -38,6 +38,33 @@ def blocks_of(sizes: np.ndarray, start: int, stop: int) -> Iterator[slice]:
         done += more
 
 
+def write_streams(
+    file,
+    schema: pa.Schema,
+    rows_of: Callable[[slice], pa.Table],
+    sizes: np.ndarray,
+    targets: np.ndarray,
+    count: int,
+) -> np.ndarray:
+    """Write rows, which are ordered by target, as one stream per target in 0..count-1.
+
+    rows_of: the rows of a slice; never asked for more than about BLOCK_BYTES of text at once, as
+    `sizes` (bytes of each row) say, however often a document is repeated.
+    Returns uint64 (count + 1,), the byte of `file` at which each target's stream starts; a target
+    without rows has none.
+    """
+    starts = np.searchsorted(targets, np.arange(count + 1))
+    offsets = np.zeros(count + 1, np.uint64)
+    for target in range(count):
+        offsets[target] = file.tell()
+        if starts[target] < starts[target + 1]:
+            with pa.ipc.new_stream(file, schema, options=IPC_OPTIONS) as stream:
+                for block in blocks_of(sizes, int(starts[target]), int(starts[target + 1])):
+                    stream.write_table(rows_of(block))
+    offsets[count] = file.tell()
+    return offsets
+
+
 def write_scattered(
     data: Path,
     index: Path,
@@ -46,31 +73,21 @@ def write_scattered(
     targets: np.ndarray,
     count: int,
 ) -> None:
-    """Write rows, which are ordered by target, as one stream per target in 0..count-1.
-
-    rows_of: the rows of a slice; never asked for more than about BLOCK_BYTES of text at once, as
-    `sizes` (bytes of each row) say, however often a document is repeated.
-    index: uint64 (count + 1,), the byte at which each target's stream starts in `data`; a target
-    without rows has none.
-    """
-    starts = np.searchsorted(targets, np.arange(count + 1))
-    offsets = np.zeros(count + 1, np.uint64)
+    """Write the streams of one part, and in `index` where each begins."""
     with replacing(data) as temporary, open(temporary, "wb") as file:
-        for target in range(count):
-            offsets[target] = file.tell()
-            if starts[target] < starts[target + 1]:
-                with pa.ipc.new_stream(file, SCHEMA, options=IPC_OPTIONS) as stream:
-                    for block in blocks_of(sizes, int(starts[target]), int(starts[target + 1])):
-                        stream.write_table(rows_of(block))
-        offsets[count] = file.tell()
+        offsets = write_streams(file, SCHEMA, rows_of, sizes, targets, count)
     save_array(index, offsets)
 
 
-def read_scattered(data: Path, index: Path, target: int) -> Iterator[pa.Table]:
+def read_stream(data: Path, offsets: np.ndarray, target: int) -> Iterator[pa.Table]:
     """The rows of one target, if there are any; nothing else of the file is read."""
-    offsets = load_array(index)
     start, stop = int(offsets[target]), int(offsets[target + 1])
     if start < stop:
         with open(data, "rb") as file:
             file.seek(start)
             yield pa.ipc.open_stream(file.read(stop - start)).read_all()
+
+
+def read_scattered(data: Path, index: Path, target: int) -> Iterator[pa.Table]:
+    """The rows of one target of a part."""
+    yield from read_stream(data, load_array(index), target)

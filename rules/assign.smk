@@ -1,10 +1,12 @@
 """The fate, the split and the copies of every document: decisions only.
 
-reads    results/filter/{part}.arrow, results/digests/{part}.npy, results/groups/winners.npy
-writes   results/assign/{part}.arrow   fate, winner, split, copies
+reads    results/filter/{part}.arrow, results/digests/{part}.npy; results/resolved/{bin}.npy,
+         through results/resolved/complete.json
+writes   results/assign/{part}.arrow   fate, winner, similarity, stage, split, copies
+         results/clusters/{part}.parquet   of dropped duplicates: for whom, how similar, why
          results/holdout/{part}.npy    digest, origin of the part's own held-out texts
-         results/holdout/{part}.json   texts, digest
-         results/holdout/complete.json  all of these, in part order
+         results/assign/{part}.json    counts, digest
+         results/assign/complete.json  all of these, in part order
 """
 
 
@@ -12,12 +14,12 @@ rule assign:
     input:
         verdicts="results/filter/{part}.arrow",
         digests="results/digests/{part}.npy",
-        winners="results/groups/winners.npy",
-        starts="results/groups/starts.npy",
+        resolved="results/resolved/complete.json",
     output:
         decisions="results/assign/{part}.arrow",
         held_out="results/holdout/{part}.npy",
-        counts="results/holdout/{part}.json",
+        clusters="results/clusters/{part}.parquet",
+        counts="results/assign/{part}.json",
     log:
         "logs/assign/{part}.log",
     benchmark:
@@ -37,9 +39,9 @@ rule assign:
 
 rule complete_assign:
     input:
-        counts=of_parts("results/holdout/{part}.json"),
+        counts=of_parts("results/assign/{part}.json"),
     output:
-        "results/holdout/complete.json",
+        "results/assign/complete.json",
     log:
         "logs/complete_assign/complete.log",
     benchmark:

@@ -1,7 +1,8 @@
-"""Sorted LSH band keys of each part, and the word that all parts have them.
+"""Sorted LSH band keys and digests of each part, and the word that all parts have them.
 
-reads    results/signatures/{part}.npy, results/filter/{part}.arrow
+reads    results/signatures/{part}.npy, results/digests/{part}.npy, results/filter/{part}.arrow
 writes   results/bands/{part}.npy          keys uint64, rows uint32: (bands, entries) each
+         results/bands/{part}.texts.npy    the same of the digests: one band
          results/bands/{part}.json         documents, entries, digests
          results/bands/complete.json       all of these, in part order
 """
@@ -10,9 +11,11 @@ writes   results/bands/{part}.npy          keys uint64, rows uint32: (bands, ent
 rule band:
     input:
         signatures="results/signatures/{part}.npy",
+        digests="results/digests/{part}.npy",
         verdicts="results/filter/{part}.arrow",
     output:
-        entries="results/bands/{part}.npy",
+        band_entries="results/bands/{part}.npy",
+        text_entries="results/bands/{part}.texts.npy",
         counts="results/bands/{part}.json",
     log:
         "logs/band/{part}.log",

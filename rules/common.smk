@@ -75,10 +75,13 @@ FRACTIONS = fractions(config)
 SHARDS = planning.shard_counts(
     PARTS, WEIGHTS, FRACTIONS, config["output"]["shard_bytes"]
 )
+METHOD = config["dedup"]["method"]
 BANDS, BAND_ROWS = band_setting(config)
+PERMUTATIONS = 0 if METHOD == "exact" else config["minhash"]["permutations"]
 
-# What is done in a moment for a part is done for so many at once.
-BLOCK_PARTS = 16
+# What is done in a moment for a part is done for so many at once, if there are enough for many
+# blocks.
+BLOCK_PARTS = max(1, min(16, len(PARTS) // 8))
 BLOCK_NAMES = [f"{block:05d}" for block in range(-(-len(PARTS) // BLOCK_PARTS))]
 
 # What jobs are cut by before a document is read. Smaller documents are more of them: a pair job
@@ -87,10 +90,13 @@ EXPECTED_DOCUMENT_BYTES = 500
 BUCKET_ENTRIES = config["input"]["part_bytes"] // 16
 BUCKETS = bucket_count(
     sum(part.text_bytes for part in PARTS) // EXPECTED_DOCUMENT_BYTES,
-    BANDS,
+    BANDS + 1,
     bucket_entries=BUCKET_ENTRIES,
 )
 BUCKET_NAMES = [f"{bucket:05d}" for bucket in range(BUCKETS)]
+# Were every document like another, a bin would hold the texts of two parts.
+BINS = -(-len(PARTS) // 2)
+BIN_NAMES = [f"{bin:05d}" for bin in range(BINS)]
 TEXT_ENDING = config["output"]["format"]
 JOINED_NAMES = {"train": "train", "validation": "val", "test": "test"}
 USES_DEMO = any(
@@ -136,6 +142,20 @@ def described(files):
 def of_sources(key, default):
     """What the config says under a key of each source; the default where it says nothing."""
     return {name: source.get(key, default) for name, source in SOURCES.items()}
+
+
+def preference():
+    """Which of the documents that are alike is kept; see corpusmill/order.py."""
+    generations = [part.generation for part in PARTS]
+    return {
+        "priority": of_sources("priority", None),
+        "weights": WEIGHTS,
+        "field": config["dedup"]["prefer"]["field"],
+        "generations": generations if config["dedup"]["earlier_first"] else None,
+    }
+
+
+PREFERENCE = preference()
 
 
 # Functions of the wildcards, though there are none: in a literal a brace in a file name would be
@@ -251,6 +271,12 @@ def part_memory(base, per_text_megabyte):
     return memory(
         lambda wildcards: (base, per_text_megabyte, part_of(wildcards).text_bytes)
     )
+
+
+def largest_part_memory(base, per_text_megabyte):
+    """mem_mb that follows from the text bytes of the largest part."""
+    largest = max(part.text_bytes for part in PARTS)
+    return memory(lambda wildcards: (base, per_text_megabyte, largest))
 
 
 def shard_memory(base, per_text_megabyte):

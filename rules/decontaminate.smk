@@ -1,6 +1,6 @@
 """Train documents whose text is held out, by SHA-256.
 
-reads    results/holdout/{part}.npy of every part, through results/holdout/complete.json; the
+reads    results/holdout/{part}.npy of every part, through results/assign/complete.json; the
          held_out sources; the digests of the parts
 writes   results/holdout/evaluation.npy     digest, origin: texts of the held_out sources
          results/holdout/all.npy            the same of every held-out text
@@ -34,7 +34,8 @@ rule evaluation:
 
 rule holdout:
     input:
-        listing="results/holdout/complete.json",
+        listing="results/assign/complete.json",
+        passed="results/duplicates.json",
         evaluation="results/holdout/evaluation.npy",
     output:
         held_out="results/holdout/all.npy",

@@ -20,6 +20,7 @@ rule filter:
         mem_mb=part_memory(base=500, per_text_megabyte=0.1),
     params:
         min_chars=config["filter"]["min_chars"],
+        prefer=config["dedup"]["prefer"],
         code=code_digest("filter"),
     script:
         "../scripts/filter.py"

@@ -1,18 +1,17 @@
-"""Connected components of all pairs, and who of each is kept.
+"""Connected components of all pairs, each in one of the bins that are resolved apart.
 
-reads    results/pairs/*.npy; for the choice: results/filter/{part}.arrow, through
-         results/bands/complete.json
-writes   results/groups/winners.npy   uint64 (documents of all parts,): the id of the kept document
-         results/groups/starts.npy    int64 (parts + 1,): where each part begins in it
+reads    results/pairs/{bucket}.npy, through results/pairs/complete.json
+writes   results/groups/labels.npy   uint32 (documents of all parts,): bin, and who must be read
+         results/groups/starts.npy   int64 (parts + 1,): where each part begins in it
 """
 
 
 rule group:
     input:
         listing="results/bands/complete.json",
-        pairs=expand("results/pairs/{bucket}.npy", bucket=BUCKET_NAMES),
+        pairs="results/pairs/complete.json",
     output:
-        winners="results/groups/winners.npy",
+        labels="results/groups/labels.npy",
         starts="results/groups/starts.npy",
     log:
         "logs/group/group.log",
@@ -21,10 +20,11 @@ rule group:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=documents_memory(base=800, bytes_per_document=24),
+        mem_mb=documents_memory(base=800, bytes_per_document=12),
     params:
-        priority=of_sources("priority", None),
-        weights=WEIGHTS,
+        threshold=config["dedup"]["threshold"],
+        permutations=PERMUTATIONS,
+        bins=BINS,
         engine=config["dedup"]["engine"],
         code=code_digest("group"),
     script:

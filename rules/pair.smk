@@ -1,7 +1,10 @@
-"""Pairs of documents that share a band key.
+"""Pairs of documents that share a band key or a digest.
 
-reads    results/bands/{part}.npy of every part, through results/bands/complete.json
-writes   results/pairs/{bucket}.npy   uint64 (pairs, 2): star edges of every key of the bucket
+reads    results/bands/{part}.npy and what else is known of a pair's documents, of every part,
+         through results/bands/complete.json
+writes   results/pairs/{bucket}.npy    a, b, matches: pairs that are or may be duplicates
+         results/pairs/{bucket}.json   pairs, file
+         results/pairs/complete.json   all of these
 """
 
 
@@ -10,6 +13,7 @@ rule pair:
         listing="results/bands/complete.json",
     output:
         pairs="results/pairs/{bucket}.npy",
+        counts="results/pairs/{bucket}.json",
     log:
         "logs/pair/{bucket}.log",
     benchmark:
@@ -17,11 +21,35 @@ rule pair:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=bucket_memory(base=500, bytes_per_entry=100),
+        mem_mb=bucket_memory(base=700, bytes_per_entry=100),
     params:
         buckets=BUCKETS,
+        method=METHOD,
         bands=BANDS,
+        rows=BAND_ROWS,
+        threshold=config["dedup"]["threshold"],
+        permutations=PERMUTATIONS,
+        preference=PREFERENCE,
         entries=BUCKET_ENTRIES,
         code=code_digest("pair"),
     script:
         "../scripts/pair.py"
+
+
+rule complete_pairs:
+    input:
+        counts=expand("results/pairs/{bucket}.json", bucket=BUCKET_NAMES),
+    output:
+        "results/pairs/complete.json",
+    log:
+        "logs/complete_pairs/complete.log",
+    benchmark:
+        "logs/complete_pairs/complete.tsv"
+    conda:
+        "../envs/corpusmill.yaml"
+    resources:
+        mem_mb=500,
+    params:
+        code=code_digest("complete"),
+    script:
+        "../scripts/complete.py"

@@ -4,51 +4,110 @@ import logging
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from corpusmill.decisions import copies_of, splits_of
-from corpusmill.document_ids import ids_of_part
+from corpusmill.document_ids import ROW_BITS, ROW_MASK, ids_of_part
+from corpusmill.edges import DROPPED, STAGES
 from corpusmill.fates import DUPLICATE, KEPT, NAMES, NOT_SAMPLED
-from corpusmill.files import file_sha256, load_array, save_array, save_json
+from corpusmill.files import (
+    file_sha256,
+    load_array,
+    load_json,
+    replacing,
+    save_array,
+    save_json,
+)
 from corpusmill.holdout import gathered
 from corpusmill.step_log import step_log
 from corpusmill.tables import load_labels, load_table, save_table
 
 
+def dropped_of_part(resolved: Path, part: int) -> np.ndarray:
+    """DROPPED: the part's documents that are like another, from every bin."""
+    bounds = np.array([part << ROW_BITS, part + 1 << ROW_BITS], np.uint64)
+    found = [np.empty(0, DROPPED)]
+    for bin in load_json(resolved)["parts"]:
+        table = load_array(bin["file"])
+        start, stop = np.searchsorted(table["id"], bounds)
+        found.append(np.array(table[start:stop]))
+    return np.concatenate(found)
+
+
 def assign(
     verdicts: Path,
     digests: Path,
-    winners: Path,
-    starts: Path,
+    resolved: Path,
     part: int,
     weights: dict[str, float],
     fractions: dict[str, float],
     seed: int,
     decisions: Path,
     held_out: Path,
+    clusters: Path,
     counts: Path,
 ) -> None:
+    """resolved: what every bin dropped."""
     (fate,) = load_table(verdicts, "fate")
     fate = fate.copy()
-    start, stop = load_array(starts)[part : part + 2]
-    winner = np.array(load_array(winners)[start:stop])
     ids = ids_of_part(part, fate.size)
+    dropped = dropped_of_part(resolved, part)
+    rows = (dropped["id"] & np.uint64(ROW_MASK)).astype(np.int64)
+    winner, stage = ids.copy(), np.zeros(ids.size, np.uint8)
+    similarity = np.full(ids.size, np.nan, np.float32)
+    winner[rows], stage[rows] = dropped["winner"], dropped["stage"]
+    similarity[rows] = dropped["similarity"]
     sources, source = load_labels(verdicts, "source")
     weight = np.array([weights[name] for name in sources])[source]
     split = splits_of(ids, fractions, seed)
     copies = copies_of(ids, weight, split, seed)
-    fate[(fate == KEPT) & (winner != ids)] = DUPLICATE
+    admitted = fate == KEPT
+    duplicate = admitted & (winner != ids)
+    fate[duplicate] = DUPLICATE
     fate[(fate == KEPT) & (copies == 0)] = NOT_SAMPLED
     copies[fate != KEPT] = 0
-    save_table(decisions, fate=fate, winner=winner, split=split, copies=copies)
+    save_table(
+        decisions, fate=fate, winner=winner, similarity=similarity, stage=stage, split=split,
+        copies=copies,
+    )  # fmt: skip
+    save_clusters(clusters, ids, winner, similarity, stage, np.flatnonzero(duplicate))
     out = (fate == KEPT) & (split > 0)
     table = gathered([load_array(digests)[out]], [split[out]])
     save_array(held_out, table)
     save_json(
         counts,
-        {"held_out": len(table), "file": str(held_out), "sha256": file_sha256(held_out)},
+        {
+            "held_out": len(table),
+            "file": str(held_out),
+            "sha256": file_sha256(held_out),
+            "by_source": {
+                name: {
+                    "documents": int((admitted & (source == k)).sum()),
+                    "duplicates": int((duplicate & (source == k)).sum()),
+                }
+                for k, name in enumerate(sources)
+            },
+        },
     )
     for value, name in NAMES.items():
         logging.info("%s: %d documents", name, (fate == value).sum())
+
+
+def save_clusters(path: Path, ids, winner, similarity, stage, rows: np.ndarray) -> None:
+    """One row per dropped duplicate: for whom, how similar, and what decided."""
+    names = pa.array([None, *(STAGES[value] for value in sorted(STAGES))], pa.string())
+    measured = similarity[rows]
+    table = pa.table(
+        {
+            "id": ids[rows],
+            "winner": winner[rows],
+            "similarity": pa.array(measured, pa.float32(), mask=np.isnan(measured)),
+            "stage": names.take(pa.array(stage[rows].astype(np.int64))),
+        }
+    )
+    with replacing(path) as temporary:
+        pq.write_table(table, temporary, compression="zstd")
 
 
 if __name__ == "__main__":
@@ -56,13 +115,13 @@ if __name__ == "__main__":
         assign(
             verdicts=Path(snakemake.input.verdicts),
             digests=Path(snakemake.input.digests),
-            winners=Path(snakemake.input.winners),
-            starts=Path(snakemake.input.starts),
+            resolved=Path(snakemake.input.resolved),
             part=int(snakemake.wildcards.part),
             weights=snakemake.params.weights,
             fractions=snakemake.params.fractions,
             seed=snakemake.params.seed,
             decisions=Path(snakemake.output.decisions),
             held_out=Path(snakemake.output.held_out),
+            clusters=Path(snakemake.output.clusters),
             counts=Path(snakemake.output.counts),
         )

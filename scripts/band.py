@@ -1,4 +1,4 @@
-"""Sort the LSH band keys of one part's documents."""
+"""Sort the LSH band keys and the digests of one part's documents."""
 
 import logging
 from pathlib import Path
@@ -7,7 +7,7 @@ import numpy as np
 
 from corpusmill.fates import KEPT
 from corpusmill.files import file_sha256, load_array, save_json
-from corpusmill.lsh import sorted_bands
+from corpusmill.lsh import sorted_bands, sorted_digests
 from corpusmill.progress import phase
 from corpusmill.sketches import have_shingles
 from corpusmill.step_log import step_log
@@ -16,32 +16,40 @@ from corpusmill.tables import load_table
 
 def band(
     signatures: Path,
+    digests: Path,
     verdicts: Path,
     candidates: str,
     bands: int,
     rows: int,
-    entries: Path,
+    band_entries: Path,
+    text_entries: Path,
     counts: Path,
 ) -> None:
     table = load_array(signatures)
     (fate,) = load_table(verdicts, "fate")
+    taking_part = (fate == KEPT) | (candidates == "all")
     # A kept text without a shingle is like no other, not like all of them. The SlimPajama scripts
     # group such texts, but with their settings the filter rejects every one.
-    comparable = (fate != KEPT) | have_shingles(table)
-    if candidates == "kept":
-        comparable &= fate == KEPT
+    comparable = taking_part & ((fate != KEPT) | have_shingles(table)) if bands else taking_part
     chosen = np.flatnonzero(comparable).astype(np.uint32)
-    with phase("sorting bands", bands, "bands"):
-        sorted_bands(table, chosen, bands, rows, entries)
+    with phase("sorting bands", bands + 1, "bands"):
+        sorted_bands(table, chosen, bands, rows, band_entries)
+        everybody = np.flatnonzero(taking_part).astype(np.uint32)
+        sorted_digests(load_array(digests), everybody, text_entries)
+    files = {
+        "bands": band_entries,
+        "texts": text_entries,
+        "signatures": signatures,
+        "digests": digests,
+        "verdicts": verdicts,
+    }
     save_json(
         counts,
         {
             "documents": len(table),
             "banded": int(chosen.size),
-            "file": str(entries),
-            "sha256": file_sha256(entries),
-            "verdicts": str(verdicts),
-            "verdicts_sha256": file_sha256(verdicts),
+            **{name: str(file) for name, file in files.items()},
+            "sha256": {name: file_sha256(file) for name, file in files.items()},
         },
     )
     logging.info("%d of %d documents in %d bands", chosen.size, len(table), bands)
@@ -51,10 +59,12 @@ if __name__ == "__main__":
     with step_log(snakemake.log[0]):
         band(
             signatures=Path(snakemake.input.signatures),
+            digests=Path(snakemake.input.digests),
             verdicts=Path(snakemake.input.verdicts),
             candidates=snakemake.params.candidates,
             bands=snakemake.params.bands,
             rows=snakemake.params.rows,
-            entries=Path(snakemake.output.entries),
+            band_entries=Path(snakemake.output.band_entries),
+            text_entries=Path(snakemake.output.text_entries),
             counts=Path(snakemake.output.counts),
         )

@@ -1,65 +1,60 @@
-"""Group documents by their pairs, and name for each the document of its group that is kept."""
+"""Group documents by their pairs, and share the groups among bins that are resolved apart."""
 
 import logging
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
-from corpusmill.components import ENGINES, Candidates, pair_blocks, winners_of
-from corpusmill.document_ids import ids_of_part
-from corpusmill.fates import KEPT
-from corpusmill.files import array_writer, load_json, save_array
+from corpusmill.components import ENGINES, bins_of, dense_numbers, starts_of_parts
+from corpusmill.edges import certain_matches, edge_blocks, undecided
+from corpusmill.files import load_json, save_array
+from corpusmill.progress import phase
 from corpusmill.step_log import step_log
-from corpusmill.tables import load_labels, load_table
 
 
 def group(
     listing: Path,
-    pairs: list[Path],
-    priority: dict[str, int | None],
-    weights: dict[str, float],
+    pairs: Path,
+    threshold: float,
+    permutations: int,
+    bins: int,
     engine: str,
-    winners: Path,
+    labels: Path,
     starts: Path,
 ) -> None:
-    """listing: the band files and the verdicts of all parts.
+    """listing: the documents of every part; pairs: the files of all edges."""
+    part_starts = starts_of_parts([part["documents"] for part in load_json(listing)["parts"]])
+    found = load_json(pairs)["parts"]
+    _, enough = certain_matches(permutations, threshold)
+    needs_text = np.zeros(int(part_starts[-1]), bool)
 
-    Who is kept: first not rejected by the filter nor of a source with weight 0, then by the
-    source's `priority` (None after all), then the longer text, then the lower id.
-    """
-    parts = load_json(listing)["parts"]
-    rows = [part["documents"] for part in parts]
-    verdicts = [Path(part["verdicts"]) for part in parts]
-    part_starts = np.concatenate([[0], np.cumsum(rows)]).astype(np.int64)
-    last = max((rank for rank in priority.values() if rank is not None), default=0) + 1
-    ranks = {source: last if rank is None else rank for source, rank in priority.items()}
+    def blocks() -> Iterator[np.ndarray]:
+        files = [Path(bucket["file"]) for bucket in found]
+        with phase("joining pairs", sum(bucket["pairs"] for bucket in found), "pairs") as progress:
+            for edges in edge_blocks(files, progress):
+                ends = np.column_stack([edges["a"], edges["b"]])
+                open_ends = ends[undecided(edges, enough)]
+                needs_text[dense_numbers(open_ends.ravel(), part_starts)] = True
+                yield ends
 
-    def candidates(part: int) -> Candidates:
-        sources, source = load_labels(verdicts[part], "source")
-        of_source = np.array([ranks[name] for name in sources], np.uint64)
-        fate, sizes = load_table(verdicts[part], "fate", "text_bytes")
-        unused = np.array([weights[name] == 0 for name in sources])[source]
-        rejected = ((fate != KEPT) | unused).astype(np.uint64)
-        return Candidates(rejected << np.uint64(32) | of_source[source], sizes)
-
-    roots = ENGINES[engine](pair_blocks(pairs), part_starts)
+    roots = ENGINES[engine](blocks(), part_starts)
+    of_documents = bins_of(roots, needs_text, bins)
+    save_array(labels, of_documents)
     save_array(starts, part_starts)
-    others = 0
-    with array_writer(winners, (roots.size,), np.uint64) as append:
-        for part, ids in enumerate(winners_of(roots, part_starts, candidates)):
-            append(ids)
-            others += int((ids != ids_of_part(part, ids.size)).sum())
-    logging.info("%d documents, %d of them like another that is kept", roots.size, others)
+    logging.info("%d documents, %d of them in pairs, the texts of %d to be compared", roots.size,
+                 (of_documents > 0).sum(), needs_text.sum())  # fmt: skip
 
 
 if __name__ == "__main__":
     with step_log(snakemake.log[0]):
         group(
             listing=Path(snakemake.input.listing),
-            pairs=[Path(file) for file in snakemake.input.pairs],
-            priority=snakemake.params.priority,
-            weights=snakemake.params.weights,
+            pairs=Path(snakemake.input.pairs),
+            threshold=snakemake.params.threshold,
+            permutations=snakemake.params.permutations,
+            bins=snakemake.params.bins,
             engine=snakemake.params.engine,
-            winners=Path(snakemake.output.winners),
+            labels=Path(snakemake.output.labels),
             starts=Path(snakemake.output.starts),
         )

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 
 from corpusmill.accounts import imbalances
 from corpusmill.document_ids import ids_of_part
+from corpusmill.edges import STAGES
 from corpusmill.fates import CONTAMINATED, DUPLICATE, KEPT, MALFORMED, NAMES, SPLITS, TOO_SHORT
 from corpusmill.files import load_array, load_json, replacing, save_json
 from corpusmill.holdout import ORIGINS, marks_of_part
@@ -27,6 +28,8 @@ SCHEMA = pa.schema(
         ("fate", pa.string()),
         ("chars", pa.uint32()),
         ("winner", pa.uint64()),
+        ("similarity", pa.float32()),
+        ("stage", pa.string()),
         ("held_out_by", pa.string()),
         ("reason", pa.string()),
         ("split", pa.string()),
@@ -39,7 +42,9 @@ SCHEMA = pa.schema(
 def document_rows(text: TextPart, part: int, verdicts, decisions, marks) -> pa.Table:
     """The ledger rows of the part's documents; measured values only where they decided."""
     chars, sizes = load_table(verdicts, "chars", "text_bytes")
-    fate, winner, split, copies = load_table(decisions, "fate", "winner", "split", "copies")
+    fate, winner, similarity, stage, split, copies = load_table(
+        decisions, "fate", "winner", "similarity", "stage", "split", "copies"
+    )
     marks = marks_of_part(load_array(marks), part, fate.size)
     fate = np.where(marks > 0, np.uint8(CONTAMINATED), fate)
     kept = fate == KEPT
@@ -51,6 +56,7 @@ def document_rows(text: TextPart, part: int, verdicts, decisions, marks) -> pa.T
     sources = pa.array([file["source"] for file in text.files], pa.string())
     file = pa.array(text.column("file").astype(np.int64))
     fates = pa.array([NAMES[value] for value in sorted(NAMES)])
+    stages = pa.array([None, *(STAGES[value] for value in sorted(STAGES))], pa.string())
     origins = pa.array([None, *(ORIGINS[value] for value in sorted(ORIGINS))], pa.string())
     columns = {
         "id": pa.array(ids_of_part(part, fate.size)),
@@ -60,6 +66,8 @@ def document_rows(text: TextPart, part: int, verdicts, decisions, marks) -> pa.T
         "fate": fates.take(pa.array(fate.astype(np.int64))),
         "chars": only(fate == TOO_SHORT, pa.array(chars)),
         "winner": only(fate == DUPLICATE, pa.array(winner)),
+        "similarity": only((fate == DUPLICATE) & ~np.isnan(similarity), pa.array(similarity)),
+        "stage": only(fate == DUPLICATE, stages.take(pa.array(stage.astype(np.int64)))),
         "held_out_by": origins.take(pa.array(marks.astype(np.int64))),
         "reason": pa.nulls(fate.size, pa.string()),
         "split": only(kept, pa.array(SPLITS).take(pa.array(split.astype(np.int64)))),

@@ -1,4 +1,4 @@
-"""Find the pairs of documents that share a band key, in one bucket of all band keys."""
+"""Find the pairs of documents that share a key, in one bucket of all keys."""
 
 import logging
 from pathlib import Path
@@ -6,27 +6,66 @@ from pathlib import Path
 import numpy as np
 
 from corpusmill.buckets import bucket_slices
-from corpusmill.files import load_json, save_array
-from corpusmill.lsh import Bands, bounded_slices, pairs_of_slice
+from corpusmill.candidates import Corpus, identical_edges, same_key_edges, similar_edges
+from corpusmill.edges import EDGE, IDENTICAL, certain_matches
+from corpusmill.files import load_json, save_array, save_json
+from corpusmill.lsh import Bands, bounded_slices
+from corpusmill.order import Preference
 from corpusmill.progress import phase
 from corpusmill.step_log import step_log
 
 
-def pair(listing: Path, bucket: int, buckets: int, bands: int, entries: int, pairs: Path) -> None:
-    """listing: the band files of all parts. entries: band keys to hold at once."""
-    parts = [
-        Bands.open(number, Path(part["file"]))
-        for number, part in enumerate(load_json(listing)["parts"])
-    ]
-    found = [np.zeros((0, 2), np.uint64)]
-    slices = bucket_slices(bucket, buckets, bands)
+def pair(
+    listing: Path,
+    bucket: int,
+    buckets: int,
+    method: str,
+    bands: int,
+    rows: int,
+    threshold: float,
+    permutations: int,
+    preference: Preference,
+    entries: int,
+    pairs: Path,
+    counts: Path,
+) -> None:
+    """listing: the files of all parts. entries: keys to hold at once.
+
+    Beside the bands there is one more, of the digests, unless the method is `sketch`.
+    """
+    parts = load_json(listing)["parts"]
+    banded = [Bands.open(number, Path(part["bands"])) for number, part in enumerate(parts)]
+    digested = [Bands.open(number, Path(part["texts"])) for number, part in enumerate(parts)]
+    corpus = Corpus(
+        *([Path(part[name]) for part in parts] for name in ("signatures", "digests", "verdicts"))
+    )
+    least, _ = certain_matches(permutations, threshold)
+    found = [np.empty(0, EDGE)]
+    slices = bucket_slices(bucket, buckets, bands + (method != "sketch"))
     with phase("pairing", len(slices), "bands") as progress:
         for share in slices:
-            for piece in bounded_slices(parts, share, entries):
-                found.append(pairs_of_slice(parts, piece))
-                logging.info("band %d: %d pairs", share.band, len(found[-1]))
+            if share.band == bands:
+                for piece in bounded_slices(digested, share._replace(band=0), entries):
+                    found.append(identical_edges(digested, piece, corpus.digests))
+            else:
+                for piece in bounded_slices(banded, share, entries):
+                    if method == "sketch":
+                        found.append(same_key_edges(banded, piece))
+                    else:
+                        found.append(similar_edges(banded, piece, corpus, rows, least, preference))
+            logging.info("band %d: %d pairs", share.band, len(found[-1]))
             progress.advance(1)
-    save_array(pairs, np.concatenate(found))
+    edges = np.concatenate(found)
+    edges = edges[np.lexsort((edges["b"], edges["a"]))]
+    save_array(pairs, edges)
+    save_json(
+        counts,
+        {
+            "pairs": len(edges),
+            "identical": int((edges["matches"] == IDENTICAL).sum()),
+            "file": str(pairs),
+        },
+    )
 
 
 if __name__ == "__main__":
@@ -35,7 +74,13 @@ if __name__ == "__main__":
             listing=Path(snakemake.input.listing),
             bucket=int(snakemake.wildcards.bucket),
             buckets=snakemake.params.buckets,
+            method=snakemake.params.method,
             bands=snakemake.params.bands,
+            rows=snakemake.params.rows,
+            threshold=snakemake.params.threshold,
+            permutations=snakemake.params.permutations,
+            preference=Preference(**snakemake.params.preference),
             entries=snakemake.params.entries,
             pairs=Path(snakemake.output.pairs),
+            counts=Path(snakemake.output.counts),
         )

@@ -1,4 +1,4 @@
-"""Both engines find the components that naive label passing finds, and the same winners."""
+"""Both engines find the components that naive label passing finds, and bins hold them whole."""
 
 import naive
 import numpy as np
@@ -7,19 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from corpusmill.components import (
-    BLOCK_PAIRS,
     ENGINES,
-    Candidates,
-    as_ids,
-    pair_blocks,
-    winners_of,
+    bins_of,
+    dense_numbers,
+    roots_among,
+    starts_of_parts,
 )
 
 part_sizes = st.lists(st.integers(0, 8), min_size=1, max_size=5).filter(any)
-
-
-def starts_of(sizes: list[int]) -> np.ndarray:
-    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
 @st.composite
@@ -31,21 +26,10 @@ def graphs(draw):
 
 
 def roots_of(engine: str, sizes: list[int], pairs: list[tuple[int, int]], blocks: int = 1):
-    starts = starts_of(sizes)
-    numbers = np.array(pairs, np.int64).reshape(-1, 2)
-    ids = as_ids(numbers.ravel(), starts).reshape(-1, 2)
+    starts = starts_of_parts(sizes)
+    ids_of = [part << 32 | row for part, size in enumerate(sizes) for row in range(size)]
+    ids = np.array([(ids_of[a], ids_of[b]) for a, b in pairs], np.uint64).reshape(-1, 2)
     return ENGINES[engine](np.array_split(ids, blocks), starts)
-
-
-def elected(sizes, root, worse, lengths) -> list[int]:
-    starts = starts_of(sizes)
-
-    def candidates(part: int) -> Candidates:
-        rows = slice(starts[part], starts[part + 1])
-        return Candidates(np.array(worse, np.uint64)[rows], np.array(lengths, np.uint64)[rows])
-
-    ids = np.concatenate(list(winners_of(np.array(root), starts, candidates)))
-    return [int(starts[id >> 32]) + (id & 0xFFFFFFFF) for id in ids.tolist()]
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -79,43 +63,41 @@ def test_components__without_pairs_everyone_is_alone(engine):
     assert roots_of(engine, [2, 1], []).tolist() == [0, 1, 2]
 
 
-@settings(max_examples=150)
-@given(graph=graphs(), data=st.data())
-def test_winners_of__equal_naive(graph, data):
+@given(graph=graphs())
+def test_roots_among__equal_naive(graph):
     sizes, pairs = graph
-    one_each = {"min_size": sum(sizes), "max_size": sum(sizes)}
-    worse = data.draw(st.lists(st.sampled_from([0, 1, 2, 1 << 32, (1 << 32) + 1]), **one_each))
-    lengths = data.draw(st.lists(st.integers(0, 2), **one_each))
-    root = naive.roots(range(sum(sizes)), pairs)
-    got = elected(sizes, [root[n] for n in sorted(root)], worse, lengths)
-    assert got == naive.winners(root, worse, lengths)
-
-
-@pytest.mark.parametrize(
-    ("worse", "lengths", "expected"),
-    [
-        ([1, 1, 0, 1], [9, 9, 1, 9], 2),  # the better source, however short
-        ([0, 0, 0, 0], [5, 7, 6, 7], 1),  # the longest, the first of these
-        ([0, 0, 0, 0], [5, 5, 5, 5], 0),  # the lowest id
-        ([1 << 32, 7, 7, 1 << 32], [9, 1, 2, 9], 2),  # never one that the filter rejected
-    ],
-)
-def test_winners_of__prefer_rank_then_length_then_id(worse, lengths, expected):
-    assert elected([2, 2], [0, 0, 0, 0], worse, lengths) == [expected] * 4
+    expected = naive.roots(range(sum(sizes)), pairs)
+    one, other = np.array(pairs, np.int64).reshape(-1, 2).T
+    assert roots_among(sum(sizes), one, other).tolist() == [expected[n] for n in sorted(expected)]
 
 
 @given(part_sizes)
-def test_as_ids__are_part_and_row(sizes):
-    numbers = np.arange(sum(sizes))
-    expected = [part << 32 | row for part, size in enumerate(sizes) for row in range(size)]
-    assert as_ids(numbers, starts_of(sizes)).tolist() == expected
+def test_dense_numbers__count_the_documents_of_all_parts(sizes):
+    ids = [part << 32 | row for part, size in enumerate(sizes) for row in range(size)]
+    got = dense_numbers(np.array(ids, np.uint64), starts_of_parts(sizes))
+    assert got.tolist() == list(range(sum(sizes)))
 
 
-def test_pair_blocks__give_every_pair_once(tmp_path, monkeypatch):
-    monkeypatch.setattr("corpusmill.components.BLOCK_PAIRS", 3)
-    files = [np.arange(2 * n, dtype=np.uint64).reshape(-1, 2) for n in (7, 0, 3)]
-    for number, pairs in enumerate(files):
-        np.save(tmp_path / f"{number}.npy", pairs)
-    blocks = list(pair_blocks(tmp_path / f"{number}.npy" for number in range(3)))
-    assert np.concatenate(blocks).tolist() == np.concatenate(files).tolist()
-    assert max(map(len, blocks)) == 3 < BLOCK_PAIRS
+@given(graph=graphs(), bins=st.integers(1, 5), data=st.data())
+def test_bins_of__hold_every_component_whole_and_nobody_else(graph, bins, data):
+    sizes, pairs = graph
+    documents = sum(sizes)
+    needs = data.draw(st.lists(st.booleans(), min_size=documents, max_size=documents))
+    root = naive.roots(range(documents), pairs)
+    roots = np.array([root[n] for n in range(documents)])
+    labels = bins_of(roots, np.array(needs), bins).tolist()
+    bin_of = {}
+    for n, label in enumerate(labels):
+        alone = list(root.values()).count(root[n]) == 1
+        assert (label == 0) == alone
+        if not alone:
+            assert (label - 1) % 2 == needs[n]
+            assert bin_of.setdefault(root[n], (label - 1) // 2) == (label - 1) // 2 < bins
+
+
+def test_bins_of__do_not_depend_on_the_block(monkeypatch):
+    roots = np.array([0, 0, 2, 2, 4, 0, 6, 7, 7, 2])
+    needs = np.arange(10) % 2 == 0
+    expected = bins_of(roots, needs, 3).tolist()
+    monkeypatch.setattr("corpusmill.components.BLOCK_DOCUMENTS", 2)
+    assert bins_of(roots, needs, 3).tolist() == expected

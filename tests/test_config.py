@@ -9,6 +9,7 @@ import yaml
 from datasketch import MinHashLSH
 
 from corpusmill.config import (
+    RECALL,
     band_setting,
     check_config,
     fractions,
@@ -80,12 +81,15 @@ def test_check_config__says_key_and_fault_in_one_line(over, expected):
 @pytest.mark.parametrize(
     ("over", "expected"),
     [
-        ({"dedup": {"bands": 10}},
-         "dedup.bands (10) x dedup.rows (13) = 130 exceeds minhash.permutations (128). "
+        ({"dedup": {"bands": 22}},
+         "dedup.bands (22) x dedup.rows (6) = 132 exceeds minhash.permutations (128). "
          "Lower one or raise the other."),
         ({"dedup": {"bands": "auto"}},
          "dedup.bands and dedup.rows: one is auto and the other a number. "
          "Give both, or auto for both."),
+        ({"dedup": {"method": "sketch"}},
+         "dedup.resolve: kept needs to know which pairs are similar, and dedup.method sketch "
+         "does not look. Set resolve to component, or method to verified."),
         ({"dedup": {"rows": "auto"}},
          "dedup.bands and dedup.rows: one is auto and the other a number. "
          "Give both, or auto for both."),
@@ -106,13 +110,33 @@ def test_check_config__says_every_fault():
     assert [line.split(":")[0] for line in got] == ["filter.min_chars", "shuffle.seed"]
 
 
+AUTO = {"bands": "auto", "rows": "auto"}
+
+
 @pytest.mark.parametrize(
     ("threshold", "expected"), [(0.8, (9, 13)), (0.5, (25, 5)), (0.9, (5, 25))]
 )
 def test_band_setting__auto_is_what_datasketch_finds_best(threshold, expected):
-    config = merged(SHIPPED, {"dedup": {"threshold": threshold, "bands": "auto", "rows": "auto"}})
+    config = merged(SHIPPED, {"dedup": AUTO | {"method": "sketch", "threshold": threshold}})
     lsh = MinHashLSH(threshold, num_perm=128)
     assert band_setting(config) == (lsh.b, lsh.r) == expected
+
+
+@pytest.mark.parametrize("threshold", [0.3, 0.5, 0.8, 0.95])
+def test_band_setting__auto_for_verification_has_the_longest_rows_that_find_enough(threshold):
+    config = merged(SHIPPED, {"dedup": AUTO | {"threshold": threshold}})
+
+    def found(bands, rows):
+        return 1 - (1 - threshold**rows) ** bands
+
+    bands, rows = band_setting(config)
+    assert bands == 128 // rows
+    assert found(bands, rows) >= RECALL > found(128 // (rows + 1), rows + 1)
+    assert threshold != 0.8 or (bands, rows) == (21, 6)
+
+
+def test_band_setting__exact_has_no_bands():
+    assert band_setting(merged(SHIPPED, {"dedup": {"method": "exact"}})) == (0, 1)
 
 
 def test_band_setting__given_numbers_stand():

@@ -163,8 +163,10 @@ def test_configuration_table__has_the_values_of_config_yaml():
     for name, value, _ in rows("Configuration"):
         if value == "the demo's":
             continue
-        section, key = name.strip("`").replace("[]", "").split(".")
+        section, *between, key = name.strip("`").replace("[]", "").split(".")
         places = config[section] if section == "sources" else [config[section]]
+        for step in between:
+            places = [place[step] for place in places]
         found = [place[key] for place in places if key in place]
         assert found, name
         assert all(one == yaml.safe_load(value.strip("`")) for one in found), name

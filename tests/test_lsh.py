@@ -1,4 +1,4 @@
-"""Pairs of shared bands: whatever the buckets, the same groups as comparing all with all."""
+"""Sorted keys, and stars of shared ones: for any buckets the groups of comparing all with all."""
 
 import itertools
 from pathlib import Path
@@ -11,16 +11,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from corpusmill.buckets import Slice, bucket_slices
+from corpusmill.candidates import heads_of_groups, same_key_edges, star_edges
 from corpusmill.document_ids import ids_of_part
+from corpusmill.edges import SAME_KEY
 from corpusmill.lsh import (
     INCREMENT,
     Bands,
     band_keys,
     bounded_slices,
-    entries_of_slice,
-    pairs_of_slice,
+    count_entries,
+    entries_in,
     sorted_bands,
-    star_edges,
+    sorted_digests,
 )
 
 BANDS, ROWS = 3, 2
@@ -48,6 +50,12 @@ def opened(folder, parts: list[np.ndarray], chosen: list[np.ndarray] | None = No
 def random_parts(seed: int, sizes: list[int], values: int = 4) -> list[np.ndarray]:
     rng = np.random.default_rng(seed)
     return [rng.integers(0, values, (n, BANDS * ROWS + 1), dtype=np.uint32) for n in sizes]
+
+
+def pairs_of_slice(parts: list[Bands], share: Slice) -> np.ndarray:
+    edges = same_key_edges(parts, share)
+    assert (edges["matches"] == SAME_KEY).all()
+    return np.column_stack([edges["a"], edges["b"]])
 
 
 def pairs_of_buckets(parts: list[Bands], buckets: int) -> list[list[int]]:
@@ -87,7 +95,9 @@ def test_band_keys__equal_naive():
 def test_star_edges__go_from_the_first_of_each_group():
     keys = np.array([1, 1, 1, 2, 3, 3], np.uint64)
     ids = np.array([4, 5, 9, 1, 0, 7], np.uint64)
-    assert star_edges(keys, ids).tolist() == [[4, 5], [4, 9], [0, 7]]
+    edges = star_edges(heads_of_groups(keys), ids, 7)
+    assert edges.tolist() == [(0, 7, 7), (4, 5, 7), (4, 9, 7)]
+    assert star_edges(np.zeros(0, bool), ids[:0], 7).size == 0
 
 
 def test_bands__read_back_what_was_sorted(tmp_path):
@@ -148,7 +158,7 @@ def test_pairs_of_slice__take_only_keys_of_the_slice(tmp_path):
     middle = int(np.sort(parts[0].keys[0])[15])
     low = pairs_of_slice(parts, Slice(0, 0, middle)).tolist()
     high = pairs_of_slice(parts, Slice(0, middle, 1 << 64)).tolist()
-    assert low + high == pairs_of_slice(parts, Slice(0, *ALL_KEYS)).tolist()
+    assert sorted(low + high) == pairs_of_slice(parts, Slice(0, *ALL_KEYS)).tolist()
     assert low
     assert high
 
@@ -161,6 +171,25 @@ def test_bounded_slices__give_the_same_pairs_in_bounded_pieces(tmp_path, most):
     largest = max(
         np.unique(np.concatenate([part.keys[0] for part in parts]), return_counts=True)[1]
     )
-    assert all(entries_of_slice(parts, piece) <= max(most, largest) for piece in pieces)
+    assert all(count_entries(parts, piece) <= max(most, largest) for piece in pieces)
     got = np.concatenate([pairs_of_slice(parts, piece) for piece in pieces])
-    assert got.tolist() == pairs_of_slice(parts, share).tolist()
+    assert sorted(got.tolist()) == pairs_of_slice(parts, share).tolist()
+
+
+def test_entries_in__are_sorted_by_key_and_id(tmp_path):
+    parts = opened(tmp_path, random_parts(7, [50, 0, 30], values=2))
+    keys, ids = entries_in(parts, Slice(2, *ALL_KEYS))
+    assert sorted(zip(keys.tolist(), ids.tolist(), strict=True)) == list(
+        zip(keys.tolist(), ids.tolist(), strict=True)
+    )
+    assert len(set(ids.tolist())) == ids.size == 80
+
+
+def test_sorted_digests__are_one_band_of_first_words(tmp_path):
+    digests = np.random.default_rng(1).integers(0, 256, (9, 32), dtype=np.uint8)
+    rows = np.array([1, 3, 4, 8], np.uint32)
+    sorted_digests(digests, rows, tmp_path / "0")
+    bands = Bands.open(0, tmp_path / "0")
+    heads = {int.from_bytes(digests[row, :8].tobytes(), "big"): row for row in rows.tolist()}
+    assert bands.keys.tolist() == [sorted(heads)]
+    assert bands.rows.tolist() == [[heads[key] for key in sorted(heads)]]

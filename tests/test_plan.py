@@ -3,6 +3,7 @@
 import pytest
 
 from corpusmill.plan import (
+    EarlierPart,
     InputFile,
     Part,
     earlier_plan,
@@ -38,6 +39,10 @@ def inputs(**sizes: int) -> list[InputFile]:
 
 def paths(parts: list[Part]) -> list[list[str]]:
     return [[file.path for file in part.files] for part in parts]
+
+
+def earlier(parts) -> list[EarlierPart]:
+    return [EarlierPart(part.generation, [file.path for file in part.files]) for part in parts]
 
 
 def test_list_inputs__are_in_order_of_sources_then_paths(here):
@@ -106,25 +111,29 @@ def test_plan_parts__a_large_file_is_a_part_of_its_own():
 
 
 def test_plan_parts__keep_old_parts_when_files_are_added():
-    before = paths(plan_parts(inputs(b=60, d=60), 100, []))
+    before = earlier(plan_parts(inputs(b=60, d=60), 100, []))
     grown = plan_parts(inputs(a=10, b=60, c=10, d=60, e=10), 100, before)
     assert paths(grown) == [["b"], ["d"], ["a", "c", "e"]]
     assert [part.number for part in grown] == [0, 1, 2]
+    assert [part.generation for part in grown] == [1, 1, 2]
+    again = plan_parts(inputs(a=10, b=60, c=10, d=60, e=10, f=1), 100, earlier(grown))
+    assert [part.generation for part in again] == [1, 1, 2, 3]
 
 
 def test_plan_parts__are_the_same_when_planned_again():
     files = inputs(a=60, b=30, c=30)
     once = plan_parts(files, 100, [])
-    assert plan_parts(files, 100, paths(once)) == once
+    assert plan_parts(files, 100, earlier(once)) == once
 
 
 def test_plan_parts__refuse_a_vanished_file():
     with pytest.raises(ValueError, match=r"b is in the plan .* no longer an input \(1 such files"):
-        plan_parts(inputs(a=1, c=1), 100, [["a", "b"]])
+        plan_parts(inputs(a=1, c=1), 100, [EarlierPart(1, ["a", "b"])])
 
 
 def test_plan_parts__plan_another_corpus_anew():
-    assert paths(plan_parts(inputs(x=1, y=1), 100, [["a"], ["b"]])) == [["x", "y"]]
+    parts = plan_parts(inputs(x=1, y=1), 100, [EarlierPart(1, ["a"]), EarlierPart(2, ["b"])])
+    assert parts == [Part(0, list(inputs(x=1, y=1)), 1)]
 
 
 def test_plan_parts__of_nothing_are_none():
@@ -134,7 +143,14 @@ def test_plan_parts__of_nothing_are_none():
 def test_plan_lines__are_read_back_by_earlier_plan(tmp_path):
     parts = plan_parts(inputs(a=60, **{"ü 水": 60}, c=1), 100, [])
     (tmp_path / "parts.jsonl").write_text("\n".join(plan_lines(parts, 100)) + "\n", "utf-8")
-    assert earlier_plan(tmp_path / "parts.jsonl", 100) == paths(parts) == [["a"], ["ü 水", "c"]]
+    assert paths(parts) == [["a"], ["ü 水", "c"]]
+    assert earlier_plan(tmp_path / "parts.jsonl", 100) == earlier(parts)
+
+
+def test_earlier_plan__of_before_there_were_generations_is_the_first(tmp_path):
+    line = '{"part": 0, "files": [{"source": "s", "path": "a", "text_bytes": 1}]}'
+    (tmp_path / "parts.jsonl").write_text(f'{{"part_bytes": 100}}\n{line}\n', "utf-8")
+    assert earlier_plan(tmp_path / "parts.jsonl", 100) == [EarlierPart(1, ["a"])]
 
 
 def test_earlier_plan__is_none_without_file_or_for_other_part_bytes(tmp_path):

@@ -39,28 +39,14 @@ def join_pairs(pairs, part_starts, parent):
 
 
 @kernel
+def join_numbers(one, other, parent):
+    """Join the documents of each pair, given by their dense numbers."""
+    for i in range(one.size):
+        join(parent, one[i], other[i])
+
+
+@kernel
 def flatten(parent):
     """Point every document at its root. Parents come first, so one pass upwards is enough."""
     for x in range(parent.size):
         parent[x] = parent[parent[x]]
-
-
-@kernel
-def elect(members, roots, worse, sizes, best, winners):
-    """Let each document of one part stand for election in its component.
-
-    members: int64, dense numbers of the part's rows that are in a component of two or more.
-    roots: int64, the components' indices of these. worse, sizes: uint32/uint64 per member; the
-    least `worse` wins, then the greatest size, then the first to come (ascending numbers).
-    best: (components, 2) uint64 and winners: int64 (components,), -1 before the first; in place.
-    """
-    for i in range(members.size):
-        c = roots[i]
-        if (
-            winners[c] < 0
-            or worse[i] < best[c, 0]
-            or (worse[i] == best[c, 0] and sizes[i] > best[c, 1])
-        ):
-            winners[c] = members[i]
-            best[c, 0] = worse[i]
-            best[c, 1] = sizes[i]

@@ -1,0 +1,180 @@
+"""Who may be a duplicate of whom: the edges among documents whose keys are equal."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from corpusmill.buckets import Slice
+from corpusmill.digests import WORDS, digest_words
+from corpusmill.document_ids import ROW_BITS, ROW_MASK, mixed
+from corpusmill.edges import IDENTICAL, SAME_KEY, edges_of
+from corpusmill.files import load_array
+from corpusmill.lsh import Bands, entries_in
+from corpusmill.order import Preference, best_first, order_of
+
+CHUNK_ROWS = 1 << 16
+"""Sketches that are held at once."""
+
+MOST_PARTNERS = 64
+"""In a larger group a document is paired with no more than so many better ones."""
+
+MOST_MEMBERS = 1 << 14
+"""A larger group is cut by further values of the sketch: all of its pairs would be too many."""
+
+
+class Corpus(NamedTuple):
+    """The files of every part, in part order, in which one can look a document up."""
+
+    signatures: list[Path]
+    digests: list[Path]
+    verdicts: list[Path]
+
+
+def looked_up(files: list[Path], ids: np.ndarray, columns=slice(None)) -> np.ndarray:
+    """The rows of some documents, from the arrays (documents, ...) of their parts."""
+    parts = (ids >> np.uint64(ROW_BITS)).astype(np.int64)
+    rows = (ids & np.uint64(ROW_MASK)).astype(np.int64)
+    found = None
+    for part in np.unique(parts).tolist():
+        array = load_array(files[part])[:, columns]
+        if found is None:
+            found = np.empty((ids.size, *array.shape[1:]), array.dtype)
+        mine = np.flatnonzero(parts == part)
+        # In ascending order, so that a file is read from its start to its end.
+        mine = mine[np.argsort(rows[mine], kind="stable")]
+        found[mine] = array[rows[mine]]
+    return found
+
+
+def heads_of_groups(*keys: np.ndarray) -> np.ndarray:
+    """bool: whether each entry is the first of its group; equal keys stand together."""
+    first = np.zeros(keys[0].size, bool)
+    first[:1] = True
+    for key in keys:
+        first[1:] |= key[1:] != key[:-1]
+    return first
+
+
+def of_several(first: np.ndarray) -> np.ndarray:
+    """bool: which entries are in a group of two or more. first: as of heads_of_groups."""
+    alone = first & np.append(first[1:], True)
+    return ~alone
+
+
+def star_edges(first: np.ndarray, ids: np.ndarray, matches: int) -> np.ndarray:
+    """EDGE: from the first of each group to every later one: k - 1 edges for k documents.
+
+    The components are the same as with all k * (k - 1) / 2. ids: ascending within each group.
+    """
+    heads = np.flatnonzero(first)
+    head = heads[np.cumsum(first) - 1] if ids.size else heads
+    return edges_of(ids[head[~first]], ids[~first], matches)
+
+
+def same_key_edges(parts: list[Bands], share: Slice) -> np.ndarray:
+    """EDGE, SAME_KEY: a star of every key of the slice."""
+    keys, ids = entries_in(parts, share)
+    return star_edges(heads_of_groups(keys), ids, SAME_KEY)
+
+
+def _by_digest(keys: np.ndarray, ids: np.ndarray, digests: list[Path]):
+    """(keys, ids, first) of those with a partner: sorted by key, digest, id; `first`: the first
+    of those with equal key and digest."""
+    several = of_several(heads_of_groups(keys))
+    keys, ids = keys[several], ids[several]
+    if ids.size == 0:
+        return keys, ids, np.zeros(0, bool)
+    rows = looked_up(digests, ids)
+    words = [digest_words(rows, word) for word in range(WORDS)]
+    order = np.lexsort((ids, *words, keys))
+    keys, ids = keys[order], ids[order]
+    return keys, ids, heads_of_groups(keys, *(word[order] for word in words))
+
+
+def identical_edges(parts: list[Bands], share: Slice, digests: list[Path]) -> np.ndarray:
+    """EDGE, IDENTICAL: a star of every text that is there more than once. parts: of digests."""
+    _, ids, first = _by_digest(*entries_in(parts, share), digests)
+    return star_edges(first, ids, IDENTICAL)
+
+
+def _cut_large(
+    keys: np.ndarray, ids: np.ndarray, signatures: list[Path], column: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The same entries with the groups of more than MOST_MEMBERS cut, sorted as before.
+
+    column: the value of the sketch to begin with; all others follow. Where they too are equal,
+    the group is cut in the order of ids.
+    """
+    permutations = load_array(signatures[int(ids[0]) >> ROW_BITS]).shape[1]
+    for step in range(permutations + 1):
+        starts = np.flatnonzero(heads_of_groups(keys))
+        sizes = np.diff(np.append(starts, keys.size))
+        large = np.repeat(sizes > MOST_MEMBERS, sizes)
+        if not large.any():
+            break
+        if step < permutations:
+            at = (column + step) % permutations
+            value = looked_up(signatures, ids[large], at).astype(np.uint64)
+        else:
+            within = np.arange(keys.size) - np.repeat(starts, sizes)
+            value = (within[large] // MOST_MEMBERS).astype(np.uint64)
+        keys = keys.copy()
+        keys[large] = mixed(keys[large] + value * np.uint64(0x9E3779B97F4A7C15))
+        order = np.lexsort((ids, keys))
+        keys, ids = keys[order], ids[order]
+    return keys, ids
+
+
+def _chunks(starts: np.ndarray) -> Iterator[np.ndarray]:
+    """The bounds of groups, in runs of whole groups of about CHUNK_ROWS rows together."""
+    at = 0
+    while at < starts.size - 1:
+        end = int(np.searchsorted(starts, starts[at] + CHUNK_ROWS, "right")) - 1
+        end = max(end, at + 1)
+        yield starts[at : end + 1]
+        at = end
+
+
+def similar_edges(
+    parts: list[Bands],
+    share: Slice,
+    corpus: Corpus,
+    width: int,
+    least: int,
+    preference: Preference,
+) -> np.ndarray:
+    """EDGE: pairs of different texts that share a key of the slice, by their sketches.
+
+    Only pairs with `least` equal sketch values or more; a pair that shares an earlier band is
+    found there. Of texts that are there more than once the least id stands for all.
+    """
+    # Compiled code is loaded only by jobs that compare sketches.
+    from corpusmill.kernels.similarity import pairs_of_groups
+
+    keys, ids, first = _by_digest(*entries_in(parts, share), corpus.digests)
+    keys, ids = keys[first], ids[first]
+    several = of_several(heads_of_groups(keys))
+    keys, ids = keys[several], ids[several]
+    if ids.size == 0:
+        return edges_of(ids, ids, 0)
+    order = np.lexsort((ids, keys))
+    keys, ids = _cut_large(keys[order], ids[order], corpus.signatures, (share.band + 1) * width)
+    starts = np.append(np.flatnonzero(heads_of_groups(keys)), ids.size)
+    a, b, matches = [], [], []
+    for bounds in _chunks(starts):
+        members = ids[bounds[0] : bounds[-1]].copy()
+        bounds = bounds - bounds[0]
+        for begin, end in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
+            if end - begin > MOST_PARTNERS + 1:
+                mine = members[begin:end]
+                ranks = order_of(corpus.verdicts, mine, preference)
+                members[begin:end] = mine[best_first(ranks, mine)]
+        found = pairs_of_groups(
+            looked_up(corpus.signatures, members), bounds, share.band, width, least, MOST_PARTNERS
+        )
+        a.append(members[found[:, 0]])
+        b.append(members[found[:, 1]])
+        matches.append(found[:, 2])
+    return edges_of(np.concatenate(a), np.concatenate(b), np.concatenate(matches))

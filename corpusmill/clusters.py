@@ -1,0 +1,86 @@
+"""What a person should see of the largest groups of duplicates: their shape and their texts."""
+
+import difflib
+
+import numpy as np
+
+from corpusmill.components import roots_among
+from corpusmill.edges import STAGES
+from corpusmill.extracts import Extract
+from corpusmill.resolution import Graph, Resolution
+
+LARGEST = 5
+"""Groups of a bin that are described."""
+
+SAMPLED_PAIRS = 5
+SHARED_CHARS = 2000
+"""Of each text, from its start: where a shared passage is looked for."""
+
+
+def _distances(members: np.ndarray, graph: Graph, resolution: Resolution) -> dict:
+    """How dense a group is, and how many pairs its members are away from the best of them."""
+    import networkit as nk
+
+    inside = np.isin(graph.one, members)
+    one = np.searchsorted(members, graph.one[inside])
+    other = np.searchsorted(members, graph.other[inside])
+    network = nk.Graph(members.size)
+    network.addEdges((one, other), addMissing=False)
+    place = np.empty(graph.sequence.size, np.int64)
+    place[graph.sequence] = np.arange(graph.sequence.size)
+    best = int(np.argmin(place[members]))
+    search = nk.distance.BFS(network, best, storePaths=False)
+    search.run()
+    steps = np.array(search.getDistances())
+    return {
+        "pairs": network.numberOfEdges(),
+        "density": round(nk.graphtools.density(network), 6),
+        "steps_from_best": {"mean": round(float(steps.mean()), 2), "greatest": int(steps.max())},
+        "kept": int((resolution.winner[members] == members).sum()),
+    }
+
+
+def _text(extract: Extract, document: int) -> str:
+    begin, stop = extract.texts.offsets[document : document + 2]
+    return bytes(extract.texts.data[begin:stop]).decode("utf-8")[:SHARED_CHARS]
+
+
+def _shared(extract: Extract, graph: Graph, one: int, other: int) -> str:
+    """The longest passage that the starts of two texts share; "" where they are not at hand."""
+    a, b = (_text(extract, graph.example[text]) for text in (one, other))
+    match = difflib.SequenceMatcher(None, a, b, autojunk=False).find_longest_match()
+    return a[match.a : match.a + match.size]
+
+
+def largest_groups(extract: Extract, graph: Graph, resolution: Resolution) -> list[dict]:
+    """The groups of the bin with most texts, greatest first. A group is all that hangs together
+    by pairs that may be similar; copies of one text count once."""
+    texts = graph.example.size
+    roots = roots_among(texts, graph.one, graph.other)
+    sizes = np.bincount(roots, minlength=texts)
+    documents = np.bincount(roots[graph.text_of], minlength=texts)
+    order = np.lexsort((np.arange(texts), -documents, -sizes))[:LARGEST]
+    groups = []
+    for root in order.tolist():
+        if documents[root] < 2:
+            break
+        members = np.flatnonzero(roots == root)
+        group = {"texts": int(sizes[root]), "documents": int(documents[root])}
+        dropped = members[resolution.winner[members] != members]
+        if dropped.size:
+            group |= _distances(members, graph, resolution)
+            sample = dropped[np.linspace(0, dropped.size - 1, SAMPLED_PAIRS).astype(int)]
+            group["sample"] = [
+                {
+                    "id": int(extract.ids[graph.best[text]]),
+                    "winner": int(extract.ids[graph.best[resolution.winner[text]]]),
+                    "similarity": None if np.isnan(resolution.similarity[text])
+                    else round(float(resolution.similarity[text]), 4),
+                    "stage": STAGES[int(resolution.stage[text])],
+                }
+                for text in dict.fromkeys(sample.tolist())
+            ]  # fmt: skip
+            text = int(dropped[0])
+            group["shared"] = _shared(extract, graph, text, int(resolution.winner[text]))
+        groups.append(group)
+    return groups

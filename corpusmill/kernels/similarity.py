@@ -1,0 +1,218 @@
+"""How similar documents are: by their sketches, and exactly by their shingle sets."""
+
+import numpy as np
+
+from corpusmill.kernels.clean import clean_text
+from corpusmill.kernels.jit import kernel
+from corpusmill.kernels.shingles import FINISH, ROLLING_BASE
+
+EMPTY_SLOT = np.uint64(0)
+SPREAD = np.uint64(0x9E3779B97F4A7C15)
+KEPT_SLOTS = 1 << 25  # of the shingle sets of one component: 256 MiB; others are made anew
+
+
+@kernel
+def count_equal(one, other):
+    """How many values of two sketches are equal."""
+    count = np.uint32(0)
+    for k in range(one.size):
+        count += np.uint32(one[k] == other[k])
+    return count
+
+
+@kernel
+def shares_earlier_band(one, other, band, width):
+    """Whether the sketches are equal in the whole of a band before `band`."""
+    for start in range(0, band * width, width):
+        equal = True
+        for k in range(start, start + width):
+            if one[k] != other[k]:
+                equal = False
+                break
+        if equal:
+            return True
+    return False
+
+
+@kernel
+def pairs_of_groups(signatures, starts, band, width, least, most):
+    """int64 (pairs, 3): rows i and j of a group, and their equal values, if `least` or more.
+
+    signatures: uint32 (rows, permutations). Group g is rows starts[g]..starts[g + 1], which share
+    the key of `band`; a pair that shares an earlier band's too was found there. In a group of more
+    than most + 1 rows no row gets more than `most` partners among the rows before it.
+    """
+    found = np.empty((1024, 3), np.int64)
+    n = 0
+    for g in range(starts.size - 1):
+        first, last = starts[g], starts[g + 1]
+        partners = np.zeros(last - first, np.int64)
+        for i in range(first, last):
+            for j in range(i + 1, last):
+                if partners[j - first] >= most and last - first > most + 1:
+                    continue
+                if shares_earlier_band(signatures[i], signatures[j], band, width):
+                    continue
+                matches = count_equal(signatures[i], signatures[j])
+                if matches >= least:
+                    partners[j - first] += 1
+                    if n == found.shape[0]:
+                        larger = np.empty((2 * n, 3), np.int64)
+                        larger[:n] = found
+                        found = larger
+                    found[n, 0], found[n, 1], found[n, 2] = i, j, matches
+                    n += 1
+    return found[:n]
+
+
+@kernel
+def add_shingle(value, slots):
+    """Put a value into a hash set unless it is there; whether it was put.
+
+    slots: uint64, a power of two of them, EMPTY_SLOT where there is none.
+    """
+    value = max(value, np.uint64(1))
+    mask = np.uint64(slots.size - 1)
+    at = (value * SPREAD >> np.uint64(20)) & mask
+    while slots[at] != EMPTY_SLOT:
+        if slots[at] == value:
+            return False
+        at = (at + np.uint64(1)) & mask
+    slots[at] = value
+    return True
+
+
+@kernel
+def has_shingle(value, slots):
+    value = max(value, np.uint64(1))
+    mask = np.uint64(slots.size - 1)
+    at = (value * SPREAD >> np.uint64(20)) & mask
+    while slots[at] != EMPTY_SLOT:
+        if slots[at] == value:
+            return True
+        at = (at + np.uint64(1)) & mask
+    return False
+
+
+@kernel
+def shingle_set(data, start, stop, table, width):
+    """(slots, size): the set of the `width`-character shingles of one cleaned text.
+
+    A text shorter than `width` is one shingle, an empty one none. A shingle is its polynomial
+    modulo 2**64 (see rolling_hashes), whole: two shingles meet in one with probability 2**-64.
+    """
+    chars = np.empty(stop - start + 4, np.uint32)
+    n = clean_text(data, start, stop, table, stop - start, chars)
+    room = 16
+    while room < 2 * n:
+        room *= 2
+    slots = np.zeros(room, np.uint64)
+    size = 0
+    value = np.uint64(0)
+    leaving = np.uint64(1)
+    for i in range(n):
+        value = value * ROLLING_BASE + np.uint64(chars[i])
+        if i < width:
+            leaving = leaving * ROLLING_BASE
+        else:
+            value -= np.uint64(chars[i - width]) * leaving
+        if i >= width - 1 or i == n - 1:
+            size += add_shingle((value ^ value >> np.uint64(32)) * FINISH, slots)
+    return slots, size
+
+
+@kernel
+def jaccard(one, one_size, other, other_size):
+    """The Jaccard similarity of two shingle sets; of two empty ones 0."""
+    if other_size < one_size:
+        one, one_size, other, other_size = other, other_size, one, one_size
+    common = 0
+    for value in one:
+        if value != EMPTY_SLOT and has_shingle(value, other):
+            common += 1
+    union = one_size + other_size - common
+    return common / union if union else 0.0
+
+
+@kernel
+def set_of(t, sets, sizes, held, data, begins, stops, table, width):
+    """The shingle set of text t, its size, and how many slots of sets are kept now.
+
+    Kept in `sets`, and its size in `sizes`, if there is still room for it.
+    """
+    if sizes[t] >= 0:
+        return sets[t], sizes[t], held
+    slots, size = shingle_set(data, begins[t], stops[t], table, width)
+    if held + slots.size <= KEPT_SLOTS:
+        sets[t], sizes[t] = slots, size
+        held += slots.size
+    return slots, size, held
+
+
+@kernel
+def resolve_kept(
+    sequence, component, place, first, neighbours, matches, enough, permutations, threshold,
+    data, begins, stops, table, width, winner, similarity, compared,
+):  # fmt: skip
+    """Go through the texts from best to worst; drop each that is similar to one kept before it.
+
+    sequence: int64 (texts,), component after component, in each from best to worst, as `place`
+    says: int64 (texts,). Text t may be similar to neighbours[first[t]:first[t + 1]], whose
+    sketches have `matches` values equal with its own; `enough` of them decide. Text t is
+    data[begins[t]:stops[t]] where one must look.
+    Written: winner, int64 (texts,): the best kept text that t is similar to, or t itself;
+    similarity, float64: of the two; compared, bool: whether it was measured and not estimated.
+    Returns how many pairs were measured.
+    """
+    nothing = np.zeros(0, np.uint64)
+    sets = [nothing for _ in range(sequence.size)]
+    sizes = np.full(sequence.size, -1, np.int64)
+    held, from_here = 0, 0
+    measured = 0
+    for rank in range(sequence.size):
+        t = sequence[rank]
+        if component[t] != component[sequence[from_here]]:
+            for past in sequence[from_here:rank]:
+                sets[past], sizes[past] = nothing, -1
+            held, from_here = 0, rank
+        winner[t] = t
+        kept_before = np.empty(first[t + 1] - first[t], np.int64)
+        n = 0
+        for e in range(first[t], first[t + 1]):
+            other = neighbours[e]
+            if place[other] < place[t] and winner[other] == other:
+                kept_before[n] = place[other] << 32 | (e - first[t])
+                n += 1
+        for key in np.sort(kept_before[:n]):  # the best first
+            e = first[t] + (key & 0xFFFFFFFF)
+            other = neighbours[e]
+            if matches[e] >= enough:
+                winner[t], similarity[t], compared[t] = other, matches[e] / permutations, False
+                break
+            mine, size, held = set_of(t, sets, sizes, held, data, begins, stops, table, width)
+            theirs, their_size, held = set_of(
+                other, sets, sizes, held, data, begins, stops, table, width
+            )
+            measured += 1
+            value = jaccard(mine, size, theirs, their_size)
+            if value >= threshold:
+                winner[t], similarity[t], compared[t] = other, value, True
+                break
+    return measured
+
+
+@kernel
+def measure_pairs(pairs, data, begins, stops, table, width, values):
+    """values[p] = the Jaccard similarity of texts pairs[p, 0] and pairs[p, 1].
+
+    Pairs of one text that stand together cost its set once.
+    """
+    last = -1
+    mine, size = np.zeros(0, np.uint64), 0
+    for p in range(pairs.shape[0]):
+        one, other = pairs[p, 0], pairs[p, 1]
+        if one != last:
+            mine, size = shingle_set(data, begins[one], stops[one], table, width)
+            last = one
+        theirs, their_size = shingle_set(data, begins[other], stops[other], table, width)
+        values[p] = jaccard(mine, size, theirs, their_size)

@@ -1,0 +1,129 @@
+"""Who is kept of the documents that are alike, and for whose sake each of the others is dropped.
+
+reads    results/groups/, results/pairs/, results/text/{part}.arrow, results/filter/{part}.arrow
+writes   results/extracts/{block}.arrows   id, order, text of documents in pairs, bin by bin
+         results/extracts/{block}.npy      uint64 (parts, bins + 1): where each bin begins
+         results/extracts/{block}.edges.npy, .starts.npy   their pairs by bin, where each begins
+         results/extracts/{block}.json     the files, digests
+         results/extracts/complete.json    all of these, in block order
+         results/resolved/{bin}.npy        id, winner, similarity, stage of dropped documents
+         results/resolved/{bin}.json       counts, the largest groups
+         results/resolved/complete.json    all of these
+         results/duplicates.json           what the guard looked at; only if it let the run pass
+"""
+
+
+rule extract:
+    input:
+        texts=files_of_block("results/text/{part}.arrow"),
+        verdicts=files_of_block("results/filter/{part}.arrow"),
+        labels="results/groups/labels.npy",
+        starts="results/groups/starts.npy",
+        pairs="results/pairs/complete.json",
+    output:
+        data="results/extracts/{block}.arrows",
+        index="results/extracts/{block}.npy",
+        edges="results/extracts/{block}.edges.npy",
+        edge_starts="results/extracts/{block}.starts.npy",
+        counts="results/extracts/{block}.json",
+    log:
+        "logs/extract/{block}.log",
+    benchmark:
+        "logs/extract/{block}.tsv"
+    conda:
+        "../envs/corpusmill.yaml"
+    resources:
+        mem_mb=largest_part_memory(base=600, per_text_megabyte=3),
+    params:
+        first=first_part_of_block,
+        bins=BINS,
+        preference=PREFERENCE,
+        code=code_digest("extract"),
+    script:
+        "../scripts/extract.py"
+
+
+rule complete_extract:
+    input:
+        counts=expand("results/extracts/{block}.json", block=BLOCK_NAMES),
+    output:
+        "results/extracts/complete.json",
+    log:
+        "logs/complete_extract/complete.log",
+    benchmark:
+        "logs/complete_extract/complete.tsv"
+    conda:
+        "../envs/corpusmill.yaml"
+    resources:
+        mem_mb=500,
+    params:
+        code=code_digest("complete"),
+    script:
+        "../scripts/complete.py"
+
+
+rule resolve:
+    input:
+        listing="results/extracts/complete.json",
+    output:
+        dropped="results/resolved/{bin}.npy",
+        report="results/resolved/{bin}.json",
+    log:
+        "logs/resolve/{bin}.log",
+    benchmark:
+        "logs/resolve/{bin}.tsv"
+    conda:
+        "../envs/corpusmill.yaml"
+    resources:
+        mem_mb=largest_part_memory(base=700, per_text_megabyte=5),
+    params:
+        resolve=config["dedup"]["resolve"],
+        threshold=config["dedup"]["threshold"],
+        permutations=PERMUTATIONS,
+        shingle_chars=config["minhash"]["shingle_chars"],
+        code=code_digest("resolve"),
+    script:
+        "../scripts/resolve.py"
+
+
+rule complete_resolve:
+    input:
+        counts=expand("results/resolved/{bin}.json", bin=BIN_NAMES),
+    output:
+        "results/resolved/complete.json",
+    log:
+        "logs/complete_resolve/complete.log",
+    benchmark:
+        "logs/complete_resolve/complete.tsv"
+    conda:
+        "../envs/corpusmill.yaml"
+    resources:
+        mem_mb=500,
+    params:
+        code=code_digest("complete"),
+    script:
+        "../scripts/complete.py"
+
+
+rule guard:
+    input:
+        assigned="results/assign/complete.json",
+        resolved="results/resolved/complete.json",
+    output:
+        report="results/duplicates.json",
+    log:
+        "logs/guard/guard.log",
+    benchmark:
+        "logs/guard/guard.tsv"
+    # Before all else: what follows of a run that is stopped is not worth starting.
+    priority: 10
+    conda:
+        "../envs/corpusmill.yaml"
+    resources:
+        mem_mb=500,
+    params:
+        max_group_texts=config["dedup"]["max_group_texts"],
+        most=of_sources("max_duplicate_fraction", 0.9),
+        code=code_digest("guard"),
+    script:
+        "../scripts/guard.py"

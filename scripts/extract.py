@@ -1,0 +1,87 @@
+"""Bring the documents of a block of parts that are in pairs, and their pairs, to their bins."""
+
+import logging
+from pathlib import Path
+
+import numpy as np
+
+from corpusmill.components import dense_numbers
+from corpusmill.document_ids import ROW_BITS, ids_of_part
+from corpusmill.edges import edges_from
+from corpusmill.extracts import write_extract
+from corpusmill.files import file_sha256, load_array, load_json, replacing, save_array, save_json
+from corpusmill.order import Preference, order_of_part
+from corpusmill.progress import phase
+from corpusmill.step_log import step_log
+
+
+def extract(
+    texts: list[Path],
+    verdicts: list[Path],
+    labels: Path,
+    starts: Path,
+    pairs: Path,
+    first: int,
+    bins: int,
+    preference: Preference,
+    data: Path,
+    index: Path,
+    edges: Path,
+    edge_starts: Path,
+    counts: Path,
+) -> None:
+    """texts, verdicts: of the block's parts, the first of which has the number `first`."""
+    part_starts, of_documents = load_array(starts), load_array(labels)
+    offsets = np.zeros((len(texts), bins + 1), np.uint64)
+    last = first + len(texts)
+    total = int(part_starts[last] - part_starts[first])
+    with (
+        replacing(data) as temporary,
+        open(temporary, "wb") as file,
+        phase("extracting", total, "documents") as progress,
+    ):
+        for k, (text, verdict) in enumerate(zip(texts, verdicts, strict=True)):
+            part = first + k
+            mine = np.array(of_documents[part_starts[part] : part_starts[part + 1]])
+            order = order_of_part(verdict, part, preference)
+            offsets[k] = write_extract(
+                file, text, ids_of_part(part, mine.size), order, mine, bins, progress.advance
+            )
+    save_array(index, offsets)
+    files = [Path(bucket["file"]) for bucket in load_json(pairs)["parts"]]
+    found = edges_from(files, first << ROW_BITS, last << ROW_BITS)
+    bin = (of_documents[dense_numbers(found["a"], part_starts)] - 1) >> 1
+    order = np.argsort(bin, kind="stable")
+    save_array(edges, found[order])
+    save_array(edge_starts, np.searchsorted(bin[order], np.arange(bins + 1)))
+    save_json(
+        counts,
+        {
+            "data": str(data),
+            "index": str(index),
+            "edges": str(edges),
+            "edge_starts": str(edge_starts),
+            "sha256": file_sha256(data),
+            "edges_sha256": file_sha256(edges),
+        },
+    )
+    logging.info("%d pairs of %d parts brought to %d bins", len(found), len(texts), bins)
+
+
+if __name__ == "__main__":
+    with step_log(snakemake.log[0]):
+        extract(
+            texts=[Path(file) for file in snakemake.input.texts],
+            verdicts=[Path(file) for file in snakemake.input.verdicts],
+            labels=Path(snakemake.input.labels),
+            starts=Path(snakemake.input.starts),
+            pairs=Path(snakemake.input.pairs),
+            first=snakemake.params.first,
+            bins=snakemake.params.bins,
+            preference=Preference(**snakemake.params.preference),
+            data=Path(snakemake.output.data),
+            index=Path(snakemake.output.index),
+            edges=Path(snakemake.output.edges),
+            edge_starts=Path(snakemake.output.edge_starts),
+            counts=Path(snakemake.output.counts),
+        )

@@ -1,0 +1,81 @@
+"""Stop the run if too much of it would be removed as duplicates, with the evidence."""
+
+import json
+import logging
+from collections import Counter
+from pathlib import Path
+
+from corpusmill.files import load_json, save_json
+from corpusmill.step_log import step_log
+
+SHOWN_GROUPS = 10
+
+
+def guard(
+    assigned: Path,
+    resolved: Path,
+    max_group_texts: int | None,
+    most: dict[str, float],
+    report: Path,
+) -> None:
+    """assigned, resolved: the counts of all parts and the reports of all bins.
+
+    most: for each source, the share of its documents that may be duplicates.
+    """
+    sources: dict[str, Counter] = {}
+    for part in load_json(assigned)["parts"]:
+        for source, count in part["by_source"].items():
+            sources.setdefault(source, Counter()).update(count)
+    bins = load_json(resolved)["parts"]
+    stages: Counter = Counter()
+    for one in bins:
+        stages.update(one["dropped"])
+    groups = sorted(
+        (group for one in bins for group in one["groups"]),
+        key=lambda group: (-group["texts"], -group["documents"], json.dumps(group)),
+    )[:SHOWN_GROUPS]
+    found = {
+        "dropped": dict(stages),
+        "pairs": sum(one["pairs"] for one in bins),
+        "measured": sum(one["measured"] for one in bins),
+        "sources": {
+            source: {
+                "documents": count["documents"],
+                "duplicates": count["duplicates"],
+                "share": round(count["duplicates"] / max(count["documents"], 1), 6),
+            }
+            for source, count in sorted(sources.items())
+        },
+        "largest_groups": groups,
+    }
+    faults = [
+        f"source {source}: {count['duplicates']} of {count['documents']} documents are duplicates, "
+        f"max_duplicate_fraction allows {most[source]} of them. Raise it at the source if that is "
+        "right."
+        for source, count in sorted(sources.items())
+        if count["duplicates"] > most[source] * count["documents"]
+    ]
+    if max_group_texts is not None and groups and groups[0]["texts"] > max_group_texts:
+        faults.append(
+            f"a group of {groups[0]['texts']} different texts hangs together by pairs that may be "
+            f"similar, dedup.max_group_texts allows {max_group_texts}. Raise it if that is right."
+        )
+    if faults:
+        shown = [json.dumps(group, ensure_ascii=False) for group in groups[:3]]
+        raise ValueError(
+            "\n".join(faults) + "\nThe largest groups of duplicates, with sample pairs and what "
+            "their texts share:\n" + "\n".join(shown)
+        )
+    save_json(report, found)
+    logging.info("duplicates by what decided: %s", dict(stages))
+
+
+if __name__ == "__main__":
+    with step_log(snakemake.log[0]):
+        guard(
+            assigned=Path(snakemake.input.assigned),
+            resolved=Path(snakemake.input.resolved),
+            max_group_texts=snakemake.params.max_group_texts,
+            most=snakemake.params.most,
+            report=Path(snakemake.output.report),
+        )

@@ -1,0 +1,69 @@
+"""Decide which documents of one bin are kept, and for which of them each other is dropped."""
+
+import logging
+from pathlib import Path
+
+import numpy as np
+
+from corpusmill.clusters import largest_groups
+from corpusmill.edges import STAGES, certain_matches
+from corpusmill.extracts import read_extract
+from corpusmill.files import file_sha256, load_json, save_array, save_json
+from corpusmill.resolution import (
+    RESOLUTIONS,
+    Setting,
+    dropped_documents,
+    graph_of,
+)
+from corpusmill.step_log import step_log
+
+
+def resolve(
+    listing: Path,
+    bin: int,
+    resolve: str,
+    threshold: float,
+    permutations: int,
+    shingle_chars: int,
+    dropped: Path,
+    report: Path,
+) -> None:
+    """listing: the extracts of all blocks of parts."""
+    extract = read_extract(load_json(listing)["parts"], bin)
+    _, enough = certain_matches(permutations, threshold)
+    setting = Setting(resolve, threshold, enough, permutations, shingle_chars)
+    graph = graph_of(extract)
+    logging.info("%d documents, %d texts, %d pairs", extract.ids.size, graph.example.size,
+                 graph.one.size)  # fmt: skip
+    resolution = RESOLUTIONS[resolve](extract, graph, setting)
+    found = dropped_documents(extract, graph, resolution)
+    save_array(dropped, found)
+    counts = np.bincount(found["stage"], minlength=len(STAGES) + 1)
+    save_json(
+        report,
+        {
+            "file": str(dropped),
+            "sha256": file_sha256(dropped),
+            "documents": int(extract.ids.size),
+            "pairs": int(graph.one.size),
+            "measured": int(resolution.measured),
+            "dropped": {name: int(counts[stage]) for stage, name in STAGES.items()},
+            "groups": largest_groups(extract, graph, resolution),
+        },
+    )
+    logging.info("%d documents dropped, %d pairs of texts compared", found.size,
+                 resolution.measured)  # fmt: skip
+
+
+if __name__ == "__main__":
+    with step_log(snakemake.log[0]):
+        resolve(
+            listing=Path(snakemake.input.listing),
+            bin=int(snakemake.wildcards.bin),
+            resolve=snakemake.params.resolve,
+            threshold=snakemake.params.threshold,
+            permutations=snakemake.params.permutations,
+            shingle_chars=snakemake.params.shingle_chars,
+            dropped=Path(snakemake.output.dropped),
+            report=Path(snakemake.output.report),
+        )
