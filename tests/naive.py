@@ -58,6 +58,23 @@ def shares_band(one: list[int], other: list[int], bands: int, rows: int) -> bool
     )
 
 
+def pairs_by_equal_values(sketches: list[list[int]], permutations: int) -> list[int]:
+    counts = [0] * (permutations + 1)
+    for one, other in itertools.combinations(sketches, 2):
+        counts[sum(a == b for a, b in zip(one, other, strict=True))] += 1
+    return counts
+
+
+def band_probability(permutations: int, bands: int, rows: int, equal: int) -> float:
+    """By trying all places where the equal values may stand."""
+    places = list(itertools.combinations(range(permutations), equal))
+    sharing = [
+        any(set(range(b * rows, (b + 1) * rows)) <= set(where) for b in range(bands))
+        for where in places
+    ]
+    return sum(sharing) / len(places)
+
+
 def roots(members, pairs) -> dict:
     """The least member of everyone's component: labels sink along pairs until all rest."""
     root = {member: member for member in members}

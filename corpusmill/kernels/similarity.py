@@ -6,18 +6,34 @@ from corpusmill.kernels.clean import clean_text
 from corpusmill.kernels.jit import kernel
 from corpusmill.kernels.shingles import FINISH, ROLLING_BASE
 
+BLOCK = 256  # sketches that stay in the second-level cache while another block passes
 EMPTY_SLOT = np.uint64(0)
 SPREAD = np.uint64(0x9E3779B97F4A7C15)
 KEPT_SLOTS = 1 << 25  # of the shingle sets of one component: 256 MiB; others are made anew
 
 
 @kernel
-def count_equal(one, other):
-    """How many values of two sketches are equal."""
-    count = np.uint32(0)
-    for k in range(one.size):
-        count += np.uint32(one[k] == other[k])
-    return count
+def equal_values(one, other):
+    """In how many places two sketches are equal. uint32 (permutations,) each."""
+    equal = np.uint32(0)
+    for j in range(one.size):
+        # Back to 32 bits each time: as wide as what is compared, it fills the same lanes.
+        equal = np.uint32(equal + np.uint32(one[j] == other[j]))
+    return equal
+
+
+@kernel
+def count_pairs(signatures, counts):
+    """Add to counts[k] the pairs of rows of `signatures` with k equal values, all of them.
+
+    signatures: uint32 (documents, permutations). counts: int64 (permutations + 1,).
+    """
+    documents = signatures.shape[0]
+    for first in range(0, documents, BLOCK):
+        for second in range(first, documents, BLOCK):
+            for i in range(first, min(first + BLOCK, documents)):
+                for j in range(max(second, i + 1), min(second + BLOCK, documents)):
+                    counts[equal_values(signatures[i], signatures[j])] += 1
 
 
 @kernel
@@ -53,7 +69,7 @@ def pairs_of_groups(signatures, starts, band, width, least, most):
                     continue
                 if shares_earlier_band(signatures[i], signatures[j], band, width):
                     continue
-                matches = count_equal(signatures[i], signatures[j])
+                matches = equal_values(signatures[i], signatures[j])
                 if matches >= least:
                     partners[j - first] += 1
                     if n == found.shape[0]:

@@ -1,0 +1,147 @@
+"""S-curves and what follows from them, against datasketch, simulation and brute force."""
+
+import itertools
+from math import comb
+
+import naive
+import numpy as np
+import pytest
+from datasketch.lsh import _false_negative_probability, _false_positive_probability
+from hypothesis import given
+from hypothesis import strategies as st
+
+from corpusmill.lsh_design import (
+    Setting,
+    band_probability,
+    bytes_per_document,
+    expected,
+    histogram,
+    least_permutations,
+    recommend,
+    s_curve,
+    settings_with_recall,
+)
+
+SETTINGS = [Setting(9, 13), Setting(14, 8), Setting(18, 6), Setting(1, 1), Setting(128, 1)]
+small_settings = st.tuples(st.integers(1, 4), st.integers(1, 4), st.integers(0, 3))
+
+
+def all_settings(permutations: int) -> list[Setting]:
+    both = itertools.product(range(1, permutations + 1), repeat=2)
+    return [Setting(*one) for one in both if one[0] * one[1] <= permutations]
+
+
+def steps(low: float, high: float, setting: Setting) -> float:
+    middles = low + (high - low) * (np.arange(100_000) + 0.5) / 100_000
+    return float(s_curve(middles, setting).mean() * (high - low))
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+@pytest.mark.parametrize("threshold", [0.5, 0.8])
+def test_s_curve__has_the_areas_of_datasketch(setting, threshold):
+    below, above = steps(0, threshold, setting), steps(threshold, 1, setting)
+    assert below == pytest.approx(_false_positive_probability(threshold, *setting), abs=1e-6)
+    missed = 1 - threshold - above
+    assert missed == pytest.approx(_false_negative_probability(threshold, *setting), abs=1e-6)
+
+
+@pytest.mark.parametrize("similarity", [0.3, 0.6, 0.8])
+def test_s_curve__is_the_share_of_simulated_pairs(similarity):
+    equal = np.random.default_rng(1).random((20_000, 8, 4)) < similarity
+    share = equal.all(axis=2).any(axis=1).mean()
+    assert share == pytest.approx(s_curve(similarity, Setting(8, 4)), abs=0.01)
+
+
+@given(small_settings)
+def test_band_probability__equals_naive(case):
+    bands, rows, unused = case
+    permutations = min(bands * rows + unused, 10)
+    bands = min(bands, permutations // rows)
+    got = band_probability(permutations, Setting(bands, rows))
+    places = range(permutations + 1)
+    assert got == pytest.approx(
+        [naive.band_probability(permutations, bands, rows, equal) for equal in places]
+    )
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+@pytest.mark.parametrize("similarity", [0.005, 0.3, 0.8, 1.0])
+def test_band_probability__has_the_s_curve_as_its_mean(setting, similarity):
+    """So a histogram of noisy estimates still counts candidates without bias."""
+    chances = [comb(128, k) * similarity**k * (1 - similarity) ** (128 - k) for k in range(129)]
+    mean = float(np.array(chances) @ band_probability(128, setting))
+    assert mean == pytest.approx(s_curve(similarity, setting), rel=1e-9)
+
+
+def test_band_probability__of_large_sketches_is_sound():
+    got = band_probability(4096, Setting(100, 13))
+    assert got[12] == 0
+    assert got[-1] == pytest.approx(1)
+    assert (np.diff(got) > -1e-9).all()
+
+
+def test_expected__counts_the_candidates_of_random_sketches():
+    """Values from few, so that pairs meet; candidates are counted one by one."""
+    sketches = np.random.default_rng(3).integers(0, 3, (300, 24), dtype=np.uint32)
+    setting = Setting(5, 4)
+    pairs = expected(histogram(sketches), 0.99, setting)
+    candidates = sum(
+        naive.shares_band(one, other, *setting)
+        for one, other in itertools.combinations(sketches.tolist(), 2)
+    )
+    assert pairs.false == pytest.approx(candidates, rel=0.05)
+
+
+def test_expected__parts_the_pairs_at_the_threshold():
+    counts = np.array([5, 1, 2, 4, 8])
+    got = expected(counts, 0.75, Setting(2, 2))
+    assert (got.above, got.possible) == (12, 2)
+    assert got.missed == pytest.approx(0)  # three equal values of four fill one half
+    assert got.false == pytest.approx(2 * 2 / 6)
+
+
+def test_expected__of_no_pairs_is_nothing():
+    assert expected(np.zeros(129, np.int64), 0.8, Setting(9, 13)) == (0, 0, 0, 0)
+
+
+def test_bytes_per_document__are_sketch_digest_and_bands():
+    assert bytes_per_document(128, 9) == 128 * 4 + 9 * 12 + 32
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("threshold", [0.4, 0.7, 0.9])
+def test_recommend__equals_brute_force(seed, threshold):
+    counts = np.random.default_rng(seed).integers(0, 10 ** np.arange(25, 0, -1).clip(0, 6))
+    reaching = [one for one in all_settings(24) if s_curve(threshold, one) >= 0.95]
+    best = min(
+        reaching, key=lambda one: (expected(counts, threshold, one).false, -one.rows, one.bands)
+    )
+    assert recommend(counts, threshold, 0.95) == best
+
+
+def test_recommend__has_the_recall_over_the_histogram_too():
+    counts = np.random.default_rng(0).integers(0, 1000, 129)
+    best = recommend(counts, 0.8, 0.995)
+    pairs = expected(counts, 0.8, best)
+    assert s_curve(0.8, best) >= 0.995
+    assert 1 - pairs.missed / pairs.above >= 0.995
+
+
+def test_recommend__is_steep_when_the_sample_has_no_false_candidate():
+    counts = np.zeros(129, np.int64)
+    counts[0] = 1000
+    assert recommend(counts, 0.8, 0.995) == (18, 6)
+
+
+def test_settings_with_recall__are_the_fewest_bands_of_each_rows():
+    for bands, rows in settings_with_recall(64, 0.7, 0.99):
+        assert s_curve(0.7, Setting(bands, rows)) >= 0.99
+        assert bands == 1 or s_curve(0.7, Setting(bands - 1, rows)) < 0.99
+
+
+@pytest.mark.parametrize(("threshold", "recall"), [(0.8, 0.995), (0.05, 0.9), (0.5, 0.5)])
+def test_least_permutations__are_the_least_that_reach_the_recall(threshold, recall):
+    least = least_permutations(threshold, recall)
+    assert settings_with_recall(least, threshold, recall)
+    assert not settings_with_recall(least - 1, threshold, recall)
+    assert recommend(np.zeros(least, np.int64), threshold, recall) is None

@@ -1,0 +1,87 @@
+"""The sample: even, bounded, and the same whatever the order of the files."""
+
+import json
+
+import numpy as np
+import pytest
+
+from corpusmill.minhash import MinHasher
+from corpusmill.sampling import Sample, sample_documents
+from corpusmill.texts import TextColumn, string_array
+
+HASHER = MinHasher("affine32", 16, 5, 1)
+SHORT, LONG = "tiny", "the miller opened the sluice before sunrise"
+
+
+def write(path, texts: list[str | None]) -> str:
+    lines = ["{" if text is None else json.dumps({"text": text}) for text in texts]
+    path.write_text("".join(line + "\n" for line in lines))
+    return str(path)
+
+
+@pytest.fixture
+def files(tmp_path) -> list[str]:
+    return [
+        write(tmp_path / f"{name}.jsonl", [f"{LONG} {name} {n}" for n in range(count)])
+        for name, count in [("b", 40), ("a", 5000), ("c", 0), ("d", 1)]
+    ]
+
+
+def sampled(files: list[str], progress, most: int = 100, seed: int = 42) -> Sample:
+    return sample_documents(files, "text", HASHER, 10, most, seed, progress)
+
+
+def test_sample_documents__do_not_depend_on_the_order_of_files(files, progress):
+    one = sampled(files, progress)
+    other = sampled([*files[::-1], files[0]], progress)
+    assert one.signatures.tolist() == other.signatures.tolist()
+    assert one.text_bytes.tolist() == other.text_bytes.tolist()
+    assert one.documents == other.documents == 5041
+
+
+def test_sample_documents__are_others_with_another_seed(files, progress):
+    one, other = (sampled(files, progress, seed=seed) for seed in (1, 2))
+    assert one.signatures.tolist() != other.signatures.tolist()
+
+
+def test_sample_documents__of_a_smaller_sample_are_part_of_a_larger_one(files, progress):
+    small, large = (sampled(files, progress, most=most) for most in (50, 500))
+    assert small.signatures.tolist() == large.signatures[:50].tolist()
+
+
+def test_sample_documents__are_evenly_spread(files, progress):
+    """Text lengths tell the thousands apart: n has one digit more from 1,000 on."""
+    got = sampled(files[1:2], progress, most=2000)
+    share = (got.text_bytes == len(LONG) + 7).mean()
+    assert share == pytest.approx(4000 / 5000, abs=0.03)
+
+
+def test_sample_documents__take_all_when_there_are_fewer(files, progress):
+    got = sampled(files, progress, most=100_000)
+    assert len(got.signatures) == got.documents == 5041
+
+
+def test_sample_documents__are_sketched_composed(tmp_path, progress):
+    got = sampled([write(tmp_path / "a.jsonl", [LONG + "e\u0301"])], progress)
+    expected = HASHER.sign(TextColumn.of(string_array([(LONG + "\u00e9").encode()])))
+    assert got.signatures.tolist() == expected.tolist()
+
+
+def test_sample__counts_what_takes_no_part(tmp_path, progress):
+    path = write(tmp_path / "a.jsonl", [LONG, None, SHORT, "", LONG, None])
+    got = sampled([path], progress)
+    assert (got.documents, got.malformed) == (4, 2)
+    assert (got.too_short.sum(), got.without_shingle().sum(), len(got.comparable())) == (2, 0, 2)
+
+
+def test_sample__leaves_out_what_has_no_shingle(tmp_path, progress):
+    path = write(tmp_path / "a.jsonl", [LONG, "?!"])
+    got = sample_documents([path], "text", HASHER, 0, 9, 42, progress)
+    assert (got.too_short.sum(), got.without_shingle().sum(), len(got.comparable())) == (0, 1, 1)
+
+
+def test_sample__of_nothing_is_empty(tmp_path, progress):
+    got = sampled([write(tmp_path / "a.jsonl", [])], progress)
+    assert got.signatures.shape == (0, 16)
+    assert (got.documents, got.sketch_seconds) == (0, 0.0)
+    assert np.array_equal(got.comparable(), got.signatures)
