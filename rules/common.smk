@@ -75,6 +75,7 @@ FRACTIONS = fractions(config)
 SHARDS = planning.shard_counts(
     PARTS, WEIGHTS, FRACTIONS, config["output"]["shard_bytes"]
 )
+GENERATION = max(part.generation for part in PARTS)
 METHOD = config["dedup"]["method"]
 BANDS, BAND_ROWS = band_setting(config)
 PERMUTATIONS = 0 if METHOD == "exact" else config["minhash"]["permutations"]

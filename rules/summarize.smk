@@ -58,6 +58,7 @@ rule summarize:
         accounts=of_parts("results/ledger/{part}.json"),
         text_facts=shards_of_all("results/corpus/{split}/{shard}.json"),
         facts=shards_of_all("results/tokens/{split}/{shard}.json"),
+        duplicates="results/duplicates.json",
         recall=[f"{DEMO}/recall.json"] if USES_DEMO else [],
         # Last: the times of all rules are in it.
         manifest="results/manifest.json",

@@ -84,6 +84,7 @@ rule manifest:
     resources:
         mem_mb=500,
     params:
+        generation=GENERATION,
         numbers={
             "parts": PART_NAMES,
             "others": {

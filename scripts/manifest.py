@@ -44,11 +44,15 @@ def manifest(
     indexes: list[Path],
     folder: Path,
     eyes: list[Path],
+    generation: int,
     listing: Path,
     meta: Path,
     eye_test: Path,
 ) -> None:
-    """texts, tokens, joined: (file, its facts); every shard among them has been verified."""
+    """texts, tokens, joined: (file, its facts); every shard among them has been verified.
+
+    generation: how often files were added, the first included.
+    """
     setting = Setting.load(folder)
     totals: dict[str, int] = {}
     for bin, facts in tokens:
@@ -62,6 +66,7 @@ def manifest(
                     "eos_token_id": setting.end_of_text_id,
                     "dtype": setting.dtype,
                     "total_tokens": totals,
+                    "generation": generation,
                 },
                 protocol=4,
             )
@@ -73,6 +78,7 @@ def manifest(
         listing,
         {
             "corpusmill.manifest": 1,
+            "generation": generation,
             "files": [described(*pair) for pair in (*texts, *tokens, *joined)]
             + [whole(file) for file in (*indexes, *kept, meta)],
         },
@@ -98,6 +104,7 @@ if __name__ == "__main__":
             indexes=[Path(file) for file in files.idx],
             folder=Path(files.folder),
             eyes=[Path(file) for file in files.eyes],
+            generation=snakemake.params.generation,
             listing=Path(snakemake.output.listing),
             meta=Path(snakemake.output.meta),
             eye_test=Path(snakemake.output.eye_test),

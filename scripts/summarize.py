@@ -48,6 +48,7 @@ def summarize(
     parts: list[Path],
     texts: list[Path],
     tokens: list[Path],
+    duplicates: Path,
     recall: list[Path],
     config_digest: str,
     logs: Path,
@@ -67,6 +68,7 @@ def summarize(
             **funnel(whole),
             "sources": {name: funnel(figures) for name, figures in account.items()},
             "balanced": True,
+            "duplicates": load_json(duplicates)["dropped"],
             **({"planted": planted} if planted else {}),
             "config_digest": config_digest,
             "versions": {"corpusmill": corpusmill.__version__, "python": platform.python_version()}
@@ -92,6 +94,7 @@ if __name__ == "__main__":
             parts=[Path(file) for file in snakemake.input.accounts],
             texts=[Path(file) for file in snakemake.input.text_facts],
             tokens=[Path(file) for file in snakemake.input.facts],
+            duplicates=Path(snakemake.input.duplicates),
             recall=[Path(file) for file in snakemake.input.recall],
             config_digest=snakemake.params.config_digest,
             logs=Path("logs"),
