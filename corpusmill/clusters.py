@@ -22,8 +22,9 @@ def _distances(members: np.ndarray, graph: Graph, resolution: Resolution) -> dic
     import networkit as nk
 
     inside = np.isin(graph.one, members)
-    one = np.searchsorted(members, graph.one[inside])
-    other = np.searchsorted(members, graph.other[inside])
+    # A pair that shares several band keys is there several times (method sketch).
+    pairs = np.unique(np.column_stack([graph.one[inside], graph.other[inside]]), axis=0)
+    one, other = np.searchsorted(members, pairs).T.copy()
     network = nk.Graph(members.size)
     network.addEdges((one, other), addMissing=False)
     place = np.empty(graph.sequence.size, np.int64)
