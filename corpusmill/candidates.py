@@ -18,7 +18,8 @@ CHUNK_ROWS = 1 << 16
 """Sketches that are held at once."""
 
 MOST_PARTNERS = 64
-"""In a larger group a document is paired with no more than so many better ones."""
+"""A document is paired with no more of those in its group that are better than it: with the best
+of all, and with those whose sketches are most like its own."""
 
 MOST_MEMBERS = 1 << 14
 """A larger group is cut by further values of the sketch: all of its pairs would be too many."""
@@ -153,8 +154,9 @@ def similar_edges(
     # Compiled code is loaded only by jobs that compare sketches.
     from corpusmill.kernels.similarity import pairs_of_groups
 
-    keys, ids, first = _by_digest(*entries_in(parts, share), corpus.digests)
-    keys, ids = keys[first], ids[first]
+    every_key, every_id, first = _by_digest(*entries_in(parts, share), corpus.digests)
+    keys, ids = every_key[first], every_id[first]
+    stands_for = ids[np.cumsum(first) - 1]
     several = of_several(heads_of_groups(keys))
     keys, ids = keys[several], ids[several]
     if ids.size == 0:
@@ -169,8 +171,12 @@ def similar_edges(
         for begin, end in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
             if end - begin > MOST_PARTNERS + 1:
                 mine = members[begin:end]
-                ranks = order_of(corpus.verdicts, mine, preference)
-                members[begin:end] = mine[best_first(ranks, mine)]
+                # A text has the place of its best copy, as when it is resolved.
+                copies = np.isin(stands_for, mine)
+                ranks = order_of(corpus.verdicts, every_id[copies], preference)
+                sequence = stands_for[copies][best_first(ranks, every_id[copies])]
+                _, place = np.unique(sequence, return_index=True)
+                members[begin:end] = sequence[np.sort(place)]
         found = pairs_of_groups(
             looked_up(corpus.signatures, members), bounds, share.band, width, least, MOST_PARTNERS
         )

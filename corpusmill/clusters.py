@@ -22,8 +22,9 @@ def _distances(members: np.ndarray, graph: Graph, resolution: Resolution) -> dic
     import networkit as nk
 
     inside = np.isin(graph.one, members)
-    one = np.searchsorted(members, graph.one[inside])
-    other = np.searchsorted(members, graph.other[inside])
+    # A pair that shares several band keys is there several times (method sketch).
+    pairs = np.unique(np.column_stack([graph.one[inside], graph.other[inside]]), axis=0)
+    one, other = np.searchsorted(members, pairs).T.copy()
     network = nk.Graph(members.size)
     network.addEdges((one, other), addMissing=False)
     place = np.empty(graph.sequence.size, np.int64)
@@ -52,35 +53,43 @@ def _shared(extract: Extract, graph: Graph, one: int, other: int) -> str:
     return a[match.a : match.a + match.size]
 
 
-def largest_groups(extract: Extract, graph: Graph, resolution: Resolution) -> list[dict]:
-    """The groups of the bin with most texts, greatest first. A group is all that hangs together
-    by pairs that may be similar; copies of one text count once."""
+def largest_groups(
+    extract: Extract, graph: Graph, resolution: Resolution, dropped: np.ndarray
+) -> list[dict]:
+    """The groups of the bin with most texts, and those with most documents.
+
+    A group is all that hangs together by pairs that may be similar; copies of one text count once
+    among the texts. dropped: as dropped_documents gives them.
+    """
     texts = graph.example.size
     roots = roots_among(texts, graph.one, graph.other)
     sizes = np.bincount(roots, minlength=texts)
     documents = np.bincount(roots[graph.text_of], minlength=texts)
-    order = np.lexsort((np.arange(texts), -documents, -sizes))[:LARGEST]
+    group_of = roots[graph.text_of[np.searchsorted(extract.ids, dropped["id"])]]
+    chosen = [np.lexsort((np.arange(texts), -counts))[:LARGEST] for counts in (sizes, documents)]
     groups = []
-    for root in order.tolist():
-        if documents[root] < 2:
-            break
+    for root in dict.fromkeys(np.concatenate(chosen).tolist()):
+        mine = np.flatnonzero(group_of == root)
+        if not mine.size:
+            continue
         members = np.flatnonzero(roots == root)
-        group = {"texts": int(sizes[root]), "documents": int(documents[root])}
-        dropped = members[resolution.winner[members] != members]
-        if dropped.size:
-            group |= _distances(members, graph, resolution)
-            sample = dropped[np.linspace(0, dropped.size - 1, SAMPLED_PAIRS).astype(int)]
-            group["sample"] = [
-                {
-                    "id": int(extract.ids[graph.best[text]]),
-                    "winner": int(extract.ids[graph.best[resolution.winner[text]]]),
-                    "similarity": None if np.isnan(resolution.similarity[text])
-                    else round(float(resolution.similarity[text]), 4),
-                    "stage": STAGES[int(resolution.stage[text])],
-                }
-                for text in dict.fromkeys(sample.tolist())
-            ]  # fmt: skip
-            text = int(dropped[0])
-            group["shared"] = _shared(extract, graph, text, int(resolution.winner[text]))
-        groups.append(group)
+        sample = dropped[mine[np.linspace(0, mine.size - 1, SAMPLED_PAIRS).astype(int)]]
+        pair = np.searchsorted(extract.ids, [sample[0]["id"], sample[0]["winner"]])
+        groups.append(
+            {
+                "texts": int(sizes[root]),
+                "documents": int(documents[root]),
+                **(_distances(members, graph, resolution) if members.size > 1 else {}),
+                "sample": [
+                    {
+                        "id": id,
+                        "winner": winner,
+                        "similarity": None if np.isnan(similarity) else round(similarity, 4),
+                        "stage": STAGES[stage],
+                    }
+                    for id, winner, similarity, stage in dict.fromkeys(sample.tolist())
+                ],
+                "shared": _shared(extract, graph, *graph.text_of[pair].tolist()),
+            }
+        )
     return groups

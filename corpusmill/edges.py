@@ -47,10 +47,15 @@ def certain_matches(permutations: int, threshold: float) -> tuple[int, int]:
     the threshold the chance of fewer than `least` is at most MISSED, that of `enough` or more at
     most MISTAKEN; for one on the other side of it still smaller.
     """
+    # By logarithms: the coefficients of more than 1,029 permutations are no floats any more.
+    whole = math.lgamma(permutations + 1)
     chances = [
-        math.comb(permutations, k) * threshold**k * (1 - threshold) ** (permutations - k)
+        math.exp(
+            whole - math.lgamma(k + 1) - math.lgamma(permutations - k + 1)
+            + k * math.log(threshold) + (permutations - k) * math.log1p(-threshold)
+        )
         for k in range(permutations + 1)
-    ]
+    ]  # fmt: skip
     least = next(k for k in range(permutations + 1) if sum(chances[: k + 1]) > MISSED)
     enough = next(
         (k for k in range(permutations, 0, -1) if sum(chances[k:]) > MISTAKEN), permutations

@@ -27,7 +27,6 @@ class Preference(NamedTuple):
     """Of every part; None if a document of an earlier generation is not better for that."""
 
 
-_number = msgspec.json.Decoder(float, strict=True)
 _text = msgspec.json.Decoder(str)
 _members = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
@@ -45,7 +44,8 @@ def preferred(rest: bytes, field: str, order: str) -> tuple[int, int]:
         start = _text.decode(raw).encode()[:16].ljust(16, b"\0")
         high, low = int.from_bytes(start[:8], "big"), int.from_bytes(start[8:], "big")
     elif raw[:1] in b"-0123456789":
-        bits = int(np.float64(_number.decode(raw)).view(np.uint64))
+        # Not msgspec, which refuses 1e999: of a number of JSON without limits, infinity is near.
+        bits = int(np.float64(float(raw)).view(np.uint64))
         high, low = bits ^ (LAST if bits >> 63 else 1 << 63), 0
     else:
         return LAST, LAST

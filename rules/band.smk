@@ -26,6 +26,7 @@ rule band:
     resources:
         mem_mb=part_memory(base=500, per_text_megabyte=1),
     params:
+        method=METHOD,
         candidates=config["dedup"]["candidates"],
         bands=BANDS,
         rows=BAND_ROWS,

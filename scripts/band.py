@@ -18,6 +18,7 @@ def band(
     signatures: Path,
     digests: Path,
     verdicts: Path,
+    method: str,
     candidates: str,
     bands: int,
     rows: int,
@@ -28,9 +29,10 @@ def band(
     table = load_array(signatures)
     (fate,) = load_table(verdicts, "fate")
     taking_part = (fate == KEPT) | (candidates == "all")
-    # A kept text without a shingle is like no other, not like all of them. The SlimPajama scripts
-    # group such texts, but with their settings the filter rejects every one.
-    comparable = taking_part & ((fate != KEPT) | have_shingles(table)) if bands else taking_part
+    # A text without a shingle is like no other, not like all of them. The SlimPajama scripts group
+    # such texts; with their settings the filter rejects every one.
+    grouped = (fate != KEPT) & (method == "sketch")
+    comparable = taking_part & (grouped | have_shingles(table)) if bands else taking_part
     chosen = np.flatnonzero(comparable).astype(np.uint32)
     with phase("sorting bands", bands + 1, "bands"):
         sorted_bands(table, chosen, bands, rows, band_entries)
@@ -61,6 +63,7 @@ if __name__ == "__main__":
             signatures=Path(snakemake.input.signatures),
             digests=Path(snakemake.input.digests),
             verdicts=Path(snakemake.input.verdicts),
+            method=snakemake.params.method,
             candidates=snakemake.params.candidates,
             bands=snakemake.params.bands,
             rows=snakemake.params.rows,

@@ -30,10 +30,11 @@ def guard(
     stages: Counter = Counter()
     for one in bins:
         stages.update(one["dropped"])
-    groups = sorted(
-        (group for one in bins for group in one["groups"]),
-        key=lambda group: (-group["texts"], -group["documents"], json.dumps(group)),
-    )[:SHOWN_GROUPS]
+    every_group = [group for one in bins for group in one["groups"]]
+    groups, of_copies = (
+        sorted(every_group, key=lambda group: (-group[most_of], json.dumps(group)))[:SHOWN_GROUPS]
+        for most_of in ("texts", "documents")
+    )
     found = {
         "dropped": dict(stages),
         "pairs": sum(one["pairs"] for one in bins),
@@ -46,7 +47,7 @@ def guard(
             }
             for source, count in sorted(sources.items())
         },
-        "largest_groups": groups,
+        "largest_groups": groups + [group for group in of_copies if group not in groups],
     }
     faults = [
         f"source {source}: {count['duplicates']} of {count['documents']} documents are duplicates, "
@@ -61,10 +62,10 @@ def guard(
             f"similar, dedup.max_group_texts allows {max_group_texts}. Raise it if that is right."
         )
     if faults:
-        shown = [json.dumps(group, ensure_ascii=False) for group in groups[:3]]
+        shown = [json.dumps(group, ensure_ascii=False) for group in groups[:3] + of_copies[:3]]
         raise ValueError(
-            "\n".join(faults) + "\nThe largest groups of duplicates, with sample pairs and what "
-            "their texts share:\n" + "\n".join(shown)
+            "\n".join(faults) + "\nThe groups of most texts and of most documents, with sample "
+            "pairs and what their texts share:\n" + "\n".join(dict.fromkeys(shown))
         )
     save_json(report, found)
     logging.info("duplicates by what decided: %s", dict(stages))

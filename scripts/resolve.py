@@ -48,7 +48,7 @@ def resolve(
             "pairs": int(graph.one.size),
             "measured": int(resolution.measured),
             "dropped": {name: int(counts[stage]) for stage, name in STAGES.items()},
-            "groups": largest_groups(extract, graph, resolution),
+            "groups": largest_groups(extract, graph, resolution, found),
         },
     )
     logging.info("%d documents dropped, %d pairs of texts compared", found.size,

@@ -51,6 +51,62 @@ def unit_hash(id: int, seed: int, purpose: str) -> float:
     return (keyed_hash(id, seed, purpose) >> 11) / 2**53
 
 
+def shingles(text: str, width: int) -> set[str]:
+    """Of the cleaned text. One shorter than `width` is one shingle, an empty one none."""
+    cleaned = clean(text)
+    return set(runs(cleaned, width)) or {cleaned} - {""}
+
+
+def jaccard(one: set, other: set) -> float:
+    return len(one & other) / len(one | other) if one | other else 0.0
+
+
+def equal_values(one: list[int], other: list[int]) -> int:
+    return sum(a == b for a, b in zip(one, other, strict=True))
+
+
+def identical_pairs(text_of: dict[int, object]) -> list[tuple[int, int]]:
+    """The least document of every text with each other one of it."""
+    first = {text: min(i for i in text_of if text_of[i] == text) for text in text_of.values()}
+    return sorted((first[text], i) for i, text in text_of.items() if i != first[text])
+
+
+def similar_pairs(
+    text_of: dict[int, object], sketches: dict, bands: int, rows: int, least: int
+) -> list[tuple[int, int, int]]:
+    """Of each text the least document; pairs that share a band, and their equal values."""
+    first = sorted(set(text_of) - {other for _, other in identical_pairs(text_of)})
+    return [
+        (a, b, equal_values(sketches[text_of[a]], sketches[text_of[b]]))
+        for a, b in itertools.combinations(first, 2)
+        if shares_band(sketches[text_of[a]], sketches[text_of[b]], bands, rows)
+        and equal_values(sketches[text_of[a]], sketches[text_of[b]]) >= least
+    ]
+
+
+def kept_winners(best_first: list, similar: dict[frozenset, tuple]) -> dict:
+    """Of the dropped: the best kept one that it is similar to, and what `similar` says of them."""
+    kept, dropped = [], {}
+    for text in best_first:
+        alike = [other for other in kept if frozenset({text, other}) in similar]
+        if alike:
+            dropped[text] = (alike[0], *similar[frozenset({text, alike[0]})])
+        else:
+            kept.append(text)
+    return dropped
+
+
+def component_winners(best_first: list, similar: dict[frozenset, tuple], chain: tuple) -> dict:
+    """The same if all that hang together are dropped for the best; `chain`: of no direct pair."""
+    root = roots(best_first, [tuple(pair) for pair in similar])
+    dropped = {}
+    for text in best_first:
+        winner = next(other for other in best_first if root[other] == root[text])
+        if winner != text:
+            dropped[text] = (winner, *similar.get(frozenset({text, winner}), chain))
+    return dropped
+
+
 def shares_band(one: list[int], other: list[int], bands: int, rows: int) -> bool:
     return any(
         one[band * rows : (band + 1) * rows] == other[band * rows : (band + 1) * rows]

@@ -52,32 +52,42 @@ def shares_earlier_band(one, other, band, width):
 
 @kernel
 def pairs_of_groups(signatures, starts, band, width, least, most):
-    """int64 (pairs, 3): rows i and j of a group, and their equal values, if `least` or more.
+    """int64 (pairs, 3): rows i < j of a group, and their equal values, if `least` or more.
 
     signatures: uint32 (rows, permutations). Group g is rows starts[g]..starts[g + 1], which share
-    the key of `band`; a pair that shares an earlier band's too was found there. In a group of more
-    than most + 1 rows no row gets more than `most` partners among the rows before it.
+    the key of `band`; a pair that shares an earlier band's too was found there. Of more than `most`
+    rows before it a row is paired only with the first, and with those that most of its values are
+    equal with.
     """
     found = np.empty((1024, 3), np.int64)
     n = 0
     for g in range(starts.size - 1):
         first, last = starts[g], starts[g + 1]
-        partners = np.zeros(last - first, np.int64)
-        for i in range(first, last):
-            for j in range(i + 1, last):
-                if partners[j - first] >= most and last - first > most + 1:
-                    continue
-                if shares_earlier_band(signatures[i], signatures[j], band, width):
-                    continue
+        partners = np.empty(last - first, np.int64)
+        for j in range(first + 1, last):
+            count = 0
+            for i in range(first, j):
                 matches = equal_values(signatures[i], signatures[j])
                 if matches >= least:
-                    partners[j - first] += 1
-                    if n == found.shape[0]:
-                        larger = np.empty((2 * n, 3), np.int64)
-                        larger[:n] = found
-                        found = larger
-                    found[n, 0], found[n, 1], found[n, 2] = i, j, matches
-                    n += 1
+                    # Sorted, the rows with most equal values come last, the first of them at last.
+                    partners[count] = np.int64(matches) << 32 | (last - i)
+                    count += 1
+            chosen = partners[:count]
+            if count > most:
+                chosen = np.sort(chosen)[count - most :]
+                best = equal_values(signatures[first], signatures[j])
+                if best >= least and chosen[0] > (np.int64(best) << 32 | (last - first)):
+                    chosen[0] = np.int64(best) << 32 | (last - first)
+            for key in chosen:
+                i = last - (key & 0xFFFFFFFF)
+                if shares_earlier_band(signatures[i], signatures[j], band, width):
+                    continue
+                if n == found.shape[0]:
+                    larger = np.empty((2 * n, 3), np.int64)
+                    larger[:n] = found
+                    found = larger
+                found[n, 0], found[n, 1], found[n, 2] = i, j, key >> 32
+                n += 1
     return found[:n]
 
 

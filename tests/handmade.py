@@ -1,0 +1,79 @@
+"""What the steps of deduplication read, made by hand: bands, verdicts, text parts, extracts."""
+
+import hashlib
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from corpusmill.candidates import Corpus
+from corpusmill.edges import EDGE
+from corpusmill.extracts import Extract
+from corpusmill.files import save_array
+from corpusmill.lsh import Bands, sorted_bands, sorted_digests
+from corpusmill.order import ORDER
+from corpusmill.tables import save_table
+from corpusmill.texts import TextColumn, TextWriter, string_array
+
+
+def edge_array(edges: list[tuple[int, int, int]]) -> np.ndarray:
+    return np.array([tuple(edge) for edge in edges], EDGE)
+
+
+def order_array(rows: list[tuple[int, int, int, int]]) -> np.ndarray:
+    return np.array([tuple(row) for row in rows], ORDER)
+
+
+def extract_by_hand(
+    ids: list[int], order: list[tuple], texts: list[str], edges: list[tuple]
+) -> Extract:
+    column = TextColumn.of(string_array([text.encode() for text in texts]))
+    return Extract(np.array(ids, np.uint64), order_array(order), column, edge_array(edges))
+
+
+def verdict_file(path: Path, fate, source: list[str], text_bytes, **by_field) -> Path:
+    """results/filter/{part}.arrow, one value per document."""
+    names = sorted(set(source))
+    of_row = pa.array([names.index(name) for name in source], pa.int32())
+    save_table(
+        path,
+        fate=np.array(fate, np.uint8),
+        text_bytes=np.array(text_bytes, np.uint64),
+        source=pa.DictionaryArray.from_arrays(of_row, pa.array(names, pa.string())),
+        **by_field,
+    )
+    return path
+
+
+def text_part(path: Path, texts: list[str], rests: list[bytes] | None = None) -> Path:
+    writer = TextWriter(path, [{"source": "s", "path": "s.jsonl"}])
+    for line, text in enumerate(texts):
+        writer.add(text.encode(), rests[line] if rests else b"", 0, line + 1)
+    writer.close()
+    return path
+
+
+def candidate_files(
+    folder: Path, parts: list[list[int]], sketches: list[list[int]], bands: int, rows: int
+) -> tuple[list[Bands], list[Bands], Corpus]:
+    """(bands, bands of digests, corpus) of parts whose documents are texts of these sketches.
+
+    The verdicts of part n are expected in n.verdicts.
+    """
+    folder = Path(folder)
+    table = np.array(sketches, np.uint32).reshape(len(sketches), -1)
+    hashes = [hashlib.sha256(b"%d" % text).digest() for text in range(len(sketches))]
+    digests = np.frombuffer(b"".join(hashes), np.uint8).reshape(-1, 32)
+    banded, digested = [], []
+    for number, texts in enumerate(parts):
+        mine = np.array(texts, np.int64)
+        save_array(folder / f"{number}.signatures", table[mine])
+        save_array(folder / f"{number}.digests", digests[mine])
+        every = np.arange(mine.size, dtype=np.uint32)
+        sorted_bands(table[mine], every, bands, rows, folder / f"{number}.bands")
+        sorted_digests(digests[mine], every, folder / f"{number}.texts")
+        banded.append(Bands.open(number, folder / f"{number}.bands"))
+        digested.append(Bands.open(number, folder / f"{number}.texts"))
+    kinds = ("signatures", "digests", "verdicts")
+    files = [[folder / f"{n}.{kind}" for n in range(len(parts))] for kind in kinds]
+    return banded, digested, Corpus(*files)
