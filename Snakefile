@@ -1,6 +1,6 @@
 """corpusmill: raw text shards in, training-ready token shards out.
 
-demo -> plan -> normalize -> filter -> sign -> band -> pair -> group -> assign -> decontaminate
+demo -> plan -> normalize (-> span -> repeat -> cut) -> filter -> sign -> band -> pair -> group -> assign -> decontaminate
      -> scatter -> gather -> encode -> verify -> manifest, and a ledger of every document.
 """
 
@@ -17,6 +17,7 @@ include: "rules/common.smk"
 include: "rules/demo.smk"
 include: "rules/plan.smk"
 include: "rules/normalize.smk"
+include: "rules/spans.smk"
 include: "rules/filter.smk"
 include: "rules/sign.smk"
 include: "rules/band.smk"
@@ -53,6 +54,7 @@ rule all:
         shards_of_all("results/tokens/{split}/{shard}.idx"),
         shards_of_all("results/placements/{split}/{shard}.parquet"),
         of_parts("results/ledger/{part}.parquet"),
+        if_cut(of_parts("results/cut/{part}.parquet")),
 
 
 onsuccess:

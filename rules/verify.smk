@@ -86,11 +86,7 @@ rule manifest:
     params:
         numbers={
             "parts": PART_NAMES,
-            "others": {
-                "pair": BUCKET_NAMES,
-                "pairs": BUCKET_NAMES,
-                "decontaminate": BLOCK_NAMES,
-            },
+            "others": numbers_of_folders(),
             "shards": SHARDS,
             "text_ending": TEXT_ENDING,
         },
