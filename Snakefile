@@ -1,8 +1,8 @@
 """corpusmill: raw text shards in, training-ready token shards out.
 
-demo -> plan -> normalize -> filter -> sign -> band -> pair -> group -> extract -> resolve -> assign
-     -> guard -> decontaminate -> scatter -> gather -> encode -> verify -> manifest, and a ledger of
-     every document.
+demo -> plan -> normalize (-> span -> repeat -> cut) -> filter -> sign -> band -> pair -> group
+     -> extract -> resolve -> assign -> guard -> decontaminate -> scatter -> gather -> encode -> verify
+     -> manifest, and a ledger of every document.
 """
 
 from snakemake.utils import min_version
@@ -18,6 +18,7 @@ include: "rules/common.smk"
 include: "rules/demo.smk"
 include: "rules/plan.smk"
 include: "rules/normalize.smk"
+include: "rules/spans.smk"
 include: "rules/filter.smk"
 include: "rules/sign.smk"
 include: "rules/band.smk"
@@ -57,6 +58,7 @@ rule all:
         shards_of_all("results/placements/{split}/{shard}.parquet"),
         of_parts("results/ledger/{part}.parquet"),
         of_parts("results/clusters/{part}.parquet"),
+        if_cut(of_parts("results/cut/{part}.parquet")),
 
 
 onsuccess:

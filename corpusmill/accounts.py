@@ -17,7 +17,7 @@ def added(accounts: list[dict]) -> dict[str, Counter]:
 
 
 def imbalances(account: dict[str, Counter], name: str) -> list[str]:
-    """Where documents in are not kept + dropped, in words."""
+    """Where documents in are not kept + dropped, or bytes in not kept + dropped + cut, in words."""
     faults = []
     for source, figures in account.items():
         out = figures["kept"] + sum(figures[reason] for reason in DROPPED)
@@ -25,6 +25,12 @@ def imbalances(account: dict[str, Counter], name: str) -> list[str]:
             faults.append(
                 f"{name}, source {source}: {figures['documents']} documents in, "
                 f"{figures['kept']} kept + {out - figures['kept']} dropped"
+            )
+        dropped = sum(figures[f"{reason}_bytes"] for reason in DROPPED)
+        if figures["text_bytes"] != figures["kept_bytes"] + dropped + figures["cut_bytes"]:
+            faults.append(
+                f"{name}, source {source}: {figures['text_bytes']} bytes in, "
+                f"{figures['kept_bytes']} kept + {dropped} dropped + {figures['cut_bytes']} cut"
             )
     return faults
 
@@ -94,6 +100,7 @@ def funnel(account: Counter) -> dict:
             "dropped": {
                 reason: account[f"{reason}_bytes"] for reason in DROPPED if reason != "malformed"
             },
+            **({"cut": account["cut_bytes"]} if "cut_bytes" in account else {}),
             "written": account["written_bytes"],
         },
         "tokens": {split: account[f"{split}_tokens"] for split in SPLITS},

@@ -57,7 +57,8 @@ def _conflicts(config: dict) -> Iterator[str]:
     for name in {name for name in names if names.count(name) > 1}:
         yield f'sources: "{name}" is there twice. Give each source a name of its own.'
     for source in held_out_sources(config):
-        for key in sorted({"weight", "priority", "max_duplicate_fraction"} & set(source)):
+        milled_only = {"weight", "priority", "max_duplicate_fraction", "cut_spans"}
+        for key in sorted(milled_only & set(source)):
             yield f'sources: "{source["name"]}" is held_out and has a {key}. Only milled ones do.'
     tokenizer = config["tokenizer"]["source"]
     if tokenizer.startswith(("/", "./", "../", "~")) and not Path(tokenizer).is_dir():

@@ -13,6 +13,9 @@ EVALUATION = 3
 MARK = np.dtype([("id", "<u8"), ("origin", "u1")])
 """A train document that equals a held-out text, and who holds that out."""
 
+WHOLE = np.dtype([("row", "<u4"), ("digest", "u1", 32)])
+"""A document that lost a span, and the SHA-256 of the text that it had before."""
+
 DTYPE = np.dtype([("digest", "u1", 32), ("origin", "u1")])
 
 

@@ -20,13 +20,17 @@ def stale_files(
     """Files of root/<step>/<number>.* and root/<step>/<split>/<number>.* without such a number.
 
     parts: the numbers there are, as in file names. others: the same for each folder whose files
-    are numbered by something else. shards: how many each split has.
-    Files with other names are nobody's and stay.
+    are numbered by something else; a folder of none has no complete.* either. shards: how many
+    each split has. Files with other names are nobody's and stay.
     """
     for path in sorted(root.glob("*/*")) + sorted(root.glob("*/*/*")):
-        if not path.is_file() or not re.fullmatch(r"\d{5}\..+", path.name):
+        if not path.is_file() or not re.fullmatch(r"(\d{5}|complete)\..+", path.name):
             continue
-        number, folder = path.name[:5], path.parent.name
+        number, folder = path.name.split(".")[0], path.parent.name
+        if number == "complete":
+            if path.parent.parent == root and not others.get(folder, parts):
+                yield path
+            continue
         if folder in SPLITS:
             missing = int(number) >= shards.get(folder, 0)
             text = root / "corpus" == path.parent.parent and not path.name.endswith(".json")

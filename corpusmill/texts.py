@@ -46,13 +46,23 @@ class TextColumn(NamedTuple):
         """int64 (documents,): UTF-8 bytes of each text."""
         return np.diff(self.offsets)
 
+    def array(self) -> pa.LargeStringArray:
+        """The column as Arrow has it, nothing copied."""
+        buffers = pa.py_buffer(self.offsets), pa.py_buffer(self.data)
+        return pa.LargeStringArray.from_buffers(self.offsets.size - 1, *buffers)
+
 
 def string_array(texts: list[bytes]) -> pa.LargeStringArray:
     """UTF-8 byte strings as one Arrow column."""
     offsets = np.zeros(len(texts) + 1, np.int64)
     np.cumsum([len(text) for text in texts], out=offsets[1:])
-    data = pa.py_buffer(b"".join(texts))
-    return pa.LargeStringArray.from_buffers(len(texts), pa.py_buffer(offsets), data)
+    return TextColumn(offsets, np.frombuffer(b"".join(texts), np.uint8)).array()
+
+
+def new_part(path: Path, files: list[dict]) -> pa.ipc.RecordBatchFileWriter:
+    """A text part to write batches to; files as in TextWriter."""
+    schema = SCHEMA.with_metadata({"corpusmill.text": "1", "files": json.dumps(files)})
+    return pa.ipc.new_file(path, schema, options=IPC_OPTIONS)
 
 
 class TextWriter:
@@ -60,9 +70,7 @@ class TextWriter:
 
     def __init__(self, path: Path, files: list[dict]) -> None:
         """files: one {"source", "path"} per input file; rows name theirs by its place here."""
-        schema = SCHEMA.with_metadata({"corpusmill.text": "1", "files": json.dumps(files)})
-        self._writer = pa.ipc.new_file(path, schema, options=IPC_OPTIONS)
-        self._schema = schema
+        self._writer = new_part(path, files)
         self._start_batch()
 
     def _start_batch(self) -> None:
@@ -88,7 +96,7 @@ class TextWriter:
             pa.array(self._files, pa.uint32()),
             pa.array(self._lines, pa.uint64()),
         ]
-        self._writer.write_batch(pa.record_batch(columns, schema=self._schema))
+        self._writer.write_batch(pa.record_batch(columns, schema=SCHEMA))
         self._start_batch()
 
     def close(self) -> None:

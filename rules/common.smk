@@ -99,6 +99,19 @@ BUCKET_NAMES = [f"{bucket:05d}" for bucket in range(BUCKETS)]
 BINS = -(-len(PARTS) // 2)
 BIN_NAMES = [f"{bin:05d}" for bin in range(BINS)]
 TEXT_ENDING = config["output"]["format"]
+
+# With repeated spans cut out, the steps after read another text part of the same rows.
+SPAN_UNIT = config["spans"]["unit"]
+SPAN_WIDTH = config["spans"]["width"] if SPAN_UNIT == "sentence" else 1
+CUTS_SPANS = SPAN_UNIT != "none"
+TEXT = "results/cut/{part}.arrow" if CUTS_SPANS else "results/text/{part}.arrow"
+EXPECTED_SPAN_BYTES = 100
+SPAN_BUCKETS = bucket_count(
+    sum(part.text_bytes for part in PARTS) // EXPECTED_SPAN_BYTES,
+    1,
+    bucket_entries=BUCKET_ENTRIES,
+)
+SPAN_BUCKET_NAMES = [f"{bucket:05d}" for bucket in range(SPAN_BUCKETS)]
 JOINED_NAMES = {"train": "train", "validation": "val", "test": "test"}
 USES_DEMO = any(
     file.path.startswith(f"{DEMO}/") for part in PARTS for file in part.files
@@ -187,6 +200,27 @@ def of_parts(pattern):
     return expand(pattern, part=PART_NAMES)
 
 
+def if_cut(files):
+    """The files if repeated spans are cut, otherwise none."""
+    return files if CUTS_SPANS else []
+
+
+def numbers_of_folders():
+    """The numbers in the file names of each folder, where they are not those of the parts."""
+    span_folders = ["span", "spans", "complete_spans", "complete_repeats", "cut"]
+    return {
+        "pair": BUCKET_NAMES,
+        "pairs": BUCKET_NAMES,
+        "decontaminate": BLOCK_NAMES,
+        "extract": BLOCK_NAMES,
+        "extracts": BLOCK_NAMES,
+        "resolve": BIN_NAMES,
+        "resolved": BIN_NAMES,
+        "repeat": if_cut(SPAN_BUCKET_NAMES),
+        "repeats": if_cut(SPAN_BUCKET_NAMES),
+    } | {folder: if_cut(PART_NAMES) for folder in span_folders}
+
+
 def of_block(pattern):
     """A function of the wildcard `part`: the file of the block that the part is in."""
     return lambda wildcards: pattern.format(
@@ -207,6 +241,14 @@ def files_of_block(pattern):
         return [pattern.format(part=name) for name in names]
 
     return files
+
+
+cut_files_of_block = files_of_block("results/cut/{part}.npy")
+
+
+def whole_files_of_block(wildcards):
+    """Per part of the block, what texts were before spans were cut, if any are."""
+    return if_cut(cut_files_of_block(wildcards))
 
 
 def shards_of_all(pattern):
@@ -293,7 +335,7 @@ def documents_memory(base, bytes_per_document):
 
 
 def bucket_memory(base, bytes_per_entry):
-    """mem_mb of a pair job, which holds so many band keys at once."""
+    """mem_mb of a job of a bucket of keys, which holds so many at once."""
     return memory(lambda wildcards: (base, 1, BUCKET_ENTRIES * bytes_per_entry))
 
 

@@ -57,6 +57,7 @@ rule decontaminate:
     input:
         decisions=files_of_block("results/assign/{part}.arrow"),
         digests=files_of_block("results/digests/{part}.npy"),
+        whole=whole_files_of_block,
         held_out="results/holdout/all.npy",
     output:
         marks="results/decontaminate/{block}.npy",

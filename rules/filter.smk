@@ -1,13 +1,13 @@
 """The short-document filter.
 
-reads    results/text/{part}.arrow
+reads    results/text/{part}.arrow, or results/cut/{part}.arrow
 writes   results/filter/{part}.arrow   fate, chars (of the cleaned text), text_bytes, source
 """
 
 
 rule filter:
     input:
-        text="results/text/{part}.arrow",
+        text=TEXT,
     output:
         verdicts="results/filter/{part}.arrow",
     log:

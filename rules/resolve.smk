@@ -15,7 +15,7 @@ writes   results/extracts/{block}.arrows   id, order, text of documents in pairs
 
 rule extract:
     input:
-        texts=files_of_block("results/text/{part}.arrow"),
+        texts=files_of_block(TEXT),
         verdicts=files_of_block("results/filter/{part}.arrow"),
         labels="results/groups/labels.npy",
         starts="results/groups/starts.npy",

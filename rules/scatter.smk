@@ -1,6 +1,6 @@
 """First pass of the global shuffle: survivors of a part, grouped by target shard.
 
-reads    results/text/{part}.arrow and all decisions about it
+reads    results/text/{part}.arrow, or results/cut/{part}.arrow, and all decisions about it
 writes   results/scatter/{part}.arrows   one Arrow IPC stream per target shard
          results/scatter/{part}.npy      uint64 (targets + 1,): where each stream begins
          results/scatter/{part}.json     documents, digest
@@ -10,7 +10,7 @@ writes   results/scatter/{part}.arrows   one Arrow IPC stream per target shard
 
 rule scatter:
     input:
-        text="results/text/{part}.arrow",
+        text=TEXT,
         decisions="results/assign/{part}.arrow",
         marks=of_block("results/decontaminate/{block}.npy"),
     output:

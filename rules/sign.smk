@@ -1,6 +1,6 @@
 """MinHash sketches and content digests.
 
-reads    results/text/{part}.arrow
+reads    results/text/{part}.arrow, or results/cut/{part}.arrow
 writes   results/signatures/{part}.npy   uint32 (documents, permutations)
          results/digests/{part}.npy      uint8 (documents, 32): SHA-256 of the normalised text
 """
@@ -8,7 +8,7 @@ writes   results/signatures/{part}.npy   uint32 (documents, permutations)
 
 rule sign:
     input:
-        text="results/text/{part}.arrow",
+        text=TEXT,
     output:
         signatures="results/signatures/{part}.npy",
         digests="results/digests/{part}.npy",

@@ -10,12 +10,13 @@ writes   results/ledger/{part}.parquet   one row per input record: its fate and 
 
 rule ledger:
     input:
-        text="results/text/{part}.arrow",
+        text=TEXT,
         quarantine="results/quarantine/{part}.jsonl",
         counts="results/text/{part}.json",
         verdicts="results/filter/{part}.arrow",
         decisions="results/assign/{part}.arrow",
         marks=of_block("results/decontaminate/{block}.npy"),
+        cuts=if_cut(["results/cut/{part}.json"]),
     output:
         rows="results/ledger/{part}.parquet",
         account="results/ledger/{part}.json",
@@ -75,6 +76,7 @@ rule summarize:
         mem_mb=500,
     params:
         config_digest=config_digest(),
+        span_unit=SPAN_UNIT,
         code=code_digest("summarize"),
     script:
         "../scripts/summarize.py"

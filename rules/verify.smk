@@ -87,15 +87,7 @@ rule manifest:
         generation=GENERATION,
         numbers={
             "parts": PART_NAMES,
-            "others": {
-                "pair": BUCKET_NAMES,
-                "pairs": BUCKET_NAMES,
-                "decontaminate": BLOCK_NAMES,
-                "extract": BLOCK_NAMES,
-                "extracts": BLOCK_NAMES,
-                "resolve": BIN_NAMES,
-                "resolved": BIN_NAMES,
-            },
+            "others": numbers_of_folders(),
             "shards": SHARDS,
             "text_ending": TEXT_ENDING,
         },

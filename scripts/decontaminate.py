@@ -8,22 +8,35 @@ import numpy as np
 from corpusmill.document_ids import ids_of_part
 from corpusmill.fates import KEPT
 from corpusmill.files import load_array, save_array
-from corpusmill.holdout import MARK, matches
+from corpusmill.holdout import MARK, WHOLE, matches
 from corpusmill.progress import phase
 from corpusmill.step_log import step_log
 from corpusmill.tables import load_table
 
 
 def decontaminate(
-    decisions: list[Path], digests: list[Path], held_out: Path, first: int, marks: Path
+    decisions: list[Path],
+    digests: list[Path],
+    whole: list[Path],
+    held_out: Path,
+    first: int,
+    marks: Path,
 ) -> None:
-    """decisions, digests: of the block's parts, the first of which has the number `first`."""
+    """decisions, digests: of the block's parts, the first of which has the number `first`.
+
+    whole: for each part the digests from before spans were cut, if spans are: a held-out text is
+    not trained on because it lost a line.
+    """
     texts = load_array(held_out)
     found = [np.zeros(0, MARK)]
+    before = [load_array(file) for file in whole] or [np.zeros(0, WHOLE)] * len(decisions)
+    parts = list(zip(decisions, digests, before, strict=True))
     with phase("comparing", len(decisions), "parts") as progress:
-        for part, (decision, digest) in enumerate(zip(decisions, digests, strict=True), first):
+        for part, (decision, digest, uncut) in enumerate(parts, first):
             fate, split = load_table(decision, "fate", "split")
             origins = matches(load_array(digest), texts)
+            rows = uncut["row"]
+            origins[rows] = np.where(origins[rows], origins[rows], matches(uncut["digest"], texts))
             origins[(fate != KEPT) | (split != 0)] = 0
             rows = np.flatnonzero(origins)
             table = np.zeros(rows.size, MARK)
@@ -41,6 +54,7 @@ if __name__ == "__main__":
         decontaminate(
             decisions=[Path(file) for file in snakemake.input.decisions],
             digests=[Path(file) for file in snakemake.input.digests],
+            whole=[Path(file) for file in snakemake.input.whole],
             held_out=Path(snakemake.input.held_out),
             first=snakemake.params.first,
             marks=Path(snakemake.output.marks),

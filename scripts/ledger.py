@@ -116,10 +116,12 @@ def ledger(
     verdicts: Path,
     decisions: Path,
     marks: Path,
+    cuts: list[Path],
     part: int,
     rows: Path,
     account: Path,
 ) -> None:
+    """cuts: what was cut of the part, if spans are."""
     table = pa.concat_tables(
         [
             document_rows(TextPart(text, ["file", "line"]), part, verdicts, decisions, marks),
@@ -131,6 +133,10 @@ def ledger(
     for source, count in load_json(counts)["by_source"].items():
         figures.setdefault(source, Counter())["documents"] = count.get("records", 0)
         figures[source]["text_bytes"] = count.get("text_bytes", 0)
+    for file in cuts:
+        for source, count in load_json(file)["by_source"].items():
+            figures[source]["cut_spans"] = count["spans"]
+            figures[source]["cut_bytes"] = count["bytes"]
     if faults := imbalances(figures, f"part {part:05d}"):
         raise ValueError("the account does not balance: " + "; ".join(faults))
     with replacing(rows) as temporary:
@@ -148,6 +154,7 @@ if __name__ == "__main__":
             verdicts=Path(snakemake.input.verdicts),
             decisions=Path(snakemake.input.decisions),
             marks=Path(snakemake.input.marks),
+            cuts=[Path(file) for file in snakemake.input.cuts],
             part=int(snakemake.wildcards.part),
             rows=Path(snakemake.output.rows),
             account=Path(snakemake.output.account),

@@ -51,6 +51,7 @@ def summarize(
     duplicates: Path,
     recall: list[Path],
     config_digest: str,
+    span_unit: str,
     logs: Path,
     summary: Path,
     readable: Path,
@@ -61,12 +62,14 @@ def summarize(
     for figures in account.values():
         whole.update(figures)
     planted = load_json(recall[0]) if recall else None
+    spans = {"unit": span_unit, "cut": whole["cut_spans"], "cut_bytes": whole["cut_bytes"]}
     save_json(
         summary,
         {
             "corpusmill.summary": 1,
             **funnel(whole),
             "sources": {name: funnel(figures) for name, figures in account.items()},
+            **({"spans": spans} if span_unit != "none" else {}),
             "balanced": True,
             "duplicates": load_json(duplicates)["dropped"],
             **({"planted": planted} if planted else {}),
@@ -79,6 +82,11 @@ def summarize(
     lines = [table(account)]
     if not whole["copies"]:
         lines.append("WARNING: no document is left")
+    if span_unit != "none":
+        lines.append(
+            f"repeated spans ({span_unit}): {spans['cut']:,} cut, "
+            f"{spans['cut_bytes'] / 1e6:,.2f} MB"
+        )
     lines += [
         f"planted {kind}: {figures['found']} of {figures['planted']} found"
         for kind, figures in (planted or {}).items()
@@ -97,6 +105,7 @@ if __name__ == "__main__":
             duplicates=Path(snakemake.input.duplicates),
             recall=[Path(file) for file in snakemake.input.recall],
             config_digest=snakemake.params.config_digest,
+            span_unit=snakemake.params.span_unit,
             logs=Path("logs"),
             summary=Path(snakemake.output.summary),
             readable=Path(snakemake.output.readable),

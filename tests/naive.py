@@ -178,3 +178,81 @@ def gathered(digests: list[bytes], origins: list[int]) -> list[tuple[bytes, int]
 
 def matches(digests: list[bytes], held_out: list[tuple[bytes, int]]) -> list[int]:
     return [sum(by for digest, by in held_out if digest == one) for one in digests]
+
+
+WHITE = " \t\n\v\f\r"
+CLOSERS = "\"')]}»’”」』）"
+
+
+def separators(text: str, unit: str) -> list[tuple[int, int]]:
+    """Where each separator between two units begins and ends."""
+    if unit == "line":
+        return [(i, i + 1) for i, character in enumerate(text) if character == "\n"]
+    body = len(text.rstrip(WHITE))
+    start = len(text) - len(text.lstrip(WHITE))
+    if unit == "paragraph":
+        found = re.finditer(rf"\n([{WHITE}]*\n)+", text[start:body])
+        return [(start + match.start(), start + match.end()) for match in found]
+    found = []
+    for match in re.finditer(rf"[.!?。！？][.!?。！？{re.escape(CLOSERS)}]*", text[:body]):
+        end = len(text) - len(text[match.end() :].lstrip(WHITE))
+        wide = set(match[0]) & set("。！？")
+        if match.end() < body and (end > match.end() or wide):
+            found.append((match.end(), end))
+    return found
+
+
+def units(text: str, unit: str) -> list[tuple[str, str]]:
+    """Every unit and the separator after it; together they are the text."""
+    bounds = [(0, 0), *separators(text, unit), (len(text), len(text))]
+    return [
+        (text[start:end], text[end:after])
+        for (_, start), (end, after) in itertools.pairwise(bounds)
+    ]
+
+
+def span_text(units: list[tuple[str, str]], head: int, width: int) -> str:
+    """A span from its first to its last character, without the last separator."""
+    return "".join(a + b for a, b in units[head : head + width - 1]) + units[head + width - 1][0]
+
+
+def span_key(text: str) -> int:
+    folded = re.sub(r"\s+", " ", text.lower().strip())
+    return int.from_bytes(hashlib.blake2b(folded.encode(), digest_size=8).digest(), "little")
+
+
+def spans(text: str, unit: str, width: int, min_chars: int) -> list[tuple[int, int]]:
+    """(key, first unit) of every span."""
+    pieces = units(text, unit)
+    found = []
+    for head in range(len(pieces) - width + 1):
+        span = span_text(pieces, head, width)
+        if len(" ".join(span.lower().split())) >= min_chars:
+            found.append((span_key(span), head))
+    return found
+
+
+def joined(units: list[tuple[str, str]], cut: set[int]) -> str:
+    """The text without some units: no separator stands at its end that did not."""
+    stay = [pair for place, pair in enumerate(units) if place not in cut]
+    text = "".join(a + b for a, b in stay)
+    if stay and len(units) - 1 in cut:
+        text = text[: len(text) - len(stay[-1][1])]
+    return text if not cut or text.strip(WHITE) else ""
+
+
+def without_repeats(texts: list[str], unit: str, width: int, min_chars: int):
+    """The texts without later occurrences; of each (text, start byte, end byte, key, first)."""
+    seen: dict[int, int] = {}
+    rest, record = [], []
+    for number, text in enumerate(texts):
+        pieces, cut = units(text, unit), set()
+        for key, head in spans(text, unit, width, min_chars):
+            if key in seen:
+                cut |= set(range(head, head + width))
+                start = len("".join(a + b for a, b in pieces[:head]).encode())
+                end = start + len(span_text(pieces, head, width).encode())
+                record.append((number, start, end, key, seen[key]))
+            seen.setdefault(key, number)
+        rest.append(joined(pieces, cut))
+    return rest, record

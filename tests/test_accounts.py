@@ -1,5 +1,6 @@
 """The account: sums that balance, and words for sums that do not."""
 
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -11,8 +12,8 @@ from corpusmill.files import save_json
 
 BALANCED = Counter(
     documents=20, kept=9, malformed=1, empty=2, too_short=3, duplicate=4, contaminated=1,
-    copies=12, text_bytes=2000, kept_bytes=900, written_bytes=1200, duplicate_bytes=400,
-    train_tokens=300, test_tokens=7,
+    copies=12, text_bytes=1350, kept_bytes=900, written_bytes=1200, duplicate_bytes=400,
+    too_short_bytes=50, train_tokens=300, test_tokens=7,
 )  # fmt: skip
 
 
@@ -33,6 +34,15 @@ def test_imbalances__find_one_document_more_or_less(figure, change):
     (fault,) = imbalances(account, "part 00001")
     assert fault.startswith("part 00001, source books: ")
     assert f"{account['books']['documents']} documents in, {account['books']['kept']} kept" in fault
+
+
+@pytest.mark.parametrize("figure", ["text_bytes", "kept_bytes", "duplicate_bytes", "cut_bytes"])
+def test_imbalances__find_one_byte_more(figure):
+    account = {"web": BALANCED + Counter(text_bytes=7, cut_bytes=7)}
+    assert imbalances(account, "part 00001") == []
+    account["web"][figure] += 1
+    (fault,) = imbalances(account, "part 00001")
+    assert re.match(r"part 00001, source web: 135[78] bytes in, .* kept .* dropped .* cut", fault)
 
 
 def shard_facts(folder: Path, **documents: int) -> list[Path]:
@@ -71,6 +81,11 @@ def test_funnel__shows_every_reason():
     assert list(got["documents"]["dropped"]) == DROPPED
     assert got["bytes"]["dropped"]["duplicate"] == 400
     assert got["tokens"] == {"train": 300, "validation": 0, "test": 7}
+
+
+def test_funnel__shows_cut_bytes_only_where_spans_are_cut():
+    assert "cut" not in funnel(BALANCED)["bytes"]
+    assert funnel(Counter(cut_bytes=0))["bytes"]["cut"] == 0
 
 
 def test_table__has_a_line_per_source_and_a_total():

@@ -1,0 +1,150 @@
+"""Texts split into lines, paragraphs or sentences, straight from UTF-8 bytes.
+
+White space is ASCII's: space, \\t, \\n, \\v, \\f, \\r. All marks are ASCII or whole UTF-8
+sequences, which begin at no other place than a character's first byte.
+"""
+
+from corpusmill.kernels.jit import kernel
+
+LINE = 0
+PARAGRAPH = 1
+SENTENCE = 2
+
+NEWLINE = 0x0A
+
+
+@kernel
+def is_space(byte):
+    return byte == 0x20 or 0x09 <= byte <= 0x0D
+
+
+@kernel
+def space_end(data, i, stop):
+    """Where the white space that begins at byte i ends."""
+    while i < stop and is_space(data[i]):
+        i += 1
+    return i
+
+
+@kernel
+def ends_sentence(byte):
+    """Whether the byte is one of . ! ?"""
+    return byte == 0x2E or byte == 0x21 or byte == 0x3F
+
+
+@kernel
+def is_wide_mark(data, i):
+    """Whether 。 ！ or ？ begins at byte i."""
+    if data[i] == 0xE3:
+        return data[i + 1] == 0x80 and data[i + 2] == 0x82
+    if data[i] == 0xEF:
+        return data[i + 1] == 0xBC and (data[i + 2] == 0x81 or data[i + 2] == 0x9F)
+    return False
+
+
+@kernel
+def closer_bytes(data, i):
+    """Bytes of the closing quote or bracket that begins at byte i; 0 if none does."""
+    byte = data[i]
+    if byte < 0x80:  # " ' ) ] }
+        return int(byte == 0x22 or byte == 0x27 or byte == 0x29 or byte == 0x5D or byte == 0x7D)
+    if byte == 0xC2:  # »
+        return 2 if data[i + 1] == 0xBB else 0
+    if byte == 0xE2:  # ’ ”
+        return 3 if data[i + 1] == 0x80 and (data[i + 2] == 0x99 or data[i + 2] == 0x9D) else 0
+    if byte == 0xE3:  # 」 』
+        return 3 if data[i + 1] == 0x80 and (data[i + 2] == 0x8D or data[i + 2] == 0x8F) else 0
+    if byte == 0xEF:  # ）
+        return 3 if data[i + 1] == 0xBC and data[i + 2] == 0x89 else 0
+    return 0
+
+
+@kernel
+def after_line(data, i, stop):
+    while i < stop:
+        if data[i] == NEWLINE:
+            return i, i + 1
+        i += 1
+    return stop, stop + 1
+
+
+@kernel
+def after_paragraph(data, i, stop):
+    """A paragraph ends at a newline after which only white space stands up to another one."""
+    i = space_end(data, i, stop)
+    while i < stop:
+        if data[i] == NEWLINE:
+            end = space_end(data, i, stop)
+            if end == stop:
+                return stop, stop + 1
+            last = end - 1
+            while data[last] != NEWLINE:  # the next paragraph keeps its indentation
+                last -= 1
+            if last > i:
+                return i, last + 1
+            i = end
+        else:
+            i += 1
+    return stop, stop + 1
+
+
+@kernel
+def after_sentence(data, i, stop):
+    """A sentence ends after a run of marks and closers that begins with a mark: before white
+    space, or anywhere if there is a 。 ！ or ？ in the run."""
+    i = space_end(data, i, stop)
+    mark = 0  # of the run that ends here: 1 one of . ! ?, 2 also a wide one
+    while i < stop:
+        byte = data[i]
+        if is_space(byte):
+            end = space_end(data, i, stop)
+            if end == stop:
+                return stop, stop + 1
+            if mark > 0:
+                return i, end
+            i = end
+        elif ends_sentence(byte):
+            mark = max(mark, 1)
+            i += 1
+        elif is_wide_mark(data, i):
+            mark = 2
+            i += 3
+        else:
+            closer = closer_bytes(data, i) if mark > 0 else 0
+            if closer > 0:
+                i += closer
+            elif mark == 2:
+                return i, i
+            else:
+                mark = 0
+                i += 1
+    return stop, stop + 1
+
+
+@kernel
+def split_texts(data, offsets, unit, first, starts, ends):
+    """Split every text of a column into units; return how many there are.
+
+    data: uint8, valid UTF-8. offsets: int64 (documents + 1,). first: int64 (documents + 1,),
+    written: the number of each document's first unit, then the total. starts, ends: int64, written
+    as far as they reach: where each unit begins and its own text ends. What stands between its end
+    and the next one's beginning is its separator; a document's first unit begins where it does, its
+    last ends where it does. Every document has at least one unit, if it be empty.
+    """
+    n = 0
+    for d in range(first.size - 1):
+        first[d] = n
+        start, stop = offsets[d], offsets[d + 1]
+        while start <= stop:
+            if unit == LINE:
+                end, after = after_line(data, start, stop)
+            elif unit == PARAGRAPH:
+                end, after = after_paragraph(data, start, stop)
+            else:
+                end, after = after_sentence(data, start, stop)
+            if n < starts.size:
+                starts[n], ends[n] = start, end
+            n += 1
+            start = after
+    first[first.size - 1] = n
+    return n

@@ -1,0 +1,124 @@
+"""Repeated spans cut out of the texts: no rule of it runs when `spans.unit` is none.
+
+reads    results/text/{part}.arrow; then its slice of results/spans/{part}.npy of every part,
+         through results/spans/complete.json; then its slice of every results/repeats/{bucket}.npy,
+         through results/repeats/complete.json
+writes   results/spans/{part}.npy        uint64 (2, spans): keys ascending; row << 32 | first unit
+         results/spans/{part}.json       spans, digest
+         results/repeats/{bucket}.npy    uint64 (4, repeats): id, unit, key, id of the first one
+         results/repeats/{bucket}.json   repeats, digest
+         results/cut/{part}.arrow        the text part without these, row by row
+         results/cut/{part}.parquet      a row per span that was cut
+         results/cut/{part}.npy          row, SHA-256 before: the documents that lost one
+         results/cut/{part}.json         spans and bytes per source
+"""
+
+
+rule span:
+    input:
+        text="results/text/{part}.arrow",
+    output:
+        spans="results/spans/{part}.npy",
+        counts="results/spans/{part}.json",
+    log:
+        "logs/span/{part}.log",
+    benchmark:
+        "logs/span/{part}.tsv"
+    conda:
+        "../envs/corpusmill.yaml"
+    resources:
+        mem_mb=part_memory(base=700, per_text_megabyte=1),
+    params:
+        unit=SPAN_UNIT,
+        width=SPAN_WIDTH,
+        min_chars=config["spans"]["min_chars"],
+        takes_part=of_sources("cut_spans", True),
+        code=code_digest("span"),
+    script:
+        "../scripts/span.py"
+
+
+rule complete_spans:
+    input:
+        counts=of_parts("results/spans/{part}.json"),
+        admitted="results/admitted.json",
+    output:
+        "results/spans/complete.json",
+    log:
+        "logs/complete_spans/complete.log",
+    benchmark:
+        "logs/complete_spans/complete.tsv"
+    conda:
+        "../envs/corpusmill.yaml"
+    resources:
+        mem_mb=500,
+    params:
+        code=code_digest("complete"),
+    script:
+        "../scripts/complete.py"
+
+
+rule repeat:
+    input:
+        listing="results/spans/complete.json",
+    output:
+        repeats="results/repeats/{bucket}.npy",
+        counts="results/repeats/{bucket}.json",
+    log:
+        "logs/repeat/{bucket}.log",
+    benchmark:
+        "logs/repeat/{bucket}.tsv"
+    conda:
+        "../envs/corpusmill.yaml"
+    resources:
+        mem_mb=bucket_memory(base=500, bytes_per_entry=160),
+    params:
+        buckets=SPAN_BUCKETS,
+        entries=BUCKET_ENTRIES,
+        code=code_digest("repeat"),
+    script:
+        "../scripts/repeat.py"
+
+
+rule complete_repeats:
+    input:
+        counts=expand("results/repeats/{bucket}.json", bucket=SPAN_BUCKET_NAMES),
+    output:
+        "results/repeats/complete.json",
+    log:
+        "logs/complete_repeats/complete.log",
+    benchmark:
+        "logs/complete_repeats/complete.tsv"
+    conda:
+        "../envs/corpusmill.yaml"
+    resources:
+        mem_mb=500,
+    params:
+        code=code_digest("complete"),
+    script:
+        "../scripts/complete.py"
+
+
+rule cut:
+    input:
+        text="results/text/{part}.arrow",
+        listing="results/repeats/complete.json",
+    output:
+        text="results/cut/{part}.arrow",
+        record="results/cut/{part}.parquet",
+        whole="results/cut/{part}.npy",
+        counts="results/cut/{part}.json",
+    log:
+        "logs/cut/{part}.log",
+    benchmark:
+        "logs/cut/{part}.tsv"
+    conda:
+        "../envs/corpusmill.yaml"
+    resources:
+        mem_mb=part_memory(base=800, per_text_megabyte=1),
+    params:
+        unit=SPAN_UNIT,
+        width=SPAN_WIDTH,
+        code=code_digest("cut"),
+    script:
+        "../scripts/cut.py"

@@ -1,0 +1,89 @@
+"""Cut every later occurrence of a span out of the texts of one part, and write down what went."""
+
+import logging
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from corpusmill.document_ids import ROW_MASK
+from corpusmill.files import load_json, replacing, save_array, save_json
+from corpusmill.holdout import WHOLE
+from corpusmill.progress import phase
+from corpusmill.spans import cut_out, repeats_of_part, whole_digests
+from corpusmill.step_log import step_log
+from corpusmill.texts import SCHEMA, TextColumn, TextPart, new_part
+
+RECORD = pa.schema([(name, pa.uint64()) for name in ("id", "start", "end", "key", "first")])
+
+
+def cut(
+    text: Path,
+    listing: Path,
+    part: int,
+    unit: str,
+    width: int,
+    cut_text: Path,
+    record: Path,
+    whole: Path,
+    counts: Path,
+) -> None:
+    """listing: the repeats of all buckets."""
+    tables = [Path(bucket["file"]) for bucket in load_json(listing)["parts"]]
+    ids, heads, keys, first = repeats_of_part(tables, part)
+    rows = (ids & np.uint64(ROW_MASK)).astype(np.int64)
+    texts = TextPart(text, SCHEMA.names)
+    sources = texts.sources()
+    digests, lost, done = [np.zeros(0, WHOLE)], [np.zeros(0, np.int64)], 0
+    with (
+        replacing(cut_text) as cut_file,
+        replacing(record) as record_file,
+        new_part(cut_file, texts.files) as writer,
+        pq.ParquetWriter(record_file, RECORD, compression="zstd") as records,
+        phase("cutting", len(sources), "documents") as progress,
+    ):
+        for batch in texts.batches():
+            column = TextColumn.of(batch.column("text"))
+            mine = slice(*np.searchsorted(rows, [done, done + batch.num_rows]))
+            of_batch = rows[mine] - done
+            rest, starts, ends = cut_out(
+                column, unit, width, of_batch, heads[mine].astype(np.int64)
+            )
+            writer.write_batch(batch.set_column(0, SCHEMA.field("text"), rest.array()))
+            if of_batch.size:
+                spans = ids[mine], starts.astype("u8"), ends.astype("u8"), keys[mine], first[mine]
+                records.write_table(pa.table(list(map(pa.array, spans)), schema=RECORD))
+            before = whole_digests(column, np.unique(of_batch))
+            before["row"] += np.uint32(done)
+            digests.append(before)
+            lost.append(column.sizes() - rest.sizes())
+            done += batch.num_rows
+            progress.advance(batch.num_rows)
+    save_array(whole, np.concatenate(digests))
+    names, of_row = sources.dictionary.to_pylist(), sources.indices.to_numpy()
+    cut_bytes = np.concatenate(lost)
+    by_source = {
+        name: {
+            "spans": int((of_row[rows] == source).sum()),
+            "bytes": int(cut_bytes[of_row == source].sum()),
+        }
+        for source, name in enumerate(names)
+    }
+    save_json(counts, {"spans": ids.size, "bytes": int(cut_bytes.sum()), "by_source": by_source})
+    logging.info("%d spans cut, %d bytes", ids.size, cut_bytes.sum())
+
+
+if __name__ == "__main__":
+    with step_log(snakemake.log[0]):
+        cut(
+            text=Path(snakemake.input.text),
+            listing=Path(snakemake.input.listing),
+            part=int(snakemake.wildcards.part),
+            unit=snakemake.params.unit,
+            width=snakemake.params.width,
+            cut_text=Path(snakemake.output.text),
+            record=Path(snakemake.output.record),
+            whole=Path(snakemake.output.whole),
+            counts=Path(snakemake.output.counts),
+        )

@@ -1,0 +1,49 @@
+"""Find the spans that stand earlier in the corpus already, in one bucket of all keys."""
+
+import logging
+from pathlib import Path
+
+import numpy as np
+
+from corpusmill.buckets import bucket_slices
+from corpusmill.files import file_sha256, load_json, save_array, save_json
+from corpusmill.progress import phase
+from corpusmill.spans import Spans, bounded_slices, by_place, repeats_of_slice
+from corpusmill.step_log import step_log
+
+
+def repeat(
+    listing: Path, bucket: int, buckets: int, entries: int, repeats: Path, counts: Path
+) -> None:
+    """listing: the span files of all parts. entries: keys to hold at once."""
+    parts = [
+        Spans.open(number, Path(part["file"]))
+        for number, part in enumerate(load_json(listing)["parts"])
+    ]
+    found = [np.zeros((4, 0), np.uint64)]
+    (share,) = bucket_slices(bucket, buckets, 1)
+    spans = sum(part.within(share).stop - part.within(share).start for part in parts)
+    with phase("comparing", spans, "spans") as progress:
+        for piece in bounded_slices(parts, share, entries):
+            found.append(repeats_of_slice(parts, piece))
+            within = [part.within(piece) for part in parts]
+            progress.advance(sum(one.stop - one.start for one in within))
+    table = by_place(np.concatenate(found, axis=1))
+    save_array(repeats, table)
+    save_json(
+        counts,
+        {"repeats": table.shape[1], "file": str(repeats), "sha256": file_sha256(repeats)},
+    )
+    logging.info("%d spans, %d of them later occurrences", spans, table.shape[1])
+
+
+if __name__ == "__main__":
+    with step_log(snakemake.log[0]):
+        repeat(
+            listing=Path(snakemake.input.listing),
+            bucket=int(snakemake.wildcards.bucket),
+            buckets=snakemake.params.buckets,
+            entries=snakemake.params.entries,
+            repeats=Path(snakemake.output.repeats),
+            counts=Path(snakemake.output.counts),
+        )

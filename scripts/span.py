@@ -1,0 +1,54 @@
+"""Take the keys of all spans of one part, sorted."""
+
+import logging
+from pathlib import Path
+
+import numpy as np
+
+from corpusmill.document_ids import ROW_BITS
+from corpusmill.files import file_sha256, save_json
+from corpusmill.progress import phase
+from corpusmill.spans import save_spans, spans_of, units_of
+from corpusmill.step_log import step_log
+from corpusmill.texts import TextColumn, TextPart
+
+
+def span(
+    text: Path,
+    unit: str,
+    width: int,
+    min_chars: int,
+    takes_part: dict[str, bool],
+    spans: Path,
+    counts: Path,
+) -> None:
+    """takes_part: whether spans of a source are cut, and count as earlier ones of others."""
+    documents = 0
+    keys, places = [], []
+    part = TextPart(text, ["text", "file"])
+    of_file = np.array([takes_part[file["source"]] for file in part.files], bool)
+    with phase("taking keys", unit="documents") as progress:
+        for batch in part.batches():
+            column = TextColumn.of(batch.column("text"))
+            wanted = of_file[batch.column("file").to_numpy()]
+            found, where = spans_of(column, units_of(column, unit), width, min_chars, wanted)
+            keys.append(found)
+            places.append(where + np.uint64(documents << ROW_BITS))
+            documents += batch.num_rows
+            progress.advance(batch.num_rows)
+    number = save_spans(spans, keys, places)
+    save_json(counts, {"spans": number, "file": str(spans), "sha256": file_sha256(spans)})
+    logging.info("%d documents, %d spans", documents, number)
+
+
+if __name__ == "__main__":
+    with step_log(snakemake.log[0]):
+        span(
+            text=Path(snakemake.input.text),
+            unit=snakemake.params.unit,
+            width=snakemake.params.width,
+            min_chars=snakemake.params.min_chars,
+            takes_part=snakemake.params.takes_part,
+            spans=Path(snakemake.output.spans),
+            counts=Path(snakemake.output.counts),
+        )
