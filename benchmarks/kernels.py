@@ -380,7 +380,8 @@ def pairs(sample: Sample) -> Work:
     import numpy as np
 
     from corpusmill.buckets import bucket_slices
-    from corpusmill.lsh import Bands, pairs_of_slice, sorted_bands
+    from corpusmill.candidates import same_key_edges
+    from corpusmill.lsh import Bands, sorted_bands
 
     table = random_signatures(max(8, sample.pieces // 32))
     parts, per_part = [], len(table) // 8
@@ -391,8 +392,65 @@ def pairs(sample: Sample) -> Work:
         parts.append(Bands.open(part, path))
     slices = bucket_slices(0, 1, 9)
     return Work(
-        lambda: [pairs_of_slice(parts, share) for share in slices], 9 * 8 * per_part, "band keys"
+        lambda: [same_key_edges(parts, share) for share in slices], 9 * 8 * per_part, "band keys"
     )
+
+
+@stage
+def jaccard(sample: Sample) -> Work:
+    """The exact similarity of neighbours: two shingle sets and their intersection for each."""
+    import numpy as np
+
+    from corpusmill.kernels.similarity import measure_pairs
+    from corpusmill.unicode_tables import character_table
+
+    columns, size = sample.columns()
+
+    def run() -> list[np.ndarray]:
+        found = []
+        for column in columns:
+            half = (column.offsets.size - 1) // 2
+            pairs = np.arange(2 * half).reshape(half, 2)
+            values = np.empty(len(pairs))
+            begins, stops = column.offsets[:-1], column.offsets[1:]
+            measure_pairs(pairs, column.data, begins, stops, character_table(), 13, values)
+            found.append(values)
+        return found
+
+    return Work(run, size)
+
+
+@stage
+def equal_values(sample: Sample) -> Work:
+    """All pairs of sketches of 128 values compared, no text."""
+    import numpy as np
+
+    from corpusmill.kernels.similarity import count_pairs
+
+    table = random_signatures(max(2, int((sample.pieces / 8) ** 0.5)))
+    counts = np.zeros(129, np.int64)
+
+    def run() -> np.ndarray:
+        counts.fill(0)
+        count_pairs(table, counts)
+        return counts
+
+    return Work(run, len(table) * (len(table) - 1) // 2, "pairs")
+
+
+@stage
+def union_find_repeated(sample: Sample) -> Work:
+    """Pairs of near documents that come back nine times, as over the bands."""
+    import numpy as np
+
+    from corpusmill import components
+
+    documents = max(200, sample.pieces // 2)
+    rng = np.random.default_rng(3)
+    first = rng.integers(0, documents - 100, max(1, sample.pieces // 9), dtype=np.uint64)
+    found = np.column_stack([first, first + rng.integers(1, 100, first.size, dtype=np.uint64)])
+    starts = np.array([0, documents], np.int64)
+    return Work(lambda: components.union_find([found] * 9, starts), 9 * len(found), "pairs")
 
 
 @stage

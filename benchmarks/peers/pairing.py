@@ -29,14 +29,16 @@ def tell(pairs: np.ndarray) -> dict:
 def corpusmill(given) -> Work:
     """As the band and pair steps do it: sort a part's keys, then pair what is equal."""
     from corpusmill.buckets import bucket_slices
-    from corpusmill.lsh import Bands, pairs_of_slice
+    from corpusmill.candidates import same_key_edges
+    from corpusmill.lsh import Bands
 
     keys = keys_of(given.documents)
 
     def run():
         order = np.argsort(keys, axis=1, kind="stable")
         bands = Bands(0, np.take_along_axis(keys, order, 1), order.astype(np.uint32))
-        return np.concatenate([pairs_of_slice([bands], s) for s in bucket_slices(0, 1, BANDS)])
+        edges = [same_key_edges([bands], share) for share in bucket_slices(0, 1, BANDS)]
+        return np.concatenate([np.column_stack([edge["a"], edge["b"]]) for edge in edges])
 
     return Work(run, keys.size, tell)
 
