@@ -8,13 +8,13 @@ import numpy as np
 
 from corpusmill.buckets import Slice
 from corpusmill.digests import WORDS, digest_words
-from corpusmill.document_ids import ROW_BITS, ROW_MASK, mixed
+from corpusmill.document_ids import ROW_BITS, by_part, mixed
 from corpusmill.edges import IDENTICAL, SAME_KEY, edges_of
 from corpusmill.files import load_array
 from corpusmill.lsh import Bands, entries_in
 from corpusmill.order import Preference, best_first, order_of
 
-CHUNK_ROWS = 1 << 16
+CHUNK_ROWS = 1 << 18
 """Sketches that are held at once."""
 
 MOST_PARTNERS = 64
@@ -35,17 +35,12 @@ class Corpus(NamedTuple):
 
 def looked_up(files: list[Path], ids: np.ndarray, columns=slice(None)) -> np.ndarray:
     """The rows of some documents, from the arrays (documents, ...) of their parts."""
-    parts = (ids >> np.uint64(ROW_BITS)).astype(np.int64)
-    rows = (ids & np.uint64(ROW_MASK)).astype(np.int64)
     found = None
-    for part in np.unique(parts).tolist():
+    for part, places, rows in by_part(ids):
         array = load_array(files[part])[:, columns]
         if found is None:
             found = np.empty((ids.size, *array.shape[1:]), array.dtype)
-        mine = np.flatnonzero(parts == part)
-        # In ascending order, so that a file is read from its start to its end.
-        mine = mine[np.argsort(rows[mine], kind="stable")]
-        found[mine] = array[rows[mine]]
+        found[places] = array[rows]
     return found
 
 
@@ -138,6 +133,34 @@ def _chunks(starts: np.ndarray) -> Iterator[np.ndarray]:
         at = end
 
 
+def _best_first_in_large(
+    starts: np.ndarray,
+    ids: np.ndarray,
+    stands_for: np.ndarray,
+    every_id: np.ndarray,
+    verdicts: list[Path],
+    preference: Preference,
+) -> np.ndarray:
+    """The ids with those of groups of which not all pairs are looked at from best to worst.
+
+    A text has the place of its best copy, as when it is resolved: every_id has the text of
+    stands_for. All groups at once, so that each part's verdicts are read once and not per group.
+    """
+    sizes = np.diff(starts)
+    group = np.repeat(np.arange(sizes.size), sizes)
+    large = np.flatnonzero(sizes[group] > MOST_PARTNERS + 1)
+    if large.size == 0:
+        return ids
+    mine = ids[large]
+    copies = np.isin(stands_for, mine)
+    ranks = order_of(verdicts, every_id[copies], preference)
+    best = stands_for[copies][best_first(ranks, every_id[copies])]
+    texts, place = np.unique(best, return_index=True)
+    place = place[np.searchsorted(texts, mine)]
+    ids[large] = mine[np.lexsort((place, group[large]))]
+    return ids
+
+
 def similar_edges(
     parts: list[Bands],
     share: Slice,
@@ -164,19 +187,11 @@ def similar_edges(
     order = np.lexsort((ids, keys))
     keys, ids = _cut_large(keys[order], ids[order], corpus.signatures, (share.band + 1) * width)
     starts = np.append(np.flatnonzero(heads_of_groups(keys)), ids.size)
+    ids = _best_first_in_large(starts, ids, stands_for, every_id, corpus.verdicts, preference)
     a, b, matches = [], [], []
     for bounds in _chunks(starts):
-        members = ids[bounds[0] : bounds[-1]].copy()
+        members = ids[bounds[0] : bounds[-1]]
         bounds = bounds - bounds[0]
-        for begin, end in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
-            if end - begin > MOST_PARTNERS + 1:
-                mine = members[begin:end]
-                # A text has the place of its best copy, as when it is resolved.
-                copies = np.isin(stands_for, mine)
-                ranks = order_of(corpus.verdicts, every_id[copies], preference)
-                sequence = stands_for[copies][best_first(ranks, every_id[copies])]
-                _, place = np.unique(sequence, return_index=True)
-                members[begin:end] = sequence[np.sort(place)]
         found = pairs_of_groups(
             looked_up(corpus.signatures, members), bounds, share.band, width, least, MOST_PARTNERS
         )

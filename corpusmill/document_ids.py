@@ -5,6 +5,8 @@ corpus grows, so ids do too, and whatever is decided by a hash of the id.
 """
 
 import hashlib
+import itertools
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -15,6 +17,17 @@ ROW_MASK = (1 << ROW_BITS) - 1
 def ids_of_part(part: int, rows: int) -> np.ndarray:
     """uint64 (rows,): the ids of all documents of a part."""
     return np.uint64(part << ROW_BITS) | np.arange(rows, dtype=np.uint64)
+
+
+def by_part(ids: np.ndarray) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+    """(part, places, rows) for each part that some ids are of: where in `ids` they stand, and
+    their rows, ascending, so that a file is read from its start to its end."""
+    order = np.argsort(ids, kind="stable")  # once; a search per part is parts times ids
+    parts = (ids[order] >> np.uint64(ROW_BITS)).astype(np.int64)
+    bounds = np.append(np.flatnonzero(np.diff(parts, prepend=-1)), ids.size)
+    for start, stop in itertools.pairwise(bounds):
+        places = order[start:stop]
+        yield int(parts[start]), places, (ids[places] & np.uint64(ROW_MASK)).astype(np.int64)
 
 
 def mixed(x: np.ndarray) -> np.ndarray:

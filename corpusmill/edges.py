@@ -1,6 +1,7 @@
 """Edges: pairs of documents that are, or may be, duplicates, and what is known of each pair."""
 
 import math
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -78,11 +79,19 @@ def edge_blocks(files: Iterable[Path], progress, rows: int = 1 << 21) -> Iterato
             progress.advance(len(block))
 
 
+def place_of(table: np.ndarray, field: str, id: int) -> int:
+    """Where the first record with `id` or more in a field stands, of records sorted by it.
+
+    np.searchsorted copies the whole column first, so it reads the whole file.
+    """
+    return bisect_left(table, id, key=lambda record: int(record[field]))
+
+
 def edges_from(files: Iterable[Path], first: int, last: int) -> np.ndarray:
     """EDGE: those of all files with first <= a < last."""
     found = [np.empty(0, EDGE)]
     for file in files:
         edges = load_array(file)
-        start, stop = np.searchsorted(edges["a"], np.array([first, last], np.uint64))
+        start, stop = (place_of(edges, "a", id) for id in (first, last))
         found.append(np.array(edges[start:stop]))
     return np.concatenate(found)

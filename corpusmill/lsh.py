@@ -1,5 +1,6 @@
 """LSH: sorted keys of a part's documents, and whose keys are equal."""
 
+import math
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -9,7 +10,7 @@ import numpy as np
 from corpusmill.buckets import Slice, halves
 from corpusmill.digests import digest_words
 from corpusmill.document_ids import ROW_BITS, mixed
-from corpusmill.files import load_array, replacing
+from corpusmill.files import replacing
 
 BLOCK_ROWS = 4096
 INCREMENT = np.uint64(0x9E3779B97F4A7C15)
@@ -33,16 +34,18 @@ def band_keys(signatures: np.ndarray, rows: np.ndarray, first: int, width: int) 
 def sorted_bands(signatures: np.ndarray, rows: np.ndarray, bands: int, width: int, path: Path):
     """Write the band keys of the given rows as a file of `Bands`."""
     unsorted = (band_keys(signatures, rows, band * width, width) for band in range(bands))
-    _save_bands(path, unsorted, bands, rows)
+    save_bands(path, unsorted, bands, rows)
 
 
 def sorted_digests(digests: np.ndarray, rows: np.ndarray, path: Path):
     """Write the first words of the given rows' digests as a file of `Bands`, of a single band."""
-    _save_bands(path, [digest_words(digests[rows])], 1, rows)
+    save_bands(path, [digest_words(digests[rows])], 1, rows)
 
 
-def _save_bands(path: Path, unsorted: Iterable[np.ndarray], bands: int, rows: np.ndarray) -> None:
-    """Two .npy arrays, one behind the other: keys uint64 and rows uint32, both (bands, entries), so
+def save_bands(path: Path, unsorted: Iterable[np.ndarray], bands: int, rows: np.ndarray) -> None:
+    """Write the keys that the rows have in each band as a file of `Bands`.
+
+    Two .npy arrays, one behind the other: keys uint64 and rows uint32, both (bands, entries), so
     that a job maps the file and reads its slice. Equal keys stand in ascending row order.
     """
     keys = np.empty((bands, rows.size), np.uint64)
@@ -57,26 +60,45 @@ def _save_bands(path: Path, unsorted: Iterable[np.ndarray], bands: int, rows: np
 
 
 class Bands(NamedTuple):
-    """The band file of one part, mapped: keys and rows, both (bands, entries)."""
+    """The band file of one part: keys and rows, both (bands, entries).
+
+    Mapped by each use and no longer: a map keeps its file open, and thousands of parts are more
+    files than a process may have.
+    """
 
     part: int
-    keys: np.ndarray
-    rows: np.ndarray
+    path: Path
+    shape: tuple[int, int]
+    keys_at: int  # bytes from the start of the file
+    rows_at: int
 
     @classmethod
     def open(cls, part: int, path: Path) -> "Bands":
-        keys = load_array(path)
-        if keys.size == 0:
-            return cls(part, keys, keys.astype(np.uint32))
-        start = keys.offset + keys.nbytes
+        places = []
         with open(path, "rb") as file:
-            file.seek(start)
-            version = np.lib.format.read_magic(file)
-            if version != (1, 0):
-                raise ValueError(f"{path}: not a band file. Remove it and run again.")
-            shape, _, dtype = np.lib.format.read_array_header_1_0(file)
-            rows = np.memmap(path, dtype, "r", file.tell(), shape)
-        return cls(part, keys, rows)
+            for dtype in (np.dtype("<u8"), np.dtype("<u4")):
+                version = np.lib.format.read_magic(file)
+                if version != (1, 0):
+                    raise ValueError(f"{path}: not a band file. Remove it and run again.")
+                shape, _, found = np.lib.format.read_array_header_1_0(file)
+                if found != dtype:
+                    raise ValueError(f"{path}: not a band file. Remove it and run again.")
+                places.append(file.tell())
+                file.seek(math.prod(shape) * dtype.itemsize, 1)
+        return cls(part, path, shape, *places)
+
+    def _mapped(self, dtype: type, place: int) -> np.ndarray:
+        if 0 in self.shape:
+            return np.zeros(self.shape, dtype)
+        return np.memmap(self.path, dtype, "r", place, self.shape)
+
+    @property
+    def keys(self) -> np.ndarray:
+        return self._mapped(np.uint64, self.keys_at)
+
+    @property
+    def rows(self) -> np.ndarray:
+        return self._mapped(np.uint32, self.rows_at)
 
 
 def _range(keys: np.ndarray, low: int, high: int) -> tuple[int, int]:
@@ -90,7 +112,7 @@ def count_entries(parts: list[Bands], share: Slice) -> int:
     """How many band keys of all parts are in the slice."""
     total = 0
     for part in parts:
-        if part.keys.size:
+        if 0 not in part.shape:
             start, stop = _range(part.keys[share.band], share.low, share.high)
             total += stop - start
     return total
@@ -109,10 +131,11 @@ def entries_in(parts: list[Bands], share: Slice) -> tuple[np.ndarray, np.ndarray
     """(keys, ids) of all entries in the slice, sorted by key and then by id."""
     keys, ids = [np.zeros(0, np.uint64)], [np.zeros(0, np.uint64)]
     for part in parts:
-        if part.keys.size == 0:
+        if 0 in part.shape:
             continue
-        start, stop = _range(part.keys[share.band], share.low, share.high)
-        keys.append(part.keys[share.band, start:stop])
+        of_band = part.keys[share.band]
+        start, stop = _range(of_band, share.low, share.high)
+        keys.append(np.array(of_band[start:stop]))
         rows = part.rows[share.band, start:stop].astype(np.uint64)
         ids.append(np.uint64(part.part << ROW_BITS) | rows)
     all_keys, all_ids = np.concatenate(keys), np.concatenate(ids)

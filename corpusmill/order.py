@@ -6,7 +6,7 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from corpusmill.document_ids import ROW_BITS, ROW_MASK
+from corpusmill.document_ids import by_part
 from corpusmill.fates import KEPT
 from corpusmill.tables import load_labels, load_table
 
@@ -54,7 +54,9 @@ def preferred(rest: bytes, field: str, order: str) -> tuple[int, int]:
     return high, low
 
 
-def order_of_part(verdicts: Path, part: int, preference: Preference) -> np.ndarray:
+def order_of_part(
+    verdicts: Path, part: int, preference: Preference, rows: np.ndarray | slice = slice(None)
+) -> np.ndarray:
     """ORDER (documents,): first what the filter kept and has a weight, then what came in an
     earlier generation, then by the source's priority, by the field, and the longer text."""
     sources, source = load_labels(verdicts, "source")
@@ -62,7 +64,8 @@ def order_of_part(verdicts: Path, part: int, preference: Preference) -> np.ndarr
     last = max(given, default=0) + 1
     ranks = [preference.priority[name] for name in sources]
     of_source = np.array([last if rank is None else rank for rank in ranks], np.uint64)
-    fate, sizes = load_table(verdicts, "fate", "text_bytes")
+    source = source[rows]
+    fate, sizes = (column[rows] for column in load_table(verdicts, "fate", "text_bytes"))
     unused = np.array([preference.weights[name] == 0 for name in sources], bool)[source]
     order = np.zeros(fate.size, ORDER)
     order["rank"] = of_source[source]
@@ -70,7 +73,8 @@ def order_of_part(verdicts: Path, part: int, preference: Preference) -> np.ndarr
         order["rank"] |= np.uint64(preference.generations[part] << 32)
     order["rank"][(fate != KEPT) | unused] |= REJECTED
     if preference.field:
-        order["high"], order["low"] = load_table(verdicts, "high", "low")
+        high, low = load_table(verdicts, "high", "low")
+        order["high"], order["low"] = high[rows], low[rows]
     order["shorter"] = np.uint64(LAST) - sizes
     return order
 
@@ -83,9 +87,6 @@ def best_first(order: np.ndarray, ids: np.ndarray) -> np.ndarray:
 def order_of(verdicts: list[Path], ids: np.ndarray, preference: Preference) -> np.ndarray:
     """ORDER (ids,): of some documents of any parts."""
     order = np.zeros(ids.size, ORDER)
-    parts = (ids >> np.uint64(ROW_BITS)).astype(np.int64)
-    for part in np.unique(parts).tolist():
-        mine = np.flatnonzero(parts == part)
-        rows = (ids[mine] & np.uint64(ROW_MASK)).astype(np.int64)
-        order[mine] = order_of_part(verdicts[part], part, preference)[rows]
+    for part, places, rows in by_part(ids):
+        order[places] = order_of_part(verdicts[part], part, preference, rows)
     return order

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 
 from corpusmill.decisions import copies_of, splits_of
 from corpusmill.document_ids import ROW_BITS, ROW_MASK, ids_of_part
-from corpusmill.edges import DROPPED, STAGES
+from corpusmill.edges import DROPPED, STAGES, place_of
 from corpusmill.fates import DUPLICATE, KEPT, NAMES, NOT_SAMPLED
 from corpusmill.files import (
     file_sha256,
@@ -26,11 +26,11 @@ from corpusmill.tables import load_labels, load_table, save_table
 
 def dropped_of_part(resolved: Path, part: int) -> np.ndarray:
     """DROPPED: the part's documents that are like another, from every bin."""
-    bounds = np.array([part << ROW_BITS, part + 1 << ROW_BITS], np.uint64)
+    bounds = part << ROW_BITS, part + 1 << ROW_BITS
     found = [np.empty(0, DROPPED)]
     for bin in load_json(resolved)["parts"]:
         table = load_array(bin["file"])
-        start, stop = np.searchsorted(table["id"], bounds)
+        start, stop = (place_of(table, "id", bound) for bound in bounds)
         found.append(np.array(table[start:stop]))
     return np.concatenate(found)
 

@@ -117,9 +117,10 @@ def test_identical_edges__tell_digests_apart_that_begin_alike(tmp_path):
     digests = np.zeros((6, 32), np.uint8)
     digests[[1, 4], 31] = digests[[2, 5], 8] = 1
     save_array(corpus.digests[0], digests)
-    rows = np.arange(6, dtype=np.uint32)[None]
-    same = digested[0]._replace(keys=np.zeros((1, 6), np.uint64), rows=rows)
-    got = identical_edges([same], Slice(0, 0, 1 << 64), corpus.digests)
+    with open(digested[0].path, "wb") as file:  # all keys are equal
+        np.save(file, np.zeros((1, 6), np.uint64))
+        np.save(file, np.arange(6, dtype=np.uint32)[None])
+    got = identical_edges(digested, Slice(0, 0, 1 << 64), corpus.digests)
     assert got.tolist() == [(n, n + 3, IDENTICAL) for n in range(3)]
 
 

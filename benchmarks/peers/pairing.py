@@ -3,6 +3,9 @@
 A group of k documents gives the k - 1 pairs of its least document with each other one.
 """
 
+import tempfile
+from pathlib import Path
+
 import numpy as np
 from same_work import Work, digest_of, main
 
@@ -30,13 +33,15 @@ def corpusmill(given) -> Work:
     """As the band and pair steps do it: sort a part's keys, then pair what is equal."""
     from corpusmill.buckets import bucket_slices
     from corpusmill.candidates import same_key_edges
-    from corpusmill.lsh import Bands
+    from corpusmill.lsh import Bands, save_bands
 
     keys = keys_of(given.documents)
 
+    path = Path(tempfile.mkdtemp()) / "bands.npy"
+
     def run():
-        order = np.argsort(keys, axis=1, kind="stable")
-        bands = Bands(0, np.take_along_axis(keys, order, 1), order.astype(np.uint32))
+        save_bands(path, keys, BANDS, np.arange(given.documents, dtype=np.uint32))
+        bands = Bands.open(0, path)
         edges = [same_key_edges([bands], share) for share in bucket_slices(0, 1, BANDS)]
         return np.concatenate([np.column_stack([edge["a"], edge["b"]]) for edge in edges])
 
