@@ -413,7 +413,7 @@ def jaccard(sample: Sample) -> Work:
             pairs = np.arange(2 * half).reshape(half, 2)
             values = np.empty(len(pairs))
             begins, stops = column.offsets[:-1], column.offsets[1:]
-            measure_pairs(pairs, column.data, begins, stops, character_table(), 13, values)
+            measure_pairs(pairs, 0, column.data, begins, stops, character_table(), 13, values)
             found.append(values)
         return found
 

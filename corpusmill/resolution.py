@@ -118,7 +118,10 @@ def component_resolution(extract: Extract, graph: Graph, setting: Setting) -> Re
     values = np.empty(open_pairs.size)
     data, begins, stops = _texts(extract, graph)
     pairs = np.column_stack([graph.one[open_pairs], graph.other[open_pairs]])
-    measure_pairs(pairs, data, begins, stops, character_table(), setting.shingle_chars, values)
+    measure_pairs(
+        pairs, setting.threshold, data, begins, stops, character_table(), setting.shingle_chars,
+        values,
+    )  # fmt: skip
     similarity[open_pairs], stage[open_pairs] = values, BY_SHINGLES
     similar = ~(similarity < setting.threshold)
     one, other = graph.one[similar], graph.other[similar]

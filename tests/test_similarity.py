@@ -39,10 +39,12 @@ def column(several: list[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return data, offsets[:-1], offsets[1:]
 
 
-def measured(several: list[str], pairs: list[tuple[int, int]], width: int) -> list[float]:
+def measured(
+    several: list[str], pairs: list[tuple[int, int]], width: int, threshold=0
+) -> list[float]:
     values = np.empty(len(pairs))
     both = np.array(pairs, np.int64).reshape(-1, 2)
-    measure_pairs(both, *column(several), character_table(), width, values)
+    measure_pairs(both, threshold, *column(several), character_table(), width, values)
     return values.tolist()
 
 
@@ -76,6 +78,18 @@ def test_jaccard__is_that_of_pythons_sets(width, one, other, cut, tail):
 )  # fmt: skip
 def test_jaccard__of_texts_that_are_short_or_repeat_themselves(one, other, expected):
     assert measured([one, other], [(0, 1), (1, 0)], 13) == [expected, expected]
+
+
+@settings(max_examples=200)
+@given(one=few_characters, other=few_characters, cut=st.integers(0, 40), at=st.floats(0, 1))
+def test_jaccard__below_the_threshold_is_told_apart_and_no_more(one, other, cut, at):
+    several = [one, other, one[:cut] + other, one[cut:], one + other]
+    pairs = list(itertools.product(range(len(several)), repeat=2))
+    sets = [naive.shingles(text, 3) for text in several]
+    exact = [naive.jaccard(sets[a], sets[b]) for a, b in pairs]
+    for threshold in (at, *exact):  # just at it, too
+        expected = [value if value >= threshold else -1 for value in exact]
+        assert measured(several, pairs, 3, threshold) == expected
 
 
 def test_jaccard__of_long_texts():

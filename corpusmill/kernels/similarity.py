@@ -148,16 +148,30 @@ def shingle_set(data, start, stop, table, width):
 
 
 @kernel
-def jaccard(one, one_size, other, other_size):
-    """The Jaccard similarity of two shingle sets; of two empty ones 0."""
+def jaccard_from(threshold, one, one_size, other, other_size):
+    """The Jaccard similarity of two shingle sets if it is `threshold` or more, else -1.
+
+    Of two empty sets it is 0. Values stand in random order, so most pairs that are not similar
+    have missed too many of them long before the end.
+    """
     if other_size < one_size:
         one, one_size, other, other_size = other, other_size, one, one_size
+    total = one_size + other_size
+    if total == 0:
+        return 0.0 if threshold <= 0 else -1.0
+    # Similar sets have threshold * total / (1 + threshold) values in common, and one for rounding.
+    misses = one_size - np.int64(threshold * total / (1 + threshold)) + 1
     common = 0
     for value in one:
-        if value != EMPTY_SLOT and has_shingle(value, other):
-            common += 1
-    union = one_size + other_size - common
-    return common / union if union else 0.0
+        if value != EMPTY_SLOT:
+            if has_shingle(value, other):
+                common += 1
+            else:
+                misses -= 1
+                if misses < 0:
+                    return -1.0
+    value = common / (total - common)
+    return value if value >= threshold else -1.0
 
 
 @kernel
@@ -220,16 +234,16 @@ def resolve_kept(
                 other, sets, sizes, held, data, begins, stops, table, width
             )
             measured += 1
-            value = jaccard(mine, size, theirs, their_size)
-            if value >= threshold:
+            value = jaccard_from(threshold, mine, size, theirs, their_size)
+            if value >= 0:
                 winner[t], similarity[t], compared[t] = other, value, True
                 break
     return measured
 
 
 @kernel
-def measure_pairs(pairs, data, begins, stops, table, width, values):
-    """values[p] = the Jaccard similarity of texts pairs[p, 0] and pairs[p, 1].
+def measure_pairs(pairs, threshold, data, begins, stops, table, width, values):
+    """values[p] = the Jaccard similarity of texts pairs[p, 0] and pairs[p, 1], -1 below threshold.
 
     Pairs of one text that stand together cost its set once.
     """
@@ -241,4 +255,4 @@ def measure_pairs(pairs, data, begins, stops, table, width, values):
             mine, size = shingle_set(data, begins[one], stops[one], table, width)
             last = one
         theirs, their_size = shingle_set(data, begins[other], stops[other], table, width)
-        values[p] = jaccard(mine, size, theirs, their_size)
+        values[p] = jaccard_from(threshold, mine, size, theirs, their_size)
