@@ -1,6 +1,7 @@
 """Every benchmark, one after the other, into one run folder.
 
     python benchmarks/all.py [--bytes 2e9] [--peer-bytes 1e8] [--tokenizer DIR] [--runs 3]
+                             [--growth]
 
 The corpora and the peers' environments stay in the cache folder for the next time.
 """
@@ -16,6 +17,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # the checkout, as rules/com
 from benchmarks.make_corpus import default_source, make_corpus
 from benchmarks.measuring import ROOT, parser
 from benchmarks.run_folder import RunFolder
+from corpusmill.demo import make_demo
+from corpusmill.demo_files import FILES
 from corpusmill.progress import Phase
 from corpusmill.readers import Record, read_records
 from corpusmill.tokenizers import train_tokenizer
@@ -60,6 +63,12 @@ def measure_all(given) -> None:
     benchmark("dag", *common, "--parts", given.parts, "--shards", given.shards)
     benchmark("peers", *common, "--corpus", peer_corpus, "--tokenizer", tokenizer,
               "--cores", given.cores)  # fmt: skip
+    demo = given.cache / "demo"
+    make_demo(demo)
+    benchmark("dedup_quality", *common, "--cores", given.cores, "--name", "demo corpus",
+              "--documents", *(demo / name for name in FILES))  # fmt: skip
+    if given.growth:
+        benchmark("growth", *common, "--runs", 1, "--cores", given.cores)
 
 
 if __name__ == "__main__":
@@ -70,4 +79,7 @@ if __name__ == "__main__":
     arguments.add_argument("--cores", type=int, default=len(os.sched_getaffinity(0)))
     arguments.add_argument("--parts", type=int, default=5000, help="of the dry run")
     arguments.add_argument("--shards", type=int, default=2000, help="of the dry run")
+    arguments.add_argument(
+        "--growth", action="store_true", help="also growth.py: 20 minutes and 18 GB of disk more"
+    )
     measure_all(arguments.parse_args())

@@ -1,14 +1,21 @@
 """The generator makes what it promises, and the tables of a run say what was measured."""
 
+import itertools
 import json
+import random
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
+import naive
+import numpy as np
 import pytest
 from workflow import ROOT, document, write_jsonl
 
+from benchmarks import growth
 from benchmarks.dag import sizes
+from benchmarks.dedup_quality import comparison, quality, shingles, true_pairs
 from benchmarks.make_corpus import Corpus, Originals, pieces_of
 from benchmarks.measuring import timed
 from benchmarks.run_folder import summary
@@ -122,3 +129,142 @@ def test_sizes__give_just_that_many_shards(parts, shards):
     files = [Part(n, [InputFile("empty", str(n), part_bytes)]) for n in range(parts)]
     shares = fractions({"splits": {"validation": 0.005, "test": 0.005}})
     assert sum(shard_counts(files, {"empty": 1}, shares, shard_bytes).values()) == shards
+
+
+def altered(text: str, chance: random.Random) -> str:
+    """The text with some characters replaced, none to many."""
+    letters = list(text)
+    for _ in range(chance.choice([0, 1, 2, 4, 8])):
+        letters[chance.randrange(len(letters))] = chance.choice("abcde F,.")
+    return "".join(letters)
+
+
+def all_pairs(texts: list[str], threshold: float) -> dict[tuple[int, int], float]:
+    found = {}
+    for a, b in itertools.combinations(range(len(texts)), 2):
+        one, other = (set(naive.runs(naive.clean(texts[n]), 13)) for n in (a, b))
+        value = len(one & other) / len(one | other)
+        if value >= threshold:
+            found[a, b] = value
+    return found
+
+
+@pytest.mark.parametrize("threshold", [0.3, 0.5, 0.8, 1.0])
+def test_true_pairs__are_those_of_all_pairs(threshold):
+    chance = random.Random(threshold)
+    texts = [document(n, words=20 + 10 * n) for n in range(5)]
+    texts += [altered(chance.choice(texts), chance) for _ in range(60)]
+    got = true_pairs(texts, threshold)
+    assert got == all_pairs(texts, threshold)
+    assert len(got) > 10
+
+
+def test_true_pairs__of_texts_with_few_shingles():
+    texts = [
+        "Short!",
+        "short",
+        "",
+        "",
+        "?!",
+        "?!",
+        "...",
+        "other",
+        "thirteen char",
+        "Thirteen char.",
+    ]
+    assert true_pairs(texts, 0.8) == {(0, 1): 1.0, (4, 5): 1.0, (8, 9): 1.0}
+
+
+@pytest.mark.parametrize("text", ["", "?!", "Ab, c", "A  b\tc" * 5, "ÄÖÜ " * 9])
+def test_shingles__are_the_naive_ones(text):
+    cleaned = naive.clean(text)
+    assert shingles(text) == set(naive.runs(cleaned, 13) or [cleaned] if cleaned else [])
+
+
+def test_quality__counts_missed_pairs_and_documents_dropped_for_nobody():
+    pairs = [(0, 1), (1, 2), (3, 4), (5, 6)]
+    got = quality(pairs, dropped={1, 3, 4, 7})
+    assert got.missed == [(5, 6)]
+    assert got.wrong == [3, 4, 7]  # 3 and 4 are alike, but neither is kept
+    assert (got.recall, got.precision) == (0.75, 0.25)
+
+
+def test_quality__of_nothing_is_perfect():
+    assert quality([], set()) == ([], [], 1, 1)
+
+
+def test_comparison__counts_both_sides():
+    got = comparison({(0, 1): 0.9, (1, 2): 0.8}, {(0, 1): 0.8}, "pairs.jsonl")
+    assert "1 pairs; 1 are found here too, 0 are not, 1 only here" in got
+    assert "1.0e-01" in got
+
+
+DOCUMENTS = 40_000
+
+
+@pytest.fixture(scope="module")
+def made_up() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(texts, templates, sketches) of made-up documents."""
+    texts = growth.texts_of(np.arange(DOCUMENTS, dtype=np.uint64), DOCUMENTS)
+    templates, _ = growth.templates_of(texts, DOCUMENTS)
+    return texts, templates, growth.sketches(texts, DOCUMENTS, sharers=400)
+
+
+def test_growth__a_twentieth_are_copies_of_others(made_up):
+    texts, _, table = made_up
+    copies = np.flatnonzero(texts != np.arange(DOCUMENTS))
+    originals = texts[copies].astype(int)
+    assert copies.size == DOCUMENTS // 20
+    assert (texts[originals] == originals).all()
+    assert (table[copies] == table[originals]).all()
+    assert (growth.digests_of(texts[copies]) == growth.digests_of(texts[originals])).all()
+    assert len(set(map(bytes, growth.digests_of(texts)))) == DOCUMENTS - copies.size
+
+
+def test_growth__a_fifth_are_in_groups_of_2_to_20(made_up):
+    texts, templates, _ = made_up
+    grouped = np.flatnonzero((templates >> 63 > 0) & (texts == np.arange(DOCUMENTS)))
+    sizes = Counter(Counter(templates[grouped].tolist()).values())
+    assert grouped.size == growth.grouped_documents(DOCUMENTS) == DOCUMENTS // 5
+    whole = DOCUMENTS // 5 // growth.CYCLE
+    assert all(whole <= sizes[size] <= whole + 2 for size in range(2, 21))
+
+
+def test_growth__sketches_of_a_group_agree_in_nine_tenths(made_up):
+    texts, templates, table = made_up
+    members = [np.flatnonzero(templates == one) for one in np.unique(templates)[-50:]]
+    agreeing = [
+        (table[a] == table[b]).mean()
+        for group in members
+        for a, b in itertools.combinations(group, 2)
+        if texts[a] != texts[b]
+    ]
+    assert 0.89 < np.mean(agreeing) < 0.92
+
+
+def test_growth__a_hundredth_shares_one_band_and_no_more(made_up):
+    texts, _, table = made_up
+    hot = table[(texts % 100 == 4) & (texts == np.arange(DOCUMENTS))]
+    constant = (hot == hot[0]).all(axis=0)
+    assert len(hot) == DOCUMENTS // 100
+    assert constant.tolist() == [True] * growth.ROWS + [False] * (growth.PERMUTATIONS - growth.ROWS)
+
+
+def test_growth__finds_what_is_planted(tmp_path):
+    found = growth.grow(tmp_path / "growth", 30_000, sharers=100, cores=1)
+    planted = growth.grouped_documents(30_000) / growth.CYCLE * growth.CYCLE_PAIRS
+    assert found.identical == 1500
+    assert 0.97 * planted < found.pairs - found.identical < 1.01 * planted
+    assert not (tmp_path / "growth").exists()
+
+
+def test_exponent__is_the_power():
+    sizes = [10, 20, 50]
+    assert growth.exponent(sizes, [3 * size**1.5 for size in sizes]) == pytest.approx(1.5)
+    assert growth.exponent(sizes, [7, 7, 7]) == pytest.approx(0)
+
+
+def test_projected__follows_the_power_or_the_line():
+    sizes = [10, 20, 50]
+    assert growth.projected(sizes, [size**1.5 for size in sizes], 1000) == pytest.approx(1000**1.5)
+    assert growth.projected(sizes, [90 + size for size in sizes], 1000) == pytest.approx(1090)
