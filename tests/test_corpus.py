@@ -7,14 +7,16 @@ import glob
 import json
 from pathlib import Path
 
-import numpy as np
+import naive
 import pyarrow.parquet as pq
 import pytest
 import yaml
 from workflow import ROOT, data_folder, digests, mill, summary
 
 from corpusmill.progress import Phase
+from corpusmill.readers import read_lines
 from corpusmill.shards import read_shard
+from corpusmill.tables import load_table
 from corpusmill.token_shards import TokenShard
 from corpusmill.tokenizers import load_reference, reference_ids
 
@@ -76,13 +78,14 @@ def test_slimpajama_preset__finds_what_its_scripts_found(tmp_path):
     preset = yaml.safe_load((ROOT / "presets/slimpajama.yaml").read_text())
     config["dedup"] = preset.pop("dedup")
     mill(tmp_path, config | preset)
-    winners = np.load(tmp_path / "results/groups/winners.npy")
+    decisions = sorted((tmp_path / "results/assign").glob("*.arrow"))
+    winners = [winner for path in decisions for winner in load_table(path, "winner")[0].tolist()]
     ledgers = [pq.read_table(path).to_pylist()
                for path in sorted(glob.glob(f"{tmp_path}/results/ledger/*.parquet"))]  # fmt: skip
     documents = [row for rows in ledgers for row in rows if row["id"] is not None]
     groups: dict[int, list[str]] = {}
     short = []
-    for row, winner in zip(documents, winners.tolist(), strict=True):
+    for row, winner in zip(documents, winners, strict=True):
         name = f"{Path(row['file']).name}:{row['line'] - 1}"  # the record counts lines from 0
         groups.setdefault(winner, []).append(name)
         if row["fate"] in ("too_short", "empty"):
@@ -91,3 +94,27 @@ def test_slimpajama_preset__finds_what_its_scripts_found(tmp_path):
     got = sorted(sorted(group) for group in groups.values() if len(group) > 1)
     assert got == sorted(sorted(group) for group in record["components"])
     assert sorted(short) == sorted(record["short"])
+
+
+def test_exact_truth__finds_the_pairs_and_drops_nothing_else(tmp_path):
+    """4,616 real documents; all of their pairs were found by shingle sets."""
+    file = DATA / "neardup/docs.jsonl.zst"
+    config = {
+        "sources": [{"name": "all", "files": [str(file)], "max_duplicate_fraction": 1}],
+        "filter": {"min_chars": 0},
+    }
+    mill(tmp_path, config, "results/duplicates.json")
+    (listed,) = tmp_path.glob("results/clusters/*.parquet")
+    dropped = {row["id"]: row for row in pq.read_table(listed).to_pylist()}
+    records = [json.loads(line) for line in read_lines(str(file), Phase("", 0, "MB"))]
+    row_of = {record["id"]: row for row, record in enumerate(records)}
+    lines = (DATA / "neardup/exact_pairs.jsonl").read_text().splitlines()
+    pairs = [pair for pair in map(json.loads, lines) if (pair["jaccard"] or 0) >= 0.8]
+    true = [(row_of[pair["a"]], row_of[pair["b"]]) for pair in pairs]
+    assert len(true) > 1000
+    found = [pair for pair in true if not (pair[0] not in dropped and pair[1] not in dropped)]
+    assert len(found) >= 0.995 * len(true)
+    for id, row in dropped.items():
+        assert row["winner"] not in dropped
+        one, other = (naive.shingles(records[k]["text"], 13) for k in (id, row["winner"]))
+        assert naive.jaccard(one, other) >= 0.8
