@@ -13,7 +13,7 @@ so the same command makes the same bytes. Of every 20 documents
 Then the scripts of the rules `pair`, every bucket in a process of its own, and `group` run on
 these files as they are, and what `extract` does to find the edges of its parts. `resolve` needs
 texts and is left out. The sketches are 48 values in 8 bands of 6, and not 128 in 21, for the sake
-of the disk: 3.4 GB for ten million documents.
+of the disk: 3.6 GB for ten million documents.
 """
 
 import math
