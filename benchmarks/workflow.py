@@ -163,7 +163,9 @@ def rule_table(runs: list[list[Job]]) -> str:
 def measure(given) -> None:
     run_folder = RunFolder(given.run_folder)
     folder = given.cache / "workflow"
-    config = config_of(given.corpus, given.tokenizer)
+    sizes = {"input": {"part_bytes": given.part_bytes}, "output": {"shard_bytes": given.part_bytes}}
+    config = config_of(given.corpus, given.tokenizer, **(sizes if given.part_bytes else {}))
+    table = f"workflow, {given.corpus.name}"
     print("warming up", file=sys.stderr)
     warm_up(given.cores)
     all_jobs, shares = [], []
@@ -177,7 +179,7 @@ def measure(given) -> None:
         size = text_bytes_of(folder)
         row = {"run": number, "command": command, "amount": size, "unit": "MB"}
         run_folder.record(
-            "workflow", f"`{command}`, empty folder", group="whole", seconds=run.seconds,
+            table, f"`{command}`, empty folder", group="whole", seconds=run.seconds,
             peak_memory_mb=run.peak_memory_mb, output=outputs_digest(folder),
             counts=counts_of(folder), overhead=share, jobs=[job._asdict() for job in jobs], **row,
         )  # fmt: skip
@@ -186,15 +188,15 @@ def measure(given) -> None:
         if "Nothing to be done" not in again.printed:
             raise RuntimeError(f"the second run did something:\n{again.printed[-2000:]}")
         run_folder.record(
-            "workflow", f"`{command}`, nothing to do", group="nothing", run=number,
+            table, f"`{command}`, nothing to do", group="nothing", run=number,
             amount=size, unit="MB", seconds=again.seconds, peak_memory_mb=again.peak_memory_mb,
             output=outputs_digest(folder),
         )  # fmt: skip
     lines = [f"- {name}: {spread([share[name] for share in shares])} s" for name in shares[0]]
-    run_folder.note("workflow", MEMORY)
-    run_folder.note("workflow", rule_table(all_jobs))
+    run_folder.note(table, MEMORY)
+    run_folder.note(table, rule_table(all_jobs))
     run_folder.note(
-        "workflow",
+        table,
         "Snakemake's share; `benchmarks/workflow.py` says how it is found:\n\n" + "\n".join(lines),
     )
     run_folder.close()
@@ -206,6 +208,7 @@ if __name__ == "__main__":
     arguments.add_argument("--corpus", type=Path, required=True)
     arguments.add_argument("--tokenizer", default="train", help="a folder, or train")
     arguments.add_argument("--cores", type=int, default=2)
+    arguments.add_argument("--part-bytes", type=int, help="of parts and of shards; the default's")
     arguments.add_argument(
         "--no-nothing-to-do", dest="nothing_to_do", action="store_false",
         help="leave out the runs that find nothing to do",
