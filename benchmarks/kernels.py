@@ -474,6 +474,7 @@ def scattering(sample: Sample, shards: int = SHARDS) -> tuple[Callable[[], Path]
     """Read a text part, take its rows in the order of their shards, write these."""
     import numpy as np
     import pyarrow as pa
+    import pyarrow.compute as pc
 
     from corpusmill.document_ids import ids_of_part
     from corpusmill.scattering import SCHEMA, write_scattered
@@ -495,8 +496,10 @@ def scattering(sample: Sample, shards: int = SHARDS) -> tuple[Callable[[], Path]
         table = pa.table([c if isinstance(c, pa.ChunkedArray) else pa.array(c) for c in columns],
                          schema=SCHEMA)  # fmt: skip
         write_scattered(
-            sample.folder / "scattered", sample.folder / "index.npy", table, target, shards
-        )
+            sample.folder / "scattered", sample.folder / "index.npy",
+            lambda block: table.slice(block.start, block.stop - block.start),
+            pc.binary_length(table.column("text")).to_numpy(), target, shards,
+        )  # fmt: skip
         return sample.folder / "scattered"
 
     return run, size
@@ -550,7 +553,7 @@ def kept_tokenizer(sample: Sample) -> Path:
 
 @stage
 def encode(sample: Sample) -> Work:
-    """The whole step, self-check included: from a text shard to .bin on disk, one shard."""
+    """The whole step: from a text shard to .bin on disk, one shard."""
     from corpusmill.progress import Phase
     from corpusmill.shards import read_shard
 
