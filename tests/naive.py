@@ -144,17 +144,6 @@ def roots(members, pairs) -> dict:
     return root
 
 
-def winners(root: dict[int, int], worse: list[int], sizes: list[int]) -> list[int]:
-    """The best ranked of each component; among equals the longest, then the first."""
-    groups: dict[int, list[int]] = {}
-    for member, label in root.items():
-        groups.setdefault(label, []).append(member)
-    best = {
-        label: min(group, key=lambda m: (worse[m], -sizes[m], m)) for label, group in groups.items()
-    }
-    return [best[root[member]] for member in sorted(root)]
-
-
 def with_ends(documents: list[list[int]], end: int) -> list[int]:
     return list(itertools.chain.from_iterable([*ids, end] for ids in documents))
 

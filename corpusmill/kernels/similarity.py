@@ -92,32 +92,16 @@ def pairs_of_groups(signatures, starts, band, width, least, most):
 
 
 @kernel
-def add_shingle(value, slots):
-    """Put a value into a hash set unless it is there; whether it was put.
+def slot_of(value, slots):
+    """Where a value is in a hash set, or the empty slot where it would be.
 
-    slots: uint64, a power of two of them, EMPTY_SLOT where there is none.
+    value: uint64, not EMPTY_SLOT. slots: uint64, a power of two of them, some of them empty.
     """
-    value = max(value, np.uint64(1))
     mask = np.uint64(slots.size - 1)
     at = (value * SPREAD >> np.uint64(20)) & mask
-    while slots[at] != EMPTY_SLOT:
-        if slots[at] == value:
-            return False
+    while slots[at] != EMPTY_SLOT and slots[at] != value:
         at = (at + np.uint64(1)) & mask
-    slots[at] = value
-    return True
-
-
-@kernel
-def has_shingle(value, slots):
-    value = max(value, np.uint64(1))
-    mask = np.uint64(slots.size - 1)
-    at = (value * SPREAD >> np.uint64(20)) & mask
-    while slots[at] != EMPTY_SLOT:
-        if slots[at] == value:
-            return True
-        at = (at + np.uint64(1)) & mask
-    return False
+    return at
 
 
 @kernel
@@ -143,7 +127,10 @@ def shingle_set(data, start, stop, table, width):
         else:
             value -= np.uint64(chars[i - width]) * leaving
         if i >= width - 1 or i == n - 1:
-            size += add_shingle((value ^ value >> np.uint64(32)) * FINISH, slots)
+            shingle = max((value ^ value >> np.uint64(32)) * FINISH, np.uint64(1))
+            at = slot_of(shingle, slots)
+            size += slots[at] == EMPTY_SLOT
+            slots[at] = shingle
     return slots, size
 
 
@@ -164,7 +151,7 @@ def jaccard_from(threshold, one, one_size, other, other_size):
     common = 0
     for value in one:
         if value != EMPTY_SLOT:
-            if has_shingle(value, other):
+            if other[slot_of(value, other)] == value:
                 common += 1
             else:
                 misses -= 1
