@@ -1,4 +1,4 @@
-"""A digest of the code that a step imports, so that editing a module reruns the steps using it."""
+"""A digest of the code of a step, so that editing a script or a module reruns what uses it."""
 
 import ast
 import functools
@@ -39,13 +39,13 @@ def _file_of(root: Path, module: str) -> Path | None:
 
 
 def code_digest(root: Path, script: Path) -> str:
-    """16 hex digits of all package code that `script` imports, directly or through others.
+    """16 hex digits of a script and all package code that it imports, directly or through others.
 
-    Comments, docstrings and formatting do not count, nor the script itself, which Snakemake
-    watches.
+    Comments, docstrings and formatting do not count.
     """
-    seen: dict[str, str] = {}
-    open_modules = sorted(_parsed(script)[1])
+    of_script, imported = _parsed(script)
+    seen = {"": of_script}
+    open_modules = sorted(imported)
     while open_modules:
         module = open_modules.pop()
         file = _file_of(root, module)

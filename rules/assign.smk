@@ -29,19 +29,21 @@ rule assign:
     resources:
         mem_mb=part_memory(base=500, per_text_megabyte=0.1),
     params:
-        weights=WEIGHTS,
-        fractions=FRACTIONS,
-        seed=config["shuffle"]["seed"],
-        code=code_digest("assign"),
-    script:
-        "../scripts/assign.py"
+        job=told(
+            "assign",
+            weights=WEIGHTS,
+            fractions=FRACTIONS,
+            seed=config["shuffle"]["seed"],
+        ),
+    shell:
+        run_script("assign")
 
 
 rule complete_assign:
     input:
         counts=of_parts("results/assign/{part}.json"),
     output:
-        "results/assign/complete.json",
+        listing="results/assign/complete.json",
     log:
         "logs/complete_assign/complete.log",
     benchmark:
@@ -51,6 +53,6 @@ rule complete_assign:
     resources:
         mem_mb=500,
     params:
-        code=code_digest("complete"),
-    script:
-        "../scripts/complete.py"
+        job=told("complete"),
+    shell:
+        run_script("complete")

@@ -26,13 +26,15 @@ rule band:
     resources:
         mem_mb=part_memory(base=500, per_text_megabyte=1),
     params:
-        method=METHOD,
-        candidates=config["dedup"]["candidates"],
-        bands=BANDS,
-        rows=BAND_ROWS,
-        code=code_digest("band"),
-    script:
-        "../scripts/band.py"
+        job=told(
+            "band",
+            method=METHOD,
+            candidates=config["dedup"]["candidates"],
+            bands=BANDS,
+            rows=BAND_ROWS,
+        ),
+    shell:
+        run_script("band")
 
 
 rule complete_bands:
@@ -40,7 +42,7 @@ rule complete_bands:
         counts=of_parts("results/bands/{part}.json"),
         admitted="results/admitted.json",
     output:
-        "results/bands/complete.json",
+        listing="results/bands/complete.json",
     log:
         "logs/complete_bands/complete.log",
     benchmark:
@@ -50,6 +52,6 @@ rule complete_bands:
     resources:
         mem_mb=500,
     params:
-        code=code_digest("complete"),
-    script:
-        "../scripts/complete.py"
+        job=told("complete"),
+    shell:
+        run_script("complete")

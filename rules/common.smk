@@ -13,10 +13,14 @@ from pathlib import Path
 gc.set_threshold(1_000_000, 10, 10)
 
 # The package stands beside the Snakefile. Here it is imported by this process; scripts are
-# processes of their own, with whatever Python their environment has, and find it the same way.
+# processes of their own, with the same Python unless environments are made for them, and find it
+# the same way.
 ROOT = Path(workflow.basedir)
 sys.path.insert(0, str(ROOT))
+OWN_ENVIRONMENTS = workflow.deployment_settings.deployment_method
 JOB_ENVIRONMENT = {
+    "CORPUSMILL_PYTHON": "python" if OWN_ENVIRONMENTS else sys.executable,
+    "CORPUSMILL_SCRIPTS": str(ROOT / "scripts"),
     "PYTHONPATH": os.pathsep.join(
         [str(ROOT), *filter(None, [os.getenv("PYTHONPATH")])]
     ),
@@ -85,9 +89,11 @@ PERMUTATIONS = 0 if METHOD == "exact" else config["minhash"]["permutations"]
 BLOCK_PARTS = max(1, min(16, len(PARTS) // 8))
 BLOCK_NAMES = [f"{block:05d}" for block in range(-(-len(PARTS) // BLOCK_PARTS))]
 
-# What jobs are cut by before a document is read. Smaller documents are more of them: a pair job
-# then takes its bucket in several pieces.
-EXPECTED_DOCUMENT_BYTES = 500
+# What jobs are cut by before a document is read: as web pages are on average. Smaller documents
+# are more of them; a pair job then takes its bucket in several pieces.
+EXPECTED_DOCUMENT_BYTES = 2000
+# What memory is asked for that something of every document is held in.
+LEAST_DOCUMENT_BYTES = 500
 BUCKET_ENTRIES = config["input"]["part_bytes"] // 16
 BUCKETS = bucket_count(
     sum(part.text_bytes for part in PARTS) // EXPECTED_DOCUMENT_BYTES,
@@ -118,9 +124,47 @@ USES_DEMO = any(
 )
 
 
-def code_digest(step):
-    """Reruns a step when code that its script imports changes."""
-    return digest_of_code(ROOT, ROOT / "scripts" / f"{step}.py")
+def run_script(step):
+    """The shell command of a step; `told` says what it is told.
+
+    The places of Python and of this checkout are in the environment, so that the command is the
+    same where they are others.
+    """
+    script = f'"$CORPUSMILL_PYTHON" -P "$CORPUSMILL_SCRIPTS/{step}.py"'
+    return f"{script} {{log:q}} <<'JOB'\n{{params.job}}\nJOB"
+
+
+def told(step, **params):
+    """The param `job`: all that the script of a step is told, as JSON; see corpusmill/job.py.
+
+    params: values, or functions of the wildcards. Code that the script imports counts among them:
+    a step is run again when it changes.
+    """
+    code = digest_of_code(ROOT, ROOT / "scripts" / f"{step}.py")
+    functions = {name: value for name, value in params.items() if callable(value)}
+    constants = {name: params[name] for name in params.keys() - functions}
+
+    def job(wildcards, input, output):
+        asked = {name: function(wildcards) for name, function in functions.items()}
+        return json.dumps(
+            {
+                "code": code,
+                "input": dict(input.items()),
+                "output": dict(output.items()),
+                "wildcards": dict(wildcards.items()),
+                "params": constants | asked,
+            },
+            sort_keys=True,
+        )
+
+    return quickly_called(job)
+
+
+def quickly_called(function):
+    """The same function with its signature at hand: Snakemake looks at it for every call, which
+    otherwise is a tenth of a dry run of 40,000 jobs."""
+    function.__signature__ = inspect.signature(function)
+    return function
 
 
 def config_digest():
@@ -191,7 +235,7 @@ def held_out_memory(base, bytes_per_text):
     share = FRACTIONS["validation"] + FRACTIONS["test"]
     expected = share * sum(part.text_bytes for part in PARTS)
     expected += sum(file.text_bytes for file in HELD_OUT)
-    texts = expected / EXPECTED_DOCUMENT_BYTES
+    texts = expected / LEAST_DOCUMENT_BYTES
     return memory(lambda wildcards: (base, 1, texts * bytes_per_text))
 
 
@@ -303,10 +347,7 @@ def memory(amounts):
         base, per_megabyte, data_bytes = amounts(wildcards)
         return int((base + per_megabyte * data_bytes / 1e6) * 1.5 ** (attempt - 1))
 
-    # Snakemake looks at the signature whenever it calls this, several times for each job: a tenth
-    # of a dry run of 40,000 jobs. It is found at once where it is written down.
-    mem_mb.__signature__ = inspect.signature(mem_mb)
-    return mem_mb
+    return quickly_called(mem_mb)
 
 
 def part_memory(base, per_text_megabyte):
@@ -330,7 +371,7 @@ def shard_memory(base, per_text_megabyte):
 
 def documents_memory(base, bytes_per_document):
     """mem_mb of a job that holds a few bytes of every document at once."""
-    expected = sum(part.text_bytes for part in PARTS) // EXPECTED_DOCUMENT_BYTES
+    expected = sum(part.text_bytes for part in PARTS) // LEAST_DOCUMENT_BYTES
     return memory(lambda wildcards: (base, 1, expected * bytes_per_document))
 
 

@@ -24,12 +24,14 @@ rule evaluation:
     resources:
         mem_mb=held_out_memory(base=600, bytes_per_text=160),
     params:
-        files=described_held_out_files,
-        most=of_sources("max_malformed_fraction", 0),
-        mode=config["normalize"]["mode"],
-        code=code_digest("evaluation"),
-    script:
-        "../scripts/evaluation.py"
+        job=told(
+            "evaluation",
+            files=described_held_out_files,
+            most=of_sources("max_malformed_fraction", 0),
+            mode=config["normalize"]["mode"],
+        ),
+    shell:
+        run_script("evaluation")
 
 
 rule holdout:
@@ -48,9 +50,9 @@ rule holdout:
     resources:
         mem_mb=held_out_memory(base=600, bytes_per_text=160),
     params:
-        code=code_digest("holdout"),
-    script:
-        "../scripts/holdout.py"
+        job=told("holdout"),
+    shell:
+        run_script("holdout")
 
 
 rule decontaminate:
@@ -70,7 +72,9 @@ rule decontaminate:
     resources:
         mem_mb=held_out_memory(base=600, bytes_per_text=20),
     params:
-        first=first_part_of_block,
-        code=code_digest("decontaminate"),
-    script:
-        "../scripts/decontaminate.py"
+        job=told(
+            "decontaminate",
+            first=first_part_of_block,
+        ),
+    shell:
+        run_script("decontaminate")

@@ -18,6 +18,6 @@ rule demo:
     resources:
         mem_mb=1000,
     params:
-        code=code_digest("demo"),
-    script:
-        "../scripts/demo.py"
+        job=told("demo"),
+    shell:
+        run_script("demo")

@@ -26,6 +26,6 @@ rule encode:
     resources:
         mem_mb=shard_memory(base=1200, per_text_megabyte=0.5),
     params:
-        code=code_digest("encode"),
-    script:
-        "../scripts/encode.py"
+        job=told("encode"),
+    shell:
+        run_script("encode")

@@ -19,8 +19,10 @@ rule filter:
     resources:
         mem_mb=part_memory(base=500, per_text_megabyte=0.1),
     params:
-        min_chars=config["filter"]["min_chars"],
-        prefer=config["dedup"]["prefer"],
-        code=code_digest("filter"),
-    script:
-        "../scripts/filter.py"
+        job=told(
+            "filter",
+            min_chars=config["filter"]["min_chars"],
+            prefer=config["dedup"]["prefer"],
+        ),
+    shell:
+        run_script("filter")

@@ -21,8 +21,10 @@ rule gather:
     resources:
         mem_mb=shard_memory(base=500, per_text_megabyte=4),
     params:
-        shards=SHARDS,
-        format=config["output"]["format"],
-        code=code_digest("gather"),
-    script:
-        "../scripts/gather.py"
+        job=told(
+            "gather",
+            shards=SHARDS,
+            format=config["output"]["format"],
+        ),
+    shell:
+        run_script("gather")

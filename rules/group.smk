@@ -22,10 +22,12 @@ rule group:
     resources:
         mem_mb=documents_memory(base=800, bytes_per_document=12),
     params:
-        threshold=config["dedup"]["threshold"],
-        permutations=PERMUTATIONS,
-        bins=BINS,
-        engine=config["dedup"]["engine"],
-        code=code_digest("group"),
-    script:
-        "../scripts/group.py"
+        job=told(
+            "group",
+            threshold=config["dedup"]["threshold"],
+            permutations=PERMUTATIONS,
+            bins=BINS,
+            engine=config["dedup"]["engine"],
+        ),
+    shell:
+        run_script("group")

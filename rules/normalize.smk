@@ -24,11 +24,13 @@ rule normalize:
     resources:
         mem_mb=part_memory(base=600, per_text_megabyte=0.5),
     params:
-        files=described_files_of_part,
-        mode=config["normalize"]["mode"],
-        code=code_digest("normalize"),
-    script:
-        "../scripts/normalize.py"
+        job=told(
+            "normalize",
+            files=described_files_of_part,
+            mode=config["normalize"]["mode"],
+        ),
+    shell:
+        run_script("normalize")
 
 
 rule admit:
@@ -36,7 +38,7 @@ rule admit:
         counts=of_parts("results/text/{part}.json"),
         quarantine=of_parts("results/quarantine/{part}.jsonl"),
     output:
-        "results/admitted.json",
+        admitted="results/admitted.json",
     log:
         "logs/admit/admit.log",
     benchmark:
@@ -48,7 +50,9 @@ rule admit:
     resources:
         mem_mb=500,
     params:
-        most=of_sources("max_malformed_fraction", 0),
-        code=code_digest("admit"),
-    script:
-        "../scripts/admit.py"
+        job=told(
+            "admit",
+            most=of_sources("max_malformed_fraction", 0),
+        ),
+    shell:
+        run_script("admit")

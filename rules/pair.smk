@@ -23,24 +23,26 @@ rule pair:
     resources:
         mem_mb=bucket_memory(base=700, bytes_per_entry=100),
     params:
-        buckets=BUCKETS,
-        method=METHOD,
-        bands=BANDS,
-        rows=BAND_ROWS,
-        threshold=config["dedup"]["threshold"],
-        permutations=PERMUTATIONS,
-        preference=PREFERENCE,
-        entries=BUCKET_ENTRIES,
-        code=code_digest("pair"),
-    script:
-        "../scripts/pair.py"
+        job=told(
+            "pair",
+            buckets=BUCKETS,
+            method=METHOD,
+            bands=BANDS,
+            rows=BAND_ROWS,
+            threshold=config["dedup"]["threshold"],
+            permutations=PERMUTATIONS,
+            preference=PREFERENCE,
+            entries=BUCKET_ENTRIES,
+        ),
+    shell:
+        run_script("pair")
 
 
 rule complete_pairs:
     input:
         counts=expand("results/pairs/{bucket}.json", bucket=BUCKET_NAMES),
     output:
-        "results/pairs/complete.json",
+        listing="results/pairs/complete.json",
     log:
         "logs/complete_pairs/complete.log",
     benchmark:
@@ -50,6 +52,6 @@ rule complete_pairs:
     resources:
         mem_mb=500,
     params:
-        code=code_digest("complete"),
-    script:
-        "../scripts/complete.py"
+        job=told("complete"),
+    shell:
+        run_script("complete")

@@ -6,7 +6,7 @@ writes   results/plan/parts.jsonl   one line per part; later runs keep these par
 
 rule plan:
     output:
-        PLAN,
+        parts=PLAN,
     log:
         "logs/plan/plan.log",
     benchmark:
@@ -16,7 +16,9 @@ rule plan:
     resources:
         mem_mb=500,
     params:
-        lines=lines_of_plan,
-        code=code_digest("plan"),
-    script:
-        "../scripts/plan.py"
+        job=told(
+            "plan",
+            lines=lines_of_plan,
+        ),
+    shell:
+        run_script("plan")

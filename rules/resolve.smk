@@ -35,19 +35,21 @@ rule extract:
     resources:
         mem_mb=largest_part_memory(base=600, per_text_megabyte=3),
     params:
-        first=first_part_of_block,
-        bins=BINS,
-        preference=PREFERENCE,
-        code=code_digest("extract"),
-    script:
-        "../scripts/extract.py"
+        job=told(
+            "extract",
+            first=first_part_of_block,
+            bins=BINS,
+            preference=PREFERENCE,
+        ),
+    shell:
+        run_script("extract")
 
 
 rule complete_extract:
     input:
         counts=expand("results/extracts/{block}.json", block=BLOCK_NAMES),
     output:
-        "results/extracts/complete.json",
+        listing="results/extracts/complete.json",
     log:
         "logs/complete_extract/complete.log",
     benchmark:
@@ -57,9 +59,9 @@ rule complete_extract:
     resources:
         mem_mb=500,
     params:
-        code=code_digest("complete"),
-    script:
-        "../scripts/complete.py"
+        job=told("complete"),
+    shell:
+        run_script("complete")
 
 
 rule resolve:
@@ -77,20 +79,22 @@ rule resolve:
     resources:
         mem_mb=largest_part_memory(base=700, per_text_megabyte=5),
     params:
-        resolve=config["dedup"]["resolve"],
-        threshold=config["dedup"]["threshold"],
-        permutations=PERMUTATIONS,
-        shingle_chars=config["minhash"]["shingle_chars"],
-        code=code_digest("resolve"),
-    script:
-        "../scripts/resolve.py"
+        job=told(
+            "resolve",
+            resolve=config["dedup"]["resolve"],
+            threshold=config["dedup"]["threshold"],
+            permutations=PERMUTATIONS,
+            shingle_chars=config["minhash"]["shingle_chars"],
+        ),
+    shell:
+        run_script("resolve")
 
 
 rule complete_resolve:
     input:
         counts=expand("results/resolved/{bin}.json", bin=BIN_NAMES),
     output:
-        "results/resolved/complete.json",
+        listing="results/resolved/complete.json",
     log:
         "logs/complete_resolve/complete.log",
     benchmark:
@@ -100,9 +104,9 @@ rule complete_resolve:
     resources:
         mem_mb=500,
     params:
-        code=code_digest("complete"),
-    script:
-        "../scripts/complete.py"
+        job=told("complete"),
+    shell:
+        run_script("complete")
 
 
 rule guard:
@@ -122,8 +126,10 @@ rule guard:
     resources:
         mem_mb=500,
     params:
-        max_group_texts=config["dedup"]["max_group_texts"],
-        most=of_sources("max_duplicate_fraction", 0.9),
-        code=code_digest("guard"),
-    script:
-        "../scripts/guard.py"
+        job=told(
+            "guard",
+            max_group_texts=config["dedup"]["max_group_texts"],
+            most=of_sources("max_duplicate_fraction", 0.9),
+        ),
+    shell:
+        run_script("guard")

@@ -26,18 +26,20 @@ rule scatter:
     resources:
         mem_mb=part_memory(base=500, per_text_megabyte=3),
     params:
-        shards=SHARDS,
-        seed=config["shuffle"]["seed"],
-        code=code_digest("scatter"),
-    script:
-        "../scripts/scatter.py"
+        job=told(
+            "scatter",
+            shards=SHARDS,
+            seed=config["shuffle"]["seed"],
+        ),
+    shell:
+        run_script("scatter")
 
 
 rule complete_scatter:
     input:
         counts=of_parts("results/scatter/{part}.json"),
     output:
-        "results/scatter/complete.json",
+        listing="results/scatter/complete.json",
     log:
         "logs/complete_scatter/complete.log",
     benchmark:
@@ -47,6 +49,6 @@ rule complete_scatter:
     resources:
         mem_mb=500,
     params:
-        code=code_digest("complete"),
-    script:
-        "../scripts/complete.py"
+        job=told("complete"),
+    shell:
+        run_script("complete")

@@ -23,7 +23,9 @@ rule sign:
             base=600 + config["minhash"]["permutations"], per_text_megabyte=0.2
         ),
     params:
-        minhash=config["minhash"] | {"permutations": PERMUTATIONS},
-        code=code_digest("sign"),
-    script:
-        "../scripts/sign.py"
+        job=told(
+            "sign",
+            minhash=config["minhash"] | {"permutations": PERMUTATIONS},
+        ),
+    shell:
+        run_script("sign")

@@ -29,13 +29,15 @@ rule span:
     resources:
         mem_mb=part_memory(base=700, per_text_megabyte=1),
     params:
-        unit=SPAN_UNIT,
-        width=SPAN_WIDTH,
-        min_chars=config["spans"]["min_chars"],
-        takes_part=of_sources("cut_spans", True),
-        code=code_digest("span"),
-    script:
-        "../scripts/span.py"
+        job=told(
+            "span",
+            unit=SPAN_UNIT,
+            width=SPAN_WIDTH,
+            min_chars=config["spans"]["min_chars"],
+            takes_part=of_sources("cut_spans", True),
+        ),
+    shell:
+        run_script("span")
 
 
 rule complete_spans:
@@ -43,7 +45,7 @@ rule complete_spans:
         counts=of_parts("results/spans/{part}.json"),
         admitted="results/admitted.json",
     output:
-        "results/spans/complete.json",
+        listing="results/spans/complete.json",
     log:
         "logs/complete_spans/complete.log",
     benchmark:
@@ -53,9 +55,9 @@ rule complete_spans:
     resources:
         mem_mb=500,
     params:
-        code=code_digest("complete"),
-    script:
-        "../scripts/complete.py"
+        job=told("complete"),
+    shell:
+        run_script("complete")
 
 
 rule repeat:
@@ -73,18 +75,20 @@ rule repeat:
     resources:
         mem_mb=bucket_memory(base=500, bytes_per_entry=160),
     params:
-        buckets=SPAN_BUCKETS,
-        entries=BUCKET_ENTRIES,
-        code=code_digest("repeat"),
-    script:
-        "../scripts/repeat.py"
+        job=told(
+            "repeat",
+            buckets=SPAN_BUCKETS,
+            entries=BUCKET_ENTRIES,
+        ),
+    shell:
+        run_script("repeat")
 
 
 rule complete_repeats:
     input:
         counts=expand("results/repeats/{bucket}.json", bucket=SPAN_BUCKET_NAMES),
     output:
-        "results/repeats/complete.json",
+        listing="results/repeats/complete.json",
     log:
         "logs/complete_repeats/complete.log",
     benchmark:
@@ -94,9 +98,9 @@ rule complete_repeats:
     resources:
         mem_mb=500,
     params:
-        code=code_digest("complete"),
-    script:
-        "../scripts/complete.py"
+        job=told("complete"),
+    shell:
+        run_script("complete")
 
 
 rule cut:
@@ -117,8 +121,10 @@ rule cut:
     resources:
         mem_mb=part_memory(base=800, per_text_megabyte=1),
     params:
-        unit=SPAN_UNIT,
-        width=SPAN_WIDTH,
-        code=code_digest("cut"),
-    script:
-        "../scripts/cut.py"
+        job=told(
+            "cut",
+            unit=SPAN_UNIT,
+            width=SPAN_WIDTH,
+        ),
+    shell:
+        run_script("cut")

@@ -29,9 +29,9 @@ rule ledger:
     resources:
         mem_mb=part_memory(base=500, per_text_megabyte=0.3),
     params:
-        code=code_digest("ledger"),
-    script:
-        "../scripts/ledger.py"
+        job=told("ledger"),
+    shell:
+        run_script("ledger")
 
 
 rule recall:
@@ -49,9 +49,9 @@ rule recall:
     resources:
         mem_mb=500,
     params:
-        code=code_digest("recall"),
-    script:
-        "../scripts/recall.py"
+        job=told("recall"),
+    shell:
+        run_script("recall")
 
 
 rule summarize:
@@ -75,8 +75,10 @@ rule summarize:
     resources:
         mem_mb=500,
     params:
-        config_digest=config_digest(),
-        span_unit=SPAN_UNIT,
-        code=code_digest("summarize"),
-    script:
-        "../scripts/summarize.py"
+        job=told(
+            "summarize",
+            config_digest=config_digest(),
+            span_unit=SPAN_UNIT,
+        ),
+    shell:
+        run_script("summarize")

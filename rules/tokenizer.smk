@@ -19,10 +19,12 @@ rule tokenizer:
     resources:
         mem_mb=2000,
     params:
-        source=config["tokenizer"]["source"],
-        train_vocabulary=config["tokenizer"]["train_vocabulary"],
-        end_of_text=config["tokenizer"]["end_of_text"],
-        engine=config["tokenizer"]["engine"],
-        code=code_digest("tokenizer"),
-    script:
-        "../scripts/tokenizer.py"
+        job=told(
+            "tokenizer",
+            source=config["tokenizer"]["source"],
+            train_vocabulary=config["tokenizer"]["train_vocabulary"],
+            end_of_text=config["tokenizer"]["end_of_text"],
+            engine=config["tokenizer"]["engine"],
+        ),
+    shell:
+        run_script("tokenizer")

@@ -30,9 +30,9 @@ rule verify:
     resources:
         mem_mb=shard_memory(base=1000, per_text_megabyte=0.5),
     params:
-        code=code_digest("verify"),
-    script:
-        "../scripts/verify.py"
+        job=told("verify"),
+    shell:
+        run_script("verify")
 
 
 rule join:
@@ -53,9 +53,9 @@ rule join:
     resources:
         mem_mb=500,
     params:
-        code=code_digest("join"),
-    script:
-        "../scripts/join.py"
+        job=told("join"),
+    shell:
+        run_script("join")
 
 
 rule manifest:
@@ -84,13 +84,15 @@ rule manifest:
     resources:
         mem_mb=500,
     params:
-        generation=GENERATION,
-        numbers={
-            "parts": PART_NAMES,
-            "others": numbers_of_folders(),
-            "shards": SHARDS,
-            "text_ending": TEXT_ENDING,
-        },
-        code=code_digest("manifest"),
-    script:
-        "../scripts/manifest.py"
+        job=told(
+            "manifest",
+            generation=GENERATION,
+            numbers={
+                "parts": PART_NAMES,
+                "others": numbers_of_folders(),
+                "shards": SHARDS,
+                "text_ending": TEXT_ENDING,
+            },
+        ),
+    shell:
+        run_script("manifest")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from corpusmill.accounts import added
 from corpusmill.files import load_json, save_json
-from corpusmill.step_log import step_log
+from corpusmill.job import this_job
 
 SHOW = 10
 
@@ -43,10 +43,10 @@ def admit(
 
 
 if __name__ == "__main__":
-    with step_log(snakemake.log[0]):
+    with this_job() as job:
         admit(
-            counts=[Path(file) for file in snakemake.input.counts],
-            quarantine=[Path(file) for file in snakemake.input.quarantine],
-            most=snakemake.params.most,
-            admitted=Path(snakemake.output[0]),
+            counts=job.input.counts,
+            quarantine=job.input.quarantine,
+            most=job.params.most,
+            admitted=job.output.admitted,
         )

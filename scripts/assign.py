@@ -20,7 +20,7 @@ from corpusmill.files import (
     save_json,
 )
 from corpusmill.holdout import gathered
-from corpusmill.step_log import step_log
+from corpusmill.job import this_job
 from corpusmill.tables import load_labels, load_table, save_table
 
 
@@ -111,17 +111,17 @@ def save_clusters(path: Path, ids, winner, similarity, stage, rows: np.ndarray) 
 
 
 if __name__ == "__main__":
-    with step_log(snakemake.log[0]):
+    with this_job() as job:
         assign(
-            verdicts=Path(snakemake.input.verdicts),
-            digests=Path(snakemake.input.digests),
-            resolved=Path(snakemake.input.resolved),
-            part=int(snakemake.wildcards.part),
-            weights=snakemake.params.weights,
-            fractions=snakemake.params.fractions,
-            seed=snakemake.params.seed,
-            decisions=Path(snakemake.output.decisions),
-            held_out=Path(snakemake.output.held_out),
-            clusters=Path(snakemake.output.clusters),
-            counts=Path(snakemake.output.counts),
+            verdicts=job.input.verdicts,
+            digests=job.input.digests,
+            resolved=job.input.resolved,
+            part=int(job.wildcards.part),
+            weights=job.params.weights,
+            fractions=job.params.fractions,
+            seed=job.params.seed,
+            decisions=job.output.decisions,
+            held_out=job.output.held_out,
+            clusters=job.output.clusters,
+            counts=job.output.counts,
         )

@@ -7,10 +7,10 @@ import numpy as np
 
 from corpusmill.fates import KEPT
 from corpusmill.files import file_sha256, load_array, save_json
+from corpusmill.job import this_job
 from corpusmill.lsh import sorted_bands, sorted_digests
 from corpusmill.progress import phase
 from corpusmill.sketches import have_shingles
-from corpusmill.step_log import step_log
 from corpusmill.tables import load_table
 
 
@@ -58,16 +58,16 @@ def band(
 
 
 if __name__ == "__main__":
-    with step_log(snakemake.log[0]):
+    with this_job() as job:
         band(
-            signatures=Path(snakemake.input.signatures),
-            digests=Path(snakemake.input.digests),
-            verdicts=Path(snakemake.input.verdicts),
-            method=snakemake.params.method,
-            candidates=snakemake.params.candidates,
-            bands=snakemake.params.bands,
-            rows=snakemake.params.rows,
-            band_entries=Path(snakemake.output.band_entries),
-            text_entries=Path(snakemake.output.text_entries),
-            counts=Path(snakemake.output.counts),
+            signatures=job.input.signatures,
+            digests=job.input.digests,
+            verdicts=job.input.verdicts,
+            method=job.params.method,
+            candidates=job.params.candidates,
+            bands=job.params.bands,
+            rows=job.params.rows,
+            band_entries=job.output.band_entries,
+            text_entries=job.output.text_entries,
+            counts=job.output.counts,
         )

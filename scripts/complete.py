@@ -8,7 +8,7 @@ import logging
 from pathlib import Path
 
 from corpusmill.files import load_json, save_json
-from corpusmill.step_log import step_log
+from corpusmill.job import this_job
 
 
 def complete(counts: list[Path], listing: Path) -> None:
@@ -17,8 +17,8 @@ def complete(counts: list[Path], listing: Path) -> None:
 
 
 if __name__ == "__main__":
-    with step_log(snakemake.log[0]):
+    with this_job() as job:
         complete(
-            counts=[Path(file) for file in snakemake.input.counts],
-            listing=Path(snakemake.output[0]),
+            counts=job.input.counts,
+            listing=job.output.listing,
         )

@@ -10,9 +10,9 @@ import pyarrow.parquet as pq
 from corpusmill.document_ids import ROW_MASK
 from corpusmill.files import load_json, replacing, save_array, save_json
 from corpusmill.holdout import WHOLE
+from corpusmill.job import this_job
 from corpusmill.progress import phase
 from corpusmill.spans import cut_out, repeats_of_part, whole_digests
-from corpusmill.step_log import step_log
 from corpusmill.texts import SCHEMA, TextColumn, TextPart, new_part
 
 RECORD = pa.schema([(name, pa.uint64()) for name in ("id", "start", "end", "key", "first")])
@@ -75,15 +75,15 @@ def cut(
 
 
 if __name__ == "__main__":
-    with step_log(snakemake.log[0]):
+    with this_job() as job:
         cut(
-            text=Path(snakemake.input.text),
-            listing=Path(snakemake.input.listing),
-            part=int(snakemake.wildcards.part),
-            unit=snakemake.params.unit,
-            width=snakemake.params.width,
-            cut_text=Path(snakemake.output.text),
-            record=Path(snakemake.output.record),
-            whole=Path(snakemake.output.whole),
-            counts=Path(snakemake.output.counts),
+            text=job.input.text,
+            listing=job.input.listing,
+            part=int(job.wildcards.part),
+            unit=job.params.unit,
+            width=job.params.width,
+            cut_text=job.output.text,
+            record=job.output.record,
+            whole=job.output.whole,
+            counts=job.output.counts,
         )

@@ -9,8 +9,8 @@ from corpusmill.document_ids import ids_of_part
 from corpusmill.fates import KEPT
 from corpusmill.files import load_array, save_array
 from corpusmill.holdout import MARK, WHOLE, matches
+from corpusmill.job import this_job
 from corpusmill.progress import phase
-from corpusmill.step_log import step_log
 from corpusmill.tables import load_table
 
 
@@ -50,12 +50,12 @@ def decontaminate(
 
 
 if __name__ == "__main__":
-    with step_log(snakemake.log[0]):
+    with this_job() as job:
         decontaminate(
-            decisions=[Path(file) for file in snakemake.input.decisions],
-            digests=[Path(file) for file in snakemake.input.digests],
-            whole=[Path(file) for file in snakemake.input.whole],
-            held_out=Path(snakemake.input.held_out),
-            first=snakemake.params.first,
-            marks=Path(snakemake.output.marks),
+            decisions=job.input.decisions,
+            digests=job.input.digests,
+            whole=job.input.whole,
+            held_out=job.input.held_out,
+            first=job.params.first,
+            marks=job.output.marks,
         )

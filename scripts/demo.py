@@ -4,7 +4,7 @@ import logging
 from pathlib import Path
 
 from corpusmill.demo import make_demo
-from corpusmill.step_log import step_log
+from corpusmill.job import this_job
 
 
 def demo(folder: Path) -> None:
@@ -13,5 +13,5 @@ def demo(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    with step_log(snakemake.log[0]):
-        demo(folder=Path(snakemake.output.truth).parent)
+    with this_job() as job:
+        demo(folder=job.output.truth.parent)

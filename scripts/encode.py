@@ -8,9 +8,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from corpusmill.files import replacing
+from corpusmill.job import this_job
 from corpusmill.progress import phase
 from corpusmill.shards import in_batches, read_shard
-from corpusmill.step_log import step_log
 from corpusmill.token_shards import TokenShardWriter
 from corpusmill.tokenizers import Setting, encoder_of
 
@@ -63,12 +63,12 @@ def encode(text: Path, folder: Path, bin: Path, idx: Path, facts: Path, placemen
 
 
 if __name__ == "__main__":
-    with step_log(snakemake.log[0]):
+    with this_job() as job:
         encode(
-            text=Path(snakemake.input.text),
-            folder=Path(snakemake.input.folder),
-            bin=Path(snakemake.output.bin),
-            idx=Path(snakemake.output.idx),
-            facts=Path(snakemake.output.facts),
-            placements=Path(snakemake.output.placements),
+            text=job.input.text,
+            folder=job.input.folder,
+            bin=job.output.bin,
+            idx=job.output.idx,
+            facts=job.output.facts,
+            placements=job.output.placements,
         )

@@ -10,10 +10,10 @@ import numpy as np
 
 from corpusmill.files import save_array
 from corpusmill.holdout import EVALUATION, gathered
+from corpusmill.job import this_job
 from corpusmill.normalization import normalizer
 from corpusmill.progress import phase
 from corpusmill.readers import Malformed, read_records
-from corpusmill.step_log import step_log
 
 
 def evaluation(files: list[dict], most: dict[str, float], mode: str, held_out: Path) -> None:
@@ -45,10 +45,10 @@ def evaluation(files: list[dict], most: dict[str, float], mode: str, held_out: P
 
 
 if __name__ == "__main__":
-    with step_log(snakemake.log[0]):
+    with this_job() as job:
         evaluation(
-            files=snakemake.params.files,
-            most=snakemake.params.most,
-            mode=snakemake.params.mode,
-            held_out=Path(snakemake.output.held_out),
+            files=job.params.files,
+            most=job.params.most,
+            mode=job.params.mode,
+            held_out=job.output.held_out,
         )

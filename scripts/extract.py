@@ -10,9 +10,9 @@ from corpusmill.document_ids import ROW_BITS, ids_of_part
 from corpusmill.edges import edges_from
 from corpusmill.extracts import write_extract
 from corpusmill.files import file_sha256, load_array, load_json, replacing, save_array, save_json
+from corpusmill.job import this_job
 from corpusmill.order import Preference, order_of_part
 from corpusmill.progress import phase
-from corpusmill.step_log import step_log
 
 
 def extract(
@@ -69,19 +69,19 @@ def extract(
 
 
 if __name__ == "__main__":
-    with step_log(snakemake.log[0]):
+    with this_job() as job:
         extract(
-            texts=[Path(file) for file in snakemake.input.texts],
-            verdicts=[Path(file) for file in snakemake.input.verdicts],
-            labels=Path(snakemake.input.labels),
-            starts=Path(snakemake.input.starts),
-            pairs=Path(snakemake.input.pairs),
-            first=snakemake.params.first,
-            bins=snakemake.params.bins,
-            preference=Preference(**snakemake.params.preference),
-            data=Path(snakemake.output.data),
-            index=Path(snakemake.output.index),
-            edges=Path(snakemake.output.edges),
-            edge_starts=Path(snakemake.output.edge_starts),
-            counts=Path(snakemake.output.counts),
+            texts=job.input.texts,
+            verdicts=job.input.verdicts,
+            labels=job.input.labels,
+            starts=job.input.starts,
+            pairs=job.input.pairs,
+            first=job.params.first,
+            bins=job.params.bins,
+            preference=Preference(**job.params.preference),
+            data=job.output.data,
+            index=job.output.index,
+            edges=job.output.edges,
+            edge_starts=job.output.edge_starts,
+            counts=job.output.counts,
         )

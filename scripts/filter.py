@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 
 from corpusmill.fates import EMPTY, KEPT, TOO_SHORT
+from corpusmill.job import this_job
 from corpusmill.kernels.clean import count_cleaned
 from corpusmill.order import preferred
 from corpusmill.progress import phase
-from corpusmill.step_log import step_log
 from corpusmill.tables import save_table
 from corpusmill.texts import TextColumn, TextPart
 from corpusmill.unicode_tables import character_table
@@ -50,10 +50,10 @@ def filter(text: Path, min_chars: int, prefer: dict, verdicts: Path) -> None:
 
 
 if __name__ == "__main__":
-    with step_log(snakemake.log[0]):
+    with this_job() as job:
         filter(
-            text=Path(snakemake.input.text),
-            min_chars=snakemake.params.min_chars,
-            prefer=snakemake.params.prefer,
-            verdicts=Path(snakemake.output.verdicts),
+            text=job.input.text,
+            min_chars=job.params.min_chars,
+            prefer=job.params.prefer,
+            verdicts=job.output.verdicts,
         )

@@ -9,10 +9,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from corpusmill.files import load_json, replacing, save_json
+from corpusmill.job import this_job
 from corpusmill.progress import phase
 from corpusmill.scattering import SCHEMA, read_scattered
 from corpusmill.shards import write_shard
-from corpusmill.step_log import step_log
 from corpusmill.targets import first_targets
 
 
@@ -55,13 +55,13 @@ def gather(
 
 
 if __name__ == "__main__":
-    with step_log(snakemake.log[0]):
+    with this_job() as job:
         gather(
-            listing=Path(snakemake.input.listing),
-            split=snakemake.wildcards.split,
-            shard=int(snakemake.wildcards.shard),
-            shards=snakemake.params.shards,
-            format=snakemake.params.format,
-            text=Path(snakemake.output.text),
-            facts=Path(snakemake.output.facts),
+            listing=job.input.listing,
+            split=job.wildcards.split,
+            shard=int(job.wildcards.shard),
+            shards=job.params.shards,
+            format=job.params.format,
+            text=job.output.text,
+            facts=job.output.facts,
         )

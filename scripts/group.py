@@ -9,8 +9,8 @@ import numpy as np
 from corpusmill.components import ENGINES, bins_of, dense_numbers, starts_of_parts
 from corpusmill.edges import certain_matches, edge_blocks, undecided
 from corpusmill.files import load_json, save_array
+from corpusmill.job import this_job
 from corpusmill.progress import phase
-from corpusmill.step_log import step_log
 
 
 def group(
@@ -47,14 +47,14 @@ def group(
 
 
 if __name__ == "__main__":
-    with step_log(snakemake.log[0]):
+    with this_job() as job:
         group(
-            listing=Path(snakemake.input.listing),
-            pairs=Path(snakemake.input.pairs),
-            threshold=snakemake.params.threshold,
-            permutations=snakemake.params.permutations,
-            bins=snakemake.params.bins,
-            engine=snakemake.params.engine,
-            labels=Path(snakemake.output.labels),
-            starts=Path(snakemake.output.starts),
+            listing=job.input.listing,
+            pairs=job.input.pairs,
+            threshold=job.params.threshold,
+            permutations=job.params.permutations,
+            bins=job.params.bins,
+            engine=job.params.engine,
+            labels=job.output.labels,
+            starts=job.output.starts,
         )

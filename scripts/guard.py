@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 from corpusmill.files import load_json, save_json
-from corpusmill.step_log import step_log
+from corpusmill.job import this_job
 
 SHOWN_GROUPS = 10
 
@@ -72,11 +72,11 @@ def guard(
 
 
 if __name__ == "__main__":
-    with step_log(snakemake.log[0]):
+    with this_job() as job:
         guard(
-            assigned=Path(snakemake.input.assigned),
-            resolved=Path(snakemake.input.resolved),
-            max_group_texts=snakemake.params.max_group_texts,
-            most=snakemake.params.most,
-            report=Path(snakemake.output.report),
+            assigned=job.input.assigned,
+            resolved=job.input.resolved,
+            max_group_texts=job.params.max_group_texts,
+            most=job.params.most,
+            report=job.output.report,
         )

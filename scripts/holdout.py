@@ -5,7 +5,7 @@ from pathlib import Path
 
 from corpusmill.files import load_array, load_json, save_array
 from corpusmill.holdout import gathered
-from corpusmill.step_log import step_log
+from corpusmill.job import this_job
 
 
 def holdout(listing: Path, evaluation: Path, held_out: Path) -> None:
@@ -18,9 +18,9 @@ def holdout(listing: Path, evaluation: Path, held_out: Path) -> None:
 
 
 if __name__ == "__main__":
-    with step_log(snakemake.log[0]):
+    with this_job() as job:
         holdout(
-            listing=Path(snakemake.input.listing),
-            evaluation=Path(snakemake.input.evaluation),
-            held_out=Path(snakemake.output.held_out),
+            listing=job.input.listing,
+            evaluation=job.input.evaluation,
+            held_out=job.output.held_out,
         )

@@ -4,8 +4,8 @@ import logging
 from pathlib import Path
 
 from corpusmill.files import READ_BYTES, DigestingFile, load_json, replacing, save_json
+from corpusmill.job import this_job
 from corpusmill.progress import phase
-from corpusmill.step_log import step_log
 
 
 def join(bins: list[Path], shard_facts: list[Path], joined: Path, facts: Path) -> None:
@@ -29,10 +29,10 @@ def join(bins: list[Path], shard_facts: list[Path], joined: Path, facts: Path) -
 
 
 if __name__ == "__main__":
-    with step_log(snakemake.log[0]):
+    with this_job() as job:
         join(
-            bins=[Path(file) for file in snakemake.input.bins],
-            shard_facts=[Path(file) for file in snakemake.input.facts],
-            joined=Path(snakemake.output.joined),
-            facts=Path(snakemake.output.facts),
+            bins=job.input.bins,
+            shard_facts=job.input.facts,
+            joined=job.output.joined,
+            facts=job.output.facts,
         )

@@ -15,7 +15,7 @@ from corpusmill.edges import STAGES
 from corpusmill.fates import CONTAMINATED, DUPLICATE, KEPT, MALFORMED, NAMES, SPLITS, TOO_SHORT
 from corpusmill.files import load_array, load_json, replacing, save_json
 from corpusmill.holdout import ORIGINS, marks_of_part
-from corpusmill.step_log import step_log
+from corpusmill.job import this_job
 from corpusmill.tables import load_table
 from corpusmill.texts import TextPart
 
@@ -146,16 +146,16 @@ def ledger(
 
 
 if __name__ == "__main__":
-    with step_log(snakemake.log[0]):
+    with this_job() as job:
         ledger(
-            text=Path(snakemake.input.text),
-            quarantine=Path(snakemake.input.quarantine),
-            counts=Path(snakemake.input.counts),
-            verdicts=Path(snakemake.input.verdicts),
-            decisions=Path(snakemake.input.decisions),
-            marks=Path(snakemake.input.marks),
-            cuts=[Path(file) for file in snakemake.input.cuts],
-            part=int(snakemake.wildcards.part),
-            rows=Path(snakemake.output.rows),
-            account=Path(snakemake.output.account),
+            text=job.input.text,
+            quarantine=job.input.quarantine,
+            counts=job.input.counts,
+            verdicts=job.input.verdicts,
+            decisions=job.input.decisions,
+            marks=job.input.marks,
+            cuts=job.input.cuts,
+            part=int(job.wildcards.part),
+            rows=job.output.rows,
+            account=job.output.account,
         )

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from corpusmill.accounts import balanced_account
 from corpusmill.files import file_sha256, load_json, replacing, save_json
+from corpusmill.job import this_job
 from corpusmill.stale import stale_files
-from corpusmill.step_log import step_log
 from corpusmill.tokenizers import Setting
 
 
@@ -87,25 +87,23 @@ def manifest(
 
 
 if __name__ == "__main__":
-    with step_log(snakemake.log[0]):
-        files = snakemake.input
+    with this_job() as job:
+        files = job.input
         balanced_account(
-            [Path(file) for file in files.accounts],
-            [Path(file) for file in files.text_facts],
-            [Path(file) for file in files.facts],
+            files.accounts,
+            files.text_facts,
+            files.facts,
         )
-        remove_stale(list(files.joined), **snakemake.params.numbers)
+        remove_stale(files.joined, **job.params.numbers)
         manifest(
-            texts=[(Path(a), Path(b)) for a, b in zip(files.texts, files.text_facts, strict=True)],
-            tokens=[(Path(a), Path(b)) for a, b in zip(files.bins, files.facts, strict=True)],
-            joined=[
-                (Path(a), Path(b)) for a, b in zip(files.joined, files.joined_facts, strict=True)
-            ],
-            indexes=[Path(file) for file in files.idx],
-            folder=Path(files.folder),
-            eyes=[Path(file) for file in files.eyes],
-            generation=snakemake.params.generation,
-            listing=Path(snakemake.output.listing),
-            meta=Path(snakemake.output.meta),
-            eye_test=Path(snakemake.output.eye_test),
+            texts=list(zip(files.texts, files.text_facts, strict=True)),
+            tokens=list(zip(files.bins, files.facts, strict=True)),
+            joined=list(zip(files.joined, files.joined_facts, strict=True)),
+            indexes=files.idx,
+            folder=files.folder,
+            eyes=files.eyes,
+            generation=job.params.generation,
+            listing=job.output.listing,
+            meta=job.output.meta,
+            eye_test=job.output.eye_test,
         )

@@ -7,10 +7,10 @@ from collections import Counter
 from pathlib import Path
 
 from corpusmill.files import replacing, save_json
+from corpusmill.job import this_job
 from corpusmill.normalization import normalizer
 from corpusmill.progress import phase
 from corpusmill.readers import Malformed, read_records
-from corpusmill.step_log import step_log
 from corpusmill.texts import TextWriter
 
 SAY_FIRST = 20  # malformed records named in the log; all are in the quarantine file
@@ -63,11 +63,11 @@ def normalize(files: list[dict], mode: str, text: Path, quarantine: Path, counts
 
 
 if __name__ == "__main__":
-    with step_log(snakemake.log[0]):
+    with this_job() as job:
         normalize(
-            files=snakemake.params.files,
-            mode=snakemake.params.mode,
-            text=Path(snakemake.output.text),
-            quarantine=Path(snakemake.output.quarantine),
-            counts=Path(snakemake.output.counts),
+            files=job.params.files,
+            mode=job.params.mode,
+            text=job.output.text,
+            quarantine=job.output.quarantine,
+            counts=job.output.counts,
         )

@@ -9,10 +9,10 @@ from corpusmill.buckets import bucket_slices
 from corpusmill.candidates import Corpus, identical_edges, same_key_edges, similar_edges
 from corpusmill.edges import EDGE, IDENTICAL, certain_matches
 from corpusmill.files import load_json, save_array, save_json
+from corpusmill.job import this_job
 from corpusmill.lsh import Bands, bounded_slices
 from corpusmill.order import Preference
 from corpusmill.progress import phase
-from corpusmill.step_log import step_log
 
 
 def pair(
@@ -69,18 +69,18 @@ def pair(
 
 
 if __name__ == "__main__":
-    with step_log(snakemake.log[0]):
+    with this_job() as job:
         pair(
-            listing=Path(snakemake.input.listing),
-            bucket=int(snakemake.wildcards.bucket),
-            buckets=snakemake.params.buckets,
-            method=snakemake.params.method,
-            bands=snakemake.params.bands,
-            rows=snakemake.params.rows,
-            threshold=snakemake.params.threshold,
-            permutations=snakemake.params.permutations,
-            preference=Preference(**snakemake.params.preference),
-            entries=snakemake.params.entries,
-            pairs=Path(snakemake.output.pairs),
-            counts=Path(snakemake.output.counts),
+            listing=job.input.listing,
+            bucket=int(job.wildcards.bucket),
+            buckets=job.params.buckets,
+            method=job.params.method,
+            bands=job.params.bands,
+            rows=job.params.rows,
+            threshold=job.params.threshold,
+            permutations=job.params.permutations,
+            preference=Preference(**job.params.preference),
+            entries=job.params.entries,
+            pairs=job.output.pairs,
+            counts=job.output.counts,
         )

@@ -4,7 +4,7 @@ import logging
 from pathlib import Path
 
 from corpusmill.files import replacing
-from corpusmill.step_log import step_log
+from corpusmill.job import this_job
 
 
 def plan(lines: list[str], parts: Path) -> None:
@@ -14,5 +14,5 @@ def plan(lines: list[str], parts: Path) -> None:
 
 
 if __name__ == "__main__":
-    with step_log(snakemake.log[0]):
-        plan(lines=snakemake.params.lines, parts=Path(snakemake.output[0]))
+    with this_job() as job:
+        plan(lines=job.params.lines, parts=job.output.parts)

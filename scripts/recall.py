@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from corpusmill.files import save_json
-from corpusmill.step_log import step_log
+from corpusmill.job import this_job
 
 STEPS = [0.0, 0.6, 0.7, 0.8, 0.9, 0.95]
 """Lower ends of the Jaccard ranges that recall is told for."""
@@ -48,9 +48,9 @@ def recall(truth: Path, ledger: list[Path], report: Path) -> None:
 
 
 if __name__ == "__main__":
-    with step_log(snakemake.log[0]):
+    with this_job() as job:
         recall(
-            truth=Path(snakemake.input.truth),
-            ledger=[Path(file) for file in snakemake.input.ledger],
-            report=Path(snakemake.output.report),
+            truth=job.input.truth,
+            ledger=job.input.ledger,
+            report=job.output.report,
         )

@@ -7,9 +7,9 @@ import numpy as np
 
 from corpusmill.buckets import bucket_slices
 from corpusmill.files import file_sha256, load_json, save_array, save_json
+from corpusmill.job import this_job
 from corpusmill.progress import phase
 from corpusmill.spans import Spans, bounded_slices, by_place, repeats_of_slice
-from corpusmill.step_log import step_log
 
 
 def repeat(
@@ -38,12 +38,12 @@ def repeat(
 
 
 if __name__ == "__main__":
-    with step_log(snakemake.log[0]):
+    with this_job() as job:
         repeat(
-            listing=Path(snakemake.input.listing),
-            bucket=int(snakemake.wildcards.bucket),
-            buckets=snakemake.params.buckets,
-            entries=snakemake.params.entries,
-            repeats=Path(snakemake.output.repeats),
-            counts=Path(snakemake.output.counts),
+            listing=job.input.listing,
+            bucket=int(job.wildcards.bucket),
+            buckets=job.params.buckets,
+            entries=job.params.entries,
+            repeats=job.output.repeats,
+            counts=job.output.counts,
         )

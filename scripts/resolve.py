@@ -9,13 +9,13 @@ from corpusmill.clusters import largest_groups
 from corpusmill.edges import STAGES, certain_matches
 from corpusmill.extracts import read_extract
 from corpusmill.files import file_sha256, load_json, save_array, save_json
+from corpusmill.job import this_job
 from corpusmill.resolution import (
     RESOLUTIONS,
     Setting,
     dropped_documents,
     graph_of,
 )
-from corpusmill.step_log import step_log
 
 
 def resolve(
@@ -56,14 +56,14 @@ def resolve(
 
 
 if __name__ == "__main__":
-    with step_log(snakemake.log[0]):
+    with this_job() as job:
         resolve(
-            listing=Path(snakemake.input.listing),
-            bin=int(snakemake.wildcards.bin),
-            resolve=snakemake.params.resolve,
-            threshold=snakemake.params.threshold,
-            permutations=snakemake.params.permutations,
-            shingle_chars=snakemake.params.shingle_chars,
-            dropped=Path(snakemake.output.dropped),
-            report=Path(snakemake.output.report),
+            listing=job.input.listing,
+            bin=int(job.wildcards.bin),
+            resolve=job.params.resolve,
+            threshold=job.params.threshold,
+            permutations=job.params.permutations,
+            shingle_chars=job.params.shingle_chars,
+            dropped=job.output.dropped,
+            report=job.output.report,
         )

@@ -10,9 +10,9 @@ import pyarrow.compute as pc
 from corpusmill.document_ids import ids_of_part
 from corpusmill.files import file_sha256, load_array, save_json
 from corpusmill.holdout import marks_of_part
+from corpusmill.job import this_job
 from corpusmill.progress import phase
 from corpusmill.scattering import SCHEMA, write_scattered
-from corpusmill.step_log import step_log
 from corpusmill.tables import load_table
 from corpusmill.targets import emissions, first_targets
 from corpusmill.texts import TextPart
@@ -74,15 +74,15 @@ def scatter(
 
 
 if __name__ == "__main__":
-    with step_log(snakemake.log[0]):
+    with this_job() as job:
         scatter(
-            text=Path(snakemake.input.text),
-            decisions=Path(snakemake.input.decisions),
-            marks=Path(snakemake.input.marks),
-            part=int(snakemake.wildcards.part),
-            shards=snakemake.params.shards,
-            seed=snakemake.params.seed,
-            data=Path(snakemake.output.data),
-            index=Path(snakemake.output.index),
-            counts=Path(snakemake.output.counts),
+            text=job.input.text,
+            decisions=job.input.decisions,
+            marks=job.input.marks,
+            part=int(job.wildcards.part),
+            shards=job.params.shards,
+            seed=job.params.seed,
+            data=job.output.data,
+            index=job.output.index,
+            counts=job.output.counts,
         )

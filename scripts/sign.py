@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 
 from corpusmill.files import array_writer
+from corpusmill.job import this_job
 from corpusmill.minhash import MinHasher
 from corpusmill.progress import phase
-from corpusmill.step_log import step_log
 from corpusmill.texts import TextColumn, TextPart
 
 
@@ -40,10 +40,10 @@ def sign(text: Path, hasher: MinHasher, signatures: Path, digests: Path) -> None
 
 
 if __name__ == "__main__":
-    with step_log(snakemake.log[0]):
+    with this_job() as job:
         sign(
-            text=Path(snakemake.input.text),
-            hasher=MinHasher(**snakemake.params.minhash),
-            signatures=Path(snakemake.output.signatures),
-            digests=Path(snakemake.output.digests),
+            text=job.input.text,
+            hasher=MinHasher(**job.params.minhash),
+            signatures=job.output.signatures,
+            digests=job.output.digests,
         )

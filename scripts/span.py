@@ -7,9 +7,9 @@ import numpy as np
 
 from corpusmill.document_ids import ROW_BITS
 from corpusmill.files import file_sha256, save_json
+from corpusmill.job import this_job
 from corpusmill.progress import phase
 from corpusmill.spans import save_spans, spans_of, units_of
-from corpusmill.step_log import step_log
 from corpusmill.texts import TextColumn, TextPart
 
 
@@ -42,13 +42,13 @@ def span(
 
 
 if __name__ == "__main__":
-    with step_log(snakemake.log[0]):
+    with this_job() as job:
         span(
-            text=Path(snakemake.input.text),
-            unit=snakemake.params.unit,
-            width=snakemake.params.width,
-            min_chars=snakemake.params.min_chars,
-            takes_part=snakemake.params.takes_part,
-            spans=Path(snakemake.output.spans),
-            counts=Path(snakemake.output.counts),
+            text=job.input.text,
+            unit=job.params.unit,
+            width=job.params.width,
+            min_chars=job.params.min_chars,
+            takes_part=job.params.takes_part,
+            spans=job.output.spans,
+            counts=job.output.counts,
         )

@@ -11,7 +11,7 @@ from pathlib import Path
 import corpusmill
 from corpusmill.accounts import balanced_account, funnel, table
 from corpusmill.files import load_json, replacing, save_json
-from corpusmill.step_log import step_log
+from corpusmill.job import this_job
 
 PACKAGES = ["snakemake", "numpy", "numba", "pyarrow", "zstandard", "msgspec", "datasketch",
             "transformers", "tokenizers", "gigatoken"]  # fmt: skip
@@ -97,16 +97,16 @@ def summarize(
 
 
 if __name__ == "__main__":
-    with step_log(snakemake.log[0]):
+    with this_job() as job:
         summarize(
-            parts=[Path(file) for file in snakemake.input.accounts],
-            texts=[Path(file) for file in snakemake.input.text_facts],
-            tokens=[Path(file) for file in snakemake.input.facts],
-            duplicates=Path(snakemake.input.duplicates),
-            recall=[Path(file) for file in snakemake.input.recall],
-            config_digest=snakemake.params.config_digest,
-            span_unit=snakemake.params.span_unit,
+            parts=job.input.accounts,
+            texts=job.input.text_facts,
+            tokens=job.input.facts,
+            duplicates=job.input.duplicates,
+            recall=job.input.recall,
+            config_digest=job.params.config_digest,
+            span_unit=job.params.span_unit,
             logs=Path("logs"),
-            summary=Path(snakemake.output.summary),
-            readable=Path(snakemake.output.readable),
+            summary=job.output.summary,
+            readable=job.output.readable,
         )

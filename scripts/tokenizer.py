@@ -4,9 +4,9 @@ import logging
 import tempfile
 from pathlib import Path
 
+from corpusmill.job import this_job
 from corpusmill.progress import phase
 from corpusmill.shards import read_shard
-from corpusmill.step_log import step_log
 from corpusmill.tokenizers import keep_tokenizer, train_tokenizer
 
 TRAIN_CHARS = 20_000_000  # the first shard is a random sample of the corpus; more changes little
@@ -43,12 +43,12 @@ def tokenizer(
 
 
 if __name__ == "__main__":
-    with step_log(snakemake.log[0]):
+    with this_job() as job:
         tokenizer(
-            source=snakemake.params.source,
-            train_text=[Path(file) for file in snakemake.input.train_text],
-            train_vocabulary=snakemake.params.train_vocabulary,
-            end_of_text=snakemake.params.end_of_text,
-            engine=snakemake.params.engine,
-            folder=Path(snakemake.output.folder),
+            source=job.params.source,
+            train_text=job.input.train_text,
+            train_vocabulary=job.params.train_vocabulary,
+            end_of_text=job.params.end_of_text,
+            engine=job.params.engine,
+            folder=job.output.folder,
         )

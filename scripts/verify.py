@@ -4,7 +4,7 @@ import logging
 from pathlib import Path
 
 from corpusmill.files import load_json, replacing, save_json
-from corpusmill.step_log import step_log
+from corpusmill.job import this_job
 from corpusmill.tokenizers import Setting, load_kept
 from corpusmill.verification import shard_faults
 
@@ -42,14 +42,14 @@ def verify(
 
 
 if __name__ == "__main__":
-    with step_log(snakemake.log[0]):
+    with this_job() as job:
         verify(
-            text=Path(snakemake.input.text),
-            text_facts=Path(snakemake.input.text_facts),
-            bin=Path(snakemake.input.bin),
-            idx=Path(snakemake.input.idx),
-            facts=Path(snakemake.input.facts),
-            folder=Path(snakemake.input.folder),
-            report=Path(snakemake.output.report),
-            eye=Path(snakemake.output.eye),
+            text=job.input.text,
+            text_facts=job.input.text_facts,
+            bin=job.input.bin,
+            idx=job.input.idx,
+            facts=job.input.facts,
+            folder=job.input.folder,
+            report=job.output.report,
+            eye=job.output.eye,
         )

@@ -62,9 +62,13 @@ def test_code_digest__code_of_imported_modules_counts(digest, module, old, new):
     assert digest(**{module: PACKAGE[module].replace(old, new)}) != digest()
 
 
-def test_code_digest__unrelated_modules_and_the_script_itself_do_not_count(digest):
+def test_code_digest__unrelated_modules_do_not_count(digest):
     assert digest(unrelated="def h(x):\n    return -x\n") == digest()
-    assert digest(script=SCRIPT + "print(f(1))\n") == digest()
+
+
+def test_code_digest__the_script_itself_counts_without_its_comments(digest):
+    assert digest(script=SCRIPT + "print(f(1))\n") != digest()
+    assert digest(script=SCRIPT + "# prints nothing\n") == digest()
 
 
 @pytest.mark.parametrize(

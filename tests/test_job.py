@@ -1,0 +1,64 @@
+"""A script is told its job as JSON on standard input, and gets paths."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+BODY = """
+import sys
+sys.path.insert(0, {root!r})
+from corpusmill.job import this_job
+with this_job() as job:
+    print(job.input.many, job.output.one, job.params.weights, job.wildcards.part, sep="\\n")
+"""
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Runs the body with a job: the finished process and the log."""
+    script = tmp_path / "step.py"
+    script.write_text(BODY.format(root=str(ROOT)))
+
+    def of(job: str, *arguments: str):
+        done = subprocess.run([sys.executable, script, *arguments], input=job, text=True,
+                              capture_output=True, cwd=tmp_path)  # fmt: skip
+        log = tmp_path / "step.log"
+        return done, log.read_text() if log.exists() else None
+
+    return of
+
+
+def test_job__files_are_paths_and_params_as_they_were_told(run):
+    told = {
+        "code": "0" * 16,
+        "input": {"many": ["a b.json", "ü'{}\n.json"]},
+        "output": {"one": "c"},
+        "wildcards": {"part": "00007"},
+        "params": {"weights": {"web": 0.5}},
+    }
+    done, log = run(json.dumps(told), "step.log")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [
+        str([Path("a b.json"), Path("ü'{}\n.json")]), "c", "{'web': 0.5}", "00007",
+    ]  # fmt: skip
+    assert "finished" in log
+
+
+def test_job__without_a_log_says_how_it_is_used(run):
+    done, log = run("{}")
+    assert done.returncode == 1
+    assert "usage: " in done.stderr
+    assert "LOG < JOB" in done.stderr
+    assert log is None
+
+
+def test_job__that_is_no_json_ends_with_one_line(run):
+    done, log = run("", "step.log")
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: ")
+    assert len(done.stderr.splitlines()) == 1
+    assert "Traceback" in log
