@@ -1,8 +1,8 @@
 """What a step's script is told by its rule, and what it tells: a log, a line if it fails.
 
-A script is a process of its own, `python scripts/sign.py LOG < JOB`. Its job is one JSON object:
-`input` and `output` (by name, a path or a list of paths), `wildcards`, `params`, and `code`, which
-is there so that the job is another one when the code is.
+A script is a process of its own, `python scripts/sign.py LOG < JOB`. Its job is two JSON objects,
+a line each: params by name, wildcards among them, and `{"input": ..., "output": ...}`, files by
+name, each a path or a list of paths.
 """
 
 import contextlib
@@ -15,20 +15,21 @@ from types import SimpleNamespace
 from corpusmill.step_log import step_log
 
 
-def as_paths(value: str | list[str]) -> Path | list[Path]:
-    return Path(value) if isinstance(value, str) else [Path(path) for path in value]
+def as_paths(files: dict[str, str | list[str]]) -> dict[str, Path | list[Path]]:
+    return {
+        name: Path(value) if isinstance(value, str) else [Path(path) for path in value]
+        for name, value in files.items()
+    }
 
 
 @contextlib.contextmanager
 def this_job() -> Iterator[SimpleNamespace]:
-    """The job of this process: input and output as paths, params, wildcards; its log is kept."""
+    """The job of this process: input, output and params by name; its log is kept."""
     if len(sys.argv) != 2:
         sys.exit(f"usage: {sys.argv[0]} LOG < JOB (a step; its rule runs it with a job as JSON)")
     with step_log(sys.argv[1]):
-        told = json.load(sys.stdin)
-        files = {
-            side: SimpleNamespace(**{name: as_paths(value) for name, value in told[side].items()})
-            for side in ("input", "output")
-        }
-        others = {side: SimpleNamespace(**told[side]) for side in ("wildcards", "params")}
-        yield SimpleNamespace(**files, **others)
+        params, files = map(json.loads, sys.stdin)
+        yield SimpleNamespace(
+            params=SimpleNamespace(**params),
+            **{side: SimpleNamespace(**as_paths(files[side])) for side in ("input", "output")},
+        )

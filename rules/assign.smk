@@ -29,12 +29,13 @@ rule assign:
     resources:
         mem_mb=part_memory(base=500, per_text_megabyte=0.1),
     params:
-        job=told(
+        told=told(
             "assign",
             weights=WEIGHTS,
             fractions=FRACTIONS,
             seed=config["shuffle"]["seed"],
         ),
+        files=named_files,
     shell:
         run_script("assign")
 
@@ -53,6 +54,7 @@ rule complete_assign:
     resources:
         mem_mb=500,
     params:
-        job=told("complete"),
+        told=told("complete"),
+        files=named_files,
     shell:
         run_script("complete")

@@ -26,13 +26,14 @@ rule band:
     resources:
         mem_mb=part_memory(base=500, per_text_megabyte=1),
     params:
-        job=told(
+        told=told(
             "band",
             method=METHOD,
             candidates=config["dedup"]["candidates"],
             bands=BANDS,
             rows=BAND_ROWS,
         ),
+        files=named_files,
     shell:
         run_script("band")
 
@@ -52,6 +53,7 @@ rule complete_bands:
     resources:
         mem_mb=500,
     params:
-        job=told("complete"),
+        told=told("complete"),
+        files=named_files,
     shell:
         run_script("complete")

@@ -125,39 +125,33 @@ USES_DEMO = any(
 
 
 def run_script(step):
-    """The shell command of a step; `told` says what it is told.
+    """The shell command of a step, whose job is two lines of JSON: params.told, params.files.
 
     The places of Python and of this checkout are in the environment, so that the command is the
     same where they are others.
     """
     script = f'"$CORPUSMILL_PYTHON" -P "$CORPUSMILL_SCRIPTS/{step}.py"'
-    return f"{script} {{log:q}} <<'JOB'\n{{params.job}}\nJOB"
+    return f"{script} {{log:q}} <<'JOB'\n{{params.told}}\n{{params.files}}\nJOB"
 
 
 def told(step, **params):
-    """The param `job`: all that the script of a step is told, as JSON; see corpusmill/job.py.
+    """The param `told`: what a step's script is told; the step is run again when it changes.
 
-    params: values, or functions of the wildcards. Code that the script imports counts among them:
-    a step is run again when it changes.
+    params: values, or functions of the wildcards. Code that the script imports counts among them.
     """
-    code = digest_of_code(ROOT, ROOT / "scripts" / f"{step}.py")
-    functions = {name: value for name, value in params.items() if callable(value)}
-    constants = {name: params[name] for name in params.keys() - functions}
+    constants = {"code": digest_of_code(ROOT, ROOT / "scripts" / f"{step}.py")} | params
 
-    def job(wildcards, input, output):
-        asked = {name: function(wildcards) for name, function in functions.items()}
+    def as_json(wildcards):
         return json.dumps(
             {
-                "code": code,
-                "input": dict(input.items()),
-                "output": dict(output.items()),
-                "wildcards": dict(wildcards.items()),
-                "params": constants | asked,
-            },
+                name: value(wildcards) if callable(value) else value
+                for name, value in constants.items()
+            }
+            | dict(wildcards.items()),
             sort_keys=True,
         )
 
-    return quickly_called(job)
+    return quickly_called(as_json)
 
 
 def quickly_called(function):
@@ -165,6 +159,12 @@ def quickly_called(function):
     otherwise is a tenth of a dry run of 40,000 jobs."""
     function.__signature__ = inspect.signature(function)
     return function
+
+
+@quickly_called
+def named_files(wildcards, input, output):
+    """The param `files`: input and output of a job by their names in the rule."""
+    return json.dumps({"input": dict(input.items()), "output": dict(output.items())})
 
 
 def config_digest():

@@ -24,12 +24,13 @@ rule evaluation:
     resources:
         mem_mb=held_out_memory(base=600, bytes_per_text=160),
     params:
-        job=told(
+        told=told(
             "evaluation",
             files=described_held_out_files,
             most=of_sources("max_malformed_fraction", 0),
             mode=config["normalize"]["mode"],
         ),
+        files=named_files,
     shell:
         run_script("evaluation")
 
@@ -50,7 +51,8 @@ rule holdout:
     resources:
         mem_mb=held_out_memory(base=600, bytes_per_text=160),
     params:
-        job=told("holdout"),
+        told=told("holdout"),
+        files=named_files,
     shell:
         run_script("holdout")
 
@@ -72,9 +74,10 @@ rule decontaminate:
     resources:
         mem_mb=held_out_memory(base=600, bytes_per_text=20),
     params:
-        job=told(
+        told=told(
             "decontaminate",
             first=first_part_of_block,
         ),
+        files=named_files,
     shell:
         run_script("decontaminate")

@@ -18,6 +18,7 @@ rule demo:
     resources:
         mem_mb=1000,
     params:
-        job=told("demo"),
+        told=told("demo"),
+        files=named_files,
     shell:
         run_script("demo")

@@ -26,6 +26,7 @@ rule encode:
     resources:
         mem_mb=shard_memory(base=1200, per_text_megabyte=0.5),
     params:
-        job=told("encode"),
+        told=told("encode"),
+        files=named_files,
     shell:
         run_script("encode")

@@ -19,10 +19,11 @@ rule filter:
     resources:
         mem_mb=part_memory(base=500, per_text_megabyte=0.1),
     params:
-        job=told(
+        told=told(
             "filter",
             min_chars=config["filter"]["min_chars"],
             prefer=config["dedup"]["prefer"],
         ),
+        files=named_files,
     shell:
         run_script("filter")

@@ -21,10 +21,11 @@ rule gather:
     resources:
         mem_mb=shard_memory(base=500, per_text_megabyte=4),
     params:
-        job=told(
+        told=told(
             "gather",
             shards=SHARDS,
             format=config["output"]["format"],
         ),
+        files=named_files,
     shell:
         run_script("gather")

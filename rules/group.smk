@@ -22,12 +22,13 @@ rule group:
     resources:
         mem_mb=documents_memory(base=800, bytes_per_document=12),
     params:
-        job=told(
+        told=told(
             "group",
             threshold=config["dedup"]["threshold"],
             permutations=PERMUTATIONS,
             bins=BINS,
             engine=config["dedup"]["engine"],
         ),
+        files=named_files,
     shell:
         run_script("group")

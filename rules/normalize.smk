@@ -24,11 +24,12 @@ rule normalize:
     resources:
         mem_mb=part_memory(base=600, per_text_megabyte=0.5),
     params:
-        job=told(
+        told=told(
             "normalize",
             files=described_files_of_part,
             mode=config["normalize"]["mode"],
         ),
+        files=named_files,
     shell:
         run_script("normalize")
 
@@ -50,9 +51,10 @@ rule admit:
     resources:
         mem_mb=500,
     params:
-        job=told(
+        told=told(
             "admit",
             most=of_sources("max_malformed_fraction", 0),
         ),
+        files=named_files,
     shell:
         run_script("admit")

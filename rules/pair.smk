@@ -23,7 +23,7 @@ rule pair:
     resources:
         mem_mb=bucket_memory(base=700, bytes_per_entry=100),
     params:
-        job=told(
+        told=told(
             "pair",
             buckets=BUCKETS,
             method=METHOD,
@@ -34,6 +34,7 @@ rule pair:
             preference=PREFERENCE,
             entries=BUCKET_ENTRIES,
         ),
+        files=named_files,
     shell:
         run_script("pair")
 
@@ -52,6 +53,7 @@ rule complete_pairs:
     resources:
         mem_mb=500,
     params:
-        job=told("complete"),
+        told=told("complete"),
+        files=named_files,
     shell:
         run_script("complete")

@@ -16,9 +16,10 @@ rule plan:
     resources:
         mem_mb=500,
     params:
-        job=told(
+        told=told(
             "plan",
             lines=lines_of_plan,
         ),
+        files=named_files,
     shell:
         run_script("plan")

@@ -35,12 +35,13 @@ rule extract:
     resources:
         mem_mb=largest_part_memory(base=600, per_text_megabyte=3),
     params:
-        job=told(
+        told=told(
             "extract",
             first=first_part_of_block,
             bins=BINS,
             preference=PREFERENCE,
         ),
+        files=named_files,
     shell:
         run_script("extract")
 
@@ -59,7 +60,8 @@ rule complete_extract:
     resources:
         mem_mb=500,
     params:
-        job=told("complete"),
+        told=told("complete"),
+        files=named_files,
     shell:
         run_script("complete")
 
@@ -79,13 +81,14 @@ rule resolve:
     resources:
         mem_mb=largest_part_memory(base=700, per_text_megabyte=5),
     params:
-        job=told(
+        told=told(
             "resolve",
             resolve=config["dedup"]["resolve"],
             threshold=config["dedup"]["threshold"],
             permutations=PERMUTATIONS,
             shingle_chars=config["minhash"]["shingle_chars"],
         ),
+        files=named_files,
     shell:
         run_script("resolve")
 
@@ -104,7 +107,8 @@ rule complete_resolve:
     resources:
         mem_mb=500,
     params:
-        job=told("complete"),
+        told=told("complete"),
+        files=named_files,
     shell:
         run_script("complete")
 
@@ -126,10 +130,11 @@ rule guard:
     resources:
         mem_mb=500,
     params:
-        job=told(
+        told=told(
             "guard",
             max_group_texts=config["dedup"]["max_group_texts"],
             most=of_sources("max_duplicate_fraction", 0.9),
         ),
+        files=named_files,
     shell:
         run_script("guard")

@@ -26,11 +26,12 @@ rule scatter:
     resources:
         mem_mb=part_memory(base=500, per_text_megabyte=3),
     params:
-        job=told(
+        told=told(
             "scatter",
             shards=SHARDS,
             seed=config["shuffle"]["seed"],
         ),
+        files=named_files,
     shell:
         run_script("scatter")
 
@@ -49,6 +50,7 @@ rule complete_scatter:
     resources:
         mem_mb=500,
     params:
-        job=told("complete"),
+        told=told("complete"),
+        files=named_files,
     shell:
         run_script("complete")

@@ -23,9 +23,10 @@ rule sign:
             base=600 + config["minhash"]["permutations"], per_text_megabyte=0.2
         ),
     params:
-        job=told(
+        told=told(
             "sign",
             minhash=config["minhash"] | {"permutations": PERMUTATIONS},
         ),
+        files=named_files,
     shell:
         run_script("sign")

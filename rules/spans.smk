@@ -29,13 +29,14 @@ rule span:
     resources:
         mem_mb=part_memory(base=700, per_text_megabyte=1),
     params:
-        job=told(
+        told=told(
             "span",
             unit=SPAN_UNIT,
             width=SPAN_WIDTH,
             min_chars=config["spans"]["min_chars"],
             takes_part=of_sources("cut_spans", True),
         ),
+        files=named_files,
     shell:
         run_script("span")
 
@@ -55,7 +56,8 @@ rule complete_spans:
     resources:
         mem_mb=500,
     params:
-        job=told("complete"),
+        told=told("complete"),
+        files=named_files,
     shell:
         run_script("complete")
 
@@ -75,11 +77,12 @@ rule repeat:
     resources:
         mem_mb=bucket_memory(base=500, bytes_per_entry=160),
     params:
-        job=told(
+        told=told(
             "repeat",
             buckets=SPAN_BUCKETS,
             entries=BUCKET_ENTRIES,
         ),
+        files=named_files,
     shell:
         run_script("repeat")
 
@@ -98,7 +101,8 @@ rule complete_repeats:
     resources:
         mem_mb=500,
     params:
-        job=told("complete"),
+        told=told("complete"),
+        files=named_files,
     shell:
         run_script("complete")
 
@@ -121,10 +125,11 @@ rule cut:
     resources:
         mem_mb=part_memory(base=800, per_text_megabyte=1),
     params:
-        job=told(
+        told=told(
             "cut",
             unit=SPAN_UNIT,
             width=SPAN_WIDTH,
         ),
+        files=named_files,
     shell:
         run_script("cut")

@@ -29,7 +29,8 @@ rule ledger:
     resources:
         mem_mb=part_memory(base=500, per_text_megabyte=0.3),
     params:
-        job=told("ledger"),
+        told=told("ledger"),
+        files=named_files,
     shell:
         run_script("ledger")
 
@@ -49,7 +50,8 @@ rule recall:
     resources:
         mem_mb=500,
     params:
-        job=told("recall"),
+        told=told("recall"),
+        files=named_files,
     shell:
         run_script("recall")
 
@@ -75,10 +77,11 @@ rule summarize:
     resources:
         mem_mb=500,
     params:
-        job=told(
+        told=told(
             "summarize",
             config_digest=config_digest(),
             span_unit=SPAN_UNIT,
         ),
+        files=named_files,
     shell:
         run_script("summarize")

@@ -19,12 +19,13 @@ rule tokenizer:
     resources:
         mem_mb=2000,
     params:
-        job=told(
+        told=told(
             "tokenizer",
             source=config["tokenizer"]["source"],
             train_vocabulary=config["tokenizer"]["train_vocabulary"],
             end_of_text=config["tokenizer"]["end_of_text"],
             engine=config["tokenizer"]["engine"],
         ),
+        files=named_files,
     shell:
         run_script("tokenizer")

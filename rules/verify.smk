@@ -30,7 +30,8 @@ rule verify:
     resources:
         mem_mb=shard_memory(base=1000, per_text_megabyte=0.5),
     params:
-        job=told("verify"),
+        told=told("verify"),
+        files=named_files,
     shell:
         run_script("verify")
 
@@ -53,7 +54,8 @@ rule join:
     resources:
         mem_mb=500,
     params:
-        job=told("join"),
+        told=told("join"),
+        files=named_files,
     shell:
         run_script("join")
 
@@ -84,7 +86,7 @@ rule manifest:
     resources:
         mem_mb=500,
     params:
-        job=told(
+        told=told(
             "manifest",
             generation=GENERATION,
             numbers={
@@ -94,5 +96,6 @@ rule manifest:
                 "text_ending": TEXT_ENDING,
             },
         ),
+        files=named_files,
     shell:
         run_script("manifest")

@@ -116,7 +116,7 @@ if __name__ == "__main__":
             verdicts=job.input.verdicts,
             digests=job.input.digests,
             resolved=job.input.resolved,
-            part=int(job.wildcards.part),
+            part=int(job.params.part),
             weights=job.params.weights,
             fractions=job.params.fractions,
             seed=job.params.seed,

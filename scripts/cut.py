@@ -79,7 +79,7 @@ if __name__ == "__main__":
         cut(
             text=job.input.text,
             listing=job.input.listing,
-            part=int(job.wildcards.part),
+            part=int(job.params.part),
             unit=job.params.unit,
             width=job.params.width,
             cut_text=job.output.text,

@@ -58,8 +58,8 @@ if __name__ == "__main__":
     with this_job() as job:
         gather(
             listing=job.input.listing,
-            split=job.wildcards.split,
-            shard=int(job.wildcards.shard),
+            split=job.params.split,
+            shard=int(job.params.shard),
             shards=job.params.shards,
             format=job.params.format,
             text=job.output.text,

@@ -155,7 +155,7 @@ if __name__ == "__main__":
             decisions=job.input.decisions,
             marks=job.input.marks,
             cuts=job.input.cuts,
-            part=int(job.wildcards.part),
+            part=int(job.params.part),
             rows=job.output.rows,
             account=job.output.account,
         )

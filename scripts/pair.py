@@ -72,7 +72,7 @@ if __name__ == "__main__":
     with this_job() as job:
         pair(
             listing=job.input.listing,
-            bucket=int(job.wildcards.bucket),
+            bucket=int(job.params.bucket),
             buckets=job.params.buckets,
             method=job.params.method,
             bands=job.params.bands,

@@ -41,7 +41,7 @@ if __name__ == "__main__":
     with this_job() as job:
         repeat(
             listing=job.input.listing,
-            bucket=int(job.wildcards.bucket),
+            bucket=int(job.params.bucket),
             buckets=job.params.buckets,
             entries=job.params.entries,
             repeats=job.output.repeats,

@@ -59,7 +59,7 @@ if __name__ == "__main__":
     with this_job() as job:
         resolve(
             listing=job.input.listing,
-            bin=int(job.wildcards.bin),
+            bin=int(job.params.bin),
             resolve=job.params.resolve,
             threshold=job.params.threshold,
             permutations=job.params.permutations,

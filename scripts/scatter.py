@@ -79,7 +79,7 @@ if __name__ == "__main__":
             text=job.input.text,
             decisions=job.input.decisions,
             marks=job.input.marks,
-            part=int(job.wildcards.part),
+            part=int(job.params.part),
             shards=job.params.shards,
             seed=job.params.seed,
             data=job.output.data,

@@ -13,7 +13,7 @@ import sys
 sys.path.insert(0, {root!r})
 from corpusmill.job import this_job
 with this_job() as job:
-    print(job.input.many, job.output.one, job.params.weights, job.wildcards.part, sep="\\n")
+    print(job.input.many, job.output.one, job.params.weights, job.params.part, sep="\\n")
 """
 
 
@@ -33,14 +33,9 @@ def run(tmp_path):
 
 
 def test_job__files_are_paths_and_params_as_they_were_told(run):
-    told = {
-        "code": "0" * 16,
-        "input": {"many": ["a b.json", "ü'{}\n.json"]},
-        "output": {"one": "c"},
-        "wildcards": {"part": "00007"},
-        "params": {"weights": {"web": 0.5}},
-    }
-    done, log = run(json.dumps(told), "step.log")
+    told = {"code": "0" * 16, "weights": {"web": 0.5}, "part": "00007"}
+    files = {"input": {"many": ["a b.json", "ü'{}\n.json"]}, "output": {"one": "c"}}
+    done, log = run(f"{json.dumps(told)}\n{json.dumps(files)}\n", "step.log")
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == [
         str([Path("a b.json"), Path("ü'{}\n.json")]), "c", "{'web': 0.5}", "00007",
@@ -56,8 +51,9 @@ def test_job__without_a_log_says_how_it_is_used(run):
     assert log is None
 
 
-def test_job__that_is_no_json_ends_with_one_line(run):
-    done, log = run("", "step.log")
+@pytest.mark.parametrize("job", ["", "{}", "no JSON\n{}\n"])
+def test_job__that_is_none_ends_with_one_line(run, job):
+    done, log = run(job, "step.log")
     assert done.returncode == 1
     assert done.stderr.startswith("error: ")
     assert len(done.stderr.splitlines()) == 1
