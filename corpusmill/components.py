@@ -1,6 +1,6 @@
 """Connected components of the edges: who may be a duplicate of whom, through others perhaps."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
@@ -64,21 +64,32 @@ def roots_among(nodes: int, one: np.ndarray, other: np.ndarray) -> np.ndarray:
 BLOCK_DOCUMENTS = 1 << 20
 
 
-def bins_of(roots: np.ndarray, needs_text: np.ndarray, bins: int) -> np.ndarray:
+def blocks_of(documents: int) -> Iterator[slice]:
+    """All documents, a bounded block of dense numbers at a time."""
+    for start in range(0, documents, BLOCK_DOCUMENTS):
+        yield slice(start, min(start + BLOCK_DOCUMENTS, documents))
+
+
+def paired(roots: np.ndarray) -> np.ndarray:
+    """bool (documents,): whether a component holds more than this document."""
+    found = np.zeros(roots.size, bool)
+    for block in blocks_of(roots.size):
+        joined = roots[block] != np.arange(block.start, block.stop)
+        found[block] |= joined
+        found[roots[block][joined]] = True
+    return found
+
+
+def bins_of(
+    roots: np.ndarray, in_pair: np.ndarray, needs_text: np.ndarray, bins: int
+) -> np.ndarray:
     """uint32 (documents,): 0 for a document that is in no pair; of the others the bin that its
     component goes to, and whether its text is needed there: 1 + 2 * bin + needs_text.
 
-    A component goes to its bin whole; which one is a hash of its least member.
+    A component goes to its bin whole; which one is a hash of its least member. Each document
+    stands for itself, so any block of them may be given.
     """
     labels = np.zeros(roots.size, np.uint32)
-    for start in range(0, roots.size, BLOCK_DOCUMENTS):
-        block = roots[start : start + BLOCK_DOCUMENTS]
-        joined = block != np.arange(start, start + block.size)
-        labels[start : start + block.size][joined] = 1
-        labels[block[joined]] = 1
-    for start in range(0, roots.size, BLOCK_DOCUMENTS):
-        end = start + BLOCK_DOCUMENTS
-        member = labels[start:end] > 0
-        bin = mixed(roots[start:end][member].astype(np.uint64)) % np.uint64(bins)
-        labels[start:end][member] = 1 + 2 * bin + needs_text[start:end][member]
+    bin = mixed(roots[in_pair].astype(np.uint64)) % np.uint64(bins)
+    labels[in_pair] = 1 + 2 * bin + needs_text[in_pair]
     return labels

@@ -20,7 +20,7 @@ rule group:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=documents_memory(base=800, bytes_per_document=12),
+        mem_mb=documents_memory(base=800, bytes_per_document=8),
     params:
         told=told(
             "group",

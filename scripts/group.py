@@ -6,9 +6,16 @@ from pathlib import Path
 
 import numpy as np
 
-from corpusmill.components import ENGINES, bins_of, dense_numbers, starts_of_parts
+from corpusmill.components import (
+    ENGINES,
+    bins_of,
+    blocks_of,
+    dense_numbers,
+    paired,
+    starts_of_parts,
+)
 from corpusmill.edges import certain_matches, edge_blocks, undecided
-from corpusmill.files import load_json, save_array
+from corpusmill.files import array_writer, load_json, save_array
 from corpusmill.job import this_job
 from corpusmill.progress import phase
 
@@ -39,11 +46,13 @@ def group(
                 yield ends
 
     roots = ENGINES[engine](blocks(), part_starts)
-    of_documents = bins_of(roots, needs_text, bins)
-    save_array(labels, of_documents)
+    in_pair = paired(roots)
+    with array_writer(labels, roots.shape, np.uint32) as append:
+        for block in blocks_of(roots.size):
+            append(bins_of(roots[block], in_pair[block], needs_text[block], bins))
     save_array(starts, part_starts)
     logging.info("%d documents, %d of them in pairs, the texts of %d to be compared", roots.size,
-                 (of_documents > 0).sum(), needs_text.sum())  # fmt: skip
+                 in_pair.sum(), needs_text.sum())  # fmt: skip
 
 
 if __name__ == "__main__":

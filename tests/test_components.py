@@ -9,10 +9,13 @@ from hypothesis import strategies as st
 from corpusmill.components import (
     ENGINES,
     bins_of,
+    blocks_of,
     dense_numbers,
+    paired,
     roots_among,
     starts_of_parts,
 )
+from corpusmill.kernels.components import PAIRS_AT_ONCE
 
 part_sizes = st.lists(st.integers(0, 8), min_size=1, max_size=5).filter(any)
 
@@ -58,6 +61,22 @@ def test_components__do_not_depend_on_order_or_blocks(engine, blocks):
     assert (roots_of(engine, [100, 200], shuffled, blocks) == expected).all()
 
 
+@pytest.mark.parametrize("pairs", [n * PAIRS_AT_ONCE + k for n in (1, 5) for k in (-1, 0, 1, 77)])
+@pytest.mark.parametrize("documents", [20, 400, 3000])
+def test_union_find__equals_naive_over_many_pairs(documents, pairs):
+    ends = np.random.default_rng(pairs).integers(0, documents, (pairs, 2)).tolist()
+    expected = naive.roots(range(documents), ends)
+    got = roots_of("union_find", [7, documents - 7], ends)
+    assert got.tolist() == [expected[n] for n in range(documents)]
+
+
+@pytest.mark.parametrize("step", [1, -1])
+def test_union_find__climbs_chains_longer_than_what_is_read_at_once(step):
+    documents = 3 * PAIRS_AT_ONCE + 7
+    chain = [(n, n + 1) for n in range(documents - 1)][::step]
+    assert not roots_of("union_find", [documents], chain).any()
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 def test_components__without_pairs_everyone_is_alone(engine):
     assert roots_of(engine, [2, 1], []).tolist() == [0, 1, 2]
@@ -85,7 +104,7 @@ def test_bins_of__hold_every_component_whole_and_nobody_else(graph, bins, data):
     needs = data.draw(st.lists(st.booleans(), min_size=documents, max_size=documents))
     root = naive.roots(range(documents), pairs)
     roots = np.array([root[n] for n in range(documents)])
-    labels = bins_of(roots, np.array(needs), bins).tolist()
+    labels = bins_of(roots, paired(roots), np.array(needs), bins).tolist()
     bin_of = {}
     for n, label in enumerate(labels):
         alone = list(root.values()).count(root[n]) == 1
@@ -98,6 +117,10 @@ def test_bins_of__hold_every_component_whole_and_nobody_else(graph, bins, data):
 def test_bins_of__do_not_depend_on_the_block(monkeypatch):
     roots = np.array([0, 0, 2, 2, 4, 0, 6, 7, 7, 2])
     needs = np.arange(10) % 2 == 0
-    expected = bins_of(roots, needs, 3).tolist()
-    monkeypatch.setattr("corpusmill.components.BLOCK_DOCUMENTS", 2)
-    assert bins_of(roots, needs, 3).tolist() == expected
+    in_pair = paired(roots)
+    expected = bins_of(roots, in_pair, needs, 3).tolist()
+    monkeypatch.setattr("corpusmill.components.BLOCK_DOCUMENTS", 3)
+    assert paired(roots).tolist() == in_pair.tolist()
+    blocks = [bins_of(roots[b], in_pair[b], needs[b], 3) for b in blocks_of(roots.size)]
+    assert [len(block) for block in blocks] == [3, 3, 3, 1]
+    assert np.concatenate(blocks).tolist() == expected

@@ -10,7 +10,7 @@ from handmade import edge_array, order_array, text_part, verdict_file
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpusmill.components import bins_of, dense_numbers, starts_of_parts, union_find
+from corpusmill.components import bins_of, dense_numbers, paired, starts_of_parts, union_find
 from corpusmill.document_ids import ids_of_part
 from corpusmill.edges import DROPPED, IDENTICAL
 from corpusmill.extracts import read_extract, write_extract
@@ -90,7 +90,8 @@ def extracted(step, folder: Path, bins: int, block: int, files: int) -> list:
     ends = np.column_stack([table["a"], table["b"]])
     needs = np.zeros(starts[-1], bool)
     needs[dense_numbers(ends[table["matches"] < 100].ravel(), starts)] = True
-    save_array(folder / "labels", bins_of(union_find([ends], starts), needs, bins))
+    roots = union_find([ends], starts)
+    save_array(folder / "labels", bins_of(roots, paired(roots), needs, bins))
     save_array(folder / "starts", starts)
     listing = []
     for number in range(files):
