@@ -24,13 +24,13 @@ def whole(file: Path) -> dict:
     return {"path": str(file), "bytes": file.stat().st_size, "sha256": file_sha256(file)}
 
 
-def remove_stale(joined: list[str], **numbers) -> None:
+def remove_stale(joined: list[Path], **numbers) -> None:
     """numbers: as stale_files takes them. joined: the joined token files of this run."""
     stale = [path for root in ("results", "logs") for path in stale_files(Path(root), **numbers)]
     for split in ("train", "val", "test"):
         for ending in ("bin", "json"):
             path = Path(f"results/tokens/{split}.{ending}")
-            if path.exists() and f"results/tokens/{split}.bin" not in joined:
+            if path.exists() and path.with_suffix(".bin") not in joined:
                 stale.append(path)
     for path in stale:
         path.unlink()
