@@ -101,8 +101,9 @@ BUCKETS = bucket_count(
     bucket_entries=BUCKET_ENTRIES,
 )
 BUCKET_NAMES = [f"{bucket:05d}" for bucket in range(BUCKETS)]
-# Were every document like another, a bin would hold the texts of two parts.
-BINS = -(-len(PARTS) // 2)
+# Were every document like another, a bin would hold the texts of two parts. Two parts have two
+# bins, which are resolved side by side.
+BINS = max(-(-len(PARTS) // 2), min(len(PARTS), 2))
 BIN_NAMES = [f"{bin:05d}" for bin in range(BINS)]
 TEXT_ENDING = config["output"]["format"]
 

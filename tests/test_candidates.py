@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from corpusmill.buckets import Slice, bucket_slices
-from corpusmill.candidates import identical_edges, looked_up, similar_edges
+from corpusmill.candidates import FAR_APART, identical_edges, looked_up, similar_edges
 from corpusmill.edges import IDENTICAL
 from corpusmill.fates import KEPT
 from corpusmill.files import save_array
@@ -133,6 +133,14 @@ def test_looked_up__are_the_rows_of_the_ids(tmp_path):
     expected = np.stack([tables[i >> 32][i & 3] for i in ids.tolist()])
     assert (looked_up(files, ids) == expected).all()
     assert (looked_up(files, ids, 1) == expected[:, 1]).all()
+
+
+def test_looked_up__rows_far_apart_are_the_same_rows(tmp_path):
+    table = np.arange(3000 * 2, dtype=np.uint32).reshape(3000, 2)
+    save_array(tmp_path / "one.npy", table)
+    ids = np.array([2999, 7, 7, 1500], np.uint64)
+    assert ids.size * FAR_APART < len(table)
+    assert (looked_up([tmp_path / "one.npy"], ids) == table[ids.astype(int)]).all()
 
 
 def clique(folder: Path, sketches: list[list[int]], sizes: list[int]):
