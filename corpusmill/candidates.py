@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from corpusmill.arrays import load_array
 from corpusmill.buckets import Slice
 from corpusmill.digests import WORDS, digest_words
 from corpusmill.document_ids import ROW_BITS, by_part, mixed
 from corpusmill.edges import IDENTICAL, SAME_KEY, edges_of
-from corpusmill.files import load_array
 from corpusmill.lsh import Bands, entries_in
 from corpusmill.order import Preference, best_first, order_of
 

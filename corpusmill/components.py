@@ -4,19 +4,8 @@ from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
-from corpusmill.document_ids import ROW_BITS, ROW_MASK, mixed
+from corpusmill.document_ids import dense_numbers, mixed
 from corpusmill.kernels.components import flatten, join_numbers, join_pairs
-
-
-def starts_of_parts(rows: list[int]) -> np.ndarray:
-    """int64 (parts + 1,): the dense number of each part's first document, then the total."""
-    return np.concatenate([[0], np.cumsum(rows)]).astype(np.int64)
-
-
-def dense_numbers(ids: np.ndarray, part_starts: np.ndarray) -> np.ndarray:
-    """int64: documents numbered without gaps, part after part."""
-    part, row = ids >> np.uint64(ROW_BITS), ids & np.uint64(ROW_MASK)
-    return part_starts[part.astype(np.int64)] + row.astype(np.int64)
 
 
 def union_find(blocks: Iterable[np.ndarray], part_starts: np.ndarray) -> np.ndarray:

@@ -30,6 +30,17 @@ def by_part(ids: np.ndarray) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
         yield int(parts[start]), places, (ids[places] & np.uint64(ROW_MASK)).astype(np.int64)
 
 
+def starts_of_parts(rows: list[int]) -> np.ndarray:
+    """int64 (parts + 1,): the dense number of each part's first document, then the total."""
+    return np.concatenate([[0], np.cumsum(rows)]).astype(np.int64)
+
+
+def dense_numbers(ids: np.ndarray, part_starts: np.ndarray) -> np.ndarray:
+    """int64: documents numbered without gaps, part after part."""
+    part, row = ids >> np.uint64(ROW_BITS), ids & np.uint64(ROW_MASK)
+    return part_starts[part.astype(np.int64)] + row.astype(np.int64)
+
+
 def mixed(x: np.ndarray) -> np.ndarray:
     """splitmix64's finalizer, a bijection of 64-bit numbers."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from corpusmill.files import load_array
+from corpusmill.arrays import load_array
 
 EDGE = np.dtype([("a", "<u8"), ("b", "<u8"), ("matches", "<u2")])
 """Document ids, a < b, and how many values of their sketches are equal, or one of these two:"""

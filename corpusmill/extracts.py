@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from corpusmill.arrays import load_array
 from corpusmill.edges import EDGE
-from corpusmill.files import load_array
 from corpusmill.order import ORDER
 from corpusmill.scattering import read_stream, write_streams
 from corpusmill.texts import TextColumn, TextPart

@@ -6,11 +6,9 @@ import hashlib
 import json
 import os
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 READ_BYTES = 1 << 20
 
@@ -36,33 +34,6 @@ def replacing(path: Path, shared: bool = False) -> Iterator[Path]:
         os.replace(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
-
-
-def save_array(path: Path, array: np.ndarray) -> None:
-    with replacing(path) as temporary, open(temporary, "wb") as file:
-        np.save(file, array, allow_pickle=False)
-
-
-@contextlib.contextmanager
-def array_writer(path: Path, shape: tuple[int, ...], dtype: np.dtype) -> Iterator[Callable]:
-    """A function that appends blocks of rows to the file of one array of this shape."""
-    rows = 0
-    with replacing(path) as temporary, open(temporary, "wb") as file:
-        header = {"descr": np.dtype(dtype).str, "fortran_order": False, "shape": shape}
-        np.lib.format.write_array_header_1_0(file, header)
-
-        def append(block: np.ndarray) -> None:
-            nonlocal rows
-            rows += len(block)
-            file.write(np.ascontiguousarray(block, dtype))
-
-        yield append
-        assert rows == shape[0], (path, rows, shape)
-
-
-def load_array(path: Path) -> np.ndarray:
-    """An array as a read-only view of its file, so only what is used is read."""
-    return np.load(path, mmap_mode="r", allow_pickle=False)
 
 
 def save_json(path: Path, value: Any) -> None:

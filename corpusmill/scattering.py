@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from corpusmill.files import load_array, replacing, save_array
+from corpusmill.arrays import load_array, save_array
+from corpusmill.files import replacing
 from corpusmill.texts import IPC_OPTIONS
 
 SCHEMA = pa.schema(

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from corpusmill.arrays import load_array, save_array
 from corpusmill.buckets import Slice, halves
 from corpusmill.document_ids import ROW_BITS, ROW_MASK
-from corpusmill.files import load_array, save_array
 from corpusmill.holdout import WHOLE
 from corpusmill.kernels.splitting import LINE, PARAGRAPH, SENTENCE, split_texts
 from corpusmill.texts import TextColumn

@@ -28,6 +28,8 @@ JOB_ENVIRONMENT = {
     # the system at once and a third of a scatter job went into page faults; glibc's keeps them,
     # and with this tunable (2.35 and later, others ignore it) takes huge pages where it can.
     "ARROW_DEFAULT_MEMORY_POOL": "system",
+    # A job has one core, and no linear algebra for which numpy would start threads.
+    "OPENBLAS_NUM_THREADS": "1",
     "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
 }
 os.environ.update(JOB_ENVIRONMENT)

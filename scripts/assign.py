@@ -7,18 +7,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from corpusmill.arrays import load_array, save_array
 from corpusmill.decisions import copies_of, splits_of
 from corpusmill.document_ids import ROW_BITS, ROW_MASK, ids_of_part
 from corpusmill.edges import DROPPED, STAGES, place_of
 from corpusmill.fates import DUPLICATE, KEPT, NAMES, NOT_SAMPLED
-from corpusmill.files import (
-    file_sha256,
-    load_array,
-    load_json,
-    replacing,
-    save_array,
-    save_json,
-)
+from corpusmill.files import file_sha256, load_json, replacing, save_json
 from corpusmill.holdout import gathered
 from corpusmill.job import this_job
 from corpusmill.tables import load_labels, load_table, save_table

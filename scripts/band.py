@@ -5,8 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
+from corpusmill.arrays import load_array
 from corpusmill.fates import KEPT
-from corpusmill.files import file_sha256, load_array, save_json
+from corpusmill.files import file_sha256, save_json
 from corpusmill.job import this_job
 from corpusmill.lsh import sorted_bands, sorted_digests
 from corpusmill.progress import phase

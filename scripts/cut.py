@@ -7,8 +7,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from corpusmill.arrays import save_array
 from corpusmill.document_ids import ROW_MASK
-from corpusmill.files import load_json, replacing, save_array, save_json
+from corpusmill.files import load_json, replacing, save_json
 from corpusmill.holdout import WHOLE
 from corpusmill.job import this_job
 from corpusmill.progress import phase

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
+from corpusmill.arrays import load_array, save_array
 from corpusmill.document_ids import ids_of_part
 from corpusmill.fates import KEPT
-from corpusmill.files import load_array, save_array
 from corpusmill.holdout import MARK, WHOLE, matches
 from corpusmill.job import this_job
 from corpusmill.progress import phase

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from corpusmill.files import save_array
+from corpusmill.arrays import save_array
 from corpusmill.holdout import EVALUATION, gathered
 from corpusmill.job import this_job
 from corpusmill.normalization import normalizer

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import numpy as np
 
-from corpusmill.components import dense_numbers
-from corpusmill.document_ids import ROW_BITS, ids_of_part
+from corpusmill.arrays import load_array, save_array
+from corpusmill.document_ids import ROW_BITS, dense_numbers, ids_of_part
 from corpusmill.edges import edges_from
 from corpusmill.extracts import write_extract
-from corpusmill.files import file_sha256, load_array, load_json, replacing, save_array, save_json
+from corpusmill.files import file_sha256, load_json, replacing, save_json
 from corpusmill.job import this_job
 from corpusmill.order import Preference, order_of_part
 from corpusmill.progress import phase

@@ -6,16 +6,11 @@ from pathlib import Path
 
 import numpy as np
 
-from corpusmill.components import (
-    ENGINES,
-    bins_of,
-    blocks_of,
-    dense_numbers,
-    paired,
-    starts_of_parts,
-)
+from corpusmill.arrays import array_writer, save_array
+from corpusmill.components import ENGINES, bins_of, blocks_of, paired
+from corpusmill.document_ids import dense_numbers, starts_of_parts
 from corpusmill.edges import certain_matches, edge_blocks, undecided
-from corpusmill.files import array_writer, load_json, save_array
+from corpusmill.files import load_json
 from corpusmill.job import this_job
 from corpusmill.progress import phase
 

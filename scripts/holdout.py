@@ -3,7 +3,8 @@
 import logging
 from pathlib import Path
 
-from corpusmill.files import load_array, load_json, save_array
+from corpusmill.arrays import load_array, save_array
+from corpusmill.files import load_json
 from corpusmill.holdout import gathered
 from corpusmill.job import this_job
 

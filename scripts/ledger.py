@@ -10,10 +10,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from corpusmill.accounts import imbalances
+from corpusmill.arrays import load_array
 from corpusmill.document_ids import ids_of_part
 from corpusmill.edges import STAGES
 from corpusmill.fates import CONTAMINATED, DUPLICATE, KEPT, MALFORMED, NAMES, SPLITS, TOO_SHORT
-from corpusmill.files import load_array, load_json, replacing, save_json
+from corpusmill.files import load_json, replacing, save_json
 from corpusmill.holdout import ORIGINS, marks_of_part
 from corpusmill.job import this_job
 from corpusmill.tables import load_table

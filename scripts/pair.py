@@ -5,10 +5,11 @@ from pathlib import Path
 
 import numpy as np
 
+from corpusmill.arrays import save_array
 from corpusmill.buckets import bucket_slices
 from corpusmill.candidates import Corpus, identical_edges, same_key_edges, similar_edges
 from corpusmill.edges import EDGE, IDENTICAL, certain_matches
-from corpusmill.files import load_json, save_array, save_json
+from corpusmill.files import load_json, save_json
 from corpusmill.job import this_job
 from corpusmill.lsh import Bands, bounded_slices
 from corpusmill.order import Preference

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
+from corpusmill.arrays import save_array
 from corpusmill.buckets import bucket_slices
-from corpusmill.files import file_sha256, load_json, save_array, save_json
+from corpusmill.files import file_sha256, load_json, save_json
 from corpusmill.job import this_job
 from corpusmill.progress import phase
 from corpusmill.spans import Spans, bounded_slices, by_place, repeats_of_slice

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import numpy as np
 
+from corpusmill.arrays import save_array
 from corpusmill.clusters import largest_groups
 from corpusmill.edges import STAGES, certain_matches
 from corpusmill.extracts import read_extract
-from corpusmill.files import file_sha256, load_json, save_array, save_json
+from corpusmill.files import file_sha256, load_json, save_json
 from corpusmill.job import this_job
 from corpusmill.resolution import (
     RESOLUTIONS,

@@ -7,8 +7,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from corpusmill.arrays import load_array
 from corpusmill.document_ids import ids_of_part
-from corpusmill.files import file_sha256, load_array, save_json
+from corpusmill.files import file_sha256, save_json
 from corpusmill.holdout import marks_of_part
 from corpusmill.job import this_job
 from corpusmill.progress import phase

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from corpusmill.files import array_writer
+from corpusmill.arrays import array_writer
 from corpusmill.job import this_job
 from corpusmill.minhash import MinHasher
 from corpusmill.progress import phase

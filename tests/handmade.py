@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from corpusmill.arrays import save_array
 from corpusmill.candidates import Corpus
 from corpusmill.edges import EDGE
 from corpusmill.extracts import Extract
-from corpusmill.files import save_array
 from corpusmill.lsh import Bands, sorted_bands, sorted_digests
 from corpusmill.order import ORDER
 from corpusmill.tables import save_table

@@ -10,11 +10,11 @@ from handmade import candidate_files, verdict_file
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from corpusmill.arrays import save_array
 from corpusmill.buckets import Slice, bucket_slices
 from corpusmill.candidates import FAR_APART, identical_edges, looked_up, similar_edges
 from corpusmill.edges import IDENTICAL
 from corpusmill.fates import KEPT
-from corpusmill.files import save_array
 from corpusmill.lsh import bounded_slices
 from corpusmill.order import Preference
 

@@ -6,15 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpusmill.components import (
-    ENGINES,
-    bins_of,
-    blocks_of,
-    dense_numbers,
-    paired,
-    roots_among,
-    starts_of_parts,
-)
+from corpusmill.components import ENGINES, bins_of, blocks_of, paired, roots_among
+from corpusmill.document_ids import dense_numbers, starts_of_parts
 from corpusmill.kernels.components import PAIRS_AT_ONCE
 
 part_sizes = st.lists(st.integers(0, 8), min_size=1, max_size=5).filter(any)

@@ -10,12 +10,13 @@ from handmade import edge_array, order_array, text_part, verdict_file
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpusmill.components import bins_of, dense_numbers, paired, starts_of_parts, union_find
-from corpusmill.document_ids import ids_of_part
+from corpusmill.arrays import load_array, save_array
+from corpusmill.components import bins_of, paired, union_find
+from corpusmill.document_ids import dense_numbers, ids_of_part, starts_of_parts
 from corpusmill.edges import DROPPED, IDENTICAL
 from corpusmill.extracts import read_extract, write_extract
 from corpusmill.fates import KEPT
-from corpusmill.files import load_array, load_json, save_array, save_json
+from corpusmill.files import load_json, save_json
 from corpusmill.order import ORDER, Preference, order_of_part
 
 ANY_ORDER = Preference({"s": None}, {"s": 1}, None, None)

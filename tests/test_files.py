@@ -8,15 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpusmill.files import (
-    DigestingFile,
-    file_sha256,
-    load_array,
-    load_json,
-    replacing,
-    save_array,
-    save_json,
-)
+from corpusmill.arrays import load_array, save_array
+from corpusmill.files import DigestingFile, file_sha256, load_json, replacing, save_json
 
 
 def write(path, data: bytes) -> None:

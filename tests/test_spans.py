@@ -12,8 +12,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from workflow import digests, document, jobs, mill, snakemake, summary, write_jsonl
 
+from corpusmill.arrays import load_array
 from corpusmill.buckets import Slice
-from corpusmill.files import file_sha256, load_array, load_json, save_json
+from corpusmill.files import file_sha256, load_json, save_json
 from corpusmill.holdout import DTYPE, EVALUATION, MARK
 from corpusmill.spans import Spans, bounded_slices, compared, repeats_of_slice, spans_of, units_of
 from corpusmill.tables import save_table
