@@ -16,7 +16,7 @@ import zstandard
 
 from corpusmill.files import DigestingFile, file_sha256
 from corpusmill.readers import joined_members, read_lines
-from corpusmill.texts import TextColumn
+from corpusmill.texts import TextRows
 
 WRITE_BYTES = 1 << 20
 ZSTD_LEVEL = 3
@@ -91,25 +91,14 @@ def record_line(text: str, rest: bytes, id: int, copy: int, source: str) -> byte
     )
 
 
-def _slices(rows: pa.Table, name: str, order: np.ndarray) -> Iterator[memoryview]:
-    """The bytes of a large_string or large_binary column in another order, nothing copied."""
-    columns = [TextColumn.of(chunk) for chunk in rows.column(name).chunks]
-    data = [memoryview(column.data) for column in columns]
-    bounds = [column.offsets.tolist() for column in columns]
-    firsts = np.cumsum([0] + [column.offsets.size - 1 for column in columns])
-    chunk = np.searchsorted(firsts, order, "right") - 1
-    for k, row in zip(chunk.tolist(), (order - firsts[chunk]).tolist(), strict=True):
-        yield data[k][bounds[k][row] : bounds[k][row + 1]]
-
-
 def _records(rows: pa.Table, order: np.ndarray) -> Iterator[tuple[str, bytes, int, int, str]]:
     """Text, rest, id, copy and source of each row, in the given order."""
     # No rows.take(order): it would copy every text twice, into one piece and into its order.
     plain = (rows.column(name).to_numpy()[order].tolist() for name in ("id", "copy"))
     sources = rows.column("source").to_pylist()
     yield from zip(
-        (str(text, "utf-8") for text in _slices(rows, "text", order)),
-        (bytes(rest) for rest in _slices(rows, "rest", order)),
+        (str(text, "utf-8") for text in TextRows(rows.column("text"))[order]),
+        (bytes(rest) for rest in TextRows(rows.column("rest"))[order]),
         *plain,
         (sources[row] for row in order.tolist()),
         strict=True,

@@ -52,7 +52,29 @@ class TextColumn(NamedTuple):
         return pa.LargeStringArray.from_buffers(self.offsets.size - 1, *buffers)
 
 
-def string_array(texts: list[bytes]) -> pa.LargeStringArray:
+class TextRows:
+    """A text column in several pieces, read in any order, nothing copied."""
+
+    def __init__(self, column: pa.ChunkedArray) -> None:
+        empty = pa.array([], column.type)
+        pieces = [TextColumn.of(chunk) for chunk in (empty, *column.chunks)]
+        self._data = [memoryview(piece.data) for piece in pieces]
+        self._piece = np.repeat(np.arange(len(pieces)), [piece.sizes().size for piece in pieces])
+        self._start = np.concatenate([piece.offsets[:-1] for piece in pieces])
+        self.sizes = np.concatenate([piece.sizes() for piece in pieces])
+
+    def __getitem__(self, rows: np.ndarray) -> Iterator[memoryview]:
+        start = self._start[rows]
+        for piece, begin, end in zip(
+            self._piece[rows].tolist(),
+            start.tolist(),
+            (start + self.sizes[rows]).tolist(),
+            strict=True,
+        ):
+            yield self._data[piece][begin:end]
+
+
+def string_array(texts: list[bytes | memoryview]) -> pa.LargeStringArray:
     """UTF-8 byte strings as one Arrow column."""
     offsets = np.zeros(len(texts) + 1, np.int64)
     np.cumsum([len(text) for text in texts], out=offsets[1:])

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from corpusmill.arrays import load_array
 from corpusmill.document_ids import ids_of_part
@@ -16,7 +15,7 @@ from corpusmill.progress import phase
 from corpusmill.scattering import SCHEMA, write_scattered
 from corpusmill.tables import load_table
 from corpusmill.targets import emissions, first_targets
-from corpusmill.texts import TextPart
+from corpusmill.texts import TextPart, TextRows, string_array
 
 
 def scatter(
@@ -36,25 +35,26 @@ def scatter(
     ids = ids_of_part(part, copies.size)
     row, copy, key, target = emissions(ids, copies, split, shards, seed)
     sources = TextPart(text, ["file"]).sources()
-    # In one piece: taking rows of a column in several pieces copies all of it every time.
+    # No take(): of a column in several pieces it copies all for every block, and one piece is a
+    # copy too.
     kept = pa.Table.from_batches(
         TextPart(text, ["text", "rest"]).batches(),
         pa.schema([SCHEMA.field("text"), SCHEMA.field("rest")]),
-    ).combine_chunks()
-    sizes = sum(pc.binary_length(kept.column(name)).to_numpy() for name in ("text", "rest"))
+    )
+    texts, rests = TextRows(kept.column("text")), TextRows(kept.column("rest"))
+    sizes = texts.sizes + rests.sizes
 
     def rows_of(block: slice) -> pa.Table:
-        chosen = pa.array(row[block])
+        chosen = row[block]
         progress.advance(len(chosen))
-        texts = kept.take(chosen)
         return pa.table(
             [
                 pa.array(key[block]),
-                pa.array(ids[row[block]]),
+                pa.array(ids[chosen]),
                 pa.array(copy[block]),
-                sources.take(chosen).cast(pa.string()),
-                texts.column("text"),
-                texts.column("rest"),
+                sources.take(pa.array(chosen)).cast(pa.string()),
+                string_array(list(texts[chosen])),
+                string_array(list(rests[chosen])).cast(pa.large_binary()),
             ],
             schema=SCHEMA,
         )

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from corpusmill import texts
-from corpusmill.texts import TextColumn, TextPart, TextWriter, string_array
+from corpusmill.texts import TextColumn, TextPart, TextRows, TextWriter, string_array
 
 FILES = [{"source": "b", "path": "b/1"}, {"source": "a", "path": "ä"}, {"source": "b", "path": "c"}]
 rows = st.lists(
@@ -109,3 +109,15 @@ def test_string_array__equals_arrow(documents):
     got = string_array([text.encode() for text in documents])
     got.validate(full=True)
     assert got.equals(pa.array(documents, pa.large_string()))
+
+
+@given(st.lists(st.lists(st.text(max_size=6), max_size=4), max_size=4), st.data())
+def test_text_rows__are_those_that_arrow_takes(pieces, data):
+    chunks = [pa.array(piece, pa.large_string()) for piece in pieces]
+    column = pa.chunked_array(chunks, pa.large_string())
+    every = list(range(len(column)))
+    wanted = data.draw(st.lists(st.sampled_from(every), max_size=6) if every else st.just([]))
+    rows = TextRows(column)
+    got = [bytes(text).decode() for text in rows[np.array(wanted, np.int64)]]
+    assert got == column.take(pa.array(wanted, pa.int64())).to_pylist()
+    assert rows.sizes.tolist() == [len(text.encode()) for text in column.to_pylist()]
