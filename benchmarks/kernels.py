@@ -572,6 +572,8 @@ def encode(sample: Sample) -> Work:
 
 def encoding(sample: Sample, with_engine: bool) -> Work:
     """Texts in memory to ids in memory."""
+    import numpy as np
+
     from corpusmill.tokenizers import Setting, encoder_of, load_kept, reference_encoder
 
     folder = kept_tokenizer(sample)
@@ -582,7 +584,7 @@ def encoding(sample: Sample, with_engine: bool) -> Work:
         if with_engine
         else reference_encoder(load_kept(folder, setting))
     )
-    return Work(lambda: engine(texts)[1], sum(len(text.encode()) for text in texts))
+    return Work(lambda: np.concatenate(engine(texts)), sum(len(text.encode()) for text in texts))
 
 
 @stage

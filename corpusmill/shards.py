@@ -21,7 +21,7 @@ from corpusmill.texts import TextColumn
 WRITE_BYTES = 1 << 20
 ZSTD_LEVEL = 3
 ROW_GROUP = 4096
-BATCH_BYTES = 16 << 20
+BATCH_BYTES = 4 << 20
 
 OUR_NAMES = ("text", "corpusmill")
 

@@ -24,14 +24,14 @@ def encode(text: Path, folder: Path, bin: Path, idx: Path, facts: Path, placemen
         TokenShardWriter(bin, idx, facts) as writer,
     ):
         for batch in in_batches(read_shard(text, progress)):
-            offsets, tokens = encoder([document.text for document in batch])
+            tokens = encoder([document.text for document in batch])
             origins = [document.corpusmill for document in batch]
             ids += [origin.id for origin in origins]
             copies += [origin.copy for origin in origins]
             sources += [origin.source for origin in origins]
             writer.add(
                 [origin.source for origin in origins],
-                offsets, tokens, setting.end_of_text_id, setting.dtype,
+                tokens, setting.end_of_text_id, setting.dtype,
             )  # fmt: skip
     writer.finish(
         dtype=setting.dtype,
