@@ -577,14 +577,15 @@ def encoding(sample: Sample, with_engine: bool) -> Work:
     from corpusmill.tokenizers import Setting, encoder_of, load_kept, reference_encoder
 
     folder = kept_tokenizer(sample)
-    texts = sample._replace(limit=min(sample.limit, SLOW_BYTES)).texts()
+    sample = sample._replace(limit=min(sample.limit, SLOW_BYTES))
+    texts = [text.encode() for text in sample.texts()]
     setting = Setting.load(folder)
     engine = (
         encoder_of(folder, setting)
         if with_engine
         else reference_encoder(load_kept(folder, setting))
     )
-    return Work(lambda: np.concatenate(engine(texts)), sum(len(text.encode()) for text in texts))
+    return Work(lambda: np.concatenate(engine(texts)), sum(map(len, texts)))
 
 
 @stage

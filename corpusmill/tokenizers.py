@@ -139,13 +139,14 @@ def gives_back(reference, ids, text: str) -> bool:
     return decoded(reference, ids) in (text, normalized(reference, text))
 
 
-Encoder = Callable[[list[str]], list[np.ndarray]]
-"""Texts to the ids of each, uint32."""
+Encoder = Callable[[list[bytes]], list[np.ndarray]]
+"""Texts in UTF-8 to the ids of each, uint32."""
 
 
 def reference_encoder(reference) -> Encoder:
-    def encode(texts: list[str]) -> list[np.ndarray]:
-        return [np.array(ids, np.uint32) for ids in reference_ids(reference, texts)]
+    def encode(texts: list[bytes]) -> list[np.ndarray]:
+        found = reference_ids(reference, [text.decode() for text in texts])
+        return [np.array(ids, np.uint32) for ids in found]
 
     return encode
 
@@ -155,19 +156,14 @@ def gigatoken_encoder(definition: str) -> Encoder:
     import gigatoken
 
     # Text by text: encode_batch is no faster on one core, imports awkward for its result, and has
-    # texts and ids in large buffers that are made anew for every batch. Bytes: a str would keep
-    # its UTF-8 beside it.
+    # texts and ids in large buffers that are made anew for every batch.
     ids_of = gigatoken.Tokenizer.from_json(definition).backend.encode
-
-    def encode(texts: list[str]) -> list[np.ndarray]:
-        return [ids_of(text.encode()) for text in texts]
-
-    return encode
+    return lambda texts: [ids_of(text) for text in texts]
 
 
 def first_difference(reference, encode: Encoder, texts: list[str]) -> str | None:
     """The first text whose ids are not the reference's, in words; None if all are equal."""
-    found = encode(texts)
+    found = encode([text.encode() for text in texts])
     for i, expected in enumerate(reference_ids(reference, texts)):
         got = found[i].tolist()
         if got != expected:

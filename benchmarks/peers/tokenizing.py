@@ -23,7 +23,7 @@ def corpusmill(given) -> Work:
 
     texts = texts_of(given.corpus, int(given.bytes))
     encode = gigatoken_encoder(plain_definition(load_reference(str(given.tokenizer))))
-    return Work(lambda: encode(texts), size_of(texts), tell)
+    return Work(lambda: encode([text.encode() for text in texts]), size_of(texts), tell)
 
 
 def tokenizers(given) -> Work:
