@@ -572,17 +572,20 @@ def encode(sample: Sample) -> Work:
 
 def encoding(sample: Sample, with_engine: bool) -> Work:
     """Texts in memory to ids in memory."""
+    import numpy as np
+
     from corpusmill.tokenizers import Setting, encoder_of, load_kept, reference_encoder
 
     folder = kept_tokenizer(sample)
-    texts = sample._replace(limit=min(sample.limit, SLOW_BYTES)).texts()
+    sample = sample._replace(limit=min(sample.limit, SLOW_BYTES))
+    texts = [text.encode() for text in sample.texts()]
     setting = Setting.load(folder)
     engine = (
         encoder_of(folder, setting)
         if with_engine
         else reference_encoder(load_kept(folder, setting))
     )
-    return Work(lambda: engine(texts)[1], sum(len(text.encode()) for text in texts))
+    return Work(lambda: np.concatenate(engine(texts)), sum(map(len, texts)))
 
 
 @stage

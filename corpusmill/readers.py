@@ -144,10 +144,15 @@ def _lines(blocks: Iterator[bytes]) -> Iterator[bytes]:
         yield last
 
 
-def read_lines(path: str, progress) -> Iterator[bytes]:
-    """The lines of a .jsonl, .jsonl.zst or .jsonl.gz file, every byte of it accounted for."""
+def read_blocks(path: str, progress) -> Iterator[bytes]:
+    """The content of a .jsonl, .jsonl.zst or .jsonl.gz file, every byte of it accounted for."""
     with open(path, "rb") as file:
-        yield from _lines(_BLOCKS[format_of(path)](path, _stored_blocks(file, progress)))
+        yield from _BLOCKS[format_of(path)](path, _stored_blocks(file, progress))
+
+
+def read_lines(path: str, progress) -> Iterator[bytes]:
+    """The lines of such a file."""
+    return _lines(read_blocks(path, progress))
 
 
 def _refuse_constant(name: str):

@@ -11,29 +11,34 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 import pyarrow as pa
+import pyarrow.json as pj
 import pyarrow.parquet as pq
 import zstandard
 
 from corpusmill.files import DigestingFile, file_sha256
-from corpusmill.readers import joined_members, read_lines
+from corpusmill.readers import joined_members, read_blocks, read_lines
 from corpusmill.texts import TextRows
 
 WRITE_BYTES = 1 << 20
 ZSTD_LEVEL = 3
 ROW_GROUP = 4096
-BATCH_BYTES = 16 << 20
+BATCH_BYTES = 4 << 20
 
 OUR_NAMES = ("text", "corpusmill")
 
-PARQUET_SCHEMA = pa.schema(
+COLUMNS = pa.schema(
     [
         ("text", pa.large_string()),
         ("id", pa.uint64()),
         ("copy", pa.uint16()),
         ("source", pa.string()),
-        ("fields", pa.large_string()),
     ]
 )
+"""What the later steps read of a final record."""
+
+PARQUET_SCHEMA = COLUMNS.append(pa.field("fields", pa.large_string()))
+
+_RECORD = pa.schema([COLUMNS.field("text"), ("corpusmill", pa.struct(list(COLUMNS)[1:]))])
 
 
 class Origin(msgspec.Struct):
@@ -45,7 +50,7 @@ class Origin(msgspec.Struct):
 
 
 class Document(msgspec.Struct):
-    """What the later steps read of a final record."""
+    """COLUMNS of one record."""
 
     text: str
     corpusmill: Origin
@@ -149,16 +154,21 @@ def _read_jsonl(path: Path, progress, rows: Container[int]) -> Iterator[Document
         yield _document.decode(line) if row in rows else None
 
 
-def _read_parquet(path: Path, progress, rows: Container[int]) -> Iterator[Document | None]:
+def _parquet_batches(path: Path, progress) -> Iterator[pa.RecordBatch]:
     file = pq.ParquetFile(path)
     bytes_per_row = path.stat().st_size / max(file.metadata.num_rows, 1)
+    for batch in file.iter_batches(ROW_GROUP, columns=COLUMNS.names):
+        yield batch
+        progress.advance(int(batch.num_rows * bytes_per_row))
+
+
+def _read_parquet(path: Path, progress, rows: Container[int]) -> Iterator[Document | None]:
     first = 0
-    for batch in file.iter_batches(ROW_GROUP, columns=["text", "id", "copy", "source"]):
-        columns = (batch.column(name).to_pylist() for name in ("text", "id", "copy", "source"))
+    for batch in _parquet_batches(path, progress):
+        columns = (column.to_pylist() for column in batch.columns)
         for row, (text, id, copy, source) in enumerate(zip(*columns, strict=True), first):
             yield Document(text, Origin(id, copy, source)) if row in rows else None
         first += batch.num_rows
-        progress.advance(int(batch.num_rows * bytes_per_row))
 
 
 EVERY_ROW = range(1 << 62)
@@ -170,15 +180,54 @@ def read_shard(path: Path, progress, rows: Container[int] = EVERY_ROW) -> Iterat
     return (_read_parquet if path.suffix == ".parquet" else _read_jsonl)(path, progress, rows)
 
 
-def in_batches(documents: Iterator[Document]) -> Iterator[list[Document]]:
-    """The same documents in lists of about BATCH_BYTES of text."""
-    batch: list[Document] = []
-    held = 0
-    for document in documents:
-        batch.append(document)
-        held += len(document.text)
-        if held >= BATCH_BYTES:
-            yield batch
-            batch, held = [], 0
-    if batch:
-        yield batch
+def _whole_lines(blocks: Iterator[bytes]) -> Iterator[bytes]:
+    """The same bytes in pieces of about BATCH_BYTES that end where a line does."""
+    held: list[bytes] = []
+    size = 0
+    for block in blocks:
+        end = block.rfind(b"\n") + 1 if size + len(block) >= BATCH_BYTES else 0
+        if end:
+            yield b"".join([*held, block[:end]])
+            held, size, block = [], 0, block[end:]
+        held.append(block)
+        size += len(block)
+    if last := b"".join(held):
+        yield last
+
+
+def _parsed(lines: bytes) -> list[pa.ChunkedArray]:
+    """The COLUMNS of whole lines; raises where Arrow's parser is stricter than JSON."""
+    whole = pj.ReadOptions(use_threads=False, block_size=len(lines) + 1)
+    known = pj.ParseOptions(explicit_schema=_RECORD, unexpected_field_behavior="ignore")
+    # ASSUME texts are UTF-8, which Arrow does not look at: record_line wrote them from str.
+    found = pj.read_json(pa.BufferReader(lines), whole, known)
+    columns = [found.column("text"), *found.column("corpusmill").flatten()]
+    if any(column.null_count for column in columns):
+        raise pa.ArrowInvalid("a member is missing")
+    return columns
+
+
+def _columns(lines: bytes) -> pa.Table:
+    """The records of whole lines as a table of COLUMNS."""
+    try:
+        columns = _parsed(lines)
+    except (pa.ArrowInvalid, OverflowError):
+        # Nothing need be wrong: 1e999 in a field beside the text is beyond a double, or the block
+        # beyond 2 GB. If something is, this way says it.
+        found = [_document.decode(line) for line in lines.rstrip(b"\n").split(b"\n")]
+        origins = [document.corpusmill for document in found]
+        columns = [
+            [document.text for document in found],
+            *([getattr(origin, name) for origin in origins] for name in COLUMNS.names[1:]),
+        ]
+    return pa.table(columns, COLUMNS)
+
+
+def read_columns(path: Path, progress) -> Iterator[pa.Table]:
+    """The documents of a text shard, in order, as tables of COLUMNS of about BATCH_BYTES."""
+    path = Path(path)
+    if path.suffix == ".parquet":
+        for batch in _parquet_batches(path, progress):
+            yield pa.Table.from_batches([batch])
+    else:
+        yield from map(_columns, _whole_lines(read_blocks(str(path), progress)))

@@ -8,14 +8,11 @@ import numpy as np
 from corpusmill.files import DigestingFile, file_sha256, load_json, replacing, save_json
 
 
-def with_ends(offsets: np.ndarray, ids: np.ndarray, end: int, dtype: str) -> np.ndarray:
+def with_ends(documents: list[np.ndarray], end: int, dtype: str) -> np.ndarray:
     """The ids of all documents with `end` after each."""
-    out = np.full(ids.size + offsets.size - 1, end, np.dtype(dtype).newbyteorder("<"))
-    # Document d moves d places to the right; the places left over hold the end token already.
-    taken = np.ones(out.size, bool)
-    taken[offsets[1:] + np.arange(offsets.size - 1)] = False
-    out[taken] = ids
-    return out
+    last = np.array([end], np.dtype(dtype).newbyteorder("<"))
+    parts = [part for ids in documents for part in (ids, last)]
+    return np.concatenate([last[:0], *parts], dtype=last.dtype, casting="same_kind")
 
 
 class TokenShardWriter:
@@ -34,10 +31,10 @@ class TokenShardWriter:
         self._file = DigestingFile(self._raw)
         return self
 
-    def add(self, sources: list[str], offsets: np.ndarray, ids: np.ndarray, end: int, dtype: str):
-        tokens = with_ends(offsets, ids, end, dtype)
+    def add(self, sources: list[str], documents: list[np.ndarray], end: int, dtype: str) -> None:
+        tokens = with_ends(documents, end, dtype)
         self._file.write(tokens)
-        lengths = np.diff(offsets) + 1
+        lengths = np.array([ids.size + 1 for ids in documents], np.int64)
         self._lengths.append(lengths)
         self.documents += len(sources)
         self.tokens += tokens.size

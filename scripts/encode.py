@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 from corpusmill.files import replacing
 from corpusmill.job import this_job
 from corpusmill.progress import phase
-from corpusmill.shards import in_batches, read_shard
+from corpusmill.shards import COLUMNS, read_columns
 from corpusmill.token_shards import TokenShardWriter
 from corpusmill.tokenizers import Setting, encoder_of
 
@@ -18,21 +18,16 @@ from corpusmill.tokenizers import Setting, encoder_of
 def encode(text: Path, folder: Path, bin: Path, idx: Path, facts: Path, placements: Path) -> None:
     setting = Setting.load(folder)
     encoder = encoder_of(folder, setting)
-    ids, copies, sources = [], [], []
+    origins = [COLUMNS.empty_table().drop_columns("text")]
     with (
         phase("encoding", text.stat().st_size) as progress,
         TokenShardWriter(bin, idx, facts) as writer,
     ):
-        for batch in in_batches(read_shard(text, progress)):
-            offsets, tokens = encoder([document.text for document in batch])
-            origins = [document.corpusmill for document in batch]
-            ids += [origin.id for origin in origins]
-            copies += [origin.copy for origin in origins]
-            sources += [origin.source for origin in origins]
-            writer.add(
-                [origin.source for origin in origins],
-                offsets, tokens, setting.end_of_text_id, setting.dtype,
-            )  # fmt: skip
+        for batch in read_columns(text, progress):
+            texts = batch.column("text").cast(pa.large_binary()).to_pylist()
+            sources = batch.column("source").to_pylist()
+            writer.add(sources, encoder(texts), setting.end_of_text_id, setting.dtype)
+            origins.append(batch.drop_columns("text"))
     writer.finish(
         dtype=setting.dtype,
         tokenizer=setting.source,
@@ -41,16 +36,16 @@ def encode(text: Path, folder: Path, bin: Path, idx: Path, facts: Path, placemen
         engine=setting.engine,
     )
     starts = np.fromfile(idx, "<u8")
+    origin = pa.concat_tables(origins).combine_chunks()
+    rows = origin.num_rows
     with replacing(placements) as temporary:
         pq.write_table(
             pa.table(
                 {
-                    "id": pa.array(ids, pa.uint64()),
-                    "copy": pa.array(copies, pa.uint16()),
-                    "source": pa.array(sources, pa.string()),
-                    "split": pa.array([bin.parent.name] * len(ids), pa.string()),
-                    "shard": pa.array([int(bin.stem)] * len(ids), pa.uint32()),
-                    "row": pa.array(range(len(ids)), pa.uint32()),
+                    **dict(zip(origin.column_names, origin.columns, strict=True)),
+                    "split": pa.array([bin.parent.name] * rows, pa.string()),
+                    "shard": pa.array([int(bin.stem)] * rows, pa.uint32()),
+                    "row": pa.array(range(rows), pa.uint32()),
                     "token_start": pa.array(starts[:-1], pa.uint64()),
                     "token_end": pa.array(starts[1:], pa.uint64()),
                 }

@@ -12,13 +12,21 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import zstandard
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from corpusmill import shards
 from corpusmill.progress import phase
 from corpusmill.scattering import SCHEMA
-from corpusmill.shards import Document, Origin, in_batches, read_shard, record_line, write_shard
+from corpusmill.shards import (
+    COLUMNS,
+    Document,
+    Origin,
+    read_columns,
+    read_shard,
+    record_line,
+    write_shard,
+)
 
 FORMATS = ["jsonl.zst", "parquet"]
 ROWS = [
@@ -176,9 +184,71 @@ def test_read_shard__refuses_a_cut_file(write, progress):
         list(read_shard(path, progress))
 
 
-def test_in_batches__close_at_batch_bytes(monkeypatch):
-    monkeypatch.setattr(shards, "BATCH_BYTES", 10)
-    documents = [Document("x" * n, Origin(n, 0, "s")) for n in (4, 6, 1, 20, 3)]
-    got = [[len(document.text) for document in batch] for batch in in_batches(iter(documents))]
-    assert got == [[4, 6], [1, 20], [3]]
-    assert list(in_batches(iter([]))) == []
+RESTS = [
+    b"",
+    b'"n":1e999',
+    b'"n":{"text":[null]}',
+    b'"e":"\\u00e9\\/"',
+    b'"n":1,"n":"2"',
+    b'"n": -0',
+]
+any_rows = st.lists(
+    st.tuples(
+        st.integers(0, 2**64 - 1), st.integers(0, 2**64 - 1), st.integers(0, 2**16 - 1),
+        st.text(max_size=5), st.text(max_size=40), st.sampled_from(RESTS),
+    ),
+    max_size=9,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@given(rows=any_rows, batch_bytes=st.sampled_from([1, 200, 4 << 20]))
+@example(rows=[(0, 1, 2, "s", '\x00\r\n\u2028"\\', b'"n":1e999')], batch_bytes=1)
+def test_read_columns__are_those_of_read_shard(format, rows, batch_bytes):
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        phase("reading") as progress,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.setattr(shards, "BATCH_BYTES", batch_bytes)
+        path = Path(folder) / f"0.{format}"
+        write_shard(path, format, table(rows), np.arange(len(rows)), progress)
+        got = [row for batch in read_columns(path, progress) for row in batch.to_pylist()]
+        expected = list(read_shard(path, progress))
+    assert got == [{"text": one.text, **msgspec.structs.asdict(one.corpusmill)} for one in expected]
+
+
+def test_read_columns__a_number_beyond_a_double_is_no_fault(write, progress):
+    path, _ = write([(1, 2, 0, "s", "x", b'"n":1e999'), *ROWS], "jsonl.zst")
+    (batch,) = read_columns(path, progress)
+    assert batch.schema == COLUMNS
+    assert batch.column("text").to_pylist() == ["x", *(row[4] for row in ROWS)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"text":"a","corpusmill":{"id":1,"source":"s"}}\n',
+        b'{"corpusmill":{"id":1,"copy":0,"source":"s"}}\n',
+        b'{"text":"a","corpusmill":{"id":-1,"copy":0,"source":"s"}}\n',
+        b'{"text":"a","corpusmill":{"id":1,"copy":0,"sou',
+    ],
+)
+def test_read_columns__refuses_what_no_run_writes(tmp_path, progress, line):
+    path = tmp_path / "0.jsonl.zst"
+    path.write_bytes(zstandard.compress(line))
+    with pytest.raises((msgspec.MsgspecError, OverflowError)):
+        list(read_columns(path, progress))
+
+
+@given(content=st.lists(st.sampled_from([b"\n", b"ab", b"\n\n", b"c\nd"])).map(b"".join),
+       cuts=st.lists(st.integers(0, 20)), batch_bytes=st.integers(1, 8))  # fmt: skip
+def test_whole_lines__are_the_bytes_cut_where_lines_end(content, cuts, batch_bytes):
+    bounds = [0, *sorted(cuts), max([20, len(content), *cuts])]
+    blocks = [content[start:stop] for start, stop in itertools.pairwise(bounds)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shards, "BATCH_BYTES", batch_bytes)
+        got = list(shards._whole_lines(iter(blocks)))
+    assert b"".join(got) == content
+    assert all(piece.endswith(b"\n") for piece in got[:-1])
+    assert b"" not in got

@@ -1,7 +1,6 @@
 """Token shards: ids, an end after every document, an index, a description."""
 
 import hashlib
-import itertools
 import json
 
 import naive
@@ -18,9 +17,8 @@ SOURCES = ["b", "a", "b", "b"]
 many = st.lists(st.lists(st.integers(0, 65535), max_size=5), max_size=8)
 
 
-def flat(documents: list[list[int]]) -> tuple[np.ndarray, np.ndarray]:
-    offsets = np.cumsum([0, *map(len, documents)], dtype=np.int64)
-    return offsets, np.array([*itertools.chain(*documents)], np.uint32)
+def arrays(documents: list[list[int]]) -> list[np.ndarray]:
+    return [np.array(ids, np.uint32) for ids in documents]
 
 
 def names(folder) -> list:
@@ -30,7 +28,7 @@ def names(folder) -> list:
 def written(folder, batches: list[list[list[int]]], dtype: str) -> TokenShard:
     with TokenShardWriter(*names(folder)) as writer:
         for batch in batches:
-            writer.add(["s"] * len(batch), *flat(batch), END, dtype)
+            writer.add(["s"] * len(batch), arrays(batch), END, dtype)
     writer.finish(dtype=dtype)
     return TokenShard(*names(folder))
 
@@ -38,7 +36,7 @@ def written(folder, batches: list[list[list[int]]], dtype: str) -> TokenShard:
 @pytest.mark.parametrize("dtype", ["uint16", "uint32"])
 @given(documents=many)
 def test_with_ends__equals_naive(dtype, documents):
-    got = with_ends(*flat(documents), END, dtype)
+    got = with_ends(arrays(documents), END, dtype)
     assert got.tolist() == naive.with_ends(documents, END)
     assert got.dtype == np.dtype(dtype).newbyteorder("<")
 
@@ -67,7 +65,7 @@ def test_token_shard_writer__files_are_little_endian(tmp_path, dtype):
 
 def test_token_shard_writer__describes_the_shard(tmp_path):
     with TokenShardWriter(*names(tmp_path)) as writer:
-        writer.add(SOURCES, *flat(DOCUMENTS), END, "uint16")
+        writer.add(SOURCES, arrays(DOCUMENTS), END, "uint16")
     writer.finish(dtype="uint16", tokenizer="train")
     assert json.loads((tmp_path / "0.json").read_text()) == {
         "corpusmill.tokens": 1, "documents": 4, "tokens": 10, "bytes": 20,
@@ -88,7 +86,7 @@ def test_token_shard__of_no_documents_is_empty(tmp_path, batches):
 def test_token_shard_writer__leaves_nothing_on_an_exception(tmp_path):
     def fail() -> None:
         with TokenShardWriter(*names(tmp_path)) as writer:
-            writer.add(SOURCES, *flat(DOCUMENTS), END, "uint16")
+            writer.add(SOURCES, arrays(DOCUMENTS), END, "uint16")
             raise KeyError
 
     with pytest.raises(KeyError):

@@ -9,14 +9,11 @@ GPT2_PATTERN = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?
 
 
 def tell(ids) -> dict:
-    """ids: one list per text, or (offsets, ids of all texts)."""
+    """ids: one list or array per text."""
     import numpy as np
 
-    if isinstance(ids, list):
-        lengths = [len(one) for one in ids]
-        flat = np.fromiter((id for one in ids for id in one), "<u4", sum(lengths))
-    else:
-        lengths, flat = np.diff(ids[0]).tolist(), ids[1].astype("<u4")
+    lengths = [len(one) for one in ids]
+    flat = np.concatenate([np.asarray(one, "<u4") for one in ids])
     digest = digest_of(json.dumps(lengths).encode() + flat.tobytes())
     return {"output": digest, "counts": {"documents": len(lengths), "tokens": int(flat.size)}}
 
@@ -26,7 +23,7 @@ def corpusmill(given) -> Work:
 
     texts = texts_of(given.corpus, int(given.bytes))
     encode = gigatoken_encoder(plain_definition(load_reference(str(given.tokenizer))))
-    return Work(lambda: encode(texts), size_of(texts), tell)
+    return Work(lambda: encode([text.encode() for text in texts]), size_of(texts), tell)
 
 
 def tokenizers(given) -> Work:
