@@ -28,6 +28,7 @@ from corpusmill.files import load_json
 SCRIPTS = ROOT / "benchmarks/peers"
 SLOW_BYTES, SLOWEST_BYTES = 8e6, 2e6  # equal within a group, so that counts can be compared
 TINY_BYTES = 1_000_000
+SHARD_BYTES = 1e8  # beside a sample in which most words are met for the first time
 PAIRING_DOCUMENTS = 1_000_000
 
 
@@ -59,12 +60,15 @@ CONTESTANTS = [
                "datasketch, legacy, `update` per shingle, as SlimPajama"),
     Contestant("sketching", "datasketch_update_batch", "libraries", SLOWEST_BYTES, "legacy",
                "datasketch, legacy, `update_batch`"),
-    Contestant("tokenizing", "corpusmill", "", SLOW_BYTES, "tokens",
-               "corpusmill (gigatoken)"),
-    Contestant("tokenizing", "tokenizers", "libraries", SLOW_BYTES, "tokens",
-               "tokenizers, `encode_batch`"),
-    Contestant("tokenizing", "tiktoken", "libraries", SLOW_BYTES, "tokens",
-               "tiktoken, the same vocabulary"),
+    *(
+        Contestant("tokenizing", name, environment, size, f"tokens, {size:.0g}", says)
+        for size in (SLOW_BYTES, SHARD_BYTES)
+        for name, environment, says in (
+            ("corpusmill", "", "corpusmill (gigatoken)"),
+            ("tokenizers", "libraries", "tokenizers, `encode_batch`"),
+            ("tiktoken", "libraries", "tiktoken, the same vocabulary"),
+        )
+    ),
     Contestant("pairing", "corpusmill", "", 0, "pairs", "corpusmill, band and pair"),
     Contestant("pairing", "duckdb", "libraries", 0, "pairs", "DuckDB, one query"),
     Contestant("pairing", "polars", "libraries", 0, "pairs", "polars, one query"),

@@ -23,7 +23,8 @@ def corpusmill(given) -> Work:
 
     texts = texts_of(given.corpus, int(given.bytes))
     encode = gigatoken_encoder(plain_definition(load_reference(str(given.tokenizer))))
-    return Work(lambda: encode([text.encode() for text in texts]), size_of(texts), tell)
+    # Text by text, as the step goes through a shard: their bytes are not held all at once.
+    return Work(lambda: [encode([text.encode()])[0] for text in texts], size_of(texts), tell)
 
 
 def tokenizers(given) -> Work:
