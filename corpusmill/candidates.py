@@ -16,8 +16,9 @@ from corpusmill.lsh import Bands, entries_in
 from corpusmill.order import Preference, best_first, order_of
 
 FAR_APART = 128
-"""Rows that are read from disk in the time of one by itself (measured: 118). If those wanted are
-further apart, nothing is read ahead: the system would read nearly the whole file for them."""
+"""Sketches of 512 bytes that are read from disk in the time of one by itself (measured: 118). If
+the rows wanted are further apart, nothing is read ahead: the system would read nearly the whole
+file for them. Of narrower rows more would be worth reading ahead, but they are cached sooner."""
 
 CHUNK_ROWS = 1 << 18
 """Sketches that are held at once."""

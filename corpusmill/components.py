@@ -53,7 +53,7 @@ def roots_among(nodes: int, one: np.ndarray, other: np.ndarray) -> np.ndarray:
 BLOCK_DOCUMENTS = 1 << 20
 
 
-def blocks_of(documents: int) -> Iterator[slice]:
+def document_blocks(documents: int) -> Iterator[slice]:
     """All documents, a bounded block of dense numbers at a time."""
     for start in range(0, documents, BLOCK_DOCUMENTS):
         yield slice(start, min(start + BLOCK_DOCUMENTS, documents))
@@ -62,7 +62,7 @@ def blocks_of(documents: int) -> Iterator[slice]:
 def paired(roots: np.ndarray) -> np.ndarray:
     """bool (documents,): whether a component holds more than this document."""
     found = np.zeros(roots.size, bool)
-    for block in blocks_of(roots.size):
+    for block in document_blocks(roots.size):
         joined = roots[block] != np.arange(block.start, block.stop)
         found[block] |= joined
         found[roots[block][joined]] = True

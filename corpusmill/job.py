@@ -28,7 +28,13 @@ def this_job() -> Iterator[SimpleNamespace]:
     if len(sys.argv) != 2:
         sys.exit(f"usage: {sys.argv[0]} LOG < JOB (a step; its rule runs it with a job as JSON)")
     with step_log(sys.argv[1]):
-        params, files = map(json.loads, sys.stdin)
+        lines = sys.stdin.readlines()
+        if len(lines) != 2:
+            raise ValueError(
+                "standard input: expected two lines of JSON, what the step is told and its paths, "
+                f"found {len(lines)} lines. A rule's command gives them; see rules/common.smk."
+            )
+        params, files = map(json.loads, lines)
         yield SimpleNamespace(
             params=SimpleNamespace(**params),
             **{side: SimpleNamespace(**as_paths(files[side])) for side in ("input", "output")},

@@ -16,7 +16,7 @@ import zstandard
 
 from corpusmill.files import DigestingFile, file_sha256
 from corpusmill.readers import joined_members, read_blocks, read_lines
-from corpusmill.texts import TextRows
+from corpusmill.texts import TextColumn, TextRows
 
 WRITE_BYTES = 1 << 20
 ZSTD_LEVEL = 3
@@ -231,6 +231,10 @@ def read_columns(path: Path, progress) -> Iterator[pa.Table]:
     path = Path(path)
     if path.suffix == ".parquet":
         for batch in _parquet_batches(path, progress):
-            yield pa.Table.from_batches([batch])
+            ends = np.cumsum(TextColumn.of(batch.column("text")).sizes())
+            marks = np.arange(BATCH_BYTES, ends[-1] if ends.size else 0, BATCH_BYTES)
+            firsts = np.unique([0, *np.searchsorted(ends, marks, "right")])
+            for first, last in itertools.pairwise([*firsts, batch.num_rows]):
+                yield pa.Table.from_batches([batch.slice(first, last - first)])
     else:
         yield from map(_columns, _whole_lines(read_blocks(str(path), progress)))

@@ -30,12 +30,12 @@ rule assign:
         mem_mb=part_memory(base=500, per_text_megabyte=0.1),
     params:
         told=told(
-            "assign",
             weights=WEIGHTS,
             fractions=FRACTIONS,
             seed=config["shuffle"]["seed"],
         ),
-        files=named_files,
+        code=code_digest("assign"),
+        paths=named_paths,
     shell:
         run_script("assign")
 
@@ -54,7 +54,8 @@ rule complete_assign:
     resources:
         mem_mb=500,
     params:
-        told=told("complete"),
-        files=named_files,
+        told=told(),
+        code=code_digest("complete"),
+        paths=named_paths,
     shell:
         run_script("complete")

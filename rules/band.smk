@@ -27,13 +27,13 @@ rule band:
         mem_mb=part_memory(base=500, per_text_megabyte=1),
     params:
         told=told(
-            "band",
             method=METHOD,
             candidates=config["dedup"]["candidates"],
             bands=BANDS,
             rows=BAND_ROWS,
         ),
-        files=named_files,
+        code=code_digest("band"),
+        paths=named_paths,
     shell:
         run_script("band")
 
@@ -53,7 +53,8 @@ rule complete_bands:
     resources:
         mem_mb=500,
     params:
-        told=told("complete"),
-        files=named_files,
+        told=told(),
+        code=code_digest("complete"),
+        paths=named_paths,
     shell:
         run_script("complete")

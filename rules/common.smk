@@ -8,28 +8,23 @@ import os
 import sys
 from pathlib import Path
 
+from snakemake.settings.types import DeploymentMethod
+
 # Tens of thousands of jobs are millions of objects that stay: looking for garbage among them all
 # the time was an eighth of a dry run.
 gc.set_threshold(1_000_000, 10, 10)
 
-# The package stands beside the Snakefile. Here it is imported by this process; scripts are
-# processes of their own, with the same Python unless environments are made for them, and find it
-# the same way.
+# The package stands beside the Snakefile and is imported from there, by this process and by jobs.
 ROOT = Path(workflow.basedir)
 sys.path.insert(0, str(ROOT))
-OWN_ENVIRONMENTS = workflow.deployment_settings.deployment_method
+IN_CONDA = DeploymentMethod.CONDA in workflow.deployment_settings.deployment_method
 JOB_ENVIRONMENT = {
-    "CORPUSMILL_PYTHON": "python" if OWN_ENVIRONMENTS else sys.executable,
-    "CORPUSMILL_SCRIPTS": str(ROOT / "scripts"),
-    "PYTHONPATH": os.pathsep.join(
-        [str(ROOT), *filter(None, [os.getenv("PYTHONPATH")])]
-    ),
+    "CORPUSMILL_PYTHON": "python" if IN_CONDA else sys.executable,
+    "CORPUSMILL_ROOT": str(ROOT),
     # Jobs hold a few large buffers for a short time. pyarrow's own allocator gives each back to
     # the system at once and a third of a scatter job went into page faults; glibc's keeps them,
     # and with this tunable (2.35 and later, others ignore it) takes huge pages where it can.
     "ARROW_DEFAULT_MEMORY_POOL": "system",
-    # A job has one core, and no linear algebra for which numpy would start threads.
-    "OPENBLAS_NUM_THREADS": "1",
     "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
 }
 os.environ.update(JOB_ENVIRONMENT)
@@ -128,31 +123,35 @@ USES_DEMO = any(
 
 
 def run_script(step):
-    """The shell command of a step, whose job is two lines of JSON: params.told, params.files.
+    """The shell command of a step, whose job is two lines of JSON: params.told, params.paths.
 
     The places of Python and of this checkout are in the environment, so that the command is the
-    same where they are others.
+    same where they are others. PYTHONPATH is not: Snakemake takes it from jobs in conda.
     """
-    script = f'"$CORPUSMILL_PYTHON" -P "$CORPUSMILL_SCRIPTS/{step}.py"'
-    return f"{script} {{log:q}} <<'JOB'\n{{params.told}}\n{{params.files}}\nJOB"
+    path = 'PYTHONPATH="$CORPUSMILL_ROOT${{PYTHONPATH:+:$PYTHONPATH}}"'
+    script = f'"$CORPUSMILL_PYTHON" -P "$CORPUSMILL_ROOT/scripts/{step}.py"'
+    return f"{path} {script} {{log:q}} <<'JOB'\n{{params.told}}\n{{params.paths}}\nJOB"
 
 
-def told(step, **params):
-    """The param `told`: what a step's script is told; the step is run again when it changes.
+def code_digest(step):
+    """Reruns a step when its script, or code that it imports, changes."""
+    return digest_of_code(ROOT, ROOT / "scripts" / f"{step}.py")
 
-    params: values, or functions of the wildcards. Code that the script imports counts among them.
+
+def told(**values):
+    """The param `told`: what a step's script is told, wildcards among it; the step is run again
+    when it changes.
+
+    values: as they are, or functions of the wildcards.
     """
-    constants = {"code": digest_of_code(ROOT, ROOT / "scripts" / f"{step}.py")} | params
 
     def as_json(wildcards):
-        return json.dumps(
-            {
-                name: value(wildcards) if callable(value) else value
-                for name, value in constants.items()
-            }
-            | dict(wildcards.items()),
-            sort_keys=True,
-        )
+        assert not values.keys() & wildcards.keys(), values.keys()
+        asked = {
+            name: value(wildcards) if callable(value) else value
+            for name, value in values.items()
+        }
+        return json.dumps(asked | dict(wildcards.items()), sort_keys=True)
 
     return quickly_called(as_json)
 
@@ -165,8 +164,8 @@ def quickly_called(function):
 
 
 @quickly_called
-def named_files(wildcards, input, output):
-    """The param `files`: input and output of a job by their names in the rule."""
+def named_paths(wildcards, input, output):
+    """The param `paths`: input and output of a job by their names in the rule."""
     return json.dumps({"input": dict(input.items()), "output": dict(output.items())})
 
 

@@ -25,12 +25,12 @@ rule evaluation:
         mem_mb=held_out_memory(base=600, bytes_per_text=160),
     params:
         told=told(
-            "evaluation",
             files=described_held_out_files,
             most=of_sources("max_malformed_fraction", 0),
             mode=config["normalize"]["mode"],
         ),
-        files=named_files,
+        code=code_digest("evaluation"),
+        paths=named_paths,
     shell:
         run_script("evaluation")
 
@@ -51,8 +51,9 @@ rule holdout:
     resources:
         mem_mb=held_out_memory(base=600, bytes_per_text=160),
     params:
-        told=told("holdout"),
-        files=named_files,
+        told=told(),
+        code=code_digest("holdout"),
+        paths=named_paths,
     shell:
         run_script("holdout")
 
@@ -75,9 +76,9 @@ rule decontaminate:
         mem_mb=held_out_memory(base=600, bytes_per_text=20),
     params:
         told=told(
-            "decontaminate",
             first=first_part_of_block,
         ),
-        files=named_files,
+        code=code_digest("decontaminate"),
+        paths=named_paths,
     shell:
         run_script("decontaminate")

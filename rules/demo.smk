@@ -18,7 +18,8 @@ rule demo:
     resources:
         mem_mb=1000,
     params:
-        told=told("demo"),
-        files=named_files,
+        told=told(),
+        code=code_digest("demo"),
+        paths=named_paths,
     shell:
         run_script("demo")

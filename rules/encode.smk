@@ -26,7 +26,8 @@ rule encode:
     resources:
         mem_mb=shard_memory(base=1200, per_text_megabyte=0.5),
     params:
-        told=told("encode"),
-        files=named_files,
+        told=told(),
+        code=code_digest("encode"),
+        paths=named_paths,
     shell:
         run_script("encode")

@@ -20,10 +20,10 @@ rule filter:
         mem_mb=part_memory(base=500, per_text_megabyte=0.1),
     params:
         told=told(
-            "filter",
             min_chars=config["filter"]["min_chars"],
             prefer=config["dedup"]["prefer"],
         ),
-        files=named_files,
+        code=code_digest("filter"),
+        paths=named_paths,
     shell:
         run_script("filter")

@@ -22,10 +22,10 @@ rule gather:
         mem_mb=shard_memory(base=500, per_text_megabyte=4),
     params:
         told=told(
-            "gather",
             shards=SHARDS,
             format=config["output"]["format"],
         ),
-        files=named_files,
+        code=code_digest("gather"),
+        paths=named_paths,
     shell:
         run_script("gather")

@@ -23,12 +23,12 @@ rule group:
         mem_mb=documents_memory(base=800, bytes_per_document=8),
     params:
         told=told(
-            "group",
             threshold=config["dedup"]["threshold"],
             permutations=PERMUTATIONS,
             bins=BINS,
             engine=config["dedup"]["engine"],
         ),
-        files=named_files,
+        code=code_digest("group"),
+        paths=named_paths,
     shell:
         run_script("group")

@@ -25,11 +25,11 @@ rule normalize:
         mem_mb=part_memory(base=600, per_text_megabyte=0.5),
     params:
         told=told(
-            "normalize",
             files=described_files_of_part,
             mode=config["normalize"]["mode"],
         ),
-        files=named_files,
+        code=code_digest("normalize"),
+        paths=named_paths,
     shell:
         run_script("normalize")
 
@@ -52,9 +52,9 @@ rule admit:
         mem_mb=500,
     params:
         told=told(
-            "admit",
             most=of_sources("max_malformed_fraction", 0),
         ),
-        files=named_files,
+        code=code_digest("admit"),
+        paths=named_paths,
     shell:
         run_script("admit")

@@ -21,10 +21,9 @@ rule pair:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=bucket_memory(base=700, bytes_per_entry=100),
+        mem_mb=bucket_memory(base=700, bytes_per_entry=125),
     params:
         told=told(
-            "pair",
             buckets=BUCKETS,
             method=METHOD,
             bands=BANDS,
@@ -34,7 +33,8 @@ rule pair:
             preference=PREFERENCE,
             entries=BUCKET_ENTRIES,
         ),
-        files=named_files,
+        code=code_digest("pair"),
+        paths=named_paths,
     shell:
         run_script("pair")
 
@@ -53,7 +53,8 @@ rule complete_pairs:
     resources:
         mem_mb=500,
     params:
-        told=told("complete"),
-        files=named_files,
+        told=told(),
+        code=code_digest("complete"),
+        paths=named_paths,
     shell:
         run_script("complete")

@@ -17,9 +17,9 @@ rule plan:
         mem_mb=500,
     params:
         told=told(
-            "plan",
             lines=lines_of_plan,
         ),
-        files=named_files,
+        code=code_digest("plan"),
+        paths=named_paths,
     shell:
         run_script("plan")

@@ -36,12 +36,12 @@ rule extract:
         mem_mb=largest_part_memory(base=600, per_text_megabyte=3),
     params:
         told=told(
-            "extract",
             first=first_part_of_block,
             bins=BINS,
             preference=PREFERENCE,
         ),
-        files=named_files,
+        code=code_digest("extract"),
+        paths=named_paths,
     shell:
         run_script("extract")
 
@@ -60,8 +60,9 @@ rule complete_extract:
     resources:
         mem_mb=500,
     params:
-        told=told("complete"),
-        files=named_files,
+        told=told(),
+        code=code_digest("complete"),
+        paths=named_paths,
     shell:
         run_script("complete")
 
@@ -82,13 +83,13 @@ rule resolve:
         mem_mb=largest_part_memory(base=700, per_text_megabyte=5),
     params:
         told=told(
-            "resolve",
             resolve=config["dedup"]["resolve"],
             threshold=config["dedup"]["threshold"],
             permutations=PERMUTATIONS,
             shingle_chars=config["minhash"]["shingle_chars"],
         ),
-        files=named_files,
+        code=code_digest("resolve"),
+        paths=named_paths,
     shell:
         run_script("resolve")
 
@@ -107,8 +108,9 @@ rule complete_resolve:
     resources:
         mem_mb=500,
     params:
-        told=told("complete"),
-        files=named_files,
+        told=told(),
+        code=code_digest("complete"),
+        paths=named_paths,
     shell:
         run_script("complete")
 
@@ -131,10 +133,10 @@ rule guard:
         mem_mb=500,
     params:
         told=told(
-            "guard",
             max_group_texts=config["dedup"]["max_group_texts"],
             most=of_sources("max_duplicate_fraction", 0.9),
         ),
-        files=named_files,
+        code=code_digest("guard"),
+        paths=named_paths,
     shell:
         run_script("guard")

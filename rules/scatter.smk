@@ -27,11 +27,11 @@ rule scatter:
         mem_mb=part_memory(base=500, per_text_megabyte=3),
     params:
         told=told(
-            "scatter",
             shards=SHARDS,
             seed=config["shuffle"]["seed"],
         ),
-        files=named_files,
+        code=code_digest("scatter"),
+        paths=named_paths,
     shell:
         run_script("scatter")
 
@@ -50,7 +50,8 @@ rule complete_scatter:
     resources:
         mem_mb=500,
     params:
-        told=told("complete"),
-        files=named_files,
+        told=told(),
+        code=code_digest("complete"),
+        paths=named_paths,
     shell:
         run_script("complete")

@@ -24,9 +24,9 @@ rule sign:
         ),
     params:
         told=told(
-            "sign",
             minhash=config["minhash"] | {"permutations": PERMUTATIONS},
         ),
-        files=named_files,
+        code=code_digest("sign"),
+        paths=named_paths,
     shell:
         run_script("sign")

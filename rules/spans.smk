@@ -30,13 +30,13 @@ rule span:
         mem_mb=part_memory(base=700, per_text_megabyte=1),
     params:
         told=told(
-            "span",
             unit=SPAN_UNIT,
             width=SPAN_WIDTH,
             min_chars=config["spans"]["min_chars"],
             takes_part=of_sources("cut_spans", True),
         ),
-        files=named_files,
+        code=code_digest("span"),
+        paths=named_paths,
     shell:
         run_script("span")
 
@@ -56,8 +56,9 @@ rule complete_spans:
     resources:
         mem_mb=500,
     params:
-        told=told("complete"),
-        files=named_files,
+        told=told(),
+        code=code_digest("complete"),
+        paths=named_paths,
     shell:
         run_script("complete")
 
@@ -78,11 +79,11 @@ rule repeat:
         mem_mb=bucket_memory(base=500, bytes_per_entry=160),
     params:
         told=told(
-            "repeat",
             buckets=SPAN_BUCKETS,
             entries=BUCKET_ENTRIES,
         ),
-        files=named_files,
+        code=code_digest("repeat"),
+        paths=named_paths,
     shell:
         run_script("repeat")
 
@@ -101,8 +102,9 @@ rule complete_repeats:
     resources:
         mem_mb=500,
     params:
-        told=told("complete"),
-        files=named_files,
+        told=told(),
+        code=code_digest("complete"),
+        paths=named_paths,
     shell:
         run_script("complete")
 
@@ -126,10 +128,10 @@ rule cut:
         mem_mb=part_memory(base=800, per_text_megabyte=1),
     params:
         told=told(
-            "cut",
             unit=SPAN_UNIT,
             width=SPAN_WIDTH,
         ),
-        files=named_files,
+        code=code_digest("cut"),
+        paths=named_paths,
     shell:
         run_script("cut")

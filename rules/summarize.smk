@@ -29,8 +29,9 @@ rule ledger:
     resources:
         mem_mb=part_memory(base=500, per_text_megabyte=0.3),
     params:
-        told=told("ledger"),
-        files=named_files,
+        told=told(),
+        code=code_digest("ledger"),
+        paths=named_paths,
     shell:
         run_script("ledger")
 
@@ -50,8 +51,9 @@ rule recall:
     resources:
         mem_mb=500,
     params:
-        told=told("recall"),
-        files=named_files,
+        told=told(),
+        code=code_digest("recall"),
+        paths=named_paths,
     shell:
         run_script("recall")
 
@@ -78,10 +80,10 @@ rule summarize:
         mem_mb=500,
     params:
         told=told(
-            "summarize",
             config_digest=config_digest(),
             span_unit=SPAN_UNIT,
         ),
-        files=named_files,
+        code=code_digest("summarize"),
+        paths=named_paths,
     shell:
         run_script("summarize")

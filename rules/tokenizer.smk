@@ -20,12 +20,12 @@ rule tokenizer:
         mem_mb=2000,
     params:
         told=told(
-            "tokenizer",
             source=config["tokenizer"]["source"],
             train_vocabulary=config["tokenizer"]["train_vocabulary"],
             end_of_text=config["tokenizer"]["end_of_text"],
             engine=config["tokenizer"]["engine"],
         ),
-        files=named_files,
+        code=code_digest("tokenizer"),
+        paths=named_paths,
     shell:
         run_script("tokenizer")

@@ -30,8 +30,9 @@ rule verify:
     resources:
         mem_mb=shard_memory(base=1000, per_text_megabyte=0.5),
     params:
-        told=told("verify"),
-        files=named_files,
+        told=told(),
+        code=code_digest("verify"),
+        paths=named_paths,
     shell:
         run_script("verify")
 
@@ -54,8 +55,9 @@ rule join:
     resources:
         mem_mb=500,
     params:
-        told=told("join"),
-        files=named_files,
+        told=told(),
+        code=code_digest("join"),
+        paths=named_paths,
     shell:
         run_script("join")
 
@@ -87,7 +89,6 @@ rule manifest:
         mem_mb=500,
     params:
         told=told(
-            "manifest",
             generation=GENERATION,
             numbers={
                 "parts": PART_NAMES,
@@ -96,6 +97,7 @@ rule manifest:
                 "text_ending": TEXT_ENDING,
             },
         ),
-        files=named_files,
+        code=code_digest("manifest"),
+        paths=named_paths,
     shell:
         run_script("manifest")

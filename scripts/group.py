@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from corpusmill.arrays import array_writer, save_array
-from corpusmill.components import ENGINES, bins_of, blocks_of, paired
+from corpusmill.components import ENGINES, bins_of, document_blocks, paired
 from corpusmill.document_ids import dense_numbers, starts_of_parts
 from corpusmill.edges import certain_matches, edge_blocks, undecided
 from corpusmill.files import load_json
@@ -43,7 +43,7 @@ def group(
     roots = ENGINES[engine](blocks(), part_starts)
     in_pair = paired(roots)
     with array_writer(labels, roots.shape, np.uint32) as append:
-        for block in blocks_of(roots.size):
+        for block in document_blocks(roots.size):
             append(bins_of(roots[block], in_pair[block], needs_text[block], bins))
     save_array(starts, part_starts)
     logging.info("%d documents, %d of them in pairs, the texts of %d to be compared", roots.size,

@@ -57,6 +57,7 @@ def pair(
             logging.info("band %d: %d pairs", share.band, len(found[-1]))
             progress.advance(1)
     edges = np.concatenate(found)
+    del found
     edges = edges[np.lexsort((edges["b"], edges["a"]))]
     save_array(pairs, edges)
     save_json(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpusmill.components import ENGINES, bins_of, blocks_of, paired, roots_among
+from corpusmill.components import ENGINES, bins_of, document_blocks, paired, roots_among
 from corpusmill.document_ids import dense_numbers, starts_of_parts
 from corpusmill.kernels.components import PAIRS_AT_ONCE
 
@@ -114,6 +114,6 @@ def test_bins_of__do_not_depend_on_the_block(monkeypatch):
     expected = bins_of(roots, in_pair, needs, 3).tolist()
     monkeypatch.setattr("corpusmill.components.BLOCK_DOCUMENTS", 3)
     assert paired(roots).tolist() == in_pair.tolist()
-    blocks = [bins_of(roots[b], in_pair[b], needs[b], 3) for b in blocks_of(roots.size)]
+    blocks = [bins_of(roots[b], in_pair[b], needs[b], 3) for b in document_blocks(roots.size)]
     assert [len(block) for block in blocks] == [3, 3, 3, 1]
     assert np.concatenate(blocks).tolist() == expected

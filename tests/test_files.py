@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpusmill.arrays import load_array, save_array
 from corpusmill.files import DigestingFile, file_sha256, load_json, replacing, save_json
 
 
@@ -79,15 +78,6 @@ def test_replacing__lets_writers_of_longer_names_be(tmp_path):
         other.write_bytes(b"other")
         write(tmp_path / "train", b"1")
     assert names(tmp_path) == ["train", "train.bin"]
-
-
-@pytest.mark.parametrize("shape", [(0,), (0, 4), (3, 0), (5, 2)])
-def test_load_array__gives_back_a_read_only_view(tmp_path, shape):
-    array = np.arange(np.prod(shape), dtype=np.uint32).reshape(shape)
-    save_array(tmp_path / "a.npy", array)
-    got = load_array(tmp_path / "a.npy")
-    assert (got.dtype, got.shape, got.tolist()) == (array.dtype, shape, array.tolist())
-    assert not got.flags.writeable
 
 
 def test_load_json__gives_back_what_was_saved(tmp_path):

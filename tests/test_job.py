@@ -51,10 +51,21 @@ def test_job__without_a_log_says_how_it_is_used(run):
     assert log is None
 
 
-@pytest.mark.parametrize("job", ["", "{}", "no JSON\n{}\n"])
-def test_job__that_is_none_ends_with_one_line(run, job):
+@pytest.mark.parametrize(
+    ("job", "says"),
+    [("", "found 0 lines"), ("{}", "found 1 lines"), ("no JSON\n{}\n", "Expecting value")],
+)
+def test_job__that_is_none_ends_with_one_line(run, job, says):
     done, log = run(job, "step.log")
     assert done.returncode == 1
     assert done.stderr.startswith("error: ")
+    assert says in done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert "Traceback" in log
+
+
+@pytest.mark.parametrize("step", ["admit", "complete", "guard", "join", "plan", "summarize"])
+def test_small_steps__start_without_numpy(step):
+    code = f"import sys, scripts.{step}; sys.exit('numpy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False)
+    assert done.returncode == 0

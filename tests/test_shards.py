@@ -218,6 +218,17 @@ def test_read_columns__are_those_of_read_shard(format, rows, batch_bytes):
     assert got == [{"text": one.text, **msgspec.structs.asdict(one.corpusmill)} for one in expected]
 
 
+def test_read_columns__of_parquet_hold_batch_bytes_and_a_text(write, progress, monkeypatch):
+    lengths = [0, 0, 90, 5, 5, 300, 40, 60, 0]
+    path, _ = write([(n, n, 0, "s", "x" * n, b"") for n in lengths], "parquet")
+    monkeypatch.setattr(shards, "BATCH_BYTES", 100)
+    columns = [batch.column("text").to_pylist() for batch in read_columns(path, progress)]
+    sizes = [[len(text) for text in column] for column in columns]
+    assert len(sizes) > 2
+    assert sorted(size for batch in sizes for size in batch) == sorted(lengths)
+    assert all(sum(batch[:-1]) <= 100 for batch in sizes)
+
+
 def test_read_columns__a_number_beyond_a_double_is_no_fault(write, progress):
     path, _ = write([(1, 2, 0, "s", "x", b'"n":1e999'), *ROWS], "jsonl.zst")
     (batch,) = read_columns(path, progress)

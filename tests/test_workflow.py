@@ -170,15 +170,57 @@ def test_config_change__reruns_what_depends_on_it(milled, change, reruns, stays)
     assert not stays & set(listed)
 
 
-def test_code_change__reruns_the_rules_that_import_it(milled, tmp_path):
-    folder, _ = milled
-    checkout = tmp_path / "checkout"
+def copied_to(checkout: Path) -> Path:
+    """A checkout of one's own."""
     names = ["Snakefile", "config.yaml", "config.schema.yaml", "rules", "scripts", "corpusmill",
              "envs", "profiles"]  # fmt: skip
     checkout.mkdir()
     subprocess.run(["cp", "-r", "--preserve=timestamps", *(str(ROOT / n) for n in names),
                     str(checkout)], check=True)  # fmt: skip
+    return checkout
 
+
+def test_source_change__reruns_what_is_told_of_it(milled):
+    folder, config = milled
+    sources = [source | {"weight": 2} for source in config["sources"]]
+    (folder / "change.yaml").write_text(yaml.safe_dump({"sources": sources}))
+    listed = dry(folder, "--configfile", "mine.yaml", "change.yaml")
+    assert {"pair", "assign", "scatter"} <= set(listed)
+    assert not {"normalize", "filter", "sign", "band"} & set(listed)
+    sources = [source | {"text_field": "content"} for source in config["sources"]]
+    (folder / "change.yaml").write_text(yaml.safe_dump({"sources": sources}))
+    assert "normalize" in dry(folder, "--configfile", "mine.yaml", "change.yaml")
+
+
+def test_script_change__reruns_its_rule(milled, tmp_path):
+    folder, _ = milled
+    script = copied_to(tmp_path / "checkout") / "scripts/group.py"
+    script.write_text(script.read_text() + "# no code\n")
+    assert "group" not in dry(folder, checkout=script.parents[1])
+    script.write_text(script.read_text() + "group\n")
+    listed = set(dry(folder, checkout=script.parents[1]))
+    assert {"group", "assign"} <= listed
+    assert not {"normalize", "filter", "sign", "pair"} & listed
+
+
+def test_odd_names__of_files_and_of_the_checkout(tmp_path, monkeypatch):
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+    checkout = copied_to(tmp_path / "check  out {1}")
+    folder = tmp_path / "run"
+    for n in range(700):  # a command longer than Linux takes as one argument
+        name = f'it\'s {{x}} $y `z` "ü" {n} that has a very long name indeed, as some have.jsonl'
+        write_jsonl(folder / "raw" / name, [{"text": document(n)}])
+    config = {
+        "sources": [{"name": "odd", "files": ["raw/*.jsonl"]}],
+        "tokenizer": {"source": "train", "train_vocabulary": 512},
+    }
+    mill(folder, config, checkout=checkout)
+    assert summary(folder)["documents"]["kept"] == 700
+
+
+def test_code_change__reruns_the_rules_that_import_it(milled, tmp_path):
+    folder, _ = milled
+    checkout = copied_to(tmp_path / "checkout")
     kernel = checkout / "corpusmill/kernels/components.py"
     kernel.write_text(kernel.read_text().replace('"""Connected', '"""All connected'))
     assert "group" not in dry(folder, checkout=checkout)

@@ -28,10 +28,13 @@ def snakemake(folder: Path, *arguments: str, checkout: Path = ROOT) -> subproces
     )  # fmt: skip
 
 
-def mill(folder: Path, config: dict, *arguments: str) -> subprocess.CompletedProcess:
+def mill(
+    folder: Path, config: dict, *arguments: str, checkout: Path = ROOT
+) -> subprocess.CompletedProcess:
     """A run of `config` in `folder` that must succeed."""
     (folder / "mine.yaml").write_text(yaml.safe_dump(config))
-    done = snakemake(folder, "--configfile", "mine.yaml", "--cores", "2", *arguments)
+    asked = ("--configfile", "mine.yaml", "--cores", "2", *arguments)
+    done = snakemake(folder, *asked, checkout=checkout)
     assert done.returncode == 0, done.stdout + done.stderr
     return done
 

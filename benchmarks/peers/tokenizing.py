@@ -35,7 +35,13 @@ def tokenizers(given) -> Work:
     tokenizer.encode_special_tokens = True
 
     def run():
-        return [one.ids for one in tokenizer.encode_batch(texts, add_special_tokens=False)]
+        # So many at a time: what else it finds of a text is not held for all at once.
+        batches = (texts[first : first + 256] for first in range(0, len(texts), 256))
+        return [
+            one.ids
+            for batch in batches
+            for one in tokenizer.encode_batch(batch, add_special_tokens=False)
+        ]
 
     return Work(run, size_of(texts), tell)
 
