@@ -58,6 +58,11 @@ def list_inputs(sources: list[dict], generated: dict[str, int]) -> list[InputFil
                 )
             paths |= files
         for path in sorted(paths):
+            if "{" in path:
+                raise ValueError(
+                    f'source "{name}": {path} has a brace in its name, which Snakemake takes for '
+                    "a wildcard. Rename it, or give it another name by a link."
+                )
             file = os.path.realpath(path)
             if file in owners:
                 other = owners[file]

@@ -70,6 +70,12 @@ def test_list_inputs__refuse_a_pattern_without_files(here, tmp_path):
         list_inputs([source("web", "*.jsonl")], {})
 
 
+def test_list_inputs__refuse_a_name_with_a_brace(here):
+    here("a{b}.jsonl")
+    with pytest.raises(ValueError, match=r"a\{b\}\.jsonl has a brace"):
+        list_inputs([source("s", "*.jsonl")], {})
+
+
 def test_list_inputs__refuse_a_file_of_two_sources(here):
     here("a.jsonl")
     with pytest.raises(ValueError, match=r'a\.jsonl belongs to source "two" and to source "one"'):

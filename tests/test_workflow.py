@@ -205,10 +205,10 @@ def test_script_change__reruns_its_rule(milled, tmp_path):
 
 def test_odd_names__of_files_and_of_the_checkout(tmp_path, monkeypatch):
     monkeypatch.delenv("PYTHONPATH", raising=False)
-    checkout = copied_to(tmp_path / "check  out {1}")
+    checkout = copied_to(tmp_path / "check  out $HOME")
     folder = tmp_path / "run"
     for n in range(700):  # a command longer than Linux takes as one argument
-        name = f'it\'s {{x}} $y `z` "ü" {n} that has a very long name indeed, as some have.jsonl'
+        name = f'it\'s $y `z` "ü" {n} that has a very long name indeed, as some have.jsonl'
         write_jsonl(folder / "raw" / name, [{"text": document(n)}])
     config = {
         "sources": [{"name": "odd", "files": ["raw/*.jsonl"]}],
