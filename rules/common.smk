@@ -89,7 +89,7 @@ BLOCK_NAMES = [f"{block:05d}" for block in range(-(-len(PARTS) // BLOCK_PARTS))]
 # What jobs are cut by before a document is read: as web pages are on average. Smaller documents
 # are more of them; a pair job then takes its bucket in several pieces.
 EXPECTED_DOCUMENT_BYTES = 2000
-# What memory is asked for that something of every document is held in.
+# For the memory of jobs that hold something of every document: few corpora have shorter ones.
 LEAST_DOCUMENT_BYTES = 500
 BUCKET_ENTRIES = config["input"]["part_bytes"] // 16
 BUCKETS = bucket_count(

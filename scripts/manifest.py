@@ -89,11 +89,7 @@ def manifest(
 if __name__ == "__main__":
     with this_job() as job:
         files = job.input
-        balanced_account(
-            files.accounts,
-            files.text_facts,
-            files.facts,
-        )
+        balanced_account(files.accounts, files.text_facts, files.facts)
         remove_stale(files.joined, **job.params.numbers)
         manifest(
             texts=list(zip(files.texts, files.text_facts, strict=True)),
