@@ -1,0 +1,152 @@
+"""Configurations over every key of the schema that fit together."""
+
+import random
+
+import yaml
+from workflow import ROOT
+
+SHIPPED = yaml.safe_load((ROOT / "config.yaml").read_text("utf-8"))
+SCHEMA = yaml.safe_load((ROOT / "config.schema.yaml").read_text("utf-8"))["properties"]
+
+PREFER_KINDS = ["integers", "decimals", "texts", "dates", "dates and texts"]
+
+
+def laid_over(shipped: dict, config: dict) -> dict:
+    """The whole configuration, as Snakemake makes it of the shipped one and the user's."""
+    whole = dict(shipped)
+    for key, value in config.items():
+        both = isinstance(value, dict) and isinstance(shipped.get(key), dict)
+        whole[key] = laid_over(shipped[key], value) if both else value
+    return whole
+
+
+def whole(config: dict) -> dict:
+    return laid_over(SHIPPED, config)
+
+
+def _often(random: random.Random, usual, others: list, chance: float = 0.5):
+    return random.choice(others) if random.random() < chance else usual
+
+
+def _minhash(random: random.Random) -> dict:
+    return {
+        "scheme": _often(random, "affine32", ["legacy"], 0.25),
+        "permutations": _often(random, 128, [1, 2, 8, 16, 32, 64, 100, 256]),
+        "shingle_chars": _often(random, 13, [1, 2, 3, 5, 8, 25, 256]),
+        "seed": _often(random, 1, [0, 2, 2**32 - 1]),
+    }
+
+
+def _bands(random: random.Random, permutations: int) -> tuple:
+    if permutations >= 126 and random.random() < 0.4:
+        return 21, 6
+    if permutations >= 2 and random.random() < 0.4:
+        return "auto", "auto"
+    rows = random.choice([rows for rows in (1, 2, 3, 4, 6, 13) if rows <= permutations])
+    return random.choice([permutations // rows, max(1, permutations // rows // 2)]), rows
+
+
+def _dedup(random: random.Random, permutations: int) -> dict:
+    method = _often(random, "verified", ["sketch", "exact"], 0.4)
+    bands, rows = _bands(random, permutations)
+    prefer = {"field": None, "order": random.choice(["highest", "lowest"])}
+    if random.random() < 0.4:
+        prefer["field"] = random.choice(["score", "date", "Größe", "corpusmill", "a b"])
+    return {
+        "method": method,
+        "threshold": _often(random, 0.8, [0.05, 0.3, 0.5, 0.7, 0.75, 0.9, 0.95, 0.99, 0.625]),
+        "bands": bands,
+        "rows": rows,
+        "candidates": _often(random, "kept", ["all"], 0.35),
+        "resolve": "component"
+        if method == "sketch"
+        else _often(random, "kept", ["component"], 0.3),
+        "earlier_first": random.random() < 0.6,
+        "prefer": prefer,
+        "max_group_texts": _often(random, 10_000, [None, None, 1000, 200, 2, 5, 30], 0.25),
+        "engine": _often(random, "union_find", ["networkit"], 0.15),
+    }
+
+
+def _splits(random: random.Random) -> dict:
+    few = [0, 0, 0.005, 0.05, 0.1, 0.3]
+    shares = {"validation": random.choice(few), "test": random.choice(few)}
+    return {"validation": 0.5, "test": 0.49} if random.random() < 0.05 else shares
+
+
+def settings(random: random.Random) -> dict:
+    """Every key but `sources` and `tokenizer.source`."""
+    minhash = _minhash(random)
+    unit = _often(random, "none", ["line", "paragraph", "sentence"], 0.5)
+    return {
+        "input": {"part_bytes": _often(random, 65536, [131_072, 268_435_456, 268_435_456], 0.7)},
+        "normalize": {"mode": _often(random, "nfc", ["ftfy", "none"], 0.45)},
+        "spans": {
+            "unit": unit,
+            "min_chars": _often(random, 50, [1, 10, 30, 80]),
+            "width": _often(random, 3, [1, 2, 4]),
+        },
+        "filter": {"min_chars": _often(random, 200, [0, 1, 5, 13, 30, 100, 300], 0.7)},
+        "minhash": minhash,
+        "dedup": _dedup(random, minhash["permutations"]),
+        "splits": _splits(random),
+        "shuffle": {"seed": _often(random, 42, [0, 1, 2**63, 2**70])},
+        "output": {
+            "format": _often(random, "jsonl.zst", ["parquet"]),
+            "shard_bytes": _often(random, 65536, [100_000, 268_435_456], 0.5),
+            "join": random.random() < 0.4,
+        },
+        "tokenizer": tokenizer(random),
+    }
+
+
+def tokenizer(random: random.Random) -> dict:
+    """`source` is `train` or the kind of small_tokenizers.py that is to be made."""
+    chosen = {
+        "source": "train",
+        "end_of_text": _often(random, "auto", ["<|endoftext|>"], 0.3),
+        "engine": _often(random, "auto", ["reference", "gigatoken"]),
+        "train_vocabulary": _often(random, 300, [301, 400, 1000]),
+    }
+    if "max_lost_fraction" in SCHEMA["tokenizer"]["properties"]:
+        chosen["max_lost_fraction"] = _often(random, 0.001, [0, 0.01, 0.2], 0.4)
+    if random.random() < 0.45:
+        kinds = ["byte-level", "byte-level NFC", "metaspace", "wordpiece", "without fallback"]
+        chosen["source"] = random.choice(kinds)
+        chosen["engine"] = _often(random, "auto", ["reference"])
+        lossy = chosen["source"] in kinds[3:]
+        if lossy and "max_lost_fraction" in chosen and random.random() < 0.7:
+            chosen["max_lost_fraction"] = 1
+    return chosen
+
+
+def source_keys(random: random.Random) -> dict:
+    """What a milled source may have beside its name and files."""
+    keys = {}
+    if random.random() < 0.4:
+        keys["weight"] = random.choice([0, 0.5, 0.5, 1, 2, 2.5, 3.0, 0.01])
+    if random.random() < 0.5:
+        keys["priority"] = random.choice([0, 1, 1, 2, 5, 1_000_000])
+    if random.random() < 0.3:
+        keys["cut_spans"] = random.random() < 0.4
+    # Copies are the point here, so a guard at 0.9 would stop half of the runs.
+    if random.random() < 0.93:
+        keys["max_duplicate_fraction"] = 1
+    elif random.random() < 0.5:
+        keys["max_duplicate_fraction"] = random.choice([0, 0.1, 0.5])
+    return keys
+
+
+def reached(config: dict) -> dict[str, object]:
+    """Key of the schema -> its value in a whole configuration, sources as a list of values."""
+    flat = {}
+    for section, values in config.items():
+        if section == "sources":
+            continue
+        for key, value in values.items():
+            for deeper, inner in value.items() if isinstance(value, dict) else [(None, value)]:
+                flat[f"{section}.{key}" + (f".{deeper}" if deeper else "")] = inner
+    for key in SCHEMA["sources"]["items"]["properties"]:
+        if key not in ("name", "files"):
+            flat[f"sources[].{key}"] = [source.get(key) for source in config["sources"]]
+    return flat
