@@ -10,10 +10,10 @@ from pathlib import Path
 
 import oracle
 import yaml
-from workflow import snakemake
 
 from fuzz import configs
 from fuzz.corpora import generate
+from fuzz.warm import snakemake
 
 ONE_LINE_FAULTS = ("ValueError", "OSError", "FileNotFoundError")
 """What a step may fail with: wrong input, told in one line."""

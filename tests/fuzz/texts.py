@@ -35,7 +35,7 @@ ODD = {
     "separators": "one\u2028two\u2029three\x85four\x1cfive\x1dsix\x1eseven\x1feight",
     "line ends": "one\r\ntwo\rthree\n\rfour\x0bfive\x0csix\n\n\n",
     "spaces": "a\u00a0b\u1680c\u2002d\u2009e\u202ff\u205fg\u3000h\u200bi\u2060j\ufeffk\u180el",
-    "directions": "\u202eleft\u202c \u05e9\u05dc\u05d5\u05dd \u0645\u0631\u062d\u0628\u200f \u2066x\u2069",
+    "directions": "\u202eleft\u202c \u05e9\u05dc\u05d5\u05dd \u0645\u0631\u200f \u2066x\u2069",
     "byte order mark": "\ufeffstarts with a mark",
     "special tokens": "<|endoftext|> <think> </think> <|im_start|>user [UNK] [SEP] <unk> </s> ##",
     "spaced marks": "▁ ▁▁the Ġ Ċ <0x0A> <0xE9>",
