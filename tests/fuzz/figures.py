@@ -16,13 +16,10 @@ def account(results: list[dict]) -> str:
     refused = Counter(result["refused_by"] for result in results if result["refused"])
     lines = [
         f"runs {len(results)}, " + ", ".join(f"{name} {sums[name]:,}" for name in sums),
-        f"refused as they have to be or not: {sum(refused.values())} {dict(refused)}",
+        f"refused as they have to be: {sum(refused.values())}, by {dict(refused)}",
         f"seconds per seed {mean(results, 'seconds')}, of the mill {mean(results, 'mill_seconds')}",
-        "",
-        *reached_lines(results),
-        "",
+        *reached_lines([result for result in results if result["reached"]]),
         *made_lines(results),
-        "",
         f"discrepancies: {len(found)} of {len(results)} runs",
         *(f"seed {result['seed']}: {result['differences'][0]}" for result in found),
     ]
@@ -35,6 +32,8 @@ def mean(results: list[dict], name: str) -> float:
 
 def reached_lines(results: list[dict]) -> list[str]:
     """Every key of the schema with the values that runs had, most frequent first."""
+    if not results:
+        return []
     by_key: dict[str, Counter] = {}
     for result in results:
         for key, value in result["reached"].items():
