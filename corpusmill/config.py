@@ -71,6 +71,19 @@ def _conflicts(config: dict) -> Iterator[str]:
         yield "splits: validation + test leave nothing for train. Lower them below 1 together."
 
 
+def refuse_config_without_sources(config_files: list[Path], given: dict) -> None:
+    """Raise ValueError if config files were named and none of them names a source.
+
+    given: what they and --config say. The demo, whose sources config.yaml has, is not meant then.
+    """
+    if config_files and "sources" not in given:
+        raise ValueError(
+            f"{', '.join(map(str, config_files))}: no sources, so this would mill the bundled "
+            "demo. Name your sources; or, for the demo with these settings, name the shipped "
+            "config.yaml before this file: --configfile config.yaml mine.yaml"
+        )
+
+
 def milled_sources(config: dict) -> list[dict]:
     """The sources that make the corpus."""
     return [source for source in config["sources"] if not source.get("held_out")]

@@ -64,6 +64,7 @@ rule summarize:
         text_facts=shards_of_all("results/corpus/{split}/{shard}.json"),
         facts=shards_of_all("results/tokens/{split}/{shard}.json"),
         duplicates="results/duplicates.json",
+        plan="results/plan/parts.jsonl",
         recall=[f"{DEMO}/recall.json"] if USES_DEMO else [],
         # Last: the times of all rules are in it.
         manifest="results/manifest.json",
@@ -82,6 +83,7 @@ rule summarize:
         told=told(
             config_digest=config_digest(),
             span_unit=SPAN_UNIT,
+            made=made_files,
         ),
         code=code_digest("summarize"),
         paths=named_paths,

@@ -90,12 +90,8 @@ rule manifest:
     params:
         told=told(
             generation=GENERATION,
-            numbers={
-                "parts": PART_NAMES,
-                "others": numbers_of_folders(),
-                "shards": SHARDS,
-                "text_ending": TEXT_ENDING,
-            },
+            sources=list(WEIGHTS),
+            made=made_files,
         ),
         code=code_digest("manifest"),
         paths=named_paths,

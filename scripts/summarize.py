@@ -9,6 +9,7 @@ from collections import Counter
 from pathlib import Path
 
 import corpusmill
+from corpusmill import record
 from corpusmill.accounts import balanced_account, funnel, table
 from corpusmill.files import load_json, replacing, save_json
 from corpusmill.job import this_job
@@ -110,3 +111,4 @@ if __name__ == "__main__":
             summary=job.output.summary,
             readable=job.output.readable,
         )
+        record.finish(job.params.made, job.input.plan)

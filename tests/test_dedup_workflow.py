@@ -192,8 +192,7 @@ def test_growth__equals_a_run_from_scratch_of_the_same_plan(earlier_first, tmp_p
     if earlier_first:
         scratch.mkdir()
         shutil.copytree(after / "raw", scratch / "raw")
-        (scratch / "results/plan").mkdir(parents=True)
-        shutil.copy(after / "results/plan/parts.jsonl", scratch / "results/plan")
+        shutil.copytree(after / "results/plan", scratch / "results/plan")
         mill(scratch, config)
         assert digests(after) == digests(scratch)
         assert clusters(after) == clusters(scratch)
