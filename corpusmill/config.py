@@ -1,16 +1,21 @@
 """The run's configuration: checked whole before any job, one line per fault."""
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 
 import jsonschema
 import yaml
 
-# In JSON 128.0 is an integer; here it would be a number of permutations that no array has.
+# In JSON 128.0 is an integer; here it would be a number of permutations that no array has. YAML
+# has .nan, which is neither below nor above any limit.
 _Validator = jsonschema.validators.extend(
     jsonschema.Draft202012Validator,
-    type_checker=jsonschema.Draft202012Validator.TYPE_CHECKER.redefine(
-        "integer", lambda checker, value: type(value) is int
+    type_checker=jsonschema.Draft202012Validator.TYPE_CHECKER.redefine_many(
+        {
+            "integer": lambda checker, value: type(value) is int,
+            "number": lambda checker, value: type(value) in (int, float) and math.isfinite(value),
+        }
     ),
 )
 
