@@ -17,6 +17,7 @@ rule verify:
         bin="results/tokens/{split}/{shard}.bin",
         idx="results/tokens/{split}/{shard}.idx",
         facts="results/tokens/{split}/{shard}.json",
+        placements="results/placements/{split}/{shard}.parquet",
         folder="results/tokenizer",
     output:
         report="results/verify/{split}/{shard}.json",
