@@ -39,6 +39,7 @@ wildcard_constraints:
     part=r"\d{5}",
     block=r"\d{5}",
     bucket=r"\d{5}",
+    span_bucket=r"\d{5}",
     bin=r"\d{5}",
     split="train|validation|test",
     shard=r"\d{5}",
@@ -59,6 +60,10 @@ rule all:
         of_parts("results/ledger/{part}.parquet"),
         of_parts("results/clusters/{part}.parquet"),
         if_cut(of_parts("results/cut/{part}.parquet")),
+
+
+onstart:
+    begin_run()
 
 
 onsuccess:

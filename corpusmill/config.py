@@ -1,16 +1,21 @@
 """The run's configuration: checked whole before any job, one line per fault."""
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 
 import jsonschema
 import yaml
 
-# In JSON 128.0 is an integer; here it would be a number of permutations that no array has.
+# In JSON 128.0 is an integer; here it would be a number of permutations that no array has. YAML
+# has .nan, which is neither below nor above any limit.
 _Validator = jsonschema.validators.extend(
     jsonschema.Draft202012Validator,
-    type_checker=jsonschema.Draft202012Validator.TYPE_CHECKER.redefine(
-        "integer", lambda checker, value: type(value) is int
+    type_checker=jsonschema.Draft202012Validator.TYPE_CHECKER.redefine_many(
+        {
+            "integer": lambda checker, value: type(value) is int,
+            "number": lambda checker, value: type(value) in (int, float) and math.isfinite(value),
+        }
     ),
 )
 
@@ -69,6 +74,19 @@ def _conflicts(config: dict) -> Iterator[str]:
         yield "sources: all are held_out, so there is nothing to mill. Name a source without it."
     if config["splits"]["validation"] + config["splits"]["test"] >= 1:
         yield "splits: validation + test leave nothing for train. Lower them below 1 together."
+
+
+def refuse_config_without_sources(config_files: list[Path], given: dict) -> None:
+    """Raise ValueError if config files were named and none of them names a source.
+
+    given: what they and --config say. The demo, whose sources config.yaml has, is not meant then.
+    """
+    if config_files and "sources" not in given:
+        raise ValueError(
+            f"{', '.join(map(str, config_files))}: no sources, so this would mill the bundled "
+            "demo. Name your sources; or, for the demo with these settings, name the shipped "
+            "config.yaml before this file: --configfile config.yaml mine.yaml"
+        )
 
 
 def milled_sources(config: dict) -> list[dict]:

@@ -23,7 +23,7 @@ def permutations_of(scheme: str, count: int, seed: int) -> tuple[np.ndarray, np.
             )
             for _ in range(count)
         ]
-        a, b = np.array(drawn, dtype=np.uint64).T
+        a, b = np.array(drawn, dtype=np.uint64).reshape(-1, 2).T
         return np.ascontiguousarray(a), np.ascontiguousarray(b)
     halves = generator.randint(0, 1 << 31, count, dtype=np.uint32)
     a = halves * np.uint32(2) + np.uint32(1)

@@ -1,17 +1,19 @@
 """Which input files make which part, and how many shards come out. Decided before any job runs.
 
-The same files give the same plan. A plan that stands is kept: new files make new parts at the
-end, so old parts keep their numbers, their documents' ids and their results.
+The same files give the same plan. The parts of a finished run are kept: new files make new parts
+at the end, so old parts keep their numbers, their documents' ids and their results.
 """
 
 import glob
 import json
 import math
 import os
+from collections.abc import Container
 from pathlib import Path
 from typing import NamedTuple
 
 from corpusmill.fates import SPLITS
+from corpusmill.files import load_json
 from corpusmill.readers import FORMATS, format_of
 
 
@@ -20,13 +22,16 @@ class InputFile(NamedTuple):
     path: str
     text_bytes: int
     """Expected bytes of text, from the file's size and format."""
+    bytes: int | None = None
+    """As it lies there, like the next; None for a file that a rule makes."""
+    mtime_ns: int | None = None
 
 
 class Part(NamedTuple):
     number: int
     files: list[InputFile]
     generation: int = 1
-    """1 for the parts of the first plan, 2 for those of files that came later, and so on."""
+    """1 for the parts of the first finished run, 2 for those that came later, and so on."""
 
     @property
     def name(self) -> str:
@@ -72,18 +77,64 @@ def list_inputs(sources: list[dict], generated: dict[str, int]) -> list[InputFil
                 )
             owners[file] = name
             if path in generated:
-                text_bytes = generated[path]
+                inputs.append(InputFile(name, path, generated[path]))
             else:
-                text_bytes = int(os.path.getsize(path) * FORMATS[format_of(path)])
-            inputs.append(InputFile(name, path, text_bytes))
+                found = os.stat(path)
+                text_bytes = int(found.st_size * FORMATS[format_of(path)])
+                inputs.append(InputFile(name, path, text_bytes, found.st_size, found.st_mtime_ns))
     return inputs
 
 
+def planned_paths(plan: Path) -> list[str]:
+    """The input files of the latest run, whatever came of it; none if there was no run."""
+    if not plan.exists():
+        return []
+    lines = plan.read_text("utf-8").splitlines()[1:]
+    return [file["path"] for line in lines for file in json.loads(line)["files"]]
+
+
+def refuse_other_corpus(
+    inputs: list[InputFile], generated: Container[str], results: Path = Path("results")
+) -> None:
+    """Raise ValueError if the results that lie here are another corpus's.
+
+    Only the demo's, whose input files are all `generated`, may be replaced without a word: it can
+    be made again at any time.
+    """
+    mine = {file.path for file in inputs}
+    is_demo = all(path in generated for path in mine)
+    earlier = planned_paths(results / "plan/parts.jsonl")
+    theirs = [path for path in earlier if path not in generated]
+    if theirs and mine.isdisjoint(theirs):
+        others = f"{len(theirs)} input files, {theirs[0]} the first"
+    elif not earlier and is_demo and (results / "manifest.json").exists():
+        sources = load_json(results / "manifest.json").get("sources", ["unknown"])
+        if sources == list(dict.fromkeys(file.source for file in inputs)):
+            return
+        others = f"sources {', '.join(sources)}"
+    else:
+        return
+    this = "the bundled demo, as no sources were given" if is_demo else f"that of {inputs[0].path}"
+    raise ValueError(
+        f"{results}/ holds another corpus ({others}), and this run is {this}. Name the config file "
+        "of the corpus that is here with --configfile, work in another folder, or move "
+        f"{results}/ away first."
+    )
+
+
 class EarlierPart(NamedTuple):
-    """A part of a plan that stands."""
+    """A part that a finished run kept."""
 
     generation: int
     paths: list[str]
+
+
+def earlier_parts(finished: dict | None, part_bytes: int) -> list[EarlierPart]:
+    """The parts of the last finished run, as its record has them; none if it was planned with
+    other part_bytes. What a run planned that never finished binds nobody."""
+    if not finished or finished["part_bytes"] != part_bytes:
+        return []
+    return [EarlierPart(part["generation"], part["paths"]) for part in finished["parts"]]
 
 
 def plan_parts(inputs: list[InputFile], part_bytes: int, earlier: list[EarlierPart]) -> list[Part]:
@@ -95,11 +146,11 @@ def plan_parts(inputs: list[InputFile], part_bytes: int, earlier: list[EarlierPa
     placed = [path for part in earlier for path in part.paths]
     gone = [path for path in placed if path not in known]
     if gone and len(gone) == len(placed):
-        earlier, gone, placed = [], [], []  # another corpus altogether
+        earlier, gone, placed = [], [], []  # of the demo, which refuse_other_corpus lets pass
     if gone:
         raise ValueError(
-            f"{gone[0]} is in the plan of this run but is no longer an input "
-            f"({len(gone)} such files). Bring it back, or remove results/plan/parts.jsonl to plan "
+            f"{gone[0]} is in the corpus of the last finished run but is no longer an input "
+            f"({len(gone)} such files). Bring it back, or remove the folder results/plan to plan "
             "anew: every document then gets a new id."
         )
     parts = [
@@ -134,20 +185,6 @@ def plan_lines(parts: list[Part], part_bytes: int) -> list[str]:
                 "files": [file._asdict() for file in part.files],
             }
         )
-        for part in parts
-    ]
-
-
-def earlier_plan(path: Path, part_bytes: int) -> list[EarlierPart]:
-    """The parts of the plan that stands; none if it was made for other part_bytes."""
-    if not path.exists():
-        return []
-    heading, *lines = path.read_text("utf-8").splitlines()
-    if json.loads(heading).get("part_bytes") != part_bytes:
-        return []
-    parts = [json.loads(line) for line in lines]
-    return [
-        EarlierPart(part.get("generation", 1), [file["path"] for file in part["files"]])
         for part in parts
     ]
 

@@ -326,3 +326,17 @@ def read_records(
     if format_of(path) == ".parquet":
         return _parquet_records(path, text_field, progress)
     return _json_records(path, text_field, keep_surrogates, progress)
+
+
+def refuse_changed(file: dict) -> None:
+    """Raise ValueError if a file that was read is not the one that was planned.
+
+    file: "path", and "bytes" and "mtime_ns" as planned, None if a rule makes it.
+    """
+    found = os.stat(file["path"])
+    planned = file["bytes"], file["mtime_ns"]
+    if planned != (None, None) and planned != (found.st_size, found.st_mtime_ns):
+        raise ValueError(
+            f"{file['path']}: expected {file['bytes']} bytes of when the run began, found "
+            f"{found.st_size} bytes, or written later. It changed while it was read: run again."
+        )

@@ -1,9 +1,11 @@
 """Checks of a finished shard, read back from disk as a trainer would read it."""
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet as pq
 
 from corpusmill.files import file_sha256, load_json
 from corpusmill.progress import phase
@@ -51,6 +53,27 @@ def index_faults(shard: TokenShard) -> Iterator[str]:
         yield f"the index has {starts.size} entries, expected {documents + 1}"
     elif starts[0] != 0 or starts[-1] != shard.tokens.size or (np.diff(starts) < 1).any():
         yield f"the index does not cut {shard.tokens.size} tokens into {documents} documents"
+
+
+def placement_faults(placements: Path, bin: Path, idx: Path, meta: Path) -> Iterator[str]:
+    """Whether a table of placements says of every document where the index has it."""
+    shard = TokenShard(bin, idx, meta)
+    table = pq.read_table(placements)
+    starts = shard.starts
+    expected = {
+        "row": np.arange(starts.size - 1),
+        "token_start": starts[:-1],
+        "token_end": starts[1:],
+        "shard": np.full(starts.size - 1, int(bin.stem)),
+        "split": np.full(starts.size - 1, bin.parent.name, object),
+    }
+    for name, values in expected.items():
+        found = table.column(name).to_numpy()
+        if found.size != values.size or (found != values).any():
+            yield f"{placements}: {name} is not what {idx} says of {values.size} documents"
+    sources = Counter(table.column("source").to_pylist())
+    if sources != {name: count["documents"] for name, count in shard.facts["by_source"].items()}:
+        yield f"{placements}: {dict(sources)} documents, {meta} has others"
 
 
 def token_faults(shard: TokenShard, setting: Setting) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """The fate, the split and the copies of every document: decisions only.
 
-reads    results/filter/{part}.arrow, results/digests/{part}.npy; results/resolved/{bin}.npy,
-         through results/resolved/complete.json
+reads    results/filter/{part}.arrow, results/digests/{part}.npy, results/cut/{part}.npy if spans are
+         cut; results/resolved/{bin}.npy, through results/resolved/complete.json
 writes   results/assign/{part}.arrow   fate, winner, similarity, stage, split, copies
          results/clusters/{part}.parquet   of dropped duplicates: for whom, how similar, why
          results/holdout/{part}.npy    digest, origin of the part's own held-out texts
@@ -14,6 +14,7 @@ rule assign:
     input:
         verdicts="results/filter/{part}.arrow",
         digests="results/digests/{part}.npy",
+        whole=if_cut(["results/cut/{part}.npy"]),
         resolved="results/resolved/complete.json",
     output:
         decisions="results/assign/{part}.arrow",

@@ -5,9 +5,11 @@ import hashlib
 import inspect
 import json
 import os
+import re
 import sys
 from pathlib import Path
 
+from snakemake.exceptions import WorkflowError
 from snakemake.settings.types import DeploymentMethod
 
 # Tens of thousands of jobs are millions of objects that stay: looking for garbage among them all
@@ -36,19 +38,22 @@ from corpusmill.config import (
     check_config,
     fractions,
     milled_sources,
+    refuse_config_without_sources,
     text_field,
 )
 from corpusmill.demo_files import EVALUATION_FILES, FILES as DEMO_FILES
 from corpusmill.fates import SPLITS
 from corpusmill.buckets import bucket_count
+from corpusmill import record
 
 DEMO = "results/demo"
-PLAN = Path("results/plan/parts.jsonl")
 
 
 def planned_inputs():
     """Check the configuration and list the input files; one line per fault, no traceback."""
     try:
+        given = workflow.config_settings
+        refuse_config_without_sources(given.configfiles, given.overwrite_config)
         check_config(config, ROOT / "config.schema.yaml")
         made = {
             f"{DEMO}/{name}": size
@@ -58,10 +63,11 @@ def planned_inputs():
         names = {source["name"] for source in milled_sources(config)}
         inputs = [file for file in files if file.source in names]
         held_out = [file for file in files if file.source not in names]
+        planning.refuse_other_corpus(inputs, made)
         part_bytes = config["input"]["part_bytes"]
-        parts = planning.plan_parts(
-            inputs, part_bytes, planning.earlier_plan(PLAN, part_bytes)
-        )
+        finished = record.load_record()["finished"]
+        earlier = planning.earlier_parts(finished, part_bytes)
+        parts = planning.plan_parts(inputs, part_bytes, earlier)
     except ValueError as error:
         print(error, file=sys.stderr)
         sys.exit(1)
@@ -115,6 +121,7 @@ SPAN_BUCKETS = bucket_count(
     1,
     bucket_entries=BUCKET_ENTRIES,
 )
+SPAN_RULES = ["span", "complete_spans", "repeat", "complete_repeats", "cut"]
 SPAN_BUCKET_NAMES = [f"{bucket:05d}" for bucket in range(SPAN_BUCKETS)]
 JOINED_NAMES = {"train": "train", "validation": "val", "test": "test"}
 USES_DEMO = any(
@@ -188,12 +195,14 @@ def described_files_of_part(wildcards):
 
 
 def described(files):
-    """Source, path and text field of each file."""
+    """Source, path and text field of each file, and which state of it is meant."""
     return [
         {
             "source": file.source,
             "path": file.path,
             "text_field": text_field(SOURCES[file.source]),
+            "bytes": file.bytes,
+            "mtime_ns": file.mtime_ns,
         }
         for file in files
     ]
@@ -251,20 +260,48 @@ def if_cut(files):
     return files if CUTS_SPANS else []
 
 
-def numbers_of_folders():
-    """The numbers in the file names of each folder, where they are not those of the parts."""
-    span_folders = ["span", "spans", "complete_spans", "complete_repeats", "cut"]
-    return {
-        "pair": BUCKET_NAMES,
-        "pairs": BUCKET_NAMES,
-        "decontaminate": BLOCK_NAMES,
-        "extract": BLOCK_NAMES,
-        "extracts": BLOCK_NAMES,
-        "resolve": BIN_NAMES,
-        "resolved": BIN_NAMES,
-        "repeat": if_cut(SPAN_BUCKET_NAMES),
-        "repeats": if_cut(SPAN_BUCKET_NAMES),
-    } | {folder: if_cut(PART_NAMES) for folder in span_folders}
+# Rules that are not part of this run, though the files of others have their names.
+IDLE_RULES = {
+    *([] if CUTS_SPANS else SPAN_RULES),
+    *([] if config["output"]["join"] else ["join"]),
+    *([] if USES_DEMO else ["demo", "recall"]),
+}
+
+
+def made_files(wildcards=None):
+    """Every file that a run of this configuration makes, but for the demo's, which are input."""
+    numbers = {
+        "part": len(PARTS),
+        "block": len(BLOCK_NAMES),
+        "bucket": BUCKETS,
+        "span_bucket": SPAN_BUCKETS,
+        "bin": BINS,
+    }
+    made = {}
+    for step in workflow.rules:
+        if step.name not in IDLE_RULES:
+            for file in [*step.output, *step.log, step.benchmark]:
+                made |= numbered(str(file), numbers) if file else {}
+    return {file: count for file, count in made.items() if not file.startswith(DEMO)}
+
+
+def numbered(file, numbers):
+    """The files of a rule by pattern, and how many there are of each."""
+    # Snakemake has written the constraint of each wildcard behind its name.
+    pattern = re.sub(r"\{(\w+),(?:[^{}]|\{[^{}]*\})*\}", r"{\1}", file)
+    if "{split}" in pattern:
+        return {
+            pattern.replace("{split}", split).replace("{shard}", record.NUMBER): count
+            for split, count in SHARDS.items()
+        }
+    if "{joined}" in pattern:
+        return {
+            pattern.replace("{joined}", JOINED_NAMES[split]): None for split in SHARDS
+        }
+    for wildcard, count in numbers.items():
+        if f"{{{wildcard}}}" in pattern:
+            return {pattern.replace(f"{{{wildcard}}}", record.NUMBER): count}
+    return {pattern: None}
 
 
 def of_block(pattern):
@@ -333,6 +370,12 @@ def tokenizer_files(wildcards):
     return sorted(str(path) for path in folder.iterdir() if path.is_file())
 
 
+def states_of_tokenizer_files(wildcards):
+    """Size and time of each file of a local tokenizer: an older one is another one too."""
+    states = [(path, os.stat(path)) for path in tokenizer_files(wildcards)]
+    return [[path, state.st_size, state.st_mtime_ns] for path, state in states]
+
+
 def tokenizer_training_text():
     if config["tokenizer"]["source"] != "train":
         return []
@@ -380,6 +423,16 @@ def documents_memory(base, bytes_per_document):
 def bucket_memory(base, bytes_per_entry):
     """mem_mb of a job of a bucket of keys, which holds so many at once."""
     return memory(lambda wildcards: (base, 1, BUCKET_ENTRIES * bytes_per_entry))
+
+
+def begin_run():
+    """What a run does before its first job: it writes down which files it is going to make."""
+    if not workflow.is_main_process:
+        return
+    try:
+        record.begin(made_files())
+    except ValueError as error:
+        raise WorkflowError(str(error))
 
 
 def show_result():

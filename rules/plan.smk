@@ -1,12 +1,12 @@
 """Which input files make which part.
 
-writes   results/plan/parts.jsonl   one line per part; later runs keep these parts as they are
+writes   results/plan/parts.jsonl   one line per part: its files, as they were when the run began
 """
 
 
 rule plan:
     output:
-        parts=PLAN,
+        parts="results/plan/parts.jsonl",
     log:
         "logs/plan/plan.log",
     benchmark:

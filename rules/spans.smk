@@ -1,12 +1,12 @@
 """Repeated spans cut out of the texts: no rule of it runs when `spans.unit` is none.
 
 reads    results/text/{part}.arrow; then its slice of results/spans/{part}.npy of every part,
-         through results/spans/complete.json; then its slice of every results/repeats/{bucket}.npy,
+         through results/spans/complete.json; then its slice of every results/repeats/{span_bucket}.npy,
          through results/repeats/complete.json
 writes   results/spans/{part}.npy        uint64 (2, spans): keys ascending; row << 32 | first unit
          results/spans/{part}.json       spans, digest
-         results/repeats/{bucket}.npy    uint64 (4, repeats): id, unit, key, id of the first one
-         results/repeats/{bucket}.json   repeats, digest
+         results/repeats/{span_bucket}.npy    uint64 (4, repeats): id, unit, key, id of the first one
+         results/repeats/{span_bucket}.json   repeats, digest
          results/cut/{part}.arrow        the text part without these, row by row
          results/cut/{part}.parquet      a row per span that was cut
          results/cut/{part}.npy          row, SHA-256 before: the documents that lost one
@@ -67,12 +67,12 @@ rule repeat:
     input:
         listing="results/spans/complete.json",
     output:
-        repeats="results/repeats/{bucket}.npy",
-        counts="results/repeats/{bucket}.json",
+        repeats="results/repeats/{span_bucket}.npy",
+        counts="results/repeats/{span_bucket}.json",
     log:
-        "logs/repeat/{bucket}.log",
+        "logs/repeat/{span_bucket}.log",
     benchmark:
-        "logs/repeat/{bucket}.tsv"
+        "logs/repeat/{span_bucket}.tsv"
     conda:
         "../envs/corpusmill.yaml"
     resources:
@@ -90,7 +90,9 @@ rule repeat:
 
 rule complete_repeats:
     input:
-        counts=expand("results/repeats/{bucket}.json", bucket=SPAN_BUCKET_NAMES),
+        counts=expand(
+            "results/repeats/{span_bucket}.json", span_bucket=SPAN_BUCKET_NAMES
+        ),
     output:
         listing="results/repeats/complete.json",
     log:

@@ -16,7 +16,9 @@ rule ledger:
         verdicts="results/filter/{part}.arrow",
         decisions="results/assign/{part}.arrow",
         marks=of_block("results/decontaminate/{block}.npy"),
+        clusters="results/clusters/{part}.parquet",
         cuts=if_cut(["results/cut/{part}.json"]),
+        cut_spans=if_cut(["results/cut/{part}.parquet"]),
     output:
         rows="results/ledger/{part}.parquet",
         account="results/ledger/{part}.json",
@@ -63,7 +65,12 @@ rule summarize:
         accounts=of_parts("results/ledger/{part}.json"),
         text_facts=shards_of_all("results/corpus/{split}/{shard}.json"),
         facts=shards_of_all("results/tokens/{split}/{shard}.json"),
+        # What tells the same numbers once more.
+        admitted="results/admitted.json",
         duplicates="results/duplicates.json",
+        scattered="results/scatter/complete.json",
+        meta="results/tokens/meta.pkl",
+        plan="results/plan/parts.jsonl",
         recall=[f"{DEMO}/recall.json"] if USES_DEMO else [],
         # Last: the times of all rules are in it.
         manifest="results/manifest.json",
@@ -82,6 +89,7 @@ rule summarize:
         told=told(
             config_digest=config_digest(),
             span_unit=SPAN_UNIT,
+            made=made_files,
         ),
         code=code_digest("summarize"),
         paths=named_paths,

@@ -21,6 +21,7 @@ rule tokenizer:
     params:
         told=told(
             source=config["tokenizer"]["source"],
+            source_files=states_of_tokenizer_files,
             train_vocabulary=config["tokenizer"]["train_vocabulary"],
             end_of_text=config["tokenizer"]["end_of_text"],
             engine=config["tokenizer"]["engine"],

@@ -17,6 +17,7 @@ rule verify:
         bin="results/tokens/{split}/{shard}.bin",
         idx="results/tokens/{split}/{shard}.idx",
         facts="results/tokens/{split}/{shard}.json",
+        placements="results/placements/{split}/{shard}.parquet",
         folder="results/tokenizer",
     output:
         report="results/verify/{split}/{shard}.json",
@@ -90,12 +91,8 @@ rule manifest:
     params:
         told=told(
             generation=GENERATION,
-            numbers={
-                "parts": PART_NAMES,
-                "others": numbers_of_folders(),
-                "shards": SHARDS,
-                "text_ending": TEXT_ENDING,
-            },
+            sources=list(WEIGHTS),
+            made=made_files,
         ),
         code=code_digest("manifest"),
         paths=named_paths,

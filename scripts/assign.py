@@ -13,7 +13,7 @@ from corpusmill.document_ids import ROW_BITS, ROW_MASK, ids_of_part
 from corpusmill.edges import DROPPED, STAGES, place_of
 from corpusmill.fates import DUPLICATE, KEPT, NAMES, NOT_SAMPLED
 from corpusmill.files import file_sha256, load_json, replacing, save_json
-from corpusmill.holdout import gathered
+from corpusmill.holdout import WHOLE, gathered
 from corpusmill.job import this_job
 from corpusmill.tables import load_labels, load_table, save_table
 
@@ -32,6 +32,7 @@ def dropped_of_part(resolved: Path, part: int) -> np.ndarray:
 def assign(
     verdicts: Path,
     digests: Path,
+    whole: list[Path],
     resolved: Path,
     part: int,
     weights: dict[str, float],
@@ -42,7 +43,8 @@ def assign(
     clusters: Path,
     counts: Path,
 ) -> None:
-    """resolved: what every bin dropped."""
+    """resolved: what every bin dropped. whole: digests of texts before spans were cut, if any are:
+    a held-out text is not trained on because another one kept a line more."""
     (fate,) = load_table(verdicts, "fate")
     fate = fate.copy()
     ids = ids_of_part(part, fate.size)
@@ -67,7 +69,10 @@ def assign(
     )  # fmt: skip
     save_clusters(clusters, ids, winner, similarity, stage, np.flatnonzero(duplicate))
     out = (fate == KEPT) & (split > 0)
-    table = gathered([load_array(digests)[out]], [split[out]])
+    before = np.concatenate([np.zeros(0, WHOLE), *map(load_array, whole)])
+    before = before[out[before["row"]]]
+    texts = [load_array(digests)[out], before["digest"]]
+    table = gathered(texts, [split[out], split[before["row"]]])
     save_array(held_out, table)
     save_json(
         counts,
@@ -75,6 +80,10 @@ def assign(
             "held_out": len(table),
             "file": str(held_out),
             "sha256": file_sha256(held_out),
+            "winners": int(rows.size),
+            "stages": {
+                name: int((stage[duplicate] == value).sum()) for value, name in STAGES.items()
+            },
             "by_source": {
                 name: {
                     "documents": int((admitted & (source == k)).sum()),
@@ -109,6 +118,7 @@ if __name__ == "__main__":
         assign(
             verdicts=job.input.verdicts,
             digests=job.input.digests,
+            whole=job.input.whole,
             resolved=job.input.resolved,
             part=int(job.params.part),
             weights=job.params.weights,

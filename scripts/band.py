@@ -30,15 +30,17 @@ def band(
     table = load_array(signatures)
     (fate,) = load_table(verdicts, "fate")
     taking_part = (fate == KEPT) | (candidates == "all")
-    # A text without a shingle is like no other, not like all of them. The SlimPajama scripts group
-    # such texts; with their settings the filter rejects every one.
+    # A text without a shingle is like no other but its equals, not like all of them. The SlimPajama
+    # scripts group such texts; with their settings the filter rejects every one.
     grouped = (fate != KEPT) & (method == "sketch")
     comparable = taking_part & (grouped | have_shingles(table)) if bands else taking_part
+    # Method sketch finds equal texts by their keys, where they have one.
+    by_text = taking_part & ~comparable if method == "sketch" else taking_part
     chosen = np.flatnonzero(comparable).astype(np.uint32)
     with phase("sorting bands", bands + 1, "bands"):
         sorted_bands(table, chosen, bands, rows, band_entries)
-        everybody = np.flatnonzero(taking_part).astype(np.uint32)
-        sorted_digests(load_array(digests), everybody, text_entries)
+        equals = np.flatnonzero(by_text).astype(np.uint32)
+        sorted_digests(load_array(digests), equals, text_entries)
     files = {
         "bands": band_entries,
         "texts": text_entries,

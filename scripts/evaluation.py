@@ -13,11 +13,11 @@ from corpusmill.holdout import EVALUATION, gathered
 from corpusmill.job import this_job
 from corpusmill.normalization import normalizer
 from corpusmill.progress import phase
-from corpusmill.readers import Malformed, read_records
+from corpusmill.readers import Malformed, read_records, refuse_changed
 
 
 def evaluation(files: list[dict], most: dict[str, float], mode: str, held_out: Path) -> None:
-    """files: {"source", "path", "text_field"} of each. most: as in admit."""
+    """files: as in normalize. most: as in admit."""
     mend = normalizer(mode)
     digests: list[bytes] = []
     records: Counter = Counter()
@@ -32,6 +32,7 @@ def evaluation(files: list[dict], most: dict[str, float], mode: str, held_out: P
                     logging.warning("%s:%d: %s", path, record.line, record.reason)
                     continue
                 digests.append(hashlib.sha256(mend(record.text).encode("utf-8")).digest())
+            refuse_changed(file)
     for source in bad:
         if bad[source] / records[source] > most[source]:
             raise ValueError(

@@ -23,13 +23,19 @@ def guard(
     most: for each source, the share of its documents that may be duplicates.
     """
     sources: dict[str, Counter] = {}
+    stages: Counter = Counter()
     for part in load_json(assigned)["parts"]:
+        stages.update(part["stages"])
         for source, count in part["by_source"].items():
             sources.setdefault(source, Counter()).update(count)
     bins = load_json(resolved)["parts"]
-    stages: Counter = Counter()
-    for one in bins:
-        stages.update(one["dropped"])
+    winners = sum(part["winners"] for part in load_json(assigned)["parts"])
+    dropped = sum(one["dropped"] for one in bins)
+    if winners != dropped:
+        raise ValueError(
+            f"{dropped} documents were dropped for another one, {winners} of them are known to "
+            "their parts. Remove results/resolved and results/assign and run again."
+        )
     every_group = [group for one in bins for group in one["groups"]]
     groups, of_copies = (
         sorted(every_group, key=lambda group: (-group[most_of], json.dumps(group)))[:SHOWN_GROUPS]

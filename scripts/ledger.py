@@ -110,6 +110,16 @@ def account_of(rows: pa.Table) -> dict[str, Counter]:
     return account
 
 
+def table_faults(figure: str, figures: dict[str, Counter], tables: list[Path]) -> list[str]:
+    """Where a table has other rows than the account has of a figure, in words."""
+    counted = sum(count[figure] for count in figures.values())
+    return [
+        f"{table}: {rows} rows, the account has {counted} ({figure})"
+        for table in tables
+        if (rows := pq.read_metadata(table).num_rows) != counted
+    ]
+
+
 def ledger(
     text: Path,
     quarantine: Path,
@@ -117,12 +127,14 @@ def ledger(
     verdicts: Path,
     decisions: Path,
     marks: Path,
+    clusters: Path,
     cuts: list[Path],
+    cut_spans: list[Path],
     part: int,
     rows: Path,
     account: Path,
 ) -> None:
-    """cuts: what was cut of the part, if spans are."""
+    """clusters: of the part. cuts, cut_spans: what was cut of it, if spans are."""
     table = pa.concat_tables(
         [
             document_rows(TextPart(text, ["file", "line"]), part, verdicts, decisions, marks),
@@ -138,7 +150,10 @@ def ledger(
         for source, count in load_json(file)["by_source"].items():
             figures[source]["cut_spans"] = count["spans"]
             figures[source]["cut_bytes"] = count["bytes"]
-    if faults := imbalances(figures, f"part {part:05d}"):
+    faults = imbalances(figures, f"part {part:05d}")
+    faults += table_faults("duplicate", figures, [clusters])
+    faults += table_faults("cut_spans", figures, cut_spans)
+    if faults:
         raise ValueError("the account does not balance: " + "; ".join(faults))
     with replacing(rows) as temporary:
         pq.write_table(table, temporary, compression="zstd")
@@ -155,7 +170,9 @@ if __name__ == "__main__":
             verdicts=job.input.verdicts,
             decisions=job.input.decisions,
             marks=job.input.marks,
+            clusters=job.input.clusters,
             cuts=job.input.cuts,
+            cut_spans=job.input.cut_spans,
             part=int(job.params.part),
             rows=job.output.rows,
             account=job.output.account,

@@ -2,13 +2,16 @@
 
 import logging
 import pickle
+import sys
 from pathlib import Path
 
 from corpusmill.accounts import balanced_account
 from corpusmill.files import file_sha256, load_json, replacing, save_json
 from corpusmill.job import this_job
-from corpusmill.stale import stale_files
+from corpusmill.record import Made, foreign_files, load_record, stale_files
 from corpusmill.tokenizers import Setting
+
+SHOW = 10  # foreign files that are named on the terminal; the log names all
 
 
 def described(file: Path, facts: Path) -> dict:
@@ -24,17 +27,21 @@ def whole(file: Path) -> dict:
     return {"path": str(file), "bytes": file.stat().st_size, "sha256": file_sha256(file)}
 
 
-def remove_stale(joined: list[Path], **numbers) -> None:
-    """numbers: as stale_files takes them. joined: the joined token files of this run."""
-    stale = [path for root in ("results", "logs") for path in stale_files(Path(root), **numbers)]
-    for split in ("train", "val", "test"):
-        for ending in ("bin", "json"):
-            path = Path(f"results/tokens/{split}.{ending}")
-            if path.exists() and path.with_suffix(".bin") not in joined:
-                stale.append(path)
-    for path in stale:
+def remove_stale(current: Made) -> None:
+    """Remove what earlier runs made and this one does not; name what else lies in our folders."""
+    for path in stale_files(load_record()["made"], current):
         path.unlink()
         logging.info("removed %s: of an earlier run", path)
+    foreign = list(foreign_files(current))
+    for path in foreign:
+        logging.warning("%s: of no run that is known; it stays where it is", path)
+    if foreign:
+        print(
+            f"WARNING: {len(foreign)} files in the folders of this run are not its own and were "
+            f"left alone: {', '.join(map(str, foreign[:SHOW]))}{', ...' * (len(foreign) > SHOW)}. "
+            "Whoever reads a whole folder reads them too; move them away.",
+            file=sys.stderr,
+        )
 
 
 def manifest(
@@ -45,13 +52,14 @@ def manifest(
     folder: Path,
     eyes: list[Path],
     generation: int,
+    sources: list[str],
     listing: Path,
     meta: Path,
     eye_test: Path,
 ) -> None:
     """texts, tokens, joined: (file, its facts); every shard among them has been verified.
 
-    generation: how often files were added, the first included.
+    generation: how often files were added, the first included. sources: the names of the milled.
     """
     setting = Setting.load(folder)
     totals: dict[str, int] = {}
@@ -79,6 +87,7 @@ def manifest(
         {
             "corpusmill.manifest": 1,
             "generation": generation,
+            "sources": sources,
             "files": [described(*pair) for pair in (*texts, *tokens, *joined)]
             + [whole(file) for file in (*indexes, *kept, meta)],
         },
@@ -90,7 +99,7 @@ if __name__ == "__main__":
     with this_job() as job:
         files = job.input
         balanced_account(files.accounts, files.text_facts, files.facts)
-        remove_stale(files.joined, **job.params.numbers)
+        remove_stale(job.params.made)
         manifest(
             texts=list(zip(files.texts, files.text_facts, strict=True)),
             tokens=list(zip(files.bins, files.facts, strict=True)),
@@ -99,6 +108,7 @@ if __name__ == "__main__":
             folder=files.folder,
             eyes=files.eyes,
             generation=job.params.generation,
+            sources=job.params.sources,
             listing=job.output.listing,
             meta=job.output.meta,
             eye_test=job.output.eye_test,

@@ -10,14 +10,14 @@ from corpusmill.files import replacing, save_json
 from corpusmill.job import this_job
 from corpusmill.normalization import normalizer
 from corpusmill.progress import phase
-from corpusmill.readers import Malformed, read_records
+from corpusmill.readers import Malformed, read_records, refuse_changed
 from corpusmill.texts import TextWriter
 
 SAY_FIRST = 20  # malformed records named in the log; all are in the quarantine file
 
 
 def normalize(files: list[dict], mode: str, text: Path, quarantine: Path, counts: Path) -> None:
-    """files: {"source", "path", "text_field"} of each input file of the part, in order."""
+    """files: {"source", "path", "text_field", "bytes", "mtime_ns"} of each input file, in order."""
     mend = normalizer(mode)
     by_source: dict[str, Counter] = {file["source"]: Counter() for file in files}
     total = sum(os.path.getsize(file["path"]) for file in files)
@@ -52,6 +52,7 @@ def normalize(files: list[dict], mode: str, text: Path, quarantine: Path, counts
                 normal = mend(record.text).encode("utf-8")
                 count["text_bytes"] += len(normal)
                 writer.add(normal, record.rest, number, record.line)
+            refuse_changed(file)
             logging.info("%s read", file["path"])
         writer.close()
     documents = sum(count["records"] - count["malformed"] for count in by_source.values())

@@ -32,7 +32,7 @@ def pair(
 ) -> None:
     """listing: the files of all parts. entries: keys to hold at once.
 
-    Beside the bands there is one more, of the digests, unless the method is `sketch`.
+    Beside the bands there is one more, of the digests.
     """
     parts = load_json(listing)["parts"]
     banded = [Bands.open(number, Path(part["bands"])) for number, part in enumerate(parts)]
@@ -42,7 +42,7 @@ def pair(
     )
     least, _ = certain_matches(permutations, threshold)
     found = [np.empty(0, EDGE)]
-    slices = bucket_slices(bucket, buckets, bands + (method != "sketch"))
+    slices = bucket_slices(bucket, buckets, bands + 1)
     with phase("pairing", len(slices), "bands") as progress:
         for share in slices:
             if share.band == bands:

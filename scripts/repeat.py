@@ -42,7 +42,7 @@ if __name__ == "__main__":
     with this_job() as job:
         repeat(
             listing=job.input.listing,
-            bucket=int(job.params.bucket),
+            bucket=int(job.params.span_bucket),
             buckets=job.params.buckets,
             entries=job.params.entries,
             repeats=job.output.repeats,

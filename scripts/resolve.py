@@ -3,11 +3,9 @@
 import logging
 from pathlib import Path
 
-import numpy as np
-
 from corpusmill.arrays import save_array
 from corpusmill.clusters import largest_groups
-from corpusmill.edges import STAGES, certain_matches
+from corpusmill.edges import certain_matches
 from corpusmill.extracts import read_extract
 from corpusmill.files import file_sha256, load_json, save_json
 from corpusmill.job import this_job
@@ -39,7 +37,6 @@ def resolve(
     resolution = RESOLUTIONS[resolve](extract, graph, setting)
     found = dropped_documents(extract, graph, resolution)
     save_array(dropped, found)
-    counts = np.bincount(found["stage"], minlength=len(STAGES) + 1)
     save_json(
         report,
         {
@@ -48,7 +45,7 @@ def resolve(
             "documents": int(extract.ids.size),
             "pairs": int(graph.one.size),
             "measured": int(resolution.measured),
-            "dropped": {name: int(counts[stage]) for stage, name in STAGES.items()},
+            "dropped": int(found.size),
             "groups": largest_groups(extract, graph, resolution, found),
         },
     )

@@ -9,7 +9,9 @@ from collections import Counter
 from pathlib import Path
 
 import corpusmill
+from corpusmill import record
 from corpusmill.accounts import balanced_account, funnel, table
+from corpusmill.cross_checks import contradictions
 from corpusmill.files import load_json, replacing, save_json
 from corpusmill.job import this_job
 
@@ -45,9 +47,7 @@ def tab_separated(file: Path) -> csv.DictReader:
 
 
 def summarize(
-    parts: list[Path],
-    texts: list[Path],
-    tokens: list[Path],
+    account: dict[str, Counter],
     duplicates: Path,
     recall: list[Path],
     config_digest: str,
@@ -56,8 +56,7 @@ def summarize(
     summary: Path,
     readable: Path,
 ) -> None:
-    """parts: accounts of the ledger; texts, tokens: facts of every shard."""
-    account = balanced_account(parts, texts, tokens)
+    """account: of every source, balanced."""
     whole: Counter = Counter()
     for figures in account.values():
         whole.update(figures)
@@ -98,10 +97,14 @@ def summarize(
 
 if __name__ == "__main__":
     with this_job() as job:
+        files = job.input
+        account = balanced_account(files.accounts, files.text_facts, files.facts)
+        if faults := contradictions(
+            account, files.admitted, files.duplicates, files.scattered, files.facts, files.meta
+        ):
+            raise ValueError("two numbers for one thing:\n" + "\n".join(faults))
         summarize(
-            parts=job.input.accounts,
-            texts=job.input.text_facts,
-            tokens=job.input.facts,
+            account=account,
             duplicates=job.input.duplicates,
             recall=job.input.recall,
             config_digest=job.params.config_digest,
@@ -110,3 +113,4 @@ if __name__ == "__main__":
             summary=job.output.summary,
             readable=job.output.readable,
         )
+        record.finish(job.params.made, job.input.plan)

@@ -6,7 +6,7 @@ from pathlib import Path
 from corpusmill.files import load_json, replacing, save_json
 from corpusmill.job import this_job
 from corpusmill.tokenizers import Setting, load_kept
-from corpusmill.verification import shard_faults
+from corpusmill.verification import placement_faults, shard_faults
 
 
 def verify(
@@ -15,6 +15,7 @@ def verify(
     bin: Path,
     idx: Path,
     facts: Path,
+    placements: Path,
     folder: Path,
     report: Path,
     eye: Path,
@@ -22,6 +23,8 @@ def verify(
     setting = Setting.load(folder)
     reference = load_kept(folder, setting)
     faults, samples = shard_faults(text, text_facts, bin, idx, facts, reference, setting)
+    if not faults:
+        faults = list(placement_faults(placements, bin, idx, facts))
     if faults:
         raise ValueError(
             "\n".join(faults) + "\nThese files are not what was written. Remove them and run again."
@@ -49,6 +52,7 @@ if __name__ == "__main__":
             bin=job.input.bin,
             idx=job.input.idx,
             facts=job.input.facts,
+            placements=job.input.placements,
             folder=job.input.folder,
             report=job.output.report,
             eye=job.output.eye,

@@ -15,6 +15,7 @@ from corpusmill.config import (
     fractions,
     held_out_sources,
     milled_sources,
+    refuse_config_without_sources,
     text_field,
 )
 
@@ -56,6 +57,10 @@ def test_check_config__accepts_presets(preset):
         ({"sources": [{"name": "a", "files": ["b"], "wait": 1}]}, r"^sources\[0\]: .*key wait"),
         ({"sources": [{"files": ["b"]}]}, r"^sources\[0\]: 'name' is a required"),
         ({"sources": [{"name": "a b", "files": ["b"]}]}, r"^sources\[0\]\.name: 'a b' "),
+        ({"sources": [{"name": "c4\n", "files": ["b"]}]}, r"^sources\[0\]\.name: 'c4\\n' "),
+        ({"sources": [{"name": "a", "files": ["b"], "weight": float("nan")}]},
+         r"^sources\[0\]\.weight: nan is not of type 'number'"),
+        ({"dedup": {"threshold": float("nan")}}, r"^dedup\.threshold: nan "),
         ({"sources": []}, r"^sources: "),
         ({"sources": [{"name": "a", "files": ["b"], "priority": "high"}]},
          r"^sources\[0\]\.priority: 'high' is not of type 'integer'"),
@@ -157,3 +162,10 @@ def test_milled_sources__and_held_out_ones_are_all():
 def test_text_field__is_text_when_not_given():
     assert text_field({"name": "a"}) == "text"
     assert text_field({"name": "a", "text_field": "body"}) == "body"
+
+
+def test_config_without_sources__is_refused_where_files_were_named():
+    with pytest.raises(ValueError, match=r"^a\.yaml, b\.yaml: no sources"):
+        refuse_config_without_sources([Path("a.yaml"), Path("b.yaml")], {"filter": {}})
+    refuse_config_without_sources([Path("a.yaml")], {"sources": []})
+    refuse_config_without_sources([], {"filter": {}})

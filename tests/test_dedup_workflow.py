@@ -129,6 +129,38 @@ def test_preferred_field__decides_among_duplicates(order, expected, tmp_path):
     assert [0, 2, 1, 3][winner] == expected
 
 
+@pytest.mark.parametrize("scheme", ["affine32", "legacy"])
+def test_sketch__drops_equal_texts_that_have_no_shingle(scheme, tmp_path):
+    texts = ["hello you", "-----", "hello you", "hello me", "-----", "?!", "-----"]
+    config = config_of(tmp_path, texts, method="sketch", resolve="component", bands=9, rows=13)
+    mill(tmp_path, config | {"minhash": {"scheme": scheme}, "filter": {"min_chars": 0}},
+         "results/duplicates.json")  # fmt: skip
+    dropped, texts = clusters(tmp_path), texts_of(tmp_path)
+    assert sorted(texts[id] for id in dropped) == ["-----", "-----", "hello you"]
+    assert all(texts[row["winner"]] == texts[id] for id, row in dropped.items())
+    without_shingle = {"-----", *(["hello you"] if scheme == "legacy" else [])}
+    for id, row in dropped.items():
+        assert row["stage"] == ("identical" if texts[id] in without_shingle else "band")
+
+
+def test_all_candidates__of_the_filter_too_are_told_once(tmp_path):
+    short = ["a short one", "b short one"]
+    texts = [*short * 10, *[document(1)] * 3, *map(document, range(2, 6))]
+    mill(tmp_path, config_of(tmp_path, texts, candidates="all"))
+    figures = summary(tmp_path)
+    assert (
+        figures["documents"]["dropped"] | {"too_short": 20, "duplicate": 2}
+        == (figures["documents"]["dropped"])
+    )
+    assert sum(figures["duplicates"].values()) == 2
+
+
+def test_exact_method__goes_with_the_legacy_scheme(tmp_path):
+    config = config_of(tmp_path, [document(1), document(1), document(2)], method="exact")
+    mill(tmp_path, config | {"minhash": {"scheme": "legacy"}}, "results/duplicates.json")
+    assert len(clusters(tmp_path)) == 1
+
+
 def test_guard__stops_with_the_evidence_until_it_is_confirmed(tmp_path):
     config = config_of(tmp_path, chain(8) + [document(1)] * 100, max_group_texts=4)
     config["sources"][0]["max_duplicate_fraction"] = 0.5
@@ -192,8 +224,7 @@ def test_growth__equals_a_run_from_scratch_of_the_same_plan(earlier_first, tmp_p
     if earlier_first:
         scratch.mkdir()
         shutil.copytree(after / "raw", scratch / "raw")
-        (scratch / "results/plan").mkdir(parents=True)
-        shutil.copy(after / "results/plan/parts.jsonl", scratch / "results/plan")
+        shutil.copytree(after / "results/plan", scratch / "results/plan")
         mill(scratch, config)
         assert digests(after) == digests(scratch)
         assert clusters(after) == clusters(scratch)

@@ -14,10 +14,15 @@ def group(texts: int, documents: int, **more) -> dict:
 
 def report_of(step, folder: Path, sources: list[dict], bins: list[list[dict]],
               max_group_texts: int | None = 100, **most: float) -> dict:  # fmt: skip
-    save_json(folder / "assigned.json", {"parts": [{"by_source": part} for part in sources]})
+    parts = [
+        {"by_source": part, "stages": {"identical": n, "shingles": 1}, "winners": 3}
+        for n, part in enumerate(sources)
+    ]
+    save_json(folder / "assigned.json", {"parts": parts})
+    dropped = [*[0] * len(bins), 3 * len(sources)][-len(bins) :]
     found = [
-        {"dropped": {"identical": n, "shingles": 1}, "pairs": 10, "measured": 3, "groups": groups}
-        for n, groups in enumerate(bins)
+        {"dropped": n, "pairs": 10, "measured": 3, "groups": groups}
+        for n, groups in zip(dropped, bins, strict=False)
     ]
     save_json(folder / "resolved.json", {"parts": found})
     assigned, resolved, out = (
@@ -35,7 +40,7 @@ def test_guard__adds_up_what_parts_and_bins_found(step, tmp_path):
     sources = [{"web": counts(6, 1)}, {"web": counts(4, 2), "books": counts(0, 0)}]
     bins = [[group(3, 4)], [group(1, 9), group(5, 5)], []]
     got = report_of(step, tmp_path, sources, bins, web=0.3, books=0)
-    assert got["dropped"] == {"identical": 3, "shingles": 3}
+    assert got["dropped"] == {"identical": 1, "shingles": 2}
     assert (got["pairs"], got["measured"]) == (30, 9)
     assert got["sources"] == {
         "books": {"documents": 0, "duplicates": 0, "share": 0},
@@ -51,6 +56,17 @@ def test_guard__does_not_depend_on_the_order_of_parts_and_bins(step, tmp_path):
     other = report_of(step, tmp_path, sources[::-1], [same[:0:-1], same[:1]], web=1)
     assert one["largest_groups"] == other["largest_groups"] == same
     assert one["sources"] == other["sources"]
+
+
+def test_guard__refuses_parts_that_lost_a_dropped_document(step, tmp_path):
+    save_json(
+        tmp_path / "assigned.json", {"parts": [{"by_source": {}, "stages": {}, "winners": 4}]}
+    )
+    bins = [{"dropped": 5, "pairs": 9, "measured": 0, "groups": []}]
+    save_json(tmp_path / "resolved.json", {"parts": bins})
+    files = tmp_path / "assigned.json", tmp_path / "resolved.json"
+    with pytest.raises(ValueError, match="5 documents were dropped for another one, 4 of them"):
+        step("guard").guard(*files, None, {}, tmp_path / "duplicates.json")
 
 
 def test_guard__stops_at_a_source_of_too_many_duplicates_with_the_evidence(step, tmp_path):

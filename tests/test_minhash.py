@@ -130,3 +130,8 @@ def test_sign__saved_sketch_loads_as_lean_minhash(scheme, step, tmp_path):
     expected = reference(texts[0], hasher).jaccard(reference(texts[1], hasher))
     assert one.jaccard(other) == expected
     assert 0.4 < expected < 1
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_sign__of_no_permutations_has_no_values(scheme):
+    assert MinHasher(scheme, 0, 13, 1).sign(column(["a text", ""])).shape == (2, 0)

@@ -1,15 +1,19 @@
 """The plan: every input file in one part, old parts as they were."""
 
+import os
+
 import pytest
 
+from corpusmill.files import save_json
 from corpusmill.plan import (
     EarlierPart,
     InputFile,
     Part,
-    earlier_plan,
+    earlier_parts,
     list_inputs,
     plan_lines,
     plan_parts,
+    refuse_other_corpus,
     shard_counts,
 )
 
@@ -133,7 +137,7 @@ def test_plan_parts__are_the_same_when_planned_again():
 
 
 def test_plan_parts__refuse_a_vanished_file():
-    with pytest.raises(ValueError, match=r"b is in the plan .* no longer an input \(1 such files"):
+    with pytest.raises(ValueError, match=r"b is in .* no longer an input \(1 such files"):
         plan_parts(inputs(a=1, c=1), 100, [EarlierPart(1, ["a", "b"])])
 
 
@@ -146,24 +150,60 @@ def test_plan_parts__of_nothing_are_none():
     assert plan_parts([], 100, []) == []
 
 
-def test_plan_lines__are_read_back_by_earlier_plan(tmp_path):
-    parts = plan_parts(inputs(a=60, **{"ü 水": 60}, c=1), 100, [])
-    (tmp_path / "parts.jsonl").write_text("\n".join(plan_lines(parts, 100)) + "\n", "utf-8")
-    assert paths(parts) == [["a"], ["ü 水", "c"]]
-    assert earlier_plan(tmp_path / "parts.jsonl", 100) == earlier(parts)
+def test_earlier_parts__are_those_of_the_finished_run():
+    finished = {"part_bytes": 100, "parts": [{"generation": 2, "paths": ["a", "b"]}]}
+    assert earlier_parts(finished, 100) == [EarlierPart(2, ["a", "b"])]
 
 
-def test_earlier_plan__of_before_there_were_generations_is_the_first(tmp_path):
-    line = '{"part": 0, "files": [{"source": "s", "path": "a", "text_bytes": 1}]}'
-    (tmp_path / "parts.jsonl").write_text(f'{{"part_bytes": 100}}\n{line}\n', "utf-8")
-    assert earlier_plan(tmp_path / "parts.jsonl", 100) == [EarlierPart(1, ["a"])]
+def test_earlier_parts__are_none_without_one_or_for_other_part_bytes():
+    assert earlier_parts(None, 100) == []
+    assert earlier_parts({"part_bytes": 100, "parts": []}, 101) == []
 
 
-def test_earlier_plan__is_none_without_file_or_for_other_part_bytes(tmp_path):
-    path = tmp_path / "parts.jsonl"
-    assert earlier_plan(path, 100) == []
-    path.write_text("\n".join(plan_lines(plan_parts(inputs(a=1), 100, []), 100)), "utf-8")
-    assert earlier_plan(path, 101) == []
+def test_list_inputs__know_size_and_time_of_each_file(here):
+    here("a.jsonl", size=7)
+    os.utime("a.jsonl", ns=(5, 1_234_567_890_123_456_789))
+    (got,) = list_inputs([source("s", "*.jsonl")], {})
+    assert (got.bytes, got.mtime_ns) == (7, 1_234_567_890_123_456_789)
+
+
+# Whose results lie here.
+
+DEMO = {"made.jsonl": 100}
+
+
+def planned(folder, *names: str) -> None:
+    (folder / "plan").mkdir(parents=True, exist_ok=True)
+    lines = plan_lines(plan_parts([InputFile("s", name, 1) for name in names], 100, []), 100)
+    (folder / "plan/parts.jsonl").write_text("\n".join(lines) + "\n")
+
+
+def test_refuse_other_corpus__of_which_this_run_has_no_file(tmp_path):
+    planned(tmp_path, "a.jsonl", "b.jsonl")
+    with pytest.raises(ValueError, match=r"another corpus \(2 input files, a\.jsonl the first\)"):
+        refuse_other_corpus(inputs(**{"c.jsonl": 1}), DEMO, tmp_path)
+    with pytest.raises(ValueError, match="this run is the bundled demo"):
+        refuse_other_corpus(inputs(**{"made.jsonl": 1}), DEMO, tmp_path)
+    refuse_other_corpus(inputs(**{"b.jsonl": 1, "c.jsonl": 1}), DEMO, tmp_path)
+
+
+def test_refuse_other_corpus__lets_the_demo_be_replaced(tmp_path):
+    planned(tmp_path, "made.jsonl")
+    refuse_other_corpus(inputs(**{"c.jsonl": 1}), DEMO, tmp_path)
+    refuse_other_corpus(inputs(**{"made.jsonl": 1}), DEMO, tmp_path)
+
+
+def test_refuse_other_corpus__knows_it_by_the_manifest_where_there_is_no_plan(tmp_path):
+    save_json(tmp_path / "manifest.json", {"sources": ["books", "web"]})
+    with pytest.raises(ValueError, match=r"another corpus \(sources books, web\)"):
+        refuse_other_corpus(inputs(**{"made.jsonl": 1}), DEMO, tmp_path)
+    refuse_other_corpus(inputs(**{"c.jsonl": 1}), DEMO, tmp_path)  # to plan anew was asked for
+    save_json(tmp_path / "manifest.json", {"sources": ["s"]})
+    refuse_other_corpus(inputs(**{"made.jsonl": 1}), DEMO, tmp_path)
+
+
+def test_refuse_other_corpus__of_an_untouched_folder(tmp_path):
+    refuse_other_corpus(inputs(**{"made.jsonl": 1}), DEMO, tmp_path)
 
 
 @pytest.mark.parametrize(

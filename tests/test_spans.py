@@ -1,5 +1,6 @@
 """Repeated spans: split as the slow twin splits, and only the first of each stays."""
 
+import hashlib
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -274,6 +275,24 @@ def test_decontaminate__finds_a_held_out_text_that_lost_a_line(step, tmp_path):
         tmp_path / "held_out.npy", 0, tmp_path / "marks.npy",
     )  # fmt: skip
     assert load_array(tmp_path / "marks.npy").tolist() == np.array([(1, EVALUATION)], MARK).tolist()
+
+
+def test_assign__holds_a_text_out_as_it_was_before_it_lost_a_line(step, tmp_path):
+    texts = ["a line of the site", "the question\na line of the site", "another text"]
+    cut_parts(step, tmp_path, [texts], "line")
+    digest = {text: hashlib.sha256(text.encode()).digest() for text in [*texts, "the question"]}
+    now = [digest[text] for text in (texts[0], "the question", texts[2])]
+    np.save(tmp_path / "digests.npy", np.frombuffer(b"".join(now), np.uint8).reshape(3, 32))
+    sources = pa.DictionaryArray.from_arrays(pa.array([0, 0, 0], pa.int32()), pa.array(["s"]))
+    save_table(tmp_path / "filter.arrow", fate=np.zeros(3, np.uint8), source=sources)
+    save_json(tmp_path / "resolved.json", {"parts": []})
+    paths = [tmp_path / name for name in ("assign.arrow", "held_out.npy", "clusters", "counts")]
+    step("assign").assign(
+        tmp_path / "filter.arrow", tmp_path / "digests.npy", [tmp_path / "cut/00000.npy"],
+        tmp_path / "resolved.json", 0, {"s": 1}, {"validation": 1, "test": 0}, 42, *paths,
+    )  # fmt: skip
+    found = {entry["digest"].tobytes() for entry in load_array(tmp_path / "held_out.npy")}
+    assert found == {*now, digest[texts[1]]}
 
 
 # The whole workflow.

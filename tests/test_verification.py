@@ -5,13 +5,19 @@ import shutil
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from corpusmill.files import file_sha256, load_json, save_json
 from corpusmill.scattering import SCHEMA
 from corpusmill.shards import write_shard
 from corpusmill.tokenizers import load_kept
-from corpusmill.verification import alignment_faults, sampled_rows, shard_faults
+from corpusmill.verification import (
+    alignment_faults,
+    placement_faults,
+    sampled_rows,
+    shard_faults,
+)
 
 TEXTS = ["the miller opened", "", "x = 1\n", "Größe 水 😀", "<|endoftext|>", "before sunrise " * 9]
 
@@ -95,6 +101,34 @@ def test_shard_faults__of_a_tiny_shard_are_none(
     tmp_path, verified, tiny_tokenizer, step, progress, texts
 ):
     assert verified(made(tmp_path, texts, tiny_tokenizer[0], step, progress)) == []
+
+
+def faults_of_placements(shard) -> list[str]:
+    files = [shard / f"train/0.{ending}" for ending in ("bin", "idx", "json")]
+    return list(placement_faults(shard / "placements.parquet", *files))
+
+
+def test_placement_faults__of_an_intact_shard_are_none(intact):
+    assert faults_of_placements(intact) == []
+
+
+@pytest.mark.parametrize("column", ["row", "token_start", "token_end", "shard", "split", "source"])
+def test_placement_faults__find_one_changed_value(shard, column):
+    table = pq.read_table(shard / "placements.parquet")
+    place = table.column_names.index(column)
+    values = table.column(column).to_pylist()
+    values[2] = f"{values[2]}x" if isinstance(values[2], str) else values[2] + 1
+    table = table.set_column(place, table.field(column), pa.array(values, table.field(column).type))
+    pq.write_table(table, shard / "placements.parquet")
+    (fault,) = faults_of_placements(shard)
+    assert fault.startswith(f"{shard / 'placements.parquet'}: ")
+
+
+@pytest.mark.parametrize("rows", [slice(0, -1), slice(1, None)])
+def test_placement_faults__find_a_missing_row(shard, rows):
+    table = pq.read_table(shard / "placements.parquet")
+    pq.write_table(table.slice(rows.start, len(table) - 1), shard / "placements.parquet")
+    assert faults_of_placements(shard)
 
 
 @pytest.mark.parametrize("place", [0, 7, -1])
@@ -217,7 +251,12 @@ def test_verify__refuses_a_damaged_shard_and_passes_an_intact_one(
 ):
     files = [shard / "0.jsonl.zst", shard / "text.json"]
     files += [shard / f"train/0.{ending}" for ending in ("bin", "idx", "json")]
-    files += [tiny_tokenizer[0], tmp_path / "report.json", tmp_path / "eye.txt"]
+    files += [
+        shard / "placements.parquet",
+        tiny_tokenizer[0],
+        tmp_path / "report.json",
+        tmp_path / "eye.txt",
+    ]
     step("verify").verify(*files)
     assert load_json(tmp_path / "report.json")["documents"] == len(TEXTS)
     (tmp_path / "report.json").unlink()

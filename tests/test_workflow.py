@@ -248,13 +248,7 @@ def test_weights_and_parquet_and_join__give_what_they_say(tmp_path):
     config["sources"][0]["weight"] = 0
     config["sources"][1]["weight"] = 2
     config["output"] |= {"format": "parquet", "join": True}
-    earlier = tmp_path / "results/corpus/train"  # a run that made jsonl.zst, and more shards
-    earlier.mkdir(parents=True)
-    for name in ("00000.jsonl.zst", "00099.parquet", "00099.json", "notes.txt"):
-        (earlier / name).write_text("of an earlier run")
     mill(tmp_path, config)
-    assert (earlier / "notes.txt").exists()
-    assert not list(earlier.glob("*.zst")) + list(earlier.glob("00099.*"))
     figures = summary(tmp_path)
     dropped = figures["sources"]["one"]["documents"]["dropped"]
     # Of `one` nothing is sampled: of the 15 texts that others have too, theirs stays and both of
