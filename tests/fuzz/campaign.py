@@ -6,6 +6,7 @@ import multiprocessing
 import shutil
 import sys
 import tempfile
+import time
 import traceback
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
@@ -34,6 +35,7 @@ def asked() -> argparse.Namespace:
 
 def work(seed: int, folder: Path, law: str | None) -> Result:
     """A seed in a folder of its own, which stays if there is a finding."""
+    started = time.monotonic()
     try:
         if law:
             result = Result(seed, differences=laws.check(law, seed, folder))
@@ -41,6 +43,7 @@ def work(seed: int, folder: Path, law: str | None) -> Result:
             result = run_seed(seed, folder)
     except Exception:  # a fault of the fuzzer or the oracle does not end the others
         result = Result(seed, differences=[traceback.format_exc()[-2000:]])
+    result.seconds = round(time.monotonic() - started, 1)
     if not result.differences:
         shutil.rmtree(folder)
     return result

@@ -42,7 +42,7 @@ def check(law: str, seed: int, folder: Path) -> list[str]:
 def corpus(seed: int, folder: Path, suits: Callable[[dict], bool] = lambda config: True) -> dict:
     """The first corpus from `seed` on that suits, its limits lifted and its patterns paths."""
     while True:
-        folder.mkdir(parents=True)
+        folder.mkdir(parents=True, exist_ok=True)
         config = generate(seed, folder)
         for source in config["sources"]:
             source["files"] = paths_of(folder, source)

@@ -104,7 +104,6 @@ def run_seed(seed: int, folder: Path) -> Result:
     """Make, mill and judge the corpus of a seed in `folder`, which must not be there."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    started = time.monotonic()
     config = generate(seed, folder)
     result = Result(seed, reached=configs.reached(configs.whole(config)))
     result.made = json.loads((folder / "made.json").read_text("utf-8"))
@@ -118,5 +117,4 @@ def run_seed(seed: int, folder: Path) -> Result:
     result.refused = outcome.refused
     result.differences = compared(folder, done, outcome)
     result.counts = oracle.counts(outcome)
-    result.seconds = round(time.monotonic() - started, 1)
     return result
