@@ -6,6 +6,7 @@ from oracle.compare_accounts import compare_accounts
 from oracle.compare_parts import compare_parts
 from oracle.compare_shards import compare_shards
 from oracle.compare_steps import compare_steps
+from oracle.compare_tables import compare_tables
 from oracle.document import Outcome
 
 
@@ -18,5 +19,5 @@ def differences(folder: Path, outcome: Outcome) -> list[str]:
             for name in ("manifest.json", "summary.json")
             if (results / name).exists()
         ]
-    compared = (compare_parts, compare_steps, compare_shards, compare_accounts)
+    compared = (compare_parts, compare_steps, compare_tables, compare_shards, compare_accounts)
     return [line for compare in compared for line in compare(results, outcome)]
