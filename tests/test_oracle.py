@@ -7,7 +7,7 @@ import oracle
 import pytest
 import yaml
 from oracle import fate, plan, prefer, sketches, spans, texts
-from oracle.reading import json_record, rest_bytes
+from oracle.reading import json_record, members_json
 from oracle.strict_json import Member, encode_string
 from workflow import ROOT, mill, small_corpus
 
@@ -38,7 +38,7 @@ def whole_config(own: dict) -> dict:
 )
 def test_oracle_reading__record_and_its_rest(line, text, rest):
     record = json_record(line, "text", mends_text=False)
-    assert (record.text, rest_bytes(record.rest)) == (text, rest)
+    assert (record.text, members_json(record.rest).encode()) == (text, rest)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from oracle.document import Document, Outcome, Part
 from oracle.finding import read_json, read_parquet, rows_differ, tree_differ
-from oracle.reading import rest_bytes
+from oracle.reading import members_json
 
 FATE_NUMBERS = {
     "kept": 0, "empty": 1, "too_short": 2, "duplicate": 3, "not_sampled": 4, "contaminated": 5,
@@ -89,7 +89,7 @@ def compare_text(results: Path, name: str, part: Part, which: str) -> Iterator[s
     expected = [
         {
             "text": getattr(document, which),
-            "rest": rest_bytes(document.members),
+            "rest": members_json(document.members).encode(),
             "file": document.file,
             "line": document.line,
             "source": document.source,

@@ -5,7 +5,7 @@ from oracle.texts import jaccard, shingles
 
 
 def counts(outcome: Outcome) -> dict[str, int]:
-    """records, documents, pairs whose similarity was computed, token ids."""
+    """records, documents, pairs whose similarity was computed or should have been, token ids."""
     documents = list(outcome.documents())
     malformed = sum(len(part.malformed) for part in outcome.parts)
     held_out = sum(counts["records"] for counts in outcome.held_out_records.values())
@@ -13,6 +13,7 @@ def counts(outcome: Outcome) -> dict[str, int]:
     return {
         "records": len(documents) + malformed + held_out,
         "documents": len(documents),
+        "unfound_pairs": len(unfound_pairs(outcome)),
         "pairs": outcome.resolution.measured if outcome.resolution else 0,
         "ids": sum(len(outcome.tokens.ids(row[3].text)) + 1 for row in rows)
         if outcome.tokens and not outcome.refused
@@ -25,6 +26,8 @@ def unfound_pairs(outcome: Outcome) -> list[tuple[int, int, float]]:
 
     LSH misses some by design, so these are a figure and no difference.
     """
+    if outcome.refused or outcome.config["dedup"]["method"] != "verified":
+        return []
     threshold = outcome.config["dedup"]["threshold"]
     width = outcome.config["minhash"]["shingle_chars"]
     kept = [d for d in outcome.documents() if d.fate in ("kept", "contaminated", "not_sampled")]

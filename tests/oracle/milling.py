@@ -6,7 +6,7 @@ from pathlib import Path
 
 from oracle import dedup, fate, plan, prefer, reading, spans
 from oracle.document import Document, Outcome, Part
-from oracle.sketches import sketch
+from oracle.sketches import bands_and_rows, sketch
 from oracle.texts import clean, normalize
 from oracle.tokens import Tokens
 
@@ -23,7 +23,9 @@ def expected(
     tokenizer: the folder that transformers loads. generations: input path -> generation of its
     part, 1 if not given. parts: paths of each part where files were added; else they are planned.
     """
-    outcome = Outcome(config)
+    outcome = Outcome(config, refused=refused_config(config))
+    if outcome.refused:
+        return outcome
     try:
         read(outcome, folder, generations or {}, parts)
         read_held_out(outcome, folder)
@@ -36,6 +38,18 @@ def expected(
         outcome.tokens = Tokens(tokenizer, config)
         outcome.refused = outcome.tokens.encode(outcome)
     return outcome
+
+
+def refused_config(config: dict) -> str | None:
+    """What is refused before any job."""
+    if config["dedup"]["method"] == "sketch" and config["dedup"]["resolve"] == "kept":
+        return "dedup: method sketch compares nobody, so resolve has to be component"
+    if config["splits"]["validation"] + config["splits"]["test"] >= 1:
+        return "splits: nothing is left for train"
+    bands, rows = bands_and_rows(config)
+    if bands * rows > config["minhash"]["permutations"]:
+        return f"dedup: {bands} x {rows} bands exceed the permutations"
+    return None
 
 
 def read(outcome: Outcome, folder: Path, generations: dict, parts: list[list[str]] | None) -> None:

@@ -2,6 +2,7 @@
 
 import re
 from datetime import datetime, timedelta
+from decimal import Decimal
 
 from oracle.strict_json import Member, decode_string
 
@@ -29,11 +30,16 @@ def place_of(member: Member | None) -> tuple[str, tuple] | None:
     return "text", time_place(text) or (text, 0)
 
 
+def integer(digits: str) -> int:
+    """`int(digits)`, which by itself refuses more than 4,300 digits."""
+    return int(Decimal(digits))
+
+
 def number_place(raw: str) -> tuple:
     """0.ddd x 10**e as (sign, e, ddd), which sorts as the numbers do; negative ones mirrored."""
     sign, whole, fraction, exponent = NUMBER.fullmatch(raw).groups()
     digits = whole + (fraction or "")
-    scale = int(exponent or 0) + len(whole)
+    scale = integer(exponent or "0") + len(whole)
     scale -= len(digits) - len(digits.lstrip("0"))
     digits = digits.strip("0")
     if not digits:
@@ -50,7 +56,7 @@ def time_place(text: str) -> tuple | None:
     if found is None:
         return None
     year, month, day, hour, minute, second, fraction, zone = found.groups()
-    cycles, year_of_cycle = divmod(int(year), 400)  # the calendar repeats after 400 years
+    cycles, year_of_cycle = divmod(integer(year), 400)  # the calendar repeats after 400 years
     try:
         time = datetime(
             2000 + year_of_cycle, int(month), int(day), int(hour or 0), int(minute or 0),

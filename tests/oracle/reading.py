@@ -143,6 +143,6 @@ def parquet_records(path: Path, text_field: str) -> Iterator[Record]:
         yield Record(row + 1, text, rest)
 
 
-def rest_bytes(members: list[Member]) -> bytes:
+def members_json(members: list[Member]) -> str:
     """The members as JSON without the braces."""
-    return ",".join(f"{encode_string(m.name)}:{m.raw}" for m in members).encode()
+    return ",".join(f"{encode_string(member.name)}:{member.raw}" for member in members)

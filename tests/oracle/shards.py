@@ -5,15 +5,12 @@ from itertools import accumulate
 import numpy as np
 
 from oracle.document import Document
-from oracle.strict_json import Member, encode_string
+from oracle.reading import members_json
+from oracle.strict_json import encode_string
 from oracle.tokens import Tokens
 
 Row = tuple[int, int, int, Document]
 OURS = ("text", "corpusmill")
-
-
-def members_json(members: list[Member]) -> str:
-    return ",".join(f"{encode_string(member.name)}:{member.raw}" for member in members)
 
 
 def json_line(document: Document, copy: int) -> bytes:
