@@ -53,6 +53,13 @@ def compare_plan(results: Path, outcome: Outcome) -> Iterator[str]:
             )
         expected.append({"part": number, "generation": part.generation, "files": files})
     yield from rows_differ("results/plan/parts.jsonl", [json.loads(x) for x in lines], expected)
+    parts = [
+        {"generation": part.generation, "paths": [file.path for file in part.files]}
+        for part in outcome.parts
+    ]
+    finished = {"part_bytes": outcome.config["input"]["part_bytes"], "parts": parts}
+    got = read_json(results / "plan/record.json").get("finished")
+    yield from tree_differ("results/plan/record.json", {"finished": got}, {"finished": finished})
 
 
 def text_counts(part: Part) -> dict[str, dict[str, int]]:

@@ -9,11 +9,10 @@ import numpy as np
 from oracle.compare_parts import FATE_NUMBERS, read_arrow
 from oracle.document import Document, Outcome, Part
 from oracle.fate import ORIGINS, digests_of
-from oracle.finding import read_json, read_parquet, rows_differ, tree_differ
+from oracle.finding import read_json, read_parquet, rows_differ, some_members, tree_differ
 from oracle.plan import SPLITS
 
 STAGES = {None: 0, "identical": 1, "sketch": 2, "shingles": 3, "band": 4, "chain": 5}
-PARTS_PER_BLOCK = 16
 
 
 def compare_steps(results: Path, outcome: Outcome) -> Iterator[str]:
@@ -116,6 +115,19 @@ def compare_assign(results: Path, name: str, part: Part) -> Iterator[str]:
         for d in part.documents
     ]
     yield from rows_differ(f"results/assign/{name}.arrow", got, expected)
+    duplicates = [document for document in part.documents if document.fate == "duplicate"]
+    by_source: dict[str, Counter] = {}
+    for document in part.documents:
+        if document.filter_fate == "kept":
+            counts = by_source.setdefault(document.source, Counter())
+            counts.update(documents=1, duplicates=int(document.fate == "duplicate"))
+    facts = {
+        "winners": sum(document.winner is not None for document in part.documents),
+        "stages": dict(Counter(document.stage for document in duplicates)),
+        "by_source": by_source,
+    }
+    told = some_members(read_json(results / f"assign/{name}.json"), facts)
+    yield from tree_differ(f"results/assign/{name}.json", told, facts)
 
 
 def compare_clusters(results: Path, name: str, part: Part) -> Iterator[str]:
@@ -137,14 +149,11 @@ def compare_held_out(results: Path, outcome: Outcome) -> Iterator[str]:
                 if document.split == origin and document.fate == "kept":
                     own.update(dict.fromkeys(digests_of(document), ORIGINS.index(origin) + 1))
         yield from compare_digests(results, f"{number:05d}", own)
-    for block in range(0, len(outcome.parts), PARTS_PER_BLOCK):
-        name = f"results/decontaminate/{block // PARTS_PER_BLOCK:05d}.npy"
-        documents = [d for p in outcome.parts[block : block + PARTS_PER_BLOCK] for d in p.documents]
-        matches = [
-            (d.id, ORIGINS.index(d.held_out_by) + 1) for d in documents if d.fate == "contaminated"
-        ]
-        got = [tuple(map(int, row)) for row in np.load(results.parent / name)]
-        yield from rows_differ(name, got, matches)
+    blocks = sorted((results / "decontaminate").glob("*.npy"))
+    got = [tuple(map(int, row)) for block in blocks for row in np.load(block)]
+    contaminated = [d for d in outcome.documents() if d.fate == "contaminated"]
+    matches = [(d.id, ORIGINS.index(d.held_out_by) + 1) for d in contaminated]
+    yield from rows_differ("results/decontaminate", got, matches)
 
 
 def compare_digests(results: Path, name: str, expected: dict[bytes, int]) -> Iterator[str]:

@@ -66,19 +66,37 @@ def banded(documents: list[Document], outcome: Outcome) -> list[Document]:
 
 
 def compare_bands(results: Path, name: str, part: Part, outcome: Outcome) -> Iterator[str]:
+    exact = outcome.config["dedup"]["method"] == "exact"
     bands, rows = bands_and_rows(outcome.config)
     with open(results / f"bands/{name}.npy", "rb") as file:
         keys, places = np.load(file), np.load(file)
     entries = [(d.id & 0xFFFFFFFF, d) for d in banded(part.documents, outcome)]
     split = [(row, [band_key(b) for b in bands_of(d.sketch, bands, rows)]) for row, d in entries]
     expected = [sorted((of_row[band], row) for row, of_row in split) for band in range(bands)]
-    if outcome.config["dedup"]["method"] != "exact":
+    if not exact:
         for band in range(bands):
             got = list(zip(keys[band].tolist(), places[band].tolist(), strict=True))
             yield from rows_differ(f"results/bands/{name}.npy: band {band}", got, expected[band])
-    facts = {"documents": len(part.documents), "banded": sum(d.takes_part for d in part.documents)}
+    yield from compare_text_keys(results, name, part, outcome)
+    taking_part = sum(document.takes_part for document in part.documents)
+    facts = {"documents": len(part.documents), "banded": taking_part if exact else len(entries)}
     told = some_members(read_json(results / f"bands/{name}.json"), facts)
     yield from tree_differ(f"results/bands/{name}.json", told, facts)
+
+
+def compare_text_keys(results: Path, name: str, part: Part, outcome: Outcome) -> Iterator[str]:
+    """The keys by which equal texts meet."""
+    sketch = outcome.config["dedup"]["method"] == "sketch"
+    expected = sorted(
+        (int.from_bytes(document.digest[:8], "big"), document.id & 0xFFFFFFFF)
+        for document in part.documents
+        if document.takes_part
+        and (not sketch or (document.filter_fate == "kept" and not has_shingle(document.sketch)))
+    )
+    with open(results / f"bands/{name}.texts.npy", "rb") as file:
+        keys, rows = np.load(file), np.load(file)
+    got = list(zip(keys.ravel().tolist(), rows.ravel().tolist(), strict=True))
+    yield from rows_differ(f"results/bands/{name}.texts.npy", got, expected)
 
 
 def compare_spans(results: Path, name: str, part: Part, outcome: Outcome) -> Iterator[str]:

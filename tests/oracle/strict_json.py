@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*"')
 NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
-MOST_LEVELS = 1000
+MOST_LEVELS = 500
 WORD = re.compile(r"true|false|null")
 BLANKS = re.compile(r"[ \t\r\n]*")
 ESCAPE = re.compile(r'\\(?:u([0-9a-fA-F]{4})|(["\\/bfnrt]))')
@@ -97,7 +97,8 @@ class Parser:
                 self.blanks()
                 if self.peek() != closer:
                     closers.append(closer)
-                    if len(closers) > MOST_LEVELS:
+                    # The object at the top is a level too.
+                    if len(closers) + 1 > MOST_LEVELS:
                         raise NotJsonError("nested too deeply")
                     if closer == "}":
                         self.name()
