@@ -6,7 +6,8 @@ from fractions import Fraction
 import oracle
 import pytest
 import yaml
-from oracle import fate, plan, prefer, sketches, spans, texts
+from oracle import dedup, fate, plan, prefer, sketches, spans, texts
+from oracle.document import Document, Outcome, Part
 from oracle.reading import json_record, members_json
 from oracle.strict_json import Member, encode_string
 from workflow import ROOT, mill, small_corpus
@@ -161,6 +162,71 @@ def test_oracle_prefer__no_time(text):
 def test_oracle_prefer__no_value_comes_last(raw):
     assert prefer.place_of(Member("n", "", raw)) is None
     assert prefer.ranks([None, (1, 1, "1"), (1, 1, "2")], highest=True) == [2, 1, 0]
+
+
+LETTERS = {
+    "minhash": {"permutations": 64, "shingle_chars": 1},
+    "dedup": {"threshold": 0.5, "bands": 64, "rows": 1},
+}
+
+
+def resolved(contents: list[str], own: dict) -> list[tuple]:
+    """(winner, stage, similarity) of each text; its shingles are its letters."""
+    config = whole_config(laid_over(LETTERS, own))
+    documents = [Document(k, "s", "f", k, text, text, []) for k, text in enumerate(contents)]
+    for document in documents:
+        document.cleaned, document.digest = document.text, document.text.encode()
+        document.sketch = sketches.sketch(document.text, config["minhash"])
+        document.takes_part, document.order = True, (document.id,)
+    dedup.resolve(documents, config)
+    return [(d.winner, d.stage, d.similarity) for d in documents]
+
+
+def test_oracle_dedup__dropped_only_for_a_kept_one():
+    # The letters of neighbours are 3 of 5 alike, those of the ends 2 of 6.
+    chain = ["abcd", "bcde", "cdef", "abcd", "xyz"]
+    alone, copy = (None, None, None), (0, "identical", 1.0)
+    near = (0, "shingles", 0.6)
+    kept = {"dedup": {"resolve": "kept"}}
+    assert resolved(chain, kept) == [alone, near, alone, copy, alone]
+    component = {"dedup": {"resolve": "component"}}
+    assert resolved(chain, component) == [alone, near, (0, "chain", None), copy, alone]
+
+
+def test_oracle_dedup__other_methods():
+    alone, copy = (None, None, None), (0, "identical", 1.0)
+    texts_ = ["abcd", "abcde", "abcd", "xyz", "", ""]
+    no_shingle = (4, "identical", 1.0)
+    assert resolved(texts_, {"dedup": {"method": "exact"}}) == [
+        alone, alone, copy, alone, alone, no_shingle,
+    ]  # fmt: skip
+    sketch = {"dedup": {"method": "sketch", "resolve": "component"}}
+    band = (0, "band", None)
+    assert resolved(texts_, sketch) == [alone, band, band, alone, alone, no_shingle]
+
+
+def test_oracle_dedup__a_text_is_paired_with_64_of_many():
+    # All share their only band, and have all values of their sketches equal.
+    config = whole_config({"minhash": {"permutations": 1}, "dedup": {"bands": 1, "rows": 1}})
+    documents = [Document(k, "s", "f", k, str(k), str(k), []) for k in range(70)]
+    for document in documents:
+        document.digest, document.sketch, document.order = b"%d" % document.id, (7,), (document.id,)
+    pairs = dedup.similar_enough_pairs(dedup.units_of(documents, "verified"), config)
+    assert [better for better, worse in pairs if worse == 69] == list(range(64))
+    assert sum(worse == 64 for _, worse in pairs) == 64
+
+
+def test_oracle_fate__contaminated():
+    outcome = Outcome(whole_config({}), parts=[Part([])])
+    origins = ["validation", "train", "train", "train", "test"]
+    words = ["a", "a", "b", "c", "b"]
+    for k, (split, word) in enumerate(zip(origins, words, strict=True)):
+        document = Document(k, "s", "f", k, word, word, [], digest=word.encode(), split=split)
+        outcome.parts[0].documents.append(document)
+    outcome.evaluation = {b"c", b"b"}
+    fate.decontaminate(outcome)
+    told = [document.held_out_by for document in outcome.documents()]
+    assert told == [None, "validation", "test", "evaluation", None]
 
 
 def test_oracle_fate__keyed_hashes_spread_evenly():
