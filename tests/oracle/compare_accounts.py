@@ -9,13 +9,15 @@ from pathlib import Path
 from oracle.compare_parts import cut_counts
 from oracle.compare_steps import resolved_row
 from oracle.document import Document, Outcome, Part
-from oracle.finding import read_json, read_parquet, rows_differ, tree_differ
+from oracle.finding import columns_differ, read_json, read_parquet, rows_differ, tree_differ
 from oracle.plan import SPLITS
 
-COLUMNS = (
-    "id", "source", "file", "line", "fate", "chars", "winner", "similarity", "stage",
-    "held_out_by", "reason", "split", "copies", "text_bytes",
-)  # fmt: skip
+COLUMNS = {
+    "id": "uint64", "source": "string", "file": "string", "line": "uint64", "fate": "string",
+    "chars": "uint32", "winner": "uint64", "similarity": "float", "stage": "string",
+    "held_out_by": "string", "reason": "string", "split": "string", "copies": "uint16",
+    "text_bytes": "uint64",
+}  # fmt: skip
 
 
 def compare_accounts(results: Path, outcome: Outcome) -> Iterator[str]:
@@ -57,7 +59,9 @@ def compare_ledger(results: Path, name: str, part: Part) -> Iterator[str]:
         row = {"source": file.source, "file": file.path, "line": record.line}
         row |= {"fate": "malformed", "reason": reason}
         expected.append(dict.fromkeys(COLUMNS) | row)
-    got = read_parquet(results / f"ledger/{name}.parquet")
+    path = results / f"ledger/{name}.parquet"
+    yield from columns_differ(f"results/ledger/{name}.parquet", path, COLUMNS)
+    got = read_parquet(path)
     yield from rows_differ(f"results/ledger/{name}.parquet", got, expected)
 
 

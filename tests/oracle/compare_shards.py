@@ -4,10 +4,13 @@ import pickle
 from collections.abc import Iterator
 from pathlib import Path
 
+import pyarrow.parquet as pq
+
 from oracle import shards
 from oracle.document import Outcome
 from oracle.finding import (
     ABSENT,
+    columns_differ,
     file_facts_differ,
     read_json,
     read_parquet,
@@ -16,8 +19,17 @@ from oracle.finding import (
     tree_differ,
 )
 from oracle.plan import SPLITS
-from oracle.reading import DamagedInputError, unpack, zstd_frame
+from oracle.reading import zstd_frame
 
+TEXT_COLUMNS = {
+    "text": "large_string", "id": "uint64", "copy": "uint16", "source": "string",
+    "fields": "large_string",
+}  # fmt: skip
+PLACEMENT_COLUMNS = {
+    "id": "uint64", "copy": "uint16", "source": "string", "split": "string", "shard": "uint32",
+    "row": "uint32", "token_start": "uint64", "token_end": "uint64",
+}  # fmt: skip
+MOST_ROWS = 4_096
 JOINED = {"train": "train", "validation": "val", "test": "test"}
 
 
@@ -64,23 +76,33 @@ def compare_text_shard(results: Path, outcome: Outcome, split: str, shard: int) 
     path = results / f"{name}.{text_ending(outcome)}"
     if not path.exists():
         return
-    if text_ending(outcome) == "parquet":
-        yield from rows_differ(
-            f"results/{name}.parquet", read_parquet(path), shards.shard_rows(rows)
-        )
-    else:
-        try:
-            data = unpack(path, path.read_bytes(), zstd_frame)
-        except DamagedInputError as error:
-            yield f"results/{name}.jsonl.zst: {error}"
-            return
-        lines = shards.shard_lines(rows)
-        yield from rows_differ(f"results/{name}.jsonl.zst", data.split(b"\n"), [*lines, b""])
+    compare = compare_parquet if text_ending(outcome) == "parquet" else compare_lines
+    yield from compare(f"results/{path.relative_to(results)}", path, rows)
     facts = read_json(results / f"{name}.json")
     expected = shards.text_facts(rows)
     got = {key: facts.get(key) for key in expected}
     yield from tree_differ(f"results/{name}.json", got, expected)
     yield from file_facts_differ(f"results/{name}.json", facts, path)
+
+
+def compare_parquet(name: str, path: Path, rows: list[shards.Row]) -> Iterator[str]:
+    yield from columns_differ(name, path, TEXT_COLUMNS)
+    metadata = pq.ParquetFile(path).metadata
+    groups = [metadata.row_group(k) for k in range(metadata.num_row_groups)]
+    if any(group.num_rows > MOST_ROWS for group in groups):
+        yield f"{name}: a row group of more than {MOST_ROWS} rows"
+    packings = {group.column(k).compression for group in groups for k in range(group.num_columns)}
+    if packings - {"ZSTD"}:
+        yield f"{name}: compressed by {packings}"
+    yield from rows_differ(name, read_parquet(path), shards.shard_rows(rows))
+
+
+def compare_lines(name: str, path: Path, rows: list[shards.Row]) -> Iterator[str]:
+    frame = zstd_frame()
+    data = frame.decompress(path.read_bytes())
+    if not frame.eof or frame.unused_data:
+        yield f"{name}: not one zstd frame"
+    yield from rows_differ(name, data.split(b"\n"), [*shards.shard_lines(rows), b""])
 
 
 def compare_token_shard(results: Path, outcome: Outcome, split: str, shard: int) -> Iterator[str]:
@@ -101,7 +123,9 @@ def compare_token_shard(results: Path, outcome: Outcome, split: str, shard: int)
     got = {key: facts.get(key) for key in expected}
     yield from tree_differ(f"results/tokens/{name}.json", got, expected)
     yield from file_facts_differ(f"results/tokens/{name}.json", facts, path, index)
-    found = read_parquet(results / f"placements/{name}.parquet")
+    path = results / f"placements/{name}.parquet"
+    yield from columns_differ(f"results/placements/{name}.parquet", path, PLACEMENT_COLUMNS)
+    found = read_parquet(path)
     placed = shards.placements(rows, ids, split, shard)
     yield from rows_differ(f"results/placements/{name}.parquet", found, placed)
     faults = {"documents": len(rows), "tokens": expected["tokens"], "faults": 0}

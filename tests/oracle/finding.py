@@ -68,6 +68,14 @@ def read_parquet(path: Path) -> list[dict]:
     return pq.ParquetFile(path).read().to_pylist() if path.exists() else []
 
 
+def columns_differ(name: str, path: Path, expected: dict[str, str]) -> Iterator[str]:
+    """Names and types of a Parquet file's columns, in their order."""
+    schema = pq.read_schema(path) if path.exists() else []
+    got = {field.name: str(field.type) for field in schema}
+    if list(got.items()) != list(expected.items()):
+        yield f"{name}: columns {got}, expected {expected}"
+
+
 def sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
