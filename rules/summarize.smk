@@ -65,6 +65,7 @@ rule summarize:
         facts=shards_of_all("results/tokens/{split}/{shard}.json"),
         duplicates="results/duplicates.json",
         recall=[f"{DEMO}/recall.json"] if USES_DEMO else [],
+        tokenizer="results/tokenizer",
         # Last: the times of all rules are in it.
         manifest="results/manifest.json",
     output:

@@ -9,7 +9,7 @@ from collections import Counter
 from pathlib import Path
 
 import corpusmill
-from corpusmill.accounts import balanced_account, funnel, table
+from corpusmill.accounts import balanced_account, funnel, losses_in_words, table
 from corpusmill.files import load_json, replacing, save_json
 from corpusmill.job import this_job
 
@@ -50,6 +50,7 @@ def summarize(
     tokens: list[Path],
     duplicates: Path,
     recall: list[Path],
+    tokenizer: Path,
     config_digest: str,
     span_unit: str,
     logs: Path,
@@ -87,6 +88,9 @@ def summarize(
             f"repeated spans ({span_unit}): {spans['cut']:,} cut, "
             f"{spans['cut_bytes'] / 1e6:,.2f} MB"
         )
+    lines += losses_in_words(account)
+    if steps := load_json(tokenizer / "corpusmill.json")["normalizer"]:
+        lines.append(f"the tokenizer's own normalizer changes texts: {', '.join(steps)}")
     lines += [
         f"planted {kind}: {figures['found']} of {figures['planted']} found"
         for kind, figures in (planted or {}).items()
@@ -104,6 +108,7 @@ if __name__ == "__main__":
             tokens=job.input.facts,
             duplicates=job.input.duplicates,
             recall=job.input.recall,
+            tokenizer=job.input.tokenizer,
             config_digest=job.params.config_digest,
             span_unit=job.params.span_unit,
             logs=Path("logs"),
