@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from corpusmill.files import load_json, replacing, save_json
-from corpusmill.id_bytes import id_bytes, steps
+from corpusmill.id_bytes import UNCERTAIN, IdBytes, id_bytes, steps
+from corpusmill.losses import lost_characters
 from corpusmill.probes import PLAIN, PROBES, framed, refuse_useless
 from corpusmill.tokenizers import (
     BYTES_FILE,
@@ -154,13 +155,26 @@ def keep_tokenizer(
     if setting.engine == "gigatoken":
         with replacing(Path(folder) / PLAIN_FILE) as temporary:
             temporary.write_text(plain_definition(reference), "utf-8")
-    setting = setting._replace(added_bytes=keep_id_bytes(folder, setting, definition))
+    added = keep_id_bytes(folder, setting, reference, definition, probes)
+    setting = setting._replace(added_bytes=added)
     save_json(Path(folder) / SETTING_FILE, setting._asdict())
     tell(setting)
     return setting
 
 
-def keep_id_bytes(folder: Path, setting: Setting, definition: dict) -> int | None:
+def hidden_loss(reference, known: IdBytes, texts: list[str], unknown: list[int]) -> str | None:
+    """The first text that loses something though the bytes of its ids say that it does not."""
+    for text, ids in zip(texts, reference_ids(reference, texts), strict=True):
+        sizes = known.sizes[ids].astype(np.int64)
+        whole = (sizes != UNCERTAIN).all() and sizes.sum() == len(text.encode()) + known.added
+        if whole and lost_characters(reference, ids, text, unknown):
+            return text
+    return None
+
+
+def keep_id_bytes(
+    folder: Path, setting: Setting, reference, definition: dict, probes: list[str]
+) -> int | None:
     """Write the bytes of each id, where they are fixed; the bytes that stand before a text."""
     # What transformers does beside the definition could be anything.
     known = setting.light and id_bytes(
@@ -168,6 +182,8 @@ def keep_id_bytes(folder: Path, setting: Setting, definition: dict) -> int | Non
     )
     if not known:
         return None
+    hidden = hidden_loss(reference, known, probes, setting.unknown_ids)
+    assert hidden is None, f"by the bytes of its ids {hidden!r} loses nothing, but it does"
     with replacing(Path(folder) / BYTES_FILE) as temporary, open(temporary, "wb") as file:
         np.save(file, known.sizes)
     return known.added

@@ -13,11 +13,11 @@ from tokenizer_kinds import EXACT, LOSSY
 
 from corpusmill.accounts import LOSS_SUMS
 from corpusmill.files import save_json
-from corpusmill.id_bytes import UNCERTAIN, byte_alphabet
+from corpusmill.id_bytes import UNCERTAIN, IdBytes, byte_alphabet, id_bytes
 from corpusmill.losses import LossCounter, too_many_losses
 from corpusmill.shards import COLUMNS
 from corpusmill.token_shards import with_ends
-from corpusmill.tokenizer_folder import keep_tokenizer
+from corpusmill.tokenizer_folder import hidden_loss, keep_tokenizer
 from corpusmill.tokenizers import (
     BYTES_FILE,
     Setting,
@@ -142,16 +142,12 @@ CHANGES = {
 
 @pytest.mark.parametrize(("part", "value"), [(k, v) for k, vs in CHANGES.items() for v in vs])
 def test_id_bytes__are_not_told_of_what_is_not_surely_fixed(part, value, tmp_path):
-    from corpusmill.id_bytes import id_bytes
-
     definition = json.loads(Path(EXACT["byte level"](tmp_path), "tokenizer.json").read_text())
     assert id_bytes(definition, 400, 0, []) is not None
     assert id_bytes(definition | {part: value}, 400, 0, []) is None
 
 
 def test_id_bytes__an_alphabet_with_a_gap_is_not_enough(tmp_path):
-    from corpusmill.id_bytes import id_bytes
-
     definition = json.loads(Path(EXACT["byte level"](tmp_path), "tokenizer.json").read_text())
     del definition["model"]["vocab"]["ÿ"]
     assert id_bytes(definition, 400, 0, []) is None
@@ -164,6 +160,17 @@ def test_id_bytes__tokens_that_take_white_space_are_uncertain(tmp_path):
     assert sizes.dtype == np.uint16
     assert [sizes[id] for id in setting.lossy_tokens.values()] == [UNCERTAIN] * 3
     assert sizes[setting.end_of_text_id] == 0
+
+
+@pytest.mark.parametrize(("swallowed", "hidden"), [(2, True), (0, False)])
+def test_hidden_loss__finds_a_table_that_is_wrong(swallowed, hidden, tmp_path):
+    source = EXACT["byte level, stripping"](tmp_path / "given")
+    setting = keep_tokenizer(tmp_path / "kept", source, "auto", "auto")
+    sizes = np.load(tmp_path / "kept" / BYTES_FILE)
+    sizes[setting.lossy_tokens["<tag>"]] = len("<tag>") + swallowed
+    reference, text = load_kept(tmp_path / "kept", setting), "a  <tag>b"
+    found = hidden_loss(reference, IdBytes(sizes, 0), ["a", text], [])
+    assert found == (text if hidden else None)
 
 
 def facts(path: Path, lost: dict, **by_source: tuple[int, int]) -> Path:
