@@ -153,7 +153,7 @@ def test_oracle__sees_a_changed_shard(milled, tmp_path):
     folder, outcome = milled
     shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
     shard = tmp_path / "results/tokens/train/00000.bin"
-    shard.write_bytes(shard.read_bytes()[:-2] + b"\0\0")
+    shard.write_bytes(shard.read_bytes()[:-1] + b"\xff")
     named = {line.split(":")[0] for line in oracle.differences(tmp_path, outcome)}
     assert {"results/tokens/train/00000.bin", "results/manifest.json"} <= named
 
