@@ -62,7 +62,13 @@ rule all:
         if_cut(of_parts("results/cut/{part}.parquet")),
 
 
+# A run with nothing to do comes to neither place and waits for no answer.
+if workflow.output_settings.dryrun:
+    finish_tokenizer_check()
+
+
 onstart:
+    finish_tokenizer_check()
     begin_run()
 
 

@@ -21,7 +21,7 @@ from corpusmill.demo import make_demo
 from corpusmill.demo_files import FILES
 from corpusmill.progress import Phase
 from corpusmill.readers import Record, read_records
-from corpusmill.tokenizers import train_tokenizer
+from corpusmill.tokenizer_folder import train_tokenizer
 
 PEER_SHARDS = 8  # datatrove works on one task per shard
 TRAINED_VOCABULARY = 16384

@@ -543,7 +543,7 @@ def gather(sample: Sample) -> Work:
 
 
 def kept_tokenizer(sample: Sample) -> Path:
-    from corpusmill.tokenizers import keep_tokenizer
+    from corpusmill.tokenizer_folder import keep_tokenizer
 
     folder = sample.folder / "tokenizer"
     if not folder.exists():

@@ -6,6 +6,9 @@ from pathlib import Path
 from corpusmill.fates import DROPPED, SPLITS
 from corpusmill.files import load_json
 
+LOSS_SUMS = ("characters", "lost_characters", "unknown_tokens", "documents_without_token")
+"""What token shards know of every source, beside its documents and tokens; see losses.py."""
+
 
 def added(accounts: list[dict]) -> dict[str, Counter]:
     """Accounts {source: {figure: number}} summed source by source."""
@@ -82,6 +85,7 @@ def balanced_account(
     for file in tokens:
         for source, figures in load_json(file)["by_source"].items():
             account[source][f"{file.parent.name}_tokens"] += figures["tokens"]
+            account[source].update({name: figures[name] for name in LOSS_SUMS})
     return account
 
 
@@ -104,7 +108,30 @@ def funnel(account: Counter) -> dict:
             "written": account["written_bytes"],
         },
         "tokens": {split: account[f"{split}_tokens"] for split in SPLITS},
+        "tokenization": tokenization(account),
     }
+
+
+def tokenization(account: Counter) -> dict:
+    """What one source lost in its tokens; the end-of-text tokens count as nothing."""
+    of_text = sum(account[f"{split}_tokens"] for split in SPLITS) - account["copies"]
+    lost = account["lost_characters"] / max(account["characters"], 1)
+    return {name: account[name] for name in LOSS_SUMS} | {
+        "lost_fraction": round(lost, 6),
+        "unknown_fraction": round(account["unknown_tokens"] / max(of_text, 1), 6),
+    }
+
+
+def losses_in_words(by_source: dict[str, Counter]) -> list[str]:
+    """A line for every source that lost something in its tokens."""
+    return [
+        f"WARNING: source {name}: {figures['lost_characters']:,} of {figures['characters']:,} "
+        f"characters are lost in its tokens ({tokenization(figures)['lost_fraction']:.4%}), "
+        f"{figures['unknown_tokens']:,} tokens are unknown, "
+        f"{figures['documents_without_token']:,} documents have none"
+        for name, figures in by_source.items()
+        if any(figures[figure] for figure in LOSS_SUMS[1:])
+    ]
 
 
 def table(by_source: dict[str, Counter]) -> str:

@@ -51,7 +51,7 @@ def begin(made: Made, path: Path = RECORD) -> None:
 def refuse_foreign(made: Made, earlier: Made) -> None:
     """Raise ValueError where a result would replace a file that no earlier run has made."""
     for path in without(made, earlier):
-        if path.is_file() and path.parts[0] != "logs":
+        if path.exists() and path.parts[0] != "logs":
             raise ValueError(
                 f"{path} is there already and no run of this folder's record made it; this run "
                 "would replace it. Work in another folder, or move it away."

@@ -4,6 +4,7 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 
 from corpusmill.files import DigestingFile, file_sha256, load_json, replacing, save_json
 
@@ -22,7 +23,7 @@ class TokenShardWriter:
         self.bin, self.idx, self.meta = bin, idx, meta
         self.documents = 0
         self.tokens = 0
-        self.by_source: dict[str, Counter] = {}
+        self._sums: dict[str, Counter] = {}
         self._lengths: list[np.ndarray] = []
 
     def __enter__(self) -> "TokenShardWriter":
@@ -31,17 +32,25 @@ class TokenShardWriter:
         self._file = DigestingFile(self._raw)
         return self
 
-    def add(self, sources: list[str], documents: list[np.ndarray], end: int, dtype: str) -> None:
-        tokens = with_ends(documents, end, dtype)
+    def add(
+        self, sources: pa.ChunkedArray, tokens: np.ndarray, lengths: np.ndarray, **sums: np.ndarray
+    ) -> None:
+        """tokens: as `with_ends` makes them. lengths: int64 (documents,), tokens of each.
+
+        sums: what else is added up per source, a number per document.
+        """
         self._file.write(tokens)
-        lengths = np.array([ids.size + 1 for ids in documents], np.int64)
         self._lengths.append(lengths)
-        self.documents += len(sources)
+        self.documents += lengths.size
         self.tokens += tokens.size
-        for source, length in zip(sources, lengths.tolist(), strict=True):
-            count = self.by_source.setdefault(source, Counter())
-            count["documents"] += 1
-            count["tokens"] += length
+        places = sources.combine_chunks().dictionary_encode()
+        names, rows = places.dictionary.to_pylist(), places.indices.to_numpy()
+        documents = np.ones(lengths.size, np.int64)
+        for figure, numbers in {"documents": documents, "tokens": lengths, **sums}.items():
+            totals = np.zeros(len(names), np.int64)
+            np.add.at(totals, rows, numbers)
+            for name, total in zip(names, totals.tolist(), strict=True):
+                self._sums.setdefault(name, Counter())[figure] += total
 
     def __exit__(self, *error) -> None:
         self._raw.close()
@@ -64,7 +73,7 @@ class TokenShardWriter:
                 "bytes": self._file.bytes,
                 "sha256": self._file.sha256,
                 "index_sha256": index_sha256,
-                "by_source": {name: dict(count) for name, count in sorted(self.by_source.items())},
+                "by_source": {name: dict(sums) for name, sums in sorted(self._sums.items())},
                 **facts,
             },
         )

@@ -1,38 +1,21 @@
-"""Tokenizers: loaded once by transformers, kept beside the run, encoded with the fastest engine.
+"""Tokenizers: the reference as transformers loads it or as the run keeps it, and what encodes.
 
 The reference for every id is `tokenizer(text, add_special_tokens=False,
 split_special_tokens=True)` of transformers: a special token's string inside a text is text.
 """
 
-import logging
-import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 import numpy as np
 
-from corpusmill.files import load_json, replacing, save_json
+from corpusmill.files import load_json
 
 SETTING_FILE = "corpusmill.json"
 PLAIN_FILE = "corpusmill-plain.json"
-
-PROBES = [
-    "",
-    " ",
-    "\n\n \t x\r\n",
-    "Hello, world! It's 2026; they'll pay $1,234.56 (~3e-4).",
-    "def f(x):\n    return x ** 2  # square\n\n\n\tif x: pass",
-    "<|endoftext|> <|im_end|> <|im_start|> <s> </s> [CLS] <think>text</think>",
-    "Größe, naïve café, coöperate — “quotes” … ½ ﬁ Ǆ",
-    unicodedata.normalize("NFD", "Größe, naïve café; Việt Nam; がぎぐ; 한국어"),
-    "Ελληνικά: ΑΣ ΣΑΣ. Русский текст, ещё. עברית العربية हिन्दी ไทย",
-    "漢字かな交じり文、全角　スペース。中文没有空格的句子。한국어 문장입니다.",
-    "👩‍👩‍👧‍👦 🏳️‍🌈 e\u0301\u200b\u00a0\ufeff\u2028 \U0001f600\U00020000 \x00\x07",
-    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa 0000000000000000000000000 ////",
-]
-"""Texts on which two engines that differ are likely to differ."""
+BYTES_FILE = "corpusmill-bytes.npy"
 
 
 class Setting(NamedTuple):
@@ -45,7 +28,11 @@ class Setting(NamedTuple):
     dtype: str  # uint16 or uint32
     engine: str  # gigatoken or reference
     light: bool  # jobs may use LightReference
-    lossless: bool  # decoding gives the text back
+    lossless: bool  # decoding gives the text back, but where one of lossy_tokens stands
+    lossy_tokens: dict[str, int]  # added tokens, not special, that take from what is beside them
+    normalizer: list[str]  # what the tokenizer's own normalizer does to texts, step by step
+    unknown_ids: list[int]  # of tokens that stand for whatever is not in the vocabulary
+    added_bytes: int | None  # a space in front; None: the ids do not say what is lost
 
     @classmethod
     def load(cls, folder: Path) -> "Setting":
@@ -135,8 +122,12 @@ def decoded(reference, ids) -> str:
 
 
 def gives_back(reference, ids, text: str) -> bool:
-    """Whether ids decode to the text, or to what the tokenizer normalises it to."""
-    return decoded(reference, ids) in (text, normalized(reference, text))
+    """Whether ids decode to the text, or to what the tokenizer normalises it to.
+
+    One space in front may be more or less: many tokenizers put one there, or take one away.
+    """
+    back = decoded(reference, ids).removeprefix(" ")
+    return any(back == one.removeprefix(" ") for one in (text, normalized(reference, text)))
 
 
 Encoder = Callable[[list[bytes]], list[np.ndarray]]
@@ -182,111 +173,3 @@ def encoder_of(folder: Path, setting: Setting) -> Encoder:
     if setting.engine == "gigatoken":
         return gigatoken_encoder((Path(folder) / PLAIN_FILE).read_text("utf-8"))
     return reference_encoder(load_kept(folder, setting))
-
-
-def chosen_engine(reference, wanted: str) -> str:
-    """gigatoken where it loads the tokenizer and gives the reference's ids for PROBES."""
-    if wanted == "reference":
-        return wanted
-    try:
-        encode = gigatoken_encoder(plain_definition(reference))
-        difference = first_difference(reference, encode, PROBES)
-    except (ValueError, RuntimeError, KeyError, TypeError, NotImplementedError) as error:
-        difference = f"it cannot load this tokenizer ({error})"
-    if difference is None:
-        return "gigatoken"
-    if wanted == "gigatoken":
-        raise ValueError(
-            f"tokenizer.engine: gigatoken does not give the reference's ids: {difference}. "
-            "Set tokenizer.engine to auto or reference."
-        )
-    logging.warning("gigatoken is not used, encoding is slower: %s", difference)
-    return "reference"
-
-
-def end_of_text_of(reference, wanted: str) -> tuple[str, int]:
-    """The token that ends documents, and its id."""
-    token = reference.eos_token if wanted == "auto" else wanted
-    if token is None:
-        raise ValueError(
-            "tokenizer.end_of_text: this tokenizer names no eos_token. Name one of its tokens: "
-            f"{', '.join(map(str, reference.all_special_tokens)) or 'it has no special tokens'}."
-        )
-    id = reference.get_vocab().get(token)
-    if id is None:
-        raise ValueError(
-            f"tokenizer.end_of_text: {token} is no token of this tokenizer. "
-            f"Its special tokens: {', '.join(map(str, reference.all_special_tokens))}."
-        )
-    if token not in reference.all_special_tokens:
-        raise ValueError(
-            f"tokenizer.end_of_text: {token} is not a special token, so a text could contain it. "
-            f"Special tokens: {', '.join(map(str, reference.all_special_tokens))}."
-        )
-    return token, id
-
-
-def keep_tokenizer(
-    folder: Path, source: str, end_of_text: str, engine: str, name: str | None = None
-) -> Setting:
-    """Load a tokenizer, find out what later steps must know, and save both to `folder`.
-
-    name: what to call it, when `source` is a path that means nothing later.
-    """
-    reference = load_reference(source)
-    token, id = end_of_text_of(reference, end_of_text)
-    reference.save_pretrained(folder)
-    # A vocabulary with gaps has ids beyond its length.
-    vocabulary = max(len(reference), max(reference.get_vocab().values()) + 1)
-    setting = Setting(
-        source=name or source,
-        vocabulary=vocabulary,
-        end_of_text=token,
-        end_of_text_id=id,
-        dtype="uint16" if vocabulary <= 1 << 16 else "uint32",
-        engine=chosen_engine(reference, engine),
-        light=_is_light(reference, folder),
-        lossless=all(
-            gives_back(reference, ids, probe)
-            for probe, ids in zip(PROBES, reference_ids(reference, PROBES), strict=True)
-        ),
-    )
-    if setting.engine == "gigatoken":
-        with replacing(Path(folder) / PLAIN_FILE) as temporary:
-            temporary.write_text(plain_definition(reference), "utf-8")
-    save_json(Path(folder) / SETTING_FILE, setting._asdict())
-    return setting
-
-
-def _is_light(reference, folder: Path) -> bool:
-    """Whether LightReference does just what the reference does on PROBES."""
-    if not getattr(reference, "is_fast", False) or not (Path(folder) / "tokenizer.json").exists():
-        return False
-    light = LightReference(folder)
-    expected = reference_ids(reference, PROBES)
-    return reference_ids(light, PROBES) == expected and all(
-        decoded(light, ids) == decoded(reference, ids) for ids in expected
-    )
-
-
-def train_tokenizer(folder: Path, texts: Iterable[str], vocabulary: int) -> None:
-    """Train a byte-level BPE on the texts and save it as transformers loads it."""
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
-    from transformers import PreTrainedTokenizerFast
-
-    tokenizer = Tokenizer(models.BPE())
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    tokenizer.decoder = decoders.ByteLevel()
-    trainer = trainers.BpeTrainer(
-        vocab_size=vocabulary,
-        special_tokens=["<|endoftext|>"],
-        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
-        show_progress=False,
-    )
-    tokenizer.train_from_iterator(texts, trainer)
-    fast = PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer,
-        eos_token="<|endoftext|>",
-        clean_up_tokenization_spaces=False,
-    )
-    fast.save_pretrained(folder)

@@ -1,11 +1,13 @@
 """What several rules ask of the configuration and the plan. Functions only, no rules."""
 
+import atexit
 import gc
 import hashlib
 import inspect
 import json
 import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -74,7 +76,43 @@ def planned_inputs():
     return parts, held_out
 
 
+def local_tokenizer():
+    """The folder of the tokenizer, if it is one."""
+    source = config["tokenizer"]["source"]
+    return Path(source) if source != "train" and Path(source).is_dir() else None
+
+
+def started_tokenizer_check():
+    """The process that looks at a local tokenizer while the workflow is read; None if there is
+    nothing to look at. It ends with this one, whether or not somebody asks for its answer.
+    """
+    if IN_CONDA or not workflow.is_main_process or not local_tokenizer():
+        return None
+    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    check = subprocess.Popen(
+        [sys.executable, "-P", "-m", "corpusmill.tokenizer_check", local_tokenizer()],
+        env=os.environ | {"PYTHONPATH": path},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    atexit.register(check.kill)
+    return check
+
+
+def finish_tokenizer_check():
+    """Stop the run, before any job, if the local tokenizer has no ids for plain text."""
+    if TOKENIZER_CHECK is None:
+        return
+    _, told = TOKENIZER_CHECK.communicate()
+    if TOKENIZER_CHECK.returncode:
+        print(told.strip().splitlines()[-1], file=sys.stderr)
+        sys.exit(1)
+
+
 PARTS, HELD_OUT = planned_inputs()
+TOKENIZER_CHECK = started_tokenizer_check()
 PART_NAMES = [part.name for part in PARTS]
 SOURCES = {source["name"]: source for source in config["sources"]}
 WEIGHTS = {source["name"]: source.get("weight", 1) for source in milled_sources(config)}
@@ -364,10 +402,9 @@ facts_to_join = files_to_join("results/tokens/{split}/{shard}.json")
 
 def tokenizer_files(wildcards):
     """The files of a local tokenizer, so that another one there is another input."""
-    folder = Path(config["tokenizer"]["source"])
-    if config["tokenizer"]["source"] == "train" or not folder.is_dir():
-        return []
-    return sorted(str(path) for path in folder.iterdir() if path.is_file())
+    folder = local_tokenizer()
+    files = folder.iterdir() if folder else []
+    return sorted(str(path) for path in files if path.is_file())
 
 
 def states_of_tokenizer_files(wildcards):

@@ -72,6 +72,7 @@ rule summarize:
         meta="results/tokens/meta.pkl",
         plan="results/plan/parts.jsonl",
         recall=[f"{DEMO}/recall.json"] if USES_DEMO else [],
+        tokenizer="results/tokenizer",
         # Last: the times of all rules are in it.
         manifest="results/manifest.json",
     output:

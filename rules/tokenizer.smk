@@ -14,6 +14,8 @@ rule tokenizer:
         "logs/tokenizer/tokenizer.log",
     benchmark:
         "logs/tokenizer/tokenizer.tsv"
+    # A hub id is looked at here for the first time: what is no tokenizer stops the run at its start.
+    priority: 20
     conda:
         "../envs/corpusmill.yaml"
     resources:

@@ -5,6 +5,7 @@ writes   results/verify/{split}/{shard}.json   only if there is no fault
          results/verify/{split}/{shard}.txt    decoded samples, for the eye
          results/tokens/{joined}.bin           the shards of a split in one file, if asked for
          results/manifest.json                 all text and token files; only if the account balances
+                                               and no source loses too much in its tokens
          results/tokens/meta.pkl               tokenizer, vocab_size, eos_token_id, dtype, totals
          results/eye_test.txt                  all decoded samples
 """
@@ -93,6 +94,7 @@ rule manifest:
             generation=GENERATION,
             sources=list(WEIGHTS),
             made=made_files,
+            max_lost_fraction=config["tokenizer"]["max_lost_fraction"],
         ),
         code=code_digest("manifest"),
         paths=named_paths,

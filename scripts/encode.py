@@ -9,15 +9,17 @@ import pyarrow.parquet as pq
 
 from corpusmill.files import replacing
 from corpusmill.job import this_job
+from corpusmill.losses import LossCounter
 from corpusmill.progress import phase
 from corpusmill.shards import COLUMNS, read_columns
-from corpusmill.token_shards import TokenShardWriter
+from corpusmill.token_shards import TokenShardWriter, with_ends
 from corpusmill.tokenizers import Setting, encoder_of
 
 
 def encode(text: Path, folder: Path, bin: Path, idx: Path, facts: Path, placements: Path) -> None:
     setting = Setting.load(folder)
     encoder = encoder_of(folder, setting)
+    losses = LossCounter(folder, setting)
     origins = [COLUMNS.empty_table().drop_columns("text")]
     with (
         phase("encoding", text.stat().st_size) as progress,
@@ -25,8 +27,11 @@ def encode(text: Path, folder: Path, bin: Path, idx: Path, facts: Path, placemen
     ):
         for batch in read_columns(text, progress):
             texts = batch.column("text").cast(pa.large_binary()).to_pylist()
-            sources = batch.column("source").to_pylist()
-            writer.add(sources, encoder(texts), setting.end_of_text_id, setting.dtype)
+            documents = encoder(texts)
+            tokens = with_ends(documents, setting.end_of_text_id, setting.dtype)
+            lengths = np.array([ids.size + 1 for ids in documents], np.int64)
+            lost = losses.count(batch, tokens, lengths)
+            writer.add(batch.column("source"), tokens, lengths, **lost)
             origins.append(batch.drop_columns("text"))
     writer.finish(
         dtype=setting.dtype,
@@ -34,6 +39,7 @@ def encode(text: Path, folder: Path, bin: Path, idx: Path, facts: Path, placemen
         vocabulary=setting.vocabulary,
         end_of_text_id=setting.end_of_text_id,
         engine=setting.engine,
+        lost=losses.examples,
     )
     starts = np.fromfile(idx, "<u8")
     origin = pa.concat_tables(origins).combine_chunks()

@@ -8,6 +8,7 @@ from pathlib import Path
 from corpusmill.accounts import balanced_account
 from corpusmill.files import file_sha256, load_json, replacing, save_json
 from corpusmill.job import this_job
+from corpusmill.losses import too_many_losses
 from corpusmill.record import Made, foreign_files, load_record, stale_files
 from corpusmill.tokenizers import Setting
 
@@ -41,6 +42,15 @@ def remove_stale(current: Made) -> None:
             f"left alone: {', '.join(map(str, foreign[:SHOW]))}{', ...' * (len(foreign) > SHOW)}. "
             "Whoever reads a whole folder reads them too; move them away.",
             file=sys.stderr,
+        )
+
+
+def refuse_losses(facts: list[Path], max_lost_fraction: float) -> None:
+    """facts: of all token shards."""
+    if told := too_many_losses(facts, max_lost_fraction):
+        raise ValueError(
+            "\n".join(told) + "\nTake another tokenizer, byte-level or with byte fallback; or, if "
+            "that is meant to be lost, raise tokenizer.max_lost_fraction."
         )
 
 
@@ -99,6 +109,7 @@ if __name__ == "__main__":
     with this_job() as job:
         files = job.input
         balanced_account(files.accounts, files.text_facts, files.facts)
+        refuse_losses(files.facts, job.params.max_lost_fraction)
         remove_stale(job.params.made)
         manifest(
             texts=list(zip(files.texts, files.text_facts, strict=True)),

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import corpusmill
 from corpusmill import record
-from corpusmill.accounts import balanced_account, funnel, table
+from corpusmill.accounts import balanced_account, funnel, losses_in_words, table
 from corpusmill.cross_checks import contradictions
 from corpusmill.files import load_json, replacing, save_json
 from corpusmill.job import this_job
@@ -50,6 +50,7 @@ def summarize(
     account: dict[str, Counter],
     duplicates: Path,
     recall: list[Path],
+    tokenizer: Path,
     config_digest: str,
     span_unit: str,
     logs: Path,
@@ -86,6 +87,9 @@ def summarize(
             f"repeated spans ({span_unit}): {spans['cut']:,} cut, "
             f"{spans['cut_bytes'] / 1e6:,.2f} MB"
         )
+    lines += losses_in_words(account)
+    if steps := load_json(tokenizer / "corpusmill.json")["normalizer"]:
+        lines.append(f"the tokenizer's own normalizer changes texts: {', '.join(steps)}")
     lines += [
         f"planted {kind}: {figures['found']} of {figures['planted']} found"
         for kind, figures in (planted or {}).items()
@@ -107,6 +111,7 @@ if __name__ == "__main__":
             account=account,
             duplicates=job.input.duplicates,
             recall=job.input.recall,
+            tokenizer=job.input.tokenizer,
             config_digest=job.params.config_digest,
             span_unit=job.params.span_unit,
             logs=Path("logs"),

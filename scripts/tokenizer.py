@@ -7,7 +7,7 @@ from pathlib import Path
 from corpusmill.job import this_job
 from corpusmill.progress import phase
 from corpusmill.shards import read_shard
-from corpusmill.tokenizers import keep_tokenizer, train_tokenizer
+from corpusmill.tokenizer_folder import keep_tokenizer, train_tokenizer
 
 TRAIN_CHARS = 20_000_000  # the first shard is a random sample of the corpus; more changes little
 
@@ -33,7 +33,9 @@ def tokenizer(
 ) -> None:
     """train_text: the text shard to train on if source is train, else nothing."""
     if not train_text:
-        setting = keep_tokenizer(folder, source, end_of_text, engine)
+        # A folder by its name: where it stands is no matter of the result.
+        name = Path(source).resolve().name if Path(source).is_dir() else source
+        setting = keep_tokenizer(folder, source, end_of_text, engine, name)
     else:
         with tempfile.TemporaryDirectory() as trained:
             with phase("training the tokenizer", unit="texts"):

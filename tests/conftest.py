@@ -7,7 +7,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from corpusmill.progress import Phase
-from corpusmill.tokenizers import Setting, keep_tokenizer, train_tokenizer
+from corpusmill.tokenizer_folder import keep_tokenizer, train_tokenizer
+from corpusmill.tokenizers import Setting
 
 ROOT = Path(__file__).parent.parent
 

@@ -148,6 +148,15 @@ def with_ends(documents: list[list[int]], end: int) -> list[int]:
     return list(itertools.chain.from_iterable([*ids, end] for ids in documents))
 
 
+def lost_characters(text: str, normalized: str, back: str) -> int:
+    """back: what the ids without unknown tokens are decoded to."""
+
+    def missing(whole: str) -> int:
+        return sum(max(0, whole.count(one) - back.count(one)) for one in set(whole))
+
+    return min(missing(text), missing(normalized))
+
+
 def split(id: int, fractions: dict[str, float], seed: int) -> int:
     chance = unit_hash(id, seed, "split")
     if chance < fractions["validation"]:

@@ -6,7 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from corpusmill.accounts import added, funnel, imbalances, shard_imbalances, table
+from corpusmill.accounts import (
+    added,
+    funnel,
+    imbalances,
+    losses_in_words,
+    shard_imbalances,
+    table,
+    tokenization,
+)
 from corpusmill.fates import DROPPED
 from corpusmill.files import save_json
 
@@ -86,6 +94,26 @@ def test_funnel__shows_every_reason():
 def test_funnel__shows_cut_bytes_only_where_spans_are_cut():
     assert "cut" not in funnel(BALANCED)["bytes"]
     assert funnel(Counter(cut_bytes=0))["bytes"]["cut"] == 0
+
+
+def test_tokenization__divides_without_end_of_text_tokens():
+    account = Counter(characters=3_000_000, lost_characters=1, unknown_tokens=59, copies=12,
+                      documents_without_token=2, train_tokens=300, test_tokens=7)  # fmt: skip
+    assert tokenization(account) == {
+        "characters": 3_000_000, "lost_characters": 1, "unknown_tokens": 59,
+        "documents_without_token": 2, "lost_fraction": 0.0, "unknown_fraction": 0.2,
+    }  # fmt: skip
+    assert tokenization(Counter())["lost_fraction"] == 0
+    assert tokenization(Counter(train_tokens=4, copies=4))["unknown_fraction"] == 0
+
+
+def test_losses_in_words__has_a_line_only_where_something_was_lost():
+    whole = Counter(characters=5000, train_tokens=9, copies=1)
+    account = {"a": whole, "b": whole + Counter(lost_characters=1234), "c": Counter(copies=1)}
+    assert losses_in_words(account) == [
+        "WARNING: source b: 1,234 of 5,000 characters are lost in its tokens (24.6800%), "
+        "0 tokens are unknown, 0 documents have none"
+    ]
 
 
 def test_table__has_a_line_per_source_and_a_total():

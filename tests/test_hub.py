@@ -60,7 +60,8 @@ def hub(tiny_tokenizer):
 def kept(source: str, folder: Path, endpoint: str) -> subprocess.CompletedProcess:
     """keep_tokenizer in a process of its own: the hub library reads its settings once."""
     code = (
-        "import sys; from pathlib import Path; from corpusmill.tokenizers import keep_tokenizer\n"
+        "import sys; from pathlib import Path\n"
+        "from corpusmill.tokenizer_folder import keep_tokenizer\n"
         "print(keep_tokenizer(Path(sys.argv[1]), sys.argv[2], 'auto', 'auto'))"
     )
     environment = os.environ | {

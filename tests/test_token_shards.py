@@ -5,6 +5,7 @@ import json
 
 import naive
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -21,6 +22,12 @@ def arrays(documents: list[list[int]]) -> list[np.ndarray]:
     return [np.array(ids, np.uint32) for ids in documents]
 
 
+def add(writer, sources: list[str], documents: list[list[int]], dtype: str, **sums) -> None:
+    tokens = with_ends(arrays(documents), END, dtype)
+    lengths = np.array([len(ids) + 1 for ids in documents], np.int64)
+    writer.add(pa.chunked_array([sources], pa.string()), tokens, lengths, **sums)
+
+
 def names(folder) -> list:
     return [folder / "0.bin", folder / "0.idx", folder / "0.json"]
 
@@ -28,7 +35,7 @@ def names(folder) -> list:
 def written(folder, batches: list[list[list[int]]], dtype: str) -> TokenShard:
     with TokenShardWriter(*names(folder)) as writer:
         for batch in batches:
-            writer.add(["s"] * len(batch), arrays(batch), END, dtype)
+            add(writer, ["s"] * len(batch), batch, dtype)
     writer.finish(dtype=dtype)
     return TokenShard(*names(folder))
 
@@ -65,13 +72,17 @@ def test_token_shard_writer__files_are_little_endian(tmp_path, dtype):
 
 def test_token_shard_writer__describes_the_shard(tmp_path):
     with TokenShardWriter(*names(tmp_path)) as writer:
-        writer.add(SOURCES, arrays(DOCUMENTS), END, "uint16")
+        add(writer, SOURCES, DOCUMENTS, "uint16", characters=np.array([5, 0, 1, 2]))
+        add(writer, SOURCES[:1], DOCUMENTS[1:2], "uint16", characters=np.array([0]))
     writer.finish(dtype="uint16", tokenizer="train")
     assert json.loads((tmp_path / "0.json").read_text()) == {
-        "corpusmill.tokens": 1, "documents": 4, "tokens": 10, "bytes": 20,
+        "corpusmill.tokens": 1, "documents": 5, "tokens": 11, "bytes": 22,
         "sha256": hashlib.sha256((tmp_path / "0.bin").read_bytes()).hexdigest(),
         "index_sha256": hashlib.sha256((tmp_path / "0.idx").read_bytes()).hexdigest(),
-        "by_source": {"a": {"documents": 1, "tokens": 1}, "b": {"documents": 3, "tokens": 9}},
+        "by_source": {
+            "a": {"documents": 1, "tokens": 1, "characters": 0},
+            "b": {"documents": 4, "tokens": 10, "characters": 8},
+        },
         "dtype": "uint16", "tokenizer": "train",
     }  # fmt: skip
 
@@ -86,7 +97,7 @@ def test_token_shard__of_no_documents_is_empty(tmp_path, batches):
 def test_token_shard_writer__leaves_nothing_on_an_exception(tmp_path):
     def fail() -> None:
         with TokenShardWriter(*names(tmp_path)) as writer:
-            writer.add(SOURCES, arrays(DOCUMENTS), END, "uint16")
+            add(writer, SOURCES, DOCUMENTS, "uint16")
             raise KeyError
 
     with pytest.raises(KeyError):

@@ -7,26 +7,30 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from tokenizer_kinds import EXACT, LOSSY, byte_level, saved
+from tokenizers import AddedToken
 
+from corpusmill.probes import PROBES
+from corpusmill.tokenizer_folder import (
+    chosen_engine,
+    end_of_text_of,
+    keep_tokenizer,
+    train_tokenizer,
+)
 from corpusmill.tokenizers import (
-    PROBES,
     SETTING_FILE,
     LightReference,
     Setting,
-    chosen_engine,
     decoded,
     encoder_of,
-    end_of_text_of,
     first_difference,
     gigatoken_encoder,
     gives_back,
-    keep_tokenizer,
     load_kept,
     load_reference,
     plain_definition,
     reference_encoder,
     reference_ids,
-    train_tokenizer,
 )
 
 LITERALS = ["<|endoftext|>", "<|im_end|>", "<think>", "</s>"]
@@ -59,14 +63,6 @@ def rows(encoded) -> list[list[int]]:
     return [ids.tolist() for ids in encoded]
 
 
-def saved(folder: Path, tokenizer, **options) -> str:
-    """A tokenizer built with `tokenizers`, saved as transformers loads it."""
-    from transformers import PreTrainedTokenizerFast
-
-    PreTrainedTokenizerFast(tokenizer_object=tokenizer, **options).save_pretrained(folder)
-    return str(folder)
-
-
 def word_level(folder: Path, vocabulary: dict[str, int], **options) -> str:
     from tokenizers import Tokenizer, models, pre_tokenizers
 
@@ -75,31 +71,8 @@ def word_level(folder: Path, vocabulary: dict[str, int], **options) -> str:
     return saved(folder, tokenizer, unk_token="<unk>", **options)
 
 
-def word_piece(folder: Path) -> str:
-    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
-
-    vocabulary = {"[UNK]": 0, "[SEP]": 1, "a": 2, "##b": 3, "hello": 4}
-    tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
-    tokenizer.normalizer = normalizers.BertNormalizer()
-    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    return saved(folder, tokenizer, unk_token="[UNK]", eos_token="[SEP]")
-
-
-def unigram(folder: Path) -> str:
-    from tokenizers import Tokenizer, models, pre_tokenizers
-
-    scores = [("<unk>", 0.0), ("</s>", 0.0), ("▁", -1.0), ("a", -2.0), ("ab", -2.5)]
-    tokenizer = Tokenizer(models.Unigram(scores, unk_id=0, byte_fallback=False))
-    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
-    return saved(folder, tokenizer, unk_token="<unk>", eos_token="</s>")
-
-
-WORDS = {"<unk>": 0, "<eos>": 1, "hello": 2, "world": 3}
-OTHERS = {
-    "word level": lambda folder: word_level(folder, WORDS, eos_token="<eos>"),
-    "word piece": word_piece,
-    "unigram": unigram,
-}
+WORDS = {"<unk>": 0, "<eos>": 1, "Hello": 2, "miller": 3, "x": 4}
+OTHERS = {kind: LOSSY[kind] for kind in ("word level", "word piece", "unigram", "without bytes")}
 
 
 def test_train_tokenizer__same_texts_give_same_files(tmp_path):
@@ -123,6 +96,10 @@ def test_keep_tokenizer__knows_what_later_steps_need(tiny_tokenizer, tiny):
         engine="gigatoken",
         light=True,
         lossless=True,
+        lossy_tokens={},
+        normalizer=[],
+        unknown_ids=[],
+        added_bytes=0,
     )
     assert 257 <= setting.vocabulary <= 330
     assert Setting.load(folder) == setting
@@ -139,7 +116,7 @@ def test_keep_tokenizer__same_tokenizer_gives_same_files(tiny_tokenizer, tmp_pat
 
 @pytest.mark.parametrize(("top", "dtype"), [(65535, "uint16"), (65536, "uint32")])
 def test_keep_tokenizer__takes_the_smallest_dtype_that_fits(tmp_path, top, dtype):
-    words = WORDS | {f"w{n}": n for n in range(4, top + 1)}
+    words = WORDS | {f"w{n}": n for n in range(5, top + 1)}
     source = word_level(tmp_path / "given", words, eos_token="<eos>")
     setting = keep_tokenizer(tmp_path / "kept", source, "auto", "reference")
     assert (setting.vocabulary, setting.dtype) == (top + 1, dtype)
@@ -163,14 +140,62 @@ def test_keep_tokenizer__falls_back_where_gigatoken_cannot(kind, tmp_path):
 
 
 def test_keep_tokenizer__wanted_gigatoken_does_not_fall_back(tmp_path):
-    source = OTHERS["word level"](tmp_path / "given")
+    source = OTHERS["word piece"](tmp_path / "given")
     with pytest.raises(ValueError, match=r"tokenizer\.engine: gigatoken does not give"):
         keep_tokenizer(tmp_path / "kept", source, "auto", "gigatoken")
 
 
+@pytest.mark.parametrize("kind", EXACT)
+def test_keep_tokenizer__exact_ones_are_lossless(kind, tmp_path):
+    setting = keep_tokenizer(tmp_path / "kept", EXACT[kind](tmp_path / "given"), "auto", "auto")
+    assert (setting.lossless, setting.light) == (True, True)
+    assert setting.added_bytes is not None
+
+
+def test_keep_tokenizer__names_tokens_that_swallow_white_space(tmp_path, caplog):
+    source = EXACT["byte level, stripping"](tmp_path / "given")
+    setting = keep_tokenizer(tmp_path / "kept", source, "auto", "auto")
+    assert list(setting.lossy_tokens) == ["<tag>", "<end>", "<both>"]
+    assert set(setting.lossy_tokens.values()) <= set(range(setting.vocabulary))
+    assert "these tokens do not leave what is beside them as it is: '<tag>', '<end>'" in caplog.text
+
+
+def test_keep_tokenizer__is_lossless_though_a_probe_has_a_token_that_swallows(tmp_path):
+    added = [AddedToken("<think>", lstrip=True, rstrip=True, special=False)]
+    source = byte_level(tmp_path / "given", added=added)
+    setting = keep_tokenizer(tmp_path / "kept", source, "auto", "auto")
+    assert (setting.lossless, list(setting.lossy_tokens)) == (True, ["<think>"])
+
+
+@pytest.mark.parametrize("kind", [kind for kind in EXACT if "stripping" in kind])
+def test_keep_tokenizer__chooses_the_engine_by_its_own_tokens(kind, tmp_path):
+    setting = keep_tokenizer(tmp_path / "kept", EXACT[kind](tmp_path / "given"), "auto", "auto")
+    encode, reference = (
+        encoder_of(tmp_path / "kept", setting),
+        load_kept(tmp_path / "kept", setting),
+    )
+    beside = ["a <tag>\n<end> \tb<both>  c", "word sword words\nword", " <end><tag> "]
+    assert first_difference(reference, encode, beside) is None
+
+
+def test_keep_tokenizer__tells_what_the_normalizer_does(tmp_path, caplog):
+    caplog.set_level("INFO")
+    source = LOSSY["lower-casing"](tmp_path / "given")
+    setting = keep_tokenizer(tmp_path / "kept", source, "auto", "auto")
+    assert setting.normalizer == ["NFKC", "Lowercase"]
+    assert "its own normalizer changes texts: NFKC, Lowercase" in caplog.text
+
+
+@pytest.mark.parametrize("kind", ["byte level", "metaspace, normalizer"])
+def test_keep_tokenizer__what_the_decoder_undoes_is_no_change(kind, tmp_path):
+    setting = keep_tokenizer(tmp_path / "kept", EXACT[kind](tmp_path / "given"), "auto", "auto")
+    assert setting.normalizer == []
+
+
 def test_chosen_engine__reference_is_not_questioned(tiny):
-    assert chosen_engine(tiny, "reference") == "reference"
-    assert chosen_engine(tiny, "auto") == chosen_engine(tiny, "gigatoken") == "gigatoken"
+    assert chosen_engine(tiny, "reference", PROBES) == "reference"
+    for wanted in ("auto", "gigatoken"):
+        assert chosen_engine(tiny, wanted, PROBES) == "gigatoken"
 
 
 @settings(max_examples=200)
@@ -213,6 +238,7 @@ def test_reference_encoder__equals_reference(tiny, texts):
 def test_gives_back__any_text_of_a_byte_level_tokenizer(tiny, texts):
     for text, ids in zip(texts, reference_ids(tiny, texts), strict=True):
         assert gives_back(tiny, ids, text)
+        assert decoded(tiny, ids) == text
         assert tiny.eos_token_id not in ids  # a literal end-of-text is text
 
 
@@ -244,7 +270,7 @@ def test_first_difference__finds_a_text_cut_short(tiny):
     [
         ({}, "auto", r"this tokenizer names no eos_token"),
         ({"eos_token": "<eos>"}, "<end>", r"<end> is no token of this tokenizer.*<eos>"),
-        ({"eos_token": "<eos>"}, "hello", r"hello is not a special token, so a text could"),
+        ({"eos_token": "<eos>"}, "Hello", r"Hello is not a special token, so a text could"),
     ],
 )
 def test_end_of_text_of__refuses_what_cannot_end_a_text(tmp_path, options, wanted, expected):
@@ -300,7 +326,7 @@ def test_real_tokenizers__gigatoken_gives_the_reference_ids(real):
     assert (
         first_difference(reference, gigatoken_encoder(plain_definition(reference)), PROBES) is None
     )
-    assert chosen_engine(reference, "auto") == "gigatoken"
+    assert chosen_engine(reference, "auto", PROBES) == "gigatoken"
 
 
 def test_real_tokenizers__kept_ones_are_light_lossless_and_equal(real, tmp_path):

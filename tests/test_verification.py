@@ -7,11 +7,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tokenizer_kinds import EXACT
 
 from corpusmill.files import file_sha256, load_json, save_json
 from corpusmill.scattering import SCHEMA
 from corpusmill.shards import write_shard
-from corpusmill.tokenizers import load_kept
+from corpusmill.tokenizer_folder import keep_tokenizer
+from corpusmill.tokenizers import load_kept, reference_ids
 from corpusmill.verification import (
     alignment_faults,
     placement_faults,
@@ -244,6 +246,42 @@ def test_shard_faults__find_another_tokenizer(shard, verified, tiny_tokenizer, c
 def test_shard_faults__find_a_wrong_description(shard, verified, change):
     save_json(shard / "train/0.json", load_json(shard / "train/0.json") | change)
     assert verified(shard) != []
+
+
+BESIDE = ["a <tag>b", "x <end>\t\nlong", "no such token  here", "<both> grain " * 3000, " <tag> "]
+
+
+@pytest.fixture(scope="module", params=["byte level, stripping", "metaspace, always"])
+def beside(request, tmp_path_factory, step, progress):
+    """A shard of texts with tokens that swallow white space, and its tokenizer."""
+    folder, source = tmp_path_factory.mktemp("kept"), tmp_path_factory.mktemp("given")
+    setting = keep_tokenizer(folder, EXACT[request.param](source), "auto", "auto")
+    shard = made(tmp_path_factory.mktemp("shard"), BESIDE, folder, step, progress)
+    return shard, folder, setting
+
+
+def faults_beside(shard, folder, setting) -> list[str]:
+    files = [shard / name for name in ("0.jsonl.zst", "text.json")]
+    files += [shard / f"train/0.{ending}" for ending in ("bin", "idx", "json")]
+    return shard_faults(*files, load_kept(folder, setting), setting)[0]
+
+
+def test_shard_faults__tokens_that_swallow_white_space_are_none(beside):
+    assert faults_beside(*beside) == []
+    assert load_json(beside[0] / "train/0.json")["by_source"]["s"]["lost_characters"] > 2
+
+
+@pytest.mark.parametrize("row", range(len(BESIDE) - 1))
+def test_shard_faults__beside_such_tokens_the_rest_is_compared(beside, row, tmp_path):
+    shard, folder, setting = beside
+    shard = shutil.copytree(shard, tmp_path / "shard")
+    first = int(np.fromfile(shard / "train/0.idx", "<u8")[row])
+    tokens = np.fromfile(shard / "train/0.bin", "<u2")
+    other = reference_ids(load_kept(folder, setting), ["Q"])[0][-1]
+    lossy = setting.lossy_tokens.values()
+    set_token(shard, next(i for i in range(first, tokens.size) if tokens[i] not in lossy), other)
+    found = faults_beside(shard, folder, setting)
+    assert any(f"document {row} does not decode back to its text" in fault for fault in found)
 
 
 def test_verify__refuses_a_damaged_shard_and_passes_an_intact_one(

@@ -20,21 +20,23 @@ def command(*arguments: str, checkout: Path = ROOT) -> list[str]:
     return [sys.executable, "-m", "snakemake", "-s", str(checkout / "Snakefile"), *arguments]
 
 
-def snakemake(folder: Path, *arguments: str, checkout: Path = ROOT) -> subprocess.CompletedProcess:
-    """Snakemake run in `folder`, whatever comes of it."""
+def snakemake(
+    folder: Path, *arguments: str, checkout: Path = ROOT, **environment: str
+) -> subprocess.CompletedProcess:
+    """Snakemake run in `folder`, whatever comes of it; environment: variables beside the usual."""
     return subprocess.run(
-        command(*arguments, checkout=checkout),
+        command(*arguments, checkout=checkout), env=os.environ | environment,
         cwd=folder, capture_output=True, text=True, timeout=600, check=False,
     )  # fmt: skip
 
 
 def mill(
-    folder: Path, config: dict, *arguments: str, checkout: Path = ROOT
+    folder: Path, config: dict, *arguments: str, checkout: Path = ROOT, **environment: str
 ) -> subprocess.CompletedProcess:
     """A run of `config` in `folder` that must succeed."""
     (folder / "mine.yaml").write_text(yaml.safe_dump(config))
     asked = ("--configfile", "mine.yaml", "--cores", "2", *arguments)
-    done = snakemake(folder, *asked, checkout=checkout)
+    done = snakemake(folder, *asked, checkout=checkout, **environment)
     assert done.returncode == 0, done.stdout + done.stderr
     return done
 

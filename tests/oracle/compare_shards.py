@@ -1,0 +1,242 @@
+"""Text shards, token shards, placements, joined files, meta.pkl and the manifest."""
+
+import pickle
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+from oracle import shards
+from oracle.document import Outcome
+from oracle.finding import (
+    ABSENT,
+    columns_differ,
+    file_facts_differ,
+    forgive_floats,
+    read_json,
+    read_parquet,
+    rows_differ,
+    sha256,
+    tree_differ,
+)
+from oracle.plan import SPLITS
+from oracle.reading import zstd_frame
+
+TEXT_COLUMNS = {
+    "text": "large_string", "id": "uint64", "copy": "uint16", "source": "string",
+    "fields": "large_string",
+}  # fmt: skip
+PLACEMENT_COLUMNS = {
+    "id": "uint64", "copy": "uint16", "source": "string", "split": "string", "shard": "uint32",
+    "row": "uint32", "token_start": "uint64", "token_end": "uint64",
+}  # fmt: skip
+MOST_ROWS = 4_096
+JOINED = {"train": "train", "validation": "val", "test": "test"}
+
+
+def compare_shards(results: Path, outcome: Outcome) -> Iterator[str]:
+    yield from compare_names(results, outcome)
+    for split, shard in outcome.shards:
+        yield from compare_text_shard(results, outcome, split, shard)
+        yield from compare_token_shard(results, outcome, split, shard)
+    if outcome.config["output"]["join"]:
+        yield from compare_joined(results, outcome)
+    yield from compare_meta(results, outcome)
+    yield from compare_manifest(results, outcome)
+
+
+def text_ending(outcome: Outcome) -> str:
+    return "jsonl.zst" if outcome.config["output"]["format"] == "jsonl.zst" else "parquet"
+
+
+def compare_names(results: Path, outcome: Outcome) -> Iterator[str]:
+    """No file is there that belongs to another run, and none is missing."""
+    numbers = [f"{split}/{shard:05d}" for split, shard in outcome.shards]
+    endings = {
+        "corpus": [text_ending(outcome), "json"],
+        "tokens": ["bin", "idx", "json"],
+        "placements": ["parquet"],
+    }
+    for folder, kinds in endings.items():
+        expected = {f"{number}.{kind}" for number in numbers for kind in kinds}
+        if folder == "tokens":
+            expected.add("meta.pkl")
+            for split in SPLITS:
+                if outcome.config["output"]["join"] and outcome.shard_counts[split]:
+                    expected |= {f"{JOINED[split]}.bin", f"{JOINED[split]}.json"}
+        paths = (results / folder).rglob("*")
+        got = {str(path.relative_to(results / folder)) for path in paths if path.is_file()}
+        for name in sorted(got ^ expected):
+            fault = "not there" if name in expected else "does not belong to this run"
+            yield f"results/{folder}/{name}: {fault}"
+
+
+def compare_text_shard(results: Path, outcome: Outcome, split: str, shard: int) -> Iterator[str]:
+    rows = outcome.shards[split, shard]
+    name = f"corpus/{split}/{shard:05d}"
+    path = results / f"{name}.{text_ending(outcome)}"
+    if not path.exists():
+        return
+    compare = compare_parquet if text_ending(outcome) == "parquet" else compare_lines
+    yield from compare(f"results/{path.relative_to(results)}", path, rows)
+    facts = read_json(results / f"{name}.json")
+    expected = shards.text_facts(rows)
+    got = {key: facts.get(key) for key in expected}
+    yield from tree_differ(f"results/{name}.json", got, expected)
+    yield from file_facts_differ(f"results/{name}.json", facts, path)
+
+
+def compare_parquet(name: str, path: Path, rows: list[shards.Row]) -> Iterator[str]:
+    yield from columns_differ(name, path, TEXT_COLUMNS)
+    metadata = pq.ParquetFile(path).metadata
+    groups = [metadata.row_group(k) for k in range(metadata.num_row_groups)]
+    if any(group.num_rows > MOST_ROWS for group in groups):
+        yield f"{name}: a row group of more than {MOST_ROWS} rows"
+    packings = {group.column(k).compression for group in groups for k in range(group.num_columns)}
+    if packings - {"ZSTD"}:
+        yield f"{name}: compressed by {packings}"
+    got, expected = read_parquet(path), shards.shard_rows(rows)
+    for place, wanted in enumerate(expected[: len(got)]):
+        if came_from_parquet(rows[place]):
+            fields = got[place]["fields"].encode(), wanted["fields"].encode()
+            got[place]["fields"] = forgive_floats(*fields).decode()
+    yield from rows_differ(name, got, expected)
+
+
+def came_from_parquet(row: shards.Row) -> bool:
+    return row[3].file.endswith(".parquet")
+
+
+def compare_lines(name: str, path: Path, rows: list[shards.Row]) -> Iterator[str]:
+    frame = zstd_frame()
+    data = frame.decompress(path.read_bytes())
+    if not frame.eof or frame.unused_data:
+        yield f"{name}: not one zstd frame"
+    got, expected = data.split(b"\n"), [*shards.shard_lines(rows), b""]
+    for place, (line, wanted) in enumerate(zip(got, expected[:-1], strict=False)):
+        if came_from_parquet(rows[place]):
+            got[place] = forgive_floats(line, wanted)
+    yield from rows_differ(name, got, expected)
+
+
+def compare_token_shard(results: Path, outcome: Outcome, split: str, shard: int) -> Iterator[str]:
+    rows, tokens = outcome.shards[split, shard], outcome.tokens
+    name = f"{split}/{shard:05d}"
+    ids = shards.shard_ids(rows, tokens)
+    path, index = results / f"tokens/{name}.bin", results / f"tokens/{name}.idx"
+    wanted = shards.token_file(ids, tokens.dtype)
+    if path.exists() and (got := path.read_bytes()) != wanted:
+        places = (k for k, (a, b) in enumerate(zip(got, wanted, strict=False)) if a != b)
+        first = next(places, min(len(got), len(wanted)))
+        yield f"results/tokens/{name}.bin: {len(got)} bytes, expected {len(wanted)}; byte {first}"
+    if index.exists() and index.read_bytes() != shards.index_file(ids):
+        yield f"results/tokens/{name}.idx: not where the documents begin"
+    facts = read_json(results / f"tokens/{name}.json")
+    expected = shards.token_facts(rows, tokens)
+    expected["tokenizer"] = outcome.config["tokenizer"]["source"]
+    got = {key: facts.get(key) for key in expected}
+    yield from tree_differ(f"results/tokens/{name}.json", got, expected)
+    yield from file_facts_differ(f"results/tokens/{name}.json", facts, path, index)
+    path = results / f"placements/{name}.parquet"
+    yield from columns_differ(f"results/placements/{name}.parquet", path, PLACEMENT_COLUMNS)
+    found = read_parquet(path)
+    placed = shards.placements(rows, ids, split, shard)
+    yield from rows_differ(f"results/placements/{name}.parquet", found, placed)
+    faults = {"documents": len(rows), "tokens": expected["tokens"], "faults": 0}
+    verified = read_json(results / f"verify/{name}.json")
+    got = {key: verified.get(key, ABSENT) for key in faults}
+    yield from tree_differ(f"results/verify/{name}.json", got, faults)
+
+
+def compare_joined(results: Path, outcome: Outcome) -> Iterator[str]:
+    for split, count in outcome.shard_counts.items():
+        if not count:
+            continue
+        numbers = range(count)
+        ids = [shards.shard_ids(outcome.shards[split, k], outcome.tokens) for k in numbers]
+        wanted = b"".join(shards.token_file(shard, outcome.tokens.dtype) for shard in ids)
+        path = results / f"tokens/{JOINED[split]}.bin"
+        if path.exists() and path.read_bytes() != wanted:
+            yield f"results/tokens/{path.name}: not its shards one behind the other"
+        facts = read_json(path.with_suffix(".json"))
+        yield from file_facts_differ(f"results/tokens/{JOINED[split]}.json", facts, path)
+
+
+def split_tokens(outcome: Outcome) -> dict[str, int]:
+    found = dict.fromkeys((s for s in SPLITS if outcome.shard_counts[s]), 0)
+    for (split, _), rows in outcome.shards.items():
+        found[split] += sum(map(len, shards.shard_ids(rows, outcome.tokens)))
+    return found
+
+
+def compare_meta(results: Path, outcome: Outcome) -> Iterator[str]:
+    tokens = outcome.tokens
+    expected = {
+        "tokenizer": outcome.config["tokenizer"]["source"],
+        "vocab_size": tokens.vocabulary,
+        "eos_token_id": tokens.end_of_text,
+        "dtype": tokens.dtype,
+        "total_tokens": split_tokens(outcome),
+        "generation": max(part.generation for part in outcome.parts),
+    }
+    path = results / "tokens/meta.pkl"
+    if path.exists():
+        got = pickle.loads(path.read_bytes())
+        yield from tree_differ("results/tokens/meta.pkl", got, expected)
+
+
+def compare_manifest(results: Path, outcome: Outcome) -> Iterator[str]:
+    manifest = read_json(results / "manifest.json")
+    heading = {
+        "corpusmill.manifest": 1,
+        "generation": max(part.generation for part in outcome.parts),
+        "sources": outcome.sources(),
+    }
+    got = {key: manifest.get(key) for key in heading}
+    yield from tree_differ("results/manifest.json", got, heading)
+    got_paths = [entry["path"] for entry in manifest.get("files", [])]
+    expected = manifest_files(results, outcome)
+    in_any_order = sorted(got_paths), sorted(entry["path"] for entry in expected)
+    yield from rows_differ("results/manifest.json: paths", *in_any_order)
+    kinds = [kind_of(path) for path in got_paths]
+    if kinds != sorted(kinds):
+        yield f"results/manifest.json: files are not in the order of their kinds: {kinds}"
+    by_path = {entry["path"]: entry for entry in manifest.get("files", [])}
+    both = [entry for entry in expected if entry["path"] in by_path]
+    got = [by_path[entry["path"]] for entry in both]
+    yield from rows_differ("results/manifest.json", got, both)
+
+
+def kind_of(path: str) -> int:
+    """The place of a file's kind in the manifest."""
+    if path.startswith("results/corpus/"):
+        return 0
+    if path.endswith(".bin"):
+        return 1 if path.count("/") == 3 else 2
+    if path.endswith(".idx"):
+        return 3
+    return 5 if path.endswith("meta.pkl") else 4
+
+
+def manifest_files(results: Path, outcome: Outcome) -> list[dict]:
+    found = []
+    for (split, shard), rows in outcome.shards.items():
+        documents = {"documents": len(rows)}
+        ids = sum(map(len, shards.shard_ids(rows, outcome.tokens)))
+        name = f"{split}/{shard:05d}"
+        found.append({"path": f"corpus/{name}.{text_ending(outcome)}", **documents})
+        found.append({"path": f"tokens/{name}.bin", **documents, "tokens": ids})
+        found.append({"path": f"tokens/{name}.idx"})
+    for split, count in outcome.shard_counts.items():
+        if outcome.config["output"]["join"] and count:
+            found.append({"path": f"tokens/{JOINED[split]}.bin"})
+    files = [path for path in (results / "tokenizer").rglob("*") if path.is_file()]
+    found += [
+        {"path": str(path.relative_to(results))} for path in files if not path.name.startswith(".")
+    ]
+    found.append({"path": "tokens/meta.pkl"})
+    for entry in found:
+        path = results / entry["path"]
+        data = path.read_bytes() if path.exists() else b""
+        entry.update(path=f"results/{entry['path']}", bytes=len(data), sha256=sha256(data))
+    return found
