@@ -107,15 +107,13 @@ def tokenizer(random: random.Random) -> dict:
         "end_of_text": _often(random, "auto", ["<|endoftext|>"], 0.3),
         "engine": _often(random, "auto", ["reference", "gigatoken"]),
         "train_vocabulary": _often(random, 300, [301, 400, 1000]),
+        "max_lost_fraction": _often(random, 0.001, [0, 0.01, 0.2], 0.4),
     }
-    if "max_lost_fraction" in SCHEMA["tokenizer"]["properties"]:
-        chosen["max_lost_fraction"] = _often(random, 0.001, [0, 0.01, 0.2], 0.4)
     if random.random() < 0.45:
         kinds = ["byte-level", "byte-level NFC", "metaspace", "wordpiece", "without fallback"]
         chosen["source"] = random.choice(kinds)
         chosen["engine"] = _often(random, "auto", ["reference"])
-        lossy = chosen["source"] in kinds[3:]
-        if lossy and "max_lost_fraction" in chosen and random.random() < 0.7:
+        if chosen["source"] in kinds[3:] and random.random() < 0.7:  # these lose characters
             chosen["max_lost_fraction"] = 1
     return chosen
 

@@ -121,11 +121,10 @@ def _source(chance, folder: Path, name: str, pool: list[str], prefer, kinds: Cou
         entry["text_field"] = field
     field = entry.get("text_field", "text")
     faulty = chance.choice([0, 0, 0, 0.02, 0.1]) if chance.random() < 0.97 else 1
-    bad = _write_files(chance, folder / "raw" / name, pool, field, prefer, faulty, kinds)
-    total = len(pool) if faulty < 1 else bad
+    bad, total = _write_files(chance, folder / "raw" / name, pool, field, prefer, faulty, kinds)
     entry["files"] = _patterns(chance, folder, name)
     if bad:
-        entry |= _fraction(chance, bad, total + bad)
+        entry |= _fraction(chance, bad, total)
     elif chance.random() < 0.2:
         entry["max_malformed_fraction"] = chance.choice([0, 0.5, 1])
     return entry
@@ -134,11 +133,11 @@ def _source(chance, folder: Path, name: str, pool: list[str], prefer, kinds: Cou
 def _fraction(chance: random.Random, bad: int, total: int) -> dict:
     """Mostly more malformed records than there are, sometimes just as many or too few."""
     kind = chance.random()
-    if kind < 0.06:
+    if kind < 0.03:
         return {}
-    if kind < 0.12:
+    if kind < 0.06:
         return {"max_malformed_fraction": max(0.0, round(bad / total - 0.001, 6))}
-    return {"max_malformed_fraction": bad / total if kind < 0.3 else 1}
+    return {"max_malformed_fraction": bad / total if kind < 0.25 else 1}
 
 
 def _held_out(chance, folder: Path, name: str, pool: list[str], kinds: Counter) -> dict:
@@ -159,43 +158,48 @@ def _held_out(chance, folder: Path, name: str, pool: list[str], kinds: Counter) 
         held_out.append(chance.choice(ways))
     held_out.append(texts.prose(chance, 100))
     faulty = chance.choice([0, 0, 0.1])
-    bad = _write_files(chance, folder / "raw" / name, held_out, "text", (None, None), faulty, kinds)
+    prefer = None, None
+    root = folder / "raw" / name
+    bad, total = _write_files(chance, root, held_out, "text", prefer, faulty, kinds)
     entry = {"name": name, "files": _patterns(chance, folder, name), "held_out": True}
-    return entry | (_fraction(chance, bad, len(held_out) + bad) if bad else {})
+    return entry | (_fraction(chance, bad, total) if bad else {})
 
 
 def _write_files(
     chance, folder: Path, pool: list[str], field: str, prefer, faulty: float, kinds: Counter
-) -> int:
-    """Write the texts to files of all formats; how many malformed records are among them."""
+) -> tuple[int, int]:
+    """Write the texts to files of all formats; how many records are malformed, and of how many."""
     many = chance.choice([1, 1, 2, 3]) if len(pool) > 3 else 1
-    bad = 0
+    bad = total = 0
     for number, stem in enumerate(chance.sample(NAMES, many)):
         ending = chance.choice(files.ENDINGS)
         path = folder / chance.choice(FOLDERS) / f"{stem}{ending}"
         path.parent.mkdir(parents=True, exist_ok=True)
         mine = pool[number::many]
         kinds[f"file {ending}"] += 1
-        if ending == ".parquet":
-            bad += _write_parquet(chance, path, mine, field, prefer, faulty, kinds)
-        else:
-            bad += _write_lines(chance, path, mine, field, prefer, faulty, kinds)
+        write = _write_parquet if ending == ".parquet" else _write_lines
+        counts = write(chance, path, mine, field, prefer, faulty, kinds)
+        bad, total = bad + counts[0], total + counts[1]
     if chance.random() < 0.1:
         (folder / "empty.jsonl").write_bytes(b"")
         kinds["file of no bytes"] += 1
-    return bad
+    return bad, total
 
 
-def _write_parquet(chance, path, pool: list, field: str, prefer, faulty: float, kinds) -> int:
-    missing = [faulty == 1 or chance.random() < faulty for _ in pool]
-    values = [None if gone else text for gone, text in zip(missing, pool, strict=True)]
+def _write_parquet(chance, path, pool: list, field: str, prefer, faulty: float, kinds) -> tuple:
+    bad = [faulty == 1 or chance.random() < faulty for _ in pool]
+    binary = faulty == 1 and chance.random() < 0.5
+    values = [
+        (text.encode() if binary else chance.choice([None, files.NOT_UTF8])) if is_bad else text
+        for is_bad, text in zip(bad, pool, strict=True)
+    ]
     for column in files.write_parquet(chance, path, field, values, prefer):
         kinds[f"column {column}"] += 1
-    kinds["malformed: null"] += sum(missing)
-    return sum(missing)
+    kinds["malformed: row of Parquet"] += sum(bad)
+    return sum(bad), len(bad)
 
 
-def _write_lines(chance, path, pool: list[str], field: str, prefer, faulty: float, kinds) -> int:
+def _write_lines(chance, path, pool: list[str], field: str, prefer, faulty: float, kinds) -> tuple:
     lines, bad = [], 0
     for text in pool:
         if faulty and chance.random() < faulty:
@@ -214,7 +218,7 @@ def _write_lines(chance, path, pool: list[str], field: str, prefer, faulty: floa
     data = files.joined(chance, lines)
     pieces = chance.choice([1, 1, 2, 5])
     path.write_bytes(files.pack(data, files.ending_of(path), pieces))
-    return bad
+    return bad, len(lines)
 
 
 def _patterns(chance: random.Random, folder: Path, name: str) -> list[str]:

@@ -5,6 +5,7 @@ import decimal
 import gzip
 import itertools
 import random
+import uuid
 from pathlib import Path
 
 import pyarrow as pa
@@ -105,6 +106,8 @@ TYPES = {
     ),
     "map": (pa.map_(pa.string(), pa.int32()), [[("k", 1), ("k", 2)], []]),
     "map of dates": (pa.map_(pa.date32(), pa.list_(pa.float64())), [[(DAYS[1], [0.5, None])]]),
+    "uuid": (pa.uuid(), [uuid.UUID(int=5).bytes, uuid.UUID(int=2**128 - 1).bytes]),
+    "bool8": (pa.bool8(), [0, 1]),
     "null": (pa.null(), [None]),
 }  # fmt: skip
 """What a column is called here: its type, and values."""
@@ -125,10 +128,20 @@ def column(random: random.Random, kind: str, rows: int) -> pa.Array:
         return pa.array(picked, pa.string()).dictionary_encode()
     if pa.types.is_float16(type):
         return pa.array(picked, pa.float64()).cast(type)
+    if isinstance(type, pa.BaseExtensionType):
+        return pa.ExtensionArray.from_storage(type, pa.array(picked, type.storage_type))
     return pa.array(picked, type)
 
 
-def text_column(random: random.Random, texts: list[str | None]) -> pa.Array:
+NOT_UTF8 = b"cut \xe6\xb0"
+
+
+def text_column(random: random.Random, texts: list[str | bytes | None]) -> pa.Array:
+    """Text of any type; as string if some of it is not UTF-8; binary if none of it is text."""
+    if any(isinstance(text, bytes) for text in texts):
+        stored = [text.encode() if isinstance(text, str) else text for text in texts]
+        column = pa.array(stored, pa.binary())
+        return column.view(pa.string()) if None in texts or NOT_UTF8 in texts else column
     plain = pa.array(texts, pa.string())
     kinds = [
         pa.string(),
@@ -141,7 +154,11 @@ def text_column(random: random.Random, texts: list[str | None]) -> pa.Array:
 
 
 def write_parquet(
-    random: random.Random, path: Path, text_field: str, texts: list[str | None], prefer: tuple
+    random: random.Random,
+    path: Path,
+    text_field: str,
+    texts: list[str | bytes | None],
+    prefer: tuple,
 ) -> list[str]:
     """A file of these texts and some columns beside them; the kinds of the columns.
 

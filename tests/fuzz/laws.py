@@ -50,8 +50,7 @@ def corpus(seed: int, folder: Path, suits: Callable[[dict], bool] = lambda confi
             if not source.get("held_out"):
                 source["max_duplicate_fraction"] = 1
         config["dedup"]["max_group_texts"] = None
-        if "max_lost_fraction" in config["tokenizer"]:
-            config["tokenizer"]["max_lost_fraction"] = 1
+        config["tokenizer"]["max_lost_fraction"] = 1
         if "prefer mixed" in json.loads((folder / "made.json").read_text("utf-8")):
             config["dedup"]["prefer"]["field"] = None
         if suits(config):
