@@ -26,6 +26,8 @@ SNAKEMAKE = "import sys; sys.executable = sys.argv.pop(1); from snakemake.cli im
 # Standard library only, and not even its site packages: it has to start in no time.
 CLIENT = """#!{python} -IS
 import array, json, os, socket, sys
+if sys.argv[1] != "-P" or not sys.argv[2].endswith(".py"):  # no script of a step
+    os.execv({python!r}, [{python!r}, *sys.argv[1:]])
 server = socket.socket(socket.AF_UNIX)
 server.connect({address!r})
 asked = json.dumps([sys.argv[1:], os.getcwd(), dict(os.environ)]).encode()
