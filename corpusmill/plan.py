@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from corpusmill.fates import SPLITS
-from corpusmill.readers import FORMATS, format_of
+from corpusmill.records import FORMATS, format_of
 
 
 class InputFile(NamedTuple):

@@ -13,9 +13,10 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpusmill import readers
+from corpusmill import streams
 from corpusmill.progress import Phase
-from corpusmill.readers import Malformed, Record, format_of, read_records
+from corpusmill.readers import read_records
+from corpusmill.records import Malformed, Record, format_of
 from corpusmill.shards import Document, record_line
 
 LINES = [b'{"text":"first","n":1}', b'{"text":"","n":2}', '{"text":"水 😀"}'.encode()]
@@ -110,7 +111,7 @@ def test_read_records__refuse_a_file_cut_anywhere(read, ending):
 @pytest.mark.parametrize("ending", PACKED)
 @pytest.mark.parametrize("block_bytes", [1, 7, 64])
 def test_read_records__refuse_a_cut_file_at_any_block_size(read, ending, block_bytes, monkeypatch):
-    monkeypatch.setattr(readers, "BLOCK_BYTES", block_bytes)
+    monkeypatch.setattr(streams, "BLOCK_BYTES", block_bytes)
     data = PACKED[ending](PLAIN, PLAIN)
     assert len(read(data, ending)) == 6
     for cut in (1, 5, len(data) // 3, len(data) - 1):
@@ -240,7 +241,7 @@ def test_lines__equal_split_for_any_blocks(lines, block_bytes, ended):
     blocks = [data[i : i + block_bytes] for i in range(0, len(data), block_bytes)]
     expected = data.split(b"\n")
     expected = expected if expected[-1] else expected[:-1]
-    assert list(readers._lines(iter(blocks))) == expected
+    assert list(streams._lines(iter(blocks))) == expected
 
 
 @pytest.mark.parametrize("ending", [".jsonl", *PACKED])
@@ -248,13 +249,13 @@ def test_lines__equal_split_for_any_blocks(lines, block_bytes, ended):
 def test_read_records__do_not_depend_on_blocks(read, ending, block_bytes, monkeypatch):
     data = PLAIN + b"\n" + LINES[2][:-2] + b"\n" + PLAIN.rstrip(b"\n")
     expected = read(data)
-    monkeypatch.setattr(readers, "BLOCK_BYTES", block_bytes)
+    monkeypatch.setattr(streams, "BLOCK_BYTES", block_bytes)
     assert read(PACKED.get(ending, bytes)(data), ending) == expected
     assert [type(record).__name__ for record in expected[3:5]] == ["Malformed"] * 2
 
 
 def test_read_records__report_every_byte_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(readers, "BLOCK_BYTES", 10)
+    monkeypatch.setattr(streams, "BLOCK_BYTES", 10)
     (tmp_path / "a.jsonl.zst").write_bytes(zst(LONG))
     told = Phase("reading", 0, "MB")
     assert len(list(read_records(str(tmp_path / "a.jsonl.zst"), "text", told))) == 30
