@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from corpusmill.json_records import json_records
-from corpusmill.parquet_records import parquet_records
 from corpusmill.records import Malformed, Record, format_of
 
 
@@ -16,5 +15,8 @@ def read_records(
     the caller mends them.
     """
     if format_of(path) == ".parquet":
+        # Loaded only where it is the format: most jobs are small.
+        from corpusmill.parquet_records import parquet_records
+
         return parquet_records(path, text_field, progress)
     return json_records(path, text_field, keep_surrogates, progress)
