@@ -20,7 +20,8 @@ from benchmarks.run_folder import RunFolder
 from corpusmill.demo import make_demo
 from corpusmill.demo_files import FILES
 from corpusmill.progress import Phase
-from corpusmill.readers import Record, read_records
+from corpusmill.readers import read_records
+from corpusmill.records import Record
 from corpusmill.tokenizer_folder import train_tokenizer
 
 PEER_SHARDS = 8  # datatrove works on one task per shard

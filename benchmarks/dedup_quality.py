@@ -39,7 +39,8 @@ from benchmarks.watching import MEMORY, Watched, watched
 from benchmarks.workflow import snakemake, warm_up
 from corpusmill.document_ids import ROW_BITS
 from corpusmill.progress import Phase
-from corpusmill.readers import Record, read_records
+from corpusmill.readers import read_records
+from corpusmill.records import Record
 from corpusmill.texts import TextPart
 
 SHINGLE_CHARS = 13

@@ -47,7 +47,8 @@ class Sample(NamedTuple):
 
     def records(self) -> list[tuple[str, bytes]]:
         from corpusmill.progress import Phase
-        from corpusmill.readers import Record, read_records
+        from corpusmill.readers import read_records
+        from corpusmill.records import Record
 
         found, held = [], 0
         for path in self.files:
@@ -149,7 +150,7 @@ def decode_zstd(sample: Sample) -> Work:
 def parse_json(sample: Sample) -> Work:
     import msgspec
 
-    from corpusmill.readers import joined_members
+    from corpusmill.json_records import joined_members
 
     members = msgspec.json.Decoder(dict[str, msgspec.Raw])
     string = msgspec.json.Decoder(str)

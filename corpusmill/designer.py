@@ -19,7 +19,7 @@ from corpusmill.lsh_picture import Curve, picture
 from corpusmill.lsh_report import facts, recommendation, table
 from corpusmill.minhash import MinHasher
 from corpusmill.progress import Heartbeat, phase
-from corpusmill.readers import format_of
+from corpusmill.records import format_of
 from corpusmill.sampling import Sample, sample_documents
 
 WELL_KNOWN = {"SlimPajama": Setting(9, 13), "datatrove": Setting(14, 8)}

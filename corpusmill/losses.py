@@ -97,8 +97,10 @@ class LossCounter:
         # Arrow's take, for NumPy's would first make 64-bit numbers of all ids; its own check of
         # their bounds takes as long as all the rest of it.
         sizes = pc.take(self._sizes, pa.array(tokens), boundscheck=False).to_numpy()
-        unsure = np.add.reduceat(sizes, starts, dtype=np.int64)
-        unsure = unsure != pc.binary_length(texts).to_numpy() + self._setting.added_bytes
+        # In half the time of int64. A sum beyond 4 GB comes out too small, and the document is
+        # looked at: what stands in front makes it larger than the text by one at most.
+        found = np.add.reduceat(sizes, starts, dtype=np.uint32)
+        unsure = found != pc.binary_length(texts).to_numpy() + self._setting.added_bytes
         if sizes.max() == UNCERTAIN:
             unsure |= np.maximum.reduceat(sizes, starts) == UNCERTAIN
         return np.flatnonzero(unsure).tolist()

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from corpusmill.fates import SPLITS
 from corpusmill.files import load_json
-from corpusmill.readers import FORMATS, format_of
+from corpusmill.records import FORMATS, format_of
 
 
 class InputFile(NamedTuple):

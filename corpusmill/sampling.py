@@ -11,7 +11,8 @@ from corpusmill.document_ids import ROW_BITS, keyed_hash
 from corpusmill.kernels.clean import count_cleaned
 from corpusmill.minhash import MinHasher
 from corpusmill.normalization import nfc
-from corpusmill.readers import Malformed, read_records
+from corpusmill.readers import read_records
+from corpusmill.records import Malformed
 from corpusmill.sketches import have_shingles
 from corpusmill.texts import BATCH_BYTES, TextColumn, string_array
 from corpusmill.unicode_tables import character_table

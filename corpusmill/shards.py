@@ -15,7 +15,8 @@ import pyarrow.json as pj
 import zstandard
 
 from corpusmill.files import DigestingFile, file_sha256
-from corpusmill.readers import joined_members, read_blocks, read_lines
+from corpusmill.json_records import joined_members
+from corpusmill.streams import read_blocks, read_lines
 from corpusmill.texts import TextColumn, TextRows
 
 WRITE_BYTES = 1 << 20

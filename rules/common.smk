@@ -45,6 +45,7 @@ from corpusmill.config import (
 )
 from corpusmill.demo_files import EVALUATION_FILES, FILES as DEMO_FILES
 from corpusmill.fates import SPLITS
+from corpusmill.files import load_json
 from corpusmill.buckets import bucket_count
 from corpusmill import record
 
@@ -82,15 +83,26 @@ def local_tokenizer():
     return Path(source) if source != "train" and Path(source).is_dir() else None
 
 
+def is_kept(folder):
+    """Whether the tokenizer of the last run is of a folder of this name that is older: it was
+    looked at then, and once more by its rule if it has to run again."""
+    kept = Path("results/tokenizer/corpusmill.json")
+    if not kept.exists() or load_json(kept)["source"] != folder.resolve().name:
+        return False
+    times = [path.stat().st_mtime for path in (folder, *folder.iterdir())]
+    return max(times) < kept.stat().st_mtime
+
+
 def started_tokenizer_check():
     """The process that looks at a local tokenizer while the workflow is read; None if there is
     nothing to look at. It ends with this one, whether or not somebody asks for its answer.
     """
-    if IN_CONDA or not workflow.is_main_process or not local_tokenizer():
+    folder = local_tokenizer()
+    if IN_CONDA or not workflow.is_main_process or not folder or is_kept(folder):
         return None
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     check = subprocess.Popen(
-        [sys.executable, "-P", "-m", "corpusmill.tokenizer_check", local_tokenizer()],
+        [sys.executable, "-P", "-m", "corpusmill.tokenizer_check", folder],
         env=os.environ | {"PYTHONPATH": path},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,

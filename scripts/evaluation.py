@@ -13,7 +13,8 @@ from corpusmill.holdout import EVALUATION, gathered
 from corpusmill.job import this_job
 from corpusmill.normalization import normalizer
 from corpusmill.progress import phase
-from corpusmill.readers import Malformed, read_records, refuse_changed
+from corpusmill.readers import read_records, refuse_changed
+from corpusmill.records import Malformed
 
 
 def evaluation(files: list[dict], most: dict[str, float], mode: str, held_out: Path) -> None:

@@ -10,7 +10,8 @@ from corpusmill.files import replacing, save_json
 from corpusmill.job import this_job
 from corpusmill.normalization import normalizer
 from corpusmill.progress import phase
-from corpusmill.readers import Malformed, read_records, refuse_changed
+from corpusmill.readers import read_records, refuse_changed
+from corpusmill.records import Malformed
 from corpusmill.texts import TextWriter
 
 SAY_FIRST = 20  # malformed records named in the log; all are in the quarantine file

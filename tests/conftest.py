@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from corpusmill.progress import Phase
+from corpusmill.readers import read_records
 from corpusmill.tokenizer_folder import keep_tokenizer, train_tokenizer
 from corpusmill.tokenizers import Setting
 
@@ -39,6 +40,18 @@ def step():
 @pytest.fixture(scope="session")
 def progress():
     return Phase("testing", 0, "MB")
+
+
+@pytest.fixture
+def read(tmp_path, progress):
+    """Writes bytes to a file with the ending, and gives its records."""
+
+    def records(data: bytes, ending: str = ".jsonl", text_field: str = "text", **options):
+        path = tmp_path / f"input{ending}"
+        path.write_bytes(data)
+        return list(read_records(str(path), text_field, progress, **options))
+
+    return records
 
 
 TRAINING = ["def f(x):\n    return x + 1", "the miller opened the sluice before sunrise", "Größe水"]

@@ -14,8 +14,8 @@ import yaml
 from workflow import ROOT, data_folder, digests, mill, summary
 
 from corpusmill.progress import Phase
-from corpusmill.readers import read_lines
 from corpusmill.shards import read_shard
+from corpusmill.streams import read_lines
 from corpusmill.tables import load_table
 from corpusmill.token_shards import TokenShard
 from corpusmill.tokenizers import load_reference, reference_ids

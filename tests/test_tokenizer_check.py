@@ -104,6 +104,21 @@ def test_run__with_a_useless_tokenizer_stops_before_any_job(arguments, tmp_path)
     assert not list((tmp_path / ".snakemake/locks").glob("*"))
 
 
+def test_run__looks_again_at_a_tokenizer_that_was_changed_since_it_was_kept(tmp_path):
+    config = small_corpus(tmp_path)
+    config["tokenizer"] = {"source": config_only(tmp_path / "given")}
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(config))
+    (tmp_path / "results/tokenizer").mkdir(parents=True)
+    kept = tmp_path / "results/tokenizer/corpusmill.json"
+    kept.write_text('{"source": "given"}')
+    now = time.time()
+    for age, name, refused in ((-60, "given", True), (60, "given", False), (60, "other", True)):
+        kept.write_text(f'{{"source": "{name}"}}')
+        os.utime(kept, (now + age, now + age))
+        done = snakemake(tmp_path, "--configfile", "mine.yaml", "-n", "--quiet", "rules")
+        assert ("has no ids for" in done.stderr, done.returncode) == (refused, int(refused))
+
+
 def destroying(folder: Path) -> dict:
     """A corpus with a source in Chinese, and a tokenizer that knows Latin letters only."""
     config = small_corpus(folder)

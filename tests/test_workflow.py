@@ -29,7 +29,7 @@ from workflow import (
 )
 
 from corpusmill.progress import Phase
-from corpusmill.readers import read_lines
+from corpusmill.streams import read_lines
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,210 @@
+"""The values of a Parquet column as JSON has them: by its type, what needs work and what none.
+
+Text, numbers, lists and structs of them are what they are. Times become Arrow's text, decimals
+numbers with all their digits, and floats that JSON has no number for the texts "NaN", "Infinity"
+and "-Infinity".
+"""
+
+import logging
+import math
+from collections.abc import Callable, Iterable, Iterator
+from decimal import Decimal
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+from pyarrow import types
+
+FIRST_SECOND, LAST_SECOND = -1096193779200, 971890963199
+"""The times that Arrow has a text for, years -32767 to 32767, in seconds since 1970."""
+
+TICKS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+
+
+def _is_listed(type: pa.DataType) -> bool:
+    kinds = (types.is_list, types.is_large_list, types.is_fixed_size_list, types.is_list_view,
+             types.is_large_list_view)  # fmt: skip
+    return any(of_kind(type) for of_kind in kinds)
+
+
+def _inner_fields(type: pa.DataType) -> list[pa.Field]:
+    """The fields that a nested type is made of; none if it is not nested."""
+    if isinstance(type, pa.BaseExtensionType):
+        return [pa.field("storage", type.storage_type)]
+    if types.is_dictionary(type):
+        return [pa.field("values", type.value_type)]
+    return [type.field(k) for k in range(type.num_fields)]
+
+
+def doubled_field(fields: Iterable[pa.Field]) -> str | None:
+    """A name that two columns have, or two fields of one struct, however deep."""
+    fields = list(fields)
+    names = [field.name for field in fields]
+    for field in fields:
+        if names.count(field.name) > 1:
+            return field.name
+        if (inner := doubled_field(_inner_fields(field.type))) is not None:
+            return inner
+    return None
+
+
+def is_text(type: pa.DataType) -> bool:
+    if types.is_dictionary(type):
+        return is_text(type.value_type)
+    return types.is_string(type) or types.is_large_string(type) or types.is_string_view(type)
+
+
+def _leaf_types(type: pa.DataType) -> Iterator[pa.DataType]:
+    inner = _inner_fields(type)
+    if not inner or isinstance(type, pa.UuidType):
+        yield type
+    for field in inner:
+        yield from _leaf_types(field.type)
+
+
+def _leaves(array: pa.Array) -> Iterator[pa.Array]:
+    """The arrays of values that a nested array is made of."""
+    type = array.type
+    if isinstance(array, pa.ExtensionArray):
+        yield from _leaves(array.storage)
+    elif types.is_dictionary(type):
+        yield from _leaves(array.dictionary_decode())
+    elif types.is_map(type):
+        yield from _leaves(array.keys)
+        yield from _leaves(array.items)
+    elif types.is_struct(type):
+        for child in array.flatten():
+            yield from _leaves(child)
+    elif _is_listed(type):
+        yield from _leaves(array.flatten())
+    else:
+        yield array
+
+
+def _retyped(type: pa.DataType, of_leaf: Callable[[pa.DataType], pa.DataType]) -> pa.DataType:
+    """The same type with other leaves; what can have none is as it was."""
+    if isinstance(type, pa.BaseExtensionType) or types.is_dictionary(type):
+        (field,) = _inner_fields(type)
+        inner = _retyped(field.type, of_leaf)
+        return type if inner == field.type else inner
+    if types.is_map(type):
+        return pa.map_(_retyped(type.key_type, of_leaf), _retyped(type.item_type, of_leaf))
+    fields = [field.with_type(_retyped(field.type, of_leaf)) for field in _inner_fields(type)]
+    if types.is_struct(type):
+        return pa.struct(fields)
+    if types.is_fixed_size_list(type):
+        return pa.list_(fields[0], type.list_size)
+    if types.is_large_list(type) or types.is_large_list_view(type):
+        return pa.large_list(fields[0])
+    if types.is_list(type) or types.is_list_view(type):
+        return pa.list_(fields[0])
+    return of_leaf(type)
+
+
+def _in_utc(type: pa.DataType) -> pa.DataType:
+    """Local time would depend on the time zone tables of the machine."""
+    if types.is_timestamp(type) and type.tz is not None:
+        return pa.timestamp(type.unit, "UTC")
+    return type
+
+
+def _as_text(type: pa.DataType) -> pa.DataType:
+    """Python's dates and times have no nanoseconds and no year 10000, Arrow's texts have."""
+    if types.is_duration(type):
+        return pa.int64()
+    return pa.string() if types.is_temporal(type) else type
+
+
+def _bounds(type: pa.DataType) -> tuple[int, int] | None:
+    """The least and the greatest value with a text, of dates and timestamps."""
+    if types.is_date32(type):
+        return FIRST_SECOND // 86400, LAST_SECOND // 86400
+    if types.is_date64(type) or types.is_timestamp(type):
+        ticks = TICKS["ms" if types.is_date64(type) else type.unit]
+        return FIRST_SECOND * ticks, LAST_SECOND * ticks + ticks - 1
+    return None
+
+
+def _written_as(type: pa.DataType) -> str | None:
+    """What a value that is no text is written as, if that is a text."""
+    if isinstance(type, pa.UuidType) or (types.is_temporal(type) and not types.is_duration(type)):
+        return "text"
+    kinds = (types.is_binary, types.is_large_binary, types.is_fixed_size_binary,
+             types.is_binary_view)  # fmt: skip
+    return "base64" if any(of_kind(type) for of_kind in kinds) else None
+
+
+def _json_value(value):
+    """The same value with decimals as numbers, digit for digit, and no float that JSON lacks."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    if isinstance(value, Decimal):
+        return msgspec.Raw(format(value, "f").encode())
+    if isinstance(value, dict):
+        return {name: _json_value(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_json_value(inner) for inner in value]
+    return value
+
+
+class Column:
+    """A column of a file, and what its type asks for; of text and whole numbers that is nothing."""
+
+    def __init__(self, path: str, field: pa.Field) -> None:
+        self.name = field.name
+        self._path, self._type = path, field.type
+        leaves = list(_leaf_types(field.type))
+        utc = _retyped(field.type, _in_utc)
+        text = _retyped(utc, _as_text)
+        self._casts = [new for old, new in ((field.type, utc), (utc, text)) if new != old]
+        self._bounded = any(_bounds(leaf) for leaf in leaves)
+        self._floating = any(types.is_floating(leaf) for leaf in leaves)
+        self._decimal = any(types.is_decimal(leaf) for leaf in leaves)
+        self._told = False
+
+    def tell_if_written_as_text(self) -> None:
+        found = {_written_as(leaf) for leaf in _leaf_types(self._type)} - {None}
+        if found:
+            logging.info('%s: column "%s" is %s, written as %s', self._path, self.name, self._type,
+                         " and ".join(sorted(found)))  # fmt: skip
+
+    def values(self, array: pa.Array) -> list:
+        """What msgspec writes as JSON; raises UnicodeDecodeError where a text is not UTF-8."""
+        if self._bounded:
+            self._check_times(array)
+        special = self._floating and not self._is_finite(array)
+        for type in self._casts:
+            array = array.cast(type)
+        values = array.to_pylist()
+        if special or self._decimal:
+            return [_json_value(value) for value in values]
+        return values
+
+    def _check_times(self, array: pa.Array) -> None:
+        for leaf in _leaves(array):
+            if (bounds := _bounds(leaf.type)) is None:
+                continue
+            whole = pa.int32() if types.is_date32(leaf.type) else pa.int64()
+            found = leaf.cast(whole).drop_null().to_numpy()
+            least, most = (found.min(), found.max()) if found.size else bounds
+            if not bounds[0] <= least <= most <= bounds[1]:
+                raise ValueError(
+                    f'{self._path}: column "{self.name}" has a time beyond the years -32767 to '
+                    f"32767 ({least if least < bounds[0] else most} as {leaf.type}), of which "
+                    "there is no text. Write the column as text or as a number."
+                )
+
+    def _is_finite(self, array: pa.Array) -> bool:
+        for leaf in _leaves(array):
+            if types.is_floating(leaf.type):
+                leaf = leaf.drop_null() if leaf.null_count else leaf
+                if not np.isfinite(leaf.to_numpy(zero_copy_only=False)).all():
+                    self._tell_once()
+                    return False
+        return True
+
+    def _tell_once(self) -> None:
+        if not self._told:
+            self._told = True
+            logging.info('%s: column "%s" has NaN or infinities, written as text', self._path,
+                         self.name)  # fmt: skip
