@@ -127,7 +127,7 @@ def word_tokenizer(folder: Path) -> None:
 def test_oracle_tokens__lost_characters(tmp_path):
     word_tokenizer(tmp_path)
     tokens = Tokens(tmp_path, whole_config({}))
-    assert (tokens.vocabulary, tokens.end_of_text, tokens.unknown) == (4, 3, 0)
+    assert (tokens.vocabulary, tokens.end_of_text, tokens.unknown) == (4, 3, {0})
     assert tokens.ids("A c b") == [1, 0, 2]
     # "a b" comes back: of "A c b" that is A, c and a space too little, of "a c b" c and a space.
     assert tokens.loss("A c b") == Loss(characters=5, lost=2, unknown=1, without_token=0)

@@ -9,9 +9,22 @@ import numpy as np
 import pyarrow as pa
 
 from oracle.document import Document, Outcome, Part
-from oracle.finding import forgive_floats, read_json, read_parquet, rows_differ, tree_differ
+from oracle.finding import (
+    forgive_floats,
+    read_json,
+    read_parquet,
+    rows_differ,
+    some_members,
+    tree_differ,
+)
 from oracle.reading import members_json
 
+FILTER_COLUMNS = {
+    "fate": "uint8", "chars": "uint32", "text_bytes": "uint64",
+    "source": "dictionary<values=string, indices=int32, ordered=0>",
+}  # fmt: skip
+# What follows these words is not documented.
+OPEN_REASONS = ("not JSON: ", "not UTF-8 (")
 FATE_NUMBERS = {
     "kept": 0, "empty": 1, "too_short": 2, "duplicate": 3, "not_sampled": 4, "contaminated": 5,
 }  # fmt: skip
@@ -121,14 +134,20 @@ def compare_quarantine(results: Path, name: str, part: Part) -> Iterator[str]:
             "file": file.path,
             "line": record.line,
             "offset": record.offset,
+            "reason": record.reason,
             "start": record.start,
         }
         for file, record in part.malformed
     ]
-    for row in got:
-        if not row.pop("reason", None):
-            yield f"results/quarantine/{name}.jsonl: line {row['line']}: no reason"
+    for ours, row in zip(got, expected, strict=False):
+        if any(str(r["reason"]).startswith(OPEN_REASONS) for r in (ours, row)):
+            ours["reason"], row["reason"] = map(documented, (ours["reason"], row["reason"]))
     yield from rows_differ(f"results/quarantine/{name}.jsonl", got, expected)
+
+
+def documented(reason: str) -> str:
+    """As much of a reason as is documented."""
+    return next((prefix for prefix in OPEN_REASONS if reason.startswith(prefix)), reason)
 
 
 def cut_counts(documents: list[Document]) -> dict[str, int]:
@@ -161,17 +180,39 @@ def compare_cut(results: Path, name: str, part: Part) -> Iterator[str]:
 
 def compare_filter(results: Path, name: str, part: Part, outcome: Outcome) -> Iterator[str]:
     table = read_arrow(results / f"filter/{name}.arrow")
-    table = table.select(["fate", "chars", "text_bytes", "source"])
+    columns = FILTER_COLUMNS
+    if prefers := outcome.config["dedup"]["prefer"]["field"] is not None:
+        columns = columns | {"preference": "large_binary"}
+        yield from compare_notes(f"results/filter/{name}.arrow", table, part)
+    got = {field.name: str(field.type) for field in table.schema}
+    if list(got.items()) != list(columns.items()):
+        yield f"results/filter/{name}.arrow: columns {got}, expected {columns}"
     expected = [
         {
             "fate": FATE_NUMBERS[document.filter_fate],
             "chars": min(len(document.cleaned), outcome.config["filter"]["min_chars"]),
             "text_bytes": document.text_bytes,
             "source": document.source,
+            **({"preference": document.preference} if prefers else {}),
         }
         for document in part.documents
     ]
     yield from rows_differ(f"results/filter/{name}.arrow", table.to_pylist(), expected)
+
+
+def first_places(documents: list[Document]) -> dict[str, list]:
+    """File and line of the first number and the first text in the preferred field."""
+    found: dict[str, list] = {}
+    for document in documents:
+        found.setdefault(document.preferred_kind, [document.file, document.line])
+    found.pop("none", None)
+    return found
+
+
+def compare_notes(name: str, table: pa.Table, part: Part) -> Iterator[str]:
+    notes = json.loads((table.schema.metadata or {}).get(b"corpusmill.notes", b"{}"))
+    expected = {"places": first_places(part.documents)}
+    yield from tree_differ(f"{name}: notes", some_members(notes, expected), expected)
 
 
 def compare_sketches(results: Path, name: str, part: Part, outcome: Outcome) -> Iterator[str]:

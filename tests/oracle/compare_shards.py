@@ -133,7 +133,7 @@ def compare_token_shard(results: Path, outcome: Outcome, split: str, shard: int)
         yield f"results/tokens/{name}.idx: not where the documents begin"
     facts = read_json(results / f"tokens/{name}.json")
     expected = shards.token_facts(rows, tokens)
-    expected["tokenizer"] = outcome.config["tokenizer"]["source"]
+    expected["tokenizer"] = outcome.tokenizer_name()
     got = {key: facts.get(key) for key in expected}
     yield from tree_differ(f"results/tokens/{name}.json", got, expected)
     yield from file_facts_differ(f"results/tokens/{name}.json", facts, path, index)
@@ -172,7 +172,7 @@ def split_tokens(outcome: Outcome) -> dict[str, int]:
 def compare_meta(results: Path, outcome: Outcome) -> Iterator[str]:
     tokens = outcome.tokens
     expected = {
-        "tokenizer": outcome.config["tokenizer"]["source"],
+        "tokenizer": outcome.tokenizer_name(),
         "vocab_size": tokens.vocabulary,
         "eos_token_id": tokens.end_of_text,
         "dtype": tokens.dtype,

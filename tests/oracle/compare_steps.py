@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from oracle.compare_parts import FATE_NUMBERS, read_arrow
+from oracle.compare_parts import FATE_NUMBERS, first_places, read_arrow
 from oracle.document import Document, Outcome, Part
 from oracle.fate import ORIGINS, digests_of
 from oracle.finding import read_json, read_parquet, rows_differ, some_members, tree_differ
@@ -20,7 +20,7 @@ def compare_steps(results: Path, outcome: Outcome) -> Iterator[str]:
     yield from compare_resolved(results, outcome)
     yield from compare_duplicates(results, outcome)
     for number, part in enumerate(outcome.parts):
-        yield from compare_assign(results, f"{number:05d}", part)
+        yield from compare_assign(results, f"{number:05d}", part, outcome)
         yield from compare_clusters(results, f"{number:05d}", part)
     yield from compare_held_out(results, outcome)
 
@@ -83,11 +83,13 @@ def compare_duplicates(results: Path, outcome: Outcome) -> Iterator[str]:
         kept = sum(d.source == source and d.filter_fate == "kept" for d in outcome.documents())
         dropped = sum(document.source == source for document in duplicates)
         sources[source] = {"documents": kept, "duplicates": dropped}
+    prefers = outcome.config["dedup"]["prefer"]["field"] is not None
     expected = {
         "dropped": dict(Counter(document.stage for document in duplicates)),
         "pairs": outcome.resolution.edges,
         "measured": outcome.resolution.measured,
         "sources": sources,
+        "prefer": Counter(d.preferred_kind for d in outcome.documents()) if prefers else {},
     }
     got = read_json(results / "duplicates.json")
     got = {key: got.get(key, {}) for key in expected}
@@ -99,7 +101,15 @@ def compare_duplicates(results: Path, outcome: Outcome) -> Iterator[str]:
     yield from tree_differ("results/duplicates.json", got, expected)
 
 
-def compare_assign(results: Path, name: str, part: Part) -> Iterator[str]:
+def preferred_kinds(documents: list[Document]) -> dict[str, Counter]:
+    """Source -> how many of its documents have a number, a text, or none."""
+    found: dict[str, Counter] = {}
+    for document in documents:
+        found.setdefault(document.source, Counter()).update([document.preferred_kind])
+    return found
+
+
+def compare_assign(results: Path, name: str, part: Part, outcome: Outcome) -> Iterator[str]:
     got = read_arrow(results / f"assign/{name}.arrow").to_pylist()
     for row in got:
         row["similarity"] = None if np.isnan(row["similarity"]) else row["similarity"]
@@ -126,6 +136,9 @@ def compare_assign(results: Path, name: str, part: Part) -> Iterator[str]:
         "stages": dict(Counter(document.stage for document in duplicates)),
         "by_source": by_source,
     }
+    prefers = outcome.config["dedup"]["prefer"]["field"] is not None
+    facts["prefer"] = preferred_kinds(part.documents) if prefers else {}
+    facts["prefer_places"] = first_places(part.documents) if prefers else {}
     told = some_members(read_json(results / f"assign/{name}.json"), facts)
     yield from tree_differ(f"results/assign/{name}.json", told, facts)
 

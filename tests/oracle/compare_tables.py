@@ -180,11 +180,12 @@ def compare_groups(results: Path, outcome: Outcome) -> Iterator[str]:
 def compare_tokenizer(results: Path, outcome: Outcome) -> Iterator[str]:
     tokens = outcome.tokens
     expected = {
-        "source": outcome.config["tokenizer"]["source"],
+        "source": outcome.tokenizer_name(),
         "vocabulary": tokens.vocabulary,
         "end_of_text": tokens.tokenizer.convert_ids_to_tokens(tokens.end_of_text),
         "end_of_text_id": tokens.end_of_text,
         "dtype": tokens.dtype,
+        "unknown_ids": sorted(tokens.unknown),
     }
     told = some_members(read_json(results / "tokenizer/corpusmill.json"), expected)
     yield from tree_differ("results/tokenizer/corpusmill.json", told, expected)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from oracle.plan import InputFile
@@ -32,6 +33,8 @@ class Document:
     filter_fate: str = "kept"
     takes_part: bool = False
     order: tuple = ()  # less is better
+    preferred_kind: str = "none"
+    preference: bytes | None = None
     winner: int | None = None
     similarity: float | None = None
     stage: str | None = None
@@ -60,6 +63,7 @@ class Outcome:
     """A run as it has to be. `refused`: why it has to end red, else None."""
 
     config: dict
+    folder: Path = Path()
     parts: list[Part] = field(default_factory=list)
     refused: str | None = None
     held_out_records: dict[str, dict[str, int]] = field(default_factory=dict)
@@ -75,6 +79,11 @@ class Outcome:
     def documents(self) -> Iterator[Document]:
         for part in self.parts:
             yield from part.documents
+
+    def tokenizer_name(self) -> str:
+        """`train`, a hub id, or the base name of a folder."""
+        source = self.config["tokenizer"]["source"]
+        return Path(source).name if (self.folder / source).is_dir() else source
 
     def sources(self) -> list[str]:
         """Names of the milled sources."""

@@ -23,7 +23,7 @@ def expected(
     tokenizer: the folder that transformers loads. generations: input path -> generation of its
     part, 1 if not given. parts: paths of each part where files were added; else they are planned.
     """
-    outcome = Outcome(config, refused=refused_config(config))
+    outcome = Outcome(config, folder, refused=refused_config(config))
     if outcome.refused:
         return outcome
     try:
@@ -159,7 +159,9 @@ def rank(outcome: Outcome) -> None:
         return
     highest = config["dedup"]["prefer"]["order"] == "highest"
     preferred = prefer.ranks([place and place[1] for place in places], highest)
-    for document, preference in zip(documents, preferred, strict=True):
+    for document, place, preference in zip(documents, places, preferred, strict=True):
+        document.preferred_kind = place[0] if place else "none"
+        document.preference = prefer.key_of(place, highest)
         source = settings_of(config, document.source)
         generation = outcome.parts[document.id >> 32].generation
         document.order = (

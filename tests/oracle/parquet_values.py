@@ -2,6 +2,8 @@
 
 import base64
 import math
+import uuid
+from collections.abc import Iterable
 
 import pyarrow as pa
 import pyarrow.types as kinds
@@ -9,10 +11,16 @@ import pyarrow.types as kinds
 from oracle.strict_json import encode_string
 
 
+class NoTextError(Exception):
+    """A time for which Arrow has no text."""
+
+
 def json_value(scalar: pa.Scalar) -> str:
     if not scalar.is_valid:
         return "null"
     kind = scalar.type
+    if isinstance(kind, pa.BaseExtensionType):
+        return extension_value(scalar)
     if kinds.is_dictionary(kind):
         return json_value(scalar.value)
     if kinds.is_map(kind):
@@ -24,6 +32,15 @@ def json_value(scalar: pa.Scalar) -> str:
     if is_list(kind):
         return "[" + ",".join(json_value(value) for value in scalar.values) + "]"
     return plain_value(scalar)
+
+
+def extension_value(scalar: pa.ExtensionScalar) -> str:
+    """What the type is stored as, but for two types that have a usual form."""
+    if scalar.type.extension_name == "arrow.uuid":
+        return encode_string(str(uuid.UUID(bytes=scalar.value.as_py())))
+    if scalar.type.extension_name == "arrow.bool8":
+        return "true" if scalar.value.as_py() else "false"
+    return json_value(scalar.value)
 
 
 def is_list(kind: pa.DataType) -> bool:
@@ -53,8 +70,17 @@ def plain_value(scalar: pa.Scalar) -> str:
     if kinds.is_duration(kind):
         return str(scalar.value)
     if kinds.is_date(kind) or kinds.is_time(kind) or kinds.is_timestamp(kind):
-        return encode_string(scalar.cast(pa.string()).as_py())
+        return time_value(scalar)
     return encode_string(base64.b64encode(scalar.as_py()).decode())
+
+
+def time_value(scalar: pa.Scalar) -> str:
+    if kinds.is_timestamp(scalar.type) and scalar.type.tz is not None:
+        scalar = scalar.cast(pa.timestamp(scalar.type.unit, "UTC"))
+    text = scalar.cast(pa.string()).as_py()
+    if text.startswith("<"):
+        raise NoTextError(text)
+    return encode_string(text)
 
 
 def json_float(value: float) -> str:
@@ -63,3 +89,25 @@ def json_float(value: float) -> str:
     if math.isinf(value):
         return '"Infinity"' if value > 0 else '"-Infinity"'
     return repr(value)
+
+
+def refuse_doubled_names(fields: Iterable[pa.Field]) -> None:
+    """Two columns, or two fields of a struct however deep, may not have one name."""
+    fields = list(fields)
+    names = [field.name for field in fields]
+    if len(set(names)) < len(names):
+        raise ValueError(f"a name stands twice: {names}")
+    for field in fields:
+        refuse_doubled_within(field.type)
+
+
+def refuse_doubled_within(kind: pa.DataType) -> None:
+    if isinstance(kind, pa.BaseExtensionType):
+        refuse_doubled_within(kind.storage_type)
+    elif kinds.is_struct(kind):
+        refuse_doubled_names(kind)
+    elif kinds.is_map(kind):
+        refuse_doubled_within(kind.key_type)
+        refuse_doubled_within(kind.item_type)
+    elif is_list(kind) or kinds.is_dictionary(kind):
+        refuse_doubled_within(kind.value_type)

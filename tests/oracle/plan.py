@@ -22,7 +22,7 @@ def files_of(source: dict, folder: Path) -> list[InputFile]:
         path for p in source["files"] for path in glob.glob(p, root_dir=folder, recursive=True)
     }
     found = []
-    for path in sorted(paths):
+    for path in sorted(path for path in paths if (folder / path).is_file()):
         size = (folder / path).stat().st_size
         found.append(InputFile(source["name"], path, size * TEXT_BYTES_PER_BYTE[ending(path)]))
     return found

@@ -1,4 +1,8 @@
-"""The preferred field of a record: its kind, and where its value stands among the others."""
+"""The preferred field of a record: its kind, where its value stands among the others, its key.
+
+Places are Python values that sort as docs/definitions.md says, keys the bytes of docs/formats.md;
+the order of documents comes of the places alone.
+"""
 
 import re
 from datetime import datetime, timedelta
@@ -12,8 +16,9 @@ DATE = re.compile(
     re.ASCII,
 )
 NUMBER = re.compile(r"(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?", re.ASCII)
-AFTER_ALL_FOUR_DIGIT_YEARS = "9999-12-31T23:59:59.:"
-BEFORE_ALL_FOUR_DIGIT_YEARS = "0000-01-01T00:00:00"
+PAST_9999 = "9999-12-31T23:59:59"
+NEGATIVE = "0000-01-01T00:00:0/"
+AFTER_ALL_CHARACTERS = 0x110000
 
 
 def place_of(member: Member | None) -> tuple[str, tuple] | None:
@@ -27,7 +32,11 @@ def place_of(member: Member | None) -> tuple[str, tuple] | None:
         return None
     if text in ("Infinity", "-Infinity"):
         return "number", ((-2,) if text[0] == "-" else (2,))
-    return "text", time_place(text) or (text, 0)
+    return "text", time_place(text) or text_place(text)
+
+
+def text_place(text: str) -> tuple:
+    return tuple(map(ord, text))
 
 
 def integer(digits: str) -> int:
@@ -69,11 +78,10 @@ def time_place(text: str) -> tuple | None:
     rest = time.strftime("-%m-%dT%H:%M:%S")
     if decimals := (fraction or "").rstrip("0"):
         rest += "." + decimals
-    if full_year > 9999:
-        return (AFTER_ALL_FOUR_DIGIT_YEARS, 1, full_year, rest)
-    if full_year < 0:
-        return (BEFORE_ALL_FOUR_DIGIT_YEARS, -1, full_year, rest)
-    return (f"{full_year:04d}{rest}", 0)
+    if 0 <= full_year <= 9999:
+        return text_place(f"{full_year:04d}{rest}")
+    beside = PAST_9999 if full_year > 9999 else NEGATIVE
+    return (*text_place(beside), AFTER_ALL_CHARACTERS, full_year, rest)
 
 
 def offset_of(zone: str | None) -> timedelta:
@@ -91,3 +99,43 @@ def ranks(places: list[tuple | None], highest: bool) -> list[int]:
     values = sorted({place for place in places if place is not None}, reverse=highest)
     rank_of = {value: rank for rank, value in enumerate(values)}
     return [len(values) if place is None else rank_of[place] for place in places]
+
+
+def key_of(place: tuple[str, tuple] | None, highest: bool) -> bytes | None:
+    """The key of results/filter for a value."""
+    if place is None:
+        return None
+    key = number_key(place[1]) if place[0] == "number" else text_key(place[1])
+    return key[:1] + mirrored(key[1:]) if highest else key
+
+
+def mirrored(key: bytes) -> bytes:
+    return bytes(255 - byte for byte in key)
+
+
+def number_key(place: tuple) -> bytes:
+    sign = bytes([1, place[0] + 2])
+    if len(place) == 1:
+        return sign
+    _, scale, digits = place
+    if place[0] > 0:
+        return sign + integer_key(scale) + digits.encode() + b"\0"
+    digits = "".join(str(9 - int(digit)) for digit in digits[:-1])
+    return sign + mirrored(integer_key(-scale) + digits.encode() + b"\0")
+
+
+def integer_key(number: int) -> bytes:
+    digits = format(Decimal(abs(number)), "f").encode()
+    length = len(digits).to_bytes((len(digits).bit_length() + 7) // 8, "big")
+    key = bytes([len(length)]) + length + digits
+    return b"\3" + key if number >= 0 else b"\1" + mirrored(key)
+
+
+def text_key(place: tuple) -> bytes:
+    written = place
+    behind = b""
+    if AFTER_ALL_CHARACTERS in place:
+        *written, _, year, rest = place
+        behind = b"\xff" + integer_key(year) + rest.encode()
+    text = "".join(map(chr, written)).encode() + behind
+    return b"\2" + text.replace(b"\0", b"\0\1") + b"\0\0"

@@ -17,13 +17,20 @@ from oracle.strict_json import (
     decode_string,
     encode_string,
     has_lone_surrogate,
+    kind_of,
 )
 
 TEXT_BYTES_PER_BYTE = {".jsonl": 1, ".jsonl.zst": 4, ".jsonl.gz": 4, ".parquet": 3}
+MOST_LEVELS = 500
+MARK = b"\xef\xbb\xbf"
 
 
 class DamagedInputError(Exception):
     """A file that fails the run, and why."""
+
+
+class MalformedError(Exception):
+    """Why a record is malformed, in the words of the documentation."""
 
 
 @dataclass
@@ -94,53 +101,82 @@ def unpack(path: Path, data: bytes, new_frame) -> bytes:
 
 
 def json_record(line: bytes, text_field: str, mends_text: bool) -> Record:
-    if not line.strip(b" \t\r\n"):
-        return Record(0, reason="blank line")
     try:
-        members = Parser(line.decode("utf-8")).members()
-    except (UnicodeDecodeError, NotJsonError) as error:
+        return sound_record(line, text_field, mends_text)
+    except MalformedError as error:
         return Record(0, reason=str(error))
-    names = [member.name for member, _ in members]
-    if twice := [name for name in names if names.count(name) > 1]:
-        return Record(0, reason=f'member "{twice[0]}" stands twice')
-    texts = [member for member, _ in members if member.name == text_field]
-    if not texts or not texts[0].raw.startswith('"'):
-        return Record(0, reason="the text field is missing or no string")
+
+
+def sound_record(line: bytes, text_field: str, mends_text: bool) -> Record:
+    """The record of a line; its faults are looked for in the order that is documented."""
+    if not line.strip(b" \t\r\n"):
+        raise MalformedError("blank line")
+    if line.startswith(MARK):
+        raise MalformedError("a byte order mark (EF BB BF) before the record; JSON has none")
+    try:
+        parser = Parser(line.decode("utf-8"))
+        kind, members = parser.whole()
+    except UnicodeDecodeError as error:
+        raise MalformedError(f"not UTF-8 at byte {error.start} of the line") from error
+    except NotJsonError as error:
+        raise MalformedError(f"not JSON: {error}") from error
+    if parser.levels > MOST_LEVELS:
+        raise MalformedError("nested too deeply")
+    if kind != "an object":
+        raise MalformedError(f"expected a JSON object, found {kind}")
+    seen: set[str] = set()
+    for member, _ in members:
+        if member.name in seen:
+            raise MalformedError(f'member "{member.name}" stands twice')
+        seen.add(member.name)
+    text = next((member.raw for member, _ in members if member.name == text_field), None)
+    if text is None:
+        raise MalformedError(f'no "{text_field}" field')
+    if kind_of(text) != "a string":
+        raise MalformedError(f'"{text_field}" is {kind_of(text)}, not a string')
     for member, strings in members:
-        if mends_text and member.name == text_field:
-            strings = []
-        if any(has_lone_surrogate(string) for string in [member.name, *strings]):
-            return Record(0, reason="half of a surrogate pair")
+        mended = mends_text and member.name == text_field
+        if any(map(has_lone_surrogate, [member.name] if mended else [member.name, *strings])):
+            raise MalformedError("a lone surrogate in the record: not valid Unicode")
     rest = [member for member, _ in members if member.name != text_field]
-    return Record(0, decode_string(texts[0].raw), rest)
+    return Record(0, decode_string(text), rest)
 
 
 def parquet_records(path: Path, text_field: str) -> Iterator[Record]:
     try:
         table = pq.ParquetFile(path).read()
-    except (OSError, pa.ArrowInvalid) as error:
+        parquet_values.refuse_doubled_names(table.schema)
+    except (OSError, pa.ArrowInvalid, ValueError) as error:
         raise DamagedInputError(f"{path}: {error}") from error
     if text_field not in table.column_names:
         raise DamagedInputError(f"{path}: no column {text_field}")
-    if len(set(table.column_names)) < len(table.column_names):
-        raise DamagedInputError(f"{path}: a column name stands twice")
-    if not parquet_values.is_text(table.schema.field(text_field).type):
-        for row in range(len(table)):
-            start = str(table[text_field][row].as_py())[:80]
-            yield Record(row + 1, reason="no text", start=start)
-        return
-    others = [name for name in table.column_names if name != text_field]
     for row in range(len(table)):
-        text = table[text_field][row].as_py()
-        if text is None:
-            yield Record(row + 1, reason="null", start="None")
-            continue
-        values = [parquet_values.json_value(table[name][row]) for name in others]
-        rest = [
-            Member(name, encode_string(name), value)
-            for name, value in zip(others, values, strict=True)
+        values = {name: table[name][row] for name in table.column_names}
+        try:
+            yield parquet_record(row + 1, values, text_field)
+        except parquet_values.NoTextError as error:
+            raise DamagedInputError(f"{path}: row {row + 1}: {error}") from error
+
+
+def parquet_record(row: int, values: dict[str, pa.Scalar], text_field: str) -> Record:
+    text = values[text_field]
+    try:
+        start = parquet_values.json_value(text)[:80]
+    except UnicodeDecodeError:
+        start = ""
+    try:
+        members = [
+            Member(name, encode_string(name), parquet_values.json_value(value))
+            for name, value in values.items()
+            if name != text_field
         ]
-        yield Record(row + 1, text, rest)
+        fault = None if parquet_values.is_text(text.type) else str(text.type)
+        fault = fault if text.is_valid else "null"
+        if fault:
+            return Record(row, start=start, reason=f'"{text_field}" is {fault}, not a string')
+        return Record(row, text.as_py(), members)
+    except UnicodeDecodeError as error:
+        return Record(row, start=start, reason=f"not UTF-8 ({error})")
 
 
 def members_json(members: list[Member]) -> str:

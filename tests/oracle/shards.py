@@ -15,7 +15,7 @@ OURS = ("text", "corpusmill")
 
 def json_line(document: Document, copy: int) -> bytes:
     """The document as a line of a JSONL shard, without the newline."""
-    moved = [member for member in document.members if member.name in OURS]
+    moved = [member for name in OURS for member in document.members if member.name == name]
     others = [member for member in document.members if member.name not in OURS]
     source = encode_string(document.source)
     ours = f'"id":{document.id},"copy":{copy},"source":{source}'

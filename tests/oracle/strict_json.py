@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*"')
 NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
-MOST_LEVELS = 500
 WORD = re.compile(r"true|false|null")
 BLANKS = re.compile(r"[ \t\r\n]*")
 ESCAPE = re.compile(r'\\(?:u([0-9a-fA-F]{4})|(["\\/bfnrt]))')
@@ -49,13 +48,24 @@ def has_lone_surrogate(text: str) -> bool:
     return any("\ud800" <= character <= "\udfff" for character in text)
 
 
+def kind_of(raw: str) -> str:
+    """What a value that begins with this character is called."""
+    kinds = {'"': "a string", "[": "an array", "{": "an object", "n": "null"}
+    return kinds.get(raw[:1], "a boolean" if raw[:1] in ("t", "f") else "a number")
+
+
 class Parser:
-    """One walk over `text`. `strings` has those of the member that was walked over last."""
+    """One walk over `text`, which may hold any value.
+
+    `strings` has those of the member that was walked over last, `levels` how many arrays and
+    objects are in each other.
+    """
 
     def __init__(self, text: str):
         self.text = text
         self.place = 0
         self.strings: list[str] = []
+        self.levels = 0
 
     def blanks(self) -> None:
         self.place = BLANKS.match(self.text, self.place).end()
@@ -85,7 +95,7 @@ class Parser:
         self.blanks()
         return raw
 
-    def value(self) -> str:
+    def value(self, levels_above: int) -> str:
         """Walk over one value, however deep; its characters."""
         begin = self.place
         closers: list[str] = []
@@ -94,12 +104,10 @@ class Parser:
             if self.peek() in ("{", "["):
                 closer = "}" if self.peek() == "{" else "]"
                 self.place += 1
+                self.levels = max(self.levels, levels_above + len(closers) + 1)
                 self.blanks()
                 if self.peek() != closer:
                     closers.append(closer)
-                    # The object at the top is a level too.
-                    if len(closers) + 1 > MOST_LEVELS:
-                        raise NotJsonError("nested too deeply")
                     if closer == "}":
                         self.name()
                     continue
@@ -119,10 +127,10 @@ class Parser:
                 return self.text[begin : self.place]
 
     def members(self) -> list[tuple[Member, list[str]]]:
-        """Members of the object that is the whole text, each with the strings in its value."""
+        """Members of the object that begins here, each with the strings in its value."""
         found = []
-        self.blanks()
         self.take("{")
+        self.levels = 1
         self.blanks()
         while self.peek() != "}":
             if found:
@@ -130,12 +138,21 @@ class Parser:
             raw_name = self.name()
             name = self.strings.pop()
             self.strings = []
-            raw = self.value()
+            raw = self.value(levels_above=1)
             found.append((Member(name, raw_name, raw), self.strings))
             self.strings = []
             self.blanks()
         self.take("}")
+        return found
+
+    def whole(self) -> tuple[str, list[tuple[Member, list[str]]]]:
+        """(what kind of value the text is, its members if it is an object)."""
+        self.blanks()
+        begin = self.peek()
+        members = self.members() if begin == "{" else []
+        if begin != "{":
+            self.value(levels_above=0)
         self.blanks()
         if self.place != len(self.text):
-            raise NotJsonError(f"more behind the object at character {self.place}")
-        return found
+            raise NotJsonError(f"more behind the value at character {self.place}")
+        return kind_of(begin), members

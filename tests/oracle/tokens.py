@@ -35,20 +35,21 @@ class Tokens:
         highest = max(self.tokenizer.get_vocab().values())
         self.vocabulary = max(len(self.tokenizer), highest + 1)
         self.dtype = "uint16" if self.vocabulary <= 65_536 else "uint32"
-        self.unknown = self.unknown_id(folder)
+        self.unknown = self.unknown_ids(folder)
         self.ids = cache(self.encode_text)
         self.loss = cache(self.measure_loss)
 
-    def unknown_id(self, folder: Path) -> int | None:
+    def unknown_ids(self, folder: Path) -> set[int]:
+        """Of the model's unknown token and of transformers' own, but not of end of text."""
         model_file = folder / "tokenizer.json"
         model = json.loads(model_file.read_text())["model"] if model_file.exists() else {}
         token = model.get("unk_token")
         if token is None and isinstance(model.get("unk_id"), int):
             token = model["vocab"][model["unk_id"]][0]
-        if token is None:
-            token = self.tokenizer.unk_token
-        id_ = None if token is None else self.tokenizer.convert_tokens_to_ids(token)
-        return None if id_ == self.end_of_text else id_
+        found = {self.tokenizer.unk_token_id}
+        if token is not None:
+            found.add(self.tokenizer.get_vocab().get(token))
+        return found - {None, self.end_of_text}
 
     def encode_text(self, text: str) -> list[int]:
         found = self.tokenizer(text, add_special_tokens=False, split_special_tokens=True)
@@ -56,7 +57,7 @@ class Tokens:
 
     def measure_loss(self, text: str) -> Loss:
         ids = self.ids(text)
-        known = [id_ for id_ in ids if id_ != self.unknown]
+        known = [id_ for id_ in ids if id_ not in self.unknown]
         decoded = self.tokenizer.decode(
             known, skip_special_tokens=False, clean_up_tokenization_spaces=False
         )
