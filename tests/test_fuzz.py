@@ -158,6 +158,12 @@ def test_unexplained__are_tracebacks_of_what_is_no_wrong_input(tmp_path, error, 
     assert bool(unexplained(tmp_path, "")) == is_fault
 
 
+def test_unexplained__is_a_traceback_of_the_rules(tmp_path):
+    told = 'ValueError in file "rules/common.smk", line 137:\ntoo small\n  File "x", line 1\n'
+    assert ["too small" in line for line in unexplained(tmp_path, told)] == [True]
+    assert unexplained(tmp_path, "dedup.rows: 6 exceeds minhash.permutations.\n") == []
+
+
 def test_never_reached__are_the_listed_values_that_no_run_had():
     missing = figures.never_reached({"normalize.mode": {"nfc": 3, "ftfy": 1, "none": 0}})
     assert "normalize.mode = none" in missing
