@@ -14,18 +14,21 @@ import pyarrow.compute as pc
 
 from corpusmill.arrays import load_array
 from corpusmill.edges import EDGE
-from corpusmill.order import ORDER
+from corpusmill.order import Order
 from corpusmill.scattering import read_stream, write_streams
+from corpusmill.tables import in_one_piece
 from corpusmill.texts import TextColumn, TextPart
 
 SCHEMA = pa.schema(
-    [("id", pa.uint64()), *((name, pa.uint64()) for name in ORDER.names),
+    [("id", pa.uint64()), ("rank", pa.uint64()), ("shorter", pa.uint64()),
      ("text", pa.large_string())]
 )  # fmt: skip
+PREFERENCE = pa.field("preference", pa.large_binary())
+"""A further column, if a field is preferred."""
 
 
 def write_extract(
-    file, text: Path, ids: np.ndarray, order: np.ndarray, labels: np.ndarray, bins: int,
+    file, text: Path, ids: np.ndarray, order: Order, labels: np.ndarray, bins: int,
     advance: Callable[[int], None],
 ) -> np.ndarray:  # fmt: skip
     """Append the streams of one part; where each begins, uint64 (bins + 1,).
@@ -54,11 +57,13 @@ def write_extract(
     ranks[in_row_order] = np.arange(in_row_order.size)
     place[needed] = ranks
     texts = texts.take(pa.array(place, mask=~needed))
-    columns = [ids[rows], *(order[name][rows] for name in ORDER.names)]
-    table = pa.table([*map(pa.array, columns), texts], schema=SCHEMA)
+    columns = [ids[rows], order.rank[rows], order.shorter[rows], texts]
+    table = pa.table([pa.array(column) for column in columns], schema=SCHEMA)
+    if order.preference is not None:
+        table = table.append_column(PREFERENCE, order.preference.take(pa.array(rows)))
     sizes = pc.fill_null(pc.binary_length(texts), 0).to_numpy()
     return write_streams(
-        file, SCHEMA, lambda block: table.slice(block.start, block.stop - block.start), sizes,
+        file, table.schema, lambda block: table.slice(block.start, block.stop - block.start), sizes,
         bin, bins,
     )  # fmt: skip
 
@@ -67,24 +72,22 @@ class Extract(NamedTuple):
     """The documents and the pairs of one bin, of all parts."""
 
     ids: np.ndarray  # uint64, ascending
-    order: np.ndarray  # ORDER
+    order: Order
     texts: TextColumn
     edges: np.ndarray  # EDGE
 
 
 def read_extract(blocks: list[dict], bin: int) -> Extract:
     """blocks: the files of every block of parts, as `extract` lists them."""
-    tables, edges = [SCHEMA.empty_table()], [np.empty(0, EDGE)]
+    tables, edges = [], [np.empty(0, EDGE)]
     for block in blocks:
         for offsets in load_array(block["index"]):
             tables.extend(read_stream(Path(block["data"]), offsets, bin))
         start, stop = load_array(block["edge_starts"])[bin : bin + 2]
         edges.append(np.array(load_array(block["edges"])[start:stop]))
     # Blocks come in part order and rows of a part in row order: ids ascend.
-    rows = pa.concat_tables(tables).combine_chunks()
-    order = np.zeros(rows.num_rows, ORDER)
-    for name in ORDER.names:
-        order[name] = rows.column(name).to_numpy()
-    text = rows.column("text").combine_chunks()
-    text = text if isinstance(text, pa.Array) else pa.concat_arrays(text.chunks)
-    return Extract(rows.column("id").to_numpy(), order, TextColumn.of(text), np.concatenate(edges))
+    rows = pa.concat_tables(tables or [SCHEMA.empty_table()])
+    keys = in_one_piece(rows.column(PREFERENCE.name)) if PREFERENCE in rows.schema else None
+    ids, rank, shorter = (rows.column(name).to_numpy() for name in ("id", "rank", "shorter"))
+    text = TextColumn.of(in_one_piece(rows.column("text")))
+    return Extract(ids, Order(rank, keys, shorter), text, np.concatenate(edges))

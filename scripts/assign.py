@@ -15,7 +15,8 @@ from corpusmill.fates import DUPLICATE, KEPT, NAMES, NOT_SAMPLED
 from corpusmill.files import file_sha256, load_json, replacing, save_json
 from corpusmill.holdout import gathered
 from corpusmill.job import this_job
-from corpusmill.tables import load_labels, load_table, save_table
+from corpusmill.preferences import counted_kinds, kinds_of
+from corpusmill.tables import load_column, load_labels, load_notes, load_table, save_table
 
 
 def dropped_of_part(resolved: Path, part: int) -> np.ndarray:
@@ -82,10 +83,22 @@ def assign(
                 }
                 for k, name in enumerate(sources)
             },
+            **preferred_kinds(verdicts, sources, source),
         },
     )
     for value, name in NAMES.items():
         logging.info("%s: %d documents", name, (fate == value).sum())
+
+
+def preferred_kinds(verdicts: Path, sources: list[str], source: np.ndarray) -> dict:
+    """How many documents of each source have a number, a text or none in the preferred field, and
+    where the first of them are; nothing if no field is preferred."""
+    notes = load_notes(verdicts)
+    if notes is None:
+        return {}
+    kinds = kinds_of(load_column(verdicts, "preference"))
+    by_source = {name: counted_kinds(kinds[source == k]) for k, name in enumerate(sources)}
+    return {"prefer": by_source, "prefer_places": notes["places"]}
 
 
 def save_clusters(path: Path, ids, winner, similarity, stage, rows: np.ndarray) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 from corpusmill.fates import EMPTY, KEPT, TOO_SHORT
 from corpusmill.job import this_job
 from corpusmill.kernels.clean import count_cleaned
-from corpusmill.order import preferred
+from corpusmill.preferences import Preferences
 from corpusmill.progress import phase
 from corpusmill.tables import save_table
 from corpusmill.texts import TextColumn, TextPart
@@ -18,31 +18,30 @@ from corpusmill.unicode_tables import character_table
 def filter(text: Path, min_chars: int, prefer: dict, verdicts: Path) -> None:
     """`chars` is len(clean(text)), counted no further than min_chars. prefer: dedup.prefer."""
     chars, sizes = [np.zeros(0, np.uint32)], [np.zeros(0, np.int64)]
-    places: list[tuple[int, int]] = []
-    wanted = ["text", "rest"] if prefer["field"] else ["text"]
+    part = TextPart(text, ["text", "rest", "file", "line"] if prefer["field"] else ["text"])
+    preferences = Preferences(part.files, **prefer) if prefer["field"] else None
     with phase("counting characters", unit="documents") as progress:
-        for batch in TextPart(text, wanted).batches():
+        for batch in part.batches():
             column = TextColumn.of(batch.column("text"))
             counts = np.empty(batch.num_rows, np.uint32)
             count_cleaned(column.data, column.offsets, character_table(), min_chars, counts)
             chars.append(counts)
             sizes.append(column.sizes())
-            if prefer["field"]:
-                rests = batch.column("rest").to_pylist()
-                places += [preferred(rest, **prefer) for rest in rests]
+            if preferences:
+                preferences.add(batch)
             progress.advance(batch.num_rows)
     all_chars, all_sizes = np.concatenate(chars), np.concatenate(sizes)
     fate = np.full(all_chars.size, KEPT, np.uint8)
     fate[all_chars < min_chars] = TOO_SHORT
     fate[all_sizes == 0] = EMPTY
-    high_low = np.array(places, np.uint64).reshape(-1, 2)
-    by_field = dict(zip(("high", "low"), high_low.T, strict=True)) if prefer["field"] else {}
+    by_field = {"preference": preferences.column()} if preferences else {}
     save_table(
         verdicts,
         fate=fate,
         chars=all_chars,
         text_bytes=all_sizes.astype(np.uint64),
         source=TextPart(text, ["file"]).sources(),
+        notes={"places": preferences.places} if preferences else None,
         **by_field,
     )
     logging.info("%d documents, %d empty, %d too short", fate.size,

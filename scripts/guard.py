@@ -7,6 +7,7 @@ from pathlib import Path
 
 from corpusmill.files import load_json, save_json
 from corpusmill.job import this_job
+from corpusmill.preferences import refuse_mixed
 
 SHOWN_GROUPS = 10
 
@@ -22,8 +23,10 @@ def guard(
 
     most: for each source, the share of its documents that may be duplicates.
     """
+    parts = load_json(assigned)["parts"]
+    prefer = preferred_kinds(parts)
     sources: dict[str, Counter] = {}
-    for part in load_json(assigned)["parts"]:
+    for part in parts:
         for source, count in part["by_source"].items():
             sources.setdefault(source, Counter()).update(count)
     bins = load_json(resolved)["parts"]
@@ -47,6 +50,7 @@ def guard(
             }
             for source, count in sorted(sources.items())
         },
+        **prefer,
         "largest_groups": groups + [group for group in of_copies if group not in groups],
     }
     faults = [
@@ -69,6 +73,22 @@ def guard(
         )
     save_json(report, found)
     logging.info("duplicates by what decided: %s", dict(stages))
+
+
+def preferred_kinds(parts: list[dict]) -> dict:
+    """How many documents have a number, a text or none in the preferred field, if there is one.
+
+    Raises if there are numbers and texts: then the order of documents means nothing.
+    """
+    kinds: Counter = Counter()
+    places: dict[str, str] = {}
+    for part in parts:
+        for count in part.get("prefer", {}).values():
+            kinds.update(count)
+        places = part.get("prefer_places", {}) | places
+    if kinds:
+        refuse_mixed(kinds, places)
+    return {"prefer": dict(kinds)} if kinds else {}
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from corpusmill.candidates import Corpus
 from corpusmill.edges import EDGE
 from corpusmill.extracts import Extract
 from corpusmill.lsh import Bands, sorted_bands, sorted_digests
-from corpusmill.order import ORDER
+from corpusmill.order import Order
 from corpusmill.tables import save_table
 from corpusmill.texts import TextColumn, TextWriter, string_array
 
@@ -20,15 +20,28 @@ def edge_array(edges: list[tuple[int, int, int]]) -> np.ndarray:
     return np.array([tuple(edge) for edge in edges], EDGE)
 
 
-def order_array(rows: list[tuple[int, int, int, int]]) -> np.ndarray:
-    return np.array([tuple(row) for row in rows], ORDER)
+def order_by_hand(rows: list[tuple[int, int | None, int]]) -> Order:
+    """rows: of every document the rank, the number in its preferred field, less is better, and how
+    short its text is."""
+    ranks, numbers, shorter = zip(*rows, strict=True) if rows else ([], [], [])
+    keys = [None if number is None else b"%020d" % number for number in numbers]
+    return Order(
+        np.array(ranks, np.uint64), pa.array(keys, pa.large_binary()), np.array(shorter, np.uint64)
+    )
+
+
+def order_rows(order: Order) -> list[tuple]:
+    """Of every document what its place follows from; tuples compare as documents do."""
+    keys = [None] * order.rank.size if order.preference is None else order.preference.to_pylist()
+    rows = zip(order.rank.tolist(), keys, order.shorter.tolist(), strict=True)
+    return [(rank, key is None, key or b"", shorter) for rank, key, shorter in rows]
 
 
 def extract_by_hand(
     ids: list[int], order: list[tuple], texts: list[str], edges: list[tuple]
 ) -> Extract:
     column = TextColumn.of(string_array([text.encode() for text in texts]))
-    return Extract(np.array(ids, np.uint64), order_array(order), column, edge_array(edges))
+    return Extract(np.array(ids, np.uint64), order_by_hand(order), column, edge_array(edges))
 
 
 def verdict_file(path: Path, fate, source: list[str], text_bytes, **by_field) -> Path:

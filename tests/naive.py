@@ -4,6 +4,9 @@ import hashlib
 import itertools
 import re
 import string
+from datetime import datetime, timedelta
+from fractions import Fraction
+from typing import NamedTuple
 
 MASK_32 = (1 << 32) - 1
 MASK_64 = (1 << 64) - 1
@@ -245,3 +248,74 @@ def without_repeats(texts: list[str], unit: str, width: int, min_chars: int):
             seen.setdefault(key, number)
         rest.append(joined(pieces, cut))
     return rest, record
+
+
+class Preferred(NamedTuple):
+    """A value of the preferred field: kind number or text, and what is compared."""
+
+    kind: str
+    place: object
+
+
+DATE_OR_TIME = re.compile(
+    r"([+-]?[0-9]{4,})-([0-9]{2})-([0-9]{2})([T ]([0-9]{2}):([0-9]{2})(:([0-9]{2})([.,]([0-9]+))?)?"
+    r"(Z|([+-][0-9]{2})(:?([0-9]{2}))?)?)?"
+)
+BEYOND = 0x110000  # after every code point
+
+
+def instant(text: str) -> tuple[int, Fraction] | None:
+    """(year in UTC, seconds since the year 2000) of an ISO 8601 date or time."""
+    match = DATE_OR_TIME.fullmatch(text)
+    if match is None:
+        return None
+    year, month, day, _, hour, minute, _, second, _, fraction, _, ahead, _, ahead_minutes = (
+        match.groups()
+    )
+    cycles, in_cycle = divmod(int(year) - 2000, 400)
+    zone = abs(int(ahead or 0)), int(ahead_minutes or 0)
+    if zone > (23, 59) or zone[1] > 59:
+        return None
+    try:
+        here = datetime(2000 + in_cycle, int(month), int(day), int(hour or 0), int(minute or 0),
+                        int(second or 0))  # fmt: skip
+    except ValueError:
+        return None
+    seconds = (here - datetime(2000, 1, 1)) // timedelta(seconds=1)
+    seconds -= (zone[0] * 3600 + zone[1] * 60) * (-1 if (ahead or "").startswith("-") else 1)
+    days = (seconds // 86400) % CYCLE_DAYS
+    year = 2000 + 400 * (cycles + (seconds // 86400) // CYCLE_DAYS)
+    year += (datetime(2000, 1, 1) + timedelta(days)).year - 2000
+    total = seconds + cycles * CYCLE_DAYS * 86400
+    return year, total + Fraction(int(fraction or 0), 10 ** len(fraction or ""))
+
+
+CYCLE_DAYS = 400 * 365 + 97
+
+
+def as_text(year: int, seconds: Fraction) -> str:
+    whole, part = divmod(seconds, 1)
+    days, second = divmod(whole, 86400)
+    date = datetime(2000, 1, 1) + timedelta(days % CYCLE_DAYS)
+    digits = f".{int(part * 10**40):040}".rstrip("0").rstrip(".")
+    clock = f"{second // 3600:02}:{second // 60 % 60:02}:{second % 60:02}"
+    return f"{year:04}-{date.month:02}-{date.day:02}T{clock}{digits}"
+
+
+def preferred(value) -> Preferred | None:
+    """value: None, a text, or a number as a Fraction."""
+    if value is None or value == "NaN":
+        return None
+    if value in ("Infinity", "-Infinity"):
+        return Preferred("number", float(value))
+    if isinstance(value, Fraction):
+        return Preferred("number", value)
+    moment = instant(value)
+    if moment is None:
+        return Preferred("text", [ord(character) for character in value])
+    year, seconds = moment
+    if year > 9999:
+        return Preferred("text", [*map(ord, "9999-12-31T23:59:59"), BEYOND, seconds])
+    if year < 0:
+        return Preferred("text", [*map(ord, "0000-01-01T00:00:0/"), BEYOND, seconds])
+    return Preferred("text", [ord(character) for character in as_text(year, seconds)])

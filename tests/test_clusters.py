@@ -13,7 +13,7 @@ from corpusmill.edges import IDENTICAL, SAME_KEY, STAGES
 from corpusmill.resolution import RESOLUTIONS, Setting, dropped_documents, graph_of
 
 SIMILAR = 100  # of 128 values: enough
-FIRST = (0, 0, 0, 0)
+FIRST = (0, 0, 0)
 
 
 def groups_of(extract, resolve: str = "component") -> list[dict]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import naive
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from workflow import digests, document, jobs, mill, small_corpus, snakemake, summary, write_jsonl
@@ -127,6 +128,39 @@ def test_preferred_field__decides_among_duplicates(order, expected, tmp_path):
     assert len(dropped) == 3
     (winner,) = set(range(4)) - set(dropped)  # ids: the first file's two records, the second's
     assert [0, 2, 1, 3][winner] == expected
+
+
+def test_preferred_field__of_parquet_is_compared_exactly(tmp_path):
+    config = config_of(tmp_path, [], prefer={"field": "at", "order": "highest"})
+    config["sources"][0]["files"] = ["raw/*.parquet"]
+    text = document(1)
+    for name, nanoseconds in (("0", [5, None]), ("1", [7, 6])):
+        times = pa.array(nanoseconds, pa.int64()).cast(pa.timestamp("ns"))
+        pq.write_table(
+            pa.table({"text": [text] * 2, "at": times}), tmp_path / f"raw/{name}.parquet"
+        )
+    mill(tmp_path, config, "results/duplicates.json")
+    assert {row["winner"] for row in clusters(tmp_path).values()} == {2}
+    report = json.loads((tmp_path / "results/duplicates.json").read_text())
+    assert report["prefer"] == {"number": 0, "text": 3, "none": 1}
+
+
+def test_preferred_field__of_numbers_and_texts_stops_the_run(tmp_path):
+    records = [{"text": document(k), "at": at} for k, at in enumerate([1, "2024", 2, "2025"])]
+    config = config_of(tmp_path, records, prefer={"field": "at", "order": "highest"})
+    config["input"]["part_bytes"] = 1 << 16
+    for half in range(2):  # as large as a part, so that each file is one
+        path = tmp_path / f"raw/{half}.jsonl"
+        path.write_text(path.read_text() + json.dumps({"text": "x" * (1 << 16)}) + "\n")
+    (tmp_path / "mine.yaml").write_text(json.dumps(config))
+    done = snakemake(
+        tmp_path, "--configfile", "mine.yaml", "--cores", "2", "results/duplicates.json"
+    )
+    assert done.returncode != 0
+    assert (
+        "a number in 2 documents, first in raw/0.jsonl:1, and a text in 2, first in raw/1.jsonl:1"
+        in (done.stdout + done.stderr)
+    )
 
 
 def test_guard__stops_with_the_evidence_until_it_is_confirmed(tmp_path):

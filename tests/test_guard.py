@@ -13,8 +13,9 @@ def group(texts: int, documents: int, **more) -> dict:
 
 
 def report_of(step, folder: Path, sources: list[dict], bins: list[list[dict]],
-              max_group_texts: int | None = 100, **most: float) -> dict:  # fmt: skip
-    save_json(folder / "assigned.json", {"parts": [{"by_source": part} for part in sources]})
+              max_group_texts: int | None = 100, prefer=(), **most: float) -> dict:  # fmt: skip
+    parts = [{"by_source": part} for part in sources] + list(prefer)
+    save_json(folder / "assigned.json", {"parts": parts})
     found = [
         {"dropped": {"identical": n, "shingles": 1}, "pairs": 10, "measured": 3, "groups": groups}
         for n, groups in enumerate(bins)
@@ -95,3 +96,31 @@ def test_guard__of_an_empty_corpus(step, tmp_path):
         got = report_of(step, tmp_path, sources, bins, web=0)
         assert got["largest_groups"] == []
         assert set(got["dropped"].values()) <= {0, 1}
+
+
+def kinds_of_part(places: dict[str, str], **sources: tuple[int, int, int]) -> dict:
+    kinds = ("number", "text", "none")
+    prefer = {name: dict(zip(kinds, counts, strict=True)) for name, counts in sources.items()}
+    return {"by_source": {}, "prefer": prefer, "prefer_places": places}
+
+
+def test_guard__tells_the_kinds_of_the_preferred_field(step, tmp_path):
+    parts = [
+        kinds_of_part({"number": "a:1"}, web=(3, 0, 1), books=(0, 0, 2)),
+        kinds_of_part({}, web=(0, 0, 4)),
+    ]
+    got = report_of(step, tmp_path, [], [], prefer=parts)
+    assert got["prefer"] == {"number": 3, "text": 0, "none": 7}
+    assert "prefer" not in report_of(step, tmp_path, [{"web": counts(1, 0)}], [], web=1)
+
+
+def test_guard__stops_at_numbers_and_texts_in_the_preferred_field(step, tmp_path):
+    parts = [
+        kinds_of_part({"number": "a:1"}, web=(3, 0, 1)),
+        kinds_of_part({"text": "b:7"}, web=(0, 2, 0)),
+        kinds_of_part({"text": "c:1"}, books=(0, 2, 0)),
+    ]
+    with pytest.raises(ValueError, match="a number in 3 documents, first in a:1, and a text in 4, "
+                       "first in b:7"):  # fmt: skip
+        report_of(step, tmp_path, [], [], prefer=parts)
+    assert not (tmp_path / "duplicates.json").exists()
