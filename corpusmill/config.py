@@ -68,8 +68,15 @@ def _conflicts(config: dict) -> Iterator[str]:
     tokenizer = config["tokenizer"]["source"]
     if tokenizer.startswith(("/", "./", "../", "~")) and not Path(tokenizer).is_dir():
         yield f"tokenizer.source: there is no folder {tokenizer}. Correct the path."
-    if dedup["bands"] == "auto" and minhash["permutations"] < 2:
-        yield "dedup.bands: auto needs minhash.permutations of 2 or more. Raise it."
+    if dedup["bands"] == dedup["rows"] == "auto":
+        try:
+            band_setting(config)
+        except ValueError as error:
+            yield (
+                f"dedup.bands: auto finds no setting for dedup.threshold {dedup['threshold']} and "
+                f"minhash.permutations {minhash['permutations']} ({error}). Give bands and rows, "
+                "or raise the permutations."
+            )
     if not milled_sources(config):
         yield "sources: all are held_out, so there is nothing to mill. Name a source without it."
     if config["splits"]["validation"] + config["splits"]["test"] >= 1:

@@ -1,6 +1,7 @@
 """Parquet files as records: a row is a document, its other columns are JSON that loses nothing."""
 
 import contextlib
+import itertools
 import os
 from collections.abc import Iterator
 
@@ -10,6 +11,8 @@ import pyarrow.parquet as pq
 
 from corpusmill.parquet_values import Column, doubled_field, is_text
 from corpusmill.records import Malformed, Record
+
+_encode = msgspec.json.Encoder().encode
 
 PARQUET_ROWS = 64  # at once: a row may be a book
 
@@ -30,17 +33,18 @@ def _opened(path: str, text_field: str) -> pq.ParquetFile:
     return file
 
 
-def _rows(batch: pa.RecordBatch, columns: list[Column]) -> Iterator[tuple | str]:
-    """The values of each row, or why there are none."""
+def _rows(batch: pa.RecordBatch, text: Column, others: list[Column]) -> list[tuple]:
+    """(text, the other values, why there are none) of each row."""
     try:
-        arrays = zip(columns, batch.columns, strict=True)
-        yield from zip(*(column.values(array) for column, array in arrays), strict=True)
+        texts = text.values(batch.column(text.name))
+        values = [column.values(batch.column(column.name)) for column in others]
     except UnicodeDecodeError as error:
         if batch.num_rows == 1:
-            yield f"not UTF-8 ({error})"
-            return
-        for k in range(batch.num_rows):
-            yield from _rows(batch.slice(k, 1), columns)
+            return [(None, (), f"not UTF-8 ({error})")]
+        rows = (_rows(batch.slice(k, 1), text, others) for k in range(batch.num_rows))
+        return list(itertools.chain.from_iterable(rows))
+    rests = zip(*values, strict=True) if values else itertools.repeat(())
+    return list(zip(texts, rests, itertools.repeat("")))
 
 
 @contextlib.contextmanager
@@ -55,26 +59,24 @@ def parquet_records(path: str, text_field: str, progress) -> Iterator[Record | M
     """Every row of the file; a text column of another type than text has none that is a record."""
     with _named_if_damaged(path):
         file = _opened(path, text_field)
-        columns = [Column(path, field) for field in file.schema_arrow]
-        names = [column.name for column in columns if column.name != text_field]
-        place = file.schema_arrow.names.index(text_field)
-        for column in columns[:place] + columns[place + 1 :]:
+        columns = {field.name: Column(path, field) for field in file.schema_arrow}
+        text, others = columns.pop(text_field), list(columns.values())
+        for column in others:
             column.tell_if_written_as_text()
-        type = file.schema_arrow.field(place).type
+        names = list(columns)
+        type = file.schema_arrow.field(text_field).type
         wrong = "" if is_text(type) else f'"{text_field}" is {type}, not a string'
+        null = f'"{text_field}" is null, not a string'
         bytes_per_row = os.path.getsize(path) / max(file.metadata.num_rows, 1)
         number = 0
         for batch in file.iter_batches(batch_size=PARQUET_ROWS):
-            for row in _rows(batch, columns):
+            for value, rest, fault in _rows(batch, text, others):
                 number += 1
-                if isinstance(row, str):
-                    yield Malformed(number, None, row, "")
-                elif row[place] is None or wrong:
-                    reason = wrong or f'"{text_field}" is null, not a string'
-                    start = msgspec.json.encode(row[place]).decode("utf-8")[:80]
-                    yield Malformed(number, None, reason, start)
+                if fault:
+                    yield Malformed(number, None, fault, "")
+                elif wrong or value is None:
+                    start = _encode(value).decode("utf-8")[:80]
+                    yield Malformed(number, None, wrong or null, start)
                 else:
-                    others = row[:place] + row[place + 1 :]
-                    rest = msgspec.json.encode(dict(zip(names, others, strict=True)))[1:-1]
-                    yield Record(number, row[place], rest)
+                    yield Record(number, value, _encode(dict(zip(names, rest, strict=True)))[1:-1])
             progress.advance(int(batch.num_rows * bytes_per_row))

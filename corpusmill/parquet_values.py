@@ -158,6 +158,7 @@ class Column:
         text = _retyped(utc, _as_text)
         self._casts = [new for old, new in ((field.type, utc), (utc, text)) if new != old]
         self._bounded = any(_bounds(leaf) for leaf in leaves)
+        self._is_number = types.is_floating(field.type)
         self._floating = any(types.is_floating(leaf) for leaf in leaves)
         self._decimal = any(types.is_decimal(leaf) for leaf in leaves)
         self._told = False
@@ -172,13 +173,20 @@ class Column:
         """What msgspec writes as JSON; raises UnicodeDecodeError where a text is not UTF-8."""
         if self._bounded:
             self._check_times(array)
-        special = self._floating and not self._is_finite(array)
-        for type in self._casts:
-            array = array.cast(type)
-        values = array.to_pylist()
+        values = self._cast(array).to_pylist()
+        special = self._floating and not self._is_finite(array, values)
+        if special and not self._told:
+            self._told = True
+            logging.info('%s: column "%s" has NaN or infinities, written as text', self._path,
+                         self.name)  # fmt: skip
         if special or self._decimal:
             return [_json_value(value) for value in values]
         return values
+
+    def _cast(self, array: pa.Array) -> pa.Array:
+        for type in self._casts:
+            array = array.cast(type)
+        return array
 
     def _check_times(self, array: pa.Array) -> None:
         for leaf in _leaves(array):
@@ -194,17 +202,10 @@ class Column:
                     "there is no text. Write the column as text or as a number."
                 )
 
-    def _is_finite(self, array: pa.Array) -> bool:
-        for leaf in _leaves(array):
-            if types.is_floating(leaf.type):
-                leaf = leaf.drop_null() if leaf.null_count else leaf
-                if not np.isfinite(leaf.to_numpy(zero_copy_only=False)).all():
-                    self._tell_once()
-                    return False
-        return True
-
-    def _tell_once(self) -> None:
-        if not self._told:
-            self._told = True
-            logging.info('%s: column "%s" has NaN or infinities, written as text', self._path,
-                         self.name)  # fmt: skip
+    def _is_finite(self, array: pa.Array, values: list) -> bool:
+        if self._is_number:  # numpy takes longer for so few
+            if array.null_count:
+                values = [value for value in values if value is not None]
+            return all(map(math.isfinite, values))
+        floats = (leaf for leaf in _leaves(array) if types.is_floating(leaf.type))
+        return all(np.isfinite(leaf.drop_null().to_numpy()).all() for leaf in floats)

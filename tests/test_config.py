@@ -169,3 +169,10 @@ def test_config_without_sources__is_refused_where_files_were_named():
         refuse_config_without_sources([Path("a.yaml"), Path("b.yaml")], {"filter": {}})
     refuse_config_without_sources([Path("a.yaml")], {"sources": []})
     refuse_config_without_sources([], {"filter": {}})
+
+
+@pytest.mark.parametrize(("permutations", "threshold"), [(1, 0.5), (4, 0.9), (8, 0.95)])
+def test_check_config__refuses_auto_bands_where_there_are_none(permutations, threshold):
+    sketch = AUTO | {"method": "sketch", "resolve": "component", "threshold": threshold}
+    (line,) = faults({"dedup": sketch, "minhash": {"permutations": permutations}})
+    assert line.startswith(f"dedup.bands: auto finds no setting for dedup.threshold {threshold}")
