@@ -164,6 +164,13 @@ def test_unexplained__is_a_traceback_of_the_rules(tmp_path):
     assert unexplained(tmp_path, "dedup.rows: 6 exceeds minhash.permutations.\n") == []
 
 
+def test_unexplained__a_step_that_says_why_is_none(tmp_path):
+    told = (
+        'Error in rule guard:\nCalledProcessError in file "rules/assign.smk", line 5:\nCommand x\n'
+    )
+    assert unexplained(tmp_path, told) == []
+
+
 def test_never_reached__are_the_listed_values_that_no_run_had():
     missing = figures.never_reached({"normalize.mode": {"nfc": 3, "ftfy": 1, "none": 0}})
     assert "normalize.mode = none" in missing

@@ -68,11 +68,13 @@ def warm_jobs() -> Iterator[None]:
                 [sys.executable, "-m", "fuzz.warm", str(listening.fileno())],
                 pass_fds=[listening.fileno()], env=environment,
             )  # fmt: skip
+        before = dict(os.environ)
         os.environ["FUZZ_PYTHON"] = str(client)
         try:
             yield
         finally:
-            del os.environ["FUZZ_PYTHON"]
+            os.environ.pop("FUZZ_PYTHON")
+            os.environ.update(before)  # a server around this one
             server.kill()
             server.wait()
 
