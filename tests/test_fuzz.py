@@ -22,8 +22,17 @@ from workflow import ROOT
 
 from corpusmill.config import check_config
 
-SEEDS = range(10)
-LAW_SEEDS = dict.fromkeys(laws.LAWS, 2)
+# Small ones, of which some have to be refused: a run of one part is some thirty jobs.
+SEEDS = [0, 6, 7, 8, 13, 21, 22, 26, 28, 35]
+LAW_SEEDS = {
+    "cores": 5,
+    "killed": 71,
+    "settings-back": 28,
+    "file-added": 69,
+    "file-split": 66,
+    "order-of-files": 0,
+    "source-doubled": 67,
+}
 
 
 @pytest.fixture(scope="session")
@@ -43,7 +52,7 @@ def test_fuzz__what_is_milled_is_what_the_oracle_has(runs, seed):
     assert runs[seed].result().differences == []
 
 
-@pytest.mark.parametrize("law", LAW_SEEDS)
+@pytest.mark.parametrize("law", laws.LAWS)
 def test_fuzz__laws_hold(runs, law):
     assert runs[law].result().differences == []
 
@@ -147,6 +156,12 @@ def test_unexplained__are_tracebacks_of_what_is_no_wrong_input(tmp_path, error, 
     log.parent.mkdir(parents=True)
     log.write_text(f"12:00:00 failed\nTraceback (most recent call last):\n  x\n{error}\n")
     assert bool(unexplained(tmp_path, "")) == is_fault
+
+
+def test_unexplained__is_a_traceback_of_the_rules(tmp_path):
+    told = 'ValueError in file "rules/common.smk", line 137:\ntoo small\n  File "x", line 1\n'
+    assert ["too small" in line for line in unexplained(tmp_path, told)] == [True]
+    assert unexplained(tmp_path, "dedup.rows: 6 exceeds minhash.permutations.\n") == []
 
 
 def test_never_reached__are_the_listed_values_that_no_run_had():

@@ -80,9 +80,9 @@ def refused_by(told: str) -> str:
 
 def last_words(told: str) -> str:
     """The line that says why a run failed."""
-    errors = re.findall(r"^(?:\d\d:\d\d:\d\d )?error: .*", told, re.M)
+    errors = re.findall(r"^(?:\d\d:\d\d:\d\d )?error: .*|^\w+ in file .*\n.*", told, re.M)
     lines = errors or [line for line in told.splitlines() if line.strip()] or ["nothing was said"]
-    return lines[0][:300]
+    return (lines[0] if errors else lines[-1])[:300]
 
 
 def unexplained(folder: Path, told: str) -> list[str]:
@@ -95,8 +95,9 @@ def unexplained(folder: Path, told: str) -> list[str]:
         names = re.findall(r"^(?:\w+\.)*(\w+(?:Error|Exception))\b", log.read_text("utf-8"), re.M)
         if not names or names[-1] not in ONE_LINE_FAULTS:
             found.append(f"{log.relative_to(folder)}: a traceback of {names[-1:]}")
-    if "Traceback" in told and not failed:
-        found.append("a traceback of Snakemake, no step")
+    of_rules = re.search(r"^\w+(?:Error|Exception) in file .*\n.*", told, re.M)
+    if of_rules or ("Traceback" in told and not failed):
+        found.append(f"a traceback of Snakemake, no step: {last_words(told)}")
     return found
 
 
