@@ -9,6 +9,7 @@ import pytest
 import yaml
 from oracle import dedup, fate, plan, sketches
 from oracle.document import Document, Outcome, Part
+from oracle.finding import tree_differ
 from oracle.tokens import Loss, Tokens
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
@@ -107,6 +108,18 @@ def test_oracle_fate__copies_are_evenly_apart():
     keys = [fate.place_of_copy(7, copy, 2, 4, 42)[1] for copy in range(2)]
     assert (keys[1] - keys[0]) % 2**64 == (2**64 - 1) // 2
     assert fate.place_of_copy(7, 0, 2, 4, 42)[0] == int(Fraction(keys[0], 2**64) * 4)
+
+
+def test_oracle__refuses_bands_that_datasketch_can_not_choose(tmp_path):
+    dedup_ = {"method": "sketch", "resolve": "component", "bands": "auto", "rows": "auto"}
+    config = whole_config({"minhash": {"permutations": 8}, "dedup": dedup_})
+    assert "bands" in oracle.expected(tmp_path, config, tmp_path).refused
+
+
+def test_oracle_finding__zeros_may_be_absent():
+    figures = {"a": {"documents": 0}, "b": {"documents": 1}}
+    assert list(tree_differ("f", figures, {"b": {"documents": 1}})) == []
+    assert list(tree_differ("f", {}, figures)) == ["f: b.documents: None, expected 1"]
 
 
 def test_oracle_plan__parts():

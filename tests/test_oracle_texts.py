@@ -56,6 +56,7 @@ LONE = "a lone surrogate in the record: not valid Unicode"
         (b'{"text":' + b"[" * 500 + b"]" * 500 + b"}", "nested too deeply"),
         (b"[" * 501 + b"]" * 501, "nested too deeply"),
         (b"[" * 100_000, NOT_JSON),
+        (b'{"text":"a","\\n\\"":1,"\\u000a\\u0022":2}', 'member "\\n\\"" stands twice'),
     ],
 )  # fmt: skip
 def test_oracle_reading__reasons(line, reason):
@@ -120,7 +121,7 @@ def test_oracle_reading__rows_of_parquet(tmp_path):
     sound, *malformed = read_records(tmp_path / "a.parquet", "text", mends_text=False)
     assert (sound.text, members_json(sound.rest)) == ('a"', '"n":"x"')
     assert [(r.line, r.reason[:11], r.start) for r in malformed] == [
-        (2, '"text" is n', "null"), (3, "not UTF-8 (", ""), (4, "not UTF-8 (", '"' + "b" * 79),
+        (2, '"text" is n', "null"), (3, "not UTF-8 (", ""), (4, "not UTF-8 (", ""),
     ]  # fmt: skip
 
 

@@ -95,8 +95,8 @@ def unexplained(folder: Path, told: str) -> list[str]:
         names = re.findall(r"^(?:\w+\.)*(\w+(?:Error|Exception))\b", log.read_text("utf-8"), re.M)
         if not names or names[-1] not in ONE_LINE_FAULTS:
             found.append(f"{log.relative_to(folder)}: a traceback of {names[-1:]}")
-    # Of a step that failed Snakemake says so too: CalledProcessError in file.
-    of_rules = re.search(r"^\w+ in file ", told, re.M) and refused_by(told) == "config"
+    # A step that fails is a CalledProcessError of its rule.
+    of_rules = re.search(r"^(?!CalledProcess)\w+(?:Error|Exception) in file .*\n.*", told, re.M)
     if of_rules or ("Traceback" in told and not failed):
         found.append(f"a traceback of Snakemake, no step: {last_words(told)}")
     return found

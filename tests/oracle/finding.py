@@ -61,7 +61,8 @@ def both(got: object, expected: object) -> str:
 
 def tree_differ(name: str, got: object, expected: object, where: str = "") -> Iterator[str]:
     """Differences of two JSON trees; members that are zero or empty may be absent."""
-    if isinstance(expected, dict) and isinstance(got, dict):
+    if isinstance(expected, dict | None) and isinstance(got, dict | None):
+        got, expected = got or {}, expected or {}
         for key in {**expected, **got}:
             inner = f"{where}.{key}" if where else key
             yield from tree_differ(name, got.get(key), expected.get(key), inner)

@@ -46,7 +46,10 @@ def refused_config(config: dict) -> str | None:
         return "dedup: method sketch compares nobody, so resolve has to be component"
     if config["splits"]["validation"] + config["splits"]["test"] >= 1:
         return "splits: nothing is left for train"
-    bands, rows = bands_and_rows(config)
+    try:
+        bands, rows = bands_and_rows(config)
+    except ValueError as error:  # datasketch finds none for so few permutations
+        return f"dedup: {error}"
     if bands * rows > config["minhash"]["permutations"]:
         return f"dedup: {bands} x {rows} bands exceed the permutations"
     return None

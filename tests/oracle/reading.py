@@ -1,5 +1,6 @@
 """Records of an input file, well-formed or malformed, each with its place."""
 
+import re
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from oracle.strict_json import (
 TEXT_BYTES_PER_BYTE = {".jsonl": 1, ".jsonl.zst": 4, ".jsonl.gz": 4, ".parquet": 3}
 MOST_LEVELS = 500
 MARK = b"\xef\xbb\xbf"
+TOO_DEEP = "nested too deeply"
 
 
 class DamagedInputError(Exception):
@@ -31,6 +33,10 @@ class DamagedInputError(Exception):
 
 class MalformedError(Exception):
     """Why a record is malformed, in the words of the documentation."""
+
+    def __init__(self, reason: str, or_reason: str | None = None):
+        super().__init__(reason)
+        self.or_reason = or_reason
 
 
 @dataclass
@@ -43,6 +49,7 @@ class Record:
     offset: int | None = None
     start: str | None = None
     reason: str | None = None
+    or_reason: str | None = None  # what may be said as well
 
 
 def ending(path: str) -> str:
@@ -104,36 +111,39 @@ def json_record(line: bytes, text_field: str, mends_text: bool) -> Record:
     try:
         return sound_record(line, text_field, mends_text)
     except MalformedError as error:
-        return Record(0, reason=str(error))
+        return Record(0, reason=str(error), or_reason=error.or_reason)
 
 
 def sound_record(line: bytes, text_field: str, mends_text: bool) -> Record:
     """The record of a line; its faults are looked for in the order that is documented."""
-    if not line.strip(b" \t\r\n"):
+    if not line.strip():
         raise MalformedError("blank line")
     if line.startswith(MARK):
         raise MalformedError("a byte order mark (EF BB BF) before the record; JSON has none")
     try:
         parser = Parser(line.decode("utf-8"))
-        kind, members = parser.whole()
     except UnicodeDecodeError as error:
         raise MalformedError(f"not UTF-8 at byte {error.start} of the line") from error
+    try:
+        kind, members = parser.whole()
     except NotJsonError as error:
-        raise MalformedError(f"not JSON: {error}") from error
+        # Whoever gives up at too many levels has not seen a fault behind them.
+        or_reason = TOO_DEEP if parser.levels > MOST_LEVELS else None
+        raise MalformedError(f"not JSON: {error}", or_reason) from error
     if parser.levels > MOST_LEVELS:
-        raise MalformedError("nested too deeply")
+        raise MalformedError(TOO_DEEP)
     if kind != "an object":
         raise MalformedError(f"expected a JSON object, found {kind}")
     seen: set[str] = set()
     for member, _ in members:
         if member.name in seen:
-            raise MalformedError(f'member "{member.name}" stands twice')
+            raise MalformedError(f"member {name_json(member.name)} stands twice")
         seen.add(member.name)
     text = next((member.raw for member, _ in members if member.name == text_field), None)
     if text is None:
-        raise MalformedError(f'no "{text_field}" field')
+        raise MalformedError(f"no {encode_string(text_field)} field")
     if kind_of(text) != "a string":
-        raise MalformedError(f'"{text_field}" is {kind_of(text)}, not a string')
+        raise MalformedError(f"{encode_string(text_field)} is {kind_of(text)}, not a string")
     for member, strings in members:
         mended = mends_text and member.name == text_field
         if any(map(has_lone_surrogate, [member.name] if mended else [member.name, *strings])):
@@ -159,24 +169,24 @@ def parquet_records(path: Path, text_field: str) -> Iterator[Record]:
 
 
 def parquet_record(row: int, values: dict[str, pa.Scalar], text_field: str) -> Record:
-    text = values[text_field]
     try:
-        start = parquet_values.json_value(text)[:80]
-    except UnicodeDecodeError:
-        start = ""
-    try:
-        members = [
-            Member(name, encode_string(name), parquet_values.json_value(value))
-            for name, value in values.items()
-            if name != text_field
-        ]
-        fault = None if parquet_values.is_text(text.type) else str(text.type)
-        fault = fault if text.is_valid else "null"
-        if fault:
-            return Record(row, start=start, reason=f'"{text_field}" is {fault}, not a string')
-        return Record(row, text.as_py(), members)
+        written = {name: parquet_values.json_value(value) for name, value in values.items()}
     except UnicodeDecodeError as error:
-        return Record(row, start=start, reason=f"not UTF-8 ({error})")
+        return Record(row, start="", reason=f"not UTF-8 ({error})")
+    start = written.pop(text_field)[:80]
+    text = values[text_field]
+    is_text = parquet_values.is_text(text.type)
+    if is_text and text.is_valid:
+        members = [Member(name, encode_string(name), value) for name, value in written.items()]
+        return Record(row, text.as_py(), members)
+    kind = "null" if is_text else text.type
+    reason = f"{encode_string(text_field)} is {kind}, not a string"
+    return Record(row, start=start, reason=reason)
+
+
+def name_json(name: str) -> str:
+    """As JSON, half surrogate pairs as escapes."""
+    return re.sub("[\ud800-\udfff]", lambda m: f"\\u{ord(m[0]):04x}", encode_string(name))
 
 
 def members_json(members: list[Member]) -> str:

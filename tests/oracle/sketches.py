@@ -24,18 +24,16 @@ def shingle_hash(shingle: str) -> int:
 
 
 def shingle_hashes(cleaned: str, width: int) -> set[int]:
-    """`shingle_hash` of all shingles; every polynomial from those of two beginnings of the text."""
+    """`shingle_hash` of all shingles, computed at once; uint64 wraps as it should."""
     if len(cleaned) < width:
         return {shingle_hash(cleaned)} if cleaned else set()
-    beginnings = [0]
-    for character in cleaned:
-        beginnings.append((beginnings[-1] * BASE + ord(character)) % WRAP)
-    shift = pow(BASE, width, WRAP)
-    found = set()
-    for k in range(width, len(beginnings)):
-        polynomial = (beginnings[k] - beginnings[k - width] * shift) % WRAP
-        found.add(((polynomial ^ polynomial >> 32) * FOLD % WRAP) >> 32)
-    return found
+    characters = np.frombuffer(cleaned.encode("utf-32-le"), "<u4").astype(np.uint64)
+    count = len(cleaned) - width + 1
+    polynomials = np.zeros(count, np.uint64)
+    for place in range(width):
+        polynomials = polynomials * np.uint64(BASE) + characters[place : place + count]
+    folded = (polynomials ^ polynomials >> np.uint64(32)) * np.uint64(FOLD)
+    return set((folded >> np.uint64(32)).tolist())
 
 
 def identity(value: int) -> int:

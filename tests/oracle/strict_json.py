@@ -11,9 +11,11 @@ STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*"')
 NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 WORD = re.compile(r"true|false|null")
 BLANKS = re.compile(r"[ \t\r\n]*")
+BEGINNINGS = re.compile(r"\[+|\{")  # of many arrays at once: some lines are nothing else
 ESCAPE = re.compile(r'\\(?:u([0-9a-fA-F]{4})|(["\\/bfnrt]))')
 PLAIN = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 SHORT = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+ESCAPED = re.compile(r'["\\\x00-\x1f]')
 
 
 class NotJsonError(Exception):
@@ -35,13 +37,7 @@ def decode_string(raw: str) -> str:
 
 def encode_string(text: str) -> str:
     """JSON that escapes what it must and nothing else."""
-
-    def escaped(character: str) -> str:
-        if character in SHORT:
-            return SHORT[character]
-        return f"\\u{ord(character):04x}" if character < " " else character
-
-    return '"' + "".join(map(escaped, text)) + '"'
+    return '"' + ESCAPED.sub(lambda m: SHORT.get(m[0]) or f"\\u{ord(m[0]):04x}", text) + '"'
 
 
 def has_lone_surrogate(text: str) -> bool:
@@ -102,20 +98,25 @@ class Parser:
         while True:
             self.blanks()
             if self.peek() in ("{", "["):
-                closer = "}" if self.peek() == "{" else "]"
-                self.place += 1
-                self.levels = max(self.levels, levels_above + len(closers) + 1)
+                begins = BEGINNINGS.match(self.text, self.place)
+                self.place = begins.end()
+                closers += ["}" if begins[0] == "{" else "]"] * len(begins[0])
+                self.levels = max(self.levels, levels_above + len(closers))
                 self.blanks()
-                if self.peek() != closer:
-                    closers.append(closer)
-                    if closer == "}":
+                if self.peek() != closers[-1]:
+                    if closers[-1] == "}":
                         self.name()
                     continue
+                closers.pop()
                 self.place += 1
             else:
                 self.scalar(STRING, NUMBER, WORD)
             # A value is finished: what contains it goes on or is finished, too.
             while closers:
+                if self.peek() == closers[-1]:
+                    closers.pop()
+                    self.place += 1
+                    continue
                 self.blanks()
                 if self.peek() == ",":
                     self.place += 1
