@@ -121,13 +121,16 @@ def decoded(reference, ids) -> str:
     return reference.decode(ids, skip_special_tokens=False, clean_up_tokenization_spaces=False)
 
 
-def gives_back(reference, ids, text: str) -> bool:
-    """Whether ids decode to the text, or to what the tokenizer normalises it to.
+def as_it_may_come_back(reference, text: str) -> list[str]:
+    """A text, and what the tokenizer normalises it to, each with a space in front more or less:
+    many tokenizers put one there, and take one away again whether they did or not."""
+    wholes = (text, normalized(reference, text))
+    return [form for one in wholes for form in (one, " " + one, one.removeprefix(" "))]
 
-    One space in front may be more or less: many tokenizers put one there, or take one away.
-    """
-    back = decoded(reference, ids).removeprefix(" ")
-    return any(back == one.removeprefix(" ") for one in (text, normalized(reference, text)))
+
+def gives_back(reference, ids, text: str) -> bool:
+    """Whether ids decode to the text."""
+    return decoded(reference, ids) in as_it_may_come_back(reference, text)
 
 
 Encoder = Callable[[list[bytes]], list[np.ndarray]]

@@ -14,6 +14,7 @@ from corpusmill.shards import read_shard
 from corpusmill.token_shards import TokenShard
 from corpusmill.tokenizers import (
     Setting,
+    as_it_may_come_back,
     decoded,
     gives_back,
     normalized,
@@ -108,13 +109,12 @@ def alignment_faults(bin: Path, setting: Setting, tokens: int) -> Iterator[str]:
 
 
 def starts_with(reference, ids: list[int], text: str) -> bool:
-    """Whether ids are the start of a text; a space in front may be more or less."""
+    """Whether ids are the start of a text."""
     start = decoded(reference, ids)
     # The last id may end inside a character, and a normalizer may join it with the next.
-    start = start[: max(len(start) - 8, 0)].removeprefix(" ")
+    start = start[: max(len(start) - 8, 0)]
     beginning = text[: 4 * len(start) + 64]
-    wholes = (text, normalized(reference, beginning))
-    return any(whole.removeprefix(" ").startswith(start) for whole in wholes)
+    return any(form.startswith(start) for form in as_it_may_come_back(reference, beginning))
 
 
 def stand_in_order(pieces: list[str], whole: str) -> bool:

@@ -47,7 +47,7 @@ from corpusmill.demo_files import EVALUATION_FILES, FILES as DEMO_FILES
 from corpusmill.fates import SPLITS
 from corpusmill.files import load_json
 from corpusmill.buckets import bucket_count
-from corpusmill import record
+from corpusmill import run_record
 
 DEMO = "results/demo"
 
@@ -68,7 +68,7 @@ def planned_inputs():
         held_out = [file for file in files if file.source not in names]
         planning.refuse_other_corpus(inputs, made)
         part_bytes = config["input"]["part_bytes"]
-        finished = record.load_record()["finished"]
+        finished = run_record.load_record()["finished"]
         earlier = planning.earlier_parts(finished, part_bytes)
         parts = planning.plan_parts(inputs, part_bytes, earlier)
     except ValueError as error:
@@ -341,7 +341,9 @@ def numbered(file, numbers):
     pattern = re.sub(r"\{(\w+),(?:[^{}]|\{[^{}]*\})*\}", r"{\1}", file)
     if "{split}" in pattern:
         return {
-            pattern.replace("{split}", split).replace("{shard}", record.NUMBER): count
+            pattern.replace("{split}", split).replace(
+                "{shard}", run_record.NUMBER
+            ): count
             for split, count in SHARDS.items()
         }
     if "{joined}" in pattern:
@@ -350,7 +352,7 @@ def numbered(file, numbers):
         }
     for wildcard, count in numbers.items():
         if f"{{{wildcard}}}" in pattern:
-            return {pattern.replace(f"{{{wildcard}}}", record.NUMBER): count}
+            return {pattern.replace(f"{{{wildcard}}}", run_record.NUMBER): count}
     return {pattern: None}
 
 
@@ -479,7 +481,7 @@ def begin_run():
     if not workflow.is_main_process:
         return
     try:
-        record.begin(made_files())
+        run_record.begin(made_files())
     except ValueError as error:
         raise WorkflowError(str(error))
 

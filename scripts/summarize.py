@@ -9,7 +9,7 @@ from collections import Counter
 from pathlib import Path
 
 import corpusmill
-from corpusmill import record
+from corpusmill import run_record
 from corpusmill.accounts import balanced_account, funnel, losses_in_words, table
 from corpusmill.cross_checks import contradictions
 from corpusmill.files import load_json, replacing, save_json
@@ -118,4 +118,4 @@ if __name__ == "__main__":
             summary=job.output.summary,
             readable=job.output.readable,
         )
-        record.finish(job.params.made, job.input.plan)
+        run_record.finish(job.params.made, job.input.plan)

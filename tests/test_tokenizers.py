@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from tokenizer_kinds import EXACT, LOSSY, byte_level, saved
+from tokenizer_kinds import EXACT, LOSSY, byte_level, metaspace, saved
 from tokenizers import AddedToken
 
 from corpusmill.probes import PROBES
@@ -32,6 +32,7 @@ from corpusmill.tokenizers import (
     reference_encoder,
     reference_ids,
 )
+from corpusmill.verification import starts_with
 
 LITERALS = ["<|endoftext|>", "<|im_end|>", "<think>", "</s>"]
 texts = st.lists(
@@ -240,6 +241,18 @@ def test_gives_back__any_text_of_a_byte_level_tokenizer(tiny, texts):
         assert gives_back(tiny, ids, text)
         assert decoded(tiny, ids) == text
         assert tiny.eos_token_id not in ids  # a literal end-of-text is text
+
+
+@pytest.mark.parametrize("scheme", ["first", "always"])
+@pytest.mark.parametrize("spaces", range(4))
+def test_gives_back__a_text_that_begins_with_spaces(tmp_path, scheme, spaces):
+    reference = load_reference(metaspace(tmp_path, scheme=scheme))
+    text = " " * spaces + "the miller"
+    (ids,) = reference_ids(reference, [text])
+    assert gives_back(reference, ids, text)
+    assert starts_with(reference, ids, text + " opened the sluice before sunrise")
+    assert not gives_back(reference, ids, text[:-1])
+    assert not gives_back(reference, ids, "   " + text)
 
 
 def test_gives_back__is_false_for_other_ids(tiny):

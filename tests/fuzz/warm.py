@@ -7,14 +7,17 @@ it fork a process for the script. What the scripts do is what they do otherwise.
 
 import array
 import contextlib
+import gc
 import importlib
 import json
 import os
 import runpy
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import traceback
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -83,18 +86,21 @@ def serve(listening: socket.socket) -> None:
     """Fork a process for every request; it answers with its own exit status."""
     for name in [*MODULES, *kernels()]:
         importlib.import_module(name)
+    # What is here now is no garbage, and looking for it would copy all of its pages.
+    gc.freeze()
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for them
     while True:
         connection, _ = listening.accept()
-        # A grandchild nobody has to wait for.
-        if child := os.fork():
-            os.waitpid(child, 0)
-            connection.close()
-        elif os.fork():
-            os._exit(0)
-        else:
+        if os.fork() == 0:
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             listening.close()
-            connection.sendall(bytes([job_of(connection)]))
+            status = status_of(asked_script(connection))
+            sys.stdout.flush()
+            sys.stderr.flush()
+            connection.sendall(bytes([status & 255]))
+            # Not Python's own end, which takes apart every module that the server has imported.
             os._exit(0)
+        connection.close()
 
 
 def kernels() -> list[str]:
@@ -103,27 +109,36 @@ def kernels() -> list[str]:
     ]
 
 
-def job_of(connection: socket.socket) -> int:
-    """The exit status of the script that was asked for, in one process more."""
+def asked_script(connection: socket.socket) -> str:
+    """The script that was asked for, in the place of this process: its streams, its folder."""
     head, ancillary, _, _ = connection.recvmsg(8, socket.CMSG_SPACE(12))
-    streams = array.array("i", ancillary[0][2])
     asked = b""
     while len(asked) < int.from_bytes(head, "little"):
         asked += connection.recv(1 << 16)
     arguments, folder, environment = json.loads(asked)
-    if job := os.fork():
-        return os.waitstatus_to_exitcode(os.waitpid(job, 0)[1]) & 255
-    connection.close()
-    for number, stream in enumerate(streams):
+    for number, stream in enumerate(array.array("i", ancillary[0][2])):
         os.dup2(stream, number)
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
     sys.argv = arguments[1:]  # behind -P
     sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
-    # Ends as a script ends: its SystemExit, its traceback, its buffers.
-    runpy.run_path(sys.argv[0], run_name="__main__")
-    sys.exit()
+    return sys.argv[0]
+
+
+def status_of(script: str) -> int:
+    """What a script exits with, run to its end; it tells what it tells."""
+    try:
+        runpy.run_path(script, run_name="__main__")
+    except SystemExit as end:
+        if not isinstance(end.code, str):
+            return end.code or 0
+        print(end.code, file=sys.stderr)
+        return 1
+    except BaseException:
+        traceback.print_exc()
+        return 1
+    return 0
 
 
 if __name__ == "__main__":

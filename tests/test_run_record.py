@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from corpusmill import record
+from corpusmill import run_record
 from corpusmill.files import load_json, save_json
 from corpusmill.plan import InputFile, Part, earlier_parts, plan_lines
 
@@ -34,24 +34,24 @@ def folder(tmp_path, monkeypatch) -> Path:
 
 
 def test_stale_files__are_what_earlier_runs_made_and_this_one_does_not(folder):
-    assert sorted(map(str, record.stale_files(EARLIER, CURRENT))) == STALE
+    assert sorted(map(str, run_record.stale_files(EARLIER, CURRENT))) == STALE
 
 
 def test_stale_files__of_no_earlier_run_are_none(folder):
-    assert list(record.stale_files({}, CURRENT)) == []
+    assert list(run_record.stale_files({}, CURRENT)) == []
 
 
 def test_foreign_files__are_numbered_as_ours_in_our_folders_and_not_ours(folder):
-    for path in record.stale_files(EARLIER, CURRENT):
+    for path in run_record.stale_files(EARLIER, CURRENT):
         path.unlink()
-    assert sorted(map(str, record.foreign_files(CURRENT))) == FOREIGN
+    assert sorted(map(str, run_record.foreign_files(CURRENT))) == FOREIGN
 
 
 def test_begin__adds_to_what_earlier_runs_made(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "plan/record.json"
-    record.begin(EARLIER, path)
-    record.begin(CURRENT, path)
+    run_record.begin(EARLIER, path)
+    run_record.begin(CURRENT, path)
     assert load_json(path)["made"] == EARLIER | {"tokens/meta.pkl": None}
     assert load_json(path)["finished"] is None
 
@@ -59,15 +59,15 @@ def test_begin__adds_to_what_earlier_runs_made(tmp_path, monkeypatch):
 def test_begin__refuses_to_replace_what_no_run_has_made(folder, tmp_path):
     path = tmp_path / "plan/record.json"
     with pytest.raises(ValueError, match=r"text/00000\.arrow is there already"):
-        record.begin({"text/{}.arrow": 1}, path)
+        run_record.begin({"text/{}.arrow": 1}, path)
     with pytest.raises(ValueError, match=r"tokens/meta\.pkl is there already"):
-        record.begin({"tokens/meta.pkl": None}, path)
+        run_record.begin({"tokens/meta.pkl": None}, path)
     assert not path.exists()
-    record.begin({"text/{}.arrow": 0}, path)
+    run_record.begin({"text/{}.arrow": 0}, path)
     save_json(path, {"corpusmill.record": 1, "made": {"text/{}.arrow": 2}, "finished": None})
-    record.begin({"text/{}.arrow": 2}, path)
+    run_record.begin({"text/{}.arrow": 2}, path)
     with pytest.raises(ValueError, match=r"text/00002\.arrow is there already"):
-        record.begin({"text/{}.arrow": 3}, path)
+        run_record.begin({"text/{}.arrow": 3}, path)
 
 
 def test_finish__keeps_the_parts_and_only_this_runs_files(tmp_path, monkeypatch):
@@ -76,20 +76,20 @@ def test_finish__keeps_the_parts_and_only_this_runs_files(tmp_path, monkeypatch)
     parts = [Part(0, [InputFile("s", "a", 1, 1, 5), InputFile("s", "b", 1)], 1),
              Part(1, [InputFile("s", "c", 1)], 2)]  # fmt: skip
     plan.write_text("\n".join(plan_lines(parts, 100)) + "\n")
-    record.begin(EARLIER, path)
-    record.finish(CURRENT, plan, path)
-    assert record.load_record(path)["made"] == CURRENT
-    kept = earlier_parts(record.load_record(path)["finished"], 100)
+    run_record.begin(EARLIER, path)
+    run_record.finish(CURRENT, plan, path)
+    assert run_record.load_record(path)["made"] == CURRENT
+    kept = earlier_parts(run_record.load_record(path)["finished"], 100)
     assert [tuple(part) for part in kept] == [(1, ["a", "b"]), (2, ["c"])]
-    record.begin(EARLIER, path)
-    assert earlier_parts(record.load_record(path)["finished"], 100) == kept
+    run_record.begin(EARLIER, path)
+    assert earlier_parts(run_record.load_record(path)["finished"], 100) == kept
 
 
 def test_load_record__of_an_untouched_folder_is_empty(tmp_path):
-    assert record.load_record(tmp_path / "none.json") == {"made": {}, "finished": None}
+    assert run_record.load_record(tmp_path / "none.json") == {"made": {}, "finished": None}
 
 
 def test_load_record__refuses_another_version(tmp_path):
     save_json(tmp_path / "record.json", {"corpusmill.record": 2})
     with pytest.raises(ValueError, match="not a record of this version"):
-        record.load_record(tmp_path / "record.json")
+        run_record.load_record(tmp_path / "record.json")
