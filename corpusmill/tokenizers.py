@@ -123,8 +123,10 @@ def decoded(reference, ids) -> str:
 
 def as_it_may_come_back(reference, text: str) -> list[str]:
     """A text, and what the tokenizer normalises it to, each with a space in front more or less:
-    many tokenizers put one there, and take one away again whether they did or not."""
-    wholes = (text, normalized(reference, text))
+    many tokenizers put one there, and take one away again whether they did or not. They write a
+    space as ▁, and so a ▁ of the text comes back as a space."""
+    wholes = {text, normalized(reference, text)}
+    wholes |= {one.replace("▁", " ") for one in wholes}
     return [form for one in wholes for form in (one, " " + one, one.removeprefix(" "))]
 
 

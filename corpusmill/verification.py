@@ -17,7 +17,6 @@ from corpusmill.tokenizers import (
     as_it_may_come_back,
     decoded,
     gives_back,
-    normalized,
     reference_ids,
 )
 
@@ -138,7 +137,7 @@ def pieces_come_back(reference, ids: list[int], text: str, lossy: set[int], cut:
     if cut:
         pieces[-1] = pieces[-1][: max(len(pieces[-1]) - 8, 0)]
     pieces = [piece.strip() for piece in pieces]
-    return any(stand_in_order(pieces, whole) for whole in (text, normalized(reference, text)))
+    return any(stand_in_order(pieces, form) for form in as_it_may_come_back(reference, text))
 
 
 def comes_back(reference, ids: np.ndarray, text: str, setting: Setting) -> bool:

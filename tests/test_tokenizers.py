@@ -255,6 +255,14 @@ def test_gives_back__a_text_that_begins_with_spaces(tmp_path, scheme, spaces):
     assert not gives_back(reference, ids, "   " + text)
 
 
+def test_gives_back__a_text_with_the_sign_that_stands_for_a_space(tmp_path):
+    reference = load_reference(metaspace(tmp_path))
+    for text in ("a ▁ sign", "▁ ▁▁the miller", "▁"):
+        (ids,) = reference_ids(reference, [text])
+        assert gives_back(reference, ids, text)
+        assert not gives_back(reference, ids, text.replace("▁", "_"))
+
+
 def test_gives_back__is_false_for_other_ids(tiny):
     (ids,) = reference_ids(tiny, ["the miller"])
     assert not gives_back(tiny, ids[1:], "the miller")

@@ -77,14 +77,14 @@ def similar_enough_pairs(units: list[Unit], config: dict) -> dict[tuple[int, int
     found = {}
     for group in band_groups(units, config):
         for k, worse in enumerate(group):
-            fresh = [better for better in group[:k] if (better, worse) not in seen]
-            seen.update((better, worse) for better in fresh)
-            matches = {better: equal_values(units[better], units[worse]) for better in fresh}
-            alike = [better for better in fresh if matches[better] >= least]
+            matches = {better: equal_values(units[better], units[worse]) for better in group[:k]}
+            alike = [better for better in group[:k] if matches[better] >= least]
             most_like = sorted(alike, key=lambda better: (-matches[better], better))[:MOST_LIKE]
             if group[0] in alike and group[0] not in most_like:
                 most_like[-1] = group[0]
-            found.update({(better, worse): matches[better] for better in most_like})
+            fresh = [better for better in most_like if (better, worse) not in seen]
+            found.update({(better, worse): matches[better] for better in fresh})
+            seen.update((better, worse) for better in group[:k])
     return found
 
 

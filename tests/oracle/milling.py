@@ -112,7 +112,7 @@ def refuse_malformed(outcome: Outcome) -> None:
         counts[source] = {"records": documents + malformed, "malformed": malformed}
     for source, count in counts.items():
         most = settings_of(outcome.config, source).get("max_malformed_fraction", 0)
-        if count["malformed"] > most * count["records"]:
+        if count["records"] and count["malformed"] / count["records"] > most:
             outcome.refused = f"{source}: {count} are more malformed records than {most}"
 
 
