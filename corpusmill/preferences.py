@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 
+from corpusmill.mixed_kinds import refuse_mixed
 from corpusmill.texts import TextColumn
 
 NUMBER, TEXT = 1, 2
@@ -160,13 +161,3 @@ def counted_kinds(kinds: np.ndarray) -> dict[str, int]:
     """How many are a number, a text, or none."""
     none, number, text = np.bincount(kinds, minlength=3).tolist()
     return {"number": number, "text": text, "none": none}
-
-
-def refuse_mixed(counts: dict[str, int], places: dict[str, str]) -> None:
-    """Raise if a field is a number here and a text there: these have no order among each other."""
-    if counts["number"] and counts["text"]:
-        raise ValueError(
-            f"dedup.prefer.field is a number in {counts['number']} documents, first in "
-            f"{places['number']}, and a text in {counts['text']}, first in {places['text']}: these "
-            "have no order. Name another field, or write it alike everywhere."
-        )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from corpusmill.files import load_json, save_json
 from corpusmill.job import this_job
-from corpusmill.preferences import refuse_mixed
+from corpusmill.mixed_kinds import refuse_mixed
 
 SHOWN_GROUPS = 10
 
