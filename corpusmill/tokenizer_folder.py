@@ -1,10 +1,10 @@
 """results/tokenizer: a tokenizer loaded or trained once, and all that later steps must know."""
 
-import json
 import logging
 from collections.abc import Container, Iterable
 from pathlib import Path
 
+import msgspec
 import numpy as np
 
 from corpusmill.files import load_json, replacing, save_json
@@ -18,6 +18,7 @@ from corpusmill.tokenizers import (
     LightReference,
     Setting,
     decoded,
+    definition_of,
     first_difference,
     gigatoken_encoder,
     gives_back,
@@ -27,12 +28,15 @@ from corpusmill.tokenizers import (
 )
 
 
-def chosen_engine(reference, wanted: str, probes: list[str]) -> str:
-    """gigatoken where it loads the tokenizer and gives the reference's ids for the probes."""
+def chosen_engine(reference, wanted: str, probes: list[str], definition: bytes | None) -> str:
+    """gigatoken where it loads the tokenizer and gives the reference's ids for the probes.
+
+    definition: what definition_of has of the reference.
+    """
     if wanted == "reference":
         return wanted
     try:
-        encode = gigatoken_encoder(plain_definition(reference))
+        encode = gigatoken_encoder(plain_definition(definition))
         difference = first_difference(reference, encode, probes)
     except (ValueError, RuntimeError, KeyError, TypeError, NotImplementedError) as error:
         difference = f"it cannot load this tokenizer ({error})"
@@ -47,7 +51,7 @@ def chosen_engine(reference, wanted: str, probes: list[str]) -> str:
     return "reference"
 
 
-def end_of_text_of(reference, wanted: str) -> tuple[str, int]:
+def end_of_text_of(reference, wanted: str, vocabulary: dict[str, int]) -> tuple[str, int]:
     """The token that ends documents, and its id."""
     token = reference.eos_token if wanted == "auto" else wanted
     if token is None:
@@ -55,7 +59,7 @@ def end_of_text_of(reference, wanted: str) -> tuple[str, int]:
             "tokenizer.end_of_text: this tokenizer names no eos_token. Name one of its tokens: "
             f"{', '.join(map(str, reference.all_special_tokens)) or 'it has no special tokens'}."
         )
-    id = reference.get_vocab().get(token)
+    id = vocabulary.get(token)
     if id is None:
         raise ValueError(
             f"tokenizer.end_of_text: {token} is no token of this tokenizer. "
@@ -69,20 +73,12 @@ def end_of_text_of(reference, wanted: str) -> tuple[str, int]:
     return token, id
 
 
-def definition_of(reference) -> dict:
-    """Its tokenizer.json; nothing where it has none."""
-    if not getattr(reference, "is_fast", False):
-        return {}
-    return json.loads(reference.backend_tokenizer.to_str())
-
-
-def unknown_ids(reference, model: dict, end_of_text: int) -> list[int]:
+def unknown_ids(reference, model: dict, vocabulary: dict[str, int], end_of_text: int) -> list[int]:
     """Ids of the tokens that the model, and transformers, have for what is not known.
 
     model: of tokenizer.json. The end-of-text token is none of them, though GPT-2 says so.
     """
     names = {model.get("unk_token"), reference.unk_token} - {None}
-    vocabulary = reference.get_vocab()
     found = {model.get("unk_id"), *(vocabulary.get(str(name)) for name in names)}
     return sorted(found - {None, end_of_text})
 
@@ -128,23 +124,25 @@ def keep_tokenizer(
     name: what to call it, when `source` is a path that means nothing later.
     """
     reference = load_reference(source)
-    definition = definition_of(reference)
-    token, id = end_of_text_of(reference, end_of_text)
-    unknown = unknown_ids(reference, definition.get("model", {}), id)
+    # Each is made anew when it is asked for, a tenth of a second for a large vocabulary.
+    written, words = definition_of(reference), reference.get_vocab()
+    definition = msgspec.json.decode(written) if written else {}
+    token, id = end_of_text_of(reference, end_of_text, words)
+    unknown = unknown_ids(reference, definition.get("model", {}), words, id)
     refuse_useless(name or source, reference_ids(reference, PLAIN), unknown)
     reference.save_pretrained(folder)
     forget_the_machine(Path(folder) / "tokenizer_config.json")
     probes = PROBES + [framed(one["content"]) for one in definition.get("added_tokens", [])]
     lossy = lossy_tokens(reference, definition)
     # A vocabulary with gaps has ids beyond its length.
-    vocabulary = max(len(reference), max(reference.get_vocab().values()) + 1)
+    vocabulary = max(len(reference), max(words.values()) + 1)
     setting = Setting(
         source=name or source,
         vocabulary=vocabulary,
         end_of_text=token,
         end_of_text_id=id,
         dtype="uint16" if vocabulary <= 1 << 16 else "uint32",
-        engine=chosen_engine(reference, engine, probes),
+        engine=chosen_engine(reference, engine, probes, written),
         light=_is_light(reference, folder, probes),
         lossless=is_lossless(reference, lossy.values()),
         lossy_tokens=lossy,
@@ -154,7 +152,7 @@ def keep_tokenizer(
     )
     if setting.engine == "gigatoken":
         with replacing(Path(folder) / PLAIN_FILE) as temporary:
-            temporary.write_text(plain_definition(reference), "utf-8")
+            temporary.write_text(plain_definition(written), "utf-8")
     added = keep_id_bytes(folder, setting, reference, definition, probes)
     setting = setting._replace(added_bytes=added)
     save_json(Path(folder) / SETTING_FILE, setting._asdict())

@@ -96,12 +96,18 @@ def reference_ids(reference, texts: list[str]) -> list[list[int]]:
     return reference(texts, add_special_tokens=False, split_special_tokens=True)["input_ids"]
 
 
-def plain_definition(reference) -> str:
-    """tokenizer.json without its special added tokens: their strings then are plain text."""
+def definition_of(reference) -> bytes | None:
+    """Its tokenizer.json, if it has one."""
     if not getattr(reference, "is_fast", False):
+        return None
+    return reference.backend_tokenizer.to_str().encode("utf-8")
+
+
+def plain_definition(definition: bytes | None) -> str:
+    """tokenizer.json without its special added tokens: their strings then are plain text."""
+    if definition is None:
         raise ValueError("it has no tokenizer.json")
-    written = reference.backend_tokenizer.to_str().encode("utf-8")
-    members = msgspec.json.decode(written, type=dict[str, msgspec.Raw])
+    members = msgspec.json.decode(definition, type=dict[str, msgspec.Raw])
     added = msgspec.json.decode(members["added_tokens"])
     plain = msgspec.json.encode([token for token in added if not token["special"]])
     members["added_tokens"] = msgspec.Raw(plain)

@@ -22,6 +22,7 @@ from corpusmill.tokenizers import (
     LightReference,
     Setting,
     decoded,
+    definition_of,
     encoder_of,
     first_difference,
     gigatoken_encoder,
@@ -40,6 +41,10 @@ texts = st.lists(
 )
 
 
+def gigatoken_of(reference):
+    return gigatoken_encoder(plain_definition(definition_of(reference)))
+
+
 @pytest.fixture(scope="module")
 def tiny(tiny_tokenizer):
     return load_reference(str(tiny_tokenizer[0]))
@@ -47,7 +52,7 @@ def tiny(tiny_tokenizer):
 
 @pytest.fixture(scope="module")
 def tiny_gigatoken(tiny):
-    return gigatoken_encoder(plain_definition(tiny))
+    return gigatoken_of(tiny)
 
 
 @pytest.fixture(scope="module")
@@ -194,9 +199,9 @@ def test_keep_tokenizer__what_the_decoder_undoes_is_no_change(kind, tmp_path):
 
 
 def test_chosen_engine__reference_is_not_questioned(tiny):
-    assert chosen_engine(tiny, "reference", PROBES) == "reference"
+    assert chosen_engine(tiny, "reference", PROBES, definition_of(tiny)) == "reference"
     for wanted in ("auto", "gigatoken"):
-        assert chosen_engine(tiny, wanted, PROBES) == "gigatoken"
+        assert chosen_engine(tiny, wanted, PROBES, definition_of(tiny)) == "gigatoken"
 
 
 @settings(max_examples=200)
@@ -297,14 +302,14 @@ def test_first_difference__finds_a_text_cut_short(tiny):
 def test_end_of_text_of__refuses_what_cannot_end_a_text(tmp_path, options, wanted, expected):
     reference = load_reference(word_level(tmp_path / "t", WORDS, **options))
     with pytest.raises(ValueError, match=rf"tokenizer\.end_of_text: .*{expected}"):
-        end_of_text_of(reference, wanted)
+        end_of_text_of(reference, wanted, reference.get_vocab())
 
 
 def test_end_of_text_of__is_the_eos_token_or_the_special_token_named(tmp_path):
     source = word_level(tmp_path / "t", WORDS, eos_token="<eos>")
     reference = load_reference(source)
-    assert end_of_text_of(reference, "auto") == ("<eos>", 1)
-    assert end_of_text_of(reference, "<unk>") == ("<unk>", 0)
+    assert end_of_text_of(reference, "auto", reference.get_vocab()) == ("<eos>", 1)
+    assert end_of_text_of(reference, "<unk>", reference.get_vocab()) == ("<unk>", 0)
 
 
 def test_load_reference__of_an_empty_folder_says_what_to_give(tmp_path):
@@ -324,30 +329,31 @@ def real(request):
 def test_real_tokenizers__ids_are_the_published_ones(real):
     name, reference = real
     expected = {"qwen3": [9707, 11, 1879, 0], "gpt2": [15496, 11, 995, 0]}[name]
-    for encode in (gigatoken_encoder(plain_definition(reference)), reference_encoder(reference)):
+    for encode in (
+        gigatoken_of(reference),
+        reference_encoder(reference),
+    ):
         assert rows(encode([b"Hello, world!"])) == [expected]
 
 
 @pytest.mark.parametrize("literal", ["<|endoftext|>", "<|im_end|>"])
 def test_real_tokenizers__a_literal_control_token_is_text(real, literal):
     _, reference = real
-    (ids,) = rows(gigatoken_encoder(plain_definition(reference))(utf8([f"a {literal}b"])))
+    (ids,) = rows(gigatoken_of(reference)(utf8([f"a {literal}b"])))
     assert not set(ids) & set(reference.all_special_ids)
     assert reference.decode(ids) == f"a {literal}b"
 
 
 def test_real_tokenizers__an_added_token_that_is_not_special_stays_one(real):
     name, reference = real
-    (ids,) = rows(gigatoken_encoder(plain_definition(reference))([b"<think>"]))
+    (ids,) = rows(gigatoken_of(reference)([b"<think>"]))
     assert ids == [151667] if name == "qwen3" else len(ids) > 1
 
 
 def test_real_tokenizers__gigatoken_gives_the_reference_ids(real):
     _, reference = real
-    assert (
-        first_difference(reference, gigatoken_encoder(plain_definition(reference)), PROBES) is None
-    )
-    assert chosen_engine(reference, "auto", PROBES) == "gigatoken"
+    assert first_difference(reference, gigatoken_of(reference), PROBES) is None
+    assert chosen_engine(reference, "auto", PROBES, definition_of(reference)) == "gigatoken"
 
 
 def test_real_tokenizers__kept_ones_are_light_lossless_and_equal(real, tmp_path):

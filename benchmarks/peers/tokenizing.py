@@ -19,10 +19,17 @@ def tell(ids) -> dict:
 
 
 def corpusmill(given) -> Work:
-    from corpusmill.tokenizers import gigatoken_encoder, load_reference, plain_definition
+    from corpusmill.tokenizers import (
+        definition_of,
+        gigatoken_encoder,
+        load_reference,
+        plain_definition,
+    )
 
     texts = texts_of(given.corpus, int(given.bytes))
-    encode = gigatoken_encoder(plain_definition(load_reference(str(given.tokenizer))))
+    encode = gigatoken_encoder(
+        plain_definition(definition_of(load_reference(str(given.tokenizer))))
+    )
     # Text by text, as the step goes through a shard: their bytes are not held all at once.
     return Work(lambda: [encode([text.encode()])[0] for text in texts], size_of(texts), tell)
 
