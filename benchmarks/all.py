@@ -17,12 +17,12 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # the checkout, as rules/com
 from benchmarks.make_corpus import default_source, make_corpus
 from benchmarks.measuring import ROOT, parser
 from benchmarks.run_folder import RunFolder
-from corpusmill.demo import make_demo
-from corpusmill.demo_files import FILES
-from corpusmill.progress import Phase
-from corpusmill.readers import read_records
-from corpusmill.records import Record
-from corpusmill.tokenizer_folder import train_tokenizer
+from corpusmill.demo.corpus import make_demo
+from corpusmill.demo.files import FILES
+from corpusmill.run.progress import Phase
+from corpusmill.text.readers import read_records
+from corpusmill.text.records import Record
+from corpusmill.tokens.tokenizer_folder import train_tokenizer
 
 PEER_SHARDS = 8  # datatrove works on one task per shard
 TRAINED_VOCABULARY = 16384

@@ -19,8 +19,8 @@ from benchmarks.measuring import parser
 from benchmarks.run_folder import RunFolder
 from benchmarks.watching import watched
 from benchmarks.workflow import snakemake
-from corpusmill.config import fractions
-from corpusmill.plan import InputFile, Part, shard_counts
+from corpusmill.run.config import fractions
+from corpusmill.run.plan import InputFile, Part, shard_counts
 
 LEAST_BYTES = 65536  # what the schema allows for part_bytes and shard_bytes
 SPLITS = {"splits": {"validation": 0.005, "test": 0.005}}

@@ -37,11 +37,11 @@ from benchmarks.measuring import parser
 from benchmarks.run_folder import RunFolder
 from benchmarks.watching import MEMORY, Watched, watched
 from benchmarks.workflow import snakemake, warm_up
-from corpusmill.document_ids import ROW_BITS
-from corpusmill.progress import Phase
-from corpusmill.readers import read_records
-from corpusmill.records import Record
-from corpusmill.texts import TextPart
+from corpusmill.documents.ids import ROW_BITS
+from corpusmill.run.progress import Phase
+from corpusmill.text.parts import TextPart
+from corpusmill.text.readers import read_records
+from corpusmill.text.records import Record
 
 SHINGLE_CHARS = 13
 BY_SKETCH = {"method": "sketch", "resolve": "component", "candidates": "all"}

@@ -34,15 +34,15 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # the checkout, as rules/com
 
 from benchmarks.measuring import memory_mb, parser
 from benchmarks.run_folder import RunFolder
-from corpusmill.arrays import save_array
-from corpusmill.buckets import bucket_count
-from corpusmill.document_ids import ROW_BITS, keyed_hash, mixed
-from corpusmill.edges import edges_from
-from corpusmill.fates import KEPT
-from corpusmill.files import load_json, save_json
-from corpusmill.lsh import sorted_bands, sorted_digests
-from corpusmill.order import Preference
-from corpusmill.tables import save_table
+from corpusmill.dedup.edges import edges_from
+from corpusmill.dedup.lsh import sorted_bands, sorted_digests
+from corpusmill.dedup.order import Preference
+from corpusmill.documents.fates import KEPT
+from corpusmill.documents.ids import ROW_BITS, keyed_hash, mixed
+from corpusmill.storage.arrays import save_array
+from corpusmill.storage.buckets import bucket_count
+from corpusmill.storage.files import load_json, save_json
+from corpusmill.storage.tables import save_table
 from scripts.group import group
 from scripts.pair import pair
 

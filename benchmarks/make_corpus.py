@@ -25,11 +25,11 @@ import zstandard
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the checkout, as rules/common.smk does
 
-from corpusmill.demo import make_demo
-from corpusmill.files import file_sha256, load_json, replacing, save_json
-from corpusmill.progress import Phase
-from corpusmill.readers import read_records
-from corpusmill.records import FORMATS, Record
+from corpusmill.demo.corpus import make_demo
+from corpusmill.run.progress import Phase
+from corpusmill.storage.files import file_sha256, load_json, replacing, save_json
+from corpusmill.text.readers import read_records
+from corpusmill.text.records import FORMATS, Record
 
 SHARD_BYTES = 64_000_000
 MOST_ORIGINAL_BYTES = 200_000_000  # held in memory, in pieces; more changes little

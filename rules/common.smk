@@ -33,9 +33,9 @@ JOB_ENVIRONMENT = {
 }
 os.environ.update(JOB_ENVIRONMENT)
 
-from corpusmill import plan as planning
-from corpusmill.code_digest import code_digest as digest_of_code
-from corpusmill.config import (
+from corpusmill.run import plan as planning
+from corpusmill.run.code_digest import code_digest as digest_of_code
+from corpusmill.run.config import (
     band_setting,
     check_config,
     fractions,
@@ -43,11 +43,11 @@ from corpusmill.config import (
     refuse_config_without_sources,
     text_field,
 )
-from corpusmill.demo_files import EVALUATION_FILES, FILES as DEMO_FILES
-from corpusmill.fates import SPLITS
-from corpusmill.files import load_json
-from corpusmill.buckets import bucket_count
-from corpusmill import run_record
+from corpusmill.demo.files import EVALUATION_FILES, FILES as DEMO_FILES
+from corpusmill.documents.fates import SPLITS
+from corpusmill.storage.files import load_json
+from corpusmill.storage.buckets import bucket_count
+from corpusmill.run import record as run_record
 
 DEMO = "results/demo"
 
@@ -102,7 +102,7 @@ def started_tokenizer_check():
         return None
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     check = subprocess.Popen(
-        [sys.executable, "-P", "-m", "corpusmill.tokenizer_check", folder],
+        [sys.executable, "-P", "-m", "corpusmill.tokens.tokenizer_check", folder],
         env=os.environ | {"PYTHONPATH": path},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
@@ -264,7 +264,7 @@ def of_sources(key, default):
 
 
 def preference():
-    """Which of the documents that are alike is kept; see corpusmill/order.py."""
+    """Which of the documents that are alike is kept; see corpusmill/dedup/order.py."""
     generations = [part.generation for part in PARTS]
     return {
         "priority": of_sources("priority", None),

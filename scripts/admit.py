@@ -5,9 +5,9 @@ import logging
 from collections.abc import Iterator
 from pathlib import Path
 
-from corpusmill.accounts import added
-from corpusmill.files import load_json, save_json
-from corpusmill.job import this_job
+from corpusmill.documents.accounts import added
+from corpusmill.run.job import this_job
+from corpusmill.storage.files import load_json, save_json
 
 SHOW = 10
 

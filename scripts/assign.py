@@ -7,16 +7,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from corpusmill.arrays import load_array, save_array
-from corpusmill.decisions import copies_of, splits_of
-from corpusmill.document_ids import ROW_BITS, ROW_MASK, ids_of_part
-from corpusmill.edges import DROPPED, STAGES, place_of
-from corpusmill.fates import DUPLICATE, KEPT, NAMES, NOT_SAMPLED
-from corpusmill.files import file_sha256, load_json, replacing, save_json
-from corpusmill.holdout import WHOLE, gathered
-from corpusmill.job import this_job
-from corpusmill.preferences import counted_kinds, kinds_of
-from corpusmill.tables import load_column, load_labels, load_notes, load_table, save_table
+from corpusmill.dedup.edges import DROPPED, STAGES, place_of
+from corpusmill.dedup.preferences import counted_kinds, kinds_of
+from corpusmill.documents.decisions import copies_of, splits_of
+from corpusmill.documents.fates import DUPLICATE, KEPT, NAMES, NOT_SAMPLED
+from corpusmill.documents.ids import ROW_BITS, ROW_MASK, ids_of_part
+from corpusmill.run.job import this_job
+from corpusmill.storage.arrays import load_array, save_array
+from corpusmill.storage.files import file_sha256, load_json, replacing, save_json
+from corpusmill.storage.tables import load_column, load_labels, load_notes, load_table, save_table
+from corpusmill.text.holdout import WHOLE, gathered
 
 
 def dropped_of_part(resolved: Path, part: int) -> np.ndarray:

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import numpy as np
 
-from corpusmill.arrays import load_array
-from corpusmill.fates import KEPT
-from corpusmill.files import file_sha256, save_json
-from corpusmill.job import this_job
-from corpusmill.lsh import sorted_bands, sorted_digests
-from corpusmill.progress import phase
-from corpusmill.sketches import have_shingles
-from corpusmill.tables import load_table
+from corpusmill.dedup.lsh import sorted_bands, sorted_digests
+from corpusmill.dedup.sketches import have_shingles
+from corpusmill.documents.fates import KEPT
+from corpusmill.run.job import this_job
+from corpusmill.run.progress import phase
+from corpusmill.storage.arrays import load_array
+from corpusmill.storage.files import file_sha256, save_json
+from corpusmill.storage.tables import load_table
 
 
 def band(

@@ -7,14 +7,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from corpusmill.arrays import save_array
-from corpusmill.document_ids import ROW_MASK
-from corpusmill.files import load_json, replacing, save_json
-from corpusmill.holdout import WHOLE
-from corpusmill.job import this_job
-from corpusmill.progress import phase
-from corpusmill.spans import cut_out, repeats_of_part, whole_digests
-from corpusmill.texts import SCHEMA, TextColumn, TextPart, new_part
+from corpusmill.documents.ids import ROW_MASK
+from corpusmill.run.job import this_job
+from corpusmill.run.progress import phase
+from corpusmill.storage.arrays import save_array
+from corpusmill.storage.files import load_json, replacing, save_json
+from corpusmill.text.columns import TextColumn
+from corpusmill.text.holdout import WHOLE
+from corpusmill.text.parts import SCHEMA, TextPart, new_part
+from corpusmill.text.spans import cut_out, repeats_of_part, whole_digests
 
 RECORD = pa.schema([(name, pa.uint64()) for name in ("id", "start", "end", "key", "first")])
 

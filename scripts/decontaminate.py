@@ -5,13 +5,13 @@ from pathlib import Path
 
 import numpy as np
 
-from corpusmill.arrays import load_array, save_array
-from corpusmill.document_ids import ids_of_part
-from corpusmill.fates import KEPT
-from corpusmill.holdout import MARK, WHOLE, matches
-from corpusmill.job import this_job
-from corpusmill.progress import phase
-from corpusmill.tables import load_table
+from corpusmill.documents.fates import KEPT
+from corpusmill.documents.ids import ids_of_part
+from corpusmill.run.job import this_job
+from corpusmill.run.progress import phase
+from corpusmill.storage.arrays import load_array, save_array
+from corpusmill.storage.tables import load_table
+from corpusmill.text.holdout import MARK, WHOLE, matches
 
 
 def decontaminate(

@@ -3,8 +3,8 @@
 import logging
 from pathlib import Path
 
-from corpusmill.demo import make_demo
-from corpusmill.job import this_job
+from corpusmill.demo.corpus import make_demo
+from corpusmill.run.job import this_job
 
 
 def demo(folder: Path) -> None:

@@ -7,13 +7,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from corpusmill.files import replacing
-from corpusmill.job import this_job
-from corpusmill.losses import LossCounter
-from corpusmill.progress import phase
-from corpusmill.shards import COLUMNS, read_columns
-from corpusmill.token_shards import TokenShardWriter, with_ends
-from corpusmill.tokenizers import Setting, encoder_of
+from corpusmill.run.job import this_job
+from corpusmill.run.progress import phase
+from corpusmill.shuffle.shards import COLUMNS, read_columns
+from corpusmill.storage.files import replacing
+from corpusmill.tokens.losses import LossCounter
+from corpusmill.tokens.token_shards import TokenShardWriter, with_ends
+from corpusmill.tokens.tokenizers import Setting, encoder_of
 
 
 def encode(text: Path, folder: Path, bin: Path, idx: Path, facts: Path, placements: Path) -> None:

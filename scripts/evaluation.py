@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 
-from corpusmill.arrays import save_array
-from corpusmill.holdout import EVALUATION, gathered
-from corpusmill.job import this_job
-from corpusmill.normalization import normalizer
-from corpusmill.progress import phase
-from corpusmill.readers import read_records, refuse_changed
-from corpusmill.records import Malformed
+from corpusmill.run.job import this_job
+from corpusmill.run.progress import phase
+from corpusmill.storage.arrays import save_array
+from corpusmill.text.holdout import EVALUATION, gathered
+from corpusmill.text.normalization import normalizer
+from corpusmill.text.readers import read_records, refuse_changed
+from corpusmill.text.records import Malformed
 
 
 def evaluation(files: list[dict], most: dict[str, float], mode: str, held_out: Path) -> None:

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import numpy as np
 
-from corpusmill.arrays import load_array, save_array
-from corpusmill.document_ids import ROW_BITS, dense_numbers, ids_of_part
-from corpusmill.edges import edges_from
-from corpusmill.extracts import write_extract
-from corpusmill.files import file_sha256, load_json, replacing, save_json
-from corpusmill.job import this_job
-from corpusmill.order import Preference, order_of_part
-from corpusmill.progress import phase
+from corpusmill.dedup.edges import edges_from
+from corpusmill.dedup.extracts import write_extract
+from corpusmill.dedup.order import Preference, order_of_part
+from corpusmill.documents.ids import ROW_BITS, dense_numbers, ids_of_part
+from corpusmill.run.job import this_job
+from corpusmill.run.progress import phase
+from corpusmill.storage.arrays import load_array, save_array
+from corpusmill.storage.files import file_sha256, load_json, replacing, save_json
 
 
 def extract(

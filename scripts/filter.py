@@ -5,14 +5,15 @@ from pathlib import Path
 
 import numpy as np
 
-from corpusmill.fates import EMPTY, KEPT, TOO_SHORT
-from corpusmill.job import this_job
+from corpusmill.dedup.preferences import Preferences
+from corpusmill.documents.fates import EMPTY, KEPT, TOO_SHORT
 from corpusmill.kernels.clean import count_cleaned
-from corpusmill.preferences import Preferences
-from corpusmill.progress import phase
-from corpusmill.tables import save_table
-from corpusmill.texts import TextColumn, TextPart
-from corpusmill.unicode_tables import character_table
+from corpusmill.run.job import this_job
+from corpusmill.run.progress import phase
+from corpusmill.storage.tables import save_table
+from corpusmill.text.columns import TextColumn
+from corpusmill.text.parts import TextPart
+from corpusmill.text.unicode_tables import character_table
 
 
 def filter(text: Path, min_chars: int, prefer: dict, verdicts: Path) -> None:

@@ -8,12 +8,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from corpusmill.files import load_json, replacing, save_json
-from corpusmill.job import this_job
-from corpusmill.progress import phase
-from corpusmill.scattering import SCHEMA, read_scattered
-from corpusmill.shards import write_shard
-from corpusmill.targets import first_targets
+from corpusmill.run.job import this_job
+from corpusmill.run.progress import phase
+from corpusmill.shuffle.scattering import SCHEMA, read_scattered
+from corpusmill.shuffle.shards import write_shard
+from corpusmill.shuffle.targets import first_targets
+from corpusmill.storage.files import load_json, replacing, save_json
 
 
 def gather(

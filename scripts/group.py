@@ -6,13 +6,13 @@ from pathlib import Path
 
 import numpy as np
 
-from corpusmill.arrays import array_writer, save_array
-from corpusmill.components import ENGINES, bins_of, document_blocks, paired
-from corpusmill.document_ids import dense_numbers, starts_of_parts
-from corpusmill.edges import certain_matches, edge_blocks, undecided
-from corpusmill.files import load_json
-from corpusmill.job import this_job
-from corpusmill.progress import phase
+from corpusmill.dedup.components import ENGINES, bins_of, document_blocks, paired
+from corpusmill.dedup.edges import certain_matches, edge_blocks, undecided
+from corpusmill.documents.ids import dense_numbers, starts_of_parts
+from corpusmill.run.job import this_job
+from corpusmill.run.progress import phase
+from corpusmill.storage.arrays import array_writer, save_array
+from corpusmill.storage.files import load_json
 
 
 def group(

@@ -5,9 +5,9 @@ import logging
 from collections import Counter
 from pathlib import Path
 
-from corpusmill.files import load_json, save_json
-from corpusmill.job import this_job
-from corpusmill.mixed_kinds import refuse_mixed
+from corpusmill.dedup.mixed_kinds import refuse_mixed
+from corpusmill.run.job import this_job
+from corpusmill.storage.files import load_json, save_json
 
 SHOWN_GROUPS = 10
 

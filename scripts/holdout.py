@@ -3,10 +3,10 @@
 import logging
 from pathlib import Path
 
-from corpusmill.arrays import load_array, save_array
-from corpusmill.files import load_json
-from corpusmill.holdout import gathered
-from corpusmill.job import this_job
+from corpusmill.run.job import this_job
+from corpusmill.storage.arrays import load_array, save_array
+from corpusmill.storage.files import load_json
+from corpusmill.text.holdout import gathered
 
 
 def holdout(listing: Path, evaluation: Path, held_out: Path) -> None:

@@ -3,9 +3,9 @@
 import logging
 from pathlib import Path
 
-from corpusmill.files import READ_BYTES, DigestingFile, load_json, replacing, save_json
-from corpusmill.job import this_job
-from corpusmill.progress import phase
+from corpusmill.run.job import this_job
+from corpusmill.run.progress import phase
+from corpusmill.storage.files import READ_BYTES, DigestingFile, load_json, replacing, save_json
 
 
 def join(bins: list[Path], shard_facts: list[Path], joined: Path, facts: Path) -> None:

@@ -9,16 +9,24 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from corpusmill.accounts import imbalances
-from corpusmill.arrays import load_array
-from corpusmill.document_ids import ids_of_part
-from corpusmill.edges import STAGES
-from corpusmill.fates import CONTAMINATED, DUPLICATE, KEPT, MALFORMED, NAMES, SPLITS, TOO_SHORT
-from corpusmill.files import load_json, replacing, save_json
-from corpusmill.holdout import ORIGINS, marks_of_part
-from corpusmill.job import this_job
-from corpusmill.tables import load_table
-from corpusmill.texts import TextPart
+from corpusmill.dedup.edges import STAGES
+from corpusmill.documents.accounts import imbalances
+from corpusmill.documents.fates import (
+    CONTAMINATED,
+    DUPLICATE,
+    KEPT,
+    MALFORMED,
+    NAMES,
+    SPLITS,
+    TOO_SHORT,
+)
+from corpusmill.documents.ids import ids_of_part
+from corpusmill.run.job import this_job
+from corpusmill.storage.arrays import load_array
+from corpusmill.storage.files import load_json, replacing, save_json
+from corpusmill.storage.tables import load_table
+from corpusmill.text.holdout import ORIGINS, marks_of_part
+from corpusmill.text.parts import TextPart
 
 SCHEMA = pa.schema(
     [

@@ -5,12 +5,12 @@ import pickle
 import sys
 from pathlib import Path
 
-from corpusmill.accounts import balanced_account
-from corpusmill.files import file_sha256, load_json, replacing, save_json
-from corpusmill.job import this_job
-from corpusmill.losses import too_many_losses
-from corpusmill.run_record import Made, foreign_files, load_record, stale_files
-from corpusmill.tokenizers import Setting
+from corpusmill.documents.accounts import balanced_account
+from corpusmill.run.job import this_job
+from corpusmill.run.record import Made, foreign_files, load_record, stale_files
+from corpusmill.storage.files import file_sha256, load_json, replacing, save_json
+from corpusmill.tokens.losses import too_many_losses
+from corpusmill.tokens.tokenizers import Setting
 
 SHOW = 10  # foreign files that are named on the terminal; the log names all
 

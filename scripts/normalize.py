@@ -6,13 +6,13 @@ import os
 from collections import Counter
 from pathlib import Path
 
-from corpusmill.files import replacing, save_json
-from corpusmill.job import this_job
-from corpusmill.normalization import normalizer
-from corpusmill.progress import phase
-from corpusmill.readers import read_records, refuse_changed
-from corpusmill.records import Malformed
-from corpusmill.texts import TextWriter
+from corpusmill.run.job import this_job
+from corpusmill.run.progress import phase
+from corpusmill.storage.files import replacing, save_json
+from corpusmill.text.normalization import normalizer
+from corpusmill.text.parts import TextWriter
+from corpusmill.text.readers import read_records, refuse_changed
+from corpusmill.text.records import Malformed
 
 SAY_FIRST = 20  # malformed records named in the log; all are in the quarantine file
 

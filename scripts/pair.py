@@ -5,15 +5,15 @@ from pathlib import Path
 
 import numpy as np
 
-from corpusmill.arrays import save_array
-from corpusmill.buckets import bucket_slices
-from corpusmill.candidates import Corpus, identical_edges, same_key_edges, similar_edges
-from corpusmill.edges import EDGE, IDENTICAL, certain_matches
-from corpusmill.files import load_json, save_json
-from corpusmill.job import this_job
-from corpusmill.lsh import Bands, bounded_slices
-from corpusmill.order import Preference
-from corpusmill.progress import phase
+from corpusmill.dedup.candidates import Corpus, identical_edges, same_key_edges, similar_edges
+from corpusmill.dedup.edges import EDGE, IDENTICAL, certain_matches
+from corpusmill.dedup.lsh import Bands, bounded_slices
+from corpusmill.dedup.order import Preference
+from corpusmill.run.job import this_job
+from corpusmill.run.progress import phase
+from corpusmill.storage.arrays import save_array
+from corpusmill.storage.buckets import bucket_slices
+from corpusmill.storage.files import load_json, save_json
 
 
 def pair(

@@ -3,8 +3,8 @@
 import logging
 from pathlib import Path
 
-from corpusmill.files import replacing
-from corpusmill.job import this_job
+from corpusmill.run.job import this_job
+from corpusmill.storage.files import replacing
 
 
 def plan(lines: list[str], parts: Path) -> None:

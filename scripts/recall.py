@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from corpusmill.files import save_json
-from corpusmill.job import this_job
+from corpusmill.run.job import this_job
+from corpusmill.storage.files import save_json
 
 STEPS = [0.0, 0.6, 0.7, 0.8, 0.9, 0.95]
 """Lower ends of the Jaccard ranges that recall is told for."""

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import numpy as np
 
-from corpusmill.arrays import save_array
-from corpusmill.buckets import bucket_slices
-from corpusmill.files import file_sha256, load_json, save_json
-from corpusmill.job import this_job
-from corpusmill.progress import phase
-from corpusmill.spans import Spans, bounded_slices, by_place, repeats_of_slice
+from corpusmill.run.job import this_job
+from corpusmill.run.progress import phase
+from corpusmill.storage.arrays import save_array
+from corpusmill.storage.buckets import bucket_slices
+from corpusmill.storage.files import file_sha256, load_json, save_json
+from corpusmill.text.spans import Spans, bounded_slices, by_place, repeats_of_slice
 
 
 def repeat(

@@ -3,18 +3,18 @@
 import logging
 from pathlib import Path
 
-from corpusmill.arrays import save_array
-from corpusmill.clusters import largest_groups
-from corpusmill.edges import certain_matches
-from corpusmill.extracts import read_extract
-from corpusmill.files import file_sha256, load_json, save_json
-from corpusmill.job import this_job
-from corpusmill.resolution import (
+from corpusmill.dedup.edges import certain_matches
+from corpusmill.dedup.extracts import read_extract
+from corpusmill.dedup.group_reports import largest_groups
+from corpusmill.dedup.resolution import (
     RESOLUTIONS,
     Setting,
     dropped_documents,
     graph_of,
 )
+from corpusmill.run.job import this_job
+from corpusmill.storage.arrays import save_array
+from corpusmill.storage.files import file_sha256, load_json, save_json
 
 
 def resolve(

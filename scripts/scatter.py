@@ -6,16 +6,17 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from corpusmill.arrays import load_array
-from corpusmill.document_ids import ids_of_part
-from corpusmill.files import file_sha256, save_json
-from corpusmill.holdout import marks_of_part
-from corpusmill.job import this_job
-from corpusmill.progress import phase
-from corpusmill.scattering import SCHEMA, write_scattered
-from corpusmill.tables import load_table
-from corpusmill.targets import emissions, first_targets
-from corpusmill.texts import TextPart, TextRows, string_array
+from corpusmill.documents.ids import ids_of_part
+from corpusmill.run.job import this_job
+from corpusmill.run.progress import phase
+from corpusmill.shuffle.scattering import SCHEMA, write_scattered
+from corpusmill.shuffle.targets import emissions, first_targets
+from corpusmill.storage.arrays import load_array
+from corpusmill.storage.files import file_sha256, save_json
+from corpusmill.storage.tables import load_table
+from corpusmill.text.columns import TextRows, string_array
+from corpusmill.text.holdout import marks_of_part
+from corpusmill.text.parts import TextPart
 
 
 def scatter(

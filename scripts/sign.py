@@ -1,27 +1,17 @@
 """Compute the MinHash sketch and the SHA-256 of every document in one part."""
 
-import hashlib
-import itertools
 import logging
 from pathlib import Path
 
 import numpy as np
 
-from corpusmill.arrays import array_writer
-from corpusmill.job import this_job
-from corpusmill.minhash import MinHasher
-from corpusmill.progress import phase
-from corpusmill.texts import TextColumn, TextPart
-
-
-def digests_of(texts: TextColumn) -> np.ndarray:
-    """uint8 (documents, 32): the SHA-256 of each text's UTF-8 bytes."""
-    data = memoryview(texts.data)
-    bounds = texts.offsets.tolist()
-    found = b"".join(
-        hashlib.sha256(data[start:stop]).digest() for start, stop in itertools.pairwise(bounds)
-    )
-    return np.frombuffer(found, np.uint8).reshape(-1, 32)
+from corpusmill.dedup.minhash import MinHasher
+from corpusmill.run.job import this_job
+from corpusmill.run.progress import phase
+from corpusmill.storage.arrays import array_writer
+from corpusmill.text.columns import TextColumn
+from corpusmill.text.digests import digests_of
+from corpusmill.text.parts import TextPart
 
 
 def sign(text: Path, hasher: MinHasher, signatures: Path, digests: Path) -> None:

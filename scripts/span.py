@@ -5,12 +5,13 @@ from pathlib import Path
 
 import numpy as np
 
-from corpusmill.document_ids import ROW_BITS
-from corpusmill.files import file_sha256, save_json
-from corpusmill.job import this_job
-from corpusmill.progress import phase
-from corpusmill.spans import save_spans, spans_of, units_of
-from corpusmill.texts import TextColumn, TextPart
+from corpusmill.documents.ids import ROW_BITS
+from corpusmill.run.job import this_job
+from corpusmill.run.progress import phase
+from corpusmill.storage.files import file_sha256, save_json
+from corpusmill.text.columns import TextColumn
+from corpusmill.text.parts import TextPart
+from corpusmill.text.spans import save_spans, spans_of, units_of
 
 
 def span(

@@ -9,11 +9,11 @@ from collections import Counter
 from pathlib import Path
 
 import corpusmill
-from corpusmill import run_record
-from corpusmill.accounts import balanced_account, funnel, losses_in_words, table
-from corpusmill.cross_checks import contradictions
-from corpusmill.files import load_json, replacing, save_json
-from corpusmill.job import this_job
+from corpusmill.documents.accounts import balanced_account, funnel, losses_in_words, table
+from corpusmill.documents.cross_checks import contradictions
+from corpusmill.run import record as run_record
+from corpusmill.run.job import this_job
+from corpusmill.storage.files import load_json, replacing, save_json
 
 PACKAGES = ["snakemake", "numpy", "numba", "pyarrow", "zstandard", "msgspec", "datasketch",
             "transformers", "tokenizers", "gigatoken"]  # fmt: skip

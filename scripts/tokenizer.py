@@ -4,10 +4,10 @@ import logging
 import tempfile
 from pathlib import Path
 
-from corpusmill.job import this_job
-from corpusmill.progress import phase
-from corpusmill.shards import read_shard
-from corpusmill.tokenizer_folder import keep_tokenizer, train_tokenizer
+from corpusmill.run.job import this_job
+from corpusmill.run.progress import phase
+from corpusmill.shuffle.shards import read_shard
+from corpusmill.tokens.tokenizer_folder import keep_tokenizer, train_tokenizer
 
 TRAIN_CHARS = 20_000_000  # the first shard is a random sample of the corpus; more changes little
 

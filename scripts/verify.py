@@ -3,10 +3,11 @@
 import logging
 from pathlib import Path
 
-from corpusmill.files import load_json, replacing, save_json
-from corpusmill.job import this_job
-from corpusmill.tokenizers import Setting, load_kept
-from corpusmill.verification import placement_faults, shard_faults
+from corpusmill.run.job import this_job
+from corpusmill.run.progress import phase
+from corpusmill.storage.files import load_json, replacing, save_json
+from corpusmill.tokens.tokenizers import Setting, load_kept
+from corpusmill.tokens.verification import placement_faults, shard_faults
 
 
 def verify(
@@ -22,7 +23,10 @@ def verify(
 ) -> None:
     setting = Setting.load(folder)
     reference = load_kept(folder, setting)
-    faults, samples = shard_faults(text, text_facts, bin, idx, facts, reference, setting)
+    with phase("reading the text shard", text.stat().st_size) as progress:
+        faults, samples = shard_faults(
+            text, text_facts, bin, idx, facts, reference, setting, progress
+        )
     if not faults:
         faults = list(placement_faults(placements, bin, idx, facts))
     if faults:

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from corpusmill.progress import Phase
-from corpusmill.readers import read_records
-from corpusmill.tokenizer_folder import keep_tokenizer, train_tokenizer
-from corpusmill.tokenizers import Setting
+from corpusmill.run.progress import Phase
+from corpusmill.text.readers import read_records
+from corpusmill.tokens.tokenizer_folder import keep_tokenizer, train_tokenizer
+from corpusmill.tokens.tokenizers import Setting
 
 ROOT = Path(__file__).parent.parent
 

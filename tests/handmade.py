@@ -6,14 +6,15 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from corpusmill.arrays import save_array
-from corpusmill.candidates import Corpus
-from corpusmill.edges import EDGE
-from corpusmill.extracts import Extract
-from corpusmill.lsh import Bands, sorted_bands, sorted_digests
-from corpusmill.order import Order
-from corpusmill.tables import save_table
-from corpusmill.texts import TextColumn, TextWriter, string_array
+from corpusmill.dedup.candidates import Corpus
+from corpusmill.dedup.edges import EDGE
+from corpusmill.dedup.extracts import Extract
+from corpusmill.dedup.lsh import Bands, sorted_bands, sorted_digests
+from corpusmill.dedup.order import Order
+from corpusmill.storage.arrays import save_array
+from corpusmill.storage.tables import save_table
+from corpusmill.text.columns import TextColumn, string_array
+from corpusmill.text.parts import TextWriter
 
 
 def edge_array(edges: list[tuple[int, int, int]]) -> np.ndarray:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from corpusmill.accounts import (
+from corpusmill.documents.accounts import (
     added,
     funnel,
     imbalances,
@@ -15,8 +15,8 @@ from corpusmill.accounts import (
     table,
     tokenization,
 )
-from corpusmill.fates import DROPPED
-from corpusmill.files import save_json
+from corpusmill.documents.fates import DROPPED
+from corpusmill.storage.files import save_json
 
 BALANCED = Counter(
     documents=20, kept=9, malformed=1, empty=2, too_short=3, duplicate=4, contaminated=1,

@@ -20,10 +20,10 @@ from benchmarks.make_corpus import Corpus, Originals, pieces_of
 from benchmarks.measuring import timed
 from benchmarks.run_folder import summary
 from benchmarks.workflow import Job, running
-from corpusmill.config import fractions
-from corpusmill.plan import InputFile, Part, shard_counts
-from corpusmill.progress import Phase
-from corpusmill.readers import read_records
+from corpusmill.run.config import fractions
+from corpusmill.run.plan import InputFile, Part, shard_counts
+from corpusmill.run.progress import Phase
+from corpusmill.text.readers import read_records
 
 
 @pytest.fixture(scope="module")

@@ -8,9 +8,9 @@ from handmade import extract_by_hand
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpusmill.clusters import LARGEST, SAMPLED_PAIRS, largest_groups
-from corpusmill.edges import IDENTICAL, SAME_KEY, STAGES
-from corpusmill.resolution import RESOLUTIONS, Setting, dropped_documents, graph_of
+from corpusmill.dedup.edges import IDENTICAL, SAME_KEY, STAGES
+from corpusmill.dedup.group_reports import LARGEST, SAMPLED_PAIRS, largest_groups
+from corpusmill.dedup.resolution import RESOLUTIONS, Setting, dropped_documents, graph_of
 
 SIMILAR = 100  # of 128 values: enough
 FIRST = (0, 0, 0)

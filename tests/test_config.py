@@ -8,7 +8,7 @@ import pytest
 import yaml
 from datasketch import MinHashLSH
 
-from corpusmill.config import (
+from corpusmill.run.config import (
     RECALL,
     band_setting,
     check_config,

@@ -13,12 +13,12 @@ import pytest
 import yaml
 from workflow import ROOT, data_folder, digests, mill, summary
 
-from corpusmill.progress import Phase
-from corpusmill.shards import read_shard
-from corpusmill.streams import read_lines
-from corpusmill.tables import load_table
-from corpusmill.token_shards import TokenShard
-from corpusmill.tokenizers import load_reference, reference_ids
+from corpusmill.run.progress import Phase
+from corpusmill.shuffle.shards import read_shard
+from corpusmill.storage.streams import read_lines
+from corpusmill.storage.tables import load_table
+from corpusmill.tokens.token_shards import TokenShard
+from corpusmill.tokens.tokenizers import load_reference, reference_ids
 
 DATA = data_folder()
 pytestmark = pytest.mark.skipif(DATA is None, reason="CORPUSMILL_DATA names no folder of real text")

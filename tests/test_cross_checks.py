@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from corpusmill.cross_checks import contradictions
-from corpusmill.files import load_json, save_json
+from corpusmill.documents.cross_checks import contradictions
+from corpusmill.storage.files import load_json, save_json
 
 ACCOUNT = {
     "web": Counter(documents=10, malformed=1, too_short=2, duplicate=3, kept=4, text_bytes=900,

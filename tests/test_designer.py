@@ -16,8 +16,8 @@ import yaml
 import zstandard
 from workflow import ROOT
 
-from corpusmill.config import check_config
-from corpusmill.designer import CONFIG, check, main, parser
+from corpusmill.designer.command import CONFIG, check, main, parser
+from corpusmill.run.config import check_config
 
 CONFIG_YAML = yaml.safe_load(CONFIG.read_text("utf-8"))
 

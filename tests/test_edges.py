@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from handmade import edge_array
 
-from corpusmill.document_ids import ROW_BITS
-from corpusmill.edges import (
+from corpusmill.dedup.edges import (
     IDENTICAL,
     MISSED,
     MISTAKEN,
@@ -19,6 +18,7 @@ from corpusmill.edges import (
     edges_of,
     undecided,
 )
+from corpusmill.documents.ids import ROW_BITS
 
 
 def chance_of_fewer(matches: int, permutations: int, threshold: float) -> Fraction:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpusmill.files import DigestingFile, file_sha256, load_json, replacing, save_json
+from corpusmill.storage.files import DigestingFile, file_sha256, load_json, replacing, save_json
 
 
 def write(path, data: bytes) -> None:

@@ -20,7 +20,7 @@ from fuzz.runner import unexplained
 from fuzz.warm import warm_jobs
 from workflow import ROOT
 
-from corpusmill.config import check_config
+from corpusmill.run.config import check_config
 
 # Small ones, of which some have to be refused: a run of one part is some thirty jobs.
 SEEDS = [0, 6, 7, 8, 13, 21, 22, 26, 28, 35]

@@ -5,8 +5,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpusmill.fates import SPLITS
-from corpusmill.holdout import (
+from corpusmill.documents.fates import SPLITS
+from corpusmill.text.holdout import (
     DTYPE,
     EVALUATION,
     MARK,

@@ -61,7 +61,7 @@ def kept(source: str, folder: Path, endpoint: str) -> subprocess.CompletedProces
     """keep_tokenizer in a process of its own: the hub library reads its settings once."""
     code = (
         "import sys; from pathlib import Path\n"
-        "from corpusmill.tokenizer_folder import keep_tokenizer\n"
+        "from corpusmill.tokens.tokenizer_folder import keep_tokenizer\n"
         "print(keep_tokenizer(Path(sys.argv[1]), sys.argv[2], 'auto', 'auto'))"
     )
     environment = os.environ | {

@@ -11,7 +11,7 @@ ROOT = Path(__file__).parent.parent
 BODY = """
 import sys
 sys.path.insert(0, {root!r})
-from corpusmill.job import this_job
+from corpusmill.run.job import this_job
 with this_job() as job:
     print(job.input.many, job.output.one, job.params.weights, job.params.part, sep="\\n")
 """

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from corpusmill.json_records import LONE_SURROGATE
-from corpusmill.records import Malformed, Record
-from corpusmill.shards import Document, record_line
+from corpusmill.shuffle.shards import Document, record_line
+from corpusmill.text.json_records import LONE_SURROGATE
+from corpusmill.text.records import Malformed, Record
 
 LINE, RECORD = b'{"text":"first","n":1}', Record(1, "first", b'"n":1')
 

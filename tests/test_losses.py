@@ -11,14 +11,14 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tokenizer_kinds import EXACT, LOSSY
 
-from corpusmill.accounts import LOSS_SUMS
-from corpusmill.files import save_json
-from corpusmill.id_bytes import UNCERTAIN, IdBytes, byte_alphabet, id_bytes
-from corpusmill.losses import LossCounter, too_many_losses
-from corpusmill.shards import COLUMNS
-from corpusmill.token_shards import with_ends
-from corpusmill.tokenizer_folder import hidden_loss, keep_tokenizer
-from corpusmill.tokenizers import (
+from corpusmill.documents.accounts import LOSS_SUMS
+from corpusmill.shuffle.shards import COLUMNS
+from corpusmill.storage.files import save_json
+from corpusmill.tokens.id_bytes import UNCERTAIN, IdBytes, byte_alphabet, id_bytes
+from corpusmill.tokens.losses import LossCounter, too_many_losses
+from corpusmill.tokens.token_shards import with_ends
+from corpusmill.tokens.tokenizer_folder import hidden_loss, keep_tokenizer
+from corpusmill.tokens.tokenizers import (
     BYTES_FILE,
     Setting,
     decoded,
@@ -85,7 +85,7 @@ def test_loss_counter__equals_decoding_everything(kept, texts):
 def test_loss_counter__of_plain_documents_decodes_nothing(kind, tmp_path, monkeypatch):
     source = EXACT[kind](tmp_path / "given")
     kept = tmp_path / "kept", keep_tokenizer(tmp_path / "kept", source, "auto", "auto")
-    monkeypatch.setattr("corpusmill.losses.load_kept", None)
+    monkeypatch.setattr("corpusmill.tokens.losses.load_kept", None)
     texts = ["Hello, world!", "the miller  opened\n\n\tGröße 水車 é 😀 <|endoftext|>"]
     assert counted(kept, texts)["lost_characters"] == [0, 0]
 

@@ -10,11 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpusmill.buckets import Slice, bucket_slices
-from corpusmill.candidates import heads_of_groups, same_key_edges, star_edges
-from corpusmill.document_ids import ids_of_part
-from corpusmill.edges import SAME_KEY
-from corpusmill.lsh import (
+from corpusmill.dedup.candidates import heads_of_groups, same_key_edges, star_edges
+from corpusmill.dedup.edges import SAME_KEY
+from corpusmill.dedup.lsh import (
     INCREMENT,
     Bands,
     band_keys,
@@ -24,6 +22,8 @@ from corpusmill.lsh import (
     sorted_bands,
     sorted_digests,
 )
+from corpusmill.documents.ids import ids_of_part
+from corpusmill.storage.buckets import Slice, bucket_slices
 
 BANDS, ROWS = 3, 2
 ALL_KEYS = (0, 1 << 64)

@@ -5,8 +5,8 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
-from corpusmill.lsh_design import Setting
-from corpusmill.lsh_picture import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, Curve, picture
+from corpusmill.designer.design import Setting
+from corpusmill.designer.picture import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, Curve, picture
 
 SVG = "{http://www.w3.org/2000/svg}"
 CURVES = [Curve("mine", Setting(9, 13)), Curve("a < b & c", Setting(14, 8))]

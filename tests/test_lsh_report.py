@@ -5,10 +5,10 @@ import argparse
 import numpy as np
 import pytest
 
-from corpusmill.lsh_design import Setting, histogram
-from corpusmill.lsh_picture import Curve
-from corpusmill.lsh_report import aligned, facts, number, pairs_scale, recommendation, table
-from corpusmill.sampling import Sample
+from corpusmill.designer.design import Setting, histogram
+from corpusmill.designer.picture import Curve
+from corpusmill.designer.report import aligned, facts, number, pairs_scale, recommendation, table
+from corpusmill.designer.sampling import Sample
 
 CONFIG = {"minhash": {"permutations": 128}}
 

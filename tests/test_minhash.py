@@ -8,9 +8,10 @@ from datasketch import LeanMinHash, MinHash
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from corpusmill.dedup.minhash import NO_SHINGLE, MinHasher, permutations_of
 from corpusmill.kernels.sketch import TILE
-from corpusmill.minhash import NO_SHINGLE, MinHasher, permutations_of
-from corpusmill.texts import TextColumn, TextWriter
+from corpusmill.text.columns import TextColumn
+from corpusmill.text.parts import TextWriter
 
 SCHEMES = ["affine32", "legacy"]
 PUBLISHED = (

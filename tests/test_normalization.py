@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from corpusmill.normalization import nfc, normalizer
+from corpusmill.text.normalization import nfc, normalizer
 
 # Composed, decomposed, excluded from composition, Hangul, marks out of order, singletons.
 TRICKY = "éé\u0301\u0327\u0323Å\u212b\u0958\u0344가\u1100\u1161\u11a8ﬁ①a"

@@ -9,10 +9,10 @@ from handmade import order_rows, verdict_file
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpusmill.document_ids import ids_of_part
-from corpusmill.fates import EMPTY, KEPT, TOO_SHORT
-from corpusmill.order import Preference, best_first, order_of, order_of_part
-from corpusmill.preferences import preference_key
+from corpusmill.dedup.order import Preference, best_first, order_of, order_of_part
+from corpusmill.dedup.preferences import preference_key
+from corpusmill.documents.fates import EMPTY, KEPT, TOO_SHORT
+from corpusmill.documents.ids import ids_of_part
 
 PRIORITY = {"first": 0, "second": 7, "none": None, "unused": 0, "also_none": None}
 WEIGHTS = {"first": 1, "second": 0.5, "none": 2, "unused": 0, "also_none": 1}

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from corpusmill.records import Malformed, Record
+from corpusmill.text.records import Malformed, Record
 
 
 def parquet(**columns) -> bytes:

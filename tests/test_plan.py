@@ -4,8 +4,7 @@ import os
 
 import pytest
 
-from corpusmill.files import save_json
-from corpusmill.plan import (
+from corpusmill.run.plan import (
     EarlierPart,
     InputFile,
     Part,
@@ -16,6 +15,7 @@ from corpusmill.plan import (
     refuse_other_corpus,
     shard_counts,
 )
+from corpusmill.storage.files import save_json
 
 FRACTIONS = {"train": 0.9, "validation": 0.1, "test": 0}
 

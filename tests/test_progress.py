@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from corpusmill import progress
-from corpusmill.progress import Heartbeat, Phase, phase
+from corpusmill.run import progress
+from corpusmill.run.progress import Heartbeat, Phase, phase
 
 
 @pytest.mark.parametrize(

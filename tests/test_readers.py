@@ -8,10 +8,10 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpusmill import streams
-from corpusmill.progress import Phase
-from corpusmill.readers import read_records
-from corpusmill.records import Record, format_of
+from corpusmill.run.progress import Phase
+from corpusmill.storage import streams
+from corpusmill.text.readers import read_records
+from corpusmill.text.records import Record, format_of
 
 LINES = [b'{"text":"first","n":1}', b'{"text":"","n":2}', '{"text":"水 😀"}'.encode()]
 PLAIN = b"".join(line + b"\n" for line in LINES)

@@ -9,7 +9,7 @@ from handmade import extract_by_hand, order_rows
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpusmill.edges import (
+from corpusmill.dedup.edges import (
     BY_BAND,
     BY_CHAIN,
     BY_DIGEST,
@@ -19,11 +19,11 @@ from corpusmill.edges import (
     IDENTICAL,
     SAME_KEY,
 )
-from corpusmill.extracts import Extract
+from corpusmill.dedup.extracts import Extract
+from corpusmill.dedup.order import REJECTED
+from corpusmill.dedup.resolution import RESOLUTIONS, Setting, dropped_documents, graph_of
 from corpusmill.kernels import similarity as kernels
-from corpusmill.order import REJECTED
-from corpusmill.resolution import RESOLUTIONS, Setting, dropped_documents, graph_of
-from corpusmill.unicode_tables import character_table
+from corpusmill.text.unicode_tables import character_table
 
 WIDTH, PERMUTATIONS = 3, 8
 HIGH = 0xFFFFFFF0 << 32
@@ -284,7 +284,7 @@ def test_resolve_kept__decides_the_same_with_room_for_any_number_of_sets(room, e
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kernels, "KEPT_SLOTS", room)
         patch.setattr(kernels, "set_of", set_of)
-        patch.setattr("corpusmill.resolution.resolve_kept", kernels.resolve_kept.py_func)
+        patch.setattr("corpusmill.dedup.resolution.resolve_kept", kernels.resolve_kept.py_func)
         got = dropped_of(extract, setting)
     assert got.tobytes() == expected.tobytes()
     assert max(kept_slots, default=0) <= room

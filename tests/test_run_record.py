@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from corpusmill import run_record
-from corpusmill.files import load_json, save_json
-from corpusmill.plan import InputFile, Part, earlier_parts, plan_lines
+from corpusmill.run import record as run_record
+from corpusmill.run.plan import InputFile, Part, earlier_parts, plan_lines
+from corpusmill.storage.files import load_json, save_json
 
 CURRENT = {"text/{}.arrow": 2, "corpus/train/{}.parquet": 1, "tokens/meta.pkl": None}
 EARLIER = {

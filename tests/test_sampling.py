@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from corpusmill.minhash import MinHasher
-from corpusmill.sampling import Sample, sample_documents
-from corpusmill.texts import TextColumn, string_array
+from corpusmill.dedup.minhash import MinHasher
+from corpusmill.designer.sampling import Sample, sample_documents
+from corpusmill.text.columns import TextColumn, string_array
 
 HASHER = MinHasher("affine32", 16, 5, 1)
 SHORT, LONG = "tiny", "the miller opened the sluice before sunrise"

@@ -15,10 +15,10 @@ import zstandard
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from corpusmill import shards
-from corpusmill.progress import phase
-from corpusmill.scattering import SCHEMA
-from corpusmill.shards import (
+from corpusmill.run.progress import phase
+from corpusmill.shuffle import shards
+from corpusmill.shuffle.scattering import SCHEMA
+from corpusmill.shuffle.shards import (
     COLUMNS,
     Document,
     Origin,

@@ -13,13 +13,21 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from workflow import digests, document, jobs, mill, snakemake, summary, write_jsonl
 
-from corpusmill.arrays import load_array
-from corpusmill.buckets import Slice
-from corpusmill.files import file_sha256, load_json, save_json
-from corpusmill.holdout import DTYPE, EVALUATION, MARK
-from corpusmill.spans import Spans, bounded_slices, compared, repeats_of_slice, spans_of, units_of
-from corpusmill.tables import save_table
-from corpusmill.texts import TextColumn, TextPart, TextWriter
+from corpusmill.storage.arrays import load_array
+from corpusmill.storage.buckets import Slice
+from corpusmill.storage.files import file_sha256, load_json, save_json
+from corpusmill.storage.tables import save_table
+from corpusmill.text.columns import TextColumn
+from corpusmill.text.holdout import DTYPE, EVALUATION, MARK
+from corpusmill.text.parts import TextPart, TextWriter
+from corpusmill.text.spans import (
+    Spans,
+    bounded_slices,
+    compared,
+    repeats_of_slice,
+    spans_of,
+    units_of,
+)
 
 WIDTHS = {"line": 1, "paragraph": 1, "sentence": 3}
 UNITS = sorted(WIDTHS)
@@ -199,7 +207,7 @@ def test_without_repeats__no_unit_is_lost_from_the_corpus(unit, texts):
 
 @pytest.mark.parametrize("unit", UNITS)
 def test_cut__keeps_rows_fields_schema_and_batches(step, tmp_path, unit, monkeypatch):
-    monkeypatch.setattr("corpusmill.texts.MAX_BATCH_ROWS", 3)
+    monkeypatch.setattr("corpusmill.text.parts.MAX_BATCH_ROWS", 3)
     texts = ["One. Two. Three. Four.", "", "one. two. three.", "x", "One. Two. Three.\n", "y\n"]
     cut_parts(step, tmp_path, [texts], unit)
     before, after = (pa.ipc.open_file(tmp_path / f"{d}/00000.arrow") for d in ("text", "cut"))

@@ -10,8 +10,8 @@ import pytest
 ROOT = Path(__file__).parent.parent
 START = """
 import logging, sys, time
-from corpusmill import progress
-from corpusmill.step_log import step_log
+from corpusmill.run import progress
+from corpusmill.run.step_log import step_log
 with step_log(sys.argv[1]):
 """
 

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpusmill import texts
-from corpusmill.texts import TextColumn, TextPart, TextRows, TextWriter, string_array
+from corpusmill.text import parts as texts
+from corpusmill.text.columns import TextColumn, TextRows, string_array
+from corpusmill.text.parts import TextPart, TextWriter
 
 FILES = [{"source": "b", "path": "b/1"}, {"source": "a", "path": "ä"}, {"source": "b", "path": "c"}]
 rows = st.lists(

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpusmill.token_shards import TokenShard, TokenShardWriter, with_ends
+from corpusmill.tokens.token_shards import TokenShard, TokenShardWriter, with_ends
 
 END = 3
 DOCUMENTS = [[5, 6, 65535], [], [3], [0, 1]]

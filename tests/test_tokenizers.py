@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from tokenizer_kinds import EXACT, LOSSY, byte_level, metaspace, saved
 from tokenizers import AddedToken
 
-from corpusmill.probes import PROBES
-from corpusmill.tokenizer_folder import (
+from corpusmill.tokens.probes import PROBES
+from corpusmill.tokens.tokenizer_folder import (
     chosen_engine,
     end_of_text_of,
     keep_tokenizer,
     train_tokenizer,
 )
-from corpusmill.tokenizers import (
+from corpusmill.tokens.tokenizers import (
     SETTING_FILE,
     LightReference,
     Setting,
@@ -33,7 +33,7 @@ from corpusmill.tokenizers import (
     reference_encoder,
     reference_ids,
 )
-from corpusmill.verification import starts_with
+from corpusmill.tokens.verification import starts_with
 
 LITERALS = ["<|endoftext|>", "<|im_end|>", "<think>", "</s>"]
 texts = st.lists(

@@ -9,12 +9,12 @@ import pyarrow.parquet as pq
 import pytest
 from tokenizer_kinds import EXACT
 
-from corpusmill.files import file_sha256, load_json, save_json
-from corpusmill.scattering import SCHEMA
-from corpusmill.shards import write_shard
-from corpusmill.tokenizer_folder import keep_tokenizer
-from corpusmill.tokenizers import load_kept, reference_ids
-from corpusmill.verification import (
+from corpusmill.shuffle.scattering import SCHEMA
+from corpusmill.shuffle.shards import write_shard
+from corpusmill.storage.files import file_sha256, load_json, save_json
+from corpusmill.tokens.tokenizer_folder import keep_tokenizer
+from corpusmill.tokens.tokenizers import load_kept, reference_ids
+from corpusmill.tokens.verification import (
     alignment_faults,
     placement_faults,
     sampled_rows,
@@ -56,7 +56,7 @@ def shard(intact, tmp_path):
 
 
 @pytest.fixture
-def verified(tiny_tokenizer):
+def verified(tiny_tokenizer, progress):
     """All faults of a shard, as the verify step would tell them."""
     folder, setting = tiny_tokenizer
     reference = load_kept(folder, setting)
@@ -65,7 +65,7 @@ def verified(tiny_tokenizer):
         files = [shard / name for name in ("0.jsonl.zst", "text.json")]
         files += [shard / f"train/0.{ending}" for ending in ("bin", "idx", "json")]
         try:
-            found, eyes = shard_faults(*files, reference, setting)
+            found, eyes = shard_faults(*files, reference, setting, progress)
         except ValueError as error:  # wrong input, told at the terminal as a fault is
             return [str(error)]
         assert found or "--- train/0.bin, start (token 0 of " in eyes
@@ -260,19 +260,19 @@ def beside(request, tmp_path_factory, step, progress):
     return shard, folder, setting
 
 
-def faults_beside(shard, folder, setting) -> list[str]:
+def faults_beside(shard, folder, setting, progress) -> list[str]:
     files = [shard / name for name in ("0.jsonl.zst", "text.json")]
     files += [shard / f"train/0.{ending}" for ending in ("bin", "idx", "json")]
-    return shard_faults(*files, load_kept(folder, setting), setting)[0]
+    return shard_faults(*files, load_kept(folder, setting), setting, progress)[0]
 
 
-def test_shard_faults__tokens_that_swallow_white_space_are_none(beside):
-    assert faults_beside(*beside) == []
+def test_shard_faults__tokens_that_swallow_white_space_are_none(beside, progress):
+    assert faults_beside(*beside, progress) == []
     assert load_json(beside[0] / "train/0.json")["by_source"]["s"]["lost_characters"] > 2
 
 
 @pytest.mark.parametrize("row", range(len(BESIDE) - 1))
-def test_shard_faults__beside_such_tokens_the_rest_is_compared(beside, row, tmp_path):
+def test_shard_faults__beside_such_tokens_the_rest_is_compared(beside, row, tmp_path, progress):
     shard, folder, setting = beside
     shard = shutil.copytree(shard, tmp_path / "shard")
     first = int(np.fromfile(shard / "train/0.idx", "<u8")[row])
@@ -280,7 +280,7 @@ def test_shard_faults__beside_such_tokens_the_rest_is_compared(beside, row, tmp_
     other = reference_ids(load_kept(folder, setting), ["Q"])[0][-1]
     lossy = setting.lossy_tokens.values()
     set_token(shard, next(i for i in range(first, tokens.size) if tokens[i] not in lossy), other)
-    found = faults_beside(shard, folder, setting)
+    found = faults_beside(shard, folder, setting, progress)
     assert any(f"document {row} does not decode back to its text" in fault for fault in found)
 
 

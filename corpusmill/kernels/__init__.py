@@ -1,1 +1,6 @@
-"""The compiled inner loops. Arrays in, arrays out; callers have checked everything."""
+"""The compiled inner loops. Arrays in, arrays out; callers have checked everything.
+
+Begin with `jit.py` for how they are compiled.
+
+Imports: nothing.
+"""

@@ -1,0 +1,144 @@
+"""LSH: sorted keys of a part's documents, and whose keys are equal."""
+
+import math
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from corpusmill.documents.ids import ROW_BITS, mixed
+from corpusmill.storage.buckets import Slice, halves
+from corpusmill.storage.files import replacing
+from corpusmill.text.digests import digest_words
+
+BLOCK_ROWS = 4096
+INCREMENT = np.uint64(0x9E3779B97F4A7C15)
+
+
+def band_keys(signatures: np.ndarray, rows: np.ndarray, first: int, width: int) -> np.ndarray:
+    """uint64 (rows,): a 64-bit digest of signatures[row, first : first + width] for each row.
+
+    Two different slices meet in one key with probability 2**-64, so a key stands for its slice.
+    """
+    # numpy and no kernel: loading compiled code takes longer than the keys of a usual part.
+    keys = np.full(rows.size, INCREMENT)
+    for start in range(0, rows.size, BLOCK_ROWS):
+        block = signatures[rows[start : start + BLOCK_ROWS], first : first + width]
+        part = keys[start : start + BLOCK_ROWS]
+        for column in np.ascontiguousarray(block.T, np.uint64):
+            part[:] = mixed(part + (column + INCREMENT))
+    return keys
+
+
+def sorted_bands(signatures: np.ndarray, rows: np.ndarray, bands: int, width: int, path: Path):
+    """Write the band keys of the given rows as a file of `Bands`."""
+    unsorted = (band_keys(signatures, rows, band * width, width) for band in range(bands))
+    save_bands(path, unsorted, bands, rows)
+
+
+def sorted_digests(digests: np.ndarray, rows: np.ndarray, path: Path):
+    """Write the first words of the given rows' digests as a file of `Bands`, of a single band."""
+    save_bands(path, [digest_words(digests[rows])], 1, rows)
+
+
+def save_bands(path: Path, unsorted: Iterable[np.ndarray], bands: int, rows: np.ndarray) -> None:
+    """Write the keys that the rows have in each band as a file of `Bands`.
+
+    Two .npy arrays, one behind the other: keys uint64 and rows uint32, both (bands, entries), so
+    that a job maps the file and reads its slice. Equal keys stand in ascending row order.
+    """
+    keys = np.empty((bands, rows.size), np.uint64)
+    order = np.empty((bands, rows.size), np.uint32)
+    for band, of_rows in enumerate(unsorted):
+        ranks = np.argsort(of_rows, kind="stable")
+        keys[band] = of_rows[ranks]
+        order[band] = rows[ranks]
+    with replacing(path) as temporary, open(temporary, "wb") as file:
+        np.save(file, keys, allow_pickle=False)
+        np.save(file, order, allow_pickle=False)
+
+
+class Bands(NamedTuple):
+    """The band file of one part: keys and rows, both (bands, entries).
+
+    Mapped by each use and no longer: a map keeps its file open, and thousands of parts are more
+    files than a process may have.
+    """
+
+    part: int
+    path: Path
+    shape: tuple[int, int]
+    keys_at: int  # bytes from the start of the file
+    rows_at: int
+
+    @classmethod
+    def open(cls, part: int, path: Path) -> "Bands":
+        places = []
+        with open(path, "rb") as file:
+            for dtype in (np.dtype("<u8"), np.dtype("<u4")):
+                version = np.lib.format.read_magic(file)
+                if version != (1, 0):
+                    raise ValueError(f"{path}: not a band file. Remove it and run again.")
+                shape, _, found = np.lib.format.read_array_header_1_0(file)
+                if found != dtype:
+                    raise ValueError(f"{path}: not a band file. Remove it and run again.")
+                places.append(file.tell())
+                file.seek(math.prod(shape) * dtype.itemsize, 1)
+        return cls(part, path, shape, *places)
+
+    def _mapped(self, dtype: type, place: int) -> np.ndarray:
+        if 0 in self.shape:
+            return np.zeros(self.shape, dtype)
+        return np.memmap(self.path, dtype, "r", place, self.shape)
+
+    @property
+    def keys(self) -> np.ndarray:
+        return self._mapped(np.uint64, self.keys_at)
+
+    @property
+    def rows(self) -> np.ndarray:
+        return self._mapped(np.uint32, self.rows_at)
+
+
+def _range(keys: np.ndarray, low: int, high: int) -> tuple[int, int]:
+    start = int(np.searchsorted(keys, np.uint64(low), "left"))
+    if high == 1 << 64:
+        return start, keys.size
+    return start, int(np.searchsorted(keys, np.uint64(high), "left"))
+
+
+def count_entries(parts: list[Bands], share: Slice) -> int:
+    """How many band keys of all parts are in the slice."""
+    total = 0
+    for part in parts:
+        if 0 not in part.shape:
+            start, stop = _range(part.keys[share.band], share.low, share.high)
+            total += stop - start
+    return total
+
+
+def bounded_slices(parts: list[Bands], share: Slice, most: int) -> Iterator[Slice]:
+    """The slice in pieces of at most `most` band keys; a single key is never cut."""
+    if share.high - share.low > 1 and count_entries(parts, share) > most:
+        for half in halves(share):
+            yield from bounded_slices(parts, half, most)
+    else:
+        yield share
+
+
+def entries_in(parts: list[Bands], share: Slice) -> tuple[np.ndarray, np.ndarray]:
+    """(keys, ids) of all entries in the slice, sorted by key and then by id."""
+    keys, ids = [np.zeros(0, np.uint64)], [np.zeros(0, np.uint64)]
+    for part in parts:
+        if 0 in part.shape:
+            continue
+        of_band = part.keys[share.band]
+        start, stop = _range(of_band, share.low, share.high)
+        keys.append(np.array(of_band[start:stop]))
+        rows = part.rows[share.band, start:stop].astype(np.uint64)
+        ids.append(np.uint64(part.part << ROW_BITS) | rows)
+    all_keys, all_ids = np.concatenate(keys), np.concatenate(ids)
+    # Stable: parts come in ascending order, so equal keys keep ascending ids, on any machine.
+    order = np.argsort(all_keys, kind="stable")
+    return all_keys[order], all_ids[order]

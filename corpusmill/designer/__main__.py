@@ -1,0 +1,3 @@
+from corpusmill.designer.command import main
+
+main()

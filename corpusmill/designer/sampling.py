@@ -1,0 +1,129 @@
+"""An even sample of the documents of some files, as sketches: the same whatever their order."""
+
+import itertools
+import time
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from corpusmill.dedup.minhash import MinHasher
+from corpusmill.dedup.sketches import have_shingles
+from corpusmill.documents.ids import ROW_BITS, keyed_hash
+from corpusmill.kernels.clean import count_cleaned
+from corpusmill.text.columns import TextColumn, string_array
+from corpusmill.text.normalization import nfc
+from corpusmill.text.parts import BATCH_BYTES
+from corpusmill.text.readers import read_records
+from corpusmill.text.records import Malformed
+from corpusmill.text.unicode_tables import character_table
+
+BATCH_DOCUMENTS = 4096
+
+
+class Sample(NamedTuple):
+    """What is known of the sampled documents, row by row, and of the files as a whole."""
+
+    signatures: np.ndarray  # uint32 (documents, permutations)
+    too_short: np.ndarray  # bool (documents,)
+    text_bytes: np.ndarray  # int64 (documents,)
+    documents: int  # in the files
+    malformed: int  # records in the files
+    sketch_seconds: float  # per byte of text
+
+    def without_shingle(self) -> np.ndarray:
+        """bool (documents,): long enough and yet nothing to compare."""
+        return ~self.too_short & ~have_shingles(self.signatures)
+
+    def comparable(self) -> np.ndarray:
+        """uint32 (comparable documents, permutations): the sketches that take part in pairs."""
+        return self.signatures[~self.too_short & have_shingles(self.signatures)]
+
+
+class Reservoir:
+    """Keeps the sketches of the documents with the least keys, and one batch of texts."""
+
+    def __init__(self, hasher: MinHasher, min_chars: int, most: int) -> None:
+        self._hasher, self._min_chars, self._most = hasher, min_chars, most
+        self._bound = 1 << 64
+        self._kept = (
+            np.zeros(0, np.uint64),
+            np.zeros((0, hasher.permutations), np.uint32),
+            np.zeros(0, bool),
+            np.zeros(0, np.int64),
+        )
+        self._sketched_bytes, self._seconds = 0, 0.0
+        hasher.sign(TextColumn.of(string_array([b"grain"])))  # compile before the clock runs
+        self._start_batch()
+
+    def _start_batch(self) -> None:
+        self._keys: list[int] = []
+        self._texts: list[bytes] = []
+        self._bytes = 0
+
+    def add(self, key: int, text: str) -> None:
+        if key < self._bound:
+            self._keys.append(key)
+            self._texts.append(nfc(text).encode("utf-8"))
+            self._bytes += len(self._texts[-1])
+            if self._bytes >= BATCH_BYTES or len(self._keys) >= BATCH_DOCUMENTS:
+                self._sketch_batch()
+
+    def _sketch_batch(self) -> None:
+        column = TextColumn.of(string_array(self._texts))
+        started = time.perf_counter()
+        signatures = self._hasher.sign(column)
+        self._seconds += time.perf_counter() - started
+        self._sketched_bytes += self._bytes
+        chars = np.empty(len(self._keys), np.uint32)
+        count_cleaned(column.data, column.offsets, character_table(), self._min_chars, chars)
+        batch = (
+            np.array(self._keys, np.uint64), signatures, chars < self._min_chars, column.sizes()
+        )  # fmt: skip
+        both = [np.concatenate(halves) for halves in zip(self._kept, batch, strict=True)]
+        least = np.argsort(both[0])[: self._most]
+        self._kept = tuple(values[least] for values in both)
+        if least.size == self._most:
+            self._bound = int(self._kept[0][-1])
+        self._start_batch()
+
+    def sample(self, documents: int, malformed: int) -> Sample:
+        if self._keys:
+            self._sketch_batch()
+        per_byte = self._seconds / max(self._sketched_bytes, 1)
+        return Sample(*self._kept[1:], documents, malformed, per_byte)
+
+
+def _keys_of_file(number: int, seed: int) -> Iterator[int]:
+    """The sampling key of every record of a file, in order, without end."""
+    for start in itertools.count(0, BATCH_DOCUMENTS):
+        lines = np.arange(start, start + BATCH_DOCUMENTS, dtype=np.uint64)
+        yield from keyed_hash(np.uint64(number << ROW_BITS) | lines, seed, "design").tolist()
+
+
+def sample_documents(
+    files: list[str],
+    text_field: str,
+    hasher: MinHasher,
+    min_chars: int,
+    most: int,
+    seed: int,
+    progress,
+) -> Sample:
+    """Up to `most` documents of the files: those with the least keyed hash of file and line.
+
+    Files are numbered by their sorted names, so the order in which they are given, and giving one
+    twice, changes nothing. Copies of a text stand on different lines and are sampled each for
+    itself; by a hash of the text they would come all or none, and pairs of equals too often.
+    """
+    reservoir = Reservoir(hasher, min_chars, most)
+    documents = malformed = 0
+    for number, path in enumerate(sorted(set(files))):
+        records = read_records(path, text_field, progress)
+        for record, key in zip(records, _keys_of_file(number, seed), strict=False):
+            if isinstance(record, Malformed):
+                malformed += 1
+            else:
+                documents += 1
+                reservoir.add(key, record.text)
+    return reservoir.sample(documents, malformed)

@@ -1,0 +1,79 @@
+"""Numbers that are told in two places, held against each other before a run is said to be good.
+
+What stands in one table of a part or a shard is checked by `ledger` and `verify`, which have it at
+hand.
+"""
+
+import pickle
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from corpusmill.documents.fates import SPLITS
+from corpusmill.storage.files import load_json
+
+Told = Iterator[tuple[str, int, int]]
+"""What it is, the one number and the other."""
+
+
+def source_numbers(account: dict[str, Counter], admitted: dict, duplicates: dict) -> Told:
+    """Per source, of the ledger and of the steps that counted before it."""
+    for source in sorted(set(account) | set(admitted) | set(duplicates["sources"])):
+        figures = account.get(source, Counter())
+        read = Counter(admitted.get(source, {}))
+        seen = Counter(duplicates["sources"].get(source, {}))
+        rejected = sum(figures[fate] for fate in ("malformed", "empty", "too_short"))
+        yield f"records of {source}", figures["documents"], read["records"]
+        yield f"malformed records of {source}", figures["malformed"], read["malformed"]
+        yield f"text bytes of {source}", figures["text_bytes"], read["text_bytes"]
+        yield (
+            f"documents of {source} to compare",
+            (figures["documents"] - rejected),
+            seen["documents"],
+        )
+        yield f"duplicates of {source}", figures["duplicate"], seen["duplicates"]
+
+
+def shard_numbers(shards: list[Path], totals: dict[str, int]) -> Told:
+    """shards: the facts of every token shard; totals: tokens per split, as trainers are told."""
+    found = dict.fromkeys(totals, 0)
+    for file in shards:
+        facts = load_json(file)
+        for figure in ("documents", "tokens"):
+            by_source = sum(count[figure] for count in facts["by_source"].values())
+            yield f"{figure} of {file}", facts[figure], by_source
+        found[file.parent.name] = found.get(file.parent.name, 0) + facts["tokens"]
+    for split, total in found.items():
+        yield f"tokens of {split}", totals.get(split, 0), total
+
+
+def whole_numbers(account: dict[str, Counter], duplicates: dict, scattered: dict) -> Told:
+    whole: Counter = Counter()
+    for figures in account.values():
+        whole.update(figures)
+    yield "duplicates by stage", whole["duplicate"], sum(duplicates["dropped"].values())
+    copies = sum(part["documents"] for part in scattered["parts"])
+    yield "copies that were scattered", whole["copies"], copies
+    by_split = sum(whole[f"{split}_copies"] for split in SPLITS)
+    yield "copies of all splits", whole["copies"], by_split
+
+
+def contradictions(
+    account: dict[str, Counter],
+    admitted: Path,
+    duplicates: Path,
+    scattered: Path,
+    shards: list[Path],
+    meta: Path,
+) -> list[str]:
+    """All that is told twice and not alike, in words; none in a good run.
+
+    account: of every source. shards: the facts of the token shards.
+    """
+    guarded = load_json(duplicates)
+    told = [
+        *source_numbers(account, load_json(admitted), guarded),
+        *shard_numbers(shards, pickle.loads(meta.read_bytes())["total_tokens"]),
+        *whole_numbers(account, guarded, load_json(scattered)),
+    ]
+    return [f"{what}: {one} and {other}" for what, one, other in told if one != other]

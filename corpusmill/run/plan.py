@@ -1,0 +1,210 @@
+"""Which input files make which part, and how many shards come out. Decided before any job runs.
+
+The same files give the same plan. The parts of a finished run are kept: new files make new parts
+at the end, so old parts keep their numbers, their documents' ids and their results.
+"""
+
+import glob
+import json
+import math
+import os
+from collections.abc import Container
+from pathlib import Path
+from typing import NamedTuple
+
+from corpusmill.documents.fates import SPLITS
+from corpusmill.storage.files import load_json
+from corpusmill.text.records import FORMATS, format_of
+
+
+class InputFile(NamedTuple):
+    source: str
+    path: str
+    text_bytes: int
+    """Expected bytes of text, from the file's size and format."""
+    bytes: int | None = None
+    """As it lies there, like the next; None for a file that a rule makes."""
+    mtime_ns: int | None = None
+
+
+class Part(NamedTuple):
+    number: int
+    files: list[InputFile]
+    generation: int = 1
+    """1 for the parts of the first finished run, 2 for those that came later, and so on."""
+
+    @property
+    def name(self) -> str:
+        return f"{self.number:05d}"
+
+    @property
+    def text_bytes(self) -> int:
+        return sum(file.text_bytes for file in self.files)
+
+
+def list_inputs(sources: list[dict], generated: dict[str, int]) -> list[InputFile]:
+    """Every input file, in the order of the sources and then of the paths.
+
+    generated: files that a rule of the workflow makes, with their text bytes, so that a plan
+    does not depend on whether they exist yet.
+    """
+    inputs: list[InputFile] = []
+    owners: dict[str, str] = {}
+    for source in sources:
+        name = source["name"]
+        paths: set[str] = set()
+        for pattern in source["files"]:
+            found = {pattern} if pattern in generated else glob.glob(pattern, recursive=True)
+            files = {path for path in found if path in generated or os.path.isfile(path)}
+            if not files:
+                raise ValueError(
+                    f'source "{name}": no file matches {pattern} (from {Path.cwd()}). '
+                    "Correct sources[].files."
+                )
+            paths |= files
+        for path in sorted(paths):
+            if "{" in path:
+                raise ValueError(
+                    f'source "{name}": {path} has a brace in its name, which Snakemake takes for '
+                    "a wildcard. Rename it, or give it another name by a link."
+                )
+            file = os.path.realpath(path)
+            if file in owners:
+                other = owners[file]
+                also = "twice, by two names" if other == name else f'and to source "{other}"'
+                raise ValueError(
+                    f'{path} belongs to source "{name}" {also}. Let only one pattern match it.'
+                )
+            owners[file] = name
+            if path in generated:
+                inputs.append(InputFile(name, path, generated[path]))
+            else:
+                found = os.stat(path)
+                text_bytes = int(found.st_size * FORMATS[format_of(path)])
+                inputs.append(InputFile(name, path, text_bytes, found.st_size, found.st_mtime_ns))
+    return inputs
+
+
+def planned_paths(plan: Path) -> list[str]:
+    """The input files of the latest run, whatever came of it; none if there was no run."""
+    if not plan.exists():
+        return []
+    lines = plan.read_text("utf-8").splitlines()[1:]
+    return [file["path"] for line in lines for file in json.loads(line)["files"]]
+
+
+def refuse_other_corpus(
+    inputs: list[InputFile], generated: Container[str], results: Path = Path("results")
+) -> None:
+    """Raise ValueError if the results that lie here are another corpus's.
+
+    Only the demo's, whose input files are all `generated`, may be replaced without a word: it can
+    be made again at any time.
+    """
+    mine = {file.path for file in inputs}
+    is_demo = all(path in generated for path in mine)
+    earlier = planned_paths(results / "plan/parts.jsonl")
+    theirs = [path for path in earlier if path not in generated]
+    if theirs and mine.isdisjoint(theirs):
+        others = f"{len(theirs)} input files, {theirs[0]} the first"
+    elif not earlier and is_demo and (results / "manifest.json").exists():
+        sources = load_json(results / "manifest.json").get("sources", ["unknown"])
+        if sources == list(dict.fromkeys(file.source for file in inputs)):
+            return
+        others = f"sources {', '.join(sources)}"
+    else:
+        return
+    this = "the bundled demo, as no sources were given" if is_demo else f"that of {inputs[0].path}"
+    raise ValueError(
+        f"{results}/ holds another corpus ({others}), and this run is {this}. Name the config file "
+        "of the corpus that is here with --configfile, work in another folder, or move "
+        f"{results}/ away first."
+    )
+
+
+class EarlierPart(NamedTuple):
+    """A part that a finished run kept."""
+
+    generation: int
+    paths: list[str]
+
+
+def earlier_parts(finished: dict | None, part_bytes: int) -> list[EarlierPart]:
+    """The parts of the last finished run, as its record has them; none if it was planned with
+    other part_bytes. What a run planned that never finished binds nobody."""
+    if not finished or finished["part_bytes"] != part_bytes:
+        return []
+    return [EarlierPart(part["generation"], part["paths"]) for part in finished["parts"]]
+
+
+def plan_parts(inputs: list[InputFile], part_bytes: int, earlier: list[EarlierPart]) -> list[Part]:
+    """The parts: those of an `earlier` plan as they were, then new ones, of a new generation.
+
+    A new part is closed when the next file would make it larger than part_bytes.
+    """
+    known = {file.path: file for file in inputs}
+    placed = [path for part in earlier for path in part.paths]
+    gone = [path for path in placed if path not in known]
+    if gone and len(gone) == len(placed):
+        earlier, gone, placed = [], [], []  # of the demo, which refuse_other_corpus lets pass
+    if gone:
+        raise ValueError(
+            f"{gone[0]} is in the corpus of the last finished run but is no longer an input "
+            f"({len(gone)} such files). Bring it back, or remove the folder results/plan to plan "
+            "anew: every document then gets a new id."
+        )
+    parts = [
+        Part(number, [known[path] for path in part.paths], part.generation)
+        for number, part in enumerate(earlier)
+    ]
+    generation = max((part.generation for part in earlier), default=0) + 1
+    old = set(placed)
+    open_files: list[InputFile] = []
+    open_bytes = 0
+    for file in inputs:
+        if file.path in old:
+            continue
+        if open_files and open_bytes + file.text_bytes > part_bytes:
+            parts.append(Part(len(parts), open_files, generation))
+            open_files, open_bytes = [], 0
+        open_files.append(file)
+        open_bytes += file.text_bytes
+    if open_files:
+        parts.append(Part(len(parts), open_files, generation))
+    return parts
+
+
+def plan_lines(parts: list[Part], part_bytes: int) -> list[str]:
+    """The plan as JSON lines: a heading, then one line per part."""
+    heading = json.dumps({"corpusmill.plan": 1, "part_bytes": part_bytes})
+    return [heading] + [
+        json.dumps(
+            {
+                "part": part.number,
+                "generation": part.generation,
+                "files": [file._asdict() for file in part.files],
+            }
+        )
+        for part in parts
+    ]
+
+
+def shard_counts(
+    parts: list[Part], weights: dict[str, float], fractions: dict[str, float], shard_bytes: int
+) -> dict[str, int]:
+    """How many shards each split gets: its expected bytes over shard_bytes, at least one.
+
+    A split with fraction 0 has none. Expected: nothing dropped, train repeated by weight.
+    """
+    expected = dict.fromkeys(SPLITS, 0.0)
+    for part in parts:
+        for file in part.files:
+            weight = weights[file.source]
+            for split in SPLITS:
+                repeats = weight if split == "train" else min(weight, 1.0)
+                expected[split] += file.text_bytes * fractions[split] * repeats
+    return {
+        split: max(1, math.ceil(expected[split] / shard_bytes))
+        for split in SPLITS
+        if fractions[split] > 0
+    }

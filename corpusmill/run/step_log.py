@@ -1,0 +1,59 @@
+"""Each job's own log file: what it did, how it ended, what it took."""
+
+import contextlib
+import logging
+import resource
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from corpusmill.run.progress import Heartbeat
+
+
+@contextlib.contextmanager
+def step_log(path: str) -> Iterator[None]:
+    """Log this job to `path`: its lines, its progress, and its traceback if it fails.
+
+    Wrong input (ValueError, OSError) ends the job with its one-line message on the terminal.
+    """
+    logging.basicConfig(
+        filename=path,
+        filemode="w",
+        level=logging.INFO,
+        format="%(asctime)s %(message)s",
+        datefmt="%H:%M:%S",
+        force=True,
+    )
+    started = time.monotonic()
+    heartbeat = Heartbeat(logging.info)
+    heartbeat.start()
+    try:
+        yield
+    except Exception as error:
+        heartbeat.stop()
+        logging.exception("failed after %.1f s", time.monotonic() - started)
+        logging.error("error: %s", error)
+        if isinstance(error, (ValueError, OSError)):
+            sys.exit(f"error: {error}")
+        raise
+    heartbeat.stop()
+    logging.info(
+        "finished: %.2f s, %.2f s of CPU, peak memory %.0f MB",
+        time.monotonic() - started,
+        time.process_time(),
+        peak_memory_mb(),
+    )
+
+
+def peak_memory_mb() -> float:
+    """The most memory this process has held.
+
+    Linux hands ru_maxrss down from the process that started this one, so it may be Snakemake's;
+    its own is the high-water mark in /proc. Elsewhere ru_maxrss has to do (macOS: bytes).
+    """
+    status = Path("/proc/self/status")
+    if status.exists():
+        marks = dict(line.split(":", 1) for line in status.read_text().splitlines())
+        return int(marks["VmHWM"].split()[0]) / 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20

@@ -1,0 +1,241 @@
+"""Final text shards: one JSON object per line (zstd), or Parquet.
+
+A record is the document's text, its own fields untouched, and `corpusmill`: who it is.
+"""
+
+import itertools
+from collections.abc import Container, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+import pyarrow.json as pj
+import zstandard
+
+from corpusmill.storage.files import DigestingFile, file_sha256
+from corpusmill.storage.streams import read_blocks, read_lines
+from corpusmill.text.columns import TextColumn, TextRows
+from corpusmill.text.json_records import joined_members
+
+WRITE_BYTES = 1 << 20
+ZSTD_LEVEL = 3
+ROW_GROUP = 4096
+BATCH_BYTES = 4 << 20
+
+OUR_NAMES = ("text", "corpusmill")
+
+COLUMNS = pa.schema(
+    [
+        ("text", pa.large_string()),
+        ("id", pa.uint64()),
+        ("copy", pa.uint16()),
+        ("source", pa.string()),
+    ]
+)
+"""What the later steps read of a final record."""
+
+PARQUET_SCHEMA = COLUMNS.append(pa.field("fields", pa.large_string()))
+
+_RECORD = pa.schema([COLUMNS.field("text"), ("corpusmill", pa.struct(list(COLUMNS)[1:]))])
+
+
+class Origin(msgspec.Struct):
+    """The `corpusmill` member of a final record."""
+
+    id: int
+    copy: int
+    source: str
+
+
+class Document(msgspec.Struct):
+    """COLUMNS of one record."""
+
+    text: str
+    corpusmill: Origin
+
+
+class Written(NamedTuple):
+    """A finished shard file."""
+
+    bytes: int
+    sha256: str
+
+
+_document = msgspec.json.Decoder(Document)
+_members = msgspec.json.Decoder(dict[str, msgspec.Raw])
+
+
+def _moved_to_before(rest: bytes) -> tuple[bytes, bytes]:
+    """The rest without members that carry our names, and these as `"before":{...}`, or b""."""
+    members = _members.decode(b"{%s}" % rest)
+    taken = {name: members.pop(name) for name in OUR_NAMES if name in members}
+    if not taken:
+        return rest, b""
+    return joined_members(members), b',"before":{%s}' % joined_members(taken)
+
+
+def record_line(text: str, rest: bytes, id: int, copy: int, source: str) -> bytes:
+    """`{"text":...,<the rest as it was>,"corpusmill":{"id":...,"copy":...,"source":...}}`
+
+    Members of the input record that are called `text` or `corpusmill` themselves (a title beside
+    the text field, the mark of an earlier run) move to `before` in ours.
+    """
+    before = b""
+    if b'"text":' in rest or b'"corpusmill":' in rest:
+        rest, before = _moved_to_before(rest)
+    return b'{"text":%s%s%s,"corpusmill":{"id":%d,"copy":%d,"source":%s%s}}\n' % (
+        msgspec.json.encode(text),
+        b"," if rest else b"",
+        rest,
+        id,
+        copy,
+        msgspec.json.encode(source),
+        before,
+    )
+
+
+def _records(rows: pa.Table, order: np.ndarray) -> Iterator[tuple[str, bytes, int, int, str]]:
+    """Text, rest, id, copy and source of each row, in the given order."""
+    # No rows.take(order): it would copy every text twice, into one piece and into its order.
+    plain = (rows.column(name).to_numpy()[order].tolist() for name in ("id", "copy"))
+    sources = rows.column("source").to_pylist()
+    yield from zip(
+        (str(text, "utf-8") for text in TextRows(rows.column("text"))[order]),
+        (bytes(rest) for rest in TextRows(rows.column("rest"))[order]),
+        *plain,
+        (sources[row] for row in order.tolist()),
+        strict=True,
+    )
+
+
+def _write_jsonl(path: Path, records: Iterator[tuple], progress) -> Written:
+    with open(path, "wb") as raw:
+        file = DigestingFile(raw)
+        with zstandard.ZstdCompressor(level=ZSTD_LEVEL).stream_writer(file, closefd=False) as zstd:
+            lines: list[bytes] = []
+            held = 0
+            for record in records:
+                lines.append(record_line(*record))
+                held += len(lines[-1])
+                if held >= WRITE_BYTES:
+                    zstd.write(b"".join(lines))
+                    progress.advance(len(lines))
+                    lines, held = [], 0
+            zstd.write(b"".join(lines))
+            progress.advance(len(lines))
+        return Written(file.bytes, file.sha256)
+
+
+def _write_parquet(path: Path, records: Iterator[tuple], progress) -> Written:
+    import pyarrow.parquet as pq  # 0.03 s that jobs of the other format do without
+
+    with pq.ParquetWriter(path, PARQUET_SCHEMA, compression="zstd") as writer:
+        while group := list(itertools.islice(records, ROW_GROUP)):
+            text, rest, id, copy, source = zip(*group, strict=True)
+            fields = [(b"{%s}" % members).decode() for members in rest]
+            columns = zip((text, id, copy, source, fields), PARQUET_SCHEMA, strict=True)
+            writer.write_batch(
+                pa.record_batch(
+                    [pa.array(values, field.type) for values, field in columns], PARQUET_SCHEMA
+                )
+            )
+            progress.advance(len(group))
+    return Written(path.stat().st_size, file_sha256(path))
+
+
+def write_shard(path: Path, format: str, rows: pa.Table, order: np.ndarray, progress) -> Written:
+    """Write the rows of a shard (scattering.SCHEMA), in the given order, to `path`."""
+    write = {"jsonl.zst": _write_jsonl, "parquet": _write_parquet}[format]
+    return write(path, _records(rows, order), progress)
+
+
+def _read_jsonl(path: Path, progress, rows: Container[int]) -> Iterator[Document | None]:
+    for row, line in enumerate(read_lines(str(path), progress)):
+        yield _document.decode(line) if row in rows else None
+
+
+def _parquet_batches(path: Path, progress) -> Iterator[pa.RecordBatch]:
+    import pyarrow.parquet as pq
+
+    file = pq.ParquetFile(path)
+    bytes_per_row = path.stat().st_size / max(file.metadata.num_rows, 1)
+    for batch in file.iter_batches(ROW_GROUP, columns=COLUMNS.names):
+        yield batch
+        progress.advance(int(batch.num_rows * bytes_per_row))
+
+
+def _read_parquet(path: Path, progress, rows: Container[int]) -> Iterator[Document | None]:
+    first = 0
+    for batch in _parquet_batches(path, progress):
+        columns = (column.to_pylist() for column in batch.columns)
+        for row, (text, id, copy, source) in enumerate(zip(*columns, strict=True), first):
+            yield Document(text, Origin(id, copy, source)) if row in rows else None
+        first += batch.num_rows
+
+
+EVERY_ROW = range(1 << 62)
+
+
+def read_shard(path: Path, progress, rows: Container[int] = EVERY_ROW) -> Iterator[Document | None]:
+    """The documents of a text shard, in order; None for those that are not in `rows`."""
+    path = Path(path)
+    return (_read_parquet if path.suffix == ".parquet" else _read_jsonl)(path, progress, rows)
+
+
+def _whole_lines(blocks: Iterator[bytes]) -> Iterator[bytes]:
+    """The same bytes in pieces of about BATCH_BYTES that end where a line does."""
+    held: list[bytes] = []
+    size = 0
+    for block in blocks:
+        end = block.rfind(b"\n") + 1 if size + len(block) >= BATCH_BYTES else 0
+        if end:
+            yield b"".join([*held, block[:end]])
+            held, size, block = [], 0, block[end:]
+        held.append(block)
+        size += len(block)
+    if last := b"".join(held):
+        yield last
+
+
+def _parsed(lines: bytes) -> list[pa.ChunkedArray]:
+    """The COLUMNS of whole lines; raises where Arrow's parser is stricter than JSON."""
+    whole = pj.ReadOptions(use_threads=False, block_size=len(lines) + 1)
+    known = pj.ParseOptions(explicit_schema=_RECORD, unexpected_field_behavior="ignore")
+    # ASSUME texts are UTF-8, which Arrow does not look at: record_line wrote them from str.
+    found = pj.read_json(pa.BufferReader(lines), whole, known)
+    columns = [found.column("text"), *found.column("corpusmill").flatten()]
+    if any(column.null_count for column in columns):
+        raise pa.ArrowInvalid("a member is missing")
+    return columns
+
+
+def _columns(lines: bytes) -> pa.Table:
+    """The records of whole lines as a table of COLUMNS."""
+    try:
+        columns = _parsed(lines)
+    except (pa.ArrowInvalid, OverflowError):
+        # Nothing need be wrong: 1e999 in a field beside the text is beyond a double, or the block
+        # beyond 2 GB. If something is, this way says it.
+        found = [_document.decode(line) for line in lines.rstrip(b"\n").split(b"\n")]
+        origins = [document.corpusmill for document in found]
+        columns = [
+            [document.text for document in found],
+            *([getattr(origin, name) for origin in origins] for name in COLUMNS.names[1:]),
+        ]
+    return pa.table(columns, COLUMNS)
+
+
+def read_columns(path: Path, progress) -> Iterator[pa.Table]:
+    """The documents of a text shard, in order, as tables of COLUMNS of about BATCH_BYTES."""
+    path = Path(path)
+    if path.suffix == ".parquet":
+        for batch in _parquet_batches(path, progress):
+            ends = np.cumsum(TextColumn.of(batch.column("text")).sizes())
+            marks = np.arange(BATCH_BYTES, ends[-1] if ends.size else 0, BATCH_BYTES)
+            firsts = np.unique([0, *np.searchsorted(ends, marks, "right")])
+            for first, last in itertools.pairwise([*firsts, batch.num_rows]):
+                yield pa.Table.from_batches([batch.slice(first, last - first)])
+    else:
+        yield from map(_columns, _whole_lines(read_blocks(str(path), progress)))

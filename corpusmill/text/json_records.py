@@ -1,0 +1,213 @@
+"""JSON lines as records: every member beside the text as it came, every fault by its reason."""
+
+import functools
+import itertools
+import json
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import msgspec
+
+from corpusmill.storage.streams import read_lines
+from corpusmill.text.records import Malformed, Record
+
+LONE_SURROGATE = "a lone surrogate in the record: not valid Unicode"
+TOO_DEEP = "nested too deeply"
+
+MAX_DEPTH = 500
+"""Arrays and objects in each other, the record among them. Without a limit of ours it would be that
+of this Python's recursion, which is another one in every version and at every call."""
+
+LEAST_MEMBER = 5
+"""Bytes that one more member of an object takes at least: a comma, two quotes, a colon, a digit."""
+
+_members = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_string = msgspec.json.Decoder(str)
+
+
+class Members(list):
+    """The (name, value) pairs of a JSON object, all of them."""
+
+
+IN_JSON = {
+    Members: "an object", list: "an array", str: "a string", int: "a number", float: "a number",
+    bool: "a boolean", type(None): "null",
+}  # fmt: skip
+
+
+def _refuse_constant(name: str):
+    raise ValueError(f"{name} is not a JSON value")
+
+
+# Nobody looks at the numbers, and Python refuses to read those of more than 4,300 digits.
+_strict = json.JSONDecoder(
+    parse_constant=_refuse_constant,
+    parse_int=lambda digits: 0,
+    parse_float=lambda digits: 0.0,
+    object_pairs_hook=Members,
+)
+
+
+def _why_malformed(line: bytes, text_field: str) -> str:
+    """The reason in words, found the slow way. Only bad records come here."""
+    if not line.strip():
+        return "blank line"
+    if line.startswith(b"\xef\xbb\xbf"):
+        return "a byte order mark (EF BB BF) before the record; JSON has none"
+    try:
+        value = _strict.decode(line.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        return f"not UTF-8 at byte {error.start} of the line"
+    except ValueError as error:
+        return f"not JSON: {error}"
+    except RecursionError:
+        return TOO_DEEP
+    if _depth(line) > MAX_DEPTH:
+        return TOO_DEEP
+    if not isinstance(value, Members):
+        return f"expected a JSON object, found {IN_JSON[type(value)]}"
+    if (doubled := _doubled_name(value)) is not None:
+        quoted = json.dumps(doubled, ensure_ascii=False)
+        # Half a surrogate pair in a name cannot be written to a log.
+        quoted = quoted.encode("utf-8", "backslashreplace").decode("utf-8")
+        return f"member {quoted} stands twice"
+    members = dict(value)
+    if text_field not in members:
+        return f'no "{text_field}" field'
+    if not isinstance(members[text_field], str):
+        return f'"{text_field}" is {IN_JSON[type(members[text_field])]}, not a string'
+    return LONE_SURROGATE
+
+
+def _doubled_name(members: Members) -> str | None:
+    """The first name that two members have."""
+    seen = set()
+    for name, _ in members:
+        if name in seen:
+            return name
+        seen.add(name)
+    return None
+
+
+def joined_members(members: dict[str, msgspec.Raw]) -> bytes:
+    """Raw members as they stand between the braces of a JSON object."""
+    return b",".join([msgspec.json.encode(name) + b":" + raw for name, raw in members.items()])
+
+
+class Layout(NamedTuple):
+    """How members of certain names are written; every second piece is for a value."""
+
+    text_place: int
+    framing_bytes: int  # of a line without white space, beside `rest` and the text's value
+    rest: list[bytes]  # without the text and without white space
+    spaced: list[bytes]  # the whole object in the style of Python's json.dumps
+
+
+@functools.lru_cache(1024)
+def _layout(names: tuple[str, ...], text_field: str) -> Layout:
+    encoded = [msgspec.json.encode(name) for name in names]
+    place = names.index(text_field)
+    others = encoded[:place] + encoded[place + 1 :]
+    comma = b"," if others else b""
+    framing = b"{" + encoded[place] + b":" + comma + b"}"
+    rest = [piece for name in others for piece in (b"," + name + b":", b"")]
+    rest[:1] = [piece[1:] for piece in rest[:1]]
+    spaced = [piece for name in encoded for piece in (b", " + name + b": ", b"")]
+    spaced[0] = b"{" + spaced[0][2:]
+    return Layout(place, len(framing), rest, [*spaced, b"}"])
+
+
+def _filled(pieces: list[bytes], values: list[msgspec.Raw]) -> bytes:
+    pieces = pieces.copy()
+    pieces[1::2] = values
+    return b"".join(pieces)
+
+
+def _text_and_rest(line: bytes, text_field: str) -> tuple[str, bytes]:
+    """What a Record has; raises if the line is none."""
+    members = _members.decode(line)
+    raw_text = members[text_field]
+    text = _string.decode(raw_text)
+    layout = _layout(tuple(members), text_field)
+    values = list(members.values())
+    others = values.copy()
+    del others[layout.text_place]
+    rest = _filled(layout.rest, others)
+    if not rest.isascii():
+        rest.decode("utf-8")  # copied unparsed, so nobody else would see what is not UTF-8
+    if len(rest) >= MAX_DEPTH and _depth(rest) >= MAX_DEPTH:
+        raise RecursionError
+    # White space and escapes in names only make a line longer. If less than a member is left of
+    # it, there is no other one; nor if it is, as most with white space, in Python's style.
+    spare = len(line) - len(rest) - len(raw_text) - layout.framing_bytes
+    if spare >= LEAST_MEMBER and not line.startswith(_filled(layout.spaced, values)):
+        _refuse_doubled(line)
+    return text, rest
+
+
+def _depth(json_text: bytes) -> int:
+    """How deep arrays and objects stand in each other; 0 if it is less than MAX_DEPTH."""
+    if json_text.count(b"[") + json_text.count(b"{") < MAX_DEPTH:
+        return 0
+    brackets = re.sub(rb'"(?:[^"\\]|\\.)*"|[^][{}]', b"", json_text)
+    steps = (1 if bracket in b"[{" else -1 for bracket in brackets)
+    return max(itertools.accumulate(steps), default=0)
+
+
+def _refuse_doubled(line: bytes) -> None:
+    """Raise if two members of the object in `line` have one name."""
+    if _doubled_name(_strict.decode(line.decode("utf-8"))) is not None:
+        raise ValueError("a member stands twice")
+
+
+def _lone_surrogates_kept(line: bytes, text_field: str) -> tuple[str, bytes] | None:
+    """A record whose only fault is lone surrogates in its text, for a mode that mends them.
+
+    The members are cut out of the line by hand, so the others stay as they are, byte for byte.
+    """
+    source = line.decode("utf-8")
+    members: dict[str, str] = {}
+    at = source.index("{") + 1
+    while True:
+        start = source.index('"', at)
+        name, colon = _strict.raw_decode(source, start)
+        value = source.index(":", colon) + 1
+        while source[value] in " \t\r\n":
+            value += 1
+        _, at = _strict.raw_decode(source, value)
+        members[name] = source[value:at]
+        while source[at] in " \t\r\n":
+            at += 1
+        if source[at] == "}":
+            break
+    text = json.loads(members.pop(text_field))
+    try:
+        raw = {name: msgspec.Raw(value.encode("utf-8")) for name, value in members.items()}
+        rest = joined_members(raw)
+        _members.decode(b"{%s}" % rest)
+    except (msgspec.MsgspecError, UnicodeEncodeError, RecursionError):
+        return None  # another field has a fault as well
+    return text, rest
+
+
+def json_records(
+    path: str, text_field: str, keep_surrogates: bool, progress
+) -> Iterator[Record | Malformed]:
+    offset = 0
+    for number, line in enumerate(read_lines(path, progress), 1):
+        mended = None
+        try:
+            yield Record(number, *_text_and_rest(line, text_field))
+            reason = None
+        except RecursionError:
+            reason = TOO_DEEP
+        except (msgspec.MsgspecError, ValueError, KeyError):
+            reason = _why_malformed(line, text_field)
+            if keep_surrogates and reason == LONE_SURROGATE:
+                mended = _lone_surrogates_kept(line, text_field)
+        if mended:
+            yield Record(number, *mended)
+        elif reason:
+            yield Malformed(number, offset, reason, line[:80].decode("utf-8", "backslashreplace"))
+        offset += len(line) + 1

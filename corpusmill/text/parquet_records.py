@@ -1,0 +1,82 @@
+"""Parquet files as records: a row is a document, its other columns are JSON that loses nothing."""
+
+import contextlib
+import itertools
+import os
+from collections.abc import Iterator
+
+import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from corpusmill.text.parquet_values import Column, doubled_field, is_text
+from corpusmill.text.records import Malformed, Record
+
+_encode = msgspec.json.Encoder().encode
+
+PARQUET_ROWS = 64  # at once: a row may be a book
+
+
+def _opened(path: str, text_field: str) -> pq.ParquetFile:
+    """The file, if it has the text column and no two columns or fields of one name."""
+    file = pq.ParquetFile(path)
+    schema = file.schema_arrow
+    if (doubled := doubled_field(schema)) is not None:
+        raise ValueError(
+            f'{path}: two columns or fields are called "{doubled}". Give each a name of its own.'
+        )
+    if text_field not in schema.names:
+        raise ValueError(
+            f'{path}: no "{text_field}" column; it has {", ".join(schema.names)}. '
+            "Set text_field of the source."
+        )
+    return file
+
+
+def _rows(batch: pa.RecordBatch, text: Column, others: list[Column]) -> list[tuple]:
+    """(text, the other values, why there are none) of each row."""
+    try:
+        texts = text.values(batch.column(text.name))
+        values = [column.values(batch.column(column.name)) for column in others]
+    except UnicodeDecodeError as error:
+        if batch.num_rows == 1:
+            return [(None, (), f"not UTF-8 ({error})")]
+        rows = (_rows(batch.slice(k, 1), text, others) for k in range(batch.num_rows))
+        return list(itertools.chain.from_iterable(rows))
+    rests = zip(*values, strict=True) if values else itertools.repeat(())
+    return list(zip(texts, rests, itertools.repeat("")))
+
+
+@contextlib.contextmanager
+def _named_if_damaged(path: str) -> Iterator[None]:
+    try:
+        yield
+    except (pa.ArrowException, OSError) as error:
+        raise ValueError(f"{path}: damaged Parquet file ({error}). Fetch it again.") from error
+
+
+def parquet_records(path: str, text_field: str, progress) -> Iterator[Record | Malformed]:
+    """Every row of the file; a text column of another type than text has none that is a record."""
+    with _named_if_damaged(path):
+        file = _opened(path, text_field)
+        columns = {field.name: Column(path, field) for field in file.schema_arrow}
+        text, others = columns.pop(text_field), list(columns.values())
+        for column in others:
+            column.tell_if_written_as_text()
+        names = list(columns)
+        type = file.schema_arrow.field(text_field).type
+        wrong = "" if is_text(type) else f'"{text_field}" is {type}, not a string'
+        null = f'"{text_field}" is null, not a string'
+        bytes_per_row = os.path.getsize(path) / max(file.metadata.num_rows, 1)
+        number = 0
+        for batch in file.iter_batches(batch_size=PARQUET_ROWS):
+            for value, rest, fault in _rows(batch, text, others):
+                number += 1
+                if fault:
+                    yield Malformed(number, None, fault, "")
+                elif wrong or value is None:
+                    start = _encode(value).decode("utf-8")[:80]
+                    yield Malformed(number, None, wrong or null, start)
+                else:
+                    yield Record(number, value, _encode(dict(zip(names, rest, strict=True)))[1:-1])
+            progress.advance(int(batch.num_rows * bytes_per_row))
