@@ -17,6 +17,7 @@ configfile: workflow.source_path("config.yaml")
 include: "rules/common.smk"
 include: "rules/demo.smk"
 include: "rules/plan.smk"
+include: "rules/complete.smk"
 include: "rules/normalize.smk"
 include: "rules/spans.smk"
 include: "rules/filter.smk"
@@ -53,22 +54,24 @@ rule all:
         "results/summary.json",
         # Whatever a user keeps is asked for, so that a lost file is made again.
         "results/tokens/meta.pkl",
-        shards_of_all(f"results/corpus/{{split}}/{{shard}}.{TEXT_ENDING}"),
-        shards_of_all("results/tokens/{split}/{shard}.bin"),
-        shards_of_all("results/tokens/{split}/{shard}.idx"),
-        shards_of_all("results/placements/{split}/{shard}.parquet"),
-        of_parts("results/ledger/{part}.parquet"),
-        of_parts("results/clusters/{part}.parquet"),
-        if_cut(of_parts("results/cut/{part}.parquet")),
+        LAYOUT.every(LAYOUT.text_shard),
+        LAYOUT.every("results/tokens/{split}/{shard}.bin"),
+        LAYOUT.every("results/tokens/{split}/{shard}.idx"),
+        LAYOUT.every("results/placements/{split}/{shard}.parquet"),
+        LAYOUT.every("results/ledger/{part}.parquet"),
+        LAYOUT.every("results/clusters/{part}.parquet"),
+        LAYOUT.every_if_cut("results/cut/{part}.parquet"),
+
+
+check_steps()
 
 
 # A run with nothing to do comes to neither place and waits for no answer.
-if workflow.output_settings.dryrun:
-    finish_tokenizer_check()
+if workflow.output_settings.dryrun and TOKENIZER:
+    finish_tokenizer()
 
 
 onstart:
-    finish_tokenizer_check()
     begin_run()
 
 

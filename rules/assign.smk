@@ -14,7 +14,7 @@ rule assign:
     input:
         verdicts="results/filter/{part}.arrow",
         digests="results/digests/{part}.npy",
-        whole=if_cut(["results/cut/{part}.npy"]),
+        whole=LAYOUT.if_cut("results/cut/{part}.npy"),
         resolved="results/resolved/complete.json",
     output:
         decisions="results/assign/{part}.arrow",
@@ -28,35 +28,12 @@ rule assign:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=part_memory(base=500, per_text_megabyte=0.1),
+        mem_mb=LAYOUT.part_memory(base=500, per_text_megabyte=0.1),
     params:
-        told=told(
-            weights=WEIGHTS,
-            fractions=FRACTIONS,
-            seed=config["shuffle"]["seed"],
+        settings=settings(
+            sampling=LAYOUT.sampling,
         ),
         code=code_digest("assign"),
         paths=named_paths,
     shell:
         run_script("assign")
-
-
-rule complete_assign:
-    input:
-        counts=of_parts("results/assign/{part}.json"),
-    output:
-        listing="results/assign/complete.json",
-    log:
-        "logs/complete_assign/complete.log",
-    benchmark:
-        "logs/complete_assign/complete.tsv"
-    conda:
-        "../envs/corpusmill.yaml"
-    resources:
-        mem_mb=500,
-    params:
-        told=told(),
-        code=code_digest("complete"),
-        paths=named_paths,
-    shell:
-        run_script("complete")

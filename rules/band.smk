@@ -4,7 +4,6 @@ reads    results/signatures/{part}.npy, results/digests/{part}.npy, results/filt
 writes   results/bands/{part}.npy          keys uint64, rows uint32: (bands, entries) each
          results/bands/{part}.texts.npy    the same of the digests: one band
          results/bands/{part}.json         documents, entries, digests
-         results/bands/complete.json       all of these, in part order
 """
 
 
@@ -24,37 +23,13 @@ rule band:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=part_memory(base=500, per_text_megabyte=1),
+        mem_mb=LAYOUT.part_memory(base=500, per_text_megabyte=1),
     params:
-        told=told(
-            method=METHOD,
+        settings=settings(
+            banding=LAYOUT.banding,
             candidates=config["dedup"]["candidates"],
-            bands=BANDS,
-            rows=BAND_ROWS,
         ),
         code=code_digest("band"),
         paths=named_paths,
     shell:
         run_script("band")
-
-
-rule complete_bands:
-    input:
-        counts=of_parts("results/bands/{part}.json"),
-        admitted="results/admitted.json",
-    output:
-        listing="results/bands/complete.json",
-    log:
-        "logs/complete_bands/complete.log",
-    benchmark:
-        "logs/complete_bands/complete.tsv"
-    conda:
-        "../envs/corpusmill.yaml"
-    resources:
-        mem_mb=500,
-    params:
-        told=told(),
-        code=code_digest("complete"),
-        paths=named_paths,
-    shell:
-        run_script("complete")

@@ -10,7 +10,7 @@ writes   results/holdout/evaluation.npy     digest, origin: texts of the held_ou
 
 rule evaluation:
     input:
-        held_out_files,
+        outside(LAYOUT.held_out_files),
     output:
         held_out="results/holdout/evaluation.npy",
     log:
@@ -22,11 +22,11 @@ rule evaluation:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=held_out_memory(base=600, bytes_per_text=160),
+        mem_mb=LAYOUT.held_out_memory(base=600, bytes_per_text=160),
     params:
-        told=told(
-            files=described_held_out_files,
-            most=of_sources("max_malformed_fraction", 0),
+        settings=settings(
+            files=LAYOUT.held_out_states,
+            max_malformed_fraction=LAYOUT.of_sources("max_malformed_fraction", 0),
             mode=config["normalize"]["mode"],
         ),
         code=code_digest("evaluation"),
@@ -37,8 +37,8 @@ rule evaluation:
 
 rule holdout:
     input:
+        "results/duplicates.json",
         listing="results/assign/complete.json",
-        passed="results/duplicates.json",
         evaluation="results/holdout/evaluation.npy",
     output:
         held_out="results/holdout/all.npy",
@@ -49,9 +49,9 @@ rule holdout:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=held_out_memory(base=600, bytes_per_text=160),
+        mem_mb=LAYOUT.held_out_memory(base=600, bytes_per_text=160),
     params:
-        told=told(),
+        settings=settings(),
         code=code_digest("holdout"),
         paths=named_paths,
     shell:
@@ -60,9 +60,9 @@ rule holdout:
 
 rule decontaminate:
     input:
-        decisions=files_of_block("results/assign/{part}.arrow"),
-        digests=files_of_block("results/digests/{part}.npy"),
-        whole=whole_files_of_block,
+        decisions=LAYOUT.files_of_block("results/assign/{part}.arrow"),
+        digests=LAYOUT.files_of_block("results/digests/{part}.npy"),
+        whole=if_cut(LAYOUT.files_of_block("results/cut/{part}.npy")),
         held_out="results/holdout/all.npy",
     output:
         marks="results/decontaminate/{block}.npy",
@@ -73,10 +73,10 @@ rule decontaminate:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=held_out_memory(base=600, bytes_per_text=20),
+        mem_mb=LAYOUT.held_out_memory(base=600, bytes_per_text=20),
     params:
-        told=told(
-            first=first_part_of_block,
+        settings=settings(
+            first=LAYOUT.first_of_block,
         ),
         code=code_digest("decontaminate"),
         paths=named_paths,

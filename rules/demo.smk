@@ -6,8 +6,7 @@ writes   results/demo/*   five sources of text, evaluation texts, and the truth 
 
 rule demo:
     output:
-        files=[f"{DEMO}/{name}" for name in DEMO_FILES],
-        evaluation=f"{DEMO}/evaluation.jsonl",
+        [f"{DEMO}/{name}" for name in DEMO_FILES | EVALUATION_FILES],
         truth=f"{DEMO}/truth.jsonl",
     log:
         "logs/demo/demo.log",
@@ -18,7 +17,7 @@ rule demo:
     resources:
         mem_mb=1000,
     params:
-        told=told(),
+        settings=settings(),
         code=code_digest("demo"),
         paths=named_paths,
     shell:

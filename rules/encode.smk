@@ -10,7 +10,7 @@ writes   results/tokens/{split}/{shard}.bin    token ids, an end-of-text id afte
 
 rule encode:
     input:
-        text=f"results/corpus/{{split}}/{{shard}}.{TEXT_ENDING}",
+        text=LAYOUT.text_shard,
         folder="results/tokenizer",
     output:
         bin="results/tokens/{split}/{shard}.bin",
@@ -24,9 +24,9 @@ rule encode:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=shard_memory(base=1200, per_text_megabyte=0.5),
+        mem_mb=LAYOUT.shard_memory(base=1200, per_text_megabyte=0.5),
     params:
-        told=told(),
+        settings=settings(),
         code=code_digest("encode"),
         paths=named_paths,
     shell:

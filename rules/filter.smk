@@ -7,7 +7,7 @@ writes   results/filter/{part}.arrow   fate, chars (of the cleaned text), text_b
 
 rule filter:
     input:
-        text=TEXT,
+        text=LAYOUT.text,
     output:
         verdicts="results/filter/{part}.arrow",
     log:
@@ -17,9 +17,9 @@ rule filter:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=part_memory(base=500, per_text_megabyte=0.1),
+        mem_mb=LAYOUT.part_memory(base=500, per_text_megabyte=0.1),
     params:
-        told=told(
+        settings=settings(
             min_chars=config["filter"]["min_chars"],
             prefer=config["dedup"]["prefer"],
         ),

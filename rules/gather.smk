@@ -10,7 +10,7 @@ rule gather:
     input:
         listing="results/scatter/complete.json",
     output:
-        text=f"results/corpus/{{split}}/{{shard}}.{TEXT_ENDING}",
+        text=LAYOUT.text_shard,
         facts="results/corpus/{split}/{shard}.json",
     log:
         "logs/gather/{split}/{shard}.log",
@@ -19,10 +19,10 @@ rule gather:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=shard_memory(base=500, per_text_megabyte=4),
+        mem_mb=LAYOUT.shard_memory(base=500, per_text_megabyte=4),
     params:
-        told=told(
-            shards=SHARDS,
+        settings=settings(
+            shards=LAYOUT.shards,
             format=config["output"]["format"],
         ),
         code=code_digest("gather"),

@@ -20,12 +20,11 @@ rule group:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=documents_memory(base=800, bytes_per_document=8),
+        mem_mb=LAYOUT.documents_memory(base=800, bytes_per_document=8),
     params:
-        told=told(
-            threshold=config["dedup"]["threshold"],
-            permutations=PERMUTATIONS,
-            bins=BINS,
+        settings=settings(
+            similarity=LAYOUT.similarity,
+            bins=LAYOUT.counts["bin"],
             engine=config["dedup"]["engine"],
         ),
         code=code_digest("group"),

@@ -10,7 +10,7 @@ writes   results/text/{part}.arrow         text, rest, file, line
 
 rule normalize:
     input:
-        files_of_part,
+        outside(LAYOUT.files_of_part),
     output:
         text="results/text/{part}.arrow",
         counts="results/text/{part}.json",
@@ -22,10 +22,10 @@ rule normalize:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=part_memory(base=600, per_text_megabyte=0.5),
+        mem_mb=LAYOUT.part_memory(base=600, per_text_megabyte=0.5),
     params:
-        told=told(
-            files=described_files_of_part,
+        settings=settings(
+            files=LAYOUT.states_of_part,
             mode=config["normalize"]["mode"],
         ),
         code=code_digest("normalize"),
@@ -36,8 +36,8 @@ rule normalize:
 
 rule admit:
     input:
-        counts=of_parts("results/text/{part}.json"),
-        quarantine=of_parts("results/quarantine/{part}.jsonl"),
+        counts=LAYOUT.every("results/text/{part}.json"),
+        quarantine=LAYOUT.every("results/quarantine/{part}.jsonl"),
     output:
         admitted="results/admitted.json",
     log:
@@ -46,13 +46,14 @@ rule admit:
         "logs/admit/admit.tsv"
     # Runs as soon as all parts are read: no later step of a refused corpus is worth starting.
     priority: 10
+    localrule: True
     conda:
         "../envs/corpusmill.yaml"
     resources:
         mem_mb=500,
     params:
-        told=told(
-            most=of_sources("max_malformed_fraction", 0),
+        settings=settings(
+            max_malformed_fraction=LAYOUT.of_sources("max_malformed_fraction", 0),
         ),
         code=code_digest("admit"),
         paths=named_paths,

@@ -11,13 +11,14 @@ rule plan:
         "logs/plan/plan.log",
     benchmark:
         "logs/plan/plan.tsv"
+    localrule: True
     conda:
         "../envs/corpusmill.yaml"
     resources:
         mem_mb=500,
     params:
-        told=told(
-            lines=lines_of_plan,
+        settings=settings(
+            lines=LAYOUT.plan_lines,
         ),
         code=code_digest("plan"),
         paths=named_paths,

@@ -5,18 +5,16 @@ writes   results/extracts/{block}.arrows   id, order, text of documents in pairs
          results/extracts/{block}.npy      uint64 (parts, bins + 1): where each bin begins
          results/extracts/{block}.edges.npy, .starts.npy   their pairs by bin, where each begins
          results/extracts/{block}.json     the files, digests
-         results/extracts/complete.json    all of these, in block order
          results/resolved/{bin}.npy        id, winner, similarity, stage of dropped documents
          results/resolved/{bin}.json       counts, the largest groups
-         results/resolved/complete.json    all of these
          results/duplicates.json           what the guard looked at; only if it let the run pass
 """
 
 
 rule extract:
     input:
-        texts=files_of_block(TEXT),
-        verdicts=files_of_block("results/filter/{part}.arrow"),
+        texts=LAYOUT.files_of_block(LAYOUT.text),
+        verdicts=LAYOUT.files_of_block("results/filter/{part}.arrow"),
         labels="results/groups/labels.npy",
         starts="results/groups/starts.npy",
         pairs="results/pairs/complete.json",
@@ -33,38 +31,17 @@ rule extract:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=largest_part_memory(base=600, per_text_megabyte=3),
+        mem_mb=LAYOUT.largest_part_memory(base=600, per_text_megabyte=3),
     params:
-        told=told(
-            first=first_part_of_block,
-            bins=BINS,
-            preference=PREFERENCE,
+        settings=settings(
+            first=LAYOUT.first_of_block,
+            bins=LAYOUT.counts["bin"],
+            preference=LAYOUT.preference,
         ),
         code=code_digest("extract"),
         paths=named_paths,
     shell:
         run_script("extract")
-
-
-rule complete_extract:
-    input:
-        counts=expand("results/extracts/{block}.json", block=BLOCK_NAMES),
-    output:
-        listing="results/extracts/complete.json",
-    log:
-        "logs/complete_extract/complete.log",
-    benchmark:
-        "logs/complete_extract/complete.tsv"
-    conda:
-        "../envs/corpusmill.yaml"
-    resources:
-        mem_mb=500,
-    params:
-        told=told(),
-        code=code_digest("complete"),
-        paths=named_paths,
-    shell:
-        run_script("complete")
 
 
 rule resolve:
@@ -80,39 +57,17 @@ rule resolve:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=largest_part_memory(base=700, per_text_megabyte=5),
+        mem_mb=LAYOUT.largest_part_memory(base=700, per_text_megabyte=5),
     params:
-        told=told(
+        settings=settings(
             resolve=config["dedup"]["resolve"],
-            threshold=config["dedup"]["threshold"],
-            permutations=PERMUTATIONS,
+            similarity=LAYOUT.similarity,
             shingle_chars=config["minhash"]["shingle_chars"],
         ),
         code=code_digest("resolve"),
         paths=named_paths,
     shell:
         run_script("resolve")
-
-
-rule complete_resolve:
-    input:
-        counts=expand("results/resolved/{bin}.json", bin=BIN_NAMES),
-    output:
-        listing="results/resolved/complete.json",
-    log:
-        "logs/complete_resolve/complete.log",
-    benchmark:
-        "logs/complete_resolve/complete.tsv"
-    conda:
-        "../envs/corpusmill.yaml"
-    resources:
-        mem_mb=500,
-    params:
-        told=told(),
-        code=code_digest("complete"),
-        paths=named_paths,
-    shell:
-        run_script("complete")
 
 
 rule guard:
@@ -127,14 +82,15 @@ rule guard:
         "logs/guard/guard.tsv"
     # Before all else: what follows of a run that is stopped is not worth starting.
     priority: 10
+    localrule: True
     conda:
         "../envs/corpusmill.yaml"
     resources:
         mem_mb=500,
     params:
-        told=told(
+        settings=settings(
             max_group_texts=config["dedup"]["max_group_texts"],
-            most=of_sources("max_duplicate_fraction", 0.9),
+            max_duplicate_fraction=LAYOUT.of_sources("max_duplicate_fraction", 0.9),
         ),
         code=code_digest("guard"),
         paths=named_paths,

@@ -8,7 +8,7 @@ writes   results/signatures/{part}.npy   uint32 (documents, permutations)
 
 rule sign:
     input:
-        text=TEXT,
+        text=LAYOUT.text,
     output:
         signatures="results/signatures/{part}.npy",
         digests="results/digests/{part}.npy",
@@ -19,12 +19,12 @@ rule sign:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=part_memory(
+        mem_mb=LAYOUT.part_memory(
             base=600 + config["minhash"]["permutations"], per_text_megabyte=0.2
         ),
     params:
-        told=told(
-            minhash=config["minhash"] | {"permutations": PERMUTATIONS},
+        settings=settings(
+            hasher=LAYOUT.hasher,
         ),
         code=code_digest("sign"),
         paths=named_paths,

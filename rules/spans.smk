@@ -27,40 +27,16 @@ rule span:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=part_memory(base=700, per_text_megabyte=1),
+        mem_mb=LAYOUT.part_memory(base=700, per_text_megabyte=1),
     params:
-        told=told(
-            unit=SPAN_UNIT,
-            width=SPAN_WIDTH,
-            min_chars=config["spans"]["min_chars"],
-            takes_part=of_sources("cut_spans", True),
+        settings=settings(
+            span=LAYOUT.span,
+            cut_spans=LAYOUT.of_sources("cut_spans", True),
         ),
         code=code_digest("span"),
         paths=named_paths,
     shell:
         run_script("span")
-
-
-rule complete_spans:
-    input:
-        counts=of_parts("results/spans/{part}.json"),
-        admitted="results/admitted.json",
-    output:
-        listing="results/spans/complete.json",
-    log:
-        "logs/complete_spans/complete.log",
-    benchmark:
-        "logs/complete_spans/complete.tsv"
-    conda:
-        "../envs/corpusmill.yaml"
-    resources:
-        mem_mb=500,
-    params:
-        told=told(),
-        code=code_digest("complete"),
-        paths=named_paths,
-    shell:
-        run_script("complete")
 
 
 rule repeat:
@@ -76,11 +52,10 @@ rule repeat:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=bucket_memory(base=500, bytes_per_entry=160),
+        mem_mb=LAYOUT.bucket_memory(base=500, bytes_per_entry=160),
     params:
-        told=told(
-            buckets=SPAN_BUCKETS,
-            entries=BUCKET_ENTRIES,
+        settings=settings(
+            buckets=LAYOUT.buckets("span_bucket"),
         ),
         code=code_digest("repeat"),
         paths=named_paths,
@@ -88,35 +63,12 @@ rule repeat:
         run_script("repeat")
 
 
-rule complete_repeats:
-    input:
-        counts=expand(
-            "results/repeats/{span_bucket}.json", span_bucket=SPAN_BUCKET_NAMES
-        ),
-    output:
-        listing="results/repeats/complete.json",
-    log:
-        "logs/complete_repeats/complete.log",
-    benchmark:
-        "logs/complete_repeats/complete.tsv"
-    conda:
-        "../envs/corpusmill.yaml"
-    resources:
-        mem_mb=500,
-    params:
-        told=told(),
-        code=code_digest("complete"),
-        paths=named_paths,
-    shell:
-        run_script("complete")
-
-
 rule cut:
     input:
         text="results/text/{part}.arrow",
         listing="results/repeats/complete.json",
     output:
-        text="results/cut/{part}.arrow",
+        cut_text="results/cut/{part}.arrow",
         record="results/cut/{part}.parquet",
         whole="results/cut/{part}.npy",
         counts="results/cut/{part}.json",
@@ -127,11 +79,10 @@ rule cut:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=part_memory(base=800, per_text_megabyte=1),
+        mem_mb=LAYOUT.part_memory(base=800, per_text_megabyte=1),
     params:
-        told=told(
-            unit=SPAN_UNIT,
-            width=SPAN_WIDTH,
+        settings=settings(
+            span=LAYOUT.span,
         ),
         code=code_digest("cut"),
         paths=named_paths,

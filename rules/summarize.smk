@@ -10,15 +10,15 @@ writes   results/ledger/{part}.parquet   one row per input record: its fate and 
 
 rule ledger:
     input:
-        text=TEXT,
+        text=LAYOUT.text,
         quarantine="results/quarantine/{part}.jsonl",
         counts="results/text/{part}.json",
         verdicts="results/filter/{part}.arrow",
         decisions="results/assign/{part}.arrow",
-        marks=of_block("results/decontaminate/{block}.npy"),
+        marks=LAYOUT.of_block("results/decontaminate/{block}.npy"),
         clusters="results/clusters/{part}.parquet",
-        cuts=if_cut(["results/cut/{part}.json"]),
-        cut_spans=if_cut(["results/cut/{part}.parquet"]),
+        cuts=LAYOUT.if_cut("results/cut/{part}.json"),
+        cut_spans=LAYOUT.if_cut("results/cut/{part}.parquet"),
     output:
         rows="results/ledger/{part}.parquet",
         account="results/ledger/{part}.json",
@@ -29,9 +29,9 @@ rule ledger:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=part_memory(base=500, per_text_megabyte=0.3),
+        mem_mb=LAYOUT.part_memory(base=500, per_text_megabyte=0.3),
     params:
-        told=told(),
+        settings=settings(),
         code=code_digest("ledger"),
         paths=named_paths,
     shell:
@@ -41,19 +41,20 @@ rule ledger:
 rule recall:
     input:
         truth=f"{DEMO}/truth.jsonl",
-        ledger=of_parts("results/ledger/{part}.parquet"),
+        ledger=LAYOUT.every("results/ledger/{part}.parquet"),
     output:
         report=f"{DEMO}/recall.json",
     log:
         "logs/recall/recall.log",
     benchmark:
         "logs/recall/recall.tsv"
+    localrule: True
     conda:
         "../envs/corpusmill.yaml"
     resources:
         mem_mb=500,
     params:
-        told=told(),
+        settings=settings(),
         code=code_digest("recall"),
         paths=named_paths,
     shell:
@@ -62,9 +63,11 @@ rule recall:
 
 rule summarize:
     input:
-        accounts=of_parts("results/ledger/{part}.json"),
-        text_facts=shards_of_all("results/corpus/{split}/{shard}.json"),
-        facts=shards_of_all("results/tokens/{split}/{shard}.json"),
+        # Last: the times of all rules are in it.
+        "results/manifest.json",
+        accounts=LAYOUT.every("results/ledger/{part}.json"),
+        text_facts=LAYOUT.every("results/corpus/{split}/{shard}.json"),
+        facts=LAYOUT.every("results/tokens/{split}/{shard}.json"),
         # What tells the same numbers once more.
         admitted="results/admitted.json",
         duplicates="results/duplicates.json",
@@ -73,8 +76,6 @@ rule summarize:
         plan="results/plan/parts.jsonl",
         recall=[f"{DEMO}/recall.json"] if USES_DEMO else [],
         tokenizer="results/tokenizer",
-        # Last: the times of all rules are in it.
-        manifest="results/manifest.json",
     output:
         summary="results/summary.json",
         readable="results/summary.txt",
@@ -82,15 +83,18 @@ rule summarize:
         "logs/summarize/summarize.log",
     benchmark:
         "logs/summarize/summarize.tsv"
+    localrule: True
     conda:
         "../envs/corpusmill.yaml"
     resources:
         mem_mb=500,
     params:
-        told=told(
+        settings=settings(
             config_digest=config_digest(),
-            span_unit=SPAN_UNIT,
+            span_unit=config["spans"]["unit"],
             made=made_files,
+            record=str(RECORD),
+            logs=str(placed("logs")),
         ),
         code=code_digest("summarize"),
         paths=named_paths,

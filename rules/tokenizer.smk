@@ -6,8 +6,8 @@ writes   results/tokenizer/   as transformers loads it, and corpusmill.json: wha
 
 rule tokenizer:
     input:
-        files=tokenizer_files,
-        train_text=tokenizer_training_text(),
+        outside(lambda wildcards: tokenizer_files(config["tokenizer"]["source"])),
+        train_text=training_text(),
     output:
         folder=directory("results/tokenizer"),
     log:
@@ -21,13 +21,14 @@ rule tokenizer:
     resources:
         mem_mb=2000,
     params:
-        told=told(
+        settings=settings(
             source=config["tokenizer"]["source"],
-            source_files=states_of_tokenizer_files,
             train_vocabulary=config["tokenizer"]["train_vocabulary"],
             end_of_text=config["tokenizer"]["end_of_text"],
             engine=config["tokenizer"]["engine"],
         ),
+        # An older file is another one too.
+        states=lambda wildcards: states_of_files(config["tokenizer"]["source"]),
         code=code_digest("tokenizer"),
         paths=named_paths,
     shell:

@@ -13,7 +13,7 @@ writes   results/verify/{split}/{shard}.json   only if there is no fault
 
 rule verify:
     input:
-        text=f"results/corpus/{{split}}/{{shard}}.{TEXT_ENDING}",
+        text=LAYOUT.text_shard,
         text_facts="results/corpus/{split}/{shard}.json",
         bin="results/tokens/{split}/{shard}.bin",
         idx="results/tokens/{split}/{shard}.idx",
@@ -30,9 +30,9 @@ rule verify:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=shard_memory(base=1000, per_text_megabyte=0.5),
+        mem_mb=LAYOUT.shard_memory(base=1000, per_text_megabyte=0.5),
     params:
-        told=told(),
+        settings=settings(),
         code=code_digest("verify"),
         paths=named_paths,
     shell:
@@ -41,8 +41,8 @@ rule verify:
 
 rule join:
     input:
-        bins=bins_to_join,
-        facts=facts_to_join,
+        bins=LAYOUT.to_join("results/tokens/{split}/{shard}.bin"),
+        shard_facts=LAYOUT.to_join("results/tokens/{split}/{shard}.json"),
     output:
         joined="results/tokens/{joined}.bin",
         facts="results/tokens/{joined}.json",
@@ -57,7 +57,7 @@ rule join:
     resources:
         mem_mb=500,
     params:
-        told=told(),
+        settings=settings(),
         code=code_digest("join"),
         paths=named_paths,
     shell:
@@ -66,16 +66,16 @@ rule join:
 
 rule manifest:
     input:
-        accounts=of_parts("results/ledger/{part}.json"),
-        texts=shards_of_all(f"results/corpus/{{split}}/{{shard}}.{TEXT_ENDING}"),
-        text_facts=shards_of_all("results/corpus/{split}/{shard}.json"),
-        bins=shards_of_all("results/tokens/{split}/{shard}.bin"),
-        facts=shards_of_all("results/tokens/{split}/{shard}.json"),
-        idx=shards_of_all("results/tokens/{split}/{shard}.idx"),
-        joined=joined_files("results/tokens/{joined}.bin"),
-        joined_facts=joined_files("results/tokens/{joined}.json"),
-        reports=shards_of_all("results/verify/{split}/{shard}.json"),
-        eyes=shards_of_all("results/verify/{split}/{shard}.txt"),
+        LAYOUT.every("results/verify/{split}/{shard}.json"),
+        accounts=LAYOUT.every("results/ledger/{part}.json"),
+        texts=LAYOUT.every(LAYOUT.text_shard),
+        text_facts=LAYOUT.every("results/corpus/{split}/{shard}.json"),
+        bins=LAYOUT.every("results/tokens/{split}/{shard}.bin"),
+        facts=LAYOUT.every("results/tokens/{split}/{shard}.json"),
+        idx=LAYOUT.every("results/tokens/{split}/{shard}.idx"),
+        joined=LAYOUT.joined("results/tokens/{joined}.bin"),
+        joined_facts=LAYOUT.joined("results/tokens/{joined}.json"),
+        eyes=LAYOUT.every("results/verify/{split}/{shard}.txt"),
         folder="results/tokenizer",
     output:
         listing="results/manifest.json",
@@ -90,10 +90,11 @@ rule manifest:
     resources:
         mem_mb=500,
     params:
-        told=told(
-            generation=GENERATION,
-            sources=list(WEIGHTS),
+        settings=settings(
+            generation=LAYOUT.generation,
+            sources=list(LAYOUT.weights),
             made=made_files,
+            record=str(RECORD),
             max_lost_fraction=config["tokenizer"]["max_lost_fraction"],
         ),
         code=code_digest("manifest"),

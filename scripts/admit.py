@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from corpusmill.documents.accounts import added
-from corpusmill.run.job import this_job
+from corpusmill.run.job import run
 from corpusmill.storage.files import load_json, save_json
 
 SHOW = 10
@@ -18,18 +18,21 @@ def open_lines(file: Path) -> Iterator[str]:
 
 
 def admit(
-    counts: list[Path], quarantine: list[Path], most: dict[str, float], admitted: Path
+    counts: list[Path],
+    quarantine: list[Path],
+    max_malformed_fraction: dict[str, float],
+    admitted: Path,
 ) -> None:
-    """most: for each source, the share of its records that may be malformed."""
+    """max_malformed_fraction: of every source."""
     totals = added([load_json(file)["by_source"] for file in counts])
     faults = []
     for source, count in totals.items():
         bad, records = count["malformed"], count["records"]
         logging.info("%s: %d of %d records malformed", source, bad, records)
-        if bad and bad / records > most[source]:
+        if bad and bad / records > max_malformed_fraction[source]:
             faults.append(
                 f"source {source}: {bad} of {records} records are malformed, "
-                f"max_malformed_fraction allows {most[source]} of them."
+                f"max_malformed_fraction allows {max_malformed_fraction[source]} of them."
             )
     if faults:
         records = (line.strip() for file in quarantine for line in open_lines(file))
@@ -43,10 +46,4 @@ def admit(
 
 
 if __name__ == "__main__":
-    with this_job() as job:
-        admit(
-            counts=job.input.counts,
-            quarantine=job.input.quarantine,
-            most=job.params.most,
-            admitted=job.output.admitted,
-        )
+    run(admit)

@@ -2,6 +2,7 @@
 
 import logging
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -9,10 +10,10 @@ import pyarrow.parquet as pq
 
 from corpusmill.dedup.edges import DROPPED, STAGES, place_of
 from corpusmill.dedup.preferences import counted_kinds, kinds_of
-from corpusmill.documents.decisions import copies_of, splits_of
+from corpusmill.documents.decisions import Sampling, copies_of, splits_of
 from corpusmill.documents.fates import DUPLICATE, KEPT, NAMES, NOT_SAMPLED
 from corpusmill.documents.ids import ROW_BITS, ROW_MASK, ids_of_part
-from corpusmill.run.job import this_job
+from corpusmill.run.job import run
 from corpusmill.storage.arrays import load_array, save_array
 from corpusmill.storage.files import file_sha256, load_json, replacing, save_json
 from corpusmill.storage.tables import load_column, load_labels, load_notes, load_table, save_table
@@ -30,19 +31,23 @@ def dropped_of_part(resolved: Path, part: int) -> np.ndarray:
     return np.concatenate(found)
 
 
+class Assigned(NamedTuple):
+    """The files of one part."""
+
+    decisions: Path
+    held_out: Path
+    clusters: Path
+    counts: Path
+
+
 def assign(
     verdicts: Path,
     digests: Path,
     whole: list[Path],
     resolved: Path,
     part: int,
-    weights: dict[str, float],
-    fractions: dict[str, float],
-    seed: int,
-    decisions: Path,
-    held_out: Path,
-    clusters: Path,
-    counts: Path,
+    sampling: Sampling,
+    made: Assigned,
 ) -> None:
     """resolved: what every bin dropped. whole: digests of texts before spans were cut, if any are:
     a held-out text is not trained on because another one kept a line more."""
@@ -56,31 +61,31 @@ def assign(
     winner[rows], stage[rows] = dropped["winner"], dropped["stage"]
     similarity[rows] = dropped["similarity"]
     sources, source = load_labels(verdicts, "source")
-    weight = np.array([weights[name] for name in sources])[source]
-    split = splits_of(ids, fractions, seed)
-    copies = copies_of(ids, weight, split, seed)
+    weight = np.array([sampling.weights[name] for name in sources])[source]
+    split = splits_of(ids, sampling.fractions, sampling.seed)
+    copies = copies_of(ids, weight, split, sampling.seed)
     admitted = fate == KEPT
     duplicate = admitted & (winner != ids)
     fate[duplicate] = DUPLICATE
     fate[(fate == KEPT) & (copies == 0)] = NOT_SAMPLED
     copies[fate != KEPT] = 0
     save_table(
-        decisions, fate=fate, winner=winner, similarity=similarity, stage=stage, split=split,
+        made.decisions, fate=fate, winner=winner, similarity=similarity, stage=stage, split=split,
         copies=copies,
     )  # fmt: skip
-    save_clusters(clusters, ids, winner, similarity, stage, np.flatnonzero(duplicate))
+    save_clusters(made.clusters, ids, winner, similarity, stage, np.flatnonzero(duplicate))
     out = (fate == KEPT) & (split > 0)
     before = np.concatenate([np.zeros(0, WHOLE), *map(load_array, whole)])
     before = before[out[before["row"]]]
     texts = [load_array(digests)[out], before["digest"]]
     table = gathered(texts, [split[out], split[before["row"]]])
-    save_array(held_out, table)
+    save_array(made.held_out, table)
     save_json(
-        counts,
+        made.counts,
         {
             "held_out": len(table),
-            "file": str(held_out),
-            "sha256": file_sha256(held_out),
+            "file": str(made.held_out),
+            "sha256": file_sha256(made.held_out),
             "winners": int(rows.size),
             "stages": {
                 name: int((stage[duplicate] == value).sum()) for value, name in STAGES.items()
@@ -127,18 +132,4 @@ def save_clusters(path: Path, ids, winner, similarity, stage, rows: np.ndarray) 
 
 
 if __name__ == "__main__":
-    with this_job() as job:
-        assign(
-            verdicts=job.input.verdicts,
-            digests=job.input.digests,
-            whole=job.input.whole,
-            resolved=job.input.resolved,
-            part=int(job.params.part),
-            weights=job.params.weights,
-            fractions=job.params.fractions,
-            seed=job.params.seed,
-            decisions=job.output.decisions,
-            held_out=job.output.held_out,
-            clusters=job.output.clusters,
-            counts=job.output.counts,
-        )
+    run(assign)

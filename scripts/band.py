@@ -5,10 +5,10 @@ from pathlib import Path
 
 import numpy as np
 
-from corpusmill.dedup.lsh import sorted_bands, sorted_digests
+from corpusmill.dedup.lsh import Banding, sorted_bands, sorted_digests
 from corpusmill.dedup.sketches import have_shingles
 from corpusmill.documents.fates import KEPT
-from corpusmill.run.job import this_job
+from corpusmill.run.job import run
 from corpusmill.run.progress import phase
 from corpusmill.storage.arrays import load_array
 from corpusmill.storage.files import file_sha256, save_json
@@ -19,10 +19,8 @@ def band(
     signatures: Path,
     digests: Path,
     verdicts: Path,
-    method: str,
+    banding: Banding,
     candidates: str,
-    bands: int,
-    rows: int,
     band_entries: Path,
     text_entries: Path,
     counts: Path,
@@ -32,13 +30,13 @@ def band(
     taking_part = (fate == KEPT) | (candidates == "all")
     # A text without a shingle is like no other but its equals, not like all of them. The SlimPajama
     # scripts group such texts; with their settings the filter rejects every one.
-    grouped = (fate != KEPT) & (method == "sketch")
-    comparable = taking_part & (grouped | have_shingles(table)) if bands else taking_part
+    grouped = (fate != KEPT) & (banding.method == "sketch")
+    comparable = taking_part & (grouped | have_shingles(table)) if banding.bands else taking_part
     # Method sketch finds equal texts by their keys, where they have one.
-    by_text = taking_part & ~comparable if method == "sketch" else taking_part
+    by_text = taking_part & ~comparable if banding.method == "sketch" else taking_part
     chosen = np.flatnonzero(comparable).astype(np.uint32)
-    with phase("sorting bands", bands + 1, "bands"):
-        sorted_bands(table, chosen, bands, rows, band_entries)
+    with phase("sorting bands", banding.bands + 1, "bands"):
+        sorted_bands(table, chosen, banding.bands, banding.rows, band_entries)
         equals = np.flatnonzero(by_text).astype(np.uint32)
         sorted_digests(load_array(digests), equals, text_entries)
     files = {
@@ -57,20 +55,8 @@ def band(
             "sha256": {name: file_sha256(file) for name, file in files.items()},
         },
     )
-    logging.info("%d of %d documents in %d bands", chosen.size, len(table), bands)
+    logging.info("%d of %d documents in %d bands", chosen.size, len(table), banding.bands)
 
 
 if __name__ == "__main__":
-    with this_job() as job:
-        band(
-            signatures=job.input.signatures,
-            digests=job.input.digests,
-            verdicts=job.input.verdicts,
-            method=job.params.method,
-            candidates=job.params.candidates,
-            bands=job.params.bands,
-            rows=job.params.rows,
-            band_entries=job.output.band_entries,
-            text_entries=job.output.text_entries,
-            counts=job.output.counts,
-        )
+    run(band)

@@ -7,7 +7,7 @@ It holds the digests: when the content of one part changes, so does this file.
 import logging
 from pathlib import Path
 
-from corpusmill.run.job import this_job
+from corpusmill.run.job import run
 from corpusmill.storage.files import load_json, save_json
 
 
@@ -17,8 +17,4 @@ def complete(counts: list[Path], listing: Path) -> None:
 
 
 if __name__ == "__main__":
-    with this_job() as job:
-        complete(
-            counts=job.input.counts,
-            listing=job.output.listing,
-        )
+    run(complete)

@@ -8,14 +8,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from corpusmill.documents.ids import ROW_MASK
-from corpusmill.run.job import this_job
+from corpusmill.run.job import run
 from corpusmill.run.progress import phase
 from corpusmill.storage.arrays import save_array
 from corpusmill.storage.files import load_json, replacing, save_json
 from corpusmill.text.columns import TextColumn
 from corpusmill.text.holdout import WHOLE
 from corpusmill.text.parts import SCHEMA, TextPart, new_part
-from corpusmill.text.spans import cut_out, repeats_of_part, whole_digests
+from corpusmill.text.spans import SpanSetting, cut_out, repeats_of_part, whole_digests
 
 RECORD = pa.schema([(name, pa.uint64()) for name in ("id", "start", "end", "key", "first")])
 
@@ -24,8 +24,7 @@ def cut(
     text: Path,
     listing: Path,
     part: int,
-    unit: str,
-    width: int,
+    span: SpanSetting,
     cut_text: Path,
     record: Path,
     whole: Path,
@@ -50,7 +49,7 @@ def cut(
             mine = slice(*np.searchsorted(rows, [done, done + batch.num_rows]))
             of_batch = rows[mine] - done
             rest, starts, ends = cut_out(
-                column, unit, width, of_batch, heads[mine].astype(np.int64)
+                column, span.unit, span.width, of_batch, heads[mine].astype(np.int64)
             )
             writer.write_batch(batch.set_column(0, SCHEMA.field("text"), rest.array()))
             if of_batch.size:
@@ -77,15 +76,4 @@ def cut(
 
 
 if __name__ == "__main__":
-    with this_job() as job:
-        cut(
-            text=job.input.text,
-            listing=job.input.listing,
-            part=int(job.params.part),
-            unit=job.params.unit,
-            width=job.params.width,
-            cut_text=job.output.text,
-            record=job.output.record,
-            whole=job.output.whole,
-            counts=job.output.counts,
-        )
+    run(cut)

@@ -7,7 +7,7 @@ import numpy as np
 
 from corpusmill.documents.fates import KEPT
 from corpusmill.documents.ids import ids_of_part
-from corpusmill.run.job import this_job
+from corpusmill.run.job import run
 from corpusmill.run.progress import phase
 from corpusmill.storage.arrays import load_array, save_array
 from corpusmill.storage.tables import load_table
@@ -50,12 +50,4 @@ def decontaminate(
 
 
 if __name__ == "__main__":
-    with this_job() as job:
-        decontaminate(
-            decisions=job.input.decisions,
-            digests=job.input.digests,
-            whole=job.input.whole,
-            held_out=job.input.held_out,
-            first=job.params.first,
-            marks=job.output.marks,
-        )
+    run(decontaminate)

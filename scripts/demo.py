@@ -4,14 +4,14 @@ import logging
 from pathlib import Path
 
 from corpusmill.demo.corpus import make_demo
-from corpusmill.run.job import this_job
+from corpusmill.run.job import run
 
 
-def demo(folder: Path) -> None:
-    counts = make_demo(folder, logging.info)
+def demo(truth: Path) -> None:
+    """truth: one of its files; the others come beside it."""
+    counts = make_demo(truth.parent, logging.info)
     logging.info("demo corpus: %s", counts)
 
 
 if __name__ == "__main__":
-    with this_job() as job:
-        demo(folder=job.output.truth.parent)
+    run(demo)

@@ -7,23 +7,23 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from corpusmill.run.job import this_job
+from corpusmill.run.job import run
 from corpusmill.run.progress import phase
 from corpusmill.shuffle.shards import COLUMNS, read_columns
 from corpusmill.storage.files import replacing
 from corpusmill.tokens.losses import LossCounter
-from corpusmill.tokens.token_shards import TokenShardWriter, with_ends
+from corpusmill.tokens.token_shards import TokenFiles, TokenShardWriter, with_ends
 from corpusmill.tokens.tokenizers import Setting, encoder_of
 
 
-def encode(text: Path, folder: Path, bin: Path, idx: Path, facts: Path, placements: Path) -> None:
+def encode(text: Path, folder: Path, files: TokenFiles, placements: Path) -> None:
     setting = Setting.load(folder)
     encoder = encoder_of(folder, setting)
     losses = LossCounter(folder, setting)
     origins = [COLUMNS.empty_table().drop_columns("text")]
     with (
         phase("encoding", text.stat().st_size) as progress,
-        TokenShardWriter(bin, idx, facts) as writer,
+        TokenShardWriter(files) as writer,
     ):
         for batch in read_columns(text, progress):
             texts = batch.column("text").cast(pa.large_binary()).to_pylist()
@@ -41,7 +41,7 @@ def encode(text: Path, folder: Path, bin: Path, idx: Path, facts: Path, placemen
         engine=setting.engine,
         lost=losses.examples,
     )
-    starts = np.fromfile(idx, "<u8")
+    starts = np.fromfile(files.idx, "<u8")
     origin = pa.concat_tables(origins).combine_chunks()
     rows = origin.num_rows
     with replacing(placements) as temporary:
@@ -49,8 +49,8 @@ def encode(text: Path, folder: Path, bin: Path, idx: Path, facts: Path, placemen
             pa.table(
                 {
                     **dict(zip(origin.column_names, origin.columns, strict=True)),
-                    "split": pa.array([bin.parent.name] * rows, pa.string()),
-                    "shard": pa.array([int(bin.stem)] * rows, pa.uint32()),
+                    "split": pa.array([files.bin.parent.name] * rows, pa.string()),
+                    "shard": pa.array([int(files.bin.stem)] * rows, pa.uint32()),
                     "row": pa.array(range(rows), pa.uint32()),
                     "token_start": pa.array(starts[:-1], pa.uint64()),
                     "token_end": pa.array(starts[1:], pa.uint64()),
@@ -64,12 +64,4 @@ def encode(text: Path, folder: Path, bin: Path, idx: Path, facts: Path, placemen
 
 
 if __name__ == "__main__":
-    with this_job() as job:
-        encode(
-            text=job.input.text,
-            folder=job.input.folder,
-            bin=job.output.bin,
-            idx=job.output.idx,
-            facts=job.output.facts,
-            placements=job.output.placements,
-        )
+    run(encode)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from corpusmill.run.job import this_job
+from corpusmill.run.job import run
 from corpusmill.run.progress import phase
 from corpusmill.storage.arrays import save_array
 from corpusmill.text.holdout import EVALUATION, gathered
@@ -17,8 +17,10 @@ from corpusmill.text.readers import read_records, refuse_changed
 from corpusmill.text.records import Malformed
 
 
-def evaluation(files: list[dict], most: dict[str, float], mode: str, held_out: Path) -> None:
-    """files: as in normalize. most: as in admit."""
+def evaluation(
+    files: list[dict], max_malformed_fraction: dict[str, float], mode: str, held_out: Path
+) -> None:
+    """files: as in normalize. max_malformed_fraction: of every source."""
     mend = normalizer(mode)
     digests: list[bytes] = []
     records: Counter = Counter()
@@ -35,11 +37,11 @@ def evaluation(files: list[dict], most: dict[str, float], mode: str, held_out: P
                 digests.append(hashlib.sha256(mend(record.text).encode("utf-8")).digest())
             refuse_changed(file)
     for source in bad:
-        if bad[source] / records[source] > most[source]:
+        if bad[source] / records[source] > max_malformed_fraction[source]:
             raise ValueError(
                 f"held_out source {source}: {bad[source]} of {records[source]} records are "
-                f"malformed, max_malformed_fraction allows {most[source]} of them. The log of "
-                "this step names each: repair them, or raise it."
+                f"malformed, max_malformed_fraction allows {max_malformed_fraction[source]} of "
+                "them. The log of this step names each: repair them, or raise it."
             )
     table = np.frombuffer(b"".join(digests), np.uint8).reshape(-1, 32)
     save_array(held_out, gathered([table], [np.full(len(table), EVALUATION, np.uint8)]))
@@ -47,10 +49,4 @@ def evaluation(files: list[dict], most: dict[str, float], mode: str, held_out: P
 
 
 if __name__ == "__main__":
-    with this_job() as job:
-        evaluation(
-            files=job.params.files,
-            most=job.params.most,
-            mode=job.params.mode,
-            held_out=job.output.held_out,
-        )
+    run(evaluation)

@@ -8,7 +8,7 @@ import numpy as np
 from corpusmill.dedup.preferences import Preferences
 from corpusmill.documents.fates import EMPTY, KEPT, TOO_SHORT
 from corpusmill.kernels.clean import count_cleaned
-from corpusmill.run.job import this_job
+from corpusmill.run.job import run
 from corpusmill.run.progress import phase
 from corpusmill.storage.tables import save_table
 from corpusmill.text.columns import TextColumn
@@ -50,10 +50,4 @@ def filter(text: Path, min_chars: int, prefer: dict, verdicts: Path) -> None:
 
 
 if __name__ == "__main__":
-    with this_job() as job:
-        filter(
-            text=job.input.text,
-            min_chars=job.params.min_chars,
-            prefer=job.params.prefer,
-            verdicts=job.output.verdicts,
-        )
+    run(filter)

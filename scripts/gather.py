@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from corpusmill.run.job import this_job
+from corpusmill.run.job import run
 from corpusmill.run.progress import phase
 from corpusmill.shuffle.scattering import SCHEMA, read_scattered
 from corpusmill.shuffle.shards import write_shard
@@ -55,13 +55,4 @@ def gather(
 
 
 if __name__ == "__main__":
-    with this_job() as job:
-        gather(
-            listing=job.input.listing,
-            split=job.params.split,
-            shard=int(job.params.shard),
-            shards=job.params.shards,
-            format=job.params.format,
-            text=job.output.text,
-            facts=job.output.facts,
-        )
+    run(gather)

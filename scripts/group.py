@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 
 from corpusmill.dedup.components import ENGINES, bins_of, document_blocks, paired
-from corpusmill.dedup.edges import certain_matches, edge_blocks, undecided
+from corpusmill.dedup.edges import Similarity, certain_matches, edge_blocks, undecided
 from corpusmill.documents.ids import dense_numbers, starts_of_parts
-from corpusmill.run.job import this_job
+from corpusmill.run.job import run
 from corpusmill.run.progress import phase
 from corpusmill.storage.arrays import array_writer, save_array
 from corpusmill.storage.files import load_json
@@ -18,8 +18,7 @@ from corpusmill.storage.files import load_json
 def group(
     listing: Path,
     pairs: Path,
-    threshold: float,
-    permutations: int,
+    similarity: Similarity,
     bins: int,
     engine: str,
     labels: Path,
@@ -28,7 +27,7 @@ def group(
     """listing: the documents of every part; pairs: the files of all edges."""
     part_starts = starts_of_parts([part["documents"] for part in load_json(listing)["parts"]])
     found = load_json(pairs)["parts"]
-    _, enough = certain_matches(permutations, threshold)
+    _, enough = certain_matches(similarity.permutations, similarity.threshold)
     needs_text = np.zeros(int(part_starts[-1]), bool)
 
     def blocks() -> Iterator[np.ndarray]:
@@ -51,14 +50,4 @@ def group(
 
 
 if __name__ == "__main__":
-    with this_job() as job:
-        group(
-            listing=job.input.listing,
-            pairs=job.input.pairs,
-            threshold=job.params.threshold,
-            permutations=job.params.permutations,
-            bins=job.params.bins,
-            engine=job.params.engine,
-            labels=job.output.labels,
-            starts=job.output.starts,
-        )
+    run(group)

@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 from corpusmill.dedup.mixed_kinds import refuse_mixed
-from corpusmill.run.job import this_job
+from corpusmill.run.job import run
 from corpusmill.storage.files import load_json, save_json
 
 SHOWN_GROUPS = 10
@@ -16,12 +16,12 @@ def guard(
     assigned: Path,
     resolved: Path,
     max_group_texts: int | None,
-    most: dict[str, float],
+    max_duplicate_fraction: dict[str, float],
     report: Path,
 ) -> None:
     """assigned, resolved: the counts of all parts and the reports of all bins.
 
-    most: for each source, the share of its documents that may be duplicates.
+    max_duplicate_fraction: of every source.
     """
     parts = load_json(assigned)["parts"]
     prefer = preferred_kinds(parts)
@@ -61,10 +61,10 @@ def guard(
     }
     faults = [
         f"source {source}: {count['duplicates']} of {count['documents']} documents are duplicates, "
-        f"max_duplicate_fraction allows {most[source]} of them. Raise it at the source if that is "
-        "right."
+        f"max_duplicate_fraction allows {max_duplicate_fraction[source]} of them. Raise it at the "
+        "source if that is right."
         for source, count in sorted(sources.items())
-        if count["duplicates"] > most[source] * count["documents"]
+        if count["duplicates"] > max_duplicate_fraction[source] * count["documents"]
     ]
     if max_group_texts is not None and groups and groups[0]["texts"] > max_group_texts:
         faults.append(
@@ -98,11 +98,4 @@ def preferred_kinds(parts: list[dict]) -> dict:
 
 
 if __name__ == "__main__":
-    with this_job() as job:
-        guard(
-            assigned=job.input.assigned,
-            resolved=job.input.resolved,
-            max_group_texts=job.params.max_group_texts,
-            most=job.params.most,
-            report=job.output.report,
-        )
+    run(guard)

@@ -3,7 +3,7 @@
 import logging
 from pathlib import Path
 
-from corpusmill.run.job import this_job
+from corpusmill.run.job import run
 from corpusmill.storage.arrays import load_array, save_array
 from corpusmill.storage.files import load_json
 from corpusmill.text.holdout import gathered
@@ -19,9 +19,4 @@ def holdout(listing: Path, evaluation: Path, held_out: Path) -> None:
 
 
 if __name__ == "__main__":
-    with this_job() as job:
-        holdout(
-            listing=job.input.listing,
-            evaluation=job.input.evaluation,
-            held_out=job.output.held_out,
-        )
+    run(holdout)

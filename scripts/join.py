@@ -3,7 +3,7 @@
 import logging
 from pathlib import Path
 
-from corpusmill.run.job import this_job
+from corpusmill.run.job import run
 from corpusmill.run.progress import phase
 from corpusmill.storage.files import READ_BYTES, DigestingFile, load_json, replacing, save_json
 
@@ -29,10 +29,4 @@ def join(bins: list[Path], shard_facts: list[Path], joined: Path, facts: Path) -
 
 
 if __name__ == "__main__":
-    with this_job() as job:
-        join(
-            bins=job.input.bins,
-            shard_facts=job.input.facts,
-            joined=job.output.joined,
-            facts=job.output.facts,
-        )
+    run(join)

@@ -4,6 +4,7 @@ import json
 import logging
 from collections import Counter
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +22,7 @@ from corpusmill.documents.fates import (
     TOO_SHORT,
 )
 from corpusmill.documents.ids import ids_of_part
-from corpusmill.run.job import this_job
+from corpusmill.run.job import run
 from corpusmill.storage.arrays import load_array
 from corpusmill.storage.files import load_json, replacing, save_json
 from corpusmill.storage.tables import load_table
@@ -48,13 +49,36 @@ SCHEMA = pa.schema(
 )
 
 
-def document_rows(text: TextPart, part: int, verdicts, decisions, marks) -> pa.Table:
+class Read(NamedTuple):
+    """What normalize found."""
+
+    quarantine: Path
+    counts: Path
+
+
+class Decided(NamedTuple):
+    """What was decided of documents, step by step."""
+
+    verdicts: Path
+    decisions: Path
+    marks: Path
+    clusters: Path
+
+
+class Cut(NamedTuple):
+    """What was cut of texts: nothing if spans are not cut."""
+
+    cuts: list[Path]
+    cut_spans: list[Path]
+
+
+def document_rows(text: TextPart, part: int, decided: Decided) -> pa.Table:
     """The ledger rows of the part's documents; measured values only where they decided."""
-    chars, sizes = load_table(verdicts, "chars", "text_bytes")
+    chars, sizes = load_table(decided.verdicts, "chars", "text_bytes")
     fate, winner, similarity, stage, split, copies = load_table(
-        decisions, "fate", "winner", "similarity", "stage", "split", "copies"
+        decided.decisions, "fate", "winner", "similarity", "stage", "split", "copies"
     )
-    marks = marks_of_part(load_array(marks), part, fate.size)
+    marks = marks_of_part(load_array(decided.marks), part, fate.size)
     fate = np.where(marks > 0, np.uint8(CONTAMINATED), fate)
     kept = fate == KEPT
 
@@ -130,37 +154,32 @@ def table_faults(figure: str, figures: dict[str, Counter], tables: list[Path]) -
 
 def ledger(
     text: Path,
-    quarantine: Path,
-    counts: Path,
-    verdicts: Path,
-    decisions: Path,
-    marks: Path,
-    clusters: Path,
-    cuts: list[Path],
-    cut_spans: list[Path],
+    read: Read,
+    decided: Decided,
+    cut: Cut,
     part: int,
     rows: Path,
     account: Path,
 ) -> None:
-    """clusters: of the part. cuts, cut_spans: what was cut of it, if spans are."""
+    """Every file is of the part, but for those that are of its block."""
     table = pa.concat_tables(
         [
-            document_rows(TextPart(text, ["file", "line"]), part, verdicts, decisions, marks),
-            malformed_rows(quarantine),
+            document_rows(TextPart(text, ["file", "line"]), part, decided),
+            malformed_rows(read.quarantine),
         ]
     )
     figures = account_of(table)
     # What came in is what normalize counted as it read, not what the ledger has rows for.
-    for source, count in load_json(counts)["by_source"].items():
+    for source, count in load_json(read.counts)["by_source"].items():
         figures.setdefault(source, Counter())["documents"] = count.get("records", 0)
         figures[source]["text_bytes"] = count.get("text_bytes", 0)
-    for file in cuts:
+    for file in cut.cuts:
         for source, count in load_json(file)["by_source"].items():
             figures[source]["cut_spans"] = count["spans"]
             figures[source]["cut_bytes"] = count["bytes"]
     faults = imbalances(figures, f"part {part:05d}")
-    faults += table_faults("duplicate", figures, [clusters])
-    faults += table_faults("cut_spans", figures, cut_spans)
+    faults += table_faults("duplicate", figures, [decided.clusters])
+    faults += table_faults("cut_spans", figures, cut.cut_spans)
     if faults:
         raise ValueError("the account does not balance: " + "; ".join(faults))
     with replacing(rows) as temporary:
@@ -170,18 +189,4 @@ def ledger(
 
 
 if __name__ == "__main__":
-    with this_job() as job:
-        ledger(
-            text=job.input.text,
-            quarantine=job.input.quarantine,
-            counts=job.input.counts,
-            verdicts=job.input.verdicts,
-            decisions=job.input.decisions,
-            marks=job.input.marks,
-            clusters=job.input.clusters,
-            cuts=job.input.cuts,
-            cut_spans=job.input.cut_spans,
-            part=int(job.params.part),
-            rows=job.output.rows,
-            account=job.output.account,
-        )
+    run(ledger)

@@ -4,10 +4,10 @@ import logging
 import pickle
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 from corpusmill.documents.accounts import balanced_account
-from corpusmill.run.job import this_job
-from corpusmill.run.record import Made, foreign_files, load_record, stale_files
+from corpusmill.run import job, record
 from corpusmill.storage.files import file_sha256, load_json, replacing, save_json
 from corpusmill.tokens.losses import too_many_losses
 from corpusmill.tokens.tokenizers import Setting
@@ -28,12 +28,12 @@ def whole(file: Path) -> dict:
     return {"path": str(file), "bytes": file.stat().st_size, "sha256": file_sha256(file)}
 
 
-def remove_stale(current: Made) -> None:
+def remove_stale(run: "Made") -> None:
     """Remove what earlier runs made and this one does not; name what else lies in our folders."""
-    for path in stale_files(load_record()["made"], current):
+    for path in record.stale_files(record.load_record(run.record)["made"], run.made):
         path.unlink()
         logging.info("removed %s: of an earlier run", path)
-    foreign = list(foreign_files(current))
+    foreign = list(record.foreign_files(run.made))
     for path in foreign:
         logging.warning("%s: of no run that is known; it stays where it is", path)
     if foreign:
@@ -54,73 +54,101 @@ def refuse_losses(facts: list[Path], max_lost_fraction: float) -> None:
         )
 
 
-def manifest(
-    texts: list[tuple[Path, Path]],
-    tokens: list[tuple[Path, Path]],
-    joined: list[tuple[Path, Path]],
-    indexes: list[Path],
-    folder: Path,
-    eyes: list[Path],
-    generation: int,
-    sources: list[str],
-    listing: Path,
-    meta: Path,
-    eye_test: Path,
-) -> None:
-    """texts, tokens, joined: (file, its facts); every shard among them has been verified.
+class Shards(NamedTuple):
+    """The files of all shards, in target order; each has been verified."""
 
-    generation: how often files were added, the first included. sources: the names of the milled.
-    """
+    texts: list[Path]
+    text_facts: list[Path]
+    bins: list[Path]
+    facts: list[Path]
+    idx: list[Path]
+    eyes: list[Path]
+
+
+class Joined(NamedTuple):
+    """The joined files of the splits, if they were asked for."""
+
+    joined: list[Path]
+    joined_facts: list[Path]
+
+
+class Corpus(NamedTuple):
+    """What a trainer should know of it besides: how often files were added, the first included;
+    the names of the milled sources."""
+
+    generation: int
+    sources: list[str]
+
+
+class Made(NamedTuple):
+    """What this run makes, and the record of what runs before it made."""
+
+    made: record.Made
+    record: Path
+
+
+class Result(NamedTuple):
+    """The files that are written here."""
+
+    listing: Path
+    meta: Path
+    eye_test: Path
+
+
+def manifest(
+    accounts: list[Path],
+    shards: Shards,
+    joins: Joined,
+    folder: Path,
+    corpus: Corpus,
+    max_lost_fraction: float,
+    run: Made,
+    result: Result,
+) -> None:
+    balanced_account(accounts, shards.text_facts, shards.facts)
+    refuse_losses(shards.facts, max_lost_fraction)
+    remove_stale(run)
     setting = Setting.load(folder)
-    totals: dict[str, int] = {}
-    for bin, facts in tokens:
-        totals[bin.parent.name] = totals.get(bin.parent.name, 0) + load_json(facts)["tokens"]
-    with replacing(meta) as temporary:
-        temporary.write_bytes(
-            pickle.dumps(
-                {
-                    "tokenizer": setting.source,
-                    "vocab_size": setting.vocabulary,
-                    "eos_token_id": setting.end_of_text_id,
-                    "dtype": setting.dtype,
-                    "total_tokens": totals,
-                    "generation": generation,
-                },
-                protocol=4,
-            )
-        )
-    with replacing(eye_test) as temporary:
-        temporary.write_text("\n".join(eye.read_text("utf-8") for eye in eyes), "utf-8")
+    save_meta(result.meta, setting, shards, corpus.generation)
+    with replacing(result.eye_test) as temporary:
+        samples = [eye.read_text("utf-8") for eye in shards.eyes]
+        temporary.write_text("\n".join(samples), "utf-8")
+    pairs = [
+        *zip(shards.texts, shards.text_facts, strict=True),
+        *zip(shards.bins, shards.facts, strict=True),
+        *zip(joins.joined, joins.joined_facts, strict=True),
+    ]
     kept = sorted(path for path in folder.rglob("*") if path.is_file() and path.name[0] != ".")
+    files = [described(*pair) for pair in pairs]
+    files += [whole(file) for file in (*shards.idx, *kept, result.meta)]
     save_json(
-        listing,
+        result.listing,
         {
             "corpusmill.manifest": 1,
-            "generation": generation,
-            "sources": sources,
-            "files": [described(*pair) for pair in (*texts, *tokens, *joined)]
-            + [whole(file) for file in (*indexes, *kept, meta)],
+            "generation": corpus.generation,
+            "sources": corpus.sources,
+            "files": files,
         },
     )
-    logging.info("%d files listed", len(load_json(listing)["files"]))
+    logging.info("%d files listed", len(files))
+
+
+def save_meta(path: Path, setting: Setting, shards: Shards, generation: int) -> None:
+    """What nanoGPT-style trainers read."""
+    totals: dict[str, int] = {}
+    for bin, facts in zip(shards.bins, shards.facts, strict=True):
+        totals[bin.parent.name] = totals.get(bin.parent.name, 0) + load_json(facts)["tokens"]
+    meta = {
+        "tokenizer": setting.source,
+        "vocab_size": setting.vocabulary,
+        "eos_token_id": setting.end_of_text_id,
+        "dtype": setting.dtype,
+        "total_tokens": totals,
+        "generation": generation,
+    }
+    with replacing(path) as temporary:
+        temporary.write_bytes(pickle.dumps(meta, protocol=4))
 
 
 if __name__ == "__main__":
-    with this_job() as job:
-        files = job.input
-        balanced_account(files.accounts, files.text_facts, files.facts)
-        refuse_losses(files.facts, job.params.max_lost_fraction)
-        remove_stale(job.params.made)
-        manifest(
-            texts=list(zip(files.texts, files.text_facts, strict=True)),
-            tokens=list(zip(files.bins, files.facts, strict=True)),
-            joined=list(zip(files.joined, files.joined_facts, strict=True)),
-            indexes=files.idx,
-            folder=files.folder,
-            eyes=files.eyes,
-            generation=job.params.generation,
-            sources=job.params.sources,
-            listing=job.output.listing,
-            meta=job.output.meta,
-            eye_test=job.output.eye_test,
-        )
+    job.run(manifest)

@@ -6,7 +6,7 @@ import os
 from collections import Counter
 from pathlib import Path
 
-from corpusmill.run.job import this_job
+from corpusmill.run.job import run
 from corpusmill.run.progress import phase
 from corpusmill.storage.files import replacing, save_json
 from corpusmill.text.normalization import normalizer
@@ -65,11 +65,4 @@ def normalize(files: list[dict], mode: str, text: Path, quarantine: Path, counts
 
 
 if __name__ == "__main__":
-    with this_job() as job:
-        normalize(
-            files=job.params.files,
-            mode=job.params.mode,
-            text=job.output.text,
-            quarantine=job.output.quarantine,
-            counts=job.output.counts,
-        )
+    run(normalize)

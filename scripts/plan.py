@@ -3,7 +3,7 @@
 import logging
 from pathlib import Path
 
-from corpusmill.run.job import this_job
+from corpusmill.run.job import run
 from corpusmill.storage.files import replacing
 
 
@@ -14,5 +14,4 @@ def plan(lines: list[str], parts: Path) -> None:
 
 
 if __name__ == "__main__":
-    with this_job() as job:
-        plan(lines=job.params.lines, parts=job.output.parts)
+    run(plan)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from corpusmill.run.job import this_job
+from corpusmill.run.job import run
 from corpusmill.storage.files import save_json
 
 STEPS = [0.0, 0.6, 0.7, 0.8, 0.9, 0.95]
@@ -48,9 +48,4 @@ def recall(truth: Path, ledger: list[Path], report: Path) -> None:
 
 
 if __name__ == "__main__":
-    with this_job() as job:
-        recall(
-            truth=job.input.truth,
-            ledger=job.input.ledger,
-            report=job.output.report,
-        )
+    run(recall)

@@ -5,27 +5,25 @@ from pathlib import Path
 
 import numpy as np
 
-from corpusmill.run.job import this_job
+from corpusmill.run.job import run
 from corpusmill.run.progress import phase
 from corpusmill.storage.arrays import save_array
-from corpusmill.storage.buckets import bucket_slices
+from corpusmill.storage.buckets import Buckets, bucket_slices
 from corpusmill.storage.files import file_sha256, load_json, save_json
 from corpusmill.text.spans import Spans, bounded_slices, by_place, repeats_of_slice
 
 
-def repeat(
-    listing: Path, bucket: int, buckets: int, entries: int, repeats: Path, counts: Path
-) -> None:
-    """listing: the span files of all parts. entries: keys to hold at once."""
+def repeat(listing: Path, span_bucket: int, buckets: Buckets, repeats: Path, counts: Path) -> None:
+    """listing: the span files of all parts."""
     parts = [
         Spans.open(number, Path(part["file"]))
         for number, part in enumerate(load_json(listing)["parts"])
     ]
     found = [np.zeros((4, 0), np.uint64)]
-    (share,) = bucket_slices(bucket, buckets, 1)
+    (share,) = bucket_slices(span_bucket, buckets.count, 1)
     spans = sum(part.within(share).stop - part.within(share).start for part in parts)
     with phase("comparing", spans, "spans") as progress:
-        for piece in bounded_slices(parts, share, entries):
+        for piece in bounded_slices(parts, share, buckets.entries):
             found.append(repeats_of_slice(parts, piece))
             within = [part.within(piece) for part in parts]
             progress.advance(sum(one.stop - one.start for one in within))
@@ -39,12 +37,4 @@ def repeat(
 
 
 if __name__ == "__main__":
-    with this_job() as job:
-        repeat(
-            listing=job.input.listing,
-            bucket=int(job.params.span_bucket),
-            buckets=job.params.buckets,
-            entries=job.params.entries,
-            repeats=job.output.repeats,
-            counts=job.output.counts,
-        )
+    run(repeat)

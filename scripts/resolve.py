@@ -3,7 +3,7 @@
 import logging
 from pathlib import Path
 
-from corpusmill.dedup.edges import certain_matches
+from corpusmill.dedup.edges import Similarity, certain_matches
 from corpusmill.dedup.extracts import read_extract
 from corpusmill.dedup.group_reports import largest_groups
 from corpusmill.dedup.resolution import (
@@ -12,7 +12,7 @@ from corpusmill.dedup.resolution import (
     dropped_documents,
     graph_of,
 )
-from corpusmill.run.job import this_job
+from corpusmill.run.job import run
 from corpusmill.storage.arrays import save_array
 from corpusmill.storage.files import file_sha256, load_json, save_json
 
@@ -21,14 +21,14 @@ def resolve(
     listing: Path,
     bin: int,
     resolve: str,
-    threshold: float,
-    permutations: int,
+    similarity: Similarity,
     shingle_chars: int,
     dropped: Path,
     report: Path,
 ) -> None:
     """listing: the extracts of all blocks of parts."""
     extract = read_extract(load_json(listing)["parts"], bin)
+    permutations, threshold = similarity.permutations, similarity.threshold
     _, enough = certain_matches(permutations, threshold)
     setting = Setting(resolve, threshold, enough, permutations, shingle_chars)
     graph = graph_of(extract)
@@ -54,14 +54,4 @@ def resolve(
 
 
 if __name__ == "__main__":
-    with this_job() as job:
-        resolve(
-            listing=job.input.listing,
-            bin=int(job.params.bin),
-            resolve=job.params.resolve,
-            threshold=job.params.threshold,
-            permutations=job.params.permutations,
-            shingle_chars=job.params.shingle_chars,
-            dropped=job.output.dropped,
-            report=job.output.report,
-        )
+    run(resolve)

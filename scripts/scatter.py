@@ -7,9 +7,9 @@ import numpy as np
 import pyarrow as pa
 
 from corpusmill.documents.ids import ids_of_part
-from corpusmill.run.job import this_job
+from corpusmill.run.job import run
 from corpusmill.run.progress import phase
-from corpusmill.shuffle.scattering import SCHEMA, write_scattered
+from corpusmill.shuffle.scattering import SCHEMA, ScatterFiles, write_scattered
 from corpusmill.shuffle.targets import emissions, first_targets
 from corpusmill.storage.arrays import load_array
 from corpusmill.storage.files import file_sha256, save_json
@@ -26,9 +26,7 @@ def scatter(
     part: int,
     shards: dict[str, int],
     seed: int,
-    data: Path,
-    index: Path,
-    counts: Path,
+    made: ScatterFiles,
 ) -> None:
     copies, split = load_table(decisions, "copies", "split")
     clean = marks_of_part(load_array(marks), part, copies.size) == 0
@@ -62,29 +60,18 @@ def scatter(
 
     with phase("scattering", row.size, "documents") as progress:
         count = first_targets(shards)["end"]
-        write_scattered(data, index, rows_of, sizes[row], target, count)
+        write_scattered(made.data, made.index, rows_of, sizes[row], target, count)
     save_json(
-        counts,
+        made.counts,
         {
             "documents": int(row.size),
-            "data": str(data),
-            "index": str(index),
-            "sha256": file_sha256(data),
+            "data": str(made.data),
+            "index": str(made.index),
+            "sha256": file_sha256(made.data),
         },
     )
     logging.info("%d documents scattered to %d shards", row.size, np.unique(target).size)
 
 
 if __name__ == "__main__":
-    with this_job() as job:
-        scatter(
-            text=job.input.text,
-            decisions=job.input.decisions,
-            marks=job.input.marks,
-            part=int(job.params.part),
-            shards=job.params.shards,
-            seed=job.params.seed,
-            data=job.output.data,
-            index=job.output.index,
-            counts=job.output.counts,
-        )
+    run(scatter)

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from corpusmill.dedup.minhash import MinHasher
-from corpusmill.run.job import this_job
+from corpusmill.run.job import run
 from corpusmill.run.progress import phase
 from corpusmill.storage.arrays import array_writer
 from corpusmill.text.columns import TextColumn
@@ -30,10 +30,4 @@ def sign(text: Path, hasher: MinHasher, signatures: Path, digests: Path) -> None
 
 
 if __name__ == "__main__":
-    with this_job() as job:
-        sign(
-            text=job.input.text,
-            hasher=MinHasher(**job.params.minhash),
-            signatures=job.output.signatures,
-            digests=job.output.digests,
-        )
+    run(sign)

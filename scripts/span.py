@@ -6,33 +6,33 @@ from pathlib import Path
 import numpy as np
 
 from corpusmill.documents.ids import ROW_BITS
-from corpusmill.run.job import this_job
+from corpusmill.run.job import run
 from corpusmill.run.progress import phase
 from corpusmill.storage.files import file_sha256, save_json
 from corpusmill.text.columns import TextColumn
 from corpusmill.text.parts import TextPart
-from corpusmill.text.spans import save_spans, spans_of, units_of
+from corpusmill.text.spans import SpanSetting, save_spans, spans_of, units_of
 
 
 def span(
     text: Path,
-    unit: str,
-    width: int,
-    min_chars: int,
-    takes_part: dict[str, bool],
+    span: SpanSetting,
+    cut_spans: dict[str, bool],
     spans: Path,
     counts: Path,
 ) -> None:
-    """takes_part: whether spans of a source are cut, and count as earlier ones of others."""
+    """cut_spans: whether spans of a source are cut, and count as earlier ones of others."""
     documents = 0
     keys, places = [], []
     part = TextPart(text, ["text", "file"])
-    of_file = np.array([takes_part[file["source"]] for file in part.files], bool)
+    of_file = np.array([cut_spans[file["source"]] for file in part.files], bool)
     with phase("taking keys", unit="documents") as progress:
         for batch in part.batches():
             column = TextColumn.of(batch.column("text"))
             wanted = of_file[batch.column("file").to_numpy()]
-            found, where = spans_of(column, units_of(column, unit), width, min_chars, wanted)
+            found, where = spans_of(
+                column, units_of(column, span.unit), span.width, span.min_chars, wanted
+            )
             keys.append(found)
             places.append(where + np.uint64(documents << ROW_BITS))
             documents += batch.num_rows
@@ -43,13 +43,4 @@ def span(
 
 
 if __name__ == "__main__":
-    with this_job() as job:
-        span(
-            text=job.input.text,
-            unit=job.params.unit,
-            width=job.params.width,
-            min_chars=job.params.min_chars,
-            takes_part=job.params.takes_part,
-            spans=job.output.spans,
-            counts=job.output.counts,
-        )
+    run(span)

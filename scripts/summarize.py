@@ -7,12 +7,12 @@ import platform
 import re
 from collections import Counter
 from pathlib import Path
+from typing import NamedTuple
 
 import corpusmill
 from corpusmill.documents.accounts import balanced_account, funnel, losses_in_words, table
 from corpusmill.documents.cross_checks import contradictions
-from corpusmill.run import record as run_record
-from corpusmill.run.job import this_job
+from corpusmill.run import job, record
 from corpusmill.storage.files import load_json, replacing, save_json
 
 PACKAGES = ["snakemake", "numpy", "numba", "pyarrow", "zstandard", "msgspec", "datasketch",
@@ -46,34 +46,75 @@ def tab_separated(file: Path) -> csv.DictReader:
     return csv.DictReader(file.read_text("utf-8").splitlines(), delimiter="\t")
 
 
+class Facts(NamedTuple):
+    """What the run says of itself, the same numbers more than once."""
+
+    accounts: list[Path]
+    text_facts: list[Path]
+    facts: list[Path]
+    admitted: Path
+    duplicates: Path
+    scattered: Path
+    meta: Path
+
+
+class Finished(NamedTuple):
+    """What the folder is to remember of this run, and where."""
+
+    plan: Path
+    made: record.Made
+    record: Path
+
+
+def account_of(numbers: Facts) -> dict[str, Counter]:
+    """The account of every source; ValueError if it does not balance, or is told otherwise."""
+    account = balanced_account(numbers.accounts, numbers.text_facts, numbers.facts)
+    if faults := contradictions(
+        account,
+        numbers.admitted,
+        numbers.duplicates,
+        numbers.scattered,
+        numbers.facts,
+        numbers.meta,
+    ):
+        raise ValueError("two numbers for one thing:\n" + "\n".join(faults))
+    return account
+
+
+class Told(NamedTuple):
+    """What of the configuration is in the summary."""
+
+    config_digest: str
+    span_unit: str
+
+
 def summarize(
-    account: dict[str, Counter],
-    duplicates: Path,
+    numbers: Facts,
     recall: list[Path],
     tokenizer: Path,
-    config_digest: str,
-    span_unit: str,
+    config: Told,
     logs: Path,
+    finished: Finished,
     summary: Path,
     readable: Path,
 ) -> None:
-    """account: of every source, balanced."""
+    account = account_of(numbers)
     whole: Counter = Counter()
     for figures in account.values():
         whole.update(figures)
     planted = load_json(recall[0]) if recall else None
-    spans = {"unit": span_unit, "cut": whole["cut_spans"], "cut_bytes": whole["cut_bytes"]}
+    spans = {"unit": config.span_unit, "cut": whole["cut_spans"], "cut_bytes": whole["cut_bytes"]}
     save_json(
         summary,
         {
             "corpusmill.summary": 1,
             **funnel(whole),
             "sources": {name: funnel(figures) for name, figures in account.items()},
-            **({"spans": spans} if span_unit != "none" else {}),
+            **({"spans": spans} if config.span_unit != "none" else {}),
             "balanced": True,
-            "duplicates": load_json(duplicates)["dropped"],
+            "duplicates": load_json(numbers.duplicates)["dropped"],
             **({"planted": planted} if planted else {}),
-            "config_digest": config_digest,
+            "config_digest": config.config_digest,
             "versions": {"corpusmill": corpusmill.__version__, "python": platform.python_version()}
             | {name: importlib.metadata.version(name) for name in PACKAGES},
             "rules": measured(logs),
@@ -82,9 +123,9 @@ def summarize(
     lines = [table(account)]
     if not whole["copies"]:
         lines.append("WARNING: no document is left")
-    if span_unit != "none":
+    if config.span_unit != "none":
         lines.append(
-            f"repeated spans ({span_unit}): {spans['cut']:,} cut, "
+            f"repeated spans ({config.span_unit}): {spans['cut']:,} cut, "
             f"{spans['cut_bytes'] / 1e6:,.2f} MB"
         )
     lines += losses_in_words(account)
@@ -97,25 +138,8 @@ def summarize(
     with replacing(readable) as temporary:
         temporary.write_text("\n".join(lines) + "\n", "utf-8")
     logging.info("balanced\n%s", "\n".join(lines))
+    record.finish(finished.made, finished.plan, finished.record)
 
 
 if __name__ == "__main__":
-    with this_job() as job:
-        files = job.input
-        account = balanced_account(files.accounts, files.text_facts, files.facts)
-        if faults := contradictions(
-            account, files.admitted, files.duplicates, files.scattered, files.facts, files.meta
-        ):
-            raise ValueError("two numbers for one thing:\n" + "\n".join(faults))
-        summarize(
-            account=account,
-            duplicates=job.input.duplicates,
-            recall=job.input.recall,
-            tokenizer=job.input.tokenizer,
-            config_digest=job.params.config_digest,
-            span_unit=job.params.span_unit,
-            logs=Path("logs"),
-            summary=job.output.summary,
-            readable=job.output.readable,
-        )
-        run_record.finish(job.params.made, job.input.plan)
+    job.run(summarize)

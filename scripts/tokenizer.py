@@ -4,7 +4,7 @@ import logging
 import tempfile
 from pathlib import Path
 
-from corpusmill.run.job import this_job
+from corpusmill.run.job import run
 from corpusmill.run.progress import phase
 from corpusmill.shuffle.shards import read_shard
 from corpusmill.tokens.tokenizer_folder import keep_tokenizer, train_tokenizer
@@ -45,12 +45,4 @@ def tokenizer(
 
 
 if __name__ == "__main__":
-    with this_job() as job:
-        tokenizer(
-            source=job.params.source,
-            train_text=job.input.train_text,
-            train_vocabulary=job.params.train_vocabulary,
-            end_of_text=job.params.end_of_text,
-            engine=job.params.engine,
-            folder=job.output.folder,
-        )
+    run(tokenizer)

@@ -3,9 +3,10 @@
 import logging
 from pathlib import Path
 
-from corpusmill.run.job import this_job
+from corpusmill.run.job import run
 from corpusmill.run.progress import phase
 from corpusmill.storage.files import load_json, replacing, save_json
+from corpusmill.tokens.token_shards import TokenFiles
 from corpusmill.tokens.tokenizers import Setting, load_kept
 from corpusmill.tokens.verification import placement_faults, shard_faults
 
@@ -13,9 +14,7 @@ from corpusmill.tokens.verification import placement_faults, shard_faults
 def verify(
     text: Path,
     text_facts: Path,
-    bin: Path,
-    idx: Path,
-    facts: Path,
+    tokens: TokenFiles,
     placements: Path,
     folder: Path,
     report: Path,
@@ -24,18 +23,16 @@ def verify(
     setting = Setting.load(folder)
     reference = load_kept(folder, setting)
     with phase("reading the text shard", text.stat().st_size) as progress:
-        faults, samples = shard_faults(
-            text, text_facts, bin, idx, facts, reference, setting, progress
-        )
+        faults, samples = shard_faults(text, text_facts, tokens, reference, setting, progress)
     if not faults:
-        faults = list(placement_faults(placements, bin, idx, facts))
+        faults = list(placement_faults(placements, tokens))
     if faults:
         raise ValueError(
             "\n".join(faults) + "\nThese files are not what was written. Remove them and run again."
         )
     with replacing(eye) as temporary:
         temporary.write_text(samples, "utf-8")
-    known = load_json(facts)
+    known = load_json(tokens.facts)
     save_json(
         report,
         {
@@ -49,15 +46,4 @@ def verify(
 
 
 if __name__ == "__main__":
-    with this_job() as job:
-        verify(
-            text=job.input.text,
-            text_facts=job.input.text_facts,
-            bin=job.input.bin,
-            idx=job.input.idx,
-            facts=job.input.facts,
-            placements=job.input.placements,
-            folder=job.input.folder,
-            report=job.output.report,
-            eye=job.output.eye,
-        )
+    run(verify)

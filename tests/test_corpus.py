@@ -17,7 +17,7 @@ from corpusmill.run.progress import Phase
 from corpusmill.shuffle.shards import read_shard
 from corpusmill.storage.streams import read_lines
 from corpusmill.storage.tables import load_table
-from corpusmill.tokens.token_shards import TokenShard
+from corpusmill.tokens.token_shards import TokenFiles, TokenShard
 from corpusmill.tokens.tokenizers import load_reference, reference_ids
 
 DATA = data_folder()
@@ -49,7 +49,9 @@ def test_every_id__equals_the_reference(milled):
     documents = 0
     for text in sorted(glob.glob(f"{milled}/results/corpus/*/*.jsonl.zst")):
         at = Path(text.replace("/corpus/", "/tokens/").removesuffix(".jsonl.zst"))
-        shard = TokenShard(*(at.with_suffix(ending) for ending in (".bin", ".idx", ".json")))
+        shard = TokenShard(
+            TokenFiles(*(at.with_suffix(ending) for ending in (".bin", ".idx", ".json")))
+        )
         texts = [document.text for document in read_shard(Path(text), Phase("", 0, "MB"))]
         for row, expected in enumerate(reference_ids(reference, texts)):
             assert shard.document(row).tolist() == [*expected, 151643]

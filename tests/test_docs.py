@@ -20,6 +20,8 @@ FORMATS = (ROOT / "docs/formats.md").read_text("utf-8")
 RULES = {path.name: path.read_text("utf-8") for path in sorted((ROOT / "rules").glob("*.smk"))}
 RULE_NAMES = set(re.findall(r"^rule (\w+):", "\n".join(RULES.values()), re.MULTILINE))
 
+STAGES = re.findall(r'^    "(\w+)": ', RULES["complete.smk"], re.MULTILINE)
+
 LISTED_WHOLE = {"rules", "scripts", "corpusmill"}
 FIRST_WORDS = {"snakemake", "make", "source", "python", "pip"}
 NOT_HERE = {
@@ -201,10 +203,10 @@ def written_paths() -> set[str]:
     found = set()
     for text in RULES.values():
         for path in re.findall(r'"((?:results|\{DEMO\})/[^"]*)"', text):
-            path = path.replace("{DEMO}", "results/demo").replace("{{", "{").replace("}}", "}")
-            path = path.replace("train/00000", "{split}/{shard}")
-            endings = ("jsonl.zst", "parquet") if "{TEXT_ENDING}" in path else ("",)
-            found |= {path.replace("{TEXT_ENDING}", ending) for ending in endings}
+            path = path.replace("{DEMO}", "results/demo").replace("train/00000", "{split}/{shard}")
+            stages = STAGES if "{stage}" in path else ("",)
+            found |= {path.replace("{stage}", stage) for stage in stages}
+    found |= {f"results/corpus/{{split}}/{{shard}}.{ending}" for ending in ("jsonl.zst", "parquet")}
     demo = found & {"results/demo/{name}"}
     return found - demo | {f"results/demo/{name}" for name in FILES | EVALUATION_FILES}
 

@@ -3,6 +3,7 @@
 import itertools
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from corpusmill.dedup.components import bins_of, paired, union_find
-from corpusmill.dedup.edges import DROPPED, IDENTICAL
-from corpusmill.dedup.extracts import read_extract, write_extract
+from corpusmill.dedup.edges import DROPPED, IDENTICAL, Similarity
+from corpusmill.dedup.extracts import ExtractFiles, read_extract, write_extract
 from corpusmill.dedup.order import Preference, order_of_part
 from corpusmill.documents.fates import KEPT
 from corpusmill.documents.ids import dense_numbers, ids_of_part, starts_of_parts
@@ -109,13 +110,14 @@ def extracted(step, folder: Path, bins: int, block: int, files: int) -> list:
         sizes = [len(text) for text in part]
         path = folder / f"{number}.verdicts"
         verdicts.append(verdict_file(path, [KEPT] * len(part), ["s"] * len(part), sizes))
+    groups = SimpleNamespace(labels=folder / "labels", starts=folder / "starts")
     blocks = []
     for first in range(0, len(CORPUS), block):
         kinds = ("data", "index", "edges", "edge_starts", "counts")
         out = {kind: folder / f"{first}.{kind}" for kind in kinds}
         step("extract").extract(
-            texts[first : first + block], verdicts[first : first + block], folder / "labels",
-            folder / "starts", folder / "pairs", first, bins, ANY_ORDER, **out,
+            texts[first : first + block], verdicts[first : first + block], groups,
+            folder / "pairs", first, bins, ANY_ORDER, ExtractFiles(**out),
         )  # fmt: skip
         blocks.append(load_json(out["counts"]))
     save_json(folder / "listing", {"parts": blocks})
@@ -152,7 +154,7 @@ def test_resolve__and_assign_read_back_who_is_dropped(step, tmp_path, bins):
     reports = []
     for bin in range(bins):
         step("resolve").resolve(
-            tmp_path / "listing", bin, "kept", 0.5, 128, 3, tmp_path / f"{bin}.dropped",
+            tmp_path / "listing", bin, "kept", Similarity(0.5, 128), 3, tmp_path / f"{bin}.dropped",
             tmp_path / f"{bin}.report",
         )  # fmt: skip
         reports.append(load_json(tmp_path / f"{bin}.report"))

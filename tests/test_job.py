@@ -11,9 +11,22 @@ ROOT = Path(__file__).parent.parent
 BODY = """
 import sys
 sys.path.insert(0, {root!r})
-from corpusmill.run.job import this_job
-with this_job() as job:
-    print(job.input.many, job.output.one, job.params.weights, job.params.part, sep="\\n")
+from pathlib import Path
+from typing import NamedTuple
+from corpusmill.run.job import run
+
+class Sampling(NamedTuple):
+    weights: dict[str, float]
+    seed: int | None
+
+class Made(NamedTuple):
+    one: Path
+    other: Path
+
+def step(many: list[Path], made: Made, sampling: Sampling, part: int, share: float) -> None:
+    print(many, made, sampling, part, share, sep="\\n")
+
+run(step)
 """
 
 
@@ -32,15 +45,28 @@ def run(tmp_path):
     return of
 
 
-def test_job__files_are_paths_and_params_as_they_were_told(run):
-    told = {"code": "0" * 16, "weights": {"web": 0.5}, "part": "00007"}
-    files = {"input": {"many": ["a b.json", "ü'{}\n.json"]}, "output": {"one": "c"}}
-    done, log = run(f"{json.dumps(told)}\n{json.dumps(files)}\n", "step.log")
+SETTINGS = {"sampling": {"weights": {"web": 0.5}, "seed": None}, "part": "00007", "share": 1}
+PATHS = {"many": ["a b.json", "ü'{}\n.json"], "one": "c", "other": "d"}
+
+
+def job(settings=SETTINGS, paths=PATHS) -> str:
+    return f"{json.dumps(settings)}\n{json.dumps(paths)}\n"
+
+
+def test_job__is_bound_by_name_and_type(run):
+    done, log = run(job(), "step.log")
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == [
-        str([Path("a b.json"), Path("ü'{}\n.json")]), "c", "{'web': 0.5}", "00007",
+        str([Path("a b.json"), Path("ü'{}\n.json")]),
+        f"Made(one={Path('c')!r}, other={Path('d')!r})",
+        "Sampling(weights={'web': 0.5}, seed=None)", "7", "1.0",
     ]  # fmt: skip
     assert "finished" in log
+
+
+def test_job__wildcards_that_nobody_takes_are_no_fault(run):
+    done, _ = run(job(SETTINGS | {"split": "train"}), "step.log")
+    assert done.returncode == 0
 
 
 def test_job__without_a_log_says_how_it_is_used(run):
@@ -52,11 +78,17 @@ def test_job__without_a_log_says_how_it_is_used(run):
 
 
 @pytest.mark.parametrize(
-    ("job", "says"),
-    [("", "found 0 lines"), ("{}", "found 1 lines"), ("no JSON\n{}\n", "Expecting value")],
+    ("given", "says"),
+    [
+        ("", "found 0 lines"),
+        ("{}", "found 1 lines"),
+        ("no JSON\n{}\n", "Expecting value"),
+        (job({}), "the job has no weights"),
+        (job(paths=PATHS | {"many": "a"}), "expected a list"),
+    ],
 )
-def test_job__that_is_none_ends_with_one_line(run, job, says):
-    done, log = run(job, "step.log")
+def test_job__that_is_none_ends_with_one_line(run, given, says):
+    done, log = run(given, "step.log")
     assert done.returncode == 1
     assert done.stderr.startswith("error: ")
     assert says in done.stderr

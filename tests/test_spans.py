@@ -3,6 +3,7 @@
 import hashlib
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import SimpleNamespace
 
 import naive
 import numpy as np
@@ -13,8 +14,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from workflow import digests, document, jobs, mill, snakemake, summary, write_jsonl
 
+from corpusmill.documents.decisions import Sampling
 from corpusmill.storage.arrays import load_array
-from corpusmill.storage.buckets import Slice
+from corpusmill.storage.buckets import Buckets, Slice
 from corpusmill.storage.files import file_sha256, load_json, save_json
 from corpusmill.storage.tables import save_table
 from corpusmill.text.columns import TextColumn
@@ -22,6 +24,7 @@ from corpusmill.text.holdout import DTYPE, EVALUATION, MARK
 from corpusmill.text.parts import TextPart, TextWriter
 from corpusmill.text.spans import (
     Spans,
+    SpanSetting,
     bounded_slices,
     compared,
     repeats_of_slice,
@@ -135,19 +138,20 @@ def cut_parts(
 ):  # fmt: skip
     """Run span, repeat and cut; the folder then has cut/{part}.*"""
     texts = [write_part(folder, part, of_part) for part, of_part in enumerate(parts)]
+    setting = SpanSetting(unit, WIDTHS[unit], min_chars)
     counts = [folder / f"spans/{part:05d}.json" for part in range(len(parts))]
     for text, count in zip(texts, counts, strict=True):
         spans = count.with_suffix(".npy")
-        step("span").span(text, unit, WIDTHS[unit], min_chars, takes_part, spans, count)
+        step("span").span(text, setting, takes_part, spans, count)
     listing = complete(folder / "spans/complete.json", counts)
     counts = [folder / f"repeats/{bucket:05d}.json" for bucket in range(buckets)]
     for bucket, count in enumerate(counts):
         repeats = count.with_suffix(".npy")
-        step("repeat").repeat(listing, bucket, buckets, entries, repeats, count)
+        step("repeat").repeat(listing, bucket, Buckets(buckets, entries), repeats, count)
     listing = complete(folder / "repeats/complete.json", counts)
     for part, text in enumerate(texts):
         outputs = [folder / f"cut/{part:05d}.{end}" for end in ("arrow", "parquet", "npy", "json")]
-        step("cut").cut(text, listing, part, unit, WIDTHS[unit], *outputs)
+        step("cut").cut(text, listing, part, setting, *outputs)
 
 
 def texts_of(folder: Path, parts: int) -> list[str]:
@@ -294,10 +298,11 @@ def test_assign__holds_a_text_out_as_it_was_before_it_lost_a_line(step, tmp_path
     sources = pa.DictionaryArray.from_arrays(pa.array([0, 0, 0], pa.int32()), pa.array(["s"]))
     save_table(tmp_path / "filter.arrow", fate=np.zeros(3, np.uint8), source=sources)
     save_json(tmp_path / "resolved.json", {"parts": []})
-    paths = [tmp_path / name for name in ("assign.arrow", "held_out.npy", "clusters", "counts")]
+    paths = [tmp_path / name for name in ("decisions.arrow", "held_out.npy", "clusters", "counts")]
     step("assign").assign(
         tmp_path / "filter.arrow", tmp_path / "digests.npy", [tmp_path / "cut/00000.npy"],
-        tmp_path / "resolved.json", 0, {"s": 1}, {"validation": 1, "test": 0}, 42, *paths,
+        tmp_path / "resolved.json", 0, Sampling({"s": 1}, {"validation": 1, "test": 0}, 42),
+        SimpleNamespace(**{path.stem: path for path in paths}),
     )  # fmt: skip
     found = {entry["digest"].tobytes() for entry in load_array(tmp_path / "held_out.npy")}
     assert found == {*now, digest[texts[1]]}
@@ -308,7 +313,7 @@ def test_assign__holds_a_text_out_as_it_was_before_it_lost_a_line(step, tmp_path
 BOILERPLATE = (
     "This site counts its readers with cookies. Accept them by reading on. Or leave by the door."
 )
-SPAN_RULES = {"span", "complete_spans", "repeat", "complete_repeats", "cut"}
+SPAN_RULES = {"span", "repeat", "cut"}
 
 
 def site_corpus(folder: Path, unit: str) -> dict:

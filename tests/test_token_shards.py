@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpusmill.tokens.token_shards import TokenShard, TokenShardWriter, with_ends
+from corpusmill.tokens.token_shards import TokenFiles, TokenShard, TokenShardWriter, with_ends
 
 END = 3
 DOCUMENTS = [[5, 6, 65535], [], [3], [0, 1]]
@@ -33,11 +33,11 @@ def names(folder) -> list:
 
 
 def written(folder, batches: list[list[list[int]]], dtype: str) -> TokenShard:
-    with TokenShardWriter(*names(folder)) as writer:
+    with TokenShardWriter(TokenFiles(*names(folder))) as writer:
         for batch in batches:
             add(writer, ["s"] * len(batch), batch, dtype)
     writer.finish(dtype=dtype)
-    return TokenShard(*names(folder))
+    return TokenShard(TokenFiles(*names(folder)))
 
 
 @pytest.mark.parametrize("dtype", ["uint16", "uint32"])
@@ -71,7 +71,7 @@ def test_token_shard_writer__files_are_little_endian(tmp_path, dtype):
 
 
 def test_token_shard_writer__describes_the_shard(tmp_path):
-    with TokenShardWriter(*names(tmp_path)) as writer:
+    with TokenShardWriter(TokenFiles(*names(tmp_path))) as writer:
         add(writer, SOURCES, DOCUMENTS, "uint16", characters=np.array([5, 0, 1, 2]))
         add(writer, SOURCES[:1], DOCUMENTS[1:2], "uint16", characters=np.array([0]))
     writer.finish(dtype="uint16", tokenizer="train")
@@ -96,7 +96,7 @@ def test_token_shard__of_no_documents_is_empty(tmp_path, batches):
 
 def test_token_shard_writer__leaves_nothing_on_an_exception(tmp_path):
     def fail() -> None:
-        with TokenShardWriter(*names(tmp_path)) as writer:
+        with TokenShardWriter(TokenFiles(*names(tmp_path))) as writer:
             add(writer, SOURCES, DOCUMENTS, "uint16")
             raise KeyError
 

@@ -12,6 +12,7 @@ from tokenizer_kinds import EXACT
 from corpusmill.shuffle.scattering import SCHEMA
 from corpusmill.shuffle.shards import write_shard
 from corpusmill.storage.files import file_sha256, load_json, save_json
+from corpusmill.tokens.token_shards import TokenFiles
 from corpusmill.tokens.tokenizer_folder import keep_tokenizer
 from corpusmill.tokens.tokenizers import load_kept, reference_ids
 from corpusmill.tokens.verification import (
@@ -33,13 +34,15 @@ def write_text(folder, texts: list[str], progress) -> None:
     save_json(folder / "text.json", written._asdict())
 
 
+def token_files(shard) -> TokenFiles:
+    return TokenFiles(*(shard / f"train/0.{ending}" for ending in ("bin", "idx", "json")))
+
+
 def made(folder, texts: list[str], tokenizer_folder, step, progress):
     (folder / "train").mkdir()
     write_text(folder, texts, progress)
     step("encode").encode(
-        folder / "0.jsonl.zst", tokenizer_folder,
-        folder / "train/0.bin", folder / "train/0.idx", folder / "train/0.json",
-        folder / "placements.parquet",
+        folder / "0.jsonl.zst", tokenizer_folder, token_files(folder), folder / "placements.parquet"
     )  # fmt: skip
     return folder
 
@@ -62,8 +65,7 @@ def verified(tiny_tokenizer, progress):
     reference = load_kept(folder, setting)
 
     def faults(shard, setting=setting) -> list[str]:
-        files = [shard / name for name in ("0.jsonl.zst", "text.json")]
-        files += [shard / f"train/0.{ending}" for ending in ("bin", "idx", "json")]
+        files = [shard / "0.jsonl.zst", shard / "text.json", token_files(shard)]
         try:
             found, eyes = shard_faults(*files, reference, setting, progress)
         except ValueError as error:  # wrong input, told at the terminal as a fault is
@@ -106,8 +108,7 @@ def test_shard_faults__of_a_tiny_shard_are_none(
 
 
 def faults_of_placements(shard) -> list[str]:
-    files = [shard / f"train/0.{ending}" for ending in ("bin", "idx", "json")]
-    return list(placement_faults(shard / "placements.parquet", *files))
+    return list(placement_faults(shard / "placements.parquet", token_files(shard)))
 
 
 def test_placement_faults__of_an_intact_shard_are_none(intact):
@@ -261,8 +262,7 @@ def beside(request, tmp_path_factory, step, progress):
 
 
 def faults_beside(shard, folder, setting, progress) -> list[str]:
-    files = [shard / name for name in ("0.jsonl.zst", "text.json")]
-    files += [shard / f"train/0.{ending}" for ending in ("bin", "idx", "json")]
+    files = [shard / "0.jsonl.zst", shard / "text.json", token_files(shard)]
     return shard_faults(*files, load_kept(folder, setting), setting, progress)[0]
 
 
@@ -287,9 +287,10 @@ def test_shard_faults__beside_such_tokens_the_rest_is_compared(beside, row, tmp_
 def test_verify__refuses_a_damaged_shard_and_passes_an_intact_one(
     shard, step, tiny_tokenizer, tmp_path
 ):
-    files = [shard / "0.jsonl.zst", shard / "text.json"]
-    files += [shard / f"train/0.{ending}" for ending in ("bin", "idx", "json")]
-    files += [
+    files = [
+        shard / "0.jsonl.zst",
+        shard / "text.json",
+        token_files(shard),
         shard / "placements.parquet",
         tiny_tokenizer[0],
         tmp_path / "report.json",

@@ -4,6 +4,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -38,6 +39,13 @@ def edges_of(a: np.ndarray, b: np.ndarray, matches: np.ndarray | int) -> np.ndar
     edges["a"], edges["b"] = np.minimum(a, b), np.maximum(a, b)
     edges["matches"] = matches
     return edges[np.lexsort((edges["b"], edges["a"]))]
+
+
+class Similarity(NamedTuple):
+    """When two sketches are alike: config dedup.threshold, and values per sketch."""
+
+    threshold: float
+    permutations: int
 
 
 def certain_matches(permutations: int, threshold: float) -> tuple[int, int]:

@@ -69,6 +69,16 @@ def write_extract(
     )  # fmt: skip
 
 
+class ExtractFiles(NamedTuple):
+    """What `extract` makes of a block of parts."""
+
+    data: Path
+    index: Path
+    edges: Path
+    edge_starts: Path
+    counts: Path
+
+
 class Extract(NamedTuple):
     """The documents and the pairs of one bin, of all parts."""
 

@@ -31,6 +31,14 @@ def band_keys(signatures: np.ndarray, rows: np.ndarray, first: int, width: int) 
     return keys
 
 
+class Banding(NamedTuple):
+    """Who shares a key with whom: config dedup.method, dedup.bands and dedup.rows."""
+
+    method: str
+    bands: int
+    rows: int
+
+
 def sorted_bands(signatures: np.ndarray, rows: np.ndarray, bands: int, width: int, path: Path):
     """Write the band keys of the given rows as a file of `Bands`."""
     unsorted = (band_keys(signatures, rows, band * width, width) for band in range(bands))

@@ -1,9 +1,19 @@
 """Decisions about documents by keyed hash: their split, and how often they are repeated."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from corpusmill.documents.fates import SPLITS
 from corpusmill.documents.ids import keyed_hash, unit_hash
+
+
+class Sampling(NamedTuple):
+    """Who goes where and how often: weights of the sources, shares of the splits, the seed."""
+
+    weights: dict[str, float]
+    fractions: dict[str, float]
+    seed: int
 
 
 def splits_of(ids: np.ndarray, fractions: dict[str, float], seed: int) -> np.ndarray:

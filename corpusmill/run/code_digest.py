@@ -30,7 +30,8 @@ def _parsed(path: Path) -> tuple[str, frozenset[str]]:
     return ast.dump(tree), frozenset(name for name in names if name.split(".")[0] == PACKAGE)
 
 
-def _file_of(root: Path, module: str) -> Path | None:
+def file_of(root: Path, module: str) -> Path | None:
+    """The file of a module of the package; None if it is none of it."""
     path = root.joinpath(*module.split("."))
     for candidate in (path.with_suffix(".py"), path / "__init__.py"):
         if candidate.is_file():
@@ -48,7 +49,7 @@ def code_digest(root: Path, script: Path) -> str:
     open_modules = sorted(imported)
     while open_modules:
         module = open_modules.pop()
-        file = _file_of(root, module)
+        file = file_of(root, module)
         if module in seen or file is None:
             continue
         seen[module], imported = _parsed(file)

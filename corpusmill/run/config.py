@@ -96,6 +96,19 @@ def refuse_config_without_sources(config_files: list[Path], given: dict) -> None
         )
 
 
+def laid_over(shipped: Path, given: dict) -> dict:
+    """The shipped configuration with what is given laid over it, as --configfile does."""
+
+    def merged(below: dict, above: dict) -> dict:
+        together = below | above
+        both = [key for key in above if isinstance(below.get(key), dict)]
+        return together | {
+            key: merged(below[key], above[key]) for key in both if isinstance(above[key], dict)
+        }
+
+    return merged(yaml.safe_load(shipped.read_text("utf-8")), given)
+
+
 def milled_sources(config: dict) -> list[dict]:
     """The sources that make the corpus."""
     return [source for source in config["sources"] if not source.get("held_out")]

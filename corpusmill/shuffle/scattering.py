@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -20,6 +21,14 @@ SCHEMA = pa.schema(
         ("rest", pa.large_binary()),
     ]
 )
+
+
+class ScatterFiles(NamedTuple):
+    """What `scatter` makes of a part."""
+
+    data: Path
+    index: Path
+    counts: Path
 
 
 def write_scattered(

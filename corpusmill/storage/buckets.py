@@ -12,6 +12,13 @@ class Slice(NamedTuple):
     high: int  # 2**64 stands for the end
 
 
+class Buckets(NamedTuple):
+    """How the keys of all parts are shared: among so many jobs, each holding at once so many."""
+
+    count: int
+    entries: int
+
+
 def bucket_slices(bucket: int, buckets: int, bands: int) -> list[Slice]:
     """The slices of bucket number `bucket` of `buckets`, which share bands x keys evenly.
 

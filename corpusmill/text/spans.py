@@ -31,6 +31,14 @@ class Units(NamedTuple):
     ends: np.ndarray  # int64 (units,)
 
 
+class SpanSetting(NamedTuple):
+    """What a span is: config section `spans`; width is 1 but for sentences."""
+
+    unit: str
+    width: int
+    min_chars: int
+
+
 def units_of(texts: TextColumn, unit: str) -> Units:
     first, none = np.zeros(texts.offsets.size, np.int64), np.empty(0, np.int64)
     # Twice, to count them first: room for the most that there could be is 16 bytes per byte.

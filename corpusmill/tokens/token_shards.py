@@ -2,11 +2,20 @@
 
 from collections import Counter
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from corpusmill.storage.files import DigestingFile, file_sha256, load_json, replacing, save_json
+
+
+class TokenFiles(NamedTuple):
+    """The files of one token shard."""
+
+    bin: Path
+    idx: Path
+    facts: Path
 
 
 def with_ends(documents: list[np.ndarray], end: int, dtype: str) -> np.ndarray:
@@ -19,15 +28,15 @@ def with_ends(documents: list[np.ndarray], end: int, dtype: str) -> np.ndarray:
 class TokenShardWriter:
     """Writes one token shard, document batch by document batch; the three files appear at last."""
 
-    def __init__(self, bin: Path, idx: Path, meta: Path) -> None:
-        self.bin, self.idx, self.meta = bin, idx, meta
+    def __init__(self, files: TokenFiles) -> None:
+        self._files = files
         self.documents = 0
         self.tokens = 0
         self._sums: dict[str, Counter] = {}
         self._lengths: list[np.ndarray] = []
 
     def __enter__(self) -> "TokenShardWriter":
-        self._replacing = replacing(self.bin)
+        self._replacing = replacing(self._files.bin)
         self._raw = open(self._replacing.__enter__(), "wb")
         self._file = DigestingFile(self._raw)
         return self
@@ -61,11 +70,11 @@ class TokenShardWriter:
         starts = np.zeros(self.documents + 1, "<u8")
         if self._lengths:
             np.cumsum(np.concatenate(self._lengths), out=starts[1:])
-        with replacing(self.idx) as temporary:
+        with replacing(self._files.idx) as temporary:
             starts.tofile(temporary)
             index_sha256 = file_sha256(temporary)
         save_json(
-            self.meta,
+            self._files.facts,
             {
                 "corpusmill.tokens": 1,
                 "documents": self.documents,
@@ -82,11 +91,13 @@ class TokenShardWriter:
 class TokenShard:
     """A token shard on disk, mapped."""
 
-    def __init__(self, bin: Path, idx: Path, meta: Path) -> None:
-        self.facts = load_json(meta)
+    def __init__(self, files: TokenFiles) -> None:
+        self.facts = load_json(files.facts)
         dtype = np.dtype(self.facts["dtype"]).newbyteorder("<")
-        self.tokens = np.memmap(bin, dtype, "r") if Path(bin).stat().st_size else np.zeros(0, dtype)
-        self.starts = np.fromfile(idx, "<u8")
+        self.tokens = (
+            np.memmap(files.bin, dtype, "r") if files.bin.stat().st_size else np.zeros(0, dtype)
+        )
+        self.starts = np.fromfile(files.idx, "<u8")
 
     def document(self, row: int) -> np.ndarray:
         """The ids of one document, its end token last."""

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 
 from corpusmill.shuffle.shards import read_shard
 from corpusmill.storage.files import file_sha256, load_json
-from corpusmill.tokens.token_shards import TokenShard
+from corpusmill.tokens.token_shards import TokenFiles, TokenShard
 from corpusmill.tokens.tokenizers import (
     Setting,
     as_it_may_come_back,
@@ -33,16 +33,16 @@ def sampled_rows(documents: int) -> list[int]:
     return sorted({int(row) for row in np.linspace(0, documents - 1, count)}) if count else []
 
 
-def file_faults(bin: Path, idx: Path, facts: dict, setting: Setting) -> Iterator[str]:
+def file_faults(files: TokenFiles, facts: dict, setting: Setting) -> Iterator[str]:
     """Whether the files are what was written. If not, no look into them is safe."""
-    size = bin.stat().st_size
+    size = files.bin.stat().st_size
     if (facts["dtype"], facts["vocabulary"]) != (setting.dtype, setting.vocabulary):
         yield f"made for {facts['vocabulary']} tokens of {facts['dtype']}; the tokenizer changed"
     if size != facts["tokens"] * np.dtype(setting.dtype).itemsize:
         yield f"{size} bytes on disk, expected {facts['tokens']} tokens of {setting.dtype}"
-    if (found := file_sha256(bin)) != facts["sha256"]:
+    if (found := file_sha256(files.bin)) != facts["sha256"]:
         yield f"SHA-256 is {found}, expected {facts['sha256']}"
-    if (found := file_sha256(idx)) != facts["index_sha256"]:
+    if (found := file_sha256(files.idx)) != facts["index_sha256"]:
         yield f"SHA-256 of its index is {found}, expected {facts['index_sha256']}"
 
 
@@ -55,25 +55,25 @@ def index_faults(shard: TokenShard) -> Iterator[str]:
         yield f"the index does not cut {shard.tokens.size} tokens into {documents} documents"
 
 
-def placement_faults(placements: Path, bin: Path, idx: Path, meta: Path) -> Iterator[str]:
+def placement_faults(placements: Path, files: TokenFiles) -> Iterator[str]:
     """Whether a table of placements says of every document where the index has it."""
-    shard = TokenShard(bin, idx, meta)
+    shard = TokenShard(files)
     table = pq.read_table(placements)
     starts = shard.starts
     expected = {
         "row": np.arange(starts.size - 1),
         "token_start": starts[:-1],
         "token_end": starts[1:],
-        "shard": np.full(starts.size - 1, int(bin.stem)),
-        "split": np.full(starts.size - 1, bin.parent.name, object),
+        "shard": np.full(starts.size - 1, int(files.bin.stem)),
+        "split": np.full(starts.size - 1, files.bin.parent.name, object),
     }
     for name, values in expected.items():
         found = table.column(name).to_numpy()
         if found.size != values.size or (found != values).any():
-            yield f"{placements}: {name} is not what {idx} says of {values.size} documents"
+            yield f"{placements}: {name} is not what {files.idx} says of {values.size} documents"
     sources = Counter(table.column("source").to_pylist())
     if sources != {name: count["documents"] for name, count in shard.facts["by_source"].items()}:
-        yield f"{placements}: {dict(sources)} documents, {meta} has others"
+        yield f"{placements}: {dict(sources)} documents, {files.facts} has others"
 
 
 def token_faults(shard: TokenShard, setting: Setting) -> Iterator[str]:
@@ -189,29 +189,27 @@ def eye_test(shard: TokenShard, reference, name: str) -> str:
 def shard_faults(
     text: Path,
     text_facts: Path,
-    bin: Path,
-    idx: Path,
-    meta: Path,
+    files: TokenFiles,
     reference,
     setting: Setting,
     progress,
 ) -> tuple[list[str], str]:
     """All that is wrong with a shard, and its eye test (none if the files themselves are bad)."""
     expected = load_json(text_facts)["sha256"]
-    facts = load_json(meta)
-    faults = [f"{bin}: {fault}" for fault in file_faults(bin, idx, facts, setting)]
+    facts = load_json(files.facts)
+    faults = [f"{files.bin}: {fault}" for fault in file_faults(files, facts, setting)]
     if (found := file_sha256(text)) != expected:
         faults.append(f"{text}: SHA-256 is {found}, expected {expected}")
     if faults:
         return faults, ""
-    shard = TokenShard(bin, idx, meta)
-    faults = [f"{idx}: {fault}" for fault in index_faults(shard)]
+    shard = TokenShard(files)
+    faults = [f"{files.idx}: {fault}" for fault in index_faults(shard)]
     if faults:
         return faults, ""
     for found in (
         token_faults(shard, setting),
-        alignment_faults(bin, setting, shard.tokens.size),
+        alignment_faults(files.bin, setting, shard.tokens.size),
         sample_faults(shard, text, reference, setting, progress),
     ):
-        faults.extend(f"{bin}: {fault}" for fault in found)
-    return faults, eye_test(shard, reference, f"{bin.parent.name}/{bin.name}")
+        faults.extend(f"{files.bin}: {fault}" for fault in found)
+    return faults, eye_test(shard, reference, f"{files.bin.parent.name}/{files.bin.name}")

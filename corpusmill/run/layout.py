@@ -1,0 +1,312 @@
+"""What plan and configuration make of a run: how many of everything there is, which files belong to
+which job, and how much memory it needs. The rules ask it; nothing here knows Snakemake.
+"""
+
+import inspect
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from corpusmill.documents.fates import SPLITS
+from corpusmill.run.config import band_setting, fractions, milled_sources, text_field
+from corpusmill.run.plan import (
+    InputFile,
+    Part,
+    earlier_parts,
+    list_inputs,
+    plan_lines,
+    plan_parts,
+    refuse_other_corpus,
+    shard_counts,
+)
+from corpusmill.run.record import load_record
+from corpusmill.storage.buckets import bucket_count
+
+# What jobs are cut by before a document is read: as web pages are on average. Smaller documents
+# are more of them; a pair job then takes its bucket in several pieces.
+EXPECTED_DOCUMENT_BYTES = 2000
+EXPECTED_SPAN_BYTES = 100
+# For the memory of jobs that hold something of every document: few corpora have shorter ones.
+LEAST_DOCUMENT_BYTES = 500
+MOST_BLOCK_PARTS = 16
+
+JOINED_NAMES = {"train": "train", "validation": "val", "test": "test"}
+
+Amounts = tuple[float, float, float]
+"""Megabytes at least, megabytes per megabyte of data, bytes of data."""
+
+
+def quickly_called(function: Callable) -> Callable:
+    """The same function with its signature at hand: Snakemake looks at it for every call, which
+    otherwise is a tenth of a dry run of 40,000 jobs."""
+    function.__signature__ = inspect.signature(function)
+    return function
+
+
+class Layout:
+    """wildcards, here and below: an object with the number of a job as text, by its name."""
+
+    def __init__(self, config: dict, parts: list[Part], held_out: list[InputFile]) -> None:
+        """held_out: the files of the sources that are not milled."""
+        self._config, self.parts, self.held_out = config, parts, held_out
+        self._sources = {source["name"]: source for source in config["sources"]}
+        milled = milled_sources(config)
+        self.weights = {source["name"]: source.get("weight", 1) for source in milled}
+        self.fractions = fractions(config)
+        self.shards = shard_counts(
+            parts, self.weights, self.fractions, config["output"]["shard_bytes"]
+        )
+        self.generation = max(part.generation for part in parts)
+        self.bands, self.band_rows = band_setting(config)
+        self.cuts_spans = config["spans"]["unit"] != "none"
+        # What is done in a moment for a part is done for so many at once, if there are enough for
+        # many blocks.
+        self.block_parts = max(1, min(MOST_BLOCK_PARTS, len(parts) // 8))
+        text_bytes = sum(part.text_bytes for part in parts)
+        self.bucket_entries = config["input"]["part_bytes"] // 16
+        self.counts = {
+            "part": len(parts),
+            "block": -(-len(parts) // self.block_parts),
+            "bucket": bucket_count(
+                text_bytes // EXPECTED_DOCUMENT_BYTES, self.bands + 1, self.bucket_entries
+            ),
+            "span_bucket": bucket_count(text_bytes // EXPECTED_SPAN_BYTES, 1, self.bucket_entries),
+            # Were every document like another, a bin would hold the texts of two parts. Two parts
+            # have two bins, which are resolved side by side.
+            "bin": max(-(-len(parts) // 2), min(len(parts), 2)),
+        }
+
+    @classmethod
+    def planned(cls, config: dict, results: Path, generated: dict[str, int]) -> "Layout":
+        """The layout of a run in a folder, which may hold earlier results; ValueError if another
+        corpus's are there. generated: files that a rule makes, and their text bytes."""
+        files = list_inputs(config["sources"], generated)
+        names = {source["name"] for source in milled_sources(config)}
+        milled = [file for file in files if file.source in names]
+        refuse_other_corpus(milled, generated, results)
+        part_bytes = config["input"]["part_bytes"]
+        finished = load_record(results / "plan/record.json")["finished"]
+        parts = plan_parts(milled, part_bytes, earlier_parts(finished, part_bytes))
+        return cls(config, parts, [file for file in files if file.source not in names])
+
+    # Files.
+
+    @property
+    def stages(self) -> list[str]:
+        """Folders of results that have a complete.json: one small file for the files of all."""
+        spans = ["spans", "repeats"] if self.cuts_spans else []
+        return [*spans, "bands", "pairs", "extracts", "resolved", "assign", "scatter"]
+
+    @property
+    def text(self) -> str:
+        """The text parts that all steps read from the filter on: with repeated spans cut out, or
+        as they were normalized."""
+        return "results/cut/{part}.arrow" if self.cuts_spans else "results/text/{part}.arrow"
+
+    @property
+    def text_shard(self) -> str:
+        return f"results/corpus/{{split}}/{{shard}}.{self._config['output']['format']}"
+
+    def every(self, pattern: str) -> list[str]:
+        """The files of a pattern in order: of every part, of every shard of every split, ..."""
+        if "{split}" in pattern:
+            return [
+                pattern.format(split=split, shard=f"{shard:05d}")
+                for split in SPLITS
+                for shard in range(self.shards.get(split, 0))
+            ]
+        (name,) = re.findall(r"\{(\w+)\}", pattern)
+        return [pattern.format(**{name: f"{number:05d}"}) for number in range(self.counts[name])]
+
+    def every_if_cut(self, pattern: str) -> list[str]:
+        """The same if spans are cut, otherwise none."""
+        return self.every(pattern) if self.cuts_spans else []
+
+    def if_cut(self, *files: str) -> list[str]:
+        return list(files) if self.cuts_spans else []
+
+    def joined(self, pattern: str) -> list[str]:
+        """The joined file of every split, if they are asked for."""
+        wanted = self.shards if self._config["output"]["join"] else {}
+        return [pattern.format(joined=JOINED_NAMES[split]) for split in wanted]
+
+    def to_join(self, pattern: str) -> Callable[[Any], list[str]]:
+        """A function of the wildcard `joined`: the files of all shards of its split."""
+        splits = {name: split for split, name in JOINED_NAMES.items()}
+        return lambda wildcards: [
+            pattern.format(split=splits[wildcards.joined], shard=f"{shard:05d}")
+            for shard in range(self.shards[splits[wildcards.joined]])
+        ]
+
+    def of_block(self, pattern: str) -> Callable[[Any], str]:
+        """A function of the wildcard `part`: the file of the block that the part is in."""
+        return lambda wildcards: pattern.format(
+            block=f"{int(wildcards.part) // self.block_parts:05d}"
+        )
+
+    def files_of_block(self, pattern: str) -> Callable[[Any], list[str]]:
+        """A function of the wildcard `block`: one file per part of the block, in part order."""
+
+        def files(wildcards) -> list[str]:
+            first = self.first_of_block(wildcards)
+            parts = self.parts[first : first + self.block_parts]
+            return [pattern.format(part=part.name) for part in parts]
+
+        return files
+
+    def first_of_block(self, wildcards) -> int:
+        return int(wildcards.block) * self.block_parts
+
+    def numbered(self, pattern: str) -> Iterator[tuple[str, int | None]]:
+        """A rule's files by pattern, `{}` for each number, and how many there are; None for one
+        file without a number."""
+        if "{split}" in pattern:
+            for split, count in self.shards.items():
+                yield pattern.replace("{split}", split).replace("{shard}", "{}"), count
+        elif "{stage}" in pattern:
+            for stage in self.stages:
+                yield pattern.replace("{stage}", stage), None
+        elif "{joined}" in pattern:
+            for split in self.shards:
+                yield pattern.replace("{joined}", JOINED_NAMES[split]), None
+        elif names := re.findall(r"\{(\w+)\}", pattern):
+            yield pattern.replace(f"{{{names[0]}}}", "{}"), self.counts[names[0]]
+        else:
+            yield pattern, None
+
+    # Input files.
+
+    def part_of(self, wildcards) -> Part:
+        return self.parts[int(wildcards.part)]
+
+    # Functions of the wildcards, though some need none: in a literal a brace in a file name would
+    # be taken for one.
+    def files_of_part(self, wildcards) -> list[str]:
+        return [file.path for file in self.part_of(wildcards).files]
+
+    def states_of_part(self, wildcards) -> list[dict]:
+        return self._states(self.part_of(wildcards).files)
+
+    def held_out_files(self, wildcards) -> list[str]:
+        return [file.path for file in self.held_out]
+
+    def held_out_states(self, wildcards) -> list[dict]:
+        return self._states(self.held_out)
+
+    def _states(self, files: list[InputFile]) -> list[dict]:
+        """Source, path and text field of each file, and which state of it is meant."""
+        return [
+            {
+                "source": file.source,
+                "path": file.path,
+                "text_field": text_field(self._sources[file.source]),
+                "bytes": file.bytes,
+                "mtime_ns": file.mtime_ns,
+            }
+            for file in files
+        ]
+
+    def plan_lines(self, wildcards) -> list[str]:
+        return plan_lines(self.parts, self._config["input"]["part_bytes"])
+
+    # Settings that are put together from several places of the configuration.
+
+    def of_sources(self, key: str, default) -> dict[str, Any]:
+        """What the config says under a key of each source; the default where it says nothing."""
+        return {name: source.get(key, default) for name, source in self._sources.items()}
+
+    @property
+    def permutations(self) -> int:
+        """Values per sketch; none where equal texts alone are duplicates."""
+        exact = self._config["dedup"]["method"] == "exact"
+        return 0 if exact else self._config["minhash"]["permutations"]
+
+    @property
+    def hasher(self) -> dict:
+        return self._config["minhash"] | {"permutations": self.permutations}
+
+    @property
+    def banding(self) -> dict:
+        """Who shares a key with whom; see corpusmill/dedup/lsh.py."""
+        method = self._config["dedup"]["method"]
+        return {"method": method, "bands": self.bands, "rows": self.band_rows}
+
+    @property
+    def similarity(self) -> dict:
+        """When two sketches are alike; see corpusmill/dedup/edges.py."""
+        threshold = self._config["dedup"]["threshold"]
+        return {"threshold": threshold, "permutations": self.permutations}
+
+    @property
+    def preference(self) -> dict:
+        """Which of the documents that are alike is kept; see corpusmill/dedup/order.py."""
+        dedup = self._config["dedup"]
+        generations = [part.generation for part in self.parts]
+        return {
+            "priority": self.of_sources("priority", None),
+            "weights": self.weights,
+            "field": dedup["prefer"]["field"],
+            "generations": generations if dedup["earlier_first"] else None,
+        }
+
+    @property
+    def sampling(self) -> dict:
+        """Splits and copies; see corpusmill/documents/decisions.py."""
+        seed = self._config["shuffle"]["seed"]
+        return {"weights": self.weights, "fractions": self.fractions, "seed": seed}
+
+    @property
+    def span(self) -> dict:
+        """What a span is; see corpusmill/text/spans.py."""
+        spans = self._config["spans"]
+        width = spans["width"] if spans["unit"] == "sentence" else 1
+        return {"unit": spans["unit"], "width": width, "min_chars": spans["min_chars"]}
+
+    def buckets(self, name: str) -> dict:
+        """How the keys of all parts are shared among the jobs of a wildcard."""
+        return {"count": self.counts[name], "entries": self.bucket_entries}
+
+    # Memory: mem_mb as a function of wildcards and attempt.
+
+    def memory(self, amounts: Callable[[Any], Amounts]) -> Callable:
+        """Half as much again with every attempt."""
+
+        def mem_mb(wildcards, attempt):
+            base, per_megabyte, data_bytes = amounts(wildcards)
+            return int((base + per_megabyte * data_bytes / 1e6) * 1.5 ** (attempt - 1))
+
+        return quickly_called(mem_mb)
+
+    def part_memory(self, base: float, per_text_megabyte: float) -> Callable:
+        """By the text bytes of the job's part."""
+        return self.memory(
+            lambda wildcards: (base, per_text_megabyte, self.part_of(wildcards).text_bytes)
+        )
+
+    def largest_part_memory(self, base: float, per_text_megabyte: float) -> Callable:
+        """By the text bytes of the largest part."""
+        largest = max(part.text_bytes for part in self.parts)
+        return self.memory(lambda wildcards: (base, per_text_megabyte, largest))
+
+    def shard_memory(self, base: float, per_text_megabyte: float) -> Callable:
+        """By the text bytes per shard."""
+        shard_bytes = self._config["output"]["shard_bytes"]
+        return self.memory(lambda wildcards: (base, per_text_megabyte, shard_bytes))
+
+    def documents_memory(self, base: float, bytes_per_document: float) -> Callable:
+        """Of a job that holds a few bytes of every document at once."""
+        expected = sum(part.text_bytes for part in self.parts) // LEAST_DOCUMENT_BYTES
+        return self.memory(lambda wildcards: (base, 1, expected * bytes_per_document))
+
+    def bucket_memory(self, base: float, bytes_per_entry: float) -> Callable:
+        """Of a job of a bucket of keys, which holds so many at once."""
+        return self.memory(lambda wildcards: (base, 1, self.bucket_entries * bytes_per_entry))
+
+    def held_out_memory(self, base: float, bytes_per_text: float) -> Callable:
+        """Of a job that holds something of every held-out text: of the splits, the sets."""
+        share = self.fractions["validation"] + self.fractions["test"]
+        expected = share * sum(part.text_bytes for part in self.parts)
+        expected += sum(file.text_bytes for file in self.held_out)
+        texts = expected / LEAST_DOCUMENT_BYTES
+        return self.memory(lambda wildcards: (base, 1, texts * bytes_per_text))

@@ -1,0 +1,131 @@
+"""What plan and configuration make of a run: numbers, files of jobs, memory."""
+
+from types import SimpleNamespace
+
+import pytest
+import yaml
+from workflow import ROOT
+
+from corpusmill.run.layout import Layout
+from corpusmill.run.plan import InputFile, Part
+
+CONFIG = yaml.safe_load((ROOT / "config.yaml").read_text("utf-8"))
+SOURCES = [{"name": "web", "files": ["web"]}, {"name": "test", "files": ["test"], "held_out": True}]
+
+
+def layout(parts: int = 3, text_bytes: int = 10**9, **sections) -> Layout:
+    config = CONFIG | {"sources": SOURCES}
+    config |= {name: config[name] | section for name, section in sections.items()}
+    planned = [Part(n, [InputFile("web", f"web/{n}", text_bytes, 5, 7)]) for n in range(parts)]
+    return Layout(config, planned, [InputFile("test", "test/0", 1_000_000, 1, 2)])
+
+
+def job(**wildcards: str) -> SimpleNamespace:
+    return SimpleNamespace(**wildcards)
+
+
+@pytest.mark.parametrize(
+    ("parts", "blocks", "bins"), [(1, 1, 1), (2, 2, 2), (15, 15, 8), (16, 8, 8), (500, 32, 250)]
+)
+def test_layout__blocks_and_bins_follow_from_the_parts(parts, blocks, bins):
+    counts = layout(parts).counts
+    assert (counts["part"], counts["block"], counts["bin"]) == (parts, blocks, bins)
+
+
+def test_layout__every_file_of_a_part_is_in_one_block():
+    found = layout(100)
+    files_of = found.files_of_block("text/{part}")
+    of_blocks = [files_of(job(block=f"{n:05d}")) for n in range(found.counts["block"])]
+    assert [file for files in of_blocks for file in files] == found.every("text/{part}")
+    block_of = found.of_block("{block}")
+    for number, files in enumerate(of_blocks):
+        assert found.first_of_block(job(block=f"{number:05d}")) == int(files[0][-5:])
+        assert {block_of(job(part=file[-5:])) for file in files} == {f"{number:05d}"}
+
+
+def test_layout__every_shard_stands_in_the_order_of_the_splits():
+    found = layout(parts=1, output={"shard_bytes": 400_000_000})
+    assert found.shards == {"train": 3, "validation": 1, "test": 1}
+    names = [f"train/0000{n}" for n in range(3)] + ["validation/00000", "test/00000"]
+    assert found.every("{split}/{shard}") == names
+
+
+def test_layout__buckets_hold_so_many_keys_of_the_expected_documents():
+    found = layout()
+    assert found.buckets("bucket") == {"count": found.counts["bucket"], "entries": 1 << 24}
+    keys = 3 * 10**9 // 2000 * (found.bands + 1)
+    assert (found.counts["bucket"] - 1) << 24 < keys <= found.counts["bucket"] << 24
+
+
+def test_layout__joined_files_are_there_if_they_are_asked_for():
+    assert layout().joined("{joined}.bin") == []
+    assert layout(output={"join": True}).joined("{joined}.bin") == [
+        "train.bin", "val.bin", "test.bin",
+    ]  # fmt: skip
+    of_split = layout().to_join("{split}/{shard}")(job(joined="val"))
+    assert of_split == ["validation/00000"]
+
+
+def test_layout__with_spans_later_steps_read_the_cut_text():
+    assert layout().text == "results/text/{part}.arrow"
+    assert layout().every_if_cut("{part}") == layout().if_cut("a") == []
+    cutting = layout(spans={"unit": "line"})
+    assert cutting.text == "results/cut/{part}.arrow"
+    assert cutting.every_if_cut("{part}") == cutting.every("{part}")
+    assert cutting.stages == ["spans", "repeats", *layout().stages]
+
+
+def test_layout__span_width_is_of_sentences_alone():
+    assert layout(spans={"unit": "line", "width": 3}).span["width"] == 1
+    assert layout(spans={"unit": "sentence", "width": 3}).span["width"] == 3
+
+
+@pytest.mark.parametrize(
+    ("pattern", "expected"),
+    [
+        ("results/text/{part}.arrow", {"results/text/{}.arrow": 3}),
+        ("results/manifest.json", {"results/manifest.json": None}),
+        ("t/{split}/{shard}", {"t/train/{}": 12, "t/validation/{}": 1, "t/test/{}": 1}),
+        ("t/{joined}.bin", {"t/train.bin": None, "t/val.bin": None, "t/test.bin": None}),
+    ],
+)
+def test_numbered__are_a_rules_files_by_pattern(pattern, expected):
+    assert dict(layout().numbered(pattern)) == expected
+
+
+def test_numbered__has_a_file_for_every_stage():
+    expected = {f"{stage}/complete.json": None for stage in layout().stages}
+    assert dict(layout().numbered("{stage}/complete.json")) == expected
+
+
+def test_states__are_those_of_the_plan():
+    (state,) = layout().states_of_part(job(part="00001"))
+    assert state == {
+        "source": "web", "path": "web/1", "text_field": "text", "bytes": 5, "mtime_ns": 7,
+    }  # fmt: skip
+    assert layout().files_of_part(job(part="00001")) == ["web/1"]
+    assert layout().held_out_files(job()) == ["test/0"]
+    assert layout().held_out_states(job())[0]["source"] == "test"
+
+
+@pytest.mark.parametrize(
+    ("memory", "expected"),
+    [
+        (lambda found: found.part_memory(100, 0.5), 100 + 0.5 * 1000),
+        (lambda found: found.largest_part_memory(100, 2), 100 + 2 * 1000),
+        (lambda found: found.shard_memory(100, 2), 100 + 2 * 268.435456),
+        (lambda found: found.documents_memory(100, 8), 100 + 3 * 2 * 8),
+        (lambda found: found.bucket_memory(100, 10), 100 + (1 << 24) * 10 / 1e6),
+        (lambda found: found.held_out_memory(100, 50), 100 + (0.01 * 3000 + 1) / 500 * 50),
+    ],
+)
+def test_memory__follows_from_what_a_job_holds_and_grows_with_attempts(memory, expected):
+    mem_mb = memory(layout())
+    assert mem_mb(job(part="00000"), 1) == int(expected)
+    assert mem_mb(job(part="00000"), 2) == int(expected * 1.5)
+
+
+def test_permutations__are_none_where_only_equal_texts_are_looked_for():
+    found = layout(dedup={"method": "exact"})
+    assert found.permutations == found.similarity["permutations"] == 0
+    assert found.banding == {"method": "exact", "bands": 0, "rows": 1}

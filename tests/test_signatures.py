@@ -1,0 +1,67 @@
+"""Rules held against the steps that they run: names too few, too many, misspelt."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from workflow import ROOT, snakemake
+
+from corpusmill.run.signatures import mismatches, parameters
+
+TAKES = {"text": [], "made": ["data", "index"], "seed": []}
+GIVEN = ["text", "data", "index", "seed"]
+
+
+def test_parameters__of_a_step_with_objects_of_this_script_and_of_the_package():
+    found = parameters(ROOT / "scripts/extract.py", ROOT)
+    assert found["texts"] == found["first"] == []
+    assert found["groups"] == ["labels", "starts"]
+    assert found["made"] == ["data", "index", "edges", "edge_starts", "counts"]
+
+
+def test_parameters__of_every_step_are_eight_at_most():
+    for script in sorted((ROOT / "scripts").glob("*.py")):
+        assert 1 <= len(parameters(script, ROOT)) <= 8, script
+
+
+def test_mismatches__of_a_rule_that_fits_are_none():
+    assert mismatches("scatter", GIVEN, {"part"}, TAKES) == []
+    assert mismatches("scatter", ["text", "made", "seed"], set(), TAKES) == []
+    assert mismatches("scatter", GIVEN[:-1], {"seed"}, TAKES) == []
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ([*GIVEN, "seeds"], "gives seeds, which its step does not take"),
+        (["txet", *GIVEN[1:]], "gives txet, which its step does not take; is text meant?"),
+        (GIVEN[1:], "does not give text, which its step takes"),
+        (["text", "data", "seed"], "does not give index, which its step takes"),
+        ([*GIVEN, "text"], "gives two things of the name text"),
+    ],
+)
+def test_mismatches__are_told(given, says):
+    assert any(says in fault for fault in mismatches("scatter", given, {"part"}, TAKES))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("hasher=", "hashr=", "rule sign gives hashr, which its step does not take; is hasher"),
+        (
+            '        digests="results/digests/{part}.npy",\n',
+            "",
+            "rule sign does not give digests, which its step takes",
+        ),
+    ],
+)
+def test_a_rule_that_does_not_fit__stops_before_any_job(tmp_path, old, new, says):
+    checkout = tmp_path / "checkout"
+    ignored = shutil.ignore_patterns(".*", "results", "logs", "tests", "docs", "benchmarks")
+    shutil.copytree(ROOT, checkout, ignore=ignored)
+    rule = Path(checkout / "rules/sign.smk")
+    assert rule.read_text().count(old) == 1
+    rule.write_text(rule.read_text().replace(old, new))
+    done = snakemake(tmp_path, "-n", checkout=checkout)
+    assert done.returncode == 1
+    assert says in done.stdout + done.stderr
