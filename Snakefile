@@ -1,6 +1,6 @@
 """corpusmill: raw text shards in, training-ready token shards out.
 
-demo -> plan -> normalize (-> span -> repeat -> cut) -> filter -> sign -> band -> pair -> group
+demo -> plan -> normalize (-> span -> repeat -> cut) -> measure -> filter -> sign -> band -> pair -> group
      -> extract -> resolve -> assign -> guard -> decontaminate -> scatter -> gather -> encode -> verify
      -> manifest, and a ledger of every document.
 """

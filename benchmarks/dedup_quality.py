@@ -180,7 +180,7 @@ def config_of(paths: list[Path], text_field: str, threshold: float, setting: dic
     dedup = {"threshold": threshold, "max_group_texts": None} | setting.get("dedup", {})
     return {
         "sources": [source],
-        "filter": {"min_chars": 0},
+        "filters": [{"name": "empty"}],
         "minhash": {"shingle_chars": SHINGLE_CHARS} | setting.get("minhash", {}),
         "dedup": dedup,
     }

@@ -37,7 +37,7 @@ from benchmarks.run_folder import RunFolder
 from corpusmill.dedup.edges import edges_from
 from corpusmill.dedup.lsh import sorted_bands, sorted_digests
 from corpusmill.dedup.order import Preference
-from corpusmill.documents.fates import KEPT
+from corpusmill.documents.fate_columns import FateColumn
 from corpusmill.documents.ids import ROW_BITS, keyed_hash, mixed
 from corpusmill.storage.arrays import save_array
 from corpusmill.storage.buckets import bucket_count
@@ -137,7 +137,7 @@ def make_part(folder: Path, part: int, documents: int, sharers: int) -> dict:
     sizes = 500 + keyed_hash(texts, SEED, "size") % np.uint64(5000)
     files["verdicts"].parent.mkdir(exist_ok=True)
     save_table(
-        files["verdicts"], fate=np.full(rows.size, KEPT, np.uint8), text_bytes=sizes, source=source
+        files["verdicts"], fate=FateColumn(rows.size).array(), text_bytes=sizes, source=source
     )
     return {"documents": rows.size} | {name: str(file) for name, file in files.items()}
 

@@ -113,9 +113,9 @@ def run_script(step):
     return f"{path} {script} {{log:q}} {job}"
 
 
-def code_digest(step):
-    """Reruns a step when its script, or code that it imports, changes."""
-    return digest_of_code(ROOT, HOME / "scripts" / f"{step}.py")
+def code_digest(step, *plugins):
+    """Reruns a step when its script, code that it imports, or that of its plug-ins, changes."""
+    return digest_of_code(ROOT, HOME / "scripts" / f"{step}.py", *plugins)
 
 
 def settings(**values):

@@ -1,10 +1,10 @@
-"""Train documents whose text is held out, by SHA-256.
+"""Train documents whose text is held out, by SHA-256; with that all is decided.
 
 reads    results/holdout/{part}.npy of every part, through results/assign/complete.json; the
          held_out sources; the digests of the parts
 writes   results/holdout/evaluation.npy     digest, origin: texts of the held_out sources
          results/holdout/all.npy            the same of every held-out text
-         results/decontaminate/{block}.npy  id, origin of the train documents that equal one
+         results/decided/{block}.arrow   all that was decided of every document of the block
 """
 
 
@@ -65,7 +65,7 @@ rule decontaminate:
         whole=if_cut(LAYOUT.files_of_block("results/cut/{part}.npy")),
         held_out="results/holdout/all.npy",
     output:
-        marks="results/decontaminate/{block}.npy",
+        decided="results/decided/{block}.arrow",
     log:
         "logs/decontaminate/{block}.log",
     benchmark:

@@ -1,13 +1,38 @@
-"""The short-document filter.
+"""What the filters measure of every document, and which they drop.
 
 reads    results/text/{part}.arrow, or results/cut/{part}.arrow
-writes   results/filter/{part}.arrow   fate, chars (of the cleaned text), text_bytes, source
+writes   results/measures/{part}.arrow   the values of all filters, text_bytes, source
+         results/filter/{part}.arrow     fate, text_bytes, source: a changed limit makes only this
 """
+
+
+rule measure:
+    input:
+        text=LAYOUT.text,
+    output:
+        measures="results/measures/{part}.arrow",
+    log:
+        "logs/measure/{part}.log",
+    benchmark:
+        "logs/measure/{part}.tsv"
+    conda:
+        "../envs/corpusmill.yaml"
+    resources:
+        mem_mb=LAYOUT.part_memory(base=500, per_text_megabyte=0.1),
+    params:
+        settings=settings(
+            filters=LAYOUT.measuring,
+            prefer=config["dedup"]["prefer"],
+        ),
+        code=code_digest("measure", *LAYOUT.measuring_files),
+        paths=named_paths,
+    shell:
+        run_script("measure")
 
 
 rule filter:
     input:
-        text=LAYOUT.text,
+        measures="results/measures/{part}.arrow",
     output:
         verdicts="results/filter/{part}.arrow",
     log:
@@ -17,13 +42,12 @@ rule filter:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=LAYOUT.part_memory(base=500, per_text_megabyte=0.1),
+        mem_mb=LAYOUT.part_memory(base=400, per_text_megabyte=0.1),
     params:
         settings=settings(
-            min_chars=config["filter"]["min_chars"],
-            prefer=config["dedup"]["prefer"],
+            filters=LAYOUT.deciding,
         ),
-        code=code_digest("filter"),
+        code=code_digest("filter", *LAYOUT.filter_files),
         paths=named_paths,
     shell:
         run_script("filter")

@@ -10,8 +10,7 @@ writes   results/scatter/{part}.arrows   one Arrow IPC stream per target shard
 rule scatter:
     input:
         text=LAYOUT.text,
-        decisions="results/assign/{part}.arrow",
-        marks=LAYOUT.of_block("results/decontaminate/{block}.npy"),
+        decided=LAYOUT.of_block("results/decided/{block}.arrow"),
     output:
         data="results/scatter/{part}.arrows",
         index="results/scatter/{part}.npy",

@@ -13,9 +13,8 @@ rule ledger:
         text=LAYOUT.text,
         quarantine="results/quarantine/{part}.jsonl",
         counts="results/text/{part}.json",
-        verdicts="results/filter/{part}.arrow",
-        decisions="results/assign/{part}.arrow",
-        marks=LAYOUT.of_block("results/decontaminate/{block}.npy"),
+        measures="results/measures/{part}.arrow",
+        decided=LAYOUT.of_block("results/decided/{block}.arrow"),
         clusters="results/clusters/{part}.parquet",
         cuts=LAYOUT.if_cut("results/cut/{part}.json"),
         cut_spans=LAYOUT.if_cut("results/cut/{part}.parquet"),
@@ -31,7 +30,9 @@ rule ledger:
     resources:
         mem_mb=LAYOUT.part_memory(base=500, per_text_megabyte=0.3),
     params:
-        settings=settings(),
+        settings=settings(
+            filters=LAYOUT.filter_values,
+        ),
         code=code_digest("ledger"),
         paths=named_paths,
     shell:
@@ -92,6 +93,7 @@ rule summarize:
         settings=settings(
             config_digest=config_digest(),
             span_unit=config["spans"]["unit"],
+            filters=LAYOUT.filter_fates,
             made=made_files,
             record=str(RECORD),
             logs=str(placed("logs")),

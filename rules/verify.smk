@@ -93,6 +93,7 @@ rule manifest:
         settings=settings(
             generation=LAYOUT.generation,
             sources=list(LAYOUT.weights),
+            filters=LAYOUT.filter_fates,
             made=made_files,
             record=str(RECORD),
             max_lost_fraction=config["tokenizer"]["max_lost_fraction"],

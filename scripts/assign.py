@@ -11,12 +11,13 @@ import pyarrow.parquet as pq
 from corpusmill.dedup.edges import DROPPED, STAGES, place_of
 from corpusmill.dedup.preferences import counted_kinds, kinds_of
 from corpusmill.documents.decisions import Sampling, copies_of, splits_of
-from corpusmill.documents.fates import DUPLICATE, KEPT, NAMES, NOT_SAMPLED
+from corpusmill.documents.fate_columns import FateColumn
+from corpusmill.documents.fates import DUPLICATE, NOT_SAMPLED
 from corpusmill.documents.ids import ROW_BITS, ROW_MASK, ids_of_part
 from corpusmill.run.job import run
 from corpusmill.storage.arrays import load_array, save_array
 from corpusmill.storage.files import file_sha256, load_json, replacing, save_json
-from corpusmill.storage.tables import load_column, load_labels, load_notes, load_table, save_table
+from corpusmill.storage.tables import load_column, load_labels, load_notes, save_table
 from corpusmill.text.holdout import WHOLE, gathered
 
 
@@ -51,9 +52,8 @@ def assign(
 ) -> None:
     """resolved: what every bin dropped. whole: digests of texts before spans were cut, if any are:
     a held-out text is not trained on because another one kept a line more."""
-    (fate,) = load_table(verdicts, "fate")
-    fate = fate.copy()
-    ids = ids_of_part(part, fate.size)
+    fates = FateColumn.load(verdicts)
+    ids = ids_of_part(part, fates.numbers.size)
     dropped = dropped_of_part(resolved, part)
     rows = (dropped["id"] & np.uint64(ROW_MASK)).astype(np.int64)
     winner, stage = ids.copy(), np.zeros(ids.size, np.uint8)
@@ -64,17 +64,16 @@ def assign(
     weight = np.array([sampling.weights[name] for name in sources])[source]
     split = splits_of(ids, sampling.fractions, sampling.seed)
     copies = copies_of(ids, weight, split, sampling.seed)
-    admitted = fate == KEPT
-    duplicate = admitted & (winner != ids)
-    fate[duplicate] = DUPLICATE
-    fate[(fate == KEPT) & (copies == 0)] = NOT_SAMPLED
-    copies[fate != KEPT] = 0
+    admitted = fates.kept
+    duplicate = fates.drop(DUPLICATE, winner != ids)
+    fates.drop(NOT_SAMPLED, copies == 0)
+    copies[~fates.kept] = 0
     save_table(
-        made.decisions, fate=fate, winner=winner, similarity=similarity, stage=stage, split=split,
-        copies=copies,
+        made.decisions, fate=fates.array(), winner=winner, similarity=similarity, stage=stage,
+        split=split, copies=copies,
     )  # fmt: skip
     save_clusters(made.clusters, ids, winner, similarity, stage, np.flatnonzero(duplicate))
-    out = (fate == KEPT) & (split > 0)
+    out = fates.kept & (split > 0)
     before = np.concatenate([np.zeros(0, WHOLE), *map(load_array, whole)])
     before = before[out[before["row"]]]
     texts = [load_array(digests)[out], before["digest"]]
@@ -100,8 +99,8 @@ def assign(
             **preferred_kinds(verdicts, sources, source),
         },
     )
-    for value, name in NAMES.items():
-        logging.info("%s: %d documents", name, (fate == value).sum())
+    for name in fates.names:
+        logging.info("%s: %d documents", name, fates.has(name).sum())
 
 
 def preferred_kinds(verdicts: Path, sources: list[str], source: np.ndarray) -> dict:

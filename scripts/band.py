@@ -7,12 +7,11 @@ import numpy as np
 
 from corpusmill.dedup.lsh import Banding, sorted_bands, sorted_digests
 from corpusmill.dedup.sketches import have_shingles
-from corpusmill.documents.fates import KEPT
+from corpusmill.documents.fate_columns import FateColumn
 from corpusmill.run.job import run
 from corpusmill.run.progress import phase
 from corpusmill.storage.arrays import load_array
 from corpusmill.storage.files import file_sha256, save_json
-from corpusmill.storage.tables import load_table
 
 
 def band(
@@ -26,11 +25,11 @@ def band(
     counts: Path,
 ) -> None:
     table = load_array(signatures)
-    (fate,) = load_table(verdicts, "fate")
-    taking_part = (fate == KEPT) | (candidates == "all")
+    kept = FateColumn.load(verdicts).kept
+    taking_part = kept | (candidates == "all")
     # A text without a shingle is like no other but its equals, not like all of them. The SlimPajama
     # scripts group such texts; with their settings the filter rejects every one.
-    grouped = (fate != KEPT) & (banding.method == "sketch")
+    grouped = ~kept & (banding.method == "sketch")
     comparable = taking_part & (grouped | have_shingles(table)) if banding.bands else taking_part
     # Method sketch finds equal texts by their keys, where they have one.
     by_text = taking_part & ~comparable if banding.method == "sketch" else taking_part

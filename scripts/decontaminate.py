@@ -1,17 +1,18 @@
-"""Mark the train documents of a block of parts whose text is held out."""
+"""Find the train documents of a block of parts whose text is held out; write down all decisions."""
 
 import logging
 from pathlib import Path
 
 import numpy as np
 
-from corpusmill.documents.fates import KEPT
-from corpusmill.documents.ids import ids_of_part
+from corpusmill.documents.decided import save_decided
+from corpusmill.documents.fate_columns import FateColumn
+from corpusmill.documents.fates import CONTAMINATED
 from corpusmill.run.job import run
 from corpusmill.run.progress import phase
-from corpusmill.storage.arrays import load_array, save_array
-from corpusmill.storage.tables import load_table
-from corpusmill.text.holdout import MARK, WHOLE, matches
+from corpusmill.storage.arrays import load_array
+from corpusmill.storage.tables import load_all
+from corpusmill.text.holdout import WHOLE, origins_of
 
 
 def decontaminate(
@@ -20,7 +21,7 @@ def decontaminate(
     whole: list[Path],
     held_out: Path,
     first: int,
-    marks: Path,
+    decided: Path,
 ) -> None:
     """decisions, digests: of the block's parts, the first of which has the number `first`.
 
@@ -28,25 +29,28 @@ def decontaminate(
     not trained on because it lost a line.
     """
     texts = load_array(held_out)
-    found = [np.zeros(0, MARK)]
     before = [load_array(file) for file in whole] or [np.zeros(0, WHOLE)] * len(decisions)
-    parts = list(zip(decisions, digests, before, strict=True))
+    fates, others = [], []
     with phase("comparing", len(decisions), "parts") as progress:
-        for part, (decision, digest, uncut) in enumerate(parts, first):
-            fate, split = load_table(decision, "fate", "split")
-            origins = matches(load_array(digest), texts)
+        for decision, digest, uncut in zip(decisions, digests, before, strict=True):
+            table, fate = load_all(decision), FateColumn.load(decision)
+            origins = origins_of(load_array(digest), texts)
             rows = uncut["row"]
-            origins[rows] = np.where(origins[rows], origins[rows], matches(uncut["digest"], texts))
-            origins[(fate != KEPT) | (split != 0)] = 0
-            rows = np.flatnonzero(origins)
-            table = np.zeros(rows.size, MARK)
-            table["id"] = ids_of_part(part, origins.size)[rows]
-            table["origin"] = origins[rows]
-            found.append(table)
-            logging.info("part %05d: %d of %d documents are held out elsewhere", part,
-                         rows.size, origins.size)  # fmt: skip
+            again = origins_of(uncut["digest"], texts)
+            origins[rows] = np.where(origins[rows], origins[rows], again)
+            marked = fate.drop(CONTAMINATED, (origins > 0) & (table["split"] == 0))
+            fates.append(fate)
+            others.append(
+                {
+                    **{name: table[name] for name in ("winner", "similarity", "stage", "split")},
+                    "held_out_by": np.where(marked, origins, 0).astype(np.uint8),
+                    "copies": np.where(marked, 0, table["copies"]).astype(np.uint16),
+                }
+            )
+            logging.info("%s: %d of %d documents are held out elsewhere", decision.stem,
+                         marked.sum(), marked.size)  # fmt: skip
             progress.advance(1)
-    save_array(marks, np.concatenate(found))
+    save_decided(decided, first, fates, others)
 
 
 if __name__ == "__main__":

@@ -12,41 +12,49 @@ import pyarrow.parquet as pq
 
 from corpusmill.dedup.edges import STAGES
 from corpusmill.documents.accounts import imbalances
-from corpusmill.documents.fates import (
-    CONTAMINATED,
-    DUPLICATE,
-    KEPT,
-    MALFORMED,
-    NAMES,
-    SPLITS,
-    TOO_SHORT,
-)
+from corpusmill.documents.decided import load_decided
+from corpusmill.documents.fates import DUPLICATE, KEPT, MALFORMED, SPLITS, dropping_fates
 from corpusmill.documents.ids import ids_of_part
 from corpusmill.run.job import run
-from corpusmill.storage.arrays import load_array
 from corpusmill.storage.files import load_json, replacing, save_json
-from corpusmill.storage.tables import load_table
-from corpusmill.text.holdout import ORIGINS, marks_of_part
+from corpusmill.storage.tables import load_column, load_table
+from corpusmill.text.holdout import ORIGINS
 from corpusmill.text.parts import TextPart
 
-SCHEMA = pa.schema(
-    [
-        ("id", pa.uint64()),
-        ("source", pa.string()),
-        ("file", pa.string()),
-        ("line", pa.uint64()),
-        ("fate", pa.string()),
-        ("chars", pa.uint32()),
-        ("winner", pa.uint64()),
-        ("similarity", pa.float32()),
-        ("stage", pa.string()),
-        ("held_out_by", pa.string()),
-        ("reason", pa.string()),
-        ("split", pa.string()),
-        ("copies", pa.uint16()),
-        ("text_bytes", pa.uint64()),
+
+class FilterValues(NamedTuple):
+    """The fate of a filter, name and dtype of each of its values."""
+
+    fate: str
+    values: list[list[str]]
+
+
+def schema_of(filters: list[FilterValues]) -> pa.Schema:
+    """The columns of the ledger; the values of the filters stand behind the fate."""
+    values = [
+        (name, pa.string() if dtype == "text" else pa.from_numpy_dtype(np.dtype(dtype)))
+        for of_filter in filters
+        for name, dtype in of_filter.values
+        if name != "reason"
     ]
-)
+    return pa.schema(
+        [
+            ("id", pa.uint64()),
+            ("source", pa.string()),
+            ("file", pa.string()),
+            ("line", pa.uint64()),
+            ("fate", pa.string()),
+            *values,
+            ("winner", pa.uint64()),
+            ("similarity", pa.float32()),
+            ("stage", pa.string()),
+            ("held_out_by", pa.string()),
+            ("reason", pa.string()),
+            ("split", pa.string()),
+            ("copies", pa.uint16()),
+            ("text_bytes", pa.uint64()),
+        ]
+    )
 
 
 class Read(NamedTuple):
@@ -57,11 +65,10 @@ class Read(NamedTuple):
 
 
 class Decided(NamedTuple):
-    """What was decided of documents, step by step."""
+    """What was measured of documents, and what was decided of them."""
 
-    verdicts: Path
-    decisions: Path
-    marks: Path
+    measures: Path
+    decided: Path
     clusters: Path
 
 
@@ -72,45 +79,67 @@ class Cut(NamedTuple):
     cut_spans: list[Path]
 
 
-def document_rows(text: TextPart, part: int, decided: Decided) -> pa.Table:
-    """The ledger rows of the part's documents; measured values only where they decided."""
-    chars, sizes = load_table(decided.verdicts, "chars", "text_bytes")
-    fate, winner, similarity, stage, split, copies = load_table(
-        decided.decisions, "fate", "winner", "similarity", "stage", "split", "copies"
+def only(mask: np.ndarray, values: pa.Array) -> pa.Array:
+    return pa.compute.if_else(pa.array(mask), values, pa.scalar(None, values.type))
+
+
+def named(numbers: np.ndarray, names: dict[int, str]) -> pa.Array:
+    """What numbers from 1 on stand for; null for 0."""
+    labels = pa.array([None, *(names[value] for value in sorted(names))], pa.string())
+    return labels.take(pa.array(numbers.astype(np.int64)))
+
+
+def values_where_they_decided(
+    filters: list[FilterValues], measures: Path, fate: np.ndarray
+) -> dict[str, pa.Array]:
+    """The values of each filter, of the documents that it dropped."""
+    columns, reasons = {}, pa.nulls(fate.size, pa.string())
+    for one in filters:
+        dropped = fate == one.fate
+        for name, _ in one.values:
+            if name == "reason":
+                of_filter = load_column(measures, f"{one.fate}_reason")
+                reasons = pa.compute.if_else(pa.array(dropped), of_filter, reasons)
+            else:
+                columns[name] = only(dropped, load_column(measures, name))
+    return columns | {"reason": reasons}
+
+
+def document_rows(
+    text: TextPart, part: int, about: Decided, filters: list[FilterValues]
+) -> pa.Table:
+    """The ledger rows of the part's documents; values only where they decided."""
+    decided = load_decided(about.decided, part)
+    (sizes,) = load_table(about.measures, "text_bytes")
+    winner, similarity, stage, origin, split = (
+        decided.column(name).to_numpy()
+        for name in ("winner", "similarity", "stage", "held_out_by", "split")
     )
-    marks = marks_of_part(load_array(decided.marks), part, fate.size)
-    fate = np.where(marks > 0, np.uint8(CONTAMINATED), fate)
-    kept = fate == KEPT
-
-    def only(mask: np.ndarray, values: pa.Array) -> pa.Array:
-        return pa.compute.if_else(pa.array(mask), values, pa.scalar(None, values.type))
-
+    fates = decided.column("fate").cast(pa.string())
+    fate = fates.to_numpy(zero_copy_only=False)
+    kept, duplicate = fate == KEPT, fate == DUPLICATE
+    file = pa.array(text.column("file").astype(np.int64))
     paths = pa.array([file["path"] for file in text.files], pa.string())
     sources = pa.array([file["source"] for file in text.files], pa.string())
-    file = pa.array(text.column("file").astype(np.int64))
-    fates = pa.array([NAMES[value] for value in sorted(NAMES)])
-    stages = pa.array([None, *(STAGES[value] for value in sorted(STAGES))], pa.string())
-    origins = pa.array([None, *(ORIGINS[value] for value in sorted(ORIGINS))], pa.string())
     columns = {
         "id": pa.array(ids_of_part(part, fate.size)),
         "source": sources.take(file),
         "file": paths.take(file),
         "line": pa.array(text.column("line")),
-        "fate": fates.take(pa.array(fate.astype(np.int64))),
-        "chars": only(fate == TOO_SHORT, pa.array(chars)),
-        "winner": only(fate == DUPLICATE, pa.array(winner)),
-        "similarity": only((fate == DUPLICATE) & ~np.isnan(similarity), pa.array(similarity)),
-        "stage": only(fate == DUPLICATE, stages.take(pa.array(stage.astype(np.int64)))),
-        "held_out_by": origins.take(pa.array(marks.astype(np.int64))),
-        "reason": pa.nulls(fate.size, pa.string()),
+        "fate": fates,
+        "winner": only(duplicate, pa.array(winner)),
+        "similarity": only(duplicate & ~np.isnan(similarity), pa.array(similarity)),
+        "stage": only(duplicate, named(stage, STAGES)),
+        "held_out_by": named(origin, ORIGINS),
         "split": only(kept, pa.array(SPLITS).take(pa.array(split.astype(np.int64)))),
-        "copies": only(kept, pa.array(copies)),
+        "copies": only(kept, decided.column("copies")),
         "text_bytes": pa.array(sizes),
+        **values_where_they_decided(filters, about.measures, fate),
     }
-    return pa.table(columns, schema=SCHEMA)
+    return pa.table(columns, schema=schema_of(filters))
 
 
-def malformed_rows(quarantine: Path) -> pa.Table:
+def malformed_rows(quarantine: Path, filters: list[FilterValues]) -> pa.Table:
     with open(quarantine, encoding="utf-8") as lines:
         records = [json.loads(line) for line in lines]
     rows = [
@@ -123,7 +152,7 @@ def malformed_rows(quarantine: Path) -> pa.Table:
         }
         for record in records
     ]
-    return pa.Table.from_pylist(rows, SCHEMA)
+    return pa.Table.from_pylist(rows, schema_of(filters))
 
 
 def account_of(rows: pa.Table) -> dict[str, Counter]:
@@ -155,8 +184,9 @@ def table_faults(figure: str, figures: dict[str, Counter], tables: list[Path]) -
 def ledger(
     text: Path,
     read: Read,
-    decided: Decided,
+    about: Decided,
     cut: Cut,
+    filters: list[FilterValues],
     part: int,
     rows: Path,
     account: Path,
@@ -164,8 +194,8 @@ def ledger(
     """Every file is of the part, but for those that are of its block."""
     table = pa.concat_tables(
         [
-            document_rows(TextPart(text, ["file", "line"]), part, decided),
-            malformed_rows(read.quarantine),
+            document_rows(TextPart(text, ["file", "line"]), part, about, filters),
+            malformed_rows(read.quarantine, filters),
         ]
     )
     figures = account_of(table)
@@ -177,8 +207,8 @@ def ledger(
         for source, count in load_json(file)["by_source"].items():
             figures[source]["cut_spans"] = count["spans"]
             figures[source]["cut_bytes"] = count["bytes"]
-    faults = imbalances(figures, f"part {part:05d}")
-    faults += table_faults("duplicate", figures, [decided.clusters])
+    faults = imbalances(figures, f"part {part:05d}", dropping_fates([one.fate for one in filters]))
+    faults += table_faults("duplicate", figures, [about.clusters])
     faults += table_faults("cut_spans", figures, cut.cut_spans)
     if faults:
         raise ValueError("the account does not balance: " + "; ".join(faults))

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from corpusmill.documents.accounts import balanced_account
+from corpusmill.documents.fates import dropping_fates
 from corpusmill.run import job, record
 from corpusmill.storage.files import file_sha256, load_json, replacing, save_json
 from corpusmill.tokens.losses import too_many_losses
@@ -73,11 +74,12 @@ class Joined(NamedTuple):
 
 
 class Corpus(NamedTuple):
-    """What a trainer should know of it besides: how often files were added, the first included;
-    the names of the milled sources."""
+    """How often files were added, the first included; the names of the milled sources, and the
+    fates of the filters."""
 
     generation: int
     sources: list[str]
+    filters: list[str]
 
 
 class Made(NamedTuple):
@@ -105,7 +107,7 @@ def manifest(
     run: Made,
     result: Result,
 ) -> None:
-    balanced_account(accounts, shards.text_facts, shards.facts)
+    balanced_account(accounts, shards.text_facts, shards.facts, dropping_fates(corpus.filters))
     refuse_losses(shards.facts, max_lost_fraction)
     remove_stale(run)
     setting = Setting.load(folder)

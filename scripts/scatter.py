@@ -6,31 +6,27 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from corpusmill.documents.decided import load_decided
 from corpusmill.documents.ids import ids_of_part
 from corpusmill.run.job import run
 from corpusmill.run.progress import phase
 from corpusmill.shuffle.scattering import SCHEMA, ScatterFiles, write_scattered
 from corpusmill.shuffle.targets import emissions, first_targets
-from corpusmill.storage.arrays import load_array
 from corpusmill.storage.files import file_sha256, save_json
-from corpusmill.storage.tables import load_table
 from corpusmill.text.columns import TextRows, string_array
-from corpusmill.text.holdout import marks_of_part
 from corpusmill.text.parts import TextPart
 
 
 def scatter(
     text: Path,
-    decisions: Path,
-    marks: Path,
+    decided: Path,
     part: int,
     shards: dict[str, int],
     seed: int,
     made: ScatterFiles,
 ) -> None:
-    copies, split = load_table(decisions, "copies", "split")
-    clean = marks_of_part(load_array(marks), part, copies.size) == 0
-    copies = np.where(clean, copies, 0)
+    decisions = load_decided(decided, part)
+    copies, split = (decisions.column(name).to_numpy() for name in ("copies", "split"))
     ids = ids_of_part(part, copies.size)
     row, copy, key, target = emissions(ids, copies, split, shards, seed)
     sources = TextPart(text, ["file"]).sources()

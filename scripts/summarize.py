@@ -12,6 +12,7 @@ from typing import NamedTuple
 import corpusmill
 from corpusmill.documents.accounts import balanced_account, funnel, losses_in_words, table
 from corpusmill.documents.cross_checks import contradictions
+from corpusmill.documents.fates import dropping_fates
 from corpusmill.run import job, record
 from corpusmill.storage.files import load_json, replacing, save_json
 
@@ -66,9 +67,11 @@ class Finished(NamedTuple):
     record: Path
 
 
-def account_of(numbers: Facts) -> dict[str, Counter]:
+def account_of(numbers: Facts, filters: list[str]) -> dict[str, Counter]:
     """The account of every source; ValueError if it does not balance, or is told otherwise."""
-    account = balanced_account(numbers.accounts, numbers.text_facts, numbers.facts)
+    account = balanced_account(
+        numbers.accounts, numbers.text_facts, numbers.facts, dropping_fates(filters)
+    )
     if faults := contradictions(
         account,
         numbers.admitted,
@@ -76,6 +79,7 @@ def account_of(numbers: Facts) -> dict[str, Counter]:
         numbers.scattered,
         numbers.facts,
         numbers.meta,
+        filters,
     ):
         raise ValueError("two numbers for one thing:\n" + "\n".join(faults))
     return account
@@ -85,6 +89,7 @@ class Told(NamedTuple):
     """What of the configuration is in the summary."""
 
     config_digest: str
+    filters: list[str]
     span_unit: str
 
 
@@ -98,7 +103,8 @@ def summarize(
     summary: Path,
     readable: Path,
 ) -> None:
-    account = account_of(numbers)
+    account = account_of(numbers, config.filters)
+    fates = dropping_fates(config.filters)
     whole: Counter = Counter()
     for figures in account.values():
         whole.update(figures)
@@ -108,8 +114,8 @@ def summarize(
         summary,
         {
             "corpusmill.summary": 1,
-            **funnel(whole),
-            "sources": {name: funnel(figures) for name, figures in account.items()},
+            **funnel(whole, fates),
+            "sources": {name: funnel(figures, fates) for name, figures in account.items()},
             **({"spans": spans} if config.span_unit != "none" else {}),
             "balanced": True,
             "duplicates": load_json(numbers.duplicates)["dropped"],
@@ -120,7 +126,7 @@ def summarize(
             "rules": measured(logs),
         },
     )
-    lines = [table(account)]
+    lines = [table(account, fates)]
     if not whole["copies"]:
         lines.append("WARNING: no document is left")
     if config.span_unit != "none":

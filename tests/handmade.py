@@ -51,7 +51,7 @@ def verdict_file(path: Path, fate, source: list[str], text_bytes, **by_field) ->
     of_row = pa.array([names.index(name) for name in source], pa.int32())
     save_table(
         path,
-        fate=np.array(fate, np.uint8),
+        fate=pa.array(["kept", *fate], pa.string()).dictionary_encode()[1:],
         text_bytes=np.array(text_bytes, np.uint64),
         source=pa.DictionaryArray.from_arrays(of_row, pa.array(names, pa.string())),
         **by_field,

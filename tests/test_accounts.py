@@ -15,9 +15,10 @@ from corpusmill.documents.accounts import (
     table,
     tokenization,
 )
-from corpusmill.documents.fates import DROPPED
+from corpusmill.documents.fates import dropping_fates
 from corpusmill.storage.files import save_json
 
+FATES = dropping_fates(["empty", "too_short"])
 BALANCED = Counter(
     documents=20, kept=9, malformed=1, empty=2, too_short=3, duplicate=4, contaminated=1,
     copies=12, text_bytes=1350, kept_bytes=900, written_bytes=1200, duplicate_bytes=400,
@@ -31,15 +32,15 @@ def test_added__sums_source_by_source():
 
 
 def test_imbalances__of_a_balanced_account_are_none():
-    assert imbalances({"web": BALANCED, "none": Counter()}, "part 00001") == []
+    assert imbalances({"web": BALANCED, "none": Counter()}, "part 00001", FATES) == []
 
 
-@pytest.mark.parametrize("figure", ["documents", "kept", *DROPPED])
+@pytest.mark.parametrize("figure", ["documents", "kept", *FATES])
 @pytest.mark.parametrize("change", [-1, 1])
 def test_imbalances__find_one_document_more_or_less(figure, change):
     account = {"web": BALANCED + Counter(), "books": BALANCED.copy()}
     account["books"][figure] += change
-    (fault,) = imbalances(account, "part 00001")
+    (fault,) = imbalances(account, "part 00001", FATES)
     assert fault.startswith("part 00001, source books: ")
     assert f"{account['books']['documents']} documents in, {account['books']['kept']} kept" in fault
 
@@ -47,9 +48,9 @@ def test_imbalances__find_one_document_more_or_less(figure, change):
 @pytest.mark.parametrize("figure", ["text_bytes", "kept_bytes", "duplicate_bytes", "cut_bytes"])
 def test_imbalances__find_one_byte_more(figure):
     account = {"web": BALANCED + Counter(text_bytes=7, cut_bytes=7)}
-    assert imbalances(account, "part 00001") == []
+    assert imbalances(account, "part 00001", FATES) == []
     account["web"][figure] += 1
-    (fault,) = imbalances(account, "part 00001")
+    (fault,) = imbalances(account, "part 00001", FATES)
     assert re.match(r"part 00001, source web: 135[78] bytes in, .* kept .* dropped .* cut", fault)
 
 
@@ -81,19 +82,19 @@ def test_shard_imbalances__find_documents_in_another_split(tmp_path):
 
 
 def test_funnel__shows_every_reason():
-    got = funnel(BALANCED)
+    got = funnel(BALANCED, FATES)
     assert got["documents"]["in"] == 20
     assert got["documents"]["in"] == got["documents"]["kept"] + sum(
         got["documents"]["dropped"].values()
     )
-    assert list(got["documents"]["dropped"]) == DROPPED
+    assert list(got["documents"]["dropped"]) == FATES
     assert got["bytes"]["dropped"]["duplicate"] == 400
     assert got["tokens"] == {"train": 300, "validation": 0, "test": 7}
 
 
 def test_funnel__shows_cut_bytes_only_where_spans_are_cut():
-    assert "cut" not in funnel(BALANCED)["bytes"]
-    assert funnel(Counter(cut_bytes=0))["bytes"]["cut"] == 0
+    assert "cut" not in funnel(BALANCED, FATES)["bytes"]
+    assert funnel(Counter(cut_bytes=0), FATES)["bytes"]["cut"] == 0
 
 
 def test_tokenization__divides_without_end_of_text_tokens():
@@ -117,7 +118,7 @@ def test_losses_in_words__has_a_line_only_where_something_was_lost():
 
 
 def test_table__has_a_line_per_source_and_a_total():
-    lines = table({"web": BALANCED, "books": BALANCED}).splitlines()
+    lines = table({"web": BALANCED, "books": BALANCED}, FATES).splitlines()
     assert [line.split()[0] for line in (lines[0], *lines[2:4], lines[5])] == [
         "source", "web", "books", "total",
     ]  # fmt: skip

@@ -66,9 +66,9 @@ def test_check_config__accepts_presets(preset):
          r"^sources\[0\]\.priority: 'high' is not of type 'integer'"),
         ({"sources": [{"name": "a", "files": ["b"], "weight": 101}]},
          r"^sources\[0\]\.weight: 101 is greater"),
-        ({"filter": {"min_chars": "many"}}, r"^filter\.min_chars: 'many' .*integer.* Fewest"),
-        ({"filter": {"min_chars": True}}, r"^filter\.min_chars: True "),
-        ({"filter": {"min_chars": -1}}, r"^filter\.min_chars: -1 .*minimum"),
+        ({"spans": {"min_chars": "many"}}, r"^spans\.min_chars: 'many' .*integer.* Fewest"),
+        ({"spans": {"min_chars": True}}, r"^spans\.min_chars: True "),
+        ({"spans": {"min_chars": 0}}, r"^spans\.min_chars: 0 .*minimum"),
         ({"input": {"part_bytes": 1}}, r"^input\.part_bytes: 1 is less"),
         ({"minhash": {"scheme": "affine64"}}, r"^minhash\.scheme: 'affine64' is not one of"),
         ({"dedup": {"threshold": 1}}, r"^dedup\.threshold: 1 "),
@@ -111,8 +111,8 @@ def test_check_config__refuses_keys_that_do_not_fit_one_another(over, expected):
 
 
 def test_check_config__says_every_fault():
-    got = faults({"filter": {"min_chars": -1}, "shuffle": {"seed": "x"}})
-    assert [line.split(":")[0] for line in got] == ["filter.min_chars", "shuffle.seed"]
+    got = faults({"spans": {"min_chars": 0}, "shuffle": {"seed": "x"}})
+    assert [line.split(":")[0] for line in got] == ["shuffle.seed", "spans.min_chars"]
 
 
 AUTO = {"bands": "auto", "rows": "auto"}

@@ -103,7 +103,7 @@ def test_exact_truth__finds_the_pairs_and_drops_nothing_else(tmp_path):
     file = DATA / "neardup/docs.jsonl.zst"
     config = {
         "sources": [{"name": "all", "files": [str(file)], "max_duplicate_fraction": 1}],
-        "filter": {"min_chars": 0},
+        "filters": [{"name": "empty"}],
     }
     mill(tmp_path, config, "results/duplicates.json")
     (listed,) = tmp_path.glob("results/clusters/*.parquet")

@@ -2,7 +2,6 @@
 
 import pickle
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
@@ -17,7 +16,7 @@ ACCOUNT = {
 
 
 @pytest.fixture
-def files(tmp_path) -> dict[str, Path | list[Path]]:
+def files(tmp_path) -> dict:
     """Files that say what ACCOUNT says."""
     save_json(tmp_path / "admitted.json", {
         "web": {"records": 10, "malformed": 1, "text_bytes": 900},
@@ -39,7 +38,7 @@ def files(tmp_path) -> dict[str, Path | list[Path]]:
         save_json(shards[-1], facts)
     (tmp_path / "meta.pkl").write_bytes(pickle.dumps({"total_tokens": {"train": 60, "test": 10}}))
     return {name: tmp_path / f"{name}.json" for name in ("admitted", "duplicates", "scattered")} | {
-        "shards": shards, "meta": tmp_path / "meta.pkl",
+        "shards": shards, "meta": tmp_path / "meta.pkl", "filters": ["empty", "too_short"],
     }  # fmt: skip
 
 
@@ -83,4 +82,8 @@ def test_contradictions__see_what_trainers_are_told(files):
     files["meta"].write_bytes(pickle.dumps({"total_tokens": {"train": 61}}))
     found = contradictions(ACCOUNT, **files)
     assert found == ["tokens of train: 61 and 60", "tokens of test: 0 and 10"]
-    assert contradictions(ACCOUNT | {"web": ACCOUNT["web"] + Counter(test_copies=1)}, **files)
+    assert contradictions(
+        ACCOUNT | {"web": ACCOUNT["web"] + Counter(test_copies=1)},
+        filters=["empty", "too_short"],
+        **files,
+    )

@@ -134,7 +134,7 @@ def test_preferred_field__decides_among_duplicates(order, expected, tmp_path):
 def test_sketch__drops_equal_texts_that_have_no_shingle(scheme, tmp_path):
     texts = ["hello you", "-----", "hello you", "hello me", "-----", "?!", "-----"]
     config = config_of(tmp_path, texts, method="sketch", resolve="component", bands=9, rows=13)
-    mill(tmp_path, config | {"minhash": {"scheme": scheme}, "filter": {"min_chars": 0}},
+    mill(tmp_path, config | {"minhash": {"scheme": scheme}, "filters": [{"name": "empty"}]},
          "results/duplicates.json")  # fmt: skip
     dropped, texts = clusters(tmp_path), texts_of(tmp_path)
     assert sorted(texts[id] for id in dropped) == ["-----", "-----", "hello you"]

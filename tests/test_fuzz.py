@@ -123,18 +123,18 @@ def test_column__can_be_stored(tmp_path, kind):
 
 def planted(case: minimise.Case) -> bool:
     """A difference of every case with this text, as long as the filter is not as shipped."""
-    chars = case.config.get("filter", {}).get("min_chars", 200)
-    return chars != 200 and any(b"needle" in b"".join(lines) for lines in case.lines.values())
+    filters = case.config.get("filters", [])
+    return len(filters) == 1 and any(b"needle" in b"".join(lines) for lines in case.lines.values())
 
 
 def test_smaller__finds_the_one_record_and_the_one_key(tmp_path):
     config = generate(4, tmp_path)
-    config["filter"] = {"min_chars": 7}
+    config["filters"] = [{"name": "too_short", "min_chars": 7}]
     case = minimise.read_case(tmp_path, config)
     path = max(case.lines, key=lambda path: len(case.lines[path]))
     case.lines[path].insert(5, b'{"text":"hay needle hay and hay","n":1.50}\n')
     least = minimise.smaller(case, planted)
-    assert least.config.keys() == {"sources", "filter"}
+    assert least.config.keys() == {"sources", "filters"}
     assert [source["files"] for source in least.config["sources"]] == [[path]]
     assert len(least.lines[path]) == 1
     assert len(least.lines[path][0]) < len(b'{"text":"hay needle hay"}')

@@ -5,15 +5,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpusmill.documents.fates import SPLITS
 from corpusmill.text.holdout import (
     DTYPE,
-    EVALUATION,
-    MARK,
-    ORIGINS,
     gathered,
-    marks_of_part,
-    matches,
+    origins_of,
 )
 
 # Few different digests, some with the same first 8 bytes: only the rest tells them apart.
@@ -45,32 +40,19 @@ def test_gathered__equals_naive(blocks):
 
 
 @given(blocks, st.lists(digests, max_size=8))
-def test_matches__equal_naive(blocks, documents):
+def test_origins_of__equal_naive(blocks, documents):
     held_out = table(blocks)
-    got = matches(array(documents), held_out)
+    got = origins_of(array(documents), held_out)
     assert got.dtype == np.uint8
     assert got.tolist() == naive.matches(documents, pairs(held_out))
 
 
-def test_matches__need_the_whole_digest():
+def test_origins_of__need_the_whole_digest():
     held_out = table([[(b"\1" * 32, 2)]])
     documents = [b"\1" * 32, b"\1" * 31 + b"\2", b"\1" * 8 + b"\0" * 24, b"\0" * 32]
-    assert matches(array(documents), held_out).tolist() == [2, 0, 0, 0]
+    assert origins_of(array(documents), held_out).tolist() == [2, 0, 0, 0]
 
 
-def test_matches__of_nothing_are_none():
-    assert matches(array([]), table([[(b"\1" * 32, 2)]])).tolist() == []
-    assert matches(array([b"\1" * 32]), table([])).tolist() == [0]
-
-
-@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 5), st.integers(1, 3)), max_size=9))
-def test_marks_of_part__are_the_marks_of_its_rows(found):
-    by_row = {(part, row): origin for part, row, origin in found}
-    marks = np.array([(part << 32 | row, by_row[part, row]) for part, row in sorted(by_row)], MARK)
-    for part in range(3):
-        expected = [by_row.get((part, row), 0) for row in range(6)]
-        assert marks_of_part(marks, part, 6).tolist() == expected
-
-
-def test_origins__are_the_held_out_splits_and_the_evaluation_files():
-    assert {1: SPLITS[1], 2: SPLITS[2], EVALUATION: "evaluation"} == ORIGINS
+def test_origins_of__of_nothing_are_none():
+    assert origins_of(array([]), table([[(b"\1" * 32, 2)]])).tolist() == []
+    assert origins_of(array([b"\1" * 32]), table([])).tolist() == [0]

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from corpusmill.dedup.order import Preference, best_first, order_of, order_of_part
 from corpusmill.dedup.preferences import preference_key
-from corpusmill.documents.fates import EMPTY, KEPT, TOO_SHORT
+from corpusmill.documents.fates import KEPT
 from corpusmill.documents.ids import ids_of_part
 
 PRIORITY = {"first": 0, "second": 7, "none": None, "unused": 0, "also_none": None}
 WEIGHTS = {"first": 1, "second": 0.5, "none": 2, "unused": 0, "also_none": 1}
 documents = st.lists(
     st.tuples(
-        st.sampled_from([KEPT, KEPT, KEPT, TOO_SHORT, EMPTY]),
+        st.sampled_from([KEPT, KEPT, KEPT, "too_short", "empty"]),
         st.sampled_from(sorted(PRIORITY)),
         st.one_of(st.none(), st.integers(-3, 3)),
         st.integers(0, 3),

@@ -177,32 +177,35 @@ def test_preferences__refuse_numbers_and_texts_and_say_where(tmp_path):
         preferences.column()
 
 
-def filtered(step, folder, name: str, values: list, field: str | None = "day"):
-    """results/filter of a part whose records have these values."""
+FILTERS = [{"name": "empty"}, {"name": "too_short"}]
+
+
+def measured(step, folder, name: str, values: list, field: str | None = "day"):
+    """results/measures of a part whose records have these values."""
     rests = [b'"day":' + json.dumps(value).encode() for value in values]
     text = text_part(folder / f"{name}.arrow", ["a text"] * len(values), rests)
-    step("filter").filter(text, 1, {"field": field, "order": "lowest"}, folder / name)
+    step("measure").measure(text, FILTERS, {"field": field, "order": "lowest"}, folder / name)
     return folder / name
 
 
-def test_filter__writes_the_keys_just_if_a_field_is_preferred(step, tmp_path):
-    table = feather.read_table(filtered(step, tmp_path, "with", [1, None, 0.5]))
+def test_measure__writes_the_keys_just_if_a_field_is_preferred(step, tmp_path):
+    table = feather.read_table(measured(step, tmp_path, "with", [1, None, 0.5]))
     assert table.column("preference").to_pylist() == [key_of("1"), None, key_of("0.5")]
-    table = feather.read_table(filtered(step, tmp_path, "without", [1, "a"], field=None))
-    assert table.column_names == ["fate", "chars", "text_bytes", "source"]
+    table = feather.read_table(measured(step, tmp_path, "without", [1, "a"], field=None))
+    assert table.column_names == ["chars", "text_bytes", "source"]
 
 
-def test_filter__refuses_numbers_and_texts_in_one_part(step, tmp_path):
+def test_measure__refuses_numbers_and_texts_in_one_part(step, tmp_path):
     with pytest.raises(
         ValueError, match=r"a number in 1 documents, first in s\.jsonl:3, and a text"
     ):
-        filtered(step, tmp_path, "part", [None, "2024-01-01", 2024])
+        measured(step, tmp_path, "part", [None, "2024-01-01", 2024])
     assert not (tmp_path / "part").exists()
 
 
 def test_assign__counts_the_kinds_of_each_source(step, tmp_path):
     preferred_kinds = step("assign").preferred_kinds
-    numbers = filtered(step, tmp_path, "numbers", [None, 3, 1.5, "Infinity"])
+    numbers = measured(step, tmp_path, "numbers", [None, 3, 1.5, "Infinity"])
     assert preferred_kinds(numbers, ["s", "t"], np.array([0, 0, 1, 1])) == {
         "prefer": {
             "s": {"number": 1, "text": 0, "none": 1},
@@ -210,8 +213,8 @@ def test_assign__counts_the_kinds_of_each_source(step, tmp_path):
         },
         "prefer_places": {"number": "s.jsonl:2"},
     }
-    nothing = filtered(step, tmp_path, "nothing", [1], field=None)
+    nothing = measured(step, tmp_path, "nothing", [1], field=None)
     assert preferred_kinds(nothing, ["s"], np.zeros(1, int)) == {}
-    empty = filtered(step, tmp_path, "empty", [])
+    empty = measured(step, tmp_path, "empty", [])
     got = preferred_kinds(empty, ["s"], np.zeros(0, int))
     assert got == {"prefer": {"s": {"number": 0, "text": 0, "none": 0}}, "prefer_places": {}}

@@ -14,13 +14,14 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from workflow import digests, document, jobs, mill, snakemake, summary, write_jsonl
 
+from corpusmill.documents.decided import load_decided
 from corpusmill.documents.decisions import Sampling
 from corpusmill.storage.arrays import load_array
 from corpusmill.storage.buckets import Buckets, Slice
 from corpusmill.storage.files import file_sha256, load_json, save_json
 from corpusmill.storage.tables import save_table
 from corpusmill.text.columns import TextColumn
-from corpusmill.text.holdout import DTYPE, EVALUATION, MARK
+from corpusmill.text.holdout import DTYPE, EVALUATION
 from corpusmill.text.parts import TextPart, TextWriter
 from corpusmill.text.spans import (
     Spans,
@@ -281,12 +282,16 @@ def test_decontaminate__finds_a_held_out_text_that_lost_a_line(step, tmp_path):
     np.save(tmp_path / "held_out.npy", held_out)
     np.save(tmp_path / "digests.npy", np.zeros((3, 32), np.uint8))
     zeros = np.zeros(3, np.uint8)
-    save_table(tmp_path / "assign.arrow", fate=zeros, split=zeros)
+    fate = pa.array(["kept"] * 3).dictionary_encode()
+    columns = dict.fromkeys(["winner", "similarity", "stage", "split", "copies"], zeros)
+    save_table(tmp_path / "assign.arrow", fate=fate, **columns)
     step("decontaminate").decontaminate(
         [tmp_path / "assign.arrow"], [tmp_path / "digests.npy"], [tmp_path / "cut/00000.npy"],
-        tmp_path / "held_out.npy", 0, tmp_path / "marks.npy",
+        tmp_path / "held_out.npy", 7, tmp_path / "decided.arrow",
     )  # fmt: skip
-    assert load_array(tmp_path / "marks.npy").tolist() == np.array([(1, EVALUATION)], MARK).tolist()
+    decided = load_decided(tmp_path / "decided.arrow", 7).to_pydict()
+    assert decided["fate"] == ["kept", "contaminated", "kept"]
+    assert decided["held_out_by"] == [0, EVALUATION, 0]
 
 
 def test_assign__holds_a_text_out_as_it_was_before_it_lost_a_line(step, tmp_path):
@@ -296,7 +301,8 @@ def test_assign__holds_a_text_out_as_it_was_before_it_lost_a_line(step, tmp_path
     now = [digest[text] for text in (texts[0], "the question", texts[2])]
     np.save(tmp_path / "digests.npy", np.frombuffer(b"".join(now), np.uint8).reshape(3, 32))
     sources = pa.DictionaryArray.from_arrays(pa.array([0, 0, 0], pa.int32()), pa.array(["s"]))
-    save_table(tmp_path / "filter.arrow", fate=np.zeros(3, np.uint8), source=sources)
+    fate = pa.array(["kept"] * 3).dictionary_encode()
+    save_table(tmp_path / "filter.arrow", fate=fate, source=sources)
     save_json(tmp_path / "resolved.json", {"parts": []})
     paths = [tmp_path / name for name in ("decisions.arrow", "held_out.npy", "clusters", "counts")]
     step("assign").assign(

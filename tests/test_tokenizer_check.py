@@ -126,7 +126,7 @@ def destroying(folder: Path) -> dict:
     text = "水車が回る。磨坊主打开了水闸。麦子磨成了面粉。" * 9
     write_jsonl(folder / "raw/zh.jsonl", [{"text": text + chr(0x4E00 + n) * 30} for n in range(9)])
     config["tokenizer"] = {"source": LOSSY["without bytes"](folder / "given")}
-    config["filter"] = {"min_chars": 100}
+    config["filters"] = [{"name": "too_short", "min_chars": 100}]
     config["dedup"] = {"method": "exact"}
     return config
 

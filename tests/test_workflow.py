@@ -183,7 +183,11 @@ def test_kill_in_the_middle__then_run_again__gives_the_same_bytes(milled, tmp_pa
     ("change", "reruns", "stays"),
     [
         ({"dedup": {"bands": 8}}, {"band", "pair", "group"}, {"normalize", "filter", "sign"}),
-        ({"filter": {"min_chars": 150}}, {"filter", "band", "assign"}, {"normalize", "sign"}),
+        (
+            {"filters": [{"name": "too_short", "min_chars": 150}]},
+            {"filter", "band", "assign"},
+            {"normalize", "measure", "sign"},
+        ),
         ({"shuffle": {"seed": 7}}, {"assign", "scatter", "gather"}, {"sign", "pair", "group"}),
         ({"tokenizer": {"train_vocabulary": 600}}, {"tokenizer", "encode"}, {"gather", "scatter"}),
     ],

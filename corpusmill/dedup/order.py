@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from corpusmill.dedup.preferences import dense_ranks
-from corpusmill.documents.fates import KEPT
+from corpusmill.documents.fate_columns import FateColumn
 from corpusmill.documents.ids import by_part
 from corpusmill.storage.tables import load_column, load_labels, load_table
 
@@ -45,12 +45,13 @@ def order_of_part(
     of_source = np.array([last if rank is None else rank for rank in ranks], np.uint64)
     chosen = slice(None) if rows is None else rows
     source = source[chosen]
-    fate, sizes = (column[chosen] for column in load_table(verdicts, "fate", "text_bytes"))
+    (sizes,) = (column[chosen] for column in load_table(verdicts, "text_bytes"))
+    kept = FateColumn.load(verdicts).kept[chosen]
     unused = np.array([preference.weights[name] == 0 for name in sources], bool)[source]
     rank = of_source[source]
     if preference.generations:
         rank |= np.uint64(preference.generations[part] << 32)
-    rank[(fate != KEPT) | unused] |= REJECTED
+    rank[~kept | unused] |= REJECTED
     keys = None
     if preference.field:
         keys = load_column(verdicts, "preference")

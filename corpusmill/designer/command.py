@@ -26,6 +26,12 @@ WELL_KNOWN = {"SlimPajama": Setting(9, 13), "datatrove": Setting(14, 8)}
 CONFIG = Path(__file__).parents[2] / "config.yaml"
 
 
+def shortest(config: dict) -> int:
+    """What the filter too_short asks for in the shipped configuration."""
+    (asked,) = (one["min_chars"] for one in config["filters"] if one["name"] == "too_short")
+    return asked
+
+
 def parser(config: dict) -> argparse.ArgumentParser:
     arguments = argparse.ArgumentParser(
         "python -m corpusmill.designer",
@@ -42,7 +48,7 @@ def parser(config: dict) -> argparse.ArgumentParser:
         help="values per sketch")  # fmt: skip
     add("--recall", type=float, default=0.995, help="wanted share of the pairs at the threshold")
     add("--documents", type=int, default=20_000, help="how many to sample")
-    add("--min-chars", type=int, default=config["filter"]["min_chars"],
+    add("--min-chars", type=int, default=shortest(config),
         help="shorter documents take no part")  # fmt: skip
     add("--picture", type=Path, metavar="FILE.svg", help="draw the S-curves to this file")
     return arguments

@@ -3,7 +3,7 @@
 from collections import Counter
 from pathlib import Path
 
-from corpusmill.documents.fates import DROPPED, SPLITS
+from corpusmill.documents.fates import MALFORMED, SPLITS
 from corpusmill.storage.files import load_json
 
 LOSS_SUMS = ("characters", "lost_characters", "unknown_tokens", "documents_without_token")
@@ -19,17 +19,20 @@ def added(accounts: list[dict]) -> dict[str, Counter]:
     return total
 
 
-def imbalances(account: dict[str, Counter], name: str) -> list[str]:
-    """Where documents in are not kept + dropped, or bytes in not kept + dropped + cut, in words."""
+def imbalances(account: dict[str, Counter], name: str, fates: list[str]) -> list[str]:
+    """Where documents in are not kept + dropped, or bytes in not kept + dropped + cut, in words.
+
+    fates: all that drop a document, here and below.
+    """
     faults = []
     for source, figures in account.items():
-        out = figures["kept"] + sum(figures[reason] for reason in DROPPED)
+        out = figures["kept"] + sum(figures[reason] for reason in fates)
         if figures["documents"] != out:
             faults.append(
                 f"{name}, source {source}: {figures['documents']} documents in, "
                 f"{figures['kept']} kept + {out - figures['kept']} dropped"
             )
-        dropped = sum(figures[f"{reason}_bytes"] for reason in DROPPED)
+        dropped = sum(figures[f"{reason}_bytes"] for reason in fates)
         if figures["text_bytes"] != figures["kept_bytes"] + dropped + figures["cut_bytes"]:
             faults.append(
                 f"{name}, source {source}: {figures['text_bytes']} bytes in, "
@@ -61,7 +64,7 @@ def shard_imbalances(account: dict[str, Counter], shards: list[Path], what: str)
 
 
 def balanced_account(
-    parts: list[Path], texts: list[Path], tokens: list[Path]
+    parts: list[Path], texts: list[Path], tokens: list[Path], fates: list[str]
 ) -> dict[str, Counter]:
     """The account of every source, over all parts and shards; ValueError if it does not balance.
 
@@ -72,8 +75,8 @@ def balanced_account(
     for figures in account.values():
         whole.update(figures)
     faults = [
-        *imbalances(account, "all parts"),
-        *imbalances({"all": whole}, "all sources"),
+        *imbalances(account, "all parts", fates),
+        *imbalances({"all": whole}, "all sources", fates),
         *shard_imbalances(account, texts, "text shards"),
         *shard_imbalances(account, tokens, "token shards"),
     ]
@@ -89,21 +92,19 @@ def balanced_account(
     return account
 
 
-def funnel(account: Counter) -> dict:
+def funnel(account: Counter, fates: list[str]) -> dict:
     """One source's account as summary.json shows it."""
     return {
         "documents": {
             "in": account["documents"],
             "kept": account["kept"],
-            "dropped": {reason: account[reason] for reason in DROPPED},
+            "dropped": {fate: account[fate] for fate in fates},
             "written": account["copies"],
         },
         "bytes": {
             "in": account["text_bytes"],
             "kept": account["kept_bytes"],
-            "dropped": {
-                reason: account[f"{reason}_bytes"] for reason in DROPPED if reason != "malformed"
-            },
+            "dropped": {fate: account[f"{fate}_bytes"] for fate in fates if fate != MALFORMED},
             **({"cut": account["cut_bytes"]} if "cut_bytes" in account else {}),
             "written": account["written_bytes"],
         },
@@ -134,9 +135,9 @@ def losses_in_words(by_source: dict[str, Counter]) -> list[str]:
     ]
 
 
-def table(by_source: dict[str, Counter]) -> str:
+def table(by_source: dict[str, Counter], fates: list[str]) -> str:
     """The funnel for a person: one line per source, one column per stage."""
-    columns = ["source", "documents", *DROPPED, "kept", "written", "MB in", "MB out", "tokens"]
+    columns = ["source", "documents", *fates, "kept", "written", "MB in", "MB out", "tokens"]
     total: Counter = Counter()
     for account in by_source.values():
         total.update(account)
@@ -145,7 +146,7 @@ def table(by_source: dict[str, Counter]) -> str:
         tokens = sum(account[f"{split}_tokens"] for split in SPLITS)
         rows.append(
             [name, f"{account['documents']:,}"]
-            + [f"{account[reason]:,}" for reason in DROPPED]
+            + [f"{account[fate]:,}" for fate in fates]
             + [f"{account['kept']:,}", f"{account['copies']:,}"]
             + [f"{account['text_bytes'] / 1e6:,.2f}", f"{account['written_bytes'] / 1e6:,.2f}"]
             + [f"{tokens:,}"]

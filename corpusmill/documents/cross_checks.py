@@ -9,20 +9,22 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from corpusmill.documents.fates import SPLITS
+from corpusmill.documents.fates import MALFORMED, SPLITS
 from corpusmill.storage.files import load_json
 
 Told = Iterator[tuple[str, int, int]]
 """What it is, the one number and the other."""
 
 
-def source_numbers(account: dict[str, Counter], admitted: dict, duplicates: dict) -> Told:
+def source_numbers(
+    account: dict[str, Counter], admitted: dict, duplicates: dict, filters: list[str]
+) -> Told:
     """Per source, of the ledger and of the steps that counted before it."""
     for source in sorted(set(account) | set(admitted) | set(duplicates["sources"])):
         figures = account.get(source, Counter())
         read = Counter(admitted.get(source, {}))
         seen = Counter(duplicates["sources"].get(source, {}))
-        rejected = sum(figures[fate] for fate in ("malformed", "empty", "too_short"))
+        rejected = sum(figures[fate] for fate in (MALFORMED, *filters))
         yield f"records of {source}", figures["documents"], read["records"]
         yield f"malformed records of {source}", figures["malformed"], read["malformed"]
         yield f"text bytes of {source}", figures["text_bytes"], read["text_bytes"]
@@ -65,14 +67,15 @@ def contradictions(
     scattered: Path,
     shards: list[Path],
     meta: Path,
+    filters: list[str],
 ) -> list[str]:
     """All that is told twice and not alike, in words; none in a good run.
 
-    account: of every source. shards: the facts of the token shards.
+    account: of every source. shards: the facts of the token shards. filters: their fates.
     """
     guarded = load_json(duplicates)
     told = [
-        *source_numbers(account, load_json(admitted), guarded),
+        *source_numbers(account, load_json(admitted), guarded, filters),
         *shard_numbers(shards, pickle.loads(meta.read_bytes())["total_tokens"]),
         *whole_numbers(account, guarded, load_json(scattered)),
     ]

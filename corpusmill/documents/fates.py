@@ -1,24 +1,23 @@
-"""What can become of an input document. Every document ends in exactly one of these."""
+"""What can become of an input record. Each ends in exactly one of these.
 
-KEPT = 0
-EMPTY = 1
-TOO_SHORT = 2
-DUPLICATE = 3
-NOT_SAMPLED = 4
-CONTAMINATED = 5
+Beside them there is a fate for every filter of the run, named by the filter.
+"""
 
-NAMES = {
-    KEPT: "kept",
-    EMPTY: "empty",
-    TOO_SHORT: "too_short",
-    DUPLICATE: "duplicate",
-    NOT_SAMPLED: "not_sampled",
-    CONTAMINATED: "contaminated",
-}
+KEPT = "kept"
 MALFORMED = "malformed"
-"""The fate of a record that never became a document; it has no row and no id."""
+"""A record that never became a document; it has no row and no id."""
+DUPLICATE = "duplicate"
+NOT_SAMPLED = "not_sampled"
+CONTAMINATED = "contaminated"
 
-DROPPED = [MALFORMED, *(NAMES[fate] for fate in NAMES if fate != KEPT)]
-"""Every reason to drop a document, in the order in which they are decided."""
+RESERVED_FATES = (KEPT, MALFORMED, DUPLICATE, NOT_SAMPLED, CONTAMINATED)
 
 SPLITS = ("train", "validation", "test")
+
+
+def dropping_fates(filters: list[str]) -> list[str]:
+    """Every reason to drop a record, in the order in which they are decided.
+
+    filters: the fates of the run's filters, in their order.
+    """
+    return [MALFORMED, *filters, DUPLICATE, NOT_SAMPLED, CONTAMINATED]

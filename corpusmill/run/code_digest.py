@@ -39,14 +39,16 @@ def file_of(root: Path, module: str) -> Path | None:
     return None
 
 
-def code_digest(root: Path, script: Path) -> str:
-    """16 hex digits of a script and all package code that it imports, directly or through others.
+def code_digest(root: Path, script: Path, *plugins: Path) -> str:
+    """16 hex digits of a script, and of modules that it loads by name, with all package code that
+    they import, directly or through others.
 
     Comments, docstrings and formatting do not count.
     """
-    of_script, imported = _parsed(script)
-    seen = {"": of_script}
-    open_modules = sorted(imported)
+    seen, open_modules = {}, []
+    for number, file in enumerate((script, *plugins)):
+        seen["" if number == 0 else f"plug-in {number}"], imported = _parsed(file)
+        open_modules.extend(sorted(imported))
     while open_modules:
         module = open_modules.pop()
         file = file_of(root, module)

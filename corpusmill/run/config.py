@@ -7,6 +7,8 @@ from pathlib import Path
 import jsonschema
 import yaml
 
+from corpusmill.filters.registry import declaration_faults, filter_class
+
 # In JSON 128.0 is an integer; here it would be a number of permutations that no array has. YAML
 # has .nan, which is neither below nor above any limit.
 _Validator = jsonschema.validators.extend(
@@ -28,8 +30,10 @@ def _place(path) -> str:
     return text or "the configuration"
 
 
-def _in_words(error: jsonschema.ValidationError, schema: dict) -> str:
-    place = _place(error.absolute_path)
+def _in_words(error: jsonschema.ValidationError, inside: str = "") -> str:
+    """inside: where what was checked stands, if it is not the whole configuration."""
+    place = _place(error.absolute_path) if error.absolute_path or not inside else ""
+    place = ".".join(filter(None, [inside, place]))
     if error.validator == "additionalProperties":
         known = sorted(error.schema.get("properties", {}))
         unknown = sorted(set(error.instance) - set(known))
@@ -58,6 +62,7 @@ def _conflicts(config: dict) -> Iterator[str]:
             "dedup.resolve: kept needs to know which pairs are similar, and dedup.method sketch "
             "does not look. Set resolve to component, or method to verified."
         )
+    yield from filter_faults(config["filters"])
     names = [source["name"] for source in config["sources"]]
     for name in {name for name in names if names.count(name) > 1}:
         yield f'sources: "{name}" is there twice. Give each source a name of its own.'
@@ -81,6 +86,40 @@ def _conflicts(config: dict) -> Iterator[str]:
         yield "sources: all are held_out, so there is nothing to mill. Name a source without it."
     if config["splits"]["validation"] + config["splits"]["test"] >= 1:
         yield "splits: validation + test leave nothing for train. Lower them below 1 together."
+
+
+def filter_faults(entries: list[dict]) -> Iterator[str]:
+    """What is wrong with the filters and their settings."""
+    fates: set[str] = set()
+    values: dict[str, str] = {}
+    for number, entry in enumerate(entries):
+        place = f"filters[{number}]"
+        try:
+            cls = filter_class(entry["name"], entry.get("file"))
+        except ValueError as error:
+            yield f"{place}: {error}"
+            continue
+        yield from (f"{place}: {fault}." for fault in declaration_faults(cls))
+        if cls.fate in fates:
+            yield f"{place}: the filter {cls.fate} is there twice. Give each once."
+        fates.add(cls.fate)
+        for name in cls.values:
+            if name in values and name != "reason":
+                yield f"{place}: value {name} is measured by the filter {values[name]} already."
+            values[name] = cls.fate
+        given = {key: value for key, value in entry.items() if key not in ("name", "file")}
+        for name, setting in cls.settings.items():
+            if name not in given and setting.default is None:
+                yield f"{place}: {cls.fate} needs {name}. {setting.meaning}"
+        schema = {
+            "additionalProperties": False,
+            "properties": {
+                name: setting.schema | {"description": setting.meaning}
+                for name, setting in cls.settings.items()
+            },
+        }
+        for error in _Validator(schema).iter_errors(given):
+            yield _in_words(error, place)
 
 
 def refuse_config_without_sources(config_files: list[Path], given: dict) -> None:
@@ -128,7 +167,7 @@ def check_config(config: dict, schema_file: Path) -> None:
     schema = yaml.safe_load(schema_file.read_text("utf-8"))
     validator = _Validator(schema)
     faults = sorted(validator.iter_errors(config), key=lambda e: [str(p) for p in e.absolute_path])
-    lines = [_in_words(jsonschema.exceptions.best_match([fault]), schema) for fault in faults]
+    lines = [_in_words(jsonschema.exceptions.best_match([fault])) for fault in faults]
     if not lines:
         lines = list(_conflicts(config))
     if lines:

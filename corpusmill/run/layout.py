@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from corpusmill.documents.fates import SPLITS
+from corpusmill.filters.registry import deciding, filter_of, measuring, module_file
 from corpusmill.run.config import band_setting, fractions, milled_sources, text_field
 from corpusmill.run.plan import (
     InputFile,
@@ -209,6 +210,43 @@ class Layout:
 
     def plan_lines(self, wildcards) -> list[str]:
         return plan_lines(self.parts, self._config["input"]["part_bytes"])
+
+    # Filters.
+
+    @property
+    def filter_files(self) -> list[Path]:
+        """Where their code is."""
+        return [module_file(entry) for entry in self._config["filters"]]
+
+    @property
+    def measuring_files(self) -> list[Path]:
+        """Where the code is of those that measure."""
+        return [module_file(entry) for entry in self.measuring]
+
+    @property
+    def measuring(self) -> list[dict]:
+        """What of every filter that measures its measuring depends on."""
+        entries = [entry for entry in self._config["filters"] if filter_of(entry).values]
+        return [measuring(entry) for entry in entries]
+
+    @property
+    def deciding(self) -> list[dict]:
+        """Every filter with all of its settings."""
+        return [deciding(entry) for entry in self._config["filters"]]
+
+    @property
+    def filter_fates(self) -> list[str]:
+        """The fate of every filter, in their order."""
+        return [entry["name"] for entry in self._config["filters"]]
+
+    @property
+    def filter_values(self) -> list[dict]:
+        """The fate of every filter, in their order, and name and dtype of each of its values."""
+        filters = [filter_of(entry) for entry in self._config["filters"]]
+        return [
+            {"fate": one.fate, "values": [[name, v.dtype] for name, v in one.values.items()]}
+            for one in filters
+        ]
 
     # Settings that are put together from several places of the configuration.
 

@@ -27,6 +27,12 @@ def load_table(path: Path, *names: str) -> list[np.ndarray]:
     return [table.column(name).to_numpy() for name in names]
 
 
+def load_all(path: Path) -> dict[str, np.ndarray]:
+    """Every column as an array."""
+    table = feather.read_table(str(path), memory_map=True)
+    return {name: table.column(name).to_numpy() for name in table.column_names}
+
+
 def load_column(path: Path, name: str) -> pa.Array:
     """A column as Arrow has it, in one piece."""
     return in_one_piece(feather.read_table(str(path), columns=[name]).column(name))

@@ -3,15 +3,11 @@
 import numpy as np
 
 from corpusmill.documents.fates import SPLITS
-from corpusmill.documents.ids import ROW_BITS, ROW_MASK
 from corpusmill.text.digests import digest_words
 
 ORIGINS = {1: SPLITS[1], 2: SPLITS[2], 3: "evaluation"}
-"""Who holds a text out: 0 nobody; the number is what a decontamination table says."""
+"""Who holds a text out: 0 nobody; the number is what a table of decisions says."""
 EVALUATION = 3
-
-MARK = np.dtype([("id", "<u8"), ("origin", "u1")])
-"""A train document that equals a held-out text, and who holds that out."""
 
 WHOLE = np.dtype([("row", "<u4"), ("digest", "u1", 32)])
 """A document that lost a span, and the SHA-256 of the text that it had before."""
@@ -36,7 +32,7 @@ def gathered(digests: list[np.ndarray], origins: list[np.ndarray]) -> np.ndarray
     return table
 
 
-def matches(digests: np.ndarray, held_out: np.ndarray) -> np.ndarray:
+def origins_of(digests: np.ndarray, held_out: np.ndarray) -> np.ndarray:
     """uint8 (documents,): the origin of the held-out text that each document equals, or 0."""
     origins = np.zeros(len(digests), np.uint8)
     if not len(digests) or not len(held_out):
@@ -50,16 +46,4 @@ def matches(digests: np.ndarray, held_out: np.ndarray) -> np.ndarray:
         for entry in held_out[first[row] : last[row]]:
             if entry["digest"].tobytes() == digests[row].tobytes():
                 origins[row] = entry["origin"]
-    return origins
-
-
-def marks_of_part(marks: np.ndarray, part: int, rows: int) -> np.ndarray:
-    """uint8 (rows,): for every row of a part who holds its text out, 0 if nobody.
-
-    marks: MARK, in ascending order of ids, of this part and others.
-    """
-    start, stop = np.searchsorted(marks["id"], np.uint64([part << ROW_BITS, part + 1 << ROW_BITS]))
-    origins = np.zeros(rows, np.uint8)
-    mine = marks[start:stop]
-    origins[(mine["id"] & np.uint64(ROW_MASK)).astype(np.int64)] = mine["origin"]
     return origins

@@ -74,6 +74,20 @@ def _splits(random: random.Random) -> dict:
     return {"validation": 0.5, "test": 0.49} if random.random() < 0.05 else shares
 
 
+def _filters(random: random.Random) -> list[dict]:
+    """Both of them, mostly; sometimes one, none, or the other first."""
+    least = _often(random, 200, [0, 1, 5, 13, 30, 100, 300], 0.7)
+    short = {"name": "too_short"} | ({} if least == 200 else {"min_chars": least})
+    empty = {"name": "empty"}
+    return _often(random, [empty, short], [[short, empty], [short], [empty], []], 0.15)
+
+
+def least_chars(config: dict) -> int:
+    """What the filter too_short asks for; 0 without it."""
+    asked = [one.get("min_chars", 200) for one in config["filters"] if one["name"] == "too_short"]
+    return asked[0] if asked else 0
+
+
 def settings(random: random.Random) -> dict:
     """Every key but `sources` and `tokenizer.source`."""
     minhash = _minhash(random)
@@ -86,7 +100,7 @@ def settings(random: random.Random) -> dict:
             "min_chars": _often(random, 50, [1, 10, 30, 80]),
             "width": _often(random, 3, [1, 2, 4]),
         },
-        "filter": {"min_chars": _often(random, 200, [0, 1, 5, 13, 30, 100, 300], 0.7)},
+        "filters": _filters(random),
         "minhash": minhash,
         "dedup": _dedup(random, minhash["permutations"]),
         "splits": _splits(random),
@@ -140,6 +154,10 @@ def reached(config: dict) -> dict[str, object]:
     flat = {}
     for section, values in config.items():
         if section == "sources":
+            continue
+        if section == "filters":
+            flat["filters"] = " ".join(one["name"] for one in values) or "none"
+            flat["filters.min_chars"] = least_chars(config)
             continue
         for key, value in values.items():
             for deeper, inner in value.items() if isinstance(value, dict) else [(None, value)]:

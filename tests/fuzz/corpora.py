@@ -73,7 +73,7 @@ def _preferred(chance: random.Random, config: dict) -> tuple[str | None, str | N
 def text_pool(chance: random.Random, config: dict, kinds: Counter) -> list[str]:
     """The texts of all milled sources, a profile of kinds that differs from seed to seed."""
     threshold, width = config["dedup"]["threshold"], config["minhash"]["shingle_chars"]
-    least = max(1, config["filter"]["min_chars"])
+    least = max(1, configs.least_chars(config))
     common = [
         texts.piece(chance, config["spans"]["min_chars"]) for _ in range(chance.randint(3, 12))
     ]

@@ -61,7 +61,7 @@ def fates(folder: Path, place: Callable = lambda place: place) -> dict:
     place_of = {row["id"]: where for where, row in rows.items()}
     told = {}
     for where, row in rows.items():
-        facts = {key: row[key] for key in ("source", "fate", "chars", "text_bytes", "reason")}
+        facts = {key: row.get(key) for key in ("source", "fate", "chars", "text_bytes", "reason")}
         winner = row["winner"]
         told[place(where)] = facts | {"winner": None if winner is None else place(place_of[winner])}
     return told

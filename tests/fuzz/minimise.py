@@ -114,7 +114,8 @@ def simpler_configs(case: Case) -> Iterator[Case]:
     for section in [name for name in config if name != "sources"]:
         rest = {name: value for name, value in config.items() if name != section}
         yield replace(case, config=rest)
-        for key in config[section] if len(config[section]) > 1 else []:
+        keys = config[section] if isinstance(config[section], dict) else {}
+        for key in keys if len(keys) > 1 else []:
             inner = {name: value for name, value in config[section].items() if name != key}
             yield replace(case, config=config | {section: inner})
     for place, source in enumerate(config["sources"]):

@@ -23,14 +23,20 @@ COLUMNS = {
 def compare_accounts(results: Path, outcome: Outcome) -> Iterator[str]:
     for number, part in enumerate(outcome.parts):
         name = f"{number:05d}"
-        yield from compare_ledger(results, name, part)
+        yield from compare_ledger(results, name, part, columns_of(outcome.config))
         expected = ledger_figures(part, outcome)
         got = read_json(results / f"ledger/{name}.json")
         yield from tree_differ(f"results/ledger/{name}.json", got, expected)
     yield from compare_summary(results, outcome)
 
 
-def ledger_row(document: Document) -> dict:
+def columns_of(config: dict) -> dict[str, str]:
+    """The columns of the ledger; chars is a value of the filter too_short."""
+    filters = {entry["name"] for entry in config["filters"]}
+    return {key: COLUMNS[key] for key in COLUMNS if key != "chars" or "too_short" in filters}
+
+
+def ledger_row(document: Document, columns: dict) -> dict:
     row = {
         "id": document.id,
         "source": document.source,
@@ -47,20 +53,20 @@ def ledger_row(document: Document) -> dict:
         row["held_out_by"] = document.held_out_by
     if document.fate == "kept":
         row |= {"split": document.split, "copies": document.copies}
-    return dict.fromkeys(COLUMNS) | row
+    return dict.fromkeys(columns) | row
 
 
-def compare_ledger(results: Path, name: str, part: Part) -> Iterator[str]:
+def compare_ledger(results: Path, name: str, part: Part, columns: dict) -> Iterator[str]:
     quarantine = (results / f"quarantine/{name}.jsonl").read_text().split("\n")
     reasons = [json.loads(line)["reason"] for line in quarantine if line]
     reasons += [None] * (len(part.malformed) - len(reasons))
-    expected = [ledger_row(document) for document in part.documents]
+    expected = [ledger_row(document, columns) for document in part.documents]
     for (file, record), reason in zip(part.malformed, reasons, strict=False):
         row = {"source": file.source, "file": file.path, "line": record.line}
         row |= {"fate": "malformed", "reason": reason}
-        expected.append(dict.fromkeys(COLUMNS) | row)
+        expected.append(dict.fromkeys(columns) | row)
     path = results / f"ledger/{name}.parquet"
-    yield from columns_differ(f"results/ledger/{name}.parquet", path, COLUMNS)
+    yield from columns_differ(f"results/ledger/{name}.parquet", path, columns)
     got = read_parquet(path)
     yield from rows_differ(f"results/ledger/{name}.parquet", got, expected)
 

@@ -20,14 +20,11 @@ from oracle.finding import (
 from oracle.reading import members_json
 
 FILTER_COLUMNS = {
-    "fate": "uint8", "chars": "uint32", "text_bytes": "uint64",
+    "fate": "dictionary<values=string, indices=uint8, ordered=0>", "text_bytes": "uint64",
     "source": "dictionary<values=string, indices=int32, ordered=0>",
 }  # fmt: skip
 # What follows these words is not documented.
 OPEN_REASONS = ("not JSON: ", "not UTF-8 (")
-FATE_NUMBERS = {
-    "kept": 0, "empty": 1, "too_short": 2, "duplicate": 3, "not_sampled": 4, "contaminated": 5,
-}  # fmt: skip
 
 
 def read_arrow(path: Path) -> pa.Table:
@@ -191,8 +188,7 @@ def compare_filter(results: Path, name: str, part: Part, outcome: Outcome) -> It
         yield f"results/filter/{name}.arrow: columns {got}, expected {columns}"
     expected = [
         {
-            "fate": FATE_NUMBERS[document.filter_fate],
-            "chars": min(len(document.cleaned), outcome.config["filter"]["min_chars"]),
+            "fate": document.filter_fate,
             "text_bytes": document.text_bytes,
             "source": document.source,
             **({"preference": document.preference} if prefers else {}),
@@ -200,6 +196,17 @@ def compare_filter(results: Path, name: str, part: Part, outcome: Outcome) -> It
         for document in part.documents
     ]
     yield from rows_differ(f"results/filter/{name}.arrow", table.to_pylist(), expected)
+    measured = [{key: row[key] for key in row if key != "fate"} for row in expected]
+    columns = {key: columns[key] for key in columns if key != "fate"}
+    if any(entry["name"] == "too_short" for entry in outcome.config["filters"]):
+        columns = {"chars": "uint32"} | columns
+        for row, document in zip(measured, part.documents, strict=True):
+            row["chars"] = min(len(document.cleaned), 1_000_000)
+    table = read_arrow(results / f"measures/{name}.arrow")
+    got = {field.name: str(field.type) for field in table.schema}
+    if list(got.items()) != list(columns.items()):
+        yield f"results/measures/{name}.arrow: columns {got}, expected {columns}"
+    yield from rows_differ(f"results/measures/{name}.arrow", table.to_pylist(), measured)
 
 
 def first_places(documents: list[Document]) -> dict[str, str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from oracle.compare_parts import FATE_NUMBERS, first_places, read_arrow
+from oracle.compare_parts import first_places, read_arrow
 from oracle.document import Document, Outcome, Part
 from oracle.fate import ORIGINS, digests_of
 from oracle.finding import read_json, read_parquet, rows_differ, some_members, tree_differ
@@ -109,21 +109,23 @@ def preferred_kinds(documents: list[Document]) -> dict[str, Counter]:
     return found
 
 
+def decision(document: Document) -> dict:
+    """What is decided of a document before it is compared with what is held out."""
+    return {
+        "fate": "kept" if document.fate == "contaminated" else document.fate,
+        "winner": document.id if document.winner is None else document.winner,
+        "similarity": single(document.similarity),
+        "stage": STAGES[document.stage],
+        "split": SPLITS.index(document.split),
+        "copies": document.copies,
+    }
+
+
 def compare_assign(results: Path, name: str, part: Part, outcome: Outcome) -> Iterator[str]:
     got = read_arrow(results / f"assign/{name}.arrow").to_pylist()
     for row in got:
         row["similarity"] = None if np.isnan(row["similarity"]) else row["similarity"]
-    expected = [
-        {
-            "fate": FATE_NUMBERS["kept" if d.fate == "contaminated" else d.fate],
-            "winner": d.id if d.winner is None else d.winner,
-            "similarity": single(d.similarity),
-            "stage": STAGES[d.stage],
-            "split": SPLITS.index(d.split),
-            "copies": d.copies,
-        }
-        for d in part.documents
-    ]
+    expected = [decision(document) for document in part.documents]
     yield from rows_differ(f"results/assign/{name}.arrow", got, expected)
     duplicates = [document for document in part.documents if document.fate == "duplicate"]
     by_source: dict[str, Counter] = {}
@@ -162,11 +164,20 @@ def compare_held_out(results: Path, outcome: Outcome) -> Iterator[str]:
                 if document.split == origin and document.fate == "kept":
                     own.update(dict.fromkeys(digests_of(document), ORIGINS.index(origin) + 1))
         yield from compare_digests(results, f"{number:05d}", own)
-    blocks = sorted((results / "decontaminate").glob("*.npy"))
-    got = [tuple(map(int, row)) for block in blocks for row in np.load(block)]
-    contaminated = [d for d in outcome.documents() if d.fate == "contaminated"]
-    matches = [(d.id, ORIGINS.index(d.held_out_by) + 1) for d in contaminated]
-    yield from rows_differ("results/decontaminate", got, matches)
+    blocks = sorted((results / "decided").glob("*.arrow"))
+    got = [row for block in blocks for row in read_arrow(block).to_pylist()]
+    for row in got:
+        row["similarity"] = None if np.isnan(row["similarity"]) else row["similarity"]
+    final = [
+        decision(d)
+        | {
+            "fate": d.fate,
+            "held_out_by": ORIGINS.index(d.held_out_by) + 1 if d.fate == "contaminated" else 0,
+            "copies": 0 if d.fate == "contaminated" else d.copies,
+        }
+        for d in outcome.documents()
+    ]
+    yield from rows_differ("results/decided", got, final)
 
 
 def compare_digests(results: Path, name: str, expected: dict[bytes, int]) -> Iterator[str]:

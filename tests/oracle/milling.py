@@ -141,10 +141,11 @@ def measure(outcome: Outcome) -> None:
         document.digest = hashlib.sha256(document.text.encode()).digest()
         if config["dedup"]["method"] != "exact":
             document.sketch = sketch_of(document.cleaned)
-        if document.text == "":
-            document.filter_fate = "empty"
-        elif len(document.cleaned) < config["filter"]["min_chars"]:
-            document.filter_fate = "too_short"
+        for entry in config["filters"]:
+            few = len(document.cleaned) < entry.get("min_chars", 200)
+            if few if entry["name"] == "too_short" else document.text == "":
+                document.filter_fate = entry["name"]
+                break
         takes_all = config["dedup"]["candidates"] == "all"
         document.takes_part = takes_all or document.filter_fate == "kept"
 

@@ -1,0 +1,12 @@
+"""Documents without a text."""
+
+from corpusmill.filters.declaration import Filter
+
+
+class Empty(Filter):
+    """Documents without a text."""
+
+    fate = "empty"
+
+    def drops(self, values):
+        return values["text_bytes"] == 0

@@ -1,0 +1,45 @@
+"""A rule of thumb as a filter: a function of a text and its record in a file of the user's."""
+
+from collections.abc import Callable
+from typing import Any
+
+from corpusmill.filters.declaration import Filter, Value
+from corpusmill.filters.documents import Documents
+from corpusmill.filters.registry import one_line, place_of
+
+DROPPED = "dropped"
+"""The reason of a document for which `keep` gave False and said no more."""
+
+
+def keep_filter(
+    name: str, keep: Callable[[str, dict[str, Any]], bool | str], file: str
+) -> type[Filter]:
+    """The filter that drops what `keep` does not keep: it gives False, or the reason, a text."""
+
+    class Keep(Filter):
+        fate = name
+        values = {"reason": Value("text", f"why {file} does not keep it")}
+
+        def measure_documents(self, documents: Documents) -> dict[str, list[str | None]]:
+            reasons = []
+            for row, (text, record) in enumerate(documents.records()):
+                try:
+                    said = keep(text, record)
+                except Exception as error:
+                    raise ValueError(
+                        f"{place_of(error, file)}: {one_line(error)}, at the document "
+                        f"{documents.place(row)}"
+                    ) from error
+                if not isinstance(said, bool | str):
+                    raise ValueError(
+                        f"{file}: keep gave {said!r} for the document {documents.place(row)}, "
+                        "expected True, False or the reason to drop it, a text"
+                    )
+                reasons.append(None if said is True else said or DROPPED)
+            return {"reason": reasons}
+
+        def drops(self, values):
+            return values["reason"] != None  # noqa: E711, element by element
+
+    Keep.__doc__ = keep.__doc__ or f"What keep of {file} does not keep."
+    return Keep

@@ -1,0 +1,108 @@
+"""All values of all filters, in one pass over the text of a part; and what the filters make of
+them."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pyarrow as pa
+
+from corpusmill.documents.fate_columns import FateColumn
+from corpusmill.filters.declaration import Filter, Value
+from corpusmill.filters.documents import Documents
+from corpusmill.filters.registry import Entry, measurer, module_file, one_line, place_of
+
+
+def column_name(filter: Filter, value: str) -> str:
+    """What a value is called in the table of measures."""
+    return f"{filter.fate}_reason" if value == "reason" else value
+
+
+def arrow_type(value: Value) -> pa.DataType:
+    return pa.string() if value.dtype == "text" else pa.from_numpy_dtype(np.dtype(value.dtype))
+
+
+def checked(
+    filter: Filter, measured: Mapping[str, np.ndarray | list[str | None]], documents: int
+) -> dict[str, pa.Array]:
+    """The values of a filter as columns; ValueError if they are not what it declares."""
+    where = f"filter {filter.fate}: measure"
+    if not isinstance(measured, Mapping):
+        raise ValueError(f"{where} gave {type(measured).__name__}, expected values by name")
+    missing, surplus = set(filter.values) - set(measured), set(measured) - set(filter.values)
+    if missing or surplus:
+        raise ValueError(
+            f"{where} gave {sorted(measured)}, its declaration has {sorted(filter.values)}"
+        )
+    columns = {}
+    for name, value in filter.values.items():
+        got = measured[name]
+        if value.dtype == "text":
+            if not isinstance(got, list) or not all(one is None or type(one) is str for one in got):
+                raise ValueError(f"{where}: value {name} is no list of str and None")
+        elif not isinstance(got, np.ndarray) or got.dtype != np.dtype(value.dtype):
+            kind = got.dtype if isinstance(got, np.ndarray) else type(got).__name__
+            raise ValueError(f"{where}: value {name} is {kind}, its declaration says {value.dtype}")
+        shape = (len(got),) if isinstance(got, list) else got.shape
+        if shape != (documents,):
+            raise ValueError(
+                f"{where}: value {name} has the shape {shape}, expected one for each of "
+                f"{documents} documents: {(documents,)}"
+            )
+        columns[column_name(filter, name)] = pa.array(got, arrow_type(value))
+    return columns
+
+
+class Measures:
+    """The values of a part, some documents after others."""
+
+    def __init__(self, entries: list[Entry]) -> None:
+        self._filters = [(measurer(entry), str(module_file(entry))) for entry in entries]
+        self._pieces = {
+            column_name(filter, name): [pa.array([], arrow_type(value))]
+            for filter, _ in self._filters
+            for name, value in filter.values.items()
+        }
+
+    def add(self, documents: Documents) -> None:
+        for filter, file in self._filters:
+            try:
+                measured = filter.measure_documents(documents)
+            except ValueError as error:
+                if str(error).startswith(f"{file}:"):  # by keep, which knows the document
+                    raise
+                raise self._at(error, filter, file, documents) from error
+            except Exception as error:
+                raise self._at(error, filter, file, documents) from error
+            for name, column in checked(filter, measured, len(documents)).items():
+                self._pieces[name].append(column)
+
+    @staticmethod
+    def _at(error: Exception, filter: Filter, file: str, documents: Documents) -> ValueError:
+        return ValueError(
+            f"{place_of(error, file)}: filter {filter.fate}: {one_line(error)}, among the "
+            f"documents from {documents.place(0)} to {documents.place(len(documents) - 1)}"
+        )
+
+    def columns(self) -> dict[str, pa.Array]:
+        return {name: pa.concat_arrays(pieces) for name, pieces in self._pieces.items()}
+
+
+def decided(
+    filters: list[Filter], measures: Mapping[str, np.ndarray], documents: int
+) -> FateColumn:
+    """The fates of documents by their measures: of several filters that object, the first.
+
+    measures: the columns of the table, text_bytes among them.
+    """
+    fates = FateColumn(documents)
+    for filter in filters:
+        own = {name: measures[column_name(filter, name)] for name in filter.values}
+        drops = filter.drops({"text_bytes": measures["text_bytes"], **own})
+        if not isinstance(drops, np.ndarray) or drops.dtype != bool or drops.shape != (documents,):
+            raise ValueError(
+                f"filter {filter.fate}: drops gave {type(drops).__name__} "
+                f"{getattr(drops, 'dtype', '')} {getattr(drops, 'shape', '')}, expected bool for "
+                f"each of {documents} documents"
+            )
+        fates.drop(filter.fate, drops)
+    return fates

@@ -1,0 +1,27 @@
+"""Short documents: SlimPajama's filter."""
+
+from corpusmill.filters.declaration import Filter, Value, count
+
+
+class TooShort(Filter):
+    """Documents of fewer cleaned characters: lower-cased, no ASCII punctuation, white space
+    collapsed."""
+
+    fate = "too_short"
+    settings = {
+        "min_chars": count(200, "Fewest characters a cleaned text may have.", most=1_000_000)
+    }
+    values = {"chars": Value("uint32", "characters of the cleaned text, counted to 1,000,000")}
+
+    def measure(self, texts):
+        import numpy as np
+
+        from corpusmill.kernels.clean import count_cleaned
+        from corpusmill.text.unicode_tables import character_table
+
+        chars = np.empty(texts.offsets.size - 1, np.uint32)
+        count_cleaned(texts.data, texts.offsets, character_table(), 1_000_000, chars)
+        return {"chars": chars}
+
+    def drops(self, values):
+        return values["chars"] < self.min_chars

@@ -1,0 +1,46 @@
+"""Measure every document of one part: what the filters want to know of it, in one pass."""
+
+import logging
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from corpusmill.dedup.preferences import Preferences
+from corpusmill.filters.documents import Documents
+from corpusmill.filters.measuring import Measures
+from corpusmill.run.job import run
+from corpusmill.run.progress import phase
+from corpusmill.storage.tables import save_table
+from corpusmill.text.columns import TextColumn
+from corpusmill.text.parts import SCHEMA, TextPart
+
+
+def measure(text: Path, filters: list[dict[str, Any]], prefer: dict, measures: Path) -> None:
+    """filters: what of each its measuring depends on. prefer: dedup.prefer."""
+    part = TextPart(text, SCHEMA.names)
+    of_filters = Measures(filters)
+    preferences = Preferences(part.files, **prefer) if prefer["field"] else None
+    sizes = [np.zeros(0, np.int64)]
+    with phase("measuring", unit="documents") as progress:
+        for batch in part.batches():
+            texts = TextColumn.of(batch.column("text"))
+            of_filters.add(Documents(texts, batch, part.files))
+            sizes.append(texts.sizes())
+            if preferences:
+                preferences.add(batch)
+            progress.advance(batch.num_rows)
+    by_field = {"preference": preferences.column()} if preferences else {}
+    save_table(
+        measures,
+        **of_filters.columns(),
+        text_bytes=np.concatenate(sizes).astype(np.uint64),
+        source=part.sources(),
+        notes={"places": preferences.places} if preferences else None,
+        **by_field,
+    )
+    logging.info("%d documents", sum(map(len, sizes)))
+
+
+if __name__ == "__main__":
+    run(measure)
