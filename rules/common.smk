@@ -39,7 +39,9 @@ from corpusmill.run.tokenizer_process import (
 from corpusmill.demo.files import EVALUATION_FILES, FILES as DEMO_FILES
 
 IN_CONDA = DeploymentMethod.CONDA in workflow.deployment_settings.deployment_method
-IS_MODULE = workflow.modifier.parent_modifier is not None
+# Ours, also later, when jobs are made and another workflow's may be the current one.
+MODIFIER = workflow.modifier
+IS_MODULE = MODIFIER.parent_modifier is not None
 # Jobs inherit it.
 os.environ.update(
     {
@@ -57,7 +59,7 @@ os.environ.update(
 
 def placed(path):
     """Where a file of a rule really is, elsewhere if a module is used with a prefix."""
-    return Path(workflow.modifier.modify_path(path))
+    return Path(MODIFIER.modify_path(path))
 
 
 RECORD = placed("results/plan/record.json")
@@ -147,7 +149,7 @@ def steps():
     """The rules of this workflow that run a step, in order, each with the step's name."""
     for ours in workflow.rules:
         step = re.search(r"SCRIPTS/(\w+)\.py", ours.shellcmd or "")
-        if step and ours in workflow.modifier.rules:
+        if step and ours in MODIFIER.rules:
             yield ours, step[1]
 
 

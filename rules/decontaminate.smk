@@ -28,8 +28,9 @@ rule evaluation:
             files=LAYOUT.held_out_states,
             max_malformed_fraction=LAYOUT.of_sources("max_malformed_fraction", 0),
             mode=config["normalize"]["mode"],
+            readers=config["input"]["readers"],
         ),
-        code=code_digest("evaluation"),
+        code=code_digest("evaluation", *map(Path, config["input"]["readers"])),
         paths=named_paths,
     shell:
         run_script("evaluation")

@@ -27,8 +27,9 @@ rule normalize:
         settings=settings(
             files=LAYOUT.states_of_part,
             mode=config["normalize"]["mode"],
+            readers=config["input"]["readers"],
         ),
-        code=code_digest("normalize"),
+        code=code_digest("normalize", *map(Path, config["input"]["readers"])),
         paths=named_paths,
     shell:
         run_script("normalize")

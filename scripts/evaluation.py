@@ -18,7 +18,11 @@ from corpusmill.text.records import Malformed
 
 
 def evaluation(
-    files: list[dict], max_malformed_fraction: dict[str, float], mode: str, held_out: Path
+    files: list[dict],
+    max_malformed_fraction: dict[str, float],
+    mode: str,
+    readers: list[str],
+    held_out: Path,
 ) -> None:
     """files: as in normalize. max_malformed_fraction: of every source."""
     mend = normalizer(mode)
@@ -28,7 +32,7 @@ def evaluation(
     with phase("reading", sum(os.path.getsize(file["path"]) for file in files)) as progress:
         for file in files:
             source, path = file["source"], file["path"]
-            for record in read_records(path, file["text_field"], progress, mode == "ftfy"):
+            for record in read_records(path, file["text_field"], progress, mode == "ftfy", readers):
                 records[source] += 1
                 if isinstance(record, Malformed):
                     bad[source] += 1

@@ -17,8 +17,18 @@ from corpusmill.text.records import Malformed
 SAY_FIRST = 20  # malformed records named in the log; all are in the quarantine file
 
 
-def normalize(files: list[dict], mode: str, text: Path, quarantine: Path, counts: Path) -> None:
-    """files: {"source", "path", "text_field", "bytes", "mtime_ns"} of each input file, in order."""
+def normalize(
+    files: list[dict],
+    mode: str,
+    readers: list[str],
+    text: Path,
+    quarantine: Path,
+    counts: Path,
+) -> None:
+    """files: {"source", "path", "text_field", "bytes", "mtime_ns"} of each input file, in order.
+
+    readers: files of the user's that read other formats.
+    """
     mend = normalizer(mode)
     by_source: dict[str, Counter] = {file["source"]: Counter() for file in files}
     total = sum(os.path.getsize(file["path"]) for file in files)
@@ -33,7 +43,7 @@ def normalize(files: list[dict], mode: str, text: Path, quarantine: Path, counts
         for number, file in enumerate(files):
             count = by_source[file["source"]]
             for record in read_records(
-                file["path"], file["text_field"], progress, keep_surrogates=mode == "ftfy"
+                file["path"], file["text_field"], progress, mode == "ftfy", readers
             ):
                 count["records"] += 1
                 if isinstance(record, Malformed):

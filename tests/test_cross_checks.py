@@ -84,6 +84,5 @@ def test_contradictions__see_what_trainers_are_told(files):
     assert found == ["tokens of train: 61 and 60", "tokens of test: 0 and 10"]
     assert contradictions(
         ACCOUNT | {"web": ACCOUNT["web"] + Counter(test_copies=1)},
-        filters=["empty", "too_short"],
         **files,
     )

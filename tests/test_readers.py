@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from corpusmill.run.progress import Phase
 from corpusmill.storage import streams
-from corpusmill.text.readers import read_records
-from corpusmill.text.records import Record, format_of
+from corpusmill.text.readers import format_of, read_records
+from corpusmill.text.records import Record
 
 LINES = [b'{"text":"first","n":1}', b'{"text":"","n":2}', '{"text":"水 😀"}'.encode()]
 PLAIN = b"".join(line + b"\n" for line in LINES)

@@ -18,12 +18,13 @@ from corpusmill.designer.picture import Curve, picture
 from corpusmill.designer.report import facts, recommendation, table
 from corpusmill.designer.sampling import Sample, sample_documents
 from corpusmill.run.config import band_setting
+from corpusmill.run.places import workflow_home
 from corpusmill.run.progress import Heartbeat, phase
 from corpusmill.storage.files import replacing
-from corpusmill.text.records import format_of
+from corpusmill.text.readers import format_of
 
 WELL_KNOWN = {"SlimPajama": Setting(9, 13), "datatrove": Setting(14, 8)}
-CONFIG = Path(__file__).parents[2] / "config.yaml"
+CONFIG = workflow_home() / "config.yaml"
 
 
 def shortest(config: dict) -> int:

@@ -5,7 +5,7 @@ from typing import Any
 
 from corpusmill.filters.declaration import Filter, Value
 from corpusmill.filters.documents import Documents
-from corpusmill.filters.registry import one_line, place_of
+from corpusmill.text.plugins import one_line, place_of
 
 DROPPED = "dropped"
 """The reason of a document for which `keep` gave False and said no more."""

@@ -1,6 +1,7 @@
 """All values of all filters, in one pass over the text of a part; and what the filters make of
 them."""
 
+import inspect
 from collections.abc import Mapping
 
 import numpy as np
@@ -9,7 +10,8 @@ import pyarrow as pa
 from corpusmill.documents.fate_columns import FateColumn
 from corpusmill.filters.declaration import Filter, Value
 from corpusmill.filters.documents import Documents
-from corpusmill.filters.registry import Entry, measurer, module_file, one_line, place_of
+from corpusmill.filters.registry import Entry, measurer, module_file
+from corpusmill.text.plugins import one_line, place_of
 
 
 def column_name(filter: Filter, value: str) -> str:
@@ -97,7 +99,13 @@ def decided(
     fates = FateColumn(documents)
     for filter in filters:
         own = {name: measures[column_name(filter, name)] for name in filter.values}
-        drops = filter.drops({"text_bytes": measures["text_bytes"], **own})
+        try:
+            drops = filter.drops({"text_bytes": measures["text_bytes"], **own})
+        except Exception as error:
+            file = inspect.getfile(type(filter))
+            raise ValueError(
+                f"{place_of(error, file)}: filter {filter.fate}: {one_line(error)}"
+            ) from error
         if not isinstance(drops, np.ndarray) or drops.dtype != bool or drops.shape != (documents,):
             raise ValueError(
                 f"filter {filter.fate}: drops gave {type(drops).__name__} "

@@ -9,9 +9,10 @@ from corpusmill.filters.registry import filter_class, known_filters
 
 HEADING = """# Filters
 
-Made by `python -m corpusmill.filters.reference` of what each filter declares. `filters` in the configuration is a list; the first
-that objects to a document is its fate, the values of all of them are in `results/measures/{part}.arrow`, and those of the one
-that dropped it in the ledger. How to write one: [extending.md](extending.md).
+Made by `python -m corpusmill.filters.reference` of what each filter declares. `filters` in the
+configuration is a list; the first that objects to a document is its fate, the values of all of them
+are in `results/measures/{part}.arrow`, and those of the one that dropped it in the ledger. How to
+write one: [extending.md](extending.md).
 """
 PAGE = Path(__file__).parents[2] / "docs/filters.md"
 

@@ -5,17 +5,14 @@ A filter of ours is the module of its name in this folder. Nothing else lists it
 
 import difflib
 import importlib
-import importlib.util
 import inspect
-import sys
-import traceback
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from corpusmill.documents.fates import RESERVED_FATES
 from corpusmill.filters.declaration import DTYPES, Filter
+from corpusmill.text.plugins import loaded
 
 Entry = dict[str, Any]
 """One of config `filters`: name, file if it is the user's, and its settings."""
@@ -31,41 +28,6 @@ NO_FILTERS = ("__init__", "declaration", "documents", "keep", "measuring", "refe
 def known_filters() -> list[str]:
     """The names of our own."""
     return sorted(path.stem for path in HERE.glob("*.py") if path.stem not in NO_FILTERS)
-
-
-def loaded(file: str) -> ModuleType:
-    """The module of a user's file; ValueError with its line if it cannot be imported."""
-    path = Path(file)
-    if not path.is_file():
-        raise ValueError(f"there is no file {file} (from {Path.cwd()}). Correct its path.")
-    spec = importlib.util.spec_from_file_location(f"corpusmill_plugin_{path.stem}", path)
-    assert spec is not None, file
-    assert spec.loader is not None, file
-    module = importlib.util.module_from_spec(spec)
-    try:
-        # A step looks up the hints of its classes by this name.
-        sys.modules[spec.name] = module
-        spec.loader.exec_module(module)
-    except Exception as error:
-        raise ValueError(f"{place_of(error, file)}: {one_line(error)}") from error
-    return module
-
-
-def place_of(error: BaseException, file: str) -> str:
-    """`file:line` where an error of a user's file comes from."""
-    if isinstance(error, SyntaxError) and error.filename == str(file):
-        return f"{file}:{error.lineno}"
-    lines = [
-        frame.lineno
-        for frame in traceback.extract_tb(error.__traceback__)
-        if frame.filename == str(file)
-    ]
-    return f"{file}:{lines[-1]}" if lines else str(file)
-
-
-def one_line(error: BaseException) -> str:
-    said = str(error).strip().splitlines()
-    return f"{type(error).__name__}: {said[0]}" if said else type(error).__name__
 
 
 def filter_class(name: str, file: str | None) -> type[Filter]:

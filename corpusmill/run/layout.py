@@ -82,7 +82,7 @@ class Layout:
     def planned(cls, config: dict, results: Path, generated: dict[str, int]) -> "Layout":
         """The layout of a run in a folder, which may hold earlier results; ValueError if another
         corpus's are there. generated: files that a rule makes, and their text bytes."""
-        files = list_inputs(config["sources"], generated)
+        files = list_inputs(config["sources"], generated, config["input"]["readers"])
         names = {source["name"] for source in milled_sources(config)}
         milled = [file for file in files if file.source in names]
         refuse_other_corpus(milled, generated, results)

@@ -8,13 +8,13 @@ import glob
 import json
 import math
 import os
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from corpusmill.documents.fates import SPLITS
 from corpusmill.storage.files import load_json
-from corpusmill.text.records import FORMATS, format_of
+from corpusmill.text.readers import format_of, formats
 
 
 class InputFile(NamedTuple):
@@ -42,12 +42,15 @@ class Part(NamedTuple):
         return sum(file.text_bytes for file in self.files)
 
 
-def list_inputs(sources: list[dict], generated: dict[str, int]) -> list[InputFile]:
+def list_inputs(
+    sources: list[dict], generated: dict[str, int], readers: Sequence[str] = ()
+) -> list[InputFile]:
     """Every input file, in the order of the sources and then of the paths.
 
     generated: files that a rule of the workflow makes, with their text bytes, so that a plan
     does not depend on whether they exist yet.
     """
+    known = formats(readers)
     inputs: list[InputFile] = []
     owners: dict[str, str] = {}
     for source in sources:
@@ -80,7 +83,7 @@ def list_inputs(sources: list[dict], generated: dict[str, int]) -> list[InputFil
                 inputs.append(InputFile(name, path, generated[path]))
             else:
                 found = os.stat(path)
-                text_bytes = int(found.st_size * FORMATS[format_of(path)])
+                text_bytes = int(found.st_size * known[format_of(path, known)])
                 inputs.append(InputFile(name, path, text_bytes, found.st_size, found.st_mtime_ns))
     return inputs
 

@@ -1,26 +1,149 @@
-"""Input files of every format as located records; nothing is passed over in silence."""
+"""Input files as located records, by the endings of their names; nothing is passed over in silence.
 
+Beside our formats there are those of a user's file; docs/extending.md.
+"""
+
+import inspect
+import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar
 
 from corpusmill.text.json_records import json_records
-from corpusmill.text.records import Malformed, Record, format_of
+from corpusmill.text.plugins import loaded, one_line, place_of
+from corpusmill.text.records import FORMATS, Malformed, Record
+
+
+class Reader:
+    """A format of a user's: a subclass in a file of config `input.readers`."""
+
+    ending: ClassVar[str]
+    """Of its file names, `.csv`."""
+    text_per_byte: ClassVar[float] = 1.0
+    """Bytes of text expected per byte of file: parts are planned by it."""
+
+    def read(self, path: str, text_field: str, progress: Any) -> Iterator[Record | Malformed]:
+        """Every record of a file in its order, the malformed ones too, each located by a line or
+        another number of its own. progress.advance(n): so many bytes of the file are read."""
+        raise NotImplementedError
+
+
+def record(line: int, text: str, members: dict[str, Any]) -> Record:
+    """A record of a text and the members beside it, which JSON has to be able to say."""
+    rest = json.dumps(members, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
+    return Record(line, text, rest[1:-1])
+
+
+def own_readers(files: Sequence[str]) -> dict[str, tuple[Reader, str]]:
+    """Ending -> reader, and the file that has it; ValueError if a file has none that can be."""
+    found: dict[str, tuple[Reader, str]] = {}
+    for file in files:
+        module = loaded(file)
+        classes = [
+            one
+            for one in vars(module).values()
+            if inspect.isclass(one) and issubclass(one, Reader) and one is not Reader
+        ]
+        if not classes:
+            raise ValueError(f"{file} has no subclass of Reader. Add one, or take the file away.")
+        for cls in classes:
+            ending = getattr(cls, "ending", None)
+            if not isinstance(ending, str) or not ending.startswith(".") or len(ending) < 2:
+                raise ValueError(f"{file}: {cls.__name__}.ending is {ending!r}, expected '.csv'.")
+            taken = [one for one in (*FORMATS, *found) if one.endswith(ending)]
+            if taken or any(ending.endswith(one) for one in (*FORMATS, *found)):
+                raise ValueError(f"{file}: files that end in {ending} have a reader already.")
+            found[ending] = (cls(), file)
+    return found
+
+
+def formats(files: Sequence[str] = ()) -> dict[str, float]:
+    """Endings that can be read, and the bytes of text expected per byte of file."""
+    return FORMATS | {
+        ending: reader.text_per_byte for ending, (reader, _) in own_readers(files).items()
+    }
+
+
+def format_of(path: str, known: dict[str, float] = FORMATS) -> str:
+    """The ending that a file name has; known: as `formats` has them."""
+    for ending in known:
+        if str(path).endswith(ending):
+            return ending
+    raise ValueError(
+        f"{path}: expected a file name ending in {', '.join(known)}. "
+        "Rename the file, correct sources[].files, or add a reader of your own to input.readers."
+    )
 
 
 def read_records(
-    path: str, text_field: str, progress, keep_surrogates: bool = False
+    path: str,
+    text_field: str,
+    progress,
+    keep_surrogates: bool = False,
+    readers: Sequence[str] = (),
 ) -> Iterator[Record | Malformed]:
     """Every record of a file in its order, the malformed ones too.
 
     keep_surrogates: also accept texts with lone surrogates, which cannot be written as UTF-8;
-    the caller mends them.
+    the caller mends them. readers: files of the user's.
     """
-    if format_of(path) == ".parquet":
+    own = own_readers(readers)
+    ending = format_of(path, FORMATS | dict.fromkeys(own, 1.0))
+    if ending in own:
+        return _checked(*own[ending], path, text_field, progress)
+    if ending == ".parquet":
         # Loaded only where it is the format: most jobs are small.
         from corpusmill.text.parquet_records import parquet_records
 
         return parquet_records(path, text_field, progress)
     return json_records(path, text_field, keep_surrogates, progress)
+
+
+def _checked(
+    reader: Reader, file: str, path: str, text_field: str, progress
+) -> Iterator[Record | Malformed]:
+    """What a user's reader gives, if it is what it should be."""
+    last = 0
+    found = reader.read(path, text_field, progress)
+    while True:
+        try:
+            one = next(found, None)
+        except Exception as error:
+            raise ValueError(
+                f"{place_of(error, file)}: {one_line(error)}, reading {path} behind record {last}"
+            ) from error
+        if one is None:
+            return
+        if fault := _fault(one, last):
+            raise ValueError(f"{file}: reading {path}: {fault}")
+        last = one.line
+        if isinstance(one, Record) and not _is_utf8(one.text):
+            one = Malformed(one.line, None, "lone surrogate", repr(one.text[:80]))
+        yield one
+
+
+def _fault(one: Any, last: int) -> str | None:
+    """What is wrong with what a reader gave behind record number `last`."""
+    if not isinstance(one, Record | Malformed):
+        return f"expected a Record or Malformed, found {one!r}"
+    if type(one.line) is not int or one.line <= last:
+        return f"record {one.line!r} stands behind record {last}: their numbers have to rise"
+    if isinstance(one, Record):
+        if type(one.text) is not str:
+            return f"the text of record {one.line} is {type(one.text).__name__}, expected str"
+        try:
+            json.loads(b"{%s}" % one.rest)
+        except (ValueError, TypeError) as error:
+            return f"what stands beside the text of record {one.line} is no JSON: {error}"
+    return None
+
+
+def _is_utf8(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def refuse_changed(file: dict) -> None:

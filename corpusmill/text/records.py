@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 FORMATS = {".jsonl": 1.0, ".jsonl.zst": 4.0, ".jsonl.gz": 4.0, ".parquet": 3.0}
-"""File name endings that can be read, and the bytes of text expected per byte of file."""
+"""File name endings that we read, and the bytes of text expected per byte of file."""
 
 
 class Record(NamedTuple):
@@ -21,14 +21,3 @@ class Malformed(NamedTuple):
     offset: int | None
     reason: str
     start: str
-
-
-def format_of(path: str) -> str:
-    """The ending of FORMATS that a file name has."""
-    for ending in FORMATS:
-        if str(path).endswith(ending):
-            return ending
-    raise ValueError(
-        f"{path}: expected a file name ending in {', '.join(FORMATS)}. "
-        "Rename the file or correct sources[].files."
-    )

@@ -1,0 +1,312 @@
+"""Filters and readers of users: as docs/extending.md has them, and wrong ones."""
+# ruff: noqa: E501, what is wrong and what is said of it stand on one line
+
+import json
+import re
+from pathlib import Path
+
+import pyarrow.feather as feather
+import pyarrow.parquet as pq
+import pytest
+import yaml
+import zstandard
+from workflow import ROOT, document, jobs, mill, snakemake, write_jsonl
+
+from corpusmill.filters.reference import page
+from corpusmill.filters.registry import known_filters
+
+EXTENDING = (ROOT / "docs/extending.md").read_text("utf-8")
+PYTHON, YAML = (
+    re.findall(rf"^```{language}\n(.*?)^```", EXTENDING, re.MULTILINE | re.DOTALL)
+    for language in ("python", "yaml")
+)
+RULES, LOOK, FILTERS, READERS = PYTHON
+SMALL = {"tokenizer": {"source": "train", "train_vocabulary": 300}}
+
+
+def corpus(folder: Path, extra: list[dict] | None = None) -> dict:
+    records = [{"text": document(n), "n": n} for n in range(30)] + (extra or [])
+    write_jsonl(folder / "raw.jsonl", records)
+    return {"sources": [{"name": "web", "files": ["raw.jsonl"]}], **SMALL}
+
+
+def fates(folder: Path) -> dict[int, str]:
+    """Line -> fate."""
+    rows = pq.read_table(folder / "results/ledger/00000.parquet").to_pylist()
+    return {row["line"]: row["fate"] for row in rows}
+
+
+def test_docs__a_rule_of_thumb_and_a_filter_work_as_written(tmp_path, capsys, monkeypatch):
+    words = " ".join(f"word{n}" for n in range(60))
+    extra = [
+        {"text": f"Lorem ipsum {words}"},
+        {"text": "unseparated" * 40},
+        {"text": "7" * 3000 + words},
+    ]
+    config = corpus(tmp_path, extra)
+    (tmp_path / "my_rules.py").write_text(RULES)
+    (tmp_path / "my_filters.py").write_text(FILTERS)
+    of_rules, of_filters = (yaml.safe_load(YAML[n])["filters"] for n in (0, 1))
+    config["filters"] = [*of_rules, of_filters[-1] | {"max_share": 0.6}]
+    mill(tmp_path, config)
+    assert {fates(tmp_path)[line] for line in range(1, 31)} == {"kept"}
+    assert [fates(tmp_path)[line] for line in (31, 32, 33)] == [
+        "says_nothing", "says_nothing", "many_digits",
+    ]  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    exec(compile(LOOK, "extending.md", "exec"), {})
+    assert eval(capsys.readouterr().out) == [
+        ("raw.jsonl", 31, "lorem ipsum"), ("raw.jsonl", 32, "dropped"),
+    ]  # fmt: skip
+    rows = pq.read_table("results/ledger/00000.parquet").to_pylist()
+    shares = [row["digit_share"] for row in rows]
+    assert shares[:32] == [None] * 32
+    assert 0.6 < shares[32] < 1
+    measured = feather.read_table("results/measures/00000.arrow")
+    assert measured.column_names[:3] == ["chars", "says_nothing_reason", "digit_share"]
+    assert measured.column("digit_share").null_count == 0
+    summary = json.loads(Path("results/summary.json").read_text())
+    assert list(summary["documents"]["dropped"]) == [
+        "malformed", "empty", "too_short", "says_nothing", "many_digits", "duplicate",
+        "not_sampled", "contaminated",
+    ]  # fmt: skip
+    assert summary["documents"]["dropped"]["says_nothing"] == 2
+
+    # A limit is decided anew, the code measured anew.
+    config["filters"][-1]["max_share"] = 0.9
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(config))
+    dry_run = "-n", "--quiet", "rules", "--configfile", "mine.yaml"
+    planned = jobs(snakemake(tmp_path, *dry_run))
+    assert planned["filter"] == 1
+    assert not {"measure", "sign", "normalize"} & set(planned)
+    (tmp_path / "my_filters.py").write_text(FILTERS.replace('ord("0")', 'ord("1")'))
+    planned = jobs(snakemake(tmp_path, *dry_run))
+    assert planned["measure"] == 1
+    assert not {"sign", "normalize"} & set(planned)
+
+
+def test_docs__a_reader_works_as_written(tmp_path):
+    config = corpus(tmp_path)
+    lines = ["body,n,kind", *(f'"{document(100 + n)}",{n},a' for n in range(20))]
+    (tmp_path / "raw.csv").write_text("\n".join(lines) + "\n")
+    (tmp_path / "my_readers.py").write_text(READERS)
+    config["sources"].append({"name": "table", "files": ["*.csv"], "text_field": "body"})
+    config["sources"].append({"name": "test", "files": ["*.csv"], "held_out": True})
+    config |= yaml.safe_load(YAML[2])
+    faults = snakemake_faults(tmp_path, config)
+    assert 'raw.csv belongs to source "test" and to source "table"' in faults
+    del config["sources"][-1]
+    mill(tmp_path, config)
+    rows = pq.read_table(tmp_path / "results/ledger/00000.parquet").to_pylist()
+    assert [row["line"] for row in rows if row["source"] == "table"] == list(range(1, 21))
+    shards = tmp_path.glob("results/corpus/*/*.jsonl.zst")
+    texts = b"".join(
+        zstandard.ZstdDecompressor().stream_reader(p.read_bytes()).read() for p in shards
+    )
+    found = [json.loads(line) for line in texts.splitlines()]
+    assert sorted(one["n"] for one in found if one.get("kind") == "a") == sorted(
+        map(str, range(20))
+    )
+
+    (tmp_path / "raw.csv").write_text("title,n\nx,1\n")
+    (tmp_path / "my_readers.py").write_text(READERS.replace(", None)\n", ', None) + ""\n'))
+    assert re.search(
+        r"error: my_readers\.py:14: TypeError: .*, reading raw\.csv behind record 0",
+        run_faults(tmp_path, config),
+    )
+
+
+def snakemake_faults(folder: Path, config: dict) -> str:
+    """What a dry run says that has to fail."""
+    (folder / "mine.yaml").write_text(yaml.safe_dump(config))
+    done = snakemake(folder, "-n", "--configfile", "mine.yaml")
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    return done.stdout + done.stderr
+
+
+def run_faults(folder: Path, config: dict) -> str:
+    (folder / "mine.yaml").write_text(yaml.safe_dump(config))
+    done = snakemake(folder, "--cores", "2", "--configfile", "mine.yaml")
+    assert done.returncode == 1
+    return done.stdout + done.stderr
+
+
+GOOD = """
+import numpy as np
+from corpusmill.filters.declaration import Filter, Value, count, share, text
+
+class Mine(Filter):
+    fate = "mine"
+    settings = {"least": count(3, "Fewest of something.", most=9)}
+    values = {"something": Value("uint32", "of something")}
+
+    def measure(self, texts):
+        return {"something": np.zeros(texts.offsets.size - 1, np.uint32)}
+
+    def drops(self, values):
+        return values["something"] > self.least
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "entry", "says"),
+    [
+        ("", "", {"file": "none.py"}, "filters[1]: there is no file none.py"),
+        ("fate =", "fate = =", {}, "filters[1]: mine.py:6: SyntaxError"),
+        ("import numpy", "import numbr", {}, "filters[1]: mine.py:2: ModuleNotFoundError"),
+        ("", "", {"name": "mined"}, "no class with fate = 'mined' and no function keep; its filters: mine"),
+        ("", "", {"least": 12}, "filters[1].least: 12 is greater than the maximum of 9. Fewest"),
+        ("", "", {"least": "x"}, "filters[1].least: 'x' is not of type 'integer'"),
+        ("", "", {"lest": 2}, "filters[1]: unknown key lest. Known here: least"),
+        ("count(3,", "count(None,", {}, "filters[1]: mine needs least. Fewest of something."),
+        ('fate = "mine"', 'fate = "duplicate"', {"name": "duplicate"}, "filters[1]: fate duplicate is taken"),
+        ("something\": Value", "winner\": Value", {}, "filters[1]: value winner is taken"),
+        ("uint32\", ", "uint12\", ", {}, "filters[1]: value something has dtype 'uint12', known are"),
+        ("settings =", 'measured_with = ("nothing",)\n    settings =', {}, "measured_with names nothing, which is no setting"),
+        ("", "", {"name": "too_shirt", "file": None}, "there is no filter too_shirt. Is too_short meant?"),
+        ("", "", {"name": "empty", "file": None}, "filters[1]: the filter empty is there twice"),
+        ('"something": Value', '"chars": Value', {"first": {"name": "too_short"}}, "value chars is measured by the filter too_short already"),
+    ],
+)  # fmt: skip
+def test_wrong_filter__is_refused_before_any_job(tmp_path, old, new, entry, says):
+    (tmp_path / "mine.py").write_text(GOOD.replace(old, new))
+    entry = {"name": "mine", "file": "mine.py"} | entry
+    first = entry.pop("first", {"name": "empty"})
+    entry = {key: value for key, value in entry.items() if value is not None}
+    config = corpus(tmp_path) | {"filters": [first, entry]}
+    assert says in snakemake_faults(tmp_path, config)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ('return {"something"', 'return {"other"', "measure gave ['other'], its declaration has ['something']"),
+        ("np.uint32)", "np.int8)", "value something is int8, its declaration says uint32"),
+        ("size - 1,", "size,", "the shape (31,), expected one for each of 30 documents"),
+        ('return {"something"', 'return 1 / 0, {"something"', "mine.py:11: filter mine: ZeroDivisionError: division by zero, among the documents from raw.jsonl:1 to raw.jsonl:30"),
+        ("measure(self, texts):", "measure(self, texts):\n        self.least", "mine.py:11: filter mine: AttributeError"),
+        ("> self.least", "+ self.least", "filter mine: drops gave ndarray uint32 (30,), expected bool for each of 30"),
+        ("return values", "return 1 / 0, values", "mine.py:14: filter mine: ZeroDivisionError"),
+        ('"uint32"', '"text"', "value something is no list of str and None"),
+    ],
+)  # fmt: skip
+def test_wrong_filter__stops_its_step(step, tmp_path, old, new, says):
+    (tmp_path / "mine.py").write_text(GOOD.replace(old, new))
+    error = step_fault(step, tmp_path, tmp_path / "mine.py")
+    assert says in error.replace(f"{tmp_path}/", "")
+
+
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        ("return record['title']", "rule.py:2: KeyError: 'title', at the document raw.jsonl:1"),
+        ("return 1", "rule.py: keep gave 1 for the document raw.jsonl:1, expected True, False or"),
+        ("return None", "keep gave None for the document raw.jsonl:1"),
+    ],
+)
+def test_wrong_rule__stops_its_step(step, tmp_path, body, says):
+    (tmp_path / "rule.py").write_text(f"def keep(text, record):\n    {body}\n")
+    error = step_fault(step, tmp_path, tmp_path / "rule.py")
+    assert says in error.replace(f"{tmp_path}/", "")
+
+
+def step_fault(step, folder: Path, file: Path) -> str:
+    """What measure or filter says of a filter in a file."""
+    corpus(folder)
+    entry = {"name": "mine", "file": str(file)}
+    paths = [folder / name for name in ("text.arrow", "quarantine.jsonl", "counts.json")]
+    known = (folder / "raw.jsonl").stat()
+    state = {"bytes": known.st_size, "mtime_ns": known.st_mtime_ns, "text_field": "text"}
+    files = [{"source": "web", "path": str(folder / "raw.jsonl")} | state]
+    step("normalize").normalize(files, "nfc", [], *paths)
+    measures = folder / "measures.arrow"
+    try:
+        step("measure").measure(paths[0], [entry], {"field": None}, measures)
+        step("filter").filter(measures, [entry | {"least": 3}], folder / "verdicts.arrow")
+    except ValueError as error:
+        (said,) = str(error).splitlines()
+        return said
+    pytest.fail("nothing was said")
+
+
+READER = """
+from corpusmill.text.readers import Reader, record
+from corpusmill.text.records import Malformed, Record
+
+class Mine(Reader):
+    ending = ".txt"
+
+    def read(self, path, text_field, progress):
+        yield record(1, "one", {"n": 1})
+        yield record(2, "two", {})
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ('".txt"', '"txt"', "mine.py: Mine.ending is 'txt', expected '.csv'"),
+        ('".txt"', '".parquet"', "mine.py: files that end in .parquet have a reader already"),
+        ("(Reader)", "", "mine.py has no subclass of Reader"),
+        ("import Reader,", "import Reeder,", "mine.py:2: ImportError"),
+    ],
+)
+def test_wrong_reader__is_refused_before_any_job(tmp_path, old, new, says):
+    (tmp_path / "mine.py").write_text(READER.replace(old, new))
+    assert says in snakemake_faults(
+        tmp_path, corpus(tmp_path) | {"input": {"readers": ["mine.py"]}}
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("record(2,", "record(1,", "record 1 stands behind record 1: their numbers have to rise"),
+        ('record(2, "two", {})', "2", "expected a Record or Malformed, found 2"),
+        ('"two"', 'b"two"', "the text of record 2 is bytes, expected str"),
+        ('record(2, "two", {})', 'Record(2, "two", b"n")', "beside the text of record 2 is no JSON"),
+        ('"two", {}', '"two", {"n": object()}', "mine.py:10: TypeError"),
+    ],
+)  # fmt: skip
+def test_wrong_reader__stops_its_step(tmp_path, progress, old, new, says):
+    from corpusmill.text.readers import read_records
+
+    (tmp_path / "mine.py").write_text(READER.replace(old, new))
+    (tmp_path / "a.txt").write_text("x")
+    with pytest.raises(ValueError, match=re.escape(says)):
+        list(
+            read_records(
+                str(tmp_path / "a.txt"), "text", progress, False, [str(tmp_path / "mine.py")]
+            )
+        )
+
+
+def test_reader__lone_surrogates_are_malformed(tmp_path, progress):
+    from corpusmill.text.readers import read_records
+
+    (tmp_path / "mine.py").write_text(READER.replace('"two"', '"\\ud800"'))
+    (tmp_path / "a.txt").write_text("x")
+    one, two = read_records(
+        str(tmp_path / "a.txt"), "t", progress, False, [str(tmp_path / "mine.py")]
+    )
+    assert (one.text, one.rest) == ("one", b'"n":1')
+    assert two.reason == "lone surrogate"
+
+
+def test_filters_md__is_what_the_filters_declare():
+    assert (ROOT / "docs/filters.md").read_text("utf-8") == page()
+    assert known_filters() == ["empty", "too_short"]
+
+
+def test_a_filter_of_ours__is_one_file():
+    """Only its own file, and the page that is made of it, names a filter."""
+    naming = [
+        str(path.relative_to(ROOT))
+        for folder in ("corpusmill", "scripts", "rules")
+        for path in sorted((ROOT / folder).rglob("*"))
+        if path.suffix in (".py", ".smk") and "too_short" in path.read_text("utf-8")
+    ]
+    # Its value in the ledger is named in no other place; the designer samples without filters.
+    naming = [path for path in naming if "designer" not in path]
+    assert naming == ["corpusmill/filters/__init__.py", "corpusmill/filters/too_short.py"]
