@@ -34,13 +34,13 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # the checkout, as rules/com
 
 from benchmarks.measuring import memory_mb, parser
 from benchmarks.run_folder import RunFolder
-from corpusmill.dedup.edges import edges_from
-from corpusmill.dedup.lsh import sorted_bands, sorted_digests
+from corpusmill.dedup.edges import Similarity, edges_from
+from corpusmill.dedup.lsh import Banding, sorted_bands, sorted_digests
 from corpusmill.dedup.order import Preference
 from corpusmill.documents.fate_columns import FateColumn
 from corpusmill.documents.ids import ROW_BITS, keyed_hash, mixed
 from corpusmill.storage.arrays import save_array
-from corpusmill.storage.buckets import bucket_count
+from corpusmill.storage.buckets import Buckets, bucket_count
 from corpusmill.storage.files import load_json, save_json
 from corpusmill.storage.tables import save_table
 from scripts.group import group
@@ -227,10 +227,12 @@ def grow(folder: Path, documents: int, sharers: int, cores: int) -> Growth:
     buckets = bucket_count(documents, BANDS + 1, BUCKET_ENTRIES)
     preference = Preference({"made up": None}, {"made up": 1}, None, [1] * parts)
     common = {
-        "listing": listing, "buckets": buckets, "method": "verified", "bands": BANDS,
-        "rows": ROWS, "threshold": THRESHOLD, "permutations": PERMUTATIONS,
-        "preference": preference, "entries": BUCKET_ENTRIES,
-    }  # fmt: skip
+        "listing": listing,
+        "buckets": Buckets(buckets, BUCKET_ENTRIES),
+        "banding": Banding("verified", BANDS, ROWS),
+        "similarity": Similarity(THRESHOLD, PERMUTATIONS),
+        "preference": preference,
+    }
     counts = [folder / f"pairs/{bucket:05d}.json" for bucket in range(buckets)]
     calls = [
         common | {"bucket": bucket, "pairs": file.with_suffix(".npy"), "counts": file}
@@ -240,7 +242,7 @@ def grow(folder: Path, documents: int, sharers: int, cores: int) -> Growth:
     found = [load_json(file) for file in counts]
     save_json(pairs, {"parts": found})
     grouping = {
-        "listing": listing, "pairs": pairs, "threshold": THRESHOLD, "permutations": PERMUTATIONS,
+        "listing": listing, "pairs": pairs, "similarity": Similarity(THRESHOLD, PERMUTATIONS),
         "bins": -(-parts // 2), "engine": "union_find", "labels": folder / "labels.npy",
         "starts": folder / "starts.npy",
     }  # fmt: skip

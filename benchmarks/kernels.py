@@ -405,7 +405,7 @@ def jaccard(sample: Sample) -> Work:
     """The exact similarity of neighbours: two shingle sets and their intersection for each."""
     import numpy as np
 
-    from corpusmill.kernels.similarity import measure_pairs
+    from corpusmill.kernels.similarity import Texts, measure_pairs
     from corpusmill.text.unicode_tables import character_table
 
     columns, size = sample.columns()
@@ -417,7 +417,8 @@ def jaccard(sample: Sample) -> Work:
             pairs = np.arange(2 * half).reshape(half, 2)
             values = np.empty(len(pairs))
             begins, stops = column.offsets[:-1], column.offsets[1:]
-            measure_pairs(pairs, 0, column.data, begins, stops, character_table(), 13, values)
+            texts = Texts(column.data, begins, stops, character_table(), 13)
+            measure_pairs(pairs, 0, texts, values)
             found.append(values)
         return found
 
@@ -578,12 +579,17 @@ def encoding(sample: Sample, with_engine: bool) -> Work:
     """Texts in memory to ids in memory."""
     import numpy as np
 
-    from corpusmill.tokens.tokenizers import Setting, encoder_of, load_kept, reference_encoder
+    from corpusmill.tokens.tokenizers import (
+        TokenizerFacts,
+        encoder_of,
+        load_kept,
+        reference_encoder,
+    )
 
     folder = kept_tokenizer(sample)
     sample = sample._replace(limit=min(sample.limit, SLOW_BYTES))
     texts = [text.encode() for text in sample.texts()]
-    setting = Setting.load(folder)
+    setting = TokenizerFacts.load(folder)
     engine = (
         encoder_of(folder, setting)
         if with_engine

@@ -77,7 +77,7 @@ rule decontaminate:
         mem_mb=LAYOUT.held_out_memory(base=600, bytes_per_text=20),
     params:
         settings=settings(
-            first=LAYOUT.first_of_block,
+            first_part=LAYOUT.first_of_block,
         ),
         code=code_digest("decontaminate"),
         paths=named_paths,

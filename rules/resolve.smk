@@ -34,7 +34,7 @@ rule extract:
         mem_mb=LAYOUT.largest_part_memory(base=600, per_text_megabyte=3),
     params:
         settings=settings(
-            first=LAYOUT.first_of_block,
+            first_part=LAYOUT.first_of_block,
             bins=LAYOUT.counts["bin"],
             preference=LAYOUT.preference,
         ),

@@ -73,11 +73,7 @@ def assign(
         split=split, copies=copies,
     )  # fmt: skip
     save_clusters(made.clusters, ids, winner, similarity, stage, np.flatnonzero(duplicate))
-    out = fates.kept & (split > 0)
-    before = np.concatenate([np.zeros(0, WHOLE), *map(load_array, whole)])
-    before = before[out[before["row"]]]
-    texts = [load_array(digests)[out], before["digest"]]
-    table = gathered(texts, [split[out], split[before["row"]]])
+    table = held_out_texts(digests, whole, fates.kept & (split > 0), split)
     save_array(made.held_out, table)
     save_json(
         made.counts,
@@ -101,6 +97,16 @@ def assign(
     )
     for name in fates.names:
         logging.info("%s: %d documents", name, fates.has(name).sum())
+
+
+def held_out_texts(
+    digests: Path, whole: list[Path], out: np.ndarray, split: np.ndarray
+) -> np.ndarray:
+    """The texts of the documents that are `out`, as they are and as they were before a cut."""
+    before = np.concatenate([np.zeros(0, WHOLE), *map(load_array, whole)])
+    before = before[out[before["row"]]]
+    texts = [load_array(digests)[out], before["digest"]]
+    return gathered(texts, [split[out], split[before["row"]]])
 
 
 def preferred_kinds(verdicts: Path, sources: list[str], source: np.ndarray) -> dict:

@@ -20,6 +20,20 @@ from corpusmill.text.spans import SpanSetting, cut_out, repeats_of_part, whole_d
 RECORD = pa.schema([(name, pa.uint64()) for name in ("id", "start", "end", "key", "first")])
 
 
+def cut_of_sources(
+    sources: pa.DictionaryArray, rows: np.ndarray, cut_bytes: np.ndarray
+) -> dict[str, dict[str, int]]:
+    """Spans and bytes per source. rows: of every span; cut_bytes: of every document."""
+    names, of_row = sources.dictionary.to_pylist(), sources.indices.to_numpy()
+    return {
+        name: {
+            "spans": int((of_row[rows] == source).sum()),
+            "bytes": int(cut_bytes[of_row == source].sum()),
+        }
+        for source, name in enumerate(names)
+    }
+
+
 def cut(
     text: Path,
     listing: Path,
@@ -62,15 +76,8 @@ def cut(
             done += batch.num_rows
             progress.advance(batch.num_rows)
     save_array(whole, np.concatenate(digests))
-    names, of_row = sources.dictionary.to_pylist(), sources.indices.to_numpy()
     cut_bytes = np.concatenate(lost)
-    by_source = {
-        name: {
-            "spans": int((of_row[rows] == source).sum()),
-            "bytes": int(cut_bytes[of_row == source].sum()),
-        }
-        for source, name in enumerate(names)
-    }
+    by_source = cut_of_sources(sources, rows, cut_bytes)
     save_json(counts, {"spans": ids.size, "bytes": int(cut_bytes.sum()), "by_source": by_source})
     logging.info("%d spans cut, %d bytes", ids.size, cut_bytes.sum())
 

@@ -20,10 +20,10 @@ def decontaminate(
     digests: list[Path],
     whole: list[Path],
     held_out: Path,
-    first: int,
+    first_part: int,
     decided: Path,
 ) -> None:
-    """decisions, digests: of the block's parts, the first of which has the number `first`.
+    """decisions, digests: of the block's parts, the first of which has the number `first_part`.
 
     whole: for each part the digests from before spans were cut, if spans are: a held-out text is
     not trained on because it lost a line.
@@ -50,7 +50,7 @@ def decontaminate(
             logging.info("%s: %d of %d documents are held out elsewhere", decision.stem,
                          marked.sum(), marked.size)  # fmt: skip
             progress.advance(1)
-    save_decided(decided, first, fates, others)
+    save_decided(decided, first_part, fates, others)
 
 
 if __name__ == "__main__":

@@ -13,11 +13,11 @@ from corpusmill.shuffle.shards import COLUMNS, read_columns
 from corpusmill.storage.files import replacing
 from corpusmill.tokens.losses import LossCounter
 from corpusmill.tokens.token_shards import TokenFiles, TokenShardWriter, with_ends
-from corpusmill.tokens.tokenizers import Setting, encoder_of
+from corpusmill.tokens.tokenizers import TokenizerFacts, encoder_of
 
 
 def encode(text: Path, folder: Path, files: TokenFiles, placements: Path) -> None:
-    setting = Setting.load(folder)
+    setting = TokenizerFacts.load(folder)
     encoder = encoder_of(folder, setting)
     losses = LossCounter(folder, setting)
     origins = [COLUMNS.empty_table().drop_columns("text")]

@@ -28,23 +28,23 @@ def extract(
     verdicts: list[Path],
     groups: Groups,
     pairs: Path,
-    first: int,
+    first_part: int,
     bins: int,
     preference: Preference,
     made: ExtractFiles,
 ) -> None:
-    """texts, verdicts: of the block's parts, the first of which has the number `first`."""
+    """texts, verdicts: of the block's parts, the first of which has the number `first_part`."""
     part_starts, of_documents = load_array(groups.starts), load_array(groups.labels)
     offsets = np.zeros((len(texts), bins + 1), np.uint64)
-    last = first + len(texts)
-    total = int(part_starts[last] - part_starts[first])
+    last = first_part + len(texts)
+    total = int(part_starts[last] - part_starts[first_part])
     with (
         replacing(made.data) as temporary,
         open(temporary, "wb") as file,
         phase("extracting", total, "documents") as progress,
     ):
         for k, (text, verdict) in enumerate(zip(texts, verdicts, strict=True)):
-            part = first + k
+            part = first_part + k
             mine = np.array(of_documents[part_starts[part] : part_starts[part + 1]])
             order = order_of_part(verdict, part, preference)
             offsets[k] = write_extract(
@@ -52,7 +52,7 @@ def extract(
             )
     save_array(made.index, offsets)
     files = [Path(bucket["file"]) for bucket in load_json(pairs)["parts"]]
-    found = edges_from(files, first << ROW_BITS, last << ROW_BITS)
+    found = edges_from(files, first_part << ROW_BITS, last << ROW_BITS)
     bin = (of_documents[dense_numbers(found["a"], part_starts)] - 1) >> 1
     order = np.argsort(bin, kind="stable")
     save_array(made.edges, found[order])

@@ -59,26 +59,38 @@ def guard(
         **prefer,
         "largest_groups": groups + [group for group in of_copies if group not in groups],
     }
-    faults = [
-        f"source {source}: {count['duplicates']} of {count['documents']} documents are duplicates, "
-        f"max_duplicate_fraction allows {max_duplicate_fraction[source]} of them. Raise it at the "
-        "source if that is right."
-        for source, count in sorted(sources.items())
-        if count["duplicates"] > max_duplicate_fraction[source] * count["documents"]
-    ]
+    faults = source_faults(sources, max_duplicate_fraction)
     if max_group_texts is not None and groups and groups[0]["texts"] > max_group_texts:
         faults.append(
             f"a group of {groups[0]['texts']} different texts hangs together by pairs that may be "
             f"similar, dedup.max_group_texts allows {max_group_texts}. Raise it if that is right."
         )
     if faults:
-        shown = [json.dumps(group, ensure_ascii=False) for group in groups[:3] + of_copies[:3]]
-        raise ValueError(
-            "\n".join(faults) + "\nThe groups of most texts and of most documents, with sample "
-            "pairs and what their texts share:\n" + "\n".join(dict.fromkeys(shown))
-        )
+        raise ValueError(with_evidence(faults, groups, of_copies))
     save_json(report, found)
     logging.info("duplicates by what decided: %s", dict(stages))
+
+
+def source_faults(
+    sources: dict[str, Counter], max_duplicate_fraction: dict[str, float]
+) -> list[str]:
+    """The sources that lose too much, in words."""
+    return [
+        f"source {source}: {count['duplicates']} of {count['documents']} documents are duplicates, "
+        f"max_duplicate_fraction allows {max_duplicate_fraction[source]} of them. Raise it at the "
+        "source if that is right."
+        for source, count in sorted(sources.items())
+        if count["duplicates"] > max_duplicate_fraction[source] * count["documents"]
+    ]
+
+
+def with_evidence(faults: list[str], groups: list[dict], of_copies: list[dict]) -> str:
+    """The faults, and the largest groups for a person to judge."""
+    shown = [json.dumps(group, ensure_ascii=False) for group in groups[:3] + of_copies[:3]]
+    return (
+        "\n".join(faults) + "\nThe groups of most texts and of most documents, with sample "
+        "pairs and what their texts share:\n" + "\n".join(dict.fromkeys(shown))
+    )
 
 
 def preferred_kinds(parts: list[dict]) -> dict:

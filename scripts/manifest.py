@@ -11,7 +11,7 @@ from corpusmill.documents.fates import dropping_fates
 from corpusmill.run import job, record
 from corpusmill.storage.files import file_sha256, load_json, replacing, save_json
 from corpusmill.tokens.losses import too_many_losses
-from corpusmill.tokens.tokenizers import Setting
+from corpusmill.tokens.tokenizers import TokenizerFacts
 
 SHOW = 10  # foreign files that are named on the terminal; the log names all
 
@@ -110,7 +110,7 @@ def manifest(
     balanced_account(accounts, shards.text_facts, shards.facts, dropping_fates(corpus.filters))
     refuse_losses(shards.facts, max_lost_fraction)
     remove_stale(run)
-    setting = Setting.load(folder)
+    setting = TokenizerFacts.load(folder)
     save_meta(result.meta, setting, shards, corpus.generation)
     with replacing(result.eye_test) as temporary:
         samples = [eye.read_text("utf-8") for eye in shards.eyes]
@@ -135,7 +135,7 @@ def manifest(
     logging.info("%d files listed", len(files))
 
 
-def save_meta(path: Path, setting: Setting, shards: Shards, generation: int) -> None:
+def save_meta(path: Path, setting: TokenizerFacts, shards: Shards, generation: int) -> None:
     """What nanoGPT-style trainers read."""
     totals: dict[str, int] = {}
     for bin, facts in zip(shards.bins, shards.facts, strict=True):

@@ -17,6 +17,14 @@ from corpusmill.text.records import Malformed
 SAY_FIRST = 20  # malformed records named in the log; all are in the quarantine file
 
 
+def quarantined(file: dict, record: Malformed, said: bool) -> str:
+    """The line of a malformed record in quarantine; said: in the log too."""
+    if said:
+        logging.warning("%s:%d: %s. It starts %r.", file["path"], record.line, record.reason,
+                        record.start)  # fmt: skip
+    return json.dumps({"source": file["source"], "file": file["path"]} | record._asdict()) + "\n"
+
+
 def normalize(
     files: list[dict],
     mode: str,
@@ -48,17 +56,7 @@ def normalize(
                 count["records"] += 1
                 if isinstance(record, Malformed):
                     count["malformed"] += 1
-                    put_aside.write(
-                        json.dumps(
-                            {"source": file["source"], "file": file["path"]} | record._asdict()
-                        )
-                        + "\n"
-                    )
-                    if count["malformed"] <= SAY_FIRST:
-                        logging.warning(
-                            "%s:%d: %s. It starts %r.",
-                            file["path"], record.line, record.reason, record.start,
-                        )  # fmt: skip
+                    put_aside.write(quarantined(file, record, count["malformed"] <= SAY_FIRST))
                     continue
                 normal = mend(record.text).encode("utf-8")
                 count["text_bytes"] += len(normal)

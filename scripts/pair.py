@@ -1,6 +1,7 @@
 """Find the pairs of documents that share a key, in one bucket of all keys."""
 
 import logging
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from corpusmill.dedup.order import Preference
 from corpusmill.run.job import run
 from corpusmill.run.progress import phase
 from corpusmill.storage.arrays import save_array
-from corpusmill.storage.buckets import Buckets, bucket_slices
+from corpusmill.storage.buckets import Buckets, Slice, bucket_slices
 from corpusmill.storage.files import load_json, save_json
 
 
@@ -39,19 +40,22 @@ def pair(
     least, _ = certain_matches(similarity.permutations, similarity.threshold)
     found = [np.empty(0, EDGE)]
     slices = bucket_slices(bucket, buckets.count, banding.bands + 1)
+
+    def edges_of(share: Slice) -> Iterator[np.ndarray]:
+        """In pieces of so many keys as a job holds."""
+        if share.band == banding.bands:
+            for piece in bounded_slices(digested, share._replace(band=0), buckets.entries):
+                yield identical_edges(digested, piece, corpus.digests)
+        else:
+            for piece in bounded_slices(banded, share, buckets.entries):
+                if banding.method == "sketch":
+                    yield same_key_edges(banded, piece)
+                else:
+                    yield similar_edges(banded, piece, corpus, banding.rows, least, preference)
+
     with phase("pairing", len(slices), "bands") as progress:
         for share in slices:
-            if share.band == banding.bands:
-                for piece in bounded_slices(digested, share._replace(band=0), buckets.entries):
-                    found.append(identical_edges(digested, piece, corpus.digests))
-            else:
-                for piece in bounded_slices(banded, share, buckets.entries):
-                    if banding.method == "sketch":
-                        found.append(same_key_edges(banded, piece))
-                    else:
-                        found.append(
-                            similar_edges(banded, piece, corpus, banding.rows, least, preference)
-                        )
+            found.extend(edges_of(share))
             logging.info("band %d: %d pairs", share.band, len(found[-1]))
             progress.advance(1)
     edges = np.concatenate(found)

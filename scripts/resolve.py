@@ -8,7 +8,7 @@ from corpusmill.dedup.extracts import read_extract
 from corpusmill.dedup.group_reports import largest_groups
 from corpusmill.dedup.resolution import (
     RESOLUTIONS,
-    Setting,
+    ResolveSetting,
     dropped_documents,
     graph_of,
 )
@@ -30,7 +30,7 @@ def resolve(
     extract = read_extract(load_json(listing)["parts"], bin)
     permutations, threshold = similarity.permutations, similarity.threshold
     _, enough = certain_matches(permutations, threshold)
-    setting = Setting(resolve, threshold, enough, permutations, shingle_chars)
+    setting = ResolveSetting(resolve, threshold, enough, permutations, shingle_chars)
     graph = graph_of(extract)
     logging.info("%d documents, %d texts, %d pairs", extract.ids.size, graph.example.size,
                  graph.one.size)  # fmt: skip

@@ -6,6 +6,7 @@ import logging
 import platform
 import re
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -93,6 +94,24 @@ class Told(NamedTuple):
     span_unit: str
 
 
+def remarks(
+    whole: Counter, account: dict[str, Counter], spans: dict, tokenizer: Path, planted: dict | None
+) -> Iterator[str]:
+    """What a person should know beside the table. whole: the account of all sources."""
+    if not whole["copies"]:
+        yield "WARNING: no document is left"
+    if spans["unit"] != "none":
+        yield (
+            f"repeated spans ({spans['unit']}): {spans['cut']:,} cut, "
+            f"{spans['cut_bytes'] / 1e6:,.2f} MB"
+        )
+    yield from losses_in_words(account)
+    if steps := load_json(tokenizer / "corpusmill.json")["normalizer"]:
+        yield f"the tokenizer's own normalizer changes texts: {', '.join(steps)}"
+    for kind, figures in (planted or {}).items():
+        yield f"planted {kind}: {figures['found']} of {figures['planted']} found"
+
+
 def summarize(
     numbers: Facts,
     recall: list[Path],
@@ -126,21 +145,7 @@ def summarize(
             "rules": measured(logs),
         },
     )
-    lines = [table(account, fates)]
-    if not whole["copies"]:
-        lines.append("WARNING: no document is left")
-    if config.span_unit != "none":
-        lines.append(
-            f"repeated spans ({config.span_unit}): {spans['cut']:,} cut, "
-            f"{spans['cut_bytes'] / 1e6:,.2f} MB"
-        )
-    lines += losses_in_words(account)
-    if steps := load_json(tokenizer / "corpusmill.json")["normalizer"]:
-        lines.append(f"the tokenizer's own normalizer changes texts: {', '.join(steps)}")
-    lines += [
-        f"planted {kind}: {figures['found']} of {figures['planted']} found"
-        for kind, figures in (planted or {}).items()
-    ]
+    lines = [table(account, fates), *remarks(whole, account, spans, tokenizer, planted)]
     with replacing(readable) as temporary:
         temporary.write_text("\n".join(lines) + "\n", "utf-8")
     logging.info("balanced\n%s", "\n".join(lines))

@@ -7,7 +7,7 @@ from corpusmill.run.job import run
 from corpusmill.run.progress import phase
 from corpusmill.storage.files import load_json, replacing, save_json
 from corpusmill.tokens.token_shards import TokenFiles
-from corpusmill.tokens.tokenizers import Setting, load_kept
+from corpusmill.tokens.tokenizers import TokenizerFacts, load_kept
 from corpusmill.tokens.verification import placement_faults, shard_faults
 
 
@@ -20,7 +20,7 @@ def verify(
     report: Path,
     eye: Path,
 ) -> None:
-    setting = Setting.load(folder)
+    setting = TokenizerFacts.load(folder)
     reference = load_kept(folder, setting)
     with phase("reading the text shard", text.stat().st_size) as progress:
         faults, samples = shard_faults(text, text_facts, tokens, reference, setting, progress)

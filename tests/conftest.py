@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, settings
 from corpusmill.run.progress import Phase
 from corpusmill.text.readers import read_records
 from corpusmill.tokens.tokenizer_folder import keep_tokenizer, train_tokenizer
-from corpusmill.tokens.tokenizers import Setting
+from corpusmill.tokens.tokenizers import TokenizerFacts
 
 ROOT = Path(__file__).parent.parent
 
@@ -58,7 +58,7 @@ TRAINING = ["def f(x):\n    return x + 1", "the miller opened the sluice before 
 
 
 @pytest.fixture(scope="session")
-def tiny_tokenizer(tmp_path_factory) -> tuple[Path, Setting]:
+def tiny_tokenizer(tmp_path_factory) -> tuple[Path, TokenizerFacts]:
     """A trained tokenizer of 330 tokens as the workflow keeps it: its folder, its setting."""
     trained, folder = tmp_path_factory.mktemp("trained"), tmp_path_factory.mktemp("tokenizer")
     train_tokenizer(trained, TRAINING * 20, 330)

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 
 from corpusmill.dedup.edges import IDENTICAL, SAME_KEY, STAGES
 from corpusmill.dedup.group_reports import LARGEST, SAMPLED_PAIRS, largest_groups
-from corpusmill.dedup.resolution import RESOLUTIONS, Setting, dropped_documents, graph_of
+from corpusmill.dedup.resolution import RESOLUTIONS, ResolveSetting, dropped_documents, graph_of
 
 SIMILAR = 100  # of 128 values: enough
 FIRST = (0, 0, 0)
 
 
 def groups_of(extract, resolve: str = "component") -> list[dict]:
-    setting = Setting(resolve, 0.5, SIMILAR, 128, 3)
+    setting = ResolveSetting(resolve, 0.5, SIMILAR, 128, 3)
     graph = graph_of(extract)
     resolution = RESOLUTIONS[resolve](extract, graph, setting)
     dropped = dropped_documents(extract, graph, resolution)

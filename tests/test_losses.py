@@ -20,7 +20,7 @@ from corpusmill.tokens.token_shards import with_ends
 from corpusmill.tokens.tokenizer_folder import hidden_loss, keep_tokenizer
 from corpusmill.tokens.tokenizers import (
     BYTES_FILE,
-    Setting,
+    TokenizerFacts,
     decoded,
     encoder_of,
     load_kept,
@@ -36,7 +36,7 @@ pieces = st.lists(st.sampled_from(PIECES) | st.text(max_size=4), max_size=8).map
 
 
 @pytest.fixture(scope="module", params=[*EXACT, *LOSSY])
-def kept(request, tmp_path_factory) -> tuple[Path, Setting]:
+def kept(request, tmp_path_factory) -> tuple[Path, TokenizerFacts]:
     folder = tmp_path_factory.mktemp("kept")
     source = (EXACT | LOSSY)[request.param](tmp_path_factory.mktemp("given"))
     return folder, keep_tokenizer(folder, source, "auto", "auto")

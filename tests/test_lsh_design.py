@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpusmill.designer.design import (
-    Setting,
+    BandSetting,
     band_probability,
     bytes_per_document,
     expected,
@@ -22,16 +22,22 @@ from corpusmill.designer.design import (
     settings_with_recall,
 )
 
-SETTINGS = [Setting(9, 13), Setting(14, 8), Setting(18, 6), Setting(1, 1), Setting(128, 1)]
+SETTINGS = [
+    BandSetting(9, 13),
+    BandSetting(14, 8),
+    BandSetting(18, 6),
+    BandSetting(1, 1),
+    BandSetting(128, 1),
+]
 small_settings = st.tuples(st.integers(1, 4), st.integers(1, 4), st.integers(0, 3))
 
 
-def all_settings(permutations: int) -> list[Setting]:
+def all_settings(permutations: int) -> list[BandSetting]:
     both = itertools.product(range(1, permutations + 1), repeat=2)
-    return [Setting(*one) for one in both if one[0] * one[1] <= permutations]
+    return [BandSetting(*one) for one in both if one[0] * one[1] <= permutations]
 
 
-def steps(low: float, high: float, setting: Setting) -> float:
+def steps(low: float, high: float, setting: BandSetting) -> float:
     middles = low + (high - low) * (np.arange(100_000) + 0.5) / 100_000
     return float(s_curve(middles, setting).mean() * (high - low))
 
@@ -49,7 +55,7 @@ def test_s_curve__has_the_areas_of_datasketch(setting, threshold):
 def test_s_curve__is_the_share_of_simulated_pairs(similarity):
     equal = np.random.default_rng(1).random((20_000, 8, 4)) < similarity
     share = equal.all(axis=2).any(axis=1).mean()
-    assert share == pytest.approx(s_curve(similarity, Setting(8, 4)), abs=0.01)
+    assert share == pytest.approx(s_curve(similarity, BandSetting(8, 4)), abs=0.01)
 
 
 @given(small_settings)
@@ -57,7 +63,7 @@ def test_band_probability__equals_naive(case):
     bands, rows, unused = case
     permutations = min(bands * rows + unused, 10)
     bands = min(bands, permutations // rows)
-    got = band_probability(permutations, Setting(bands, rows))
+    got = band_probability(permutations, BandSetting(bands, rows))
     places = range(permutations + 1)
     assert got == pytest.approx(
         [naive.band_probability(permutations, bands, rows, equal) for equal in places]
@@ -74,7 +80,7 @@ def test_band_probability__has_the_s_curve_as_its_mean(setting, similarity):
 
 
 def test_band_probability__of_large_sketches_is_sound():
-    got = band_probability(4096, Setting(100, 13))
+    got = band_probability(4096, BandSetting(100, 13))
     assert got[12] == 0
     assert got[-1] == pytest.approx(1)
     assert (np.diff(got) > -1e-9).all()
@@ -83,7 +89,7 @@ def test_band_probability__of_large_sketches_is_sound():
 def test_expected__counts_the_candidates_of_random_sketches():
     """Values from few, so that pairs meet; candidates are counted one by one."""
     sketches = np.random.default_rng(3).integers(0, 3, (300, 24), dtype=np.uint32)
-    setting = Setting(5, 4)
+    setting = BandSetting(5, 4)
     pairs = expected(histogram(sketches), 0.99, setting)
     candidates = sum(
         naive.shares_band(one, other, *setting)
@@ -94,14 +100,14 @@ def test_expected__counts_the_candidates_of_random_sketches():
 
 def test_expected__parts_the_pairs_at_the_threshold():
     counts = np.array([5, 1, 2, 4, 8])
-    got = expected(counts, 0.75, Setting(2, 2))
+    got = expected(counts, 0.75, BandSetting(2, 2))
     assert (got.above, got.possible) == (12, 2)
     assert got.missed == pytest.approx(0)  # three equal values of four fill one half
     assert got.false == pytest.approx(2 * 2 / 6)
 
 
 def test_expected__of_no_pairs_is_nothing():
-    assert expected(np.zeros(129, np.int64), 0.8, Setting(9, 13)) == (0, 0, 0, 0)
+    assert expected(np.zeros(129, np.int64), 0.8, BandSetting(9, 13)) == (0, 0, 0, 0)
 
 
 def test_bytes_per_document__are_sketch_digest_and_bands():
@@ -135,8 +141,8 @@ def test_recommend__is_steep_when_the_sample_has_no_false_candidate():
 
 def test_settings_with_recall__are_the_fewest_bands_of_each_rows():
     for bands, rows in settings_with_recall(64, 0.7, 0.99):
-        assert s_curve(0.7, Setting(bands, rows)) >= 0.99
-        assert bands == 1 or s_curve(0.7, Setting(bands - 1, rows)) < 0.99
+        assert s_curve(0.7, BandSetting(bands, rows)) >= 0.99
+        assert bands == 1 or s_curve(0.7, BandSetting(bands - 1, rows)) < 0.99
 
 
 @pytest.mark.parametrize(("threshold", "recall"), [(0.8, 0.995), (0.05, 0.9), (0.5, 0.5)])

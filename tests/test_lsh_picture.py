@@ -5,11 +5,11 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
-from corpusmill.designer.design import Setting
+from corpusmill.designer.design import BandSetting
 from corpusmill.designer.picture import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, Curve, picture
 
 SVG = "{http://www.w3.org/2000/svg}"
-CURVES = [Curve("mine", Setting(9, 13)), Curve("a < b & c", Setting(14, 8))]
+CURVES = [Curve("mine", BandSetting(9, 13)), Curve("a < b & c", BandSetting(14, 8))]
 
 
 def drawn(counts, threshold: float = 0.8, curves: list[Curve] = CURVES) -> ET.Element:

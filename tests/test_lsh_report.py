@@ -5,7 +5,7 @@ import argparse
 import numpy as np
 import pytest
 
-from corpusmill.designer.design import Setting, histogram
+from corpusmill.designer.design import BandSetting, histogram
 from corpusmill.designer.picture import Curve
 from corpusmill.designer.report import aligned, facts, number, pairs_scale, recommendation, table
 from corpusmill.designer.sampling import Sample
@@ -46,7 +46,9 @@ def test_pairs_scale__is_the_inverse_chance_of_a_pair():
 def test_table__has_a_line_per_setting_with_its_pairs():
     sample = sample_of(40, documents=400)
     counts = histogram(sample.signatures)
-    lines = table(sample, counts, 0.7, [Curve("one", Setting(2, 3)), Curve("two", Setting(1, 8))])
+    lines = table(
+        sample, counts, 0.7, [Curve("one", BandSetting(2, 3)), Curve("two", BandSetting(1, 8))]
+    )
     one, two = lines.splitlines()[2:]
     assert one.split()[:5] == ["one", "2", "x", "3", "0.5684"]
     assert f"of {counts[3:6].sum():,}" in one
@@ -63,9 +65,9 @@ def test_facts__warn_of_few_pairs_above_the_threshold(above, warned):
 
 
 def test_recommendation__is_in_the_form_of_config_yaml():
-    got = recommendation(Setting(18, 6), options(), CONFIG)
+    got = recommendation(BandSetting(18, 6), options(), CONFIG)
     assert got == "recommended: dedup: {threshold: 0.8, bands: 18, rows: 6}"
-    got = recommendation(Setting(18, 6), options(permutations=256), CONFIG)
+    got = recommendation(BandSetting(18, 6), options(permutations=256), CONFIG)
     assert got.splitlines()[1].strip() == "minhash: {permutations: 256}"
 
 

@@ -20,7 +20,7 @@ PYTHON, YAML = (
     re.findall(rf"^```{language}\n(.*?)^```", EXTENDING, re.MULTILINE | re.DOTALL)
     for language in ("python", "yaml")
 )
-RULES, LOOK, FILTERS, READERS = PYTHON
+RULES, LOOK, FILTERS, READERS, MODULE = PYTHON
 SMALL = {"tokenizer": {"source": "train", "train_vocabulary": 300}}
 
 

@@ -21,7 +21,7 @@ from corpusmill.dedup.edges import (
 )
 from corpusmill.dedup.extracts import Extract
 from corpusmill.dedup.order import REJECTED
-from corpusmill.dedup.resolution import RESOLUTIONS, Setting, dropped_documents, graph_of
+from corpusmill.dedup.resolution import RESOLUTIONS, ResolveSetting, dropped_documents, graph_of
 from corpusmill.kernels import similarity as kernels
 from corpusmill.text.unicode_tables import character_table
 
@@ -59,13 +59,13 @@ def corpora(draw, method: str = "verified") -> Extract:
     return extract_by_hand(ids, order, [texts[t] for t in text_of], edges)
 
 
-def setting_of(resolve: str, threshold: float = 0.5) -> Setting:
+def setting_of(resolve: str, threshold: float = 0.5) -> ResolveSetting:
     # As certain_matches: so many equal values that their share is above the threshold.
     enough = max(6, int(threshold * PERMUTATIONS) + 1)
-    return Setting(resolve, threshold, enough, PERMUTATIONS, WIDTH)
+    return ResolveSetting(resolve, threshold, enough, PERMUTATIONS, WIDTH)
 
 
-def dropped_of(extract: Extract, setting: Setting) -> np.ndarray:
+def dropped_of(extract: Extract, setting: ResolveSetting) -> np.ndarray:
     graph = graph_of(extract)
     return dropped_documents(extract, graph, RESOLUTIONS[setting.resolve](extract, graph, setting))
 
@@ -77,7 +77,7 @@ def texts_of(extract: Extract) -> dict[int, str]:
     return dict(zip(extract.ids.tolist(), texts, strict=True))
 
 
-def known_of(extract: Extract, setting: Setting) -> dict[frozenset, tuple]:
+def known_of(extract: Extract, setting: ResolveSetting) -> dict[frozenset, tuple]:
     """Of every pair of documents that an edge calls similar: how similar, and what decided."""
     texts, similar = texts_of(extract), {}
     for a, b, matches in extract.edges.tolist():
@@ -95,7 +95,7 @@ def known_of(extract: Extract, setting: Setting) -> dict[frozenset, tuple]:
     return similar
 
 
-def naive_dropped(extract: Extract, setting: Setting) -> list[tuple]:
+def naive_dropped(extract: Extract, setting: ResolveSetting) -> list[tuple]:
     ids = extract.ids.tolist()
     stars = [(a, b) for a, b, matches in extract.edges.tolist() if matches == IDENTICAL]
     first = naive.roots(ids, stars)
@@ -154,7 +154,7 @@ def test_component_resolution__of_shared_keys_equals_naive(extract):
 @settings(max_examples=100)
 @given(extract=corpora("exact"))
 def test_resolutions__without_sketches_drop_equal_texts_only(resolve, extract):
-    setting = Setting(resolve, 0.8, 1, 0, WIDTH)
+    setting = ResolveSetting(resolve, 0.8, 1, 0, WIDTH)
     got = readable(dropped_of(extract, setting))
     assert got == naive_dropped(extract, setting)
     texts = texts_of(extract)
@@ -294,13 +294,13 @@ def test_set_of__keeps_a_set_while_there_is_room():
     data = np.frombuffer(b"abcdefghijklmnopqrstuvwxyz", np.uint8)
     begins, stops = np.array([0, 3]), np.array([9, 26])
     sets, sizes = [np.zeros(0, np.uint64)] * 2, np.full(2, -1)
-    arguments = (data, begins, stops, character_table(), 3)
+    texts = kernels.Texts(data, begins, stops, character_table(), 3)
     set_of = kernels.set_of.py_func
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kernels, "KEPT_SLOTS", 40)
-        first = set_of(0, sets, sizes, 0, *arguments)
+        first = set_of(0, sets, sizes, 0, texts)
         assert (first[1], first[2], sizes.tolist()) == (7, 32, [7, -1])
-        again = set_of(0, sets, sizes, 32, *arguments)
+        again = set_of(0, sets, sizes, 32, texts)
         assert (again[0] is first[0], again[2]) == (True, 32)
-        other = set_of(1, sets, sizes, 32, *arguments)
+        other = set_of(1, sets, sizes, 32, texts)
         assert (other[1], other[2], sizes.tolist()) == (21, 32, [7, -1])

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from corpusmill.kernels.similarity import (
+    Texts,
     equal_values,
     measure_pairs,
     pairs_of_groups,
@@ -44,7 +45,7 @@ def measured(
 ) -> list[float]:
     values = np.empty(len(pairs))
     both = np.array(pairs, np.int64).reshape(-1, 2)
-    measure_pairs(both, threshold, *column(several), character_table(), width, values)
+    measure_pairs(both, threshold, Texts(*column(several), character_table(), width), values)
     return values.tolist()
 
 

@@ -20,7 +20,7 @@ from corpusmill.tokens.tokenizer_folder import (
 from corpusmill.tokens.tokenizers import (
     SETTING_FILE,
     LightReference,
-    Setting,
+    TokenizerFacts,
     decoded,
     definition_of,
     encoder_of,
@@ -93,7 +93,7 @@ def test_train_tokenizer__same_texts_give_same_files(tmp_path):
 
 def test_keep_tokenizer__knows_what_later_steps_need(tiny_tokenizer, tiny):
     folder, setting = tiny_tokenizer
-    assert setting == Setting(
+    assert setting == TokenizerFacts(
         source="train",
         vocabulary=len(tiny),
         end_of_text="<|endoftext|>",
@@ -108,7 +108,7 @@ def test_keep_tokenizer__knows_what_later_steps_need(tiny_tokenizer, tiny):
         added_bytes=0,
     )
     assert 257 <= setting.vocabulary <= 330
-    assert Setting.load(folder) == setting
+    assert TokenizerFacts.load(folder) == setting
     assert (folder / SETTING_FILE).is_file()
 
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -11,18 +12,14 @@ import pytest
 import yaml
 from workflow import ROOT, document, jobs, mill, write_jsonl
 
-OTHER_WORKFLOW = """
+EXTENDING = (ROOT / "docs/extending.md").read_text("utf-8")
+AS_WRITTEN = re.findall(r"^```python\n(module mill:.*?)^```", EXTENDING, re.MULTILINE | re.DOTALL)[
+    0
+]
+OTHER_WORKFLOW = f"""
 configfile: "mine.yaml"
 
-module mill:
-    snakefile: {snakefile!r}
-    config: config["mill"]
-    prefix: "milled"
-
-use rule * from mill as mill_*
-
-onstart:
-    mill.begin_run()
+{AS_WRITTEN.replace("/path/to/corpusmill", str(ROOT))}
 
 rule answer:
     input:
@@ -66,8 +63,7 @@ def plain(tmp_path_factory) -> Path:
 def other(tmp_path) -> Path:
     """A workflow of somebody else's that has ours as a module."""
     (tmp_path / "mine.yaml").write_text(yaml.safe_dump({"mill": corpus(tmp_path)}))
-    snakefile = str(ROOT / "Snakefile")
-    (tmp_path / "Snakefile").write_text(OTHER_WORKFLOW.format(snakefile=snakefile))
+    (tmp_path / "Snakefile").write_text(OTHER_WORKFLOW)
     return tmp_path
 
 

@@ -17,11 +17,12 @@ from corpusmill.dedup.edges import (
 )
 from corpusmill.dedup.extracts import Extract
 from corpusmill.dedup.order import best_first
+from corpusmill.kernels import similarity as similarities
 from corpusmill.kernels.similarity import measure_pairs, resolve_kept
 from corpusmill.text.unicode_tables import character_table
 
 
-class Setting(NamedTuple):
+class ResolveSetting(NamedTuple):
     """How a bin is resolved: config section `dedup`, and the shingle width."""
 
     resolve: str  # kept or component
@@ -77,37 +78,42 @@ def graph_of(extract: Extract) -> Graph:
     )
 
 
-def _texts(extract: Extract, graph: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(data, where each text begins, where it ends)."""
+def _texts(extract: Extract, graph: Graph, setting: ResolveSetting) -> similarities.Texts:
+    """The different texts, as kernels look at them."""
     offsets = extract.texts.offsets
-    return extract.texts.data, offsets[graph.example], offsets[graph.example + 1]
+    return similarities.Texts(
+        extract.texts.data, offsets[graph.example], offsets[graph.example + 1],
+        character_table(), setting.shingle_chars,
+    )  # fmt: skip
 
 
-def kept_resolution(extract: Extract, graph: Graph, setting: Setting) -> Resolution:
+def kept_resolution(extract: Extract, graph: Graph, setting: ResolveSetting) -> Resolution:
     """From best to worst: a text is dropped only if it is similar to one that is kept."""
     texts = graph.example.size
     ends = np.concatenate([graph.one, graph.other])
     order = np.argsort(ends, kind="stable")
     winner = np.empty(texts, np.int64)
     similarity, compared = np.ones(texts), np.zeros(texts, bool)
-    data, begins, stops = _texts(extract, graph)
     component = roots_among(texts, graph.one, graph.other)
     place = np.empty(texts, np.int64)
     place[graph.sequence] = np.arange(texts)
-    measured = resolve_kept(
+    both_ways = similarities.Graph(
         np.lexsort((place, component)), component, place,
         np.searchsorted(ends[order], np.arange(texts + 1)),
         np.concatenate([graph.other, graph.one])[order],
         np.concatenate([graph.matches, graph.matches])[order].astype(np.int64),
-        setting.enough, setting.permutations, setting.threshold,
-        data, begins, stops, character_table(), setting.shingle_chars,
-        winner, similarity, compared,
     )  # fmt: skip
+    measured = resolve_kept(
+        both_ways,
+        similarities.Limits(setting.enough, setting.permutations, float(setting.threshold)),
+        _texts(extract, graph, setting),
+        similarities.Resolved(winner, similarity, compared),
+    )
     stage = np.where(compared, BY_SHINGLES, BY_SKETCH).astype(np.uint8)
     return Resolution(winner, similarity, stage, measured)
 
 
-def component_resolution(extract: Extract, graph: Graph, setting: Setting) -> Resolution:
+def component_resolution(extract: Extract, graph: Graph, setting: ResolveSetting) -> Resolution:
     """All of a connected component but its best text are dropped."""
     texts = graph.example.size
     similarity = np.where(
@@ -116,12 +122,8 @@ def component_resolution(extract: Extract, graph: Graph, setting: Setting) -> Re
     stage = np.where(graph.matches == SAME_KEY, BY_BAND, BY_SKETCH).astype(np.uint8)
     open_pairs = np.flatnonzero(graph.matches < setting.enough)
     values = np.empty(open_pairs.size)
-    data, begins, stops = _texts(extract, graph)
     pairs = np.column_stack([graph.one[open_pairs], graph.other[open_pairs]])
-    measure_pairs(
-        pairs, setting.threshold, data, begins, stops, character_table(), setting.shingle_chars,
-        values,
-    )  # fmt: skip
+    measure_pairs(pairs, setting.threshold, _texts(extract, graph, setting), values)
     similarity[open_pairs], stage[open_pairs] = values, BY_SHINGLES
     similar = ~(similarity < setting.threshold)
     one, other = graph.one[similar], graph.other[similar]

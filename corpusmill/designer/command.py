@@ -13,7 +13,7 @@ from pathlib import Path
 import yaml
 
 from corpusmill.dedup.minhash import MinHasher
-from corpusmill.designer.design import Setting, histogram, recommend
+from corpusmill.designer.design import BandSetting, histogram, recommend
 from corpusmill.designer.picture import Curve, picture
 from corpusmill.designer.report import facts, recommendation, table
 from corpusmill.designer.sampling import Sample, sample_documents
@@ -23,7 +23,7 @@ from corpusmill.run.progress import Heartbeat, phase
 from corpusmill.storage.files import replacing
 from corpusmill.text.readers import format_of
 
-WELL_KNOWN = {"SlimPajama": Setting(9, 13), "datatrove": Setting(14, 8)}
+WELL_KNOWN = {"SlimPajama": BandSetting(9, 13), "datatrove": BandSetting(14, 8)}
 CONFIG = workflow_home() / "config.yaml"
 
 
@@ -87,17 +87,17 @@ def check(given: argparse.Namespace) -> None:
 def current_setting(given: argparse.Namespace, config: dict) -> Curve:
     """The setting of the options, or else of config.yaml."""
     if given.bands is not None:
-        return Curve("given", Setting(given.bands, given.rows))
+        return Curve("given", BandSetting(given.bands, given.rows))
     asked = {
         "dedup": config["dedup"] | {"threshold": given.threshold},
         "minhash": config["minhash"] | {"permutations": given.permutations},
     }
-    return Curve("config.yaml", Setting(*band_setting(asked)))
+    return Curve("config.yaml", BandSetting(*band_setting(asked)))
 
 
 def merged(curves: list[Curve]) -> list[Curve]:
     """Each setting once, with all that it is called."""
-    labels: dict[Setting, list[str]] = {}
+    labels: dict[BandSetting, list[str]] = {}
     for label, setting in curves:
         labels.setdefault(setting, []).append(label)
     return [Curve(", ".join(names), setting) for setting, names in labels.items()]

@@ -13,14 +13,14 @@ from corpusmill.kernels.similarity import count_pairs
 DIGEST_BYTES, VALUE_BYTES, ENTRY_BYTES = 32, 4, 12
 
 
-class Setting(NamedTuple):
+class BandSetting(NamedTuple):
     """Bands, and sketch values per band."""
 
     bands: int
     rows: int
 
 
-def s_curve(similarity, setting: Setting):
+def s_curve(similarity, setting: BandSetting):
     """The probability that a pair of this Jaccard similarity shares a band."""
     return 1 - (1 - similarity**setting.rows) ** setting.bands
 
@@ -42,7 +42,7 @@ def similarities(counts: np.ndarray) -> np.ndarray:
     return np.arange(counts.size) / (counts.size - 1)
 
 
-def band_probability(permutations: int, setting: Setting) -> np.ndarray:
+def band_probability(permutations: int, setting: BandSetting) -> np.ndarray:
     """float64 (permutations + 1,): how likely two sketches with k equal values share a band.
 
     The equal values are in places drawn at random. The mean over a binomial k is the S-curve, so
@@ -76,7 +76,7 @@ class Expected(NamedTuple):
     false: float  # of these: do share one
 
 
-def expected(counts: np.ndarray, threshold: float, setting: Setting) -> Expected:
+def expected(counts: np.ndarray, threshold: float, setting: BandSetting) -> Expected:
     above = similarities(counts) >= threshold
     found = band_probability(counts.size - 1, setting)
     possible = ~above & (np.arange(counts.size) >= setting.rows)
@@ -88,21 +88,21 @@ def expected(counts: np.ndarray, threshold: float, setting: Setting) -> Expected
     )
 
 
-def settings_with_recall(permutations: int, threshold: float, recall: float) -> list[Setting]:
+def settings_with_recall(permutations: int, threshold: float, recall: float) -> list[BandSetting]:
     """For each number of rows the fewest bands that find this share of pairs at the threshold.
 
     The curve rises, so a setting finds at least that share of all pairs above the threshold too.
     """
     found = []
     for rows in range(1, permutations + 1):
-        settings = (Setting(bands, rows) for bands in range(1, permutations // rows + 1))
+        settings = (BandSetting(bands, rows) for bands in range(1, permutations // rows + 1))
         least = next((one for one in settings if s_curve(threshold, one) >= recall), None)
         if least is not None:
             found.append(least)
     return found
 
 
-def recommend(counts: np.ndarray, threshold: float, recall: float) -> Setting | None:
+def recommend(counts: np.ndarray, threshold: float, recall: float) -> BandSetting | None:
     """The setting with this recall at the threshold and the fewest false candidates.
 
     Among equals the one with most rows, and so the steepest curve: that a sample has no false
@@ -117,6 +117,6 @@ def recommend(counts: np.ndarray, threshold: float, recall: float) -> Setting | 
 def least_permutations(threshold: float, recall: float) -> int:
     """The smallest sketch with which some setting has this recall: rows of one value reach it."""
     bands = max(1, int(np.log1p(-recall) / np.log1p(-threshold)) - 1)
-    while s_curve(threshold, Setting(bands, 1)) < recall:
+    while s_curve(threshold, BandSetting(bands, 1)) < recall:
         bands += 1
     return bands

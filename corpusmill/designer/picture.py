@@ -5,7 +5,7 @@ from xml.sax.saxutils import escape
 
 import numpy as np
 
-from corpusmill.designer.design import Setting, s_curve, similarities
+from corpusmill.designer.design import BandSetting, s_curve, similarities
 
 WIDTH, HEIGHT = 900, 670
 LEFT, RIGHT, TOP, BOTTOM = 80, 815, 90, 490  # of the plot
@@ -24,7 +24,7 @@ class Curve(NamedTuple):
     """A setting to draw, and what the legend says of it."""
 
     label: str
-    setting: Setting
+    setting: BandSetting
 
 
 def _x(similarity: float) -> float:

@@ -7,7 +7,7 @@ import numpy as np
 
 from corpusmill.dedup.lsh import band_keys
 from corpusmill.designer.design import (
-    Setting,
+    BandSetting,
     bytes_per_document,
     expected,
     least_permutations,
@@ -19,7 +19,7 @@ from corpusmill.designer.sampling import Sample
 FEW_PAIRS = 30  # above the threshold; fewer say little
 
 
-def sorting_seconds(signatures: np.ndarray, setting: Setting) -> float:
+def sorting_seconds(signatures: np.ndarray, setting: BandSetting) -> float:
     """What the band keys of these documents and their sorting take on one core: the best of 3."""
     rows = np.arange(len(signatures), dtype=np.uint32)
     seconds = []
@@ -83,7 +83,7 @@ def table(sample: Sample, counts: np.ndarray, threshold: float, curves: list[Cur
 
 def facts(sample: Sample, counts: np.ndarray, given: argparse.Namespace) -> list[str]:
     """What the table rests on, and how far it can be trusted."""
-    above = expected(counts, given.threshold, Setting(1, 1)).above
+    above = expected(counts, given.threshold, BandSetting(1, 1)).above
     error = (given.threshold * (1 - given.threshold) / given.permutations) ** 0.5
     lines = [
         f"corpus: {sample.documents:,} documents in {len(set(given.files))} files, "
@@ -106,7 +106,7 @@ def facts(sample: Sample, counts: np.ndarray, given: argparse.Namespace) -> list
     return lines
 
 
-def recommendation(best: Setting | None, given: argparse.Namespace, config: dict) -> str:
+def recommendation(best: BandSetting | None, given: argparse.Namespace, config: dict) -> str:
     """The setting as config.yaml spells it, or the sketch size that would have one."""
     if best is None:
         least = least_permutations(given.threshold, given.recall)

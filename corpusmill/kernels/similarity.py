@@ -1,5 +1,7 @@
 """How similar documents are: by their sketches, and exactly by their shingle sets."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from corpusmill.kernels.clean import clean_text
@@ -10,6 +12,44 @@ BLOCK = 256  # sketches that stay in the second-level cache while another block 
 EMPTY_SLOT = np.uint64(0)
 SPREAD = np.uint64(0x9E3779B97F4A7C15)
 KEPT_SLOTS = 1 << 25  # of the shingle sets of one component: 256 MiB; others are made anew
+
+
+class Texts(NamedTuple):
+    """Texts to look at: text t is data[begins[t]:stops[t]]."""
+
+    data: np.ndarray  # uint8, valid UTF-8
+    begins: np.ndarray  # int64
+    stops: np.ndarray  # int64
+    table: np.ndarray  # uint32 (0x110000,), see unicode_tables
+    width: int  # characters per shingle
+
+
+class Graph(NamedTuple):
+    """Whom each text may be similar to, and in what order all are gone through."""
+
+    sequence: np.ndarray  # int64, texts component after component, in each from best to worst
+    component: np.ndarray  # int64 (texts,)
+    place: np.ndarray  # int64 (texts,), of each among all from best to worst
+    first: np.ndarray  # int64 (texts + 1,): text t has neighbours[first[t]:first[t + 1]]
+    neighbours: np.ndarray  # int64
+    matches: np.ndarray  # int64, how many values of the two sketches are equal
+
+
+class Limits(NamedTuple):
+    """When two texts are similar: so many equal values of so many, or such a similarity."""
+
+    enough: int
+    permutations: int
+    threshold: float
+
+
+class Resolved(NamedTuple):
+    """What is found of each text: the best kept text that it is similar to, or itself; how similar
+    they are; whether that was measured and not estimated."""
+
+    winner: np.ndarray  # int64
+    similarity: np.ndarray  # float64
+    compared: np.ndarray  # bool
 
 
 @kernel
@@ -162,14 +202,14 @@ def jaccard_from(threshold, one, one_size, other, other_size):
 
 
 @kernel
-def set_of(t, sets, sizes, held, data, begins, stops, table, width):
+def set_of(t, sets, sizes, held, texts):
     """The shingle set of text t, its size, and how many slots of sets are kept now.
 
     Kept in `sets`, and its size in `sizes`, if there is still room for it.
     """
     if sizes[t] >= 0:
         return sets[t], sizes[t], held
-    slots, size = shingle_set(data, begins[t], stops[t], table, width)
+    slots, size = shingle_set(texts.data, texts.begins[t], texts.stops[t], texts.table, texts.width)
     if held + slots.size <= KEPT_SLOTS:
         sets[t], sizes[t] = slots, size
         held += slots.size
@@ -177,21 +217,28 @@ def set_of(t, sets, sizes, held, data, begins, stops, table, width):
 
 
 @kernel
-def resolve_kept(
-    sequence, component, place, first, neighbours, matches, enough, permutations, threshold,
-    data, begins, stops, table, width, winner, similarity, compared,
-):  # fmt: skip
+def best_kept_first(t, graph, winner):
+    """int64: for every kept neighbour that comes before text t its place, and which edge it is,
+    the best first."""
+    start = graph.first[t]
+    found = np.empty(graph.first[t + 1] - start, np.int64)
+    n = 0
+    for e in range(start, graph.first[t + 1]):
+        other = graph.neighbours[e]
+        if graph.place[other] < graph.place[t] and winner[other] == other:
+            found[n] = graph.place[other] << 32 | (e - start)
+            n += 1
+    return np.sort(found[:n])
+
+
+@kernel
+def resolve_kept(graph, limits, texts, resolved):
     """Go through the texts from best to worst; drop each that is similar to one kept before it.
 
-    sequence: int64 (texts,), component after component, in each from best to worst, as `place`
-    says: int64 (texts,). Text t may be similar to neighbours[first[t]:first[t + 1]], whose
-    sketches have `matches` values equal with its own; `enough` of them decide. Text t is
-    data[begins[t]:stops[t]] where one must look.
-    Written: winner, int64 (texts,): the best kept text that t is similar to, or t itself;
-    similarity, float64: of the two; compared, bool: whether it was measured and not estimated.
-    Returns how many pairs were measured.
+    resolved: written. Returns how many pairs were measured.
     """
     nothing = np.zeros(0, np.uint64)
+    sequence, component = graph.sequence, graph.component
     sets = [nothing for _ in range(sequence.size)]
     sizes = np.full(sequence.size, -1, np.int64)
     held, from_here = 0, 0
@@ -202,44 +249,39 @@ def resolve_kept(
             for past in sequence[from_here:rank]:
                 sets[past], sizes[past] = nothing, -1
             held, from_here = 0, rank
-        winner[t] = t
-        kept_before = np.empty(first[t + 1] - first[t], np.int64)
-        n = 0
-        for e in range(first[t], first[t + 1]):
-            other = neighbours[e]
-            if place[other] < place[t] and winner[other] == other:
-                kept_before[n] = place[other] << 32 | (e - first[t])
-                n += 1
-        for key in np.sort(kept_before[:n]):  # the best first
-            e = first[t] + (key & 0xFFFFFFFF)
-            other = neighbours[e]
-            if matches[e] >= enough:
-                winner[t], similarity[t], compared[t] = other, matches[e] / permutations, False
+        resolved.winner[t] = t
+        for key in best_kept_first(t, graph, resolved.winner):
+            e = graph.first[t] + (key & 0xFFFFFFFF)
+            other = graph.neighbours[e]
+            if graph.matches[e] >= limits.enough:
+                resolved.winner[t], resolved.compared[t] = other, False
+                resolved.similarity[t] = graph.matches[e] / limits.permutations
                 break
-            mine, size, held = set_of(t, sets, sizes, held, data, begins, stops, table, width)
-            theirs, their_size, held = set_of(
-                other, sets, sizes, held, data, begins, stops, table, width
-            )
+            mine, size, held = set_of(t, sets, sizes, held, texts)
+            theirs, their_size, held = set_of(other, sets, sizes, held, texts)
             measured += 1
-            value = jaccard_from(threshold, mine, size, theirs, their_size)
+            value = jaccard_from(limits.threshold, mine, size, theirs, their_size)
             if value >= 0:
-                winner[t], similarity[t], compared[t] = other, value, True
+                resolved.winner[t], resolved.compared[t] = other, True
+                resolved.similarity[t] = value
                 break
     return measured
 
 
 @kernel
-def measure_pairs(pairs, threshold, data, begins, stops, table, width, values):
+def measure_pairs(pairs, threshold, texts, values):
     """values[p] = the Jaccard similarity of texts pairs[p, 0] and pairs[p, 1], -1 below threshold.
 
     Pairs of one text that stand together cost its set once.
     """
+    data, table, width = texts.data, texts.table, texts.width
     last = -1
     mine, size = np.zeros(0, np.uint64), 0
     for p in range(pairs.shape[0]):
         one, other = pairs[p, 0], pairs[p, 1]
         if one != last:
-            mine, size = shingle_set(data, begins[one], stops[one], table, width)
+            mine, size = shingle_set(data, texts.begins[one], texts.stops[one], table, width)
             last = one
-        theirs, their_size = shingle_set(data, begins[other], stops[other], table, width)
+        begin, stop = texts.begins[other], texts.stops[other]
+        theirs, their_size = shingle_set(data, begin, stop, table, width)
         values[p] = jaccard_from(threshold, mine, size, theirs, their_size)

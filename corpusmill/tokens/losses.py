@@ -20,7 +20,7 @@ from corpusmill.storage.files import load_json
 from corpusmill.tokens.id_bytes import UNCERTAIN
 from corpusmill.tokens.tokenizers import (
     BYTES_FILE,
-    Setting,
+    TokenizerFacts,
     decoded,
     load_kept,
     normalized,
@@ -63,7 +63,7 @@ def example(reference, id: int, text: str, back: str) -> dict:
 class LossCounter:
     """Counts the losses of a shard, document by document; keeps the first EXAMPLES per source."""
 
-    def __init__(self, folder: Path, setting: Setting) -> None:
+    def __init__(self, folder: Path, setting: TokenizerFacts) -> None:
         self.examples: dict[str, list[dict]] = {}
         self._folder, self._setting = folder, setting
         self._unknown = frozenset(setting.unknown_ids)

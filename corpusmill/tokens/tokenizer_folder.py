@@ -16,7 +16,7 @@ from corpusmill.tokens.tokenizers import (
     PLAIN_FILE,
     SETTING_FILE,
     LightReference,
-    Setting,
+    TokenizerFacts,
     decoded,
     definition_of,
     first_difference,
@@ -118,7 +118,7 @@ def is_lossless(reference, lossy: Container[int]) -> bool:
 
 def keep_tokenizer(
     folder: Path, source: str, end_of_text: str, engine: str, name: str | None = None
-) -> Setting:
+) -> TokenizerFacts:
     """Load a tokenizer, find out what later steps must know, and save both to `folder`.
 
     name: what to call it, when `source` is a path that means nothing later.
@@ -136,7 +136,7 @@ def keep_tokenizer(
     lossy = lossy_tokens(reference, definition)
     # A vocabulary with gaps has ids beyond its length.
     vocabulary = max(len(reference), max(words.values()) + 1)
-    setting = Setting(
+    setting = TokenizerFacts(
         source=name or source,
         vocabulary=vocabulary,
         end_of_text=token,
@@ -171,7 +171,7 @@ def hidden_loss(reference, known: IdBytes, texts: list[str], unknown: list[int])
 
 
 def keep_id_bytes(
-    folder: Path, setting: Setting, reference, definition: dict, probes: list[str]
+    folder: Path, setting: TokenizerFacts, reference, definition: dict, probes: list[str]
 ) -> int | None:
     """Write the bytes of each id, where they are fixed; the bytes that stand before a text."""
     # What transformers does beside the definition could be anything.
@@ -187,7 +187,7 @@ def keep_id_bytes(
     return known.added
 
 
-def tell(setting: Setting) -> None:
+def tell(setting: TokenizerFacts) -> None:
     """To the log, what a user of this tokenizer should know."""
     if setting.normalizer:
         logging.info("its own normalizer changes texts: %s", ", ".join(setting.normalizer))

@@ -18,7 +18,7 @@ PLAIN_FILE = "corpusmill-plain.json"
 BYTES_FILE = "corpusmill-bytes.npy"
 
 
-class Setting(NamedTuple):
+class TokenizerFacts(NamedTuple):
     """What encode and verify must know of a tokenizer; stored as corpusmill.json beside it."""
 
     source: str
@@ -35,7 +35,7 @@ class Setting(NamedTuple):
     added_bytes: int | None  # a space in front; None: the ids do not say what is lost
 
     @classmethod
-    def load(cls, folder: Path) -> "Setting":
+    def load(cls, folder: Path) -> "TokenizerFacts":
         return cls(**load_json(Path(folder) / SETTING_FILE))
 
 
@@ -85,7 +85,7 @@ class LightReference:
         return self.backend_tokenizer.decode(ids, skip_special_tokens=skip_special_tokens)
 
 
-def load_kept(folder: Path, setting: Setting):
+def load_kept(folder: Path, setting: TokenizerFacts):
     """The reference tokenizer of the run, as light as it comes."""
     return LightReference(folder) if setting.light else load_reference(str(folder))
 
@@ -180,7 +180,7 @@ def first_difference(reference, encode: Encoder, texts: list[str]) -> str | None
     return None
 
 
-def encoder_of(folder: Path, setting: Setting) -> Encoder:
+def encoder_of(folder: Path, setting: TokenizerFacts) -> Encoder:
     if setting.engine == "gigatoken":
         return gigatoken_encoder((Path(folder) / PLAIN_FILE).read_text("utf-8"))
     return reference_encoder(load_kept(folder, setting))

@@ -12,7 +12,7 @@ from corpusmill.shuffle.shards import read_shard
 from corpusmill.storage.files import file_sha256, load_json
 from corpusmill.tokens.token_shards import TokenFiles, TokenShard
 from corpusmill.tokens.tokenizers import (
-    Setting,
+    TokenizerFacts,
     as_it_may_come_back,
     decoded,
     gives_back,
@@ -33,7 +33,7 @@ def sampled_rows(documents: int) -> list[int]:
     return sorted({int(row) for row in np.linspace(0, documents - 1, count)}) if count else []
 
 
-def file_faults(files: TokenFiles, facts: dict, setting: Setting) -> Iterator[str]:
+def file_faults(files: TokenFiles, facts: dict, setting: TokenizerFacts) -> Iterator[str]:
     """Whether the files are what was written. If not, no look into them is safe."""
     size = files.bin.stat().st_size
     if (facts["dtype"], facts["vocabulary"]) != (setting.dtype, setting.vocabulary):
@@ -76,7 +76,7 @@ def placement_faults(placements: Path, files: TokenFiles) -> Iterator[str]:
         yield f"{placements}: {dict(sources)} documents, {files.facts} has others"
 
 
-def token_faults(shard: TokenShard, setting: Setting) -> Iterator[str]:
+def token_faults(shard: TokenShard, setting: TokenizerFacts) -> Iterator[str]:
     """What is wrong with the ids of a shard, whole."""
     tokens, documents = shard.tokens, shard.facts["documents"]
     highest, ends = -1, 0
@@ -93,7 +93,7 @@ def token_faults(shard: TokenShard, setting: Setting) -> Iterator[str]:
         yield "a document of the index does not end with the end-of-text token"
 
 
-def alignment_faults(bin: Path, setting: Setting, tokens: int) -> Iterator[str]:
+def alignment_faults(bin: Path, setting: TokenizerFacts, tokens: int) -> Iterator[str]:
     """Whether windows read as a trainer does are inputs and labels shifted by one."""
     dtype = np.dtype(setting.dtype).newbyteorder("<")
     block = min(WINDOW_TOKENS, tokens - 1)
@@ -139,7 +139,7 @@ def pieces_come_back(reference, ids: list[int], text: str, lossy: set[int], cut:
     return any(stand_in_order(pieces, form) for form in as_it_may_come_back(reference, text))
 
 
-def comes_back(reference, ids: np.ndarray, text: str, setting: Setting) -> bool:
+def comes_back(reference, ids: np.ndarray, text: str, setting: TokenizerFacts) -> bool:
     """Whether ids decode to their text, as far as that can be expected of the tokenizer."""
     if not setting.lossless:
         return True
@@ -152,7 +152,7 @@ def comes_back(reference, ids: np.ndarray, text: str, setting: Setting) -> bool:
 
 
 def sample_faults(
-    shard: TokenShard, text: Path, reference, setting: Setting, progress
+    shard: TokenShard, text: Path, reference, setting: TokenizerFacts, progress
 ) -> Iterator[str]:
     """Whether sampled documents are their texts; and whether the shards have as many."""
     rows = set(sampled_rows(shard.facts["documents"]))
@@ -191,7 +191,7 @@ def shard_faults(
     text_facts: Path,
     files: TokenFiles,
     reference,
-    setting: Setting,
+    setting: TokenizerFacts,
     progress,
 ) -> tuple[list[str], str]:
     """All that is wrong with a shard, and its eye test (none if the files themselves are bad)."""
