@@ -39,7 +39,7 @@ def pair(
     )
     least, _ = certain_matches(similarity.permutations, similarity.threshold)
     found = [np.empty(0, EDGE)]
-    slices = bucket_slices(bucket, buckets.count, banding.bands + 1)
+    slices = bucket_slices(bucket, buckets.jobs, banding.bands + 1)
 
     def edges_of(share: Slice) -> Iterator[np.ndarray]:
         """In pieces of so many keys as a job holds."""

@@ -20,7 +20,7 @@ def repeat(listing: Path, span_bucket: int, buckets: Buckets, repeats: Path, cou
         for number, part in enumerate(load_json(listing)["parts"])
     ]
     found = [np.zeros((4, 0), np.uint64)]
-    (share,) = bucket_slices(span_bucket, buckets.count, 1)
+    (share,) = bucket_slices(span_bucket, buckets.jobs, 1)
     spans = sum(part.within(share).stop - part.within(share).start for part in parts)
     with phase("comparing", spans, "spans") as progress:
         for piece in bounded_slices(parts, share, buckets.entries):

@@ -52,7 +52,7 @@ def test_layout__every_shard_stands_in_the_order_of_the_splits():
 
 def test_layout__buckets_hold_so_many_keys_of_the_expected_documents():
     found = layout()
-    assert found.buckets("bucket") == {"count": found.counts["bucket"], "entries": 1 << 24}
+    assert found.buckets("bucket") == {"jobs": found.counts["bucket"], "entries": 1 << 24}
     keys = 3 * 10**9 // 2000 * (found.bands + 1)
     assert (found.counts["bucket"] - 1) << 24 < keys <= found.counts["bucket"] << 24
 

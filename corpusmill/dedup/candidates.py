@@ -3,7 +3,7 @@
 import mmap
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -39,17 +39,18 @@ class Corpus(NamedTuple):
     verdicts: list[Path]
 
 
-def looked_up(files: list[Path], ids: np.ndarray, columns=slice(None)) -> np.ndarray:
+def looked_up(files: list[Path], ids: np.ndarray, columns: Any = slice(None)) -> np.ndarray:
     """The rows of some documents, from the arrays (documents, ...) of their parts."""
-    found = None
+    found: np.ndarray | None = None
     for part, places, rows in by_part(ids):
         array = load_array(files[part])
         if rows.size * FAR_APART < len(array):
-            array.base.madvise(mmap.MADV_RANDOM)
+            array.base.madvise(mmap.MADV_RANDOM)  # type: ignore[union-attr]
         array = array[:, columns]
         if found is None:
             found = np.empty((ids.size, *array.shape[1:]), array.dtype)
         found[places] = array[rows]
+    assert found is not None, "no ids"
     return found
 
 
@@ -84,7 +85,9 @@ def same_key_edges(parts: list[Bands], share: Slice) -> np.ndarray:
     return star_edges(heads_of_groups(keys), ids, SAME_KEY)
 
 
-def _by_digest(keys: np.ndarray, ids: np.ndarray, digests: list[Path]):
+def _by_digest(
+    keys: np.ndarray, ids: np.ndarray, digests: list[Path]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(keys, ids, first) of those with a partner: sorted by key, digest, id; `first`: the first
     of those with equal key and digest."""
     several = of_several(heads_of_groups(keys))

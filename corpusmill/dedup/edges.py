@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from corpusmill.storage.arrays import load_array
+from corpusmill.storage.progress import Progress
 
 EDGE = np.dtype([("a", "<u8"), ("b", "<u8"), ("matches", "<u2")])
 """Document ids, a < b, and how many values of their sketches are equal, or one of these two:"""
@@ -77,7 +78,9 @@ def undecided(edges: np.ndarray, enough: int) -> np.ndarray:
     return edges["matches"] < enough
 
 
-def edge_blocks(files: Iterable[Path], progress, rows: int = 1 << 21) -> Iterator[np.ndarray]:
+def edge_blocks(
+    files: Iterable[Path], progress: Progress, rows: int = 1 << 21
+) -> Iterator[np.ndarray]:
     """The edges of all files, a bounded block at a time."""
     for file in files:
         edges = load_array(file)

@@ -5,8 +5,9 @@ index says where each begins. The pairs lie beside it, ordered by bin.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -29,7 +30,7 @@ PREFERENCE = pa.field("preference", pa.large_binary())
 
 
 def write_extract(
-    file, text: Path, ids: np.ndarray, order: Order, labels: np.ndarray, bins: int,
+    file: IO[bytes], text: Path, ids: np.ndarray, order: Order, labels: np.ndarray, bins: int,
     advance: Callable[[int], None],
 ) -> np.ndarray:  # fmt: skip
     """Append the streams of one part; where each begins, uint64 (bins + 1,).
@@ -69,7 +70,8 @@ def write_extract(
     )  # fmt: skip
 
 
-class ExtractFiles(NamedTuple):
+@dataclass(frozen=True)
+class ExtractFiles:
     """What `extract` makes of a block of parts."""
 
     data: Path
@@ -90,7 +92,8 @@ class Extract(NamedTuple):
 
 def read_extract(blocks: list[dict], bin: int) -> Extract:
     """blocks: the files of every block of parts, as `extract` lists them."""
-    tables, edges = [], [np.empty(0, EDGE)]
+    tables: list[pa.Table] = []
+    edges = [np.empty(0, EDGE)]
     for block in blocks:
         for offsets in load_array(block["index"]):
             tables.extend(read_stream(Path(block["data"]), offsets, bin))

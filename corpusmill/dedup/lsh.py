@@ -39,13 +39,15 @@ class Banding(NamedTuple):
     rows: int
 
 
-def sorted_bands(signatures: np.ndarray, rows: np.ndarray, bands: int, width: int, path: Path):
+def sorted_bands(
+    signatures: np.ndarray, rows: np.ndarray, bands: int, width: int, path: Path
+) -> None:
     """Write the band keys of the given rows as a file of `Bands`."""
     unsorted = (band_keys(signatures, rows, band * width, width) for band in range(bands))
     save_bands(path, unsorted, bands, rows)
 
 
-def sorted_digests(digests: np.ndarray, rows: np.ndarray, path: Path):
+def sorted_digests(digests: np.ndarray, rows: np.ndarray, path: Path) -> None:
     """Write the first words of the given rows' digests as a file of `Bands`, of a single band."""
     save_bands(path, [digest_words(digests[rows])], 1, rows)
 
@@ -93,7 +95,8 @@ class Bands(NamedTuple):
                     raise ValueError(f"{path}: not a band file. Remove it and run again.")
                 places.append(file.tell())
                 file.seek(math.prod(shape) * dtype.itemsize, 1)
-        return cls(part, path, shape, *places)
+        bands, entries = shape
+        return cls(part, path, (bands, entries), *places)
 
     def _mapped(self, dtype: type, place: int) -> np.ndarray:
         if 0 in self.shape:

@@ -52,7 +52,9 @@ def _integer_key(digits: str) -> bytes:
 
 def _number_key(number: bytes) -> bytes:
     """Of a JSON number as it is written: its sign, then 0.ddd * 10**n by n and the digits."""
-    sign, whole, fraction, exponent = _number.fullmatch(number).groups()
+    parts = _number.fullmatch(number)
+    assert parts, number
+    sign, whole, fraction, exponent = parts.groups()
     written = whole + (fraction or b"")
     digits = written.lstrip(b"0")
     if not digits:

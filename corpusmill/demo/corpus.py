@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from pydoc_data.topics import topics as reference_topics
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 import pyarrow as pa
@@ -69,7 +69,7 @@ def make_demo(directory: Path, progress: Callable[[str], None] | None = None) ->
     tell = progress or (lambda message: None)
     directory.mkdir(parents=True, exist_ok=True)
     tell("reading the standard library")
-    sources = {
+    sources: dict[str, list[Any]] = {
         "code.jsonl.zst": (code := code_records(Path(sysconfig.get_paths()["stdlib"]))),
         "docstrings.jsonl.gz": docstring_records(code),
         "topics.parquet": topic_records(),
@@ -144,7 +144,7 @@ def docstring_records(code: list[dict]) -> list[dict]:
     return records
 
 
-def docstrings(node: ast.AST, name: str) -> Iterator[tuple[str, str, bool]]:
+def docstrings(node: Any, name: str) -> Iterator[tuple[str, str, bool]]:
     """Yield (qualified name, docstring, is it a function's) of `node` and what it defines."""
     is_function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     doc = ast.get_docstring(node)
@@ -166,10 +166,10 @@ def topic_records() -> list[dict]:
 def passage_records() -> list[dict | bytes]:
     """Passages in NFC or NFD, edge cases, and the malformed records spread among them."""
     rng = random.Random(f"{SEED} passages")
-    records = []
+    records: list[dict | bytes] = []
     for i, (language, passage) in enumerate(PASSAGES.items()):
         form = "NFD" if i % 3 == 2 else "NFC"
-        text = unicodedata.normalize(form, passage)
+        text = unicodedata.normalize(form, passage)  # type: ignore[arg-type]
         records.append({"text": text, "language": language, "form": form, "case": "passage"})
     for literal in TOKEN_LITERALS:
         for where in (0, 40, 80):  # words before the literal: at the start, inside, at the end
@@ -188,7 +188,7 @@ class Place(NamedTuple):
     """Where a record is; `index` counts from 0, in planted.jsonl.zst before the shuffle."""
 
     file: str
-    index: int
+    index: int  # type: ignore[assignment]
 
 
 @dataclass
@@ -198,7 +198,7 @@ class Planted:
     records: list[dict] = field(default_factory=list)
     cases: list[tuple[str, Place, Place, float]] = field(default_factory=list)
 
-    def add(self, text: str, **fields) -> Place:
+    def add(self, text: str, **fields: Any) -> Place:
         self.records.append({"text": text, **fields})
         return Place("planted.jsonl.zst", len(self.records) - 1)
 
@@ -240,7 +240,7 @@ def plant_copies(planted: Planted, sources: dict[str, list]) -> None:
         record = sources["passages.jsonl"][index]
         if record["case"] == "passage":
             other_form = {"NFC": "NFD", "NFD": "NFC"}[record["form"]]
-            text = unicodedata.normalize(other_form, record["text"])
+            text = unicodedata.normalize(other_form, record["text"])  # type: ignore[arg-type]
             copy = planted.add(text, language=record["language"], case="exact")
             planted.cases.append(("exact", Place("passages.jsonl", index), copy, 1.0))
 
@@ -297,11 +297,12 @@ def plant_evaluation(planted: Planted, topics: list[dict], passages: list) -> li
     leaked = [(place, planted.records[place.index]) for place in lone[:N_EVALUATION_PLANTED]]
     leaked += [(Place("topics.parquet", i), topics[i]) for i in usable_indices(topics)[::8]]
     leaked += [(Place("passages.jsonl", i), passages[i]) for i in usable_indices(passages)[::3]]
-    evaluation = []
+    evaluation: list[dict[str, str]] = []
     for place, record in leaked:
         form = "NFD" if len(evaluation) % 2 else "NFC"
         planted.cases.append(("evaluation", Place("evaluation.jsonl", len(evaluation)), place, 1.0))
-        evaluation.append({"text": unicodedata.normalize(form, record["text"])})
+        text = unicodedata.normalize(form, record["text"])  # type: ignore[arg-type]
+        evaluation.append({"text": text})
     evaluation += [{"text": invented_text(rng, "en")} for _ in range(N_EVALUATION_FRESH)]
     return evaluation
 

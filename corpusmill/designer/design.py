@@ -4,7 +4,7 @@ Similarity is Jaccard's of two sets of shingles. Sketches estimate it: of `permu
 pair with similarity s has a binomial number equal, s of them on average.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,7 +20,7 @@ class BandSetting(NamedTuple):
     rows: int
 
 
-def s_curve(similarity, setting: BandSetting):
+def s_curve(similarity: Any, setting: BandSetting) -> Any:
     """The probability that a pair of this Jaccard similarity shares a band."""
     return 1 - (1 - similarity**setting.rows) ** setting.bands
 
@@ -51,7 +51,7 @@ def band_probability(permutations: int, setting: BandSetting) -> np.ndarray:
     """
     factorials = np.cumsum(np.log(np.maximum(np.arange(permutations + 1), 1)))  # logarithms
 
-    def choose(n, k):
+    def choose(n: Any, k: Any) -> Any:
         return factorials[n] - factorials[k] - factorials[n - k]
 
     bands, rows = setting

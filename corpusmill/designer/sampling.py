@@ -11,6 +11,7 @@ from corpusmill.dedup.minhash import MinHasher
 from corpusmill.dedup.sketches import have_shingles
 from corpusmill.documents.ids import ROW_BITS, keyed_hash
 from corpusmill.kernels.clean import count_cleaned
+from corpusmill.storage.progress import Progress
 from corpusmill.text.columns import TextColumn, string_array
 from corpusmill.text.normalization import nfc
 from corpusmill.text.parts import BATCH_BYTES
@@ -46,7 +47,7 @@ class Reservoir:
     def __init__(self, hasher: MinHasher, min_chars: int, most: int) -> None:
         self._hasher, self._min_chars, self._most = hasher, min_chars, most
         self._bound = 1 << 64
-        self._kept = (
+        self._kept: tuple[np.ndarray, ...] = (
             np.zeros(0, np.uint64),
             np.zeros((0, hasher.permutations), np.uint32),
             np.zeros(0, bool),
@@ -80,7 +81,7 @@ class Reservoir:
         batch = (
             np.array(self._keys, np.uint64), signatures, chars < self._min_chars, column.sizes()
         )  # fmt: skip
-        both = [np.concatenate(halves) for halves in zip(self._kept, batch, strict=True)]
+        both = [np.concatenate(list(halves)) for halves in zip(self._kept, batch, strict=True)]
         least = np.argsort(both[0])[: self._most]
         self._kept = tuple(values[least] for values in both)
         if least.size == self._most:
@@ -91,7 +92,8 @@ class Reservoir:
         if self._keys:
             self._sketch_batch()
         per_byte = self._seconds / max(self._sketched_bytes, 1)
-        return Sample(*self._kept[1:], documents, malformed, per_byte)
+        _, signatures, too_short, sizes = self._kept
+        return Sample(signatures, too_short, sizes, documents, malformed, per_byte)
 
 
 def _keys_of_file(number: int, seed: int) -> Iterator[int]:
@@ -108,7 +110,7 @@ def sample_documents(
     min_chars: int,
     most: int,
     seed: int,
-    progress,
+    progress: Progress,
 ) -> Sample:
     """Up to `most` documents of the files: those with the least keyed hash of file and line.
 

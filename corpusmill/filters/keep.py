@@ -1,7 +1,9 @@
 """A rule of thumb as a filter: a function of a text and its record in a file of the user's."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
+
+import numpy as np
 
 from corpusmill.filters.declaration import Filter, Value
 from corpusmill.filters.documents import Documents
@@ -38,7 +40,7 @@ def keep_filter(
                 reasons.append(None if said is True else said or DROPPED)
             return {"reason": reasons}
 
-        def drops(self, values):
+        def drops(self, values: Mapping[str, np.ndarray]) -> np.ndarray:
             return values["reason"] != None  # noqa: E711, element by element
 
     Keep.__doc__ = keep.__doc__ or f"What keep of {file} does not keep."

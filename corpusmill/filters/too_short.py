@@ -11,6 +11,7 @@ class TooShort(Filter):
     settings = {
         "min_chars": count(200, "Fewest characters a cleaned text may have.", most=1_000_000)
     }
+    min_chars: int
     values = {"chars": Value("uint32", "characters of the cleaned text, counted to 1,000,000")}
 
     def measure(self, texts):

@@ -51,10 +51,10 @@ def code_digest(root: Path, script: Path, *plugins: Path) -> str:
         open_modules.extend(sorted(imported))
     while open_modules:
         module = open_modules.pop()
-        file = file_of(root, module)
-        if module in seen or file is None:
+        found = file_of(root, module)
+        if module in seen or found is None:
             continue
-        seen[module], imported = _parsed(file)
+        seen[module], imported = _parsed(found)
         open_modules.extend(sorted(imported))
     digest = hashlib.sha256()
     for module in sorted(seen):

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import yaml
@@ -22,7 +23,7 @@ _Validator = jsonschema.validators.extend(
 )
 
 
-def _place(path) -> str:
+def _place(path: Any) -> str:
     """`sources[0].weight` for the path of a schema error."""
     text = ""
     for step in path:
@@ -118,8 +119,8 @@ def filter_faults(entries: list[dict]) -> Iterator[str]:
                 for name, setting in cls.settings.items()
             },
         }
-        for error in _Validator(schema).iter_errors(given):
-            yield _in_words(error, place)
+        for fault in _Validator(schema).iter_errors(given):
+            yield _in_words(fault, place)
 
 
 def refuse_config_without_sources(config_files: list[Path], given: dict) -> None:

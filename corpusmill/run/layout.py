@@ -41,7 +41,7 @@ Amounts = tuple[float, float, float]
 def quickly_called(function: Callable) -> Callable:
     """The same function with its signature at hand: Snakemake looks at it for every call, which
     otherwise is a tenth of a dry run of 40,000 jobs."""
-    function.__signature__ = inspect.signature(function)
+    function.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
     return function
 
 
@@ -149,14 +149,14 @@ class Layout:
     def files_of_block(self, pattern: str) -> Callable[[Any], list[str]]:
         """A function of the wildcard `block`: one file per part of the block, in part order."""
 
-        def files(wildcards) -> list[str]:
+        def files(wildcards: Any) -> list[str]:
             first = self.first_of_block(wildcards)
             parts = self.parts[first : first + self.block_parts]
             return [pattern.format(part=part.name) for part in parts]
 
         return files
 
-    def first_of_block(self, wildcards) -> int:
+    def first_of_block(self, wildcards: Any) -> int:
         return int(wildcards.block) * self.block_parts
 
     def numbered(self, pattern: str) -> Iterator[tuple[str, int | None]]:
@@ -178,21 +178,21 @@ class Layout:
 
     # Input files.
 
-    def part_of(self, wildcards) -> Part:
+    def part_of(self, wildcards: Any) -> Part:
         return self.parts[int(wildcards.part)]
 
     # Functions of the wildcards, though some need none: in a literal a brace in a file name would
     # be taken for one.
-    def files_of_part(self, wildcards) -> list[str]:
+    def files_of_part(self, wildcards: Any) -> list[str]:
         return [file.path for file in self.part_of(wildcards).files]
 
-    def states_of_part(self, wildcards) -> list[dict]:
+    def states_of_part(self, wildcards: Any) -> list[dict]:
         return self._states(self.part_of(wildcards).files)
 
-    def held_out_files(self, wildcards) -> list[str]:
+    def held_out_files(self, wildcards: Any) -> list[str]:
         return [file.path for file in self.held_out]
 
-    def held_out_states(self, wildcards) -> list[dict]:
+    def held_out_states(self, wildcards: Any) -> list[dict]:
         return self._states(self.held_out)
 
     def _states(self, files: list[InputFile]) -> list[dict]:
@@ -208,7 +208,7 @@ class Layout:
             for file in files
         ]
 
-    def plan_lines(self, wildcards) -> list[str]:
+    def plan_lines(self, wildcards: Any) -> list[str]:
         return plan_lines(self.parts, self._config["input"]["part_bytes"])
 
     # Filters.
@@ -250,7 +250,7 @@ class Layout:
 
     # Settings that are put together from several places of the configuration.
 
-    def of_sources(self, key: str, default) -> dict[str, Any]:
+    def of_sources(self, key: str, default: Any) -> dict[str, Any]:
         """What the config says under a key of each source; the default where it says nothing."""
         return {name: source.get(key, default) for name, source in self._sources.items()}
 
@@ -303,14 +303,14 @@ class Layout:
 
     def buckets(self, name: str) -> dict:
         """How the keys of all parts are shared among the jobs of a wildcard."""
-        return {"count": self.counts[name], "entries": self.bucket_entries}
+        return {"jobs": self.counts[name], "entries": self.bucket_entries}
 
     # Memory: mem_mb as a function of wildcards and attempt.
 
     def memory(self, amounts: Callable[[Any], Amounts]) -> Callable:
         """Half as much again with every attempt."""
 
-        def mem_mb(wildcards, attempt):
+        def mem_mb(wildcards: Any, attempt: int) -> int:
             base, per_megabyte, data_bytes = amounts(wildcards)
             return int((base + per_megabyte * data_bytes / 1e6) * 1.5 ** (attempt - 1))
 

@@ -82,9 +82,9 @@ def list_inputs(
             if path in generated:
                 inputs.append(InputFile(name, path, generated[path]))
             else:
-                found = os.stat(path)
-                text_bytes = int(found.st_size * known[format_of(path, known)])
-                inputs.append(InputFile(name, path, text_bytes, found.st_size, found.st_mtime_ns))
+                state = os.stat(path)
+                text_bytes = int(state.st_size * known[format_of(path, known)])
+                inputs.append(InputFile(name, path, text_bytes, state.st_size, state.st_mtime_ns))
     return inputs
 
 

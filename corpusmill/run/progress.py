@@ -4,6 +4,7 @@ import contextlib
 import threading
 import time
 from collections.abc import Iterator
+from typing import Any
 
 SAY_EVERY_SECONDS = 1.9
 
@@ -55,7 +56,7 @@ def phase(name: str, total: int = 0, unit: str = "MB") -> Iterator[Phase]:
 class Heartbeat(threading.Thread):
     """Says the current phase until stopped: a job that works never looks hung."""
 
-    def __init__(self, say) -> None:
+    def __init__(self, say: Any) -> None:
         super().__init__(daemon=True)
         self._say = say
         self._over = threading.Event()

@@ -1,8 +1,8 @@
 """Survivors of one part, grouped by the shard they go to: sliced streams, and their index."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -23,7 +23,8 @@ SCHEMA = pa.schema(
 )
 
 
-class ScatterFiles(NamedTuple):
+@dataclass(frozen=True)
+class ScatterFiles:
     """What `scatter` makes of a part."""
 
     data: Path

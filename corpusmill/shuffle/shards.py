@@ -15,6 +15,7 @@ import pyarrow.json as pj
 import zstandard
 
 from corpusmill.storage.files import DigestingFile, file_sha256
+from corpusmill.storage.progress import Progress
 from corpusmill.storage.streams import read_blocks, read_lines
 from corpusmill.text.columns import TextColumn, TextRows
 from corpusmill.text.json_records import joined_members
@@ -110,10 +111,11 @@ def _records(rows: pa.Table, order: np.ndarray) -> Iterator[tuple[str, bytes, in
     )
 
 
-def _write_jsonl(path: Path, records: Iterator[tuple], progress) -> Written:
+def _write_jsonl(path: Path, records: Iterator[tuple], progress: Progress) -> Written:
     with open(path, "wb") as raw:
         file = DigestingFile(raw)
-        with zstandard.ZstdCompressor(level=ZSTD_LEVEL).stream_writer(file, closefd=False) as zstd:
+        packing = zstandard.ZstdCompressor(level=ZSTD_LEVEL)
+        with packing.stream_writer(file, closefd=False) as zstd:  # type: ignore[arg-type]
             lines: list[bytes] = []
             held = 0
             for record in records:
@@ -128,7 +130,7 @@ def _write_jsonl(path: Path, records: Iterator[tuple], progress) -> Written:
         return Written(file.bytes, file.sha256)
 
 
-def _write_parquet(path: Path, records: Iterator[tuple], progress) -> Written:
+def _write_parquet(path: Path, records: Iterator[tuple], progress: Progress) -> Written:
     import pyarrow.parquet as pq  # 0.03 s that jobs of the other format do without
 
     with pq.ParquetWriter(path, PARQUET_SCHEMA, compression="zstd") as writer:
@@ -145,18 +147,20 @@ def _write_parquet(path: Path, records: Iterator[tuple], progress) -> Written:
     return Written(path.stat().st_size, file_sha256(path))
 
 
-def write_shard(path: Path, format: str, rows: pa.Table, order: np.ndarray, progress) -> Written:
+def write_shard(
+    path: Path, format: str, rows: pa.Table, order: np.ndarray, progress: Progress
+) -> Written:
     """Write the rows of a shard (scattering.SCHEMA), in the given order, to `path`."""
     write = {"jsonl.zst": _write_jsonl, "parquet": _write_parquet}[format]
     return write(path, _records(rows, order), progress)
 
 
-def _read_jsonl(path: Path, progress, rows: Container[int]) -> Iterator[Document | None]:
+def _read_jsonl(path: Path, progress: Progress, rows: Container[int]) -> Iterator[Document | None]:
     for row, line in enumerate(read_lines(str(path), progress)):
         yield _document.decode(line) if row in rows else None
 
 
-def _parquet_batches(path: Path, progress) -> Iterator[pa.RecordBatch]:
+def _parquet_batches(path: Path, progress: Progress) -> Iterator[pa.RecordBatch]:
     import pyarrow.parquet as pq
 
     file = pq.ParquetFile(path)
@@ -166,7 +170,9 @@ def _parquet_batches(path: Path, progress) -> Iterator[pa.RecordBatch]:
         progress.advance(int(batch.num_rows * bytes_per_row))
 
 
-def _read_parquet(path: Path, progress, rows: Container[int]) -> Iterator[Document | None]:
+def _read_parquet(
+    path: Path, progress: Progress, rows: Container[int]
+) -> Iterator[Document | None]:
     first = 0
     for batch in _parquet_batches(path, progress):
         columns = (column.to_pylist() for column in batch.columns)
@@ -178,7 +184,9 @@ def _read_parquet(path: Path, progress, rows: Container[int]) -> Iterator[Docume
 EVERY_ROW = range(1 << 62)
 
 
-def read_shard(path: Path, progress, rows: Container[int] = EVERY_ROW) -> Iterator[Document | None]:
+def read_shard(
+    path: Path, progress: Progress, rows: Container[int] = EVERY_ROW
+) -> Iterator[Document | None]:
     """The documents of a text shard, in order; None for those that are not in `rows`."""
     path = Path(path)
     return (_read_parquet if path.suffix == ".parquet" else _read_jsonl)(path, progress, rows)
@@ -227,7 +235,7 @@ def _columns(lines: bytes) -> pa.Table:
     return pa.table(columns, COLUMNS)
 
 
-def read_columns(path: Path, progress) -> Iterator[pa.Table]:
+def read_columns(path: Path, progress: Progress) -> Iterator[pa.Table]:
     """The documents of a text shard, in order, as tables of COLUMNS of about BATCH_BYTES."""
     path = Path(path)
     if path.suffix == ".parquet":

@@ -25,7 +25,7 @@ def array_writer(path: Path, shape: tuple[int, ...], dtype: np.dtype) -> Iterato
         def append(block: np.ndarray) -> None:
             nonlocal rows
             rows += len(block)
-            file.write(np.ascontiguousarray(block, dtype))
+            file.write(np.ascontiguousarray(block, dtype).data)
 
         yield append
         assert rows == shape[0], (path, rows, shape)

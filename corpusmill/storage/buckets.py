@@ -15,7 +15,7 @@ class Slice(NamedTuple):
 class Buckets(NamedTuple):
     """How the keys of all parts are shared: among so many jobs, each holding at once so many."""
 
-    count: int
+    jobs: int
     entries: int
 
 

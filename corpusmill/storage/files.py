@@ -8,7 +8,7 @@ import os
 import secrets
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 READ_BYTES = 1 << 20
 
@@ -53,12 +53,12 @@ def file_sha256(path: Path) -> str:
 class DigestingFile:
     """A binary file being written that knows its size and SHA-256 when it is done."""
 
-    def __init__(self, file) -> None:
+    def __init__(self, file: IO[bytes]) -> None:
         self._file = file
         self._sha256 = hashlib.sha256()
         self.bytes = 0
 
-    def write(self, block) -> int:
+    def write(self, block: Any) -> int:
         size = memoryview(block).nbytes
         self._file.write(block)
         self._sha256.update(block)

@@ -5,6 +5,7 @@ Whoever writes such a file keeps beside it where each stream begins.
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 import pyarrow as pa
@@ -26,7 +27,7 @@ def blocks_of(sizes: np.ndarray, start: int, stop: int) -> Iterator[slice]:
 
 
 def write_streams(
-    file,
+    file: IO[bytes],
     schema: pa.Schema,
     rows_of: Callable[[slice], pa.Table],
     sizes: np.ndarray,

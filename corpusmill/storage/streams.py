@@ -4,15 +4,17 @@ import functools
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 import zstandard
+
+from corpusmill.storage.progress import Progress
 
 BLOCK_BYTES = 1 << 18
 MAX_WINDOW = 1 << 31  # what `zstd --long=31` writes, as large public dumps do
 
 
-def _stored_blocks(file, progress) -> Iterator[bytes]:
+def _stored_blocks(file: IO[bytes], progress: Progress) -> Iterator[bytes]:
     while block := file.read(BLOCK_BYTES):
         yield block
         progress.advance(len(block))
@@ -102,13 +104,13 @@ def _lines(blocks: Iterator[bytes]) -> Iterator[bytes]:
         yield last
 
 
-def read_blocks(path: str, progress) -> Iterator[bytes]:
+def read_blocks(path: str, progress: Progress) -> Iterator[bytes]:
     """The content of a file, unpacked if it ends in .zst or .gz, every byte of it accounted for."""
     unpacked = _PACKED.get(Path(path).suffix, _plain_blocks)
     with open(path, "rb") as file:
         yield from unpacked(path, _stored_blocks(file, progress))
 
 
-def read_lines(path: str, progress) -> Iterator[bytes]:
+def read_lines(path: str, progress: Progress) -> Iterator[bytes]:
     """The lines of such a file."""
     return _lines(read_blocks(path, progress))

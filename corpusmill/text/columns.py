@@ -1,6 +1,6 @@
 """Text columns: many texts as two buffers, their bytes and where each begins, nothing copied."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -38,7 +38,7 @@ class TextRows:
     def __init__(self, column: pa.ChunkedArray) -> None:
         empty = pa.array([], column.type)
         pieces = [TextColumn.of(chunk) for chunk in (empty, *column.chunks)]
-        self._data = [memoryview(piece.data) for piece in pieces]
+        self._data = [memoryview(piece.data.data) for piece in pieces]
         self._piece = np.repeat(np.arange(len(pieces)), [piece.sizes().size for piece in pieces])
         self._start = np.concatenate([piece.offsets[:-1] for piece in pieces])
         self.sizes = np.concatenate([piece.sizes() for piece in pieces])
@@ -54,7 +54,7 @@ class TextRows:
             yield self._data[piece][begin:end]
 
 
-def string_array(texts: list[bytes | memoryview]) -> pa.LargeStringArray:
+def string_array(texts: Sequence[bytes | memoryview]) -> pa.LargeStringArray:
     """UTF-8 byte strings as one Arrow column."""
     offsets = np.zeros(len(texts) + 1, np.int64)
     np.cumsum([len(text) for text in texts], out=offsets[1:])

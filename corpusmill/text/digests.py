@@ -22,7 +22,7 @@ def digest_words(digests: np.ndarray, word: int = 0) -> np.ndarray:
 
 def digests_of(texts: TextColumn) -> np.ndarray:
     """uint8 (documents, 32): the SHA-256 of each text's UTF-8 bytes."""
-    data = memoryview(texts.data)
+    data = memoryview(texts.data.data)
     bounds = texts.offsets.tolist()
     found = b"".join(
         hashlib.sha256(data[start:stop]).digest() for start, stop in itertools.pairwise(bounds)

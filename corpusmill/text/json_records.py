@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from corpusmill.storage.progress import Progress
 from corpusmill.storage.streams import read_lines
 from corpusmill.text.records import Malformed, Record
 
@@ -36,7 +37,7 @@ IN_JSON = {
 }  # fmt: skip
 
 
-def _refuse_constant(name: str):
+def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is not a JSON value")
 
 
@@ -192,7 +193,7 @@ def _lone_surrogates_kept(line: bytes, text_field: str) -> tuple[str, bytes] | N
 
 
 def json_records(
-    path: str, text_field: str, keep_surrogates: bool, progress
+    path: str, text_field: str, keep_surrogates: bool, progress: Progress
 ) -> Iterator[Record | Malformed]:
     offset = 0
     for number, line in enumerate(read_lines(path, progress), 1):

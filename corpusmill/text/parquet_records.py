@@ -9,6 +9,7 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from corpusmill.storage.progress import Progress
 from corpusmill.text.parquet_values import Column, doubled_field, is_text
 from corpusmill.text.records import Malformed, Record
 
@@ -55,7 +56,7 @@ def _named_if_damaged(path: str) -> Iterator[None]:
         raise ValueError(f"{path}: damaged Parquet file ({error}). Fetch it again.") from error
 
 
-def parquet_records(path: str, text_field: str, progress) -> Iterator[Record | Malformed]:
+def parquet_records(path: str, text_field: str, progress: Progress) -> Iterator[Record | Malformed]:
     """Every row of the file; a text column of another type than text has none that is a record."""
     with _named_if_damaged(path):
         file = _opened(path, text_field)

@@ -9,6 +9,7 @@ import logging
 import math
 from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -134,7 +135,7 @@ def _written_as(type: pa.DataType) -> str | None:
     return "base64" if any(of_kind(type) for of_kind in kinds) else None
 
 
-def _json_value(value):
+def _json_value(value: Any) -> Any:
     """The same value with decimals as numbers, digit for digit, and no float that JSON lacks."""
     if isinstance(value, float) and not math.isfinite(value):
         return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
@@ -164,7 +165,7 @@ class Column:
         self._told = False
 
     def tell_if_written_as_text(self) -> None:
-        found = {_written_as(leaf) for leaf in _leaf_types(self._type)} - {None}
+        found = set(filter(None, map(_written_as, _leaf_types(self._type))))
         if found:
             logging.info('%s: column "%s" is %s, written as %s', self._path, self.name, self._type,
                          " and ".join(sorted(found)))  # fmt: skip

@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
+from corpusmill.storage.progress import Progress
 from corpusmill.text.json_records import json_records
 from corpusmill.text.plugins import loaded, one_line, place_of
 from corpusmill.text.records import FORMATS, Malformed, Record
@@ -78,7 +79,7 @@ def format_of(path: str, known: dict[str, float] = FORMATS) -> str:
 def read_records(
     path: str,
     text_field: str,
-    progress,
+    progress: Progress,
     keep_surrogates: bool = False,
     readers: Sequence[str] = (),
 ) -> Iterator[Record | Malformed]:
@@ -100,7 +101,7 @@ def read_records(
 
 
 def _checked(
-    reader: Reader, file: str, path: str, text_field: str, progress
+    reader: Reader, file: str, path: str, text_field: str, progress: Progress
 ) -> Iterator[Record | Malformed]:
     """What a user's reader gives, if it is what it should be."""
     last = 0

@@ -71,7 +71,7 @@ def spans_of(
     heads = heads[wanted[rows[heads]]]
     # ASSUME lower-casing makes no text longer in characters than it was in bytes.
     heads = heads[units.ends[heads + width - 1] - units.starts[heads] >= min_chars]
-    data = memoryview(texts.data)
+    data = memoryview(texts.data.data)
     keys, chosen = array("Q"), array("q")
     for at in range(0, heads.size, BLOCK_SPANS):
         block = heads[at : at + BLOCK_SPANS]
@@ -163,11 +163,11 @@ def by_place(repeats: np.ndarray) -> np.ndarray:
 
 def repeats_of_part(files: Iterable[Path], part: int) -> np.ndarray:
     """uint64 (4, repeats): the repeats of one part from the tables of all buckets, by place."""
-    ends = np.uint64([part << ROW_BITS, part + 1 << ROW_BITS])
+    ends = np.array([part << ROW_BITS, part + 1 << ROW_BITS], np.uint64)
     found = [np.zeros((4, 0), np.uint64)]
     for file in files:
         table = load_array(file)
-        start, stop = np.searchsorted(table[0], ends)
+        start, stop = np.searchsorted(table[0], ends).tolist()
         found.append(np.array(table[:, start:stop]))
     return by_place(np.concatenate(found, axis=1))
 
@@ -227,7 +227,7 @@ def cut_out(
 
 def whole_digests(texts: TextColumn, rows: np.ndarray) -> np.ndarray:
     """WHOLE (rows,): the SHA-256 of the texts of the given rows."""
-    data, table = memoryview(texts.data), np.zeros(rows.size, WHOLE)
+    data, table = memoryview(texts.data.data), np.zeros(rows.size, WHOLE)
     table["row"] = rows
     for place, row in enumerate(rows.tolist()):
         text = data[texts.offsets[row] : texts.offsets[row + 1]]

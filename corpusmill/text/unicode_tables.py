@@ -49,7 +49,7 @@ def character_table() -> np.ndarray:
     """
     code = Path(__file__).read_bytes() + Path(clean.__file__).read_bytes()
     name = f"characters-{platform.python_version()}-{hashlib.sha256(code).hexdigest()[:16]}.npy"
-    kept = Path(numba.config.CACHE_DIR) / name
+    kept = Path(numba.config.CACHE_DIR) / name  # type: ignore[attr-defined]
     if not kept.exists():
         with replacing(kept, shared=True) as temporary, open(temporary, "wb") as file:
             np.save(file, built_table(), allow_pickle=False)

@@ -166,10 +166,11 @@ def id_bytes(
     definition: dict, vocabulary: int, end_of_text: int, unknown: list[int]
 ) -> IdBytes | None:
     """The bytes of each id of a tokenizer.json; None if they are not surely fixed."""
-    byte_of: dict[str, int] | None = byte_alphabet()
-    added = _byte_level_added(definition, set(byte_of))
+    alphabet = byte_alphabet()
+    added = _byte_level_added(definition, set(alphabet))
+    byte_of = alphabet if added is not None else None
     if added is None:
-        byte_of, added = None, _metaspace_added(definition)
+        added = _metaspace_added(definition)
     if added is None:
         return None
     words = definition["model"]["vocab"]

@@ -10,6 +10,7 @@ import itertools
 from collections import Counter
 from collections.abc import Container, Iterable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +18,7 @@ import pyarrow.compute as pc
 
 from corpusmill.documents.accounts import LOSS_SUMS
 from corpusmill.storage.files import load_json
+from corpusmill.text.columns import TextColumn
 from corpusmill.tokens.id_bytes import UNCERTAIN
 from corpusmill.tokens.tokenizers import (
     BYTES_FILE,
@@ -36,7 +38,7 @@ def missing(whole: str, rest: str) -> Counter[str]:
     return Counter(whole) - Counter(rest)
 
 
-def lost_characters(reference, ids: list[int], text: str, unknown: Container[int]) -> int:
+def lost_characters(reference: Any, ids: list[int], text: str, unknown: Container[int]) -> int:
     back = decoded(reference, [id for id in ids if id not in unknown])
     if back == text:
         return 0
@@ -44,7 +46,7 @@ def lost_characters(reference, ids: list[int], text: str, unknown: Container[int
     return lost and min(lost, missing(normalized(reference, text), back).total())
 
 
-def example(reference, id: int, text: str, back: str) -> dict:
+def example(reference: Any, id: int, text: str, back: str) -> dict:
     """A document that lost something, for a person: the text around it and what becomes of it."""
     whole = min(text, normalized(reference, text), key=lambda one: missing(one, back).total())
     gone = missing(whole, back)
@@ -89,7 +91,9 @@ class LossCounter:
             counts["lost_characters"][row], counts["unknown_tokens"][row] = lost, unknown
         return counts
 
-    def _rows_to_look_at(self, texts, tokens: np.ndarray, starts: np.ndarray) -> Iterable[int]:
+    def _rows_to_look_at(
+        self, texts: TextColumn, tokens: np.ndarray, starts: np.ndarray
+    ) -> Iterable[int]:
         """All rows but those whose ids alone say that nothing is lost; see id_bytes.py."""
         if self._sizes is None or not starts.size:
             return range(starts.size)

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -61,11 +61,11 @@ class TokenShardWriter:
             for name, total in zip(names, totals.tolist(), strict=True):
                 self._sums.setdefault(name, Counter())[figure] += total
 
-    def __exit__(self, *error) -> None:
+    def __exit__(self, *error: Any) -> None:
         self._raw.close()
         self._replacing.__exit__(*error)
 
-    def finish(self, **facts) -> None:
+    def finish(self, **facts: Any) -> None:
         """Write the index and, last, the description, with whatever else is known of the shard."""
         starts = np.zeros(self.documents + 1, "<u8")
         if self._lengths:

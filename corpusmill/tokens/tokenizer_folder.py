@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Container, Iterable
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -28,7 +29,7 @@ from corpusmill.tokens.tokenizers import (
 )
 
 
-def chosen_engine(reference, wanted: str, probes: list[str], definition: bytes | None) -> str:
+def chosen_engine(reference: Any, wanted: str, probes: list[str], definition: bytes | None) -> str:
     """gigatoken where it loads the tokenizer and gives the reference's ids for the probes.
 
     definition: what definition_of has of the reference.
@@ -51,7 +52,7 @@ def chosen_engine(reference, wanted: str, probes: list[str], definition: bytes |
     return "reference"
 
 
-def end_of_text_of(reference, wanted: str, vocabulary: dict[str, int]) -> tuple[str, int]:
+def end_of_text_of(reference: Any, wanted: str, vocabulary: dict[str, int]) -> tuple[str, int]:
     """The token that ends documents, and its id."""
     token = reference.eos_token if wanted == "auto" else wanted
     if token is None:
@@ -73,14 +74,16 @@ def end_of_text_of(reference, wanted: str, vocabulary: dict[str, int]) -> tuple[
     return token, id
 
 
-def unknown_ids(reference, model: dict, vocabulary: dict[str, int], end_of_text: int) -> list[int]:
+def unknown_ids(
+    reference: Any, model: dict, vocabulary: dict[str, int], end_of_text: int
+) -> list[int]:
     """Ids of the tokens that the model, and transformers, have for what is not known.
 
     model: of tokenizer.json. The end-of-text token is none of them, though GPT-2 says so.
     """
     names = {model.get("unk_token"), reference.unk_token} - {None}
     found = {model.get("unk_id"), *(vocabulary.get(str(name)) for name in names)}
-    return sorted(found - {None, end_of_text})
+    return sorted(id for id in found if id is not None and id != end_of_text)
 
 
 def normalizer_steps(definition: dict) -> list[str]:
@@ -94,7 +97,7 @@ def normalizer_steps(definition: dict) -> list[str]:
     return told
 
 
-def lossy_tokens(reference, definition: dict) -> dict[str, int]:
+def lossy_tokens(reference: Any, definition: dict) -> dict[str, int]:
     """The added tokens beside which something is lost where a word in their place does no harm."""
     words = [token for token in definition.get("added_tokens", []) if not token["special"]]
     texts = [framed("x"), *(framed(token["content"]) for token in words)]
@@ -108,7 +111,7 @@ def lossy_tokens(reference, definition: dict) -> dict[str, int]:
     return {token["content"]: token["id"] for token in losing}
 
 
-def is_lossless(reference, lossy: Container[int]) -> bool:
+def is_lossless(reference: Any, lossy: Container[int]) -> bool:
     """Whether PROBES come back, those aside that have a token from which nobody expects it."""
     return all(
         gives_back(reference, ids, probe) or any(id in lossy for id in ids)
@@ -160,7 +163,7 @@ def keep_tokenizer(
     return setting
 
 
-def hidden_loss(reference, known: IdBytes, texts: list[str], unknown: list[int]) -> str | None:
+def hidden_loss(reference: Any, known: IdBytes, texts: list[str], unknown: list[int]) -> str | None:
     """The first text that loses something though the bytes of its ids say that it does not."""
     for text, ids in zip(texts, reference_ids(reference, texts), strict=True):
         sizes = known.sizes[ids].astype(np.int64)
@@ -171,7 +174,7 @@ def hidden_loss(reference, known: IdBytes, texts: list[str], unknown: list[int])
 
 
 def keep_id_bytes(
-    folder: Path, setting: TokenizerFacts, reference, definition: dict, probes: list[str]
+    folder: Path, setting: TokenizerFacts, reference: Any, definition: dict, probes: list[str]
 ) -> int | None:
     """Write the bytes of each id, where they are fixed; the bytes that stand before a text."""
     # What transformers does beside the definition could be anything.
@@ -206,7 +209,7 @@ def forget_the_machine(config: Path) -> None:
     save_json(config, members)
 
 
-def _is_light(reference, folder: Path, probes: list[str]) -> bool:
+def _is_light(reference: Any, folder: Path, probes: list[str]) -> bool:
     """Whether LightReference does just what the reference does on the probes."""
     if not getattr(reference, "is_fast", False) or not (Path(folder) / "tokenizer.json").exists():
         return False
@@ -232,7 +235,7 @@ def train_tokenizer(folder: Path, texts: Iterable[str], vocabulary: int) -> None
         show_progress=False,
     )
     tokenizer.train_from_iterator(texts, trainer)
-    fast = PreTrainedTokenizerFast(
+    fast = PreTrainedTokenizerFast(  # type: ignore[no-untyped-call]
         tokenizer_object=tokenizer,
         eos_token="<|endoftext|>",
         clean_up_tokenization_spaces=False,

@@ -6,7 +6,7 @@ split_special_tokens=True)` of transformers: a special token's string inside a t
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -39,12 +39,12 @@ class TokenizerFacts(NamedTuple):
         return cls(**load_json(Path(folder) / SETTING_FILE))
 
 
-def load_reference(source: str):
+def load_reference(source: str) -> Any:
     """The transformers tokenizer of a local folder or hub id."""
     from transformers import AutoTokenizer
     from transformers.utils import logging as transformers_logging
 
-    transformers_logging.set_verbosity_error()  # no word about texts beyond a model's context
+    transformers_logging.set_verbosity_error()  # type: ignore[no-untyped-call] # no word about texts beyond a model's context
     try:
         return AutoTokenizer.from_pretrained(source)
     except (OSError, ValueError, ImportError) as error:
@@ -85,18 +85,18 @@ class LightReference:
         return self.backend_tokenizer.decode(ids, skip_special_tokens=skip_special_tokens)
 
 
-def load_kept(folder: Path, setting: TokenizerFacts):
+def load_kept(folder: Path, setting: TokenizerFacts) -> Any:
     """The reference tokenizer of the run, as light as it comes."""
     return LightReference(folder) if setting.light else load_reference(str(folder))
 
 
-def reference_ids(reference, texts: list[str]) -> list[list[int]]:
+def reference_ids(reference: Any, texts: list[str]) -> list[list[int]]:
     if not texts:
         return []
     return reference(texts, add_special_tokens=False, split_special_tokens=True)["input_ids"]
 
 
-def definition_of(reference) -> bytes | None:
+def definition_of(reference: Any) -> bytes | None:
     """Its tokenizer.json, if it has one."""
     if not getattr(reference, "is_fast", False):
         return None
@@ -116,18 +116,18 @@ def plain_definition(definition: bytes | None) -> str:
     return msgspec.json.encode(members).decode("utf-8")
 
 
-def normalized(reference, text: str) -> str:
+def normalized(reference: Any, text: str) -> str:
     """A text as the tokenizer itself normalises it before it splits it."""
     if not getattr(reference, "is_fast", False) or not reference.backend_tokenizer.normalizer:
         return text
     return reference.backend_tokenizer.normalizer.normalize_str(text)
 
 
-def decoded(reference, ids) -> str:
+def decoded(reference: Any, ids: Any) -> str:
     return reference.decode(ids, skip_special_tokens=False, clean_up_tokenization_spaces=False)
 
 
-def as_it_may_come_back(reference, text: str) -> list[str]:
+def as_it_may_come_back(reference: Any, text: str) -> list[str]:
     """A text, and what the tokenizer normalises it to, each with a space in front more or less:
     many tokenizers put one there, and take one away again whether they did or not. They write a
     space as ▁, and so a ▁ of the text comes back as a space."""
@@ -136,7 +136,7 @@ def as_it_may_come_back(reference, text: str) -> list[str]:
     return [form for one in wholes for form in (one, " " + one, one.removeprefix(" "))]
 
 
-def gives_back(reference, ids, text: str) -> bool:
+def gives_back(reference: Any, ids: Any, text: str) -> bool:
     """Whether ids decode to the text."""
     return decoded(reference, ids) in as_it_may_come_back(reference, text)
 
@@ -145,7 +145,7 @@ Encoder = Callable[[list[bytes]], list[np.ndarray]]
 """Texts in UTF-8 to the ids of each, uint32."""
 
 
-def reference_encoder(reference) -> Encoder:
+def reference_encoder(reference: Any) -> Encoder:
     def encode(texts: list[bytes]) -> list[np.ndarray]:
         found = reference_ids(reference, [text.decode() for text in texts])
         return [np.array(ids, np.uint32) for ids in found]
@@ -163,7 +163,7 @@ def gigatoken_encoder(definition: str) -> Encoder:
     return lambda texts: [ids_of(text) for text in texts]
 
 
-def first_difference(reference, encode: Encoder, texts: list[str]) -> str | None:
+def first_difference(reference: Any, encode: Encoder, texts: list[str]) -> str | None:
     """The first text whose ids are not the reference's, in words; None if all are equal."""
     found = encode([text.encode() for text in texts])
     for i, expected in enumerate(reference_ids(reference, texts)):

@@ -4,12 +4,14 @@ import itertools
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
 
 from corpusmill.shuffle.shards import read_shard
 from corpusmill.storage.files import file_sha256, load_json
+from corpusmill.storage.progress import Progress
 from corpusmill.tokens.token_shards import TokenFiles, TokenShard
 from corpusmill.tokens.tokenizers import (
     TokenizerFacts,
@@ -106,7 +108,7 @@ def alignment_faults(bin: Path, setting: TokenizerFacts, tokens: int) -> Iterato
             yield f"inputs and labels at token {start} are not shifted by one"
 
 
-def starts_with(reference, ids: list[int], text: str) -> bool:
+def starts_with(reference: Any, ids: list[int], text: str) -> bool:
     """Whether ids are the start of a text."""
     start = decoded(reference, ids)
     # The last id may end inside a character, and a normalizer may join it with the next.
@@ -125,7 +127,7 @@ def stand_in_order(pieces: list[str], whole: str) -> bool:
     return True
 
 
-def pieces_come_back(reference, ids: list[int], text: str, lossy: set[int], cut: bool) -> bool:
+def pieces_come_back(reference: Any, ids: list[int], text: str, lossy: set[int], cut: bool) -> bool:
     """Whether what stands between lossy tokens is decoded to pieces of the text, in order.
 
     cut: the document goes on after the last id.
@@ -139,7 +141,7 @@ def pieces_come_back(reference, ids: list[int], text: str, lossy: set[int], cut:
     return any(stand_in_order(pieces, form) for form in as_it_may_come_back(reference, text))
 
 
-def comes_back(reference, ids: np.ndarray, text: str, setting: TokenizerFacts) -> bool:
+def comes_back(reference: Any, ids: np.ndarray, text: str, setting: TokenizerFacts) -> bool:
     """Whether ids decode to their text, as far as that can be expected of the tokenizer."""
     if not setting.lossless:
         return True
@@ -152,7 +154,7 @@ def comes_back(reference, ids: np.ndarray, text: str, setting: TokenizerFacts) -
 
 
 def sample_faults(
-    shard: TokenShard, text: Path, reference, setting: TokenizerFacts, progress
+    shard: TokenShard, text: Path, reference: Any, setting: TokenizerFacts, progress: Progress
 ) -> Iterator[str]:
     """Whether sampled documents are their texts; and whether the shards have as many."""
     rows = set(sampled_rows(shard.facts["documents"]))
@@ -176,7 +178,7 @@ def sample_faults(
         yield f"{shard.facts['documents']} documents of tokens, {documents} of text"
 
 
-def eye_test(shard: TokenShard, reference, name: str) -> str:
+def eye_test(shard: TokenShard, reference: Any, name: str) -> str:
     """The start, the middle and the end of the shard, decoded, for a person to read."""
     tokens = shard.tokens.size
     lines = []
@@ -190,9 +192,9 @@ def shard_faults(
     text: Path,
     text_facts: Path,
     files: TokenFiles,
-    reference,
+    reference: Any,
     setting: TokenizerFacts,
-    progress,
+    progress: Progress,
 ) -> tuple[list[str], str]:
     """All that is wrong with a shard, and its eye test (none if the files themselves are bad)."""
     expected = load_json(text_facts)["sha256"]
@@ -206,10 +208,10 @@ def shard_faults(
     faults = [f"{files.idx}: {fault}" for fault in index_faults(shard)]
     if faults:
         return faults, ""
-    for found in (
+    for some in (
         token_faults(shard, setting),
         alignment_faults(files.bin, setting, shard.tokens.size),
         sample_faults(shard, text, reference, setting, progress),
     ):
-        faults.extend(f"{files.bin}: {fault}" for fault in found)
+        faults.extend(f"{files.bin}: {fault}" for fault in some)
     return faults, eye_test(shard, reference, f"{files.bin.parent.name}/{files.bin.name}")
