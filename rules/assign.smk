@@ -6,7 +6,6 @@ writes   results/assign/{part}.arrow   fate, winner, similarity, stage, split, c
          results/clusters/{part}.parquet   of dropped duplicates: for whom, how similar, why
          results/holdout/{part}.npy    digest, origin of the part's own held-out texts
          results/assign/{part}.json    counts, digest
-         results/assign/complete.json  all of these, in part order
 """
 
 

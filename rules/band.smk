@@ -1,4 +1,4 @@
-"""Sorted LSH band keys and digests of each part, and the word that all parts have them.
+"""Sorted LSH band keys and digests of each part.
 
 reads    results/signatures/{part}.npy, results/digests/{part}.npy, results/filter/{part}.arrow
 writes   results/bands/{part}.npy          keys uint64, rows uint32: (bands, entries) each

@@ -1,6 +1,7 @@
 """Train documents whose text is held out, by SHA-256; with that all is decided.
 
-reads    results/holdout/{part}.npy of every part, through results/assign/complete.json; the
+reads    results/holdout/{part}.npy of every part, through results/assign/complete.json;
+         results/assign/{part}.arrow and results/cut/{part}.npy of a block; the
          held_out sources; the digests of the parts
 writes   results/holdout/evaluation.npy     digest, origin: texts of the held_out sources
          results/holdout/all.npy            the same of every held-out text
@@ -74,7 +75,7 @@ rule decontaminate:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=LAYOUT.held_out_memory(base=600, bytes_per_text=20),
+        mem_mb=LAYOUT.held_out_memory(base=900, bytes_per_text=20),
     params:
         settings=settings(
             first_part=LAYOUT.first_of_block,

@@ -1,6 +1,6 @@
 """Who is kept of the documents that are alike, and for whose sake each of the others is dropped.
 
-reads    results/groups/, results/pairs/, results/text/{part}.arrow, results/filter/{part}.arrow
+reads    results/groups/, results/pairs/, results/text or results/cut/{part}.arrow, results/filter/{part}.arrow
 writes   results/extracts/{block}.arrows   id, order, text of documents in pairs, bin by bin
          results/extracts/{block}.npy      uint64 (parts, bins + 1): where each bin begins
          results/extracts/{block}.edges.npy, .starts.npy   their pairs by bin, where each begins

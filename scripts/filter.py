@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from corpusmill.filters.measuring import decided
-from corpusmill.filters.registry import filter_of
 from corpusmill.run.job import run
 from corpusmill.storage.tables import load_all, load_column, load_notes, save_table
 
@@ -13,7 +12,7 @@ from corpusmill.storage.tables import load_all, load_column, load_notes, save_ta
 def filter(measures: Path, filters: list[dict[str, Any]], verdicts: Path) -> None:
     """filters: with all of their settings."""
     table = load_all(measures)
-    fates = decided([filter_of(entry) for entry in filters], table, len(table["text_bytes"]))
+    fates = decided(filters, table, len(table["text_bytes"]))
     by_field = {"preference": load_column(measures, "preference")} if "preference" in table else {}
     save_table(
         verdicts,

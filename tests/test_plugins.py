@@ -3,8 +3,10 @@
 
 import json
 import re
+import sys
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.feather as feather
 import pyarrow.parquet as pq
 import pytest
@@ -12,8 +14,11 @@ import yaml
 import zstandard
 from workflow import ROOT, document, jobs, mill, snakemake, write_jsonl
 
+from corpusmill.filters.documents import Documents
+from corpusmill.filters.measuring import Measures
 from corpusmill.filters.reference import page
-from corpusmill.filters.registry import known_filters
+from corpusmill.filters.registry import filter_class, known_filters
+from corpusmill.text.columns import TextColumn, string_array
 
 EXTENDING = (ROOT / "docs/extending.md").read_text("utf-8")
 PYTHON, YAML = (
@@ -164,6 +169,16 @@ class Mine(Filter):
         ("something\": Value", "winner\": Value", {}, "filters[1]: value winner is taken"),
         ("uint32\", ", "uint12\", ", {}, "filters[1]: value something has dtype 'uint12', known are"),
         ("settings =", 'measured_with = ("nothing",)\n    settings =', {}, "measured_with names nothing, which is no setting"),
+        ("class Mine(Filter):", "class Mine(Filter):\n    def __init__(self, **s): pass", {}, "filters[1]: it has an __init__"),
+        ("def drops", "def drop", {}, "filters[1]: it has no method drops"),
+        ('count(3, "Fewest of something.", most=9)', "3", {}, "its settings are no Setting by name"),
+        ('Value("uint32", "of something")', '"uint32"', {}, "its values are no Value by name"),
+        ("count(3,", "count(12,", {}, "the default of setting least: 12 is greater than the maximum of 9"),
+        ('"least": count', '"fate": count', {}, "setting fate is taken"),
+        ('fate = "mine"', 'fate = "written"', {"name": "written"}, "fate written is taken: the account has another figure"),
+        ('fate = "mine"', 'fate = "train_copies"', {"name": "train_copies"}, "fate train_copies is taken"),
+        ('fate = "mine"', 'fate = "mine"\n    files = ("words.txt",)', {}, "there is no file words.txt, which it reads"),
+        ("import numpy as np", "import sys; sys.exit(0)", {}, "filters[1]: mine.py:2: SystemExit: 0"),
         ("", "", {"name": "too_shirt", "file": None}, "there is no filter too_shirt. Is too_short meant?"),
         ("", "", {"name": "empty", "file": None}, "filters[1]: the filter empty is there twice"),
         ('"something": Value', '"chars": Value', {"first": {"name": "too_short"}}, "value chars is measured by the filter too_short already"),
@@ -189,6 +204,9 @@ def test_wrong_filter__is_refused_before_any_job(tmp_path, old, new, entry, says
         ("> self.least", "+ self.least", "filter mine: drops gave ndarray uint32 (30,), expected bool for each of 30"),
         ("return values", "return 1 / 0, values", "mine.py:14: filter mine: ZeroDivisionError"),
         ('"uint32"', '"text"', "value something is no list of str and None"),
+        ("texts):", "texts):\n        texts.data[0] = 32", "ValueError: assignment destination is read-only"),
+        ('np.zeros(texts.offsets.size - 1, np.uint32)', "np.ma.zeros(30, np.uint32)", "value something is MaskedArray, its"),
+        ("texts):", "texts):\n        import sys; sys.exit(0)", "mine.py:11: filter mine: SystemExit: 0"),
     ],
 )  # fmt: skip
 def test_wrong_filter__stops_its_step(step, tmp_path, old, new, says):
@@ -247,6 +265,11 @@ class Mine(Reader):
     ("old", "new", "says"),
     [
         ('".txt"', '"txt"', "mine.py: Mine.ending is 'txt', expected '.csv'"),
+        (
+            '".txt"',
+            '".txt"\n    text_per_byte = "1"',
+            "mine.py: Mine.text_per_byte is '1', expected a number",
+        ),
         ('".txt"', '".parquet"', "mine.py: files that end in .parquet have a reader already"),
         ("(Reader)", "", "mine.py has no subclass of Reader"),
         ("import Reader,", "import Reeder,", "mine.py:2: ImportError"),
@@ -267,6 +290,13 @@ def test_wrong_reader__is_refused_before_any_job(tmp_path, old, new, says):
         ('"two"', 'b"two"', "the text of record 2 is bytes, expected str"),
         ('record(2, "two", {})', 'Record(2, "two", b"n")', "beside the text of record 2 is no JSON"),
         ('"two", {}', '"two", {"n": object()}', "mine.py:10: TypeError"),
+        ('"two", {}', '"two", {"n": float("nan")}', "mine.py:10: ValueError: Out of range float values"),
+        ('record(2, "two", {})', 'Record(2, "two", b\'"n":NaN\')', "beside the text of record 2 is no JSON"),
+        ('record(2, "two", {})', 'Record(2, "two", b\'"n":1,"n":2\')', "beside the text of record 2 is no JSON"),
+        ('record(2, "two", {})', 'Record(2, "two", b\'"n":\\n1\')', "beside the text of record 2 is no line of JSON"),
+        ('record(2, "two", {})', "None", "expected a Record or Malformed, found None"),
+        ('record(2, "two", {})', 'Malformed(2, None, "why", b"x")', "reason and start of malformed record 2"),
+        ("def read(self, path,", "def read(self,", "mine.py: TypeError"),
     ],
 )  # fmt: skip
 def test_wrong_reader__stops_its_step(tmp_path, progress, old, new, says):
@@ -292,6 +322,39 @@ def test_reader__lone_surrogates_are_malformed(tmp_path, progress):
     )
     assert (one.text, one.rest) == ("one", b'"n":1')
     assert two.reason == "lone surrogate"
+
+
+def test_filter__a_buffer_that_it_takes_again_is_copied(tmp_path):
+    (tmp_path / "mine.py").write_text(GOOD.replace(
+        "return {\"something\": np.zeros(texts.offsets.size - 1, np.uint32)}",
+        "BUFFER[0] += 1\n        return {\"something\": BUFFER}",
+    ).replace("class Mine", "BUFFER = np.zeros(1, np.uint32)\n\nclass Mine"))  # fmt: skip
+    texts = string_array([b"a text"])
+    batch = pa.record_batch([texts], ["text"])
+    documents = Documents(TextColumn.of(texts), batch, [])
+    measures = Measures([{"name": "mine", "file": str(tmp_path / "mine.py")}])
+    measures.add(documents)
+    measures.add(documents)
+    assert measures.columns()["something"].to_pylist() == [1, 2]
+
+
+def test_filter__what_it_reads_counts(tmp_path):
+    (tmp_path / "words.txt").write_text("one")
+    code = GOOD.replace('fate = "mine"', 'fate = "mine"\n    files = ("words.txt",)')
+    (tmp_path / "mine.py").write_text(code)
+    config = corpus(tmp_path) | {"filters": [{"name": "mine", "file": "mine.py"}]}
+    mill(tmp_path, config)
+    (tmp_path / "words.txt").write_text("two")
+    dry_run = "-n", "--quiet", "rules", "--configfile", "mine.yaml"
+    assert jobs(snakemake(tmp_path, *dry_run))["measure"] == 1
+
+
+def test_filters__of_one_file_name_in_two_folders_are_two(tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "f.py").write_text(GOOD.replace('"mine"', f'"{name}"'))
+    found = [filter_class(name, str(tmp_path / name / "f.py")) for name in ("a", "b")]
+    assert [sys.modules[cls.__module__].__file__[-6:] for cls in found] == ["a/f.py", "b/f.py"]
 
 
 def test_filters_md__is_what_the_filters_declare():

@@ -10,6 +10,17 @@ LOSS_SUMS = ("characters", "lost_characters", "unknown_tokens", "documents_witho
 """What token shards know of every source, beside its documents and tokens; see losses.py."""
 
 
+FIGURES = {
+    "documents", "text_bytes", "copies", "cut_spans", "written", "source", "tokens", *LOSS_SUMS,
+}  # fmt: skip
+"""What stands in an account, or heads a column of its table, beside the fates."""
+
+
+def is_figure(name: str) -> bool:
+    """Whether an account has a figure of this name beside a fate's number; then no fate may."""
+    return name in FIGURES or name.endswith(("_bytes", "_copies", "_tokens")) or name in SPLITS
+
+
 def added(accounts: list[dict]) -> dict[str, Counter]:
     """Accounts {source: {figure: number}} summed source by source."""
     total: dict[str, Counter] = {}

@@ -27,9 +27,10 @@ def save_decided(
     path: Path, first: int, fates: list[FateColumn], others: list[dict[str, pa.Array]]
 ) -> None:
     """The columns of each part of the block, the first of which has the number `first`."""
-    # An Arrow file has one list of names; a part without documents may know none of them.
-    names = max((column.names for column in fates), key=len)
-    assert all(column.names == names[: len(column.names)] for column in fates), fates
+    # An Arrow file has one list of names; the table of a part without documents forgets its own.
+    known = [column.names for column in fates if column.numbers.size] or [fates[0].names]
+    names = known[0]
+    assert all(one == names for one in known), known
     schema = SCHEMA.with_metadata({"corpusmill.decided": "1", "first": str(first)})
     options = pa.ipc.IpcWriteOptions(compression="lz4")
     with (

@@ -89,6 +89,9 @@ class Filter:
     settings: ClassVar[Mapping[str, Setting]] = {}
     measured_with: ClassVar[tuple[str, ...]] = ()
     values: ClassVar[Mapping[str, Value]] = {}
+    files: ClassVar[tuple[str, ...]] = ()
+    """What it reads besides, a list of words for one: when such a file changes, so does all that
+    depends on the filter. Paths from the working directory."""
 
     def __init__(self, **settings: Any) -> None:
         self.__dict__.update(settings)

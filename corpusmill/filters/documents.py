@@ -1,15 +1,17 @@
 """What a filter is given of a part: its documents, some at a time."""
 
-import json
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any
 
+import msgspec
 import pyarrow as pa
 
 from corpusmill.text.columns import TextColumn
 
 
-class Documents(NamedTuple):
+@dataclass(frozen=True)
+class Documents:
     """Some documents of a part, in its order."""
 
     texts: TextColumn
@@ -17,6 +19,12 @@ class Documents(NamedTuple):
     """text, rest, file and line of each, see docs/formats.md."""
     files: list[dict[str, str]]
     """The input files of the part: source and path of each."""
+
+    def read_only(self) -> "Documents":
+        """The same for code that is not ours: what one filter sees no other may change."""
+        offsets, data = self.texts.offsets.view(), self.texts.data.view()
+        offsets.flags.writeable = data.flags.writeable = False
+        return replace(self, texts=TextColumn(offsets, data))
 
     def __len__(self) -> int:
         return self.batch.num_rows
@@ -34,4 +42,4 @@ class Documents(NamedTuple):
         ):
             where = self.files[file]
             place = {"source": where["source"], "file": where["path"], "line": line}
-            yield text, json.loads(b"{%s}" % rest) | place
+            yield text, msgspec.json.decode(b"{%s}" % rest) | place

@@ -7,10 +7,15 @@ import numpy as np
 
 from corpusmill.filters.declaration import Filter, Value
 from corpusmill.filters.documents import Documents
-from corpusmill.text.plugins import one_line, place_of
+from corpusmill.text.plugins import PLUGIN_ERRORS, one_line, place_of
 
-DROPPED = "dropped"
+NO_REASON = "dropped"
 """The reason of a document for which `keep` gave False and said no more."""
+
+
+def as_text(said: str) -> str:
+    """A reason as it can be written."""
+    return said.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def keep_filter(
@@ -27,7 +32,7 @@ def keep_filter(
             for row, (text, record) in enumerate(documents.records()):
                 try:
                     said = keep(text, record)
-                except Exception as error:
+                except PLUGIN_ERRORS as error:
                     raise ValueError(
                         f"{place_of(error, file)}: {one_line(error)}, at the document "
                         f"{documents.place(row)}"
@@ -37,7 +42,7 @@ def keep_filter(
                         f"{file}: keep gave {said!r} for the document {documents.place(row)}, "
                         "expected True, False or the reason to drop it, a text"
                     )
-                reasons.append(None if said is True else said or DROPPED)
+                reasons.append(None if said is True else as_text(said or NO_REASON))
             return {"reason": reasons}
 
         def drops(self, values: Mapping[str, np.ndarray]) -> np.ndarray:

@@ -1,7 +1,6 @@
 """All values of all filters, in one pass over the text of a part; and what the filters make of
 them."""
 
-import inspect
 from collections.abc import Mapping
 
 import numpy as np
@@ -10,8 +9,8 @@ import pyarrow as pa
 from corpusmill.documents.fate_columns import FateColumn
 from corpusmill.filters.declaration import Filter, Value
 from corpusmill.filters.documents import Documents
-from corpusmill.filters.registry import Entry, measurer, module_file
-from corpusmill.text.plugins import one_line, place_of
+from corpusmill.filters.registry import Entry, filter_of, measurer, module_file
+from corpusmill.text.plugins import PLUGIN_ERRORS, one_line, place_of
 
 
 def column_name(filter: Filter, value: str) -> str:
@@ -41,8 +40,8 @@ def checked(
         if value.dtype == "text":
             if not isinstance(got, list) or not all(one is None or type(one) is str for one in got):
                 raise ValueError(f"{where}: value {name} is no list of str and None")
-        elif not isinstance(got, np.ndarray) or got.dtype != np.dtype(value.dtype):
-            kind = got.dtype if isinstance(got, np.ndarray) else type(got).__name__
+        elif type(got) is not np.ndarray or got.dtype != np.dtype(value.dtype):
+            kind = got.dtype if type(got) is np.ndarray else type(got).__name__
             raise ValueError(f"{where}: value {name} is {kind}, its declaration says {value.dtype}")
         shape = (len(got),) if isinstance(got, list) else got.shape
         if shape != (documents,):
@@ -50,7 +49,9 @@ def checked(
                 f"{where}: value {name} has the shape {shape}, expected one for each of "
                 f"{documents} documents: {(documents,)}"
             )
-        columns[column_name(filter, name)] = pa.array(got, arrow_type(value))
+        # Copied: it may be a buffer that the filter takes again.
+        copied = got if isinstance(got, list) else got.copy()
+        columns[column_name(filter, name)] = pa.array(copied, arrow_type(value))
     return columns
 
 
@@ -58,28 +59,31 @@ class Measures:
     """The values of a part, some documents after others."""
 
     def __init__(self, entries: list[Entry]) -> None:
-        self._filters = [(measurer(entry), str(module_file(entry))) for entry in entries]
+        self._filters = [
+            (measurer(entry), str(module_file(entry)), "file" in entry) for entry in entries
+        ]
         self._pieces = {
             column_name(filter, name): [pa.array([], arrow_type(value))]
-            for filter, _ in self._filters
+            for filter, *_ in self._filters
             for name, value in filter.values.items()
         }
 
     def add(self, documents: Documents) -> None:
-        for filter, file in self._filters:
+        for filter, file, is_users in self._filters:
             try:
-                measured = filter.measure_documents(documents)
+                seen = documents.read_only() if is_users else documents
+                measured = filter.measure_documents(seen)
             except ValueError as error:
                 if str(error).startswith(f"{file}:"):  # by keep, which knows the document
                     raise
                 raise self._at(error, filter, file, documents) from error
-            except Exception as error:
+            except PLUGIN_ERRORS as error:
                 raise self._at(error, filter, file, documents) from error
             for name, column in checked(filter, measured, len(documents)).items():
                 self._pieces[name].append(column)
 
     @staticmethod
-    def _at(error: Exception, filter: Filter, file: str, documents: Documents) -> ValueError:
+    def _at(error: BaseException, filter: Filter, file: str, documents: Documents) -> ValueError:
         return ValueError(
             f"{place_of(error, file)}: filter {filter.fate}: {one_line(error)}, among the "
             f"documents from {documents.place(0)} to {documents.place(len(documents) - 1)}"
@@ -89,20 +93,19 @@ class Measures:
         return {name: pa.concat_arrays(pieces) for name, pieces in self._pieces.items()}
 
 
-def decided(
-    filters: list[Filter], measures: Mapping[str, np.ndarray], documents: int
-) -> FateColumn:
+def decided(entries: list[Entry], measures: Mapping[str, np.ndarray], documents: int) -> FateColumn:
     """The fates of documents by their measures: of several filters that object, the first.
 
     measures: the columns of the table, text_bytes among them.
     """
     fates = FateColumn(documents)
-    for filter in filters:
+    for entry in entries:
+        filter = filter_of(entry)
         own = {name: measures[column_name(filter, name)] for name in filter.values}
         try:
             drops = filter.drops({"text_bytes": measures["text_bytes"], **own})
-        except Exception as error:
-            file = inspect.getfile(type(filter))
+        except PLUGIN_ERRORS as error:
+            file = str(module_file(entry))
             raise ValueError(
                 f"{place_of(error, file)}: filter {filter.fate}: {one_line(error)}"
             ) from error

@@ -1,17 +1,19 @@
 """The filters of a run: found by name, or in a file of the user's; checked before any job.
 
-A filter of ours is the module of its name in this folder. Nothing else lists it.
+A filter of ours is the module of its name in this folder; no list has it.
 """
 
 import difflib
 import importlib
 import inspect
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from corpusmill.documents.accounts import is_figure
 from corpusmill.documents.fates import RESERVED_FATES
-from corpusmill.filters.declaration import DTYPES, Filter
+from corpusmill.filters.declaration import DTYPES, Filter, Setting, Value
 from corpusmill.text.plugins import loaded
 
 Entry = dict[str, Any]
@@ -50,7 +52,7 @@ def filter_class(name: str, file: str | None) -> type[Filter]:
         if inspect.isclass(one)
         and issubclass(one, Filter)
         and one.__module__ == module.__name__
-        and hasattr(one, "fate")
+        and isinstance(vars(one).get("fate"), str)
     }
     if name in found:
         return found[name]
@@ -66,10 +68,25 @@ def filter_class(name: str, file: str | None) -> type[Filter]:
 
 def declaration_faults(cls: type[Filter]) -> Iterator[str]:
     """What a class says of itself that cannot be, in words."""
+    if cls.__init__ is not Filter.__init__:
+        yield "it has an __init__; a filter has settings, and what else it needs is made in measure"
+    if cls.drops is Filter.drops:
+        yield "it has no method drops"
+    for kind, members in ((Setting, cls.settings), (Value, cls.values)):
+        if not isinstance(members, Mapping) or not all(
+            isinstance(name, str) and isinstance(one, kind) for name, one in members.items()
+        ):
+            yield f"its {kind.__name__.lower()}s are no {kind.__name__} by name"
+            return
     if not cls.fate.isidentifier() or cls.fate != cls.fate.lower():
         yield f"fate {cls.fate!r} is not a name of small letters, digits and _"
-    if cls.fate in RESERVED_FATES:
-        yield f"fate {cls.fate} is taken: it says what another step decides"
+    if cls.fate in RESERVED_FATES or is_figure(cls.fate):
+        yield f"fate {cls.fate} is taken: the account has another figure of that name"
+    for file in cls.files:
+        if not Path(file).is_file():
+            yield f"there is no file {file}, which it reads"
+    for name, setting in cls.settings.items():
+        yield from default_faults(name, setting)
     for name, value in cls.values.items():
         if name in RESERVED_VALUES:
             yield f"value {name} is taken: it is a column that every document has"
@@ -80,26 +97,44 @@ def declaration_faults(cls: type[Filter]) -> Iterator[str]:
     for name in cls.measured_with:
         if name not in cls.settings:
             yield f"measured_with names {name}, which is no setting of it"
-    for name in {"name", "file", *dir(Filter)} & set(cls.settings):
-        yield f"setting {name} is taken"
+    for name in cls.settings:
+        if name in ("name", "file", "fate") or hasattr(cls, name):
+            yield f"setting {name} is taken"
 
 
-def made(cls: type[Filter], given: dict[str, Any]) -> Filter:
-    """A filter with its settings: those given, the defaults of the others."""
-    defaults = {name: setting.default for name, setting in cls.settings.items()}
-    return cls(**(defaults | given))
+def default_faults(name: str, setting: Setting) -> Iterator[str]:
+    """A default that is no JSON, or is outside its own limits."""
+    import jsonschema
+
+    if setting.default is None:
+        return
+    try:
+        json.dumps(setting.default, allow_nan=False)
+        jsonschema.validate(setting.default, setting.schema)
+    except (TypeError, ValueError):
+        yield f"the default of setting {name} is {setting.default!r}, which JSON cannot say"
+    except jsonschema.ValidationError as error:
+        yield f"the default of setting {name}: {error.message}"
+    except jsonschema.exceptions.SchemaError as error:
+        yield f"the limits of setting {name}: {error.message}"
+
+
+def settings_of(entry: Entry) -> dict[str, Any]:
+    """The settings of an entry: those given, the defaults of the others."""
+    cls = filter_class(entry["name"], entry.get("file"))
+    given = {key: value for key, value in entry.items() if key not in ("name", "file")}
+    return {name: setting.default for name, setting in cls.settings.items()} | given
 
 
 def filter_of(entry: Entry) -> Filter:
     """The filter of a config entry that was checked."""
-    given = {key: value for key, value in entry.items() if key not in ("name", "file")}
-    return made(filter_class(entry["name"], entry.get("file")), given)
+    return filter_class(entry["name"], entry.get("file"))(**settings_of(entry))
 
 
 def measuring(entry: Entry) -> Entry:
     """What of an entry its measuring depends on."""
     cls = filter_class(entry["name"], entry.get("file"))
-    settings = vars(filter_of(entry))
+    settings = settings_of(entry)
     kept = {key: entry[key] for key in ("name", "file") if key in entry}
     return kept | {name: settings[name] for name in cls.measured_with}
 
@@ -107,7 +142,7 @@ def measuring(entry: Entry) -> Entry:
 def deciding(entry: Entry) -> Entry:
     """An entry with all of its settings, also those that it leaves to their defaults."""
     kept = {key: entry[key] for key in ("name", "file") if key in entry}
-    return kept | vars(filter_of(entry))
+    return kept | settings_of(entry)
 
 
 def measurer(entry: Entry) -> Filter:
@@ -119,3 +154,9 @@ def measurer(entry: Entry) -> Filter:
 def module_file(entry: Entry) -> Path:
     """The file of its code."""
     return Path(entry["file"]) if "file" in entry else HERE / f"{entry['name']}.py"
+
+
+def files_of(entry: Entry) -> list[Path]:
+    """All that it is made of: its code, and what it says that it reads."""
+    cls = filter_class(entry["name"], entry.get("file"))
+    return [module_file(entry), *map(Path, cls.files)]

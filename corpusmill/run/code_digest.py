@@ -20,7 +20,9 @@ def _without_docstrings(tree: ast.Module) -> ast.Module:
 @functools.cache
 def _parsed(path: Path) -> tuple[str, frozenset[str]]:
     """The code of a file without comments, docstrings, layout; the package modules it imports."""
-    tree = _without_docstrings(ast.parse(path.read_text("utf-8")))
+    if path.suffix != ".py":
+        return hashlib.sha256(path.read_bytes()).hexdigest(), frozenset()
+    tree = _without_docstrings(ast.parse(path.read_bytes()))
     names: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):

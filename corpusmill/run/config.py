@@ -100,12 +100,16 @@ def filter_faults(entries: list[dict]) -> Iterator[str]:
         except ValueError as error:
             yield f"{place}: {error}"
             continue
-        yield from (f"{place}: {fault}." for fault in declaration_faults(cls))
+        faults = list(declaration_faults(cls))
+        yield from (f"{place}: {fault}." for fault in faults)
+        if faults:
+            continue
         if cls.fate in fates:
             yield f"{place}: the filter {cls.fate} is there twice. Give each once."
         fates.add(cls.fate)
-        for name in cls.values:
-            if name in values and name != "reason":
+        for value in cls.values:
+            name = f"{cls.fate}_reason" if value == "reason" else value
+            if name in values:
                 yield f"{place}: value {name} is measured by the filter {values[name]} already."
             values[name] = cls.fate
         given = {key: value for key, value in entry.items() if key not in ("name", "file")}

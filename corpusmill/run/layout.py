@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from corpusmill.documents.fates import SPLITS
-from corpusmill.filters.registry import deciding, filter_of, measuring, module_file
+from corpusmill.filters.registry import deciding, files_of, filter_of, measuring
 from corpusmill.run.config import band_setting, fractions, milled_sources, text_field
 from corpusmill.run.plan import (
     InputFile,
@@ -215,13 +215,13 @@ class Layout:
 
     @property
     def filter_files(self) -> list[Path]:
-        """Where their code is."""
-        return [module_file(entry) for entry in self._config["filters"]]
+        """All that they are made of."""
+        return [file for entry in self._config["filters"] for file in files_of(entry)]
 
     @property
     def measuring_files(self) -> list[Path]:
-        """Where the code is of those that measure."""
-        return [module_file(entry) for entry in self.measuring]
+        """All that those are made of that measure."""
+        return [file for entry in self.measuring for file in files_of(entry)]
 
     @property
     def measuring(self) -> list[dict]:

@@ -192,6 +192,17 @@ def _lone_surrogates_kept(line: bytes, text_field: str) -> tuple[str, bytes] | N
     return text, rest
 
 
+def fault_of_line(line: bytes, text_field: str) -> str | None:
+    """Why a line is no record; None if it is one."""
+    try:
+        _text_and_rest(line, text_field)
+    except RecursionError:
+        return TOO_DEEP
+    except (msgspec.MsgspecError, ValueError, KeyError):
+        return _why_malformed(line, text_field)
+    return None
+
+
 def json_records(
     path: str, text_field: str, keep_surrogates: bool, progress: Progress
 ) -> Iterator[Record | Malformed]:

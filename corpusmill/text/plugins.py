@@ -1,27 +1,37 @@
 """Python files of the user's: loaded by path, their faults told by file and line."""
 
-import importlib.util
+import functools
+import hashlib
 import os
 import sys
 import traceback
 from pathlib import Path
 from types import ModuleType
 
+PLUGIN_ERRORS = (Exception, SystemExit)
+"""What code of a user's may raise: a script without a main guard ends the process, otherwise."""
+
 
 def loaded(file: str) -> ModuleType:
     """The module of a user's file; ValueError with its line if it cannot be imported."""
-    path = Path(file)
+    path = Path(file).absolute()
     if not path.is_file():
         raise ValueError(f"there is no file {file} (from {Path.cwd()}). Correct its path.")
-    spec = importlib.util.spec_from_file_location(f"corpusmill_plugin_{path.stem}", path)
-    if spec is None or spec.loader is None:
-        raise ValueError(f"{file}: expected a Python file, .py. Correct its path.")
-    module = importlib.util.module_from_spec(spec)
+    state = path.stat()
+    return _loaded(file, str(path), state.st_mtime_ns, state.st_size)
+
+
+@functools.cache
+def _loaded(file: str, path: str, mtime_ns: int, size: int) -> ModuleType:
+    """Once for every state of a file. Compiled here: no __pycache__ that could be stale."""
+    name = f"corpusmill_plugin_{hashlib.sha256(path.encode()).hexdigest()[:16]}"
+    module = ModuleType(name)
+    module.__file__ = path
     try:
-        # Dataclasses look their module up by its name.
-        sys.modules[spec.name] = module
-        spec.loader.exec_module(module)
-    except Exception as error:
+        # What it defines looks its module up by its name.
+        sys.modules[name] = module
+        exec(compile(Path(path).read_bytes(), path, "exec"), vars(module))
+    except PLUGIN_ERRORS as error:
         raise ValueError(f"{place_of(error, file)}: {one_line(error)}") from error
     return module
 

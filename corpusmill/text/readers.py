@@ -5,14 +5,17 @@ Beside our formats there are those of a user's file; docs/extending.md.
 
 import inspect
 import json
+import math
 import os
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 from corpusmill.storage.progress import Progress
-from corpusmill.text.json_records import json_records
-from corpusmill.text.plugins import loaded, one_line, place_of
+from corpusmill.text.json_records import fault_of_line, json_records
+from corpusmill.text.plugins import PLUGIN_ERRORS, loaded, one_line, place_of
 from corpusmill.text.records import FORMATS, Malformed, Record
+
+_END: Any = object()
 
 
 class Reader:
@@ -31,7 +34,9 @@ class Reader:
 
 def record(line: int, text: str, members: dict[str, Any]) -> Record:
     """A record of a text and the members beside it, which JSON has to be able to say."""
-    rest = json.dumps(members, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
+    rest = json.dumps(members, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode(
+        "utf-8"
+    )
     return Record(line, text, rest[1:-1])
 
 
@@ -43,10 +48,16 @@ def own_readers(files: Sequence[str]) -> dict[str, tuple[Reader, str]]:
         classes = [
             one
             for one in vars(module).values()
-            if inspect.isclass(one) and issubclass(one, Reader) and one is not Reader
+            if inspect.isclass(one)
+            and issubclass(one, Reader)
+            and one.__module__ == module.__name__
+            and one.read is not Reader.read
         ]
         if not classes:
-            raise ValueError(f"{file} has no subclass of Reader. Add one, or take the file away.")
+            raise ValueError(
+                f"{file} has no subclass of Reader with a method read. Add one, or take the file "
+                "away."
+            )
         for cls in classes:
             ending = getattr(cls, "ending", None)
             if not isinstance(ending, str) or not ending.startswith(".") or len(ending) < 2:
@@ -54,6 +65,14 @@ def own_readers(files: Sequence[str]) -> dict[str, tuple[Reader, str]]:
             taken = [one for one in (*FORMATS, *found) if one.endswith(ending)]
             if taken or any(ending.endswith(one) for one in (*FORMATS, *found)):
                 raise ValueError(f"{file}: files that end in {ending} have a reader already.")
+            bytes_of_text = cls.text_per_byte
+            if type(bytes_of_text) not in (int, float) or not 0 < bytes_of_text < math.inf:
+                raise ValueError(
+                    f"{file}: {cls.__name__}.text_per_byte is {bytes_of_text!r}, expected a number "
+                    "above 0."
+                )
+            if cls.__init__ is not object.__init__:
+                raise ValueError(f"{file}: {cls.__name__} has an __init__; a reader needs none.")
             found[ending] = (cls(), file)
     return found
 
@@ -105,17 +124,18 @@ def _checked(
 ) -> Iterator[Record | Malformed]:
     """What a user's reader gives, if it is what it should be."""
     last = 0
-    found = reader.read(path, text_field, progress)
+    found: Iterator[Any] | None = None
     while True:
         try:
-            one = next(found, None)
-        except Exception as error:
+            found = iter(reader.read(path, text_field, progress)) if found is None else found
+            one = next(found, _END)
+        except PLUGIN_ERRORS as error:
             raise ValueError(
                 f"{place_of(error, file)}: {one_line(error)}, reading {path} behind record {last}"
             ) from error
-        if one is None:
+        if one is _END:
             return
-        if fault := _fault(one, last):
+        if fault := _fault(one, last, text_field):
             raise ValueError(f"{file}: reading {path}: {fault}")
         last = one.line
         if isinstance(one, Record) and not _is_utf8(one.text):
@@ -123,19 +143,24 @@ def _checked(
         yield one
 
 
-def _fault(one: Any, last: int) -> str | None:
+def _fault(one: Any, last: int, text_field: str) -> str | None:
     """What is wrong with what a reader gave behind record number `last`."""
     if not isinstance(one, Record | Malformed):
         return f"expected a Record or Malformed, found {one!r}"
-    if type(one.line) is not int or one.line <= last:
+    if type(one.line) is not int or not last < one.line < 1 << 63:
         return f"record {one.line!r} stands behind record {last}: their numbers have to rise"
-    if isinstance(one, Record):
+    if isinstance(one, Malformed):
+        if type(one.reason) is not str or type(one.start) is not str or not _is_utf8(one.reason):
+            return f"reason and start of malformed record {one.line} have to be texts"
+    else:
         if type(one.text) is not str:
             return f"the text of record {one.line} is {type(one.text).__name__}, expected str"
-        try:
-            json.loads(b"{%s}" % one.rest)
-        except (ValueError, TypeError) as error:
-            return f"what stands beside the text of record {one.line} is no JSON: {error}"
+        if type(one.rest) is not bytes or b"\n" in one.rest:
+            return f"what stands beside the text of record {one.line} is no line of JSON"
+        members = b"," + one.rest if one.rest.strip() else b""
+        line = b'{%s:""%s}' % (json.dumps(text_field).encode(), members)
+        if reason := fault_of_line(line, text_field):
+            return f"what stands beside the text of record {one.line} is no JSON: {reason}"
     return None
 
 
