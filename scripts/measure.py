@@ -18,7 +18,9 @@ from corpusmill.text.parts import SCHEMA, TextPart
 
 def measure(text: Path, filters: list[dict[str, Any]], prefer: dict, measures: Path) -> None:
     """filters: what of each its measuring depends on. prefer: dedup.prefer."""
-    part = TextPart(text, SCHEMA.names)
+    # The records beside the texts, as large as these sometimes, are for who may ask for them.
+    of_records = prefer["field"] or any("file" in entry for entry in filters)
+    part = TextPart(text, SCHEMA.names if of_records else ["text", "file", "line"])
     of_filters = Measures(filters)
     preferences = Preferences(part.files, **prefer) if prefer["field"] else None
     sizes = [np.zeros(0, np.int64)]
