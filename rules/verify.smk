@@ -44,7 +44,7 @@ rule join:
         bins=LAYOUT.to_join("results/tokens/{split}/{shard}.bin"),
         shard_facts=LAYOUT.to_join("results/tokens/{split}/{shard}.json"),
     output:
-        joined="results/tokens/{joined}.bin",
+        joined_bin="results/tokens/{joined}.bin",
         facts="results/tokens/{joined}.json",
     log:
         "logs/join/{joined}.log",

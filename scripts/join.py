@@ -8,11 +8,11 @@ from corpusmill.run.progress import phase
 from corpusmill.storage.files import READ_BYTES, DigestingFile, load_json, replacing, save_json
 
 
-def join(bins: list[Path], shard_facts: list[Path], joined: Path, facts: Path) -> None:
+def join(bins: list[Path], shard_facts: list[Path], joined_bin: Path, facts: Path) -> None:
     """bins, shard_facts: of every shard of the split, in shard order."""
     expected = sum(load_json(file)["bytes"] for file in shard_facts)
     with (
-        replacing(joined) as temporary,
+        replacing(joined_bin) as temporary,
         open(temporary, "wb") as raw,
         phase("joining", expected) as progress,
     ):
@@ -23,7 +23,7 @@ def join(bins: list[Path], shard_facts: list[Path], joined: Path, facts: Path) -
                     out.write(block)
                     progress.advance(len(block))
         if out.bytes != expected:
-            raise ValueError(f"{joined}: {out.bytes} bytes joined, expected {expected}")
+            raise ValueError(f"{joined_bin}: {out.bytes} bytes joined, expected {expected}")
     save_json(facts, {"bytes": out.bytes, "sha256": out.sha256, "shards": len(bins)})
     logging.info("%d shards, %d bytes", len(bins), out.bytes)
 

@@ -15,6 +15,8 @@ from corpusmill.documents.accounts import imbalances
 from corpusmill.documents.decided import load_decided
 from corpusmill.documents.fates import DUPLICATE, KEPT, MALFORMED, SPLITS, dropping_fates
 from corpusmill.documents.ids import ids_of_part
+from corpusmill.filters.declaration import column_of
+from corpusmill.filters.measuring import arrow_type
 from corpusmill.run.job import run
 from corpusmill.storage.files import load_json, replacing, save_json
 from corpusmill.storage.tables import load_column, load_table
@@ -32,7 +34,7 @@ class FilterValues(NamedTuple):
 def schema_of(filters: list[FilterValues]) -> pa.Schema:
     """The columns of the ledger; the values of the filters stand behind the fate."""
     values = [
-        (name, pa.string() if dtype == "text" else pa.from_numpy_dtype(np.dtype(dtype)))
+        (name, arrow_type(dtype))
         for of_filter in filters
         for name, dtype in of_filter.values
         if name != "reason"
@@ -98,7 +100,7 @@ def values_where_they_decided(
         dropped = fate == one.fate
         for name, _ in one.values:
             if name == "reason":
-                of_filter = load_column(measures, f"{one.fate}_reason")
+                of_filter = load_column(measures, column_of(one.fate, name))
                 reasons = pa.compute.if_else(pa.array(dropped), of_filter, reasons)
             else:
                 columns[name] = only(dropped, load_column(measures, name))

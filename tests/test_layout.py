@@ -1,5 +1,6 @@
 """What plan and configuration make of a run: numbers, files of jobs, memory."""
 
+import re
 from types import SimpleNamespace
 
 import pytest
@@ -73,6 +74,12 @@ def test_layout__with_spans_later_steps_read_the_cut_text():
     assert cutting.text == "results/cut/{part}.arrow"
     assert cutting.every_if_cut("{part}") == cutting.every("{part}")
     assert cutting.stages == ["spans", "repeats", *layout().stages]
+
+
+def test_layout__stages_are_those_that_the_rule_complete_knows():
+    rule = (ROOT / "rules/complete.smk").read_text("utf-8")
+    known = re.findall(r'^    "(\w+)": "results/', rule, re.MULTILINE)
+    assert layout(spans={"unit": "line"}).stages == known
 
 
 def test_layout__span_width_is_of_sentences_alone():

@@ -38,6 +38,7 @@ def test_mismatches__of_a_rule_that_fits_are_none():
         (GIVEN[1:], "does not give text, which its step takes"),
         (["text", "data", "seed"], "does not give index, which its step takes"),
         ([*GIVEN, "text"], "gives two things of the name text"),
+        ([*GIVEN, "part"], "gives two things of the name part"),
     ],
 )
 def test_mismatches__are_told(given, says):

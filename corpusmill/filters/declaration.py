@@ -40,6 +40,11 @@ class Value(NamedTuple):
     meaning: str
 
 
+def column_of(fate: str, value: str) -> str:
+    """What a value of a filter is called in the table of measures."""
+    return f"{fate}_reason" if value == "reason" else value
+
+
 class Setting(NamedTuple):
     """A key of the filter in the configuration."""
 

@@ -7,19 +7,15 @@ import numpy as np
 import pyarrow as pa
 
 from corpusmill.documents.fate_columns import FateColumn
-from corpusmill.filters.declaration import Filter, Value
+from corpusmill.filters.declaration import Filter, column_of
 from corpusmill.filters.documents import Documents
 from corpusmill.filters.registry import Entry, filter_of, measurer, module_file
 from corpusmill.text.plugins import PLUGIN_ERRORS, one_line, place_of
 
 
-def column_name(filter: Filter, value: str) -> str:
-    """What a value is called in the table of measures."""
-    return f"{filter.fate}_reason" if value == "reason" else value
-
-
-def arrow_type(value: Value) -> pa.DataType:
-    return pa.string() if value.dtype == "text" else pa.from_numpy_dtype(np.dtype(value.dtype))
+def arrow_type(dtype: str) -> pa.DataType:
+    """Of a value's dtype, one of DTYPES."""
+    return pa.string() if dtype == "text" else pa.from_numpy_dtype(np.dtype(dtype))
 
 
 def checked(
@@ -51,7 +47,7 @@ def checked(
             )
         # Copied: it may be a buffer that the filter takes again.
         copied = got if isinstance(got, list) else got.copy()
-        columns[column_name(filter, name)] = pa.array(copied, arrow_type(value))
+        columns[column_of(filter.fate, name)] = pa.array(copied, arrow_type(value.dtype))
     return columns
 
 
@@ -63,7 +59,7 @@ class Measures:
             (measurer(entry), str(module_file(entry)), "file" in entry) for entry in entries
         ]
         self._pieces = {
-            column_name(filter, name): [pa.array([], arrow_type(value))]
+            column_of(filter.fate, name): [pa.array([], arrow_type(value.dtype))]
             for filter, *_ in self._filters
             for name, value in filter.values.items()
         }
@@ -101,7 +97,7 @@ def decided(entries: list[Entry], measures: Mapping[str, np.ndarray], documents:
     fates = FateColumn(documents)
     for entry in entries:
         filter = filter_of(entry)
-        own = {name: measures[column_name(filter, name)] for name in filter.values}
+        own = {name: measures[column_of(filter.fate, name)] for name in filter.values}
         try:
             drops = filter.drops({"text_bytes": measures["text_bytes"], **own})
         except PLUGIN_ERRORS as error:

@@ -8,6 +8,7 @@ from typing import Any
 import jsonschema
 import yaml
 
+from corpusmill.filters.declaration import column_of
 from corpusmill.filters.registry import declaration_faults, filter_class
 
 # In JSON 128.0 is an integer; here it would be a number of permutations that no array has. YAML
@@ -108,7 +109,7 @@ def filter_faults(entries: list[dict]) -> Iterator[str]:
             yield f"{place}: the filter {cls.fate} is there twice. Give each once."
         fates.add(cls.fate)
         for value in cls.values:
-            name = f"{cls.fate}_reason" if value == "reason" else value
+            name = column_of(cls.fate, value)
             if name in values:
                 yield f"{place}: value {name} is measured by the filter {values[name]} already."
             values[name] = cls.fate

@@ -54,7 +54,7 @@ def mismatches(
     """
     faults = [
         f"rule {rule} gives two things of the name {name}"
-        for name in sorted({name for name in given if given.count(name) > 1})
+        for name in sorted({name for name in given if given.count(name) > 1 or name in wildcards})
     ]
     wanted: set[str] = set()
     for name, fields in takes.items():
