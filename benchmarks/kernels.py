@@ -236,12 +236,11 @@ def clean(sample: Sample) -> Work:
 
     columns, size = sample.columns()
     table = character_table()
-    longest = max(int(column.sizes().max()) for column in columns)
     counts = [np.empty(column.sizes().size, np.uint32) for column in columns]
 
     def run() -> list:
         for column, count in zip(columns, counts, strict=True):
-            count_cleaned(column.data, column.offsets, table, longest, count)
+            count_cleaned(column.data, column.offsets, table, count)
         return counts
 
     return Work(run, size)
@@ -259,7 +258,7 @@ def cleaned_blocks(sample: Sample) -> tuple[list, int]:
     for column in columns:
         for start, stop in zip(column.offsets[:-1], column.offsets[1:], strict=True):
             chars = np.empty(stop - start + 4, np.uint32)
-            n = clean_text(column.data, start, stop, character_table(), stop - start, chars)
+            n = clean_text(column.data, start, stop, character_table(), chars)
             found.append(chars[:n])
     points = np.concatenate(found)
     return [points[i : i + BLOCK_CHARS] for i in range(0, points.size, BLOCK_CHARS)], size

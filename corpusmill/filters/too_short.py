@@ -12,7 +12,7 @@ class TooShort(Filter):
         "min_chars": count(200, "Fewest characters a cleaned text may have.", most=1_000_000)
     }
     min_chars: int
-    values = {"chars": Value("uint32", "characters of the cleaned text, counted to 1,000,000")}
+    values = {"chars": Value("uint32", "characters of the cleaned text")}
 
     def measure(self, texts):
         import numpy as np
@@ -21,7 +21,7 @@ class TooShort(Filter):
         from corpusmill.text.unicode_tables import character_table
 
         chars = np.empty(texts.offsets.size - 1, np.uint32)
-        count_cleaned(texts.data, texts.offsets, character_table(), 1_000_000, chars)
+        count_cleaned(texts.data, texts.offsets, character_table(), chars)
         return {"chars": chars}
 
     def drops(self, values):

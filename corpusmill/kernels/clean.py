@@ -20,6 +20,7 @@ CAPITAL_SIGMA = 0x3A3
 SMALL_SIGMA = 0x3C3
 FINAL_SIGMA = 0x3C2
 COMBINING_DOT = 0x307
+DOTTED_CAPITAL_I = 0x130
 
 
 @kernel
@@ -61,17 +62,16 @@ def cased_after(data, i, stop, table):
 
 
 @kernel
-def clean_text(data, start, stop, table, limit, chars):
+def clean_text(data, start, stop, table, chars):
     """Write the cleaned code points of data[start:stop] to `chars`; return how many.
 
     data: uint8, valid UTF-8 in [start, stop). table: uint32 (0x110000,), see unicode_tables.
-    chars: uint32, room for min(stop - start, limit + 1) + 2 entries. Stops early once more than
-    `limit` characters are sure, so the count is exact when it is at most `limit`.
+    chars: uint32, room for stop - start + 2 entries.
     """
     n = 0
     last_space = np.uint32(1)  # 1: a space now would be leading or doubled
     i = start
-    while i < stop and n <= limit:
+    while i < stop:
         byte = data[i]
         if byte < 0x80:
             entry = table[byte]
@@ -97,18 +97,35 @@ def clean_text(data, start, stop, table, limit, chars):
         chars[n] = entry & CODE_POINT
         n += stays
         last_space = space if stays else last_space
-    if n > 0 and last_space and i >= stop:
+    if n > 0 and last_space:
         n -= 1
     return n
 
 
 @kernel
-def count_cleaned(data, offsets, table, limit, counts):
-    """counts[d] = min(len(clean(text d)), limit) for every document of a text column.
+def count_cleaned(data, offsets, table, counts):
+    """counts[d] = len(clean(text d)) for every document of a text column.
 
-    offsets: int64 (documents + 1,). counts: uint32 (documents,), written.
+    offsets: int64 (documents + 1,). counts: uint32 (documents,), written. Nothing is lowered or
+    written: a cleaned text has its characters that stay, and a space between two of its words.
     """
-    chars = np.empty(limit + 4, np.uint32)
+    of_ascii = (table[:0x80] >> 21).astype(np.uint8) & np.uint8(3)
     for d in range(counts.size):
-        n = clean_text(data, offsets[d], offsets[d + 1], table, limit, chars)
-        counts[d] = min(n, limit)
+        stay = 0
+        words = 0
+        apart = 1  # 1: what stays next begins a word
+        i = offsets[d]
+        stop = offsets[d + 1]
+        while i < stop:
+            if data[i] < 0x80:
+                kind = of_ascii[data[i]]
+                i += 1
+            else:
+                point, i = decode_one(data, i)
+                kind = np.uint8(table[point] >> 21) & np.uint8(3)
+                stay += point == DOTTED_CAPITAL_I  # lowers to two characters
+            stays = int(kind == 0)
+            stay += stays
+            words += stays & apart
+            apart = (apart & (1 - stays)) | (kind & 1)
+        counts[d] = stay + max(words - 1, 0)

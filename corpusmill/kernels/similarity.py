@@ -152,7 +152,7 @@ def shingle_set(data, start, stop, table, width):
     modulo 2**64 (see rolling_hashes), whole: two shingles meet in one with probability 2**-64.
     """
     chars = np.empty(stop - start + 4, np.uint32)
-    n = clean_text(data, start, stop, table, stop - start, chars)
+    n = clean_text(data, start, stop, table, chars)
     room = 16
     while room < 2 * n:
         room *= 2

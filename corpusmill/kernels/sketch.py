@@ -71,8 +71,7 @@ def sketch_affine32(data, offsets, table, width, a, b, signatures):
     chars = np.empty(longest + 4, np.uint32)
     hashes = np.empty(longest + 4, np.uint32)
     for d in range(offsets.size - 1):
-        size = offsets[d + 1] - offsets[d]
-        n = clean_text(data, offsets[d], offsets[d + 1], table, size, chars)
+        n = clean_text(data, offsets[d], offsets[d + 1], table, chars)
         count = rolling_hashes(chars, n, width, hashes)
         fmix32(hashes, count)
         lower_affine32(hashes, count, a, b, signatures[d])
@@ -89,7 +88,6 @@ def sketch_legacy(data, offsets, table, width, a, b, signatures):
     message = np.empty(4 * width + 72, np.uint8)
     w = np.empty(80, np.uint32)
     for d in range(offsets.size - 1):
-        size = offsets[d + 1] - offsets[d]
-        n = clean_text(data, offsets[d], offsets[d + 1], table, size, chars)
+        n = clean_text(data, offsets[d], offsets[d + 1], table, chars)
         count = sha1_hashes(chars, n, width, message, w, hashes)
         lower_legacy(hashes, count, a, b, signatures[d])

@@ -78,6 +78,7 @@ class TextPart:
     """A text part for reading: its columns batch by batch, and who its files are."""
 
     def __init__(self, path: Path, columns: list[str]) -> None:
+        self._path = path
         wanted = [SCHEMA.get_field_index(name) for name in columns]
         options = pa.ipc.IpcReadOptions(included_fields=wanted)
         self._file = pa.ipc.open_file(pa.memory_map(str(path)), options=options)
@@ -94,8 +95,9 @@ class TextPart:
             yield self._file.get_batch(i)
 
     def column(self, name: str) -> np.ndarray:
-        """A whole numeric column."""
-        columns = [batch.column(name).to_numpy() for batch in self.batches()]
+        """A whole numeric column, read alone."""
+        alone = TextPart(self._path, [name])
+        columns = [batch.column(name).to_numpy() for batch in alone.batches()]
         return np.concatenate(columns) if columns else np.zeros(0, np.uint64)
 
     def sources(self) -> pa.DictionaryArray:

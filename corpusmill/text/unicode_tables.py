@@ -15,11 +15,17 @@ import numba
 import numpy as np
 
 from corpusmill.kernels import clean
-from corpusmill.kernels.clean import CASE_IGNORABLE, CASED, DROP, IRREGULAR, SPACE
+from corpusmill.kernels.clean import (
+    CAPITAL_SIGMA,
+    CASE_IGNORABLE,
+    CASED,
+    DOTTED_CAPITAL_I,
+    DROP,
+    IRREGULAR,
+    SPACE,
+)
 from corpusmill.storage.files import replacing
 
-_DOTTED_CAPITAL_I = 0x130
-_CAPITAL_SIGMA = 0x3A3
 _SIZE = 0x110000
 
 
@@ -36,7 +42,7 @@ def _ends_final(pattern: list, scalars: np.ndarray) -> np.ndarray:
     probes = np.empty((scalars.size, len(pattern)), np.uint32)
     for column, point in enumerate(pattern):
         probes[:, column] = scalars if point is None else point
-    sigma = pattern.index(_CAPITAL_SIGMA)
+    sigma = pattern.index(CAPITAL_SIGMA)
     return _points(_text(probes.ravel()).lower()).reshape(probes.shape)[:, sigma] == 0x3C2
 
 
@@ -60,7 +66,7 @@ def built_table() -> np.ndarray:
     """`character_table` asked anew."""
     scalars = np.arange(_SIZE, dtype=np.uint32)
     scalars = scalars[(scalars < 0xD800) | (scalars >= 0xE000)]
-    regular = scalars[(scalars != _DOTTED_CAPITAL_I) & (scalars != _CAPITAL_SIGMA)]
+    regular = scalars[(scalars != DOTTED_CAPITAL_I) & (scalars != CAPITAL_SIGMA)]
     lowered = _points(_text(regular).lower())
     if lowered.size != regular.size:
         raise RuntimeError(
@@ -69,15 +75,15 @@ def built_table() -> np.ndarray:
         )
     table = np.zeros(_SIZE, np.uint32)
     table[regular] = lowered
-    table[[_DOTTED_CAPITAL_I, _CAPITAL_SIGMA]] |= np.uint32(IRREGULAR)
+    table[[DOTTED_CAPITAL_I, CAPITAL_SIGMA]] |= np.uint32(IRREGULAR)
     # What follows a capital sigma's cased or case-ignorable neighbours is found by asking:
     # a sigma is final after a cased character, seen through case-ignorable ones.
     others = regular[regular != ord(" ")]
-    cased = _ends_final([0x20, None, _CAPITAL_SIGMA, 0x20], others)
-    transparent = _ends_final([0x20, ord("a"), None, _CAPITAL_SIGMA, 0x20], others) & ~cased
+    cased = _ends_final([0x20, None, CAPITAL_SIGMA, 0x20], others)
+    transparent = _ends_final([0x20, ord("a"), None, CAPITAL_SIGMA, 0x20], others) & ~cased
     table[others[cased]] |= np.uint32(CASED)
     table[others[transparent]] |= np.uint32(CASE_IGNORABLE)
-    table[[_DOTTED_CAPITAL_I, _CAPITAL_SIGMA]] |= np.uint32(CASED)
+    table[[DOTTED_CAPITAL_I, CAPITAL_SIGMA]] |= np.uint32(CASED)
     spaces = [ord(space) for space in re.findall(r"\s", _text(scalars))]
     table[spaces] = table[spaces] & ~np.uint32(0x1FFFFF) | np.uint32(SPACE | ord(" "))
     table[[ord(mark) for mark in string.punctuation]] |= np.uint32(DROP)
