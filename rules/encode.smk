@@ -21,9 +21,9 @@ rule encode:
         "logs/encode/{split}/{shard}.log",
     benchmark:
         "logs/encode/{split}/{shard}.tsv"
+    priority: 1  # see gather
     conda:
         "../envs/corpusmill.yaml"
-    priority: 1  # see gather
     resources:
         mem_mb=LAYOUT.shard_memory(base=1200, per_text_megabyte=0.5),
     params:

@@ -16,11 +16,11 @@ rule gather:
         "logs/gather/{split}/{shard}.log",
     benchmark:
         "logs/gather/{split}/{shard}.tsv"
-    conda:
-        "../envs/corpusmill.yaml"
     # All shards are gathered first, then encoded, the largest first, then verified: what is left for
     # one core at the end is short.
     priority: 2
+    conda:
+        "../envs/corpusmill.yaml"
     resources:
         mem_mb=LAYOUT.shard_memory(base=500, per_text_megabyte=4),
     params:
