@@ -32,6 +32,16 @@ def dropped_of_part(resolved: Path, part: int) -> np.ndarray:
     return np.concatenate(found)
 
 
+def won_by(dropped: np.ndarray, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """winner, similarity and stage of every document; its own winner is who was not dropped."""
+    rows = (dropped["id"] & np.uint64(ROW_MASK)).astype(np.int64)
+    winner, stage = ids.copy(), np.zeros(ids.size, np.uint8)
+    similarity = np.full(ids.size, np.nan, np.float32)
+    winner[rows], stage[rows] = dropped["winner"], dropped["stage"]
+    similarity[rows] = dropped["similarity"]
+    return winner, similarity, stage
+
+
 class Assigned(NamedTuple):
     """The files of one part."""
 
@@ -55,11 +65,7 @@ def assign(
     fates = FateColumn.load(verdicts)
     ids = ids_of_part(part, fates.numbers.size)
     dropped = dropped_of_part(resolved, part)
-    rows = (dropped["id"] & np.uint64(ROW_MASK)).astype(np.int64)
-    winner, stage = ids.copy(), np.zeros(ids.size, np.uint8)
-    similarity = np.full(ids.size, np.nan, np.float32)
-    winner[rows], stage[rows] = dropped["winner"], dropped["stage"]
-    similarity[rows] = dropped["similarity"]
+    winner, similarity, stage = won_by(dropped, ids)
     sources, source = load_labels(verdicts, "source")
     weight = np.array([sampling.weights[name] for name in sources])[source]
     split = splits_of(ids, sampling.fractions, sampling.seed)
@@ -75,28 +81,34 @@ def assign(
     save_clusters(made.clusters, ids, winner, similarity, stage, np.flatnonzero(duplicate))
     table = held_out_texts(digests, whole, fates.kept & (split > 0), split)
     save_array(made.held_out, table)
+    stages = {name: int((stage[duplicate] == value).sum()) for value, name in STAGES.items()}
     save_json(
         made.counts,
         {
             "held_out": len(table),
             "file": str(made.held_out),
             "sha256": file_sha256(made.held_out),
-            "winners": int(rows.size),
-            "stages": {
-                name: int((stage[duplicate] == value).sum()) for value, name in STAGES.items()
-            },
-            "by_source": {
-                name: {
-                    "documents": int((admitted & (source == k)).sum()),
-                    "duplicates": int((duplicate & (source == k)).sum()),
-                }
-                for k, name in enumerate(sources)
-            },
+            "winners": len(dropped),
+            "stages": stages,
+            "by_source": by_source(sources, source, admitted, duplicate),
             **preferred_kinds(verdicts, sources, source),
         },
     )
     for name in fates.names:
         logging.info("%s: %d documents", name, fates.has(name).sum())
+
+
+def by_source(
+    names: list[str], source: np.ndarray, admitted: np.ndarray, duplicate: np.ndarray
+) -> dict[str, dict[str, int]]:
+    """source: of every document, the place of its name."""
+    return {
+        name: {
+            "documents": int((admitted & (source == k)).sum()),
+            "duplicates": int((duplicate & (source == k)).sum()),
+        }
+        for k, name in enumerate(names)
+    }
 
 
 def held_out_texts(

@@ -69,9 +69,7 @@ def cut(
             if of_batch.size:
                 spans = ids[mine], starts.astype("u8"), ends.astype("u8"), keys[mine], first[mine]
                 records.write_table(pa.table(list(map(pa.array, spans)), schema=RECORD))
-            before = whole_digests(column, np.unique(of_batch))
-            before["row"] += np.uint32(done)
-            digests.append(before)
+            digests.append(whole_digests(column, np.unique(of_batch), done))
             lost.append(column.sizes() - rest.sizes())
             done += batch.num_rows
             progress.advance(batch.num_rows)

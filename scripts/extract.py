@@ -23,6 +23,17 @@ class Groups(NamedTuple):
     starts: Path
 
 
+def edges_by_bin(
+    pairs: Path, parts: range, labels: np.ndarray, part_starts: np.ndarray, bins: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The pairs of documents of these parts, bin after bin, and where every bin begins."""
+    files = [Path(bucket["file"]) for bucket in load_json(pairs)["parts"]]
+    found = edges_from(files, parts.start << ROW_BITS, parts.stop << ROW_BITS)
+    bin = (labels[dense_numbers(found["a"], part_starts)] - 1) >> 1
+    order = np.argsort(bin, kind="stable")
+    return found[order], np.searchsorted(bin[order], np.arange(bins + 1))
+
+
 def extract(
     texts: list[Path],
     verdicts: list[Path],
@@ -51,12 +62,11 @@ def extract(
                 file, text, ids_of_part(part, mine.size), order, mine, bins, progress.advance
             )
     save_array(made.index, offsets)
-    files = [Path(bucket["file"]) for bucket in load_json(pairs)["parts"]]
-    found = edges_from(files, first_part << ROW_BITS, last << ROW_BITS)
-    bin = (of_documents[dense_numbers(found["a"], part_starts)] - 1) >> 1
-    order = np.argsort(bin, kind="stable")
-    save_array(made.edges, found[order])
-    save_array(made.edge_starts, np.searchsorted(bin[order], np.arange(bins + 1)))
+    found, edge_starts = edges_by_bin(
+        pairs, range(first_part, last), of_documents, part_starts, bins
+    )
+    save_array(made.edges, found)
+    save_array(made.edge_starts, edge_starts)
     save_json(
         made.counts,
         {

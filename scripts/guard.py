@@ -23,40 +23,21 @@ def guard(
 
     max_duplicate_fraction: of every source.
     """
-    parts = load_json(assigned)["parts"]
-    prefer = preferred_kinds(parts)
-    sources: dict[str, Counter] = {}
+    parts, bins = load_json(assigned)["parts"], load_json(resolved)["parts"]
+    refuse_unequal(parts, bins)
     stages: Counter = Counter()
+    sources: dict[str, Counter] = {}
     for part in parts:
         stages.update(part["stages"])
         for source, count in part["by_source"].items():
             sources.setdefault(source, Counter()).update(count)
-    bins = load_json(resolved)["parts"]
-    winners = sum(part["winners"] for part in parts)
-    dropped = sum(one["dropped"] for one in bins)
-    if winners != dropped:
-        raise ValueError(
-            f"{dropped} documents were dropped for another one, {winners} of them are known to "
-            "their parts. Remove results/resolved and results/assign and run again."
-        )
-    every_group = [group for one in bins for group in one["groups"]]
-    groups, of_copies = (
-        sorted(every_group, key=lambda group: (-group[most_of], json.dumps(group)))[:SHOWN_GROUPS]
-        for most_of in ("texts", "documents")
-    )
+    groups, of_copies = largest_groups(bins, "texts"), largest_groups(bins, "documents")
     found = {
         "dropped": dict(stages),
         "pairs": sum(one["pairs"] for one in bins),
         "measured": sum(one["measured"] for one in bins),
-        "sources": {
-            source: {
-                "documents": count["documents"],
-                "duplicates": count["duplicates"],
-                "share": round(count["duplicates"] / max(count["documents"], 1), 6),
-            }
-            for source, count in sorted(sources.items())
-        },
-        **prefer,
+        "sources": {source: shares(count) for source, count in sorted(sources.items())},
+        **preferred_kinds(parts),
         "largest_groups": groups + [group for group in of_copies if group not in groups],
     }
     faults = source_faults(sources, max_duplicate_fraction)
@@ -69,6 +50,33 @@ def guard(
         raise ValueError(with_evidence(faults, groups, of_copies))
     save_json(report, found)
     logging.info("duplicates by what decided: %s", dict(stages))
+
+
+def refuse_unequal(parts: list[dict], bins: list[dict]) -> None:
+    """ValueError if the bins dropped more or fewer documents than the parts know of."""
+    winners = sum(part["winners"] for part in parts)
+    dropped = sum(one["dropped"] for one in bins)
+    if winners != dropped:
+        raise ValueError(
+            f"{dropped} documents were dropped for another one, {winners} of them are known to "
+            "their parts. Remove results/resolved and results/assign and run again."
+        )
+
+
+def largest_groups(bins: list[dict], most_of: str) -> list[dict]:
+    """The groups of most texts, or of most documents."""
+    groups = [group for one in bins for group in one["groups"]]
+    return sorted(groups, key=lambda group: (-group[most_of], json.dumps(group)))[:SHOWN_GROUPS]
+
+
+def shares(count: Counter) -> dict[str, int | float]:
+    """Of a source, what the report has of it."""
+    share = count["duplicates"] / max(count["documents"], 1)
+    return {
+        "documents": count["documents"],
+        "duplicates": count["duplicates"],
+        "share": round(share, 6),
+    }
 
 
 def source_faults(

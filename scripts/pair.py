@@ -17,6 +17,20 @@ from corpusmill.storage.buckets import Buckets, Slice, bucket_slices
 from corpusmill.storage.files import load_json, save_json
 
 
+def save_pairs(edges: np.ndarray, pairs: Path, counts: Path) -> None:
+    """In the order of their documents."""
+    edges = edges[np.lexsort((edges["b"], edges["a"]))]
+    save_array(pairs, edges)
+    save_json(
+        counts,
+        {
+            "pairs": len(edges),
+            "identical": int((edges["matches"] == IDENTICAL).sum()),
+            "file": str(pairs),
+        },
+    )
+
+
 def pair(
     listing: Path,
     bucket: int,
@@ -59,17 +73,8 @@ def pair(
             logging.info("band %d: %d pairs", share.band, len(found[-1]))
             progress.advance(1)
     edges = np.concatenate(found)
-    del found
-    edges = edges[np.lexsort((edges["b"], edges["a"]))]
-    save_array(pairs, edges)
-    save_json(
-        counts,
-        {
-            "pairs": len(edges),
-            "identical": int((edges["matches"] == IDENTICAL).sum()),
-            "file": str(pairs),
-        },
-    )
+    found.clear()
+    save_pairs(edges, pairs, counts)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,16 @@ from corpusmill.text.columns import TextRows, string_array
 from corpusmill.text.parts import TextPart
 
 
+def texts_and_rests(text: Path) -> tuple[TextRows, TextRows]:
+    """Of a part. No take(): of a column in several pieces it copies all for every block, and one
+    piece is a copy too."""
+    kept = pa.Table.from_batches(
+        TextPart(text, ["text", "rest"]).batches(),
+        pa.schema([SCHEMA.field("text"), SCHEMA.field("rest")]),
+    )
+    return TextRows(kept.column("text")), TextRows(kept.column("rest"))
+
+
 def scatter(
     text: Path,
     decided: Path,
@@ -30,13 +40,7 @@ def scatter(
     ids = ids_of_part(part, copies.size)
     row, copy, key, target = emissions(ids, copies, split, shards, seed)
     sources = TextPart(text, ["file"]).sources()
-    # No take(): of a column in several pieces it copies all for every block, and one piece is a
-    # copy too.
-    kept = pa.Table.from_batches(
-        TextPart(text, ["text", "rest"]).batches(),
-        pa.schema([SCHEMA.field("text"), SCHEMA.field("rest")]),
-    )
-    texts, rests = TextRows(kept.column("text")), TextRows(kept.column("rest"))
+    texts, rests = texts_and_rests(text)
     sizes = texts.sizes + rests.sizes
 
     def rows_of(block: slice) -> pa.Table:

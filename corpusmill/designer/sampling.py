@@ -77,7 +77,7 @@ class Reservoir:
         self._seconds += time.perf_counter() - started
         self._sketched_bytes += self._bytes
         chars = np.empty(len(self._keys), np.uint32)
-        count_cleaned(column.data, column.offsets, character_table(), self._min_chars, chars)
+        count_cleaned(column.data, column.offsets, character_table(), chars)
         batch = (
             np.array(self._keys, np.uint64), signatures, chars < self._min_chars, column.sizes()
         )  # fmt: skip

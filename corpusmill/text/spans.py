@@ -225,10 +225,13 @@ def cut_out(
     return without(texts, units, cut), starts, ends
 
 
-def whole_digests(texts: TextColumn, rows: np.ndarray) -> np.ndarray:
-    """WHOLE (rows,): the SHA-256 of the texts of the given rows."""
+def whole_digests(texts: TextColumn, rows: np.ndarray, first: int) -> np.ndarray:
+    """WHOLE (rows,): the SHA-256 of the texts of the given rows.
+
+    first: the row of the part that the first text is.
+    """
     data, table = memoryview(texts.data.data), np.zeros(rows.size, WHOLE)
-    table["row"] = rows
+    table["row"] = rows + first
     for place, row in enumerate(rows.tolist()):
         text = data[texts.offsets[row] : texts.offsets[row + 1]]
         table["digest"][place] = np.frombuffer(hashlib.sha256(text).digest(), np.uint8)
