@@ -67,8 +67,8 @@ check_steps()
 
 
 # A run with nothing to do comes to neither place and waits for no answer.
-if workflow.output_settings.dryrun and TOKENIZER:
-    finish_tokenizer()
+if workflow.output_settings.dryrun:
+    finish_checks()
 
 
 onstart:

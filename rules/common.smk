@@ -27,15 +27,12 @@ if str(ROOT) not in sys.path:
 
 from corpusmill.run import record
 from corpusmill.run.code_digest import code_digest as digest_of_code
-from corpusmill.run.config import check_config, laid_over
+from corpusmill.run.config import check_config, laid_over, typed
 from corpusmill.run.config import refuse_config_without_sources
 from corpusmill.run.layout import Layout, quickly_called
 from corpusmill.run.signatures import mismatches, parameters
-from corpusmill.run.tokenizer_process import (
-    TokenizerProcess,
-    states_of_files,
-    tokenizer_files,
-)
+from corpusmill.run.early_checks import early_checks, faults_of, states_of_files
+from corpusmill.run.early_checks import tokenizer_files
 from corpusmill.demo.files import EVALUATION_FILES, FILES as DEMO_FILES
 
 IN_CONDA = DeploymentMethod.CONDA in workflow.deployment_settings.deployment_method
@@ -66,24 +63,33 @@ RECORD = placed("results/plan/record.json")
 DEMO = "results/demo"
 
 
+def stop(reason):
+    """End with a reason in a line or a few, no traceback; `corpusmill run` is told it too."""
+    print(reason, file=sys.stderr)
+    if "CORPUSMILL_EVENTS" in os.environ:
+        event = json.dumps({"event": "refused", "text": str(reason)}) + "\n"
+        os.write(int(os.environ["CORPUSMILL_EVENTS"]), event.encode())
+    sys.exit(1)
+
+
 def planned():
     """Configuration and inputs checked, one line per fault, no traceback; what comes of them."""
     try:
+        schema = HOME / "config.schema.yaml"
         if IS_MODULE:
             given = laid_over(HOME / "config.yaml", config)
             refuse_config_without_sources([Path("the module's config")], config)
         else:
-            given = config
             told = workflow.config_settings
+            given = typed(config, told.config, schema)
             refuse_config_without_sources(told.configfiles, told.overwrite_config)
-        check_config(given, HOME / "config.schema.yaml")
+        check_config(given, schema)
         demo = {
             f"{DEMO}/{name}": n for name, n in (DEMO_FILES | EVALUATION_FILES).items()
         }
         return given, Layout.planned(given, placed("results"), demo)
     except ValueError as error:
-        print(error, file=sys.stderr)
-        sys.exit(1)
+        stop(error)
 
 
 config, LAYOUT = planned()
@@ -96,11 +102,9 @@ IDLE_STEPS = {
     *([] if config["output"]["join"] else ["join"]),
     *([] if USES_DEMO else ["demo", "recall"]),
 }
-TOKENIZER = None
+EARLY_CHECKS = []
 if workflow.is_main_process and not IN_CONDA:
-    TOKENIZER = TokenizerProcess.started(
-        config["tokenizer"]["source"], placed("results/tokenizer"), ROOT
-    )
+    EARLY_CHECKS = early_checks(config, LAYOUT, placed("results"), ROOT)
 
 
 def run_script(step):
@@ -202,25 +206,21 @@ def training_text():
     return [LAYOUT.text_shard.format(split="train", shard="00000")] if wanted else []
 
 
-def finish_tokenizer():
-    """Stop the run if the local tokenizer has no ids for plain text."""
-    try:
-        TOKENIZER.finish()
-    except ValueError as error:
-        print(error, file=sys.stderr)
-        sys.exit(1)
+def finish_checks():
+    """Stop the run if its tokenizer or its input files cannot be what is meant."""
+    if faults := faults_of(EARLY_CHECKS):
+        stop("\n".join(faults))
 
 
 def begin_run():
-    """What comes before the first job: the tokenizer's answer, and a note of what will be made."""
-    if TOKENIZER:
-        finish_tokenizer()
+    """What comes before the first job: the answers of the checks, and a note of what will be
+    made."""
+    finish_checks()
     try:
         if workflow.is_main_process:
             record.begin(made_files(), RECORD)
     except ValueError as error:
-        print(error, file=sys.stderr)
-        sys.exit(1)
+        stop(error)
 
 
 def show_result():

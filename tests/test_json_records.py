@@ -8,7 +8,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from corpusmill.shuffle.shards import Document, record_line
+from corpusmill.text.first_records import Silence
 from corpusmill.text.json_records import LONE_SURROGATE
+from corpusmill.text.readers import read_records
 from corpusmill.text.records import Malformed, Record
 
 LINE, RECORD = b'{"text":"first","n":1}', Record(1, "first", b'"n":1')
@@ -214,3 +216,20 @@ def test_read_records__keep_a_lone_surrogate_beside_a_number_of_many_digits(read
     digits = b"1" * 5000
     (got,) = read(rb'{"text":"\ud800","x":%s}' % digits, keep_surrogates=True)
     assert got == Record(1, "\ud800", b'"x":' + digits)
+
+
+def test_read_records__drop_a_byte_order_mark_at_the_beginning_alone(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b'\xef\xbb\xbf{"text":"a"}\nno\n\xef\xbb\xbf{"text":"b"}\n')
+    first, second, third = read_records(str(path), "text", Silence())
+    assert first == Record(1, "a", b"")
+    assert (second.line, second.offset) == (2, 16)
+    assert (third.offset, third.reason.split(" (")[0]) == (19, "a byte order mark")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_read_records__refuse_utf_16_by_name(tmp_path, encoding):
+    path = tmp_path / "a.jsonl"
+    path.write_bytes('\ufeff{"text":"a"}\n'.encode(encoding))
+    with pytest.raises(ValueError, match="UTF-16, expected UTF-8"):
+        list(read_records(str(path), "text", Silence()))

@@ -141,7 +141,7 @@ def refuse_config_without_sources(config_files: list[Path], given: dict) -> None
         )
 
 
-def laid_over(shipped: Path, given: dict) -> dict:
+def laid_over(shipped: Path | dict, given: dict) -> dict:
     """The shipped configuration with what is given laid over it, as --configfile does."""
 
     def merged(below: dict, above: dict) -> dict:
@@ -151,7 +151,36 @@ def laid_over(shipped: Path, given: dict) -> dict:
             key: merged(below[key], above[key]) for key in both if isinstance(above[key], dict)
         }
 
-    return merged(yaml.safe_load(shipped.read_text("utf-8")), given)
+    below = yaml.safe_load(shipped.read_text("utf-8")) if isinstance(shipped, Path) else shipped
+    return merged(below, given)
+
+
+NO_TEXT = {"not": {"type": "string"}}
+"""Schema of what none is known of, settings of filters: a number rather than a text."""
+
+
+def typed(config: dict, told: dict, schema_file: Path) -> dict:
+    """The configuration with the values of --config as a file would have them.
+
+    told: what --config says. Snakemake hands on what stands in braces and brackets as text.
+    """
+    schema = yaml.safe_load(schema_file.read_text("utf-8"))
+
+    def read(value: Any, told: Any, schema: dict) -> Any:
+        if isinstance(told, dict) and isinstance(value, dict):
+            known = schema.get("properties", {})
+            return value | {
+                key: read(value[key], told[key], known.get(key, NO_TEXT))
+                for key in told
+                if key in value
+            }
+        if isinstance(told, list) and isinstance(value, list):
+            return [read(one, one, schema.get("items", {})) for one in value]
+        if isinstance(value, str) and not _Validator(schema).is_valid(value):
+            return yaml.safe_load(value)
+        return value
+
+    return read(config, told, schema)
 
 
 def milled_sources(config: dict) -> list[dict]:

@@ -208,6 +208,20 @@ class Layout:
             for file in files
         ]
 
+    def found_files(self) -> list[list]:
+        """Every input file that is there before the run, as Asked in
+        corpusmill/text/first_records.py."""
+        return [
+            [
+                file.source,
+                file.path,
+                text_field(self._sources[file.source]),
+                self._sources[file.source].get("max_malformed_fraction", 0),
+            ]
+            for file in [*(file for part in self.parts for file in part.files), *self.held_out]
+            if file.mtime_ns is not None
+        ]
+
     def plan_lines(self, wildcards: Any) -> list[str]:
         return plan_lines(self.parts, self._config["input"]["part_bytes"])
 

@@ -8,7 +8,7 @@ import glob
 import json
 import math
 import os
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -42,50 +42,99 @@ class Part(NamedTuple):
         return sum(file.text_bytes for file in self.files)
 
 
+def files_beneath(folder: str, known: Iterable[str]) -> set[str]:
+    """The files of a folder and of those in it that can be read; hidden ones are not looked at.
+
+    known: endings.
+    """
+    found: set[str] = set()
+    endings = tuple(known)
+    for place, folders, names in os.walk(folder, followlinks=True):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        found |= {
+            os.path.join(place, name)
+            for name in names
+            if name.endswith(endings) and not name.startswith(".")
+        }
+    return found
+
+
+def files_of_pattern(pattern: str, generated: Container[str], known: dict[str, float]) -> set[str]:
+    """The input files of one entry of sources[].files; ValueError if there are none."""
+    if pattern in generated:
+        return {pattern}
+    if os.path.isdir(pattern):
+        found = files_beneath(pattern, known)
+        if not found:
+            raise ValueError(
+                f"the folder {pattern} has no file that ends in {', '.join(known)}. Correct "
+                "sources[].files, or add a reader of your own to input.readers."
+            )
+        return found
+    found = {path for path in glob.glob(pattern, recursive=True) if os.path.isfile(path)}
+    if not found:
+        raise ValueError(f"no file matches {pattern} (from {Path.cwd()}). Correct sources[].files.")
+    return found
+
+
 def list_inputs(
     sources: list[dict], generated: dict[str, int], readers: Sequence[str] = ()
 ) -> list[InputFile]:
-    """Every input file, in the order of the sources and then of the paths.
+    """Every input file, in the order of the sources and then of the paths; ValueError with a line
+    for each that cannot be meant.
 
     generated: files that a rule of the workflow makes, with their text bytes, so that a plan
     does not depend on whether they exist yet.
     """
     known = formats(readers)
     inputs: list[InputFile] = []
+    faults: list[str] = []
     owners: dict[str, str] = {}
     for source in sources:
         name = source["name"]
         paths: set[str] = set()
         for pattern in source["files"]:
-            found = {pattern} if pattern in generated else glob.glob(pattern, recursive=True)
-            files = {path for path in found if path in generated or os.path.isfile(path)}
-            if not files:
-                raise ValueError(
-                    f'source "{name}": no file matches {pattern} (from {Path.cwd()}). '
-                    "Correct sources[].files."
-                )
-            paths |= files
+            try:
+                paths |= files_of_pattern(pattern, generated, known)
+            except ValueError as error:
+                faults.append(f'source "{name}": {error}')
         for path in sorted(paths):
-            if "{" in path:
-                raise ValueError(
-                    f'source "{name}": {path} has a brace in its name, which Snakemake takes for '
-                    "a wildcard. Rename it, or give it another name by a link."
-                )
-            file = os.path.realpath(path)
-            if file in owners:
-                other = owners[file]
-                also = "twice, by two names" if other == name else f'and to source "{other}"'
-                raise ValueError(
-                    f'{path} belongs to source "{name}" {also}. Let only one pattern match it.'
-                )
-            owners[file] = name
+            if fault := fault_of_path(path, name, owners):
+                faults.append(fault)
+                continue
+            owners[os.path.realpath(path)] = name
             if path in generated:
                 inputs.append(InputFile(name, path, generated[path]))
-            else:
-                state = os.stat(path)
-                text_bytes = int(state.st_size * known[format_of(path, known)])
-                inputs.append(InputFile(name, path, text_bytes, state.st_size, state.st_mtime_ns))
+                continue
+            try:
+                per_byte = known[format_of(path, known)]
+            except ValueError as error:
+                faults.append(str(error))
+                continue
+            state = os.stat(path)
+            text_bytes = int(state.st_size * per_byte)
+            inputs.append(InputFile(name, path, text_bytes, state.st_size, state.st_mtime_ns))
+    if faults:
+        raise ValueError("\n".join(faults))
     return inputs
+
+
+def fault_of_path(path: str, source: str, owners: dict[str, str]) -> str | None:
+    """Why a file cannot be of a source. owners: the sources of the files before it."""
+    if "{" in path:
+        return (
+            f'source "{source}": {path} has a brace in its name, which Snakemake takes for a '
+            "wildcard. Rename it, or give it another name by a link."
+        )
+    if any(ord(character) < 32 for character in path):
+        return (
+            f'source "{source}": {path!r} has a control character in its name. Rename it, or give '
+            "it another name by a link."
+        )
+    if other := owners.get(os.path.realpath(path)):
+        also = "twice, by two names" if other == source else f'and to source "{other}"'
+        return f'{path} belongs to source "{source}" {also}. Let only one pattern match it.'
+    return None
 
 
 def planned_paths(plan: Path) -> list[str]:

@@ -33,9 +33,10 @@ def step_log(path: str) -> Iterator[None]:
     except Exception as error:
         heartbeat.stop()
         logging.exception("failed after %.1f s", time.monotonic() - started)
-        logging.error("error: %s", error)
         if isinstance(error, (ValueError, OSError)):
+            logging.error("error: %s", error)
             sys.exit(f"error: {error}")
+        logging.error("fault of corpusmill: %s: %s", type(error).__name__, error)
         raise
     heartbeat.stop()
     logging.info(

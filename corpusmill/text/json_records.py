@@ -13,6 +13,11 @@ from corpusmill.storage.progress import Progress
 from corpusmill.storage.streams import read_lines
 from corpusmill.text.records import Malformed, Record
 
+MARK = b"\xef\xbb\xbf"
+"""A byte order mark in UTF-8: some editors begin a file with it, and it says nothing."""
+
+UTF_16 = b"\xff\xfe", b"\xfe\xff"
+
 LONE_SURROGATE = "a lone surrogate in the record: not valid Unicode"
 TOO_DEEP = "nested too deeply"
 
@@ -54,7 +59,7 @@ def _why_malformed(line: bytes, text_field: str) -> str:
     """The reason in words, found the slow way. Only bad records come here."""
     if not line.strip():
         return "blank line"
-    if line.startswith(b"\xef\xbb\xbf"):
+    if line.startswith(MARK):
         return "a byte order mark (EF BB BF) before the record; JSON has none"
     try:
         value = _strict.decode(line.decode("utf-8"))
@@ -208,6 +213,13 @@ def json_records(
 ) -> Iterator[Record | Malformed]:
     offset = 0
     for number, line in enumerate(read_lines(path, progress), 1):
+        if number == 1:
+            if line.startswith(UTF_16):
+                raise ValueError(
+                    f"{path}: UTF-16, expected UTF-8. Convert it: iconv -f UTF-16 -t UTF-8 {path}"
+                )
+            offset = len(MARK) if line.startswith(MARK) else 0
+            line = line[offset:]
         mended = None
         try:
             yield Record(number, *_text_and_rest(line, text_field))

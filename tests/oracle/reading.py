@@ -67,10 +67,13 @@ def read_records(path: Path, text_field: str, mends_text: bool) -> Iterator[Reco
         data = unpack(path, data, zstd_frame)
     if kind == ".jsonl.gz":
         data = unpack(path, data, gzip_member)
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise DamagedInputError(f"{path}: UTF-16")
+    offset = len(MARK) if data.startswith(MARK) else 0
     lines = data.split(b"\n")
-    if lines[-1] == b"":
+    lines[0] = lines[0][offset:]
+    if lines[-1] == b"" and not (offset and len(lines) == 1):
         lines.pop()
-    offset = 0
     for number, line in enumerate(lines, 1):
         record = json_record(line, text_field, mends_text)
         record.line, record.offset, record.start = number, offset, shown(line)

@@ -1,0 +1,3 @@
+from corpusmill.cli.main import main
+
+main()

@@ -1,0 +1,72 @@
+"""Why a run failed, in as few words as there are: the job's own reason, where its log is."""
+
+import re
+import signal
+from collections.abc import Iterable, Iterator
+
+import psutil
+
+from corpusmill.cli.progress import Job, Run
+
+REASON = re.compile(r"^\d\d:\d\d:\d\d (error|fault of corpusmill): ", re.MULTILINE)
+REPORT = "This is a fault of corpusmill. Please report it, with this log:"
+
+
+def reasons(run: Run, code: int, said: str, others: Iterable[psutil.Process]) -> Iterator[str]:
+    """What to say of a run that failed, the most telling last.
+
+    code: of Snakemake's end, negative for a signal. said: its own output. others: runs that go on
+    in the same folder.
+    """
+    if run.refused:
+        yield from run.refused
+    elif run.failed:
+        # Jobs side by side may fail for the same reason.
+        told = {reason_of(job): job for job in reversed(run.failed)}
+        for reason, job in reversed(told.items()):
+            yield f"{job.name} failed, log {job.log or 'not known'}:"
+            yield reason
+    elif any(kind == "LockException" for kind, _ in run.errors):
+        yield lock_reason(others)
+    elif run.errors:
+        yield from (text.strip() for _, text in run.errors)
+    elif code < 0:
+        name = signal.Signals(-code).name
+        yield f"Snakemake was killed ({name}). Jobs of it may still run; look before you go on."
+    else:
+        yield said.strip() or "Snakemake failed and said nothing."
+
+
+def lock_reason(others: Iterable[psutil.Process]) -> str:
+    alive = [process.pid for process in others]
+    if alive:
+        return (
+            f"Another run is going on in this folder (process {alive[0]}). Wait for it, or stop it "
+            f"first: kill {alive[0]}"
+        )
+    return (
+        "An earlier run in this folder was killed and left its lock. No run of this machine is "
+        "alive here: take it away with corpusmill run --unlock, then give the same command again."
+    )
+
+
+def reason_of(job: Job) -> str:
+    """What a job said that was wrong."""
+    if job.log is None or not job.log.exists():
+        return "it left no log, so it was ended before it began; is there memory for it?"
+    text = job.log.read_text("utf-8", "replace")
+    found = list(REASON.finditer(text))
+    if not found:
+        return (
+            "it was killed, most likely for lack of memory. Run fewer jobs at once (--cores), tell "
+            "Snakemake how much there is (--resources mem_mb=...), or lower input.part_bytes and "
+            f"output.shard_bytes. It said last: {job.doing() or 'nothing'}"
+        )
+    last = found[-1]
+    reason = text[last.end() :].strip()
+    return reason if last[1] == "error" else f"{reason}\n{REPORT} {_traceback(text)}"
+
+
+def _traceback(text: str) -> str:
+    start = text.rfind("Traceback (most recent call last)")
+    return "\n" + text[start:].strip() if start >= 0 else ""

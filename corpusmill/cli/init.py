@@ -1,0 +1,238 @@
+"""A config file for files and folders of text: what they are is found out by looking."""
+
+import itertools
+import json
+import os
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from corpusmill.run.plan import files_beneath
+from corpusmill.storage.files import replacing
+from corpusmill.storage.streams import read_lines
+from corpusmill.text.first_records import Silence
+from corpusmill.text.readers import format_of
+from corpusmill.text.records import FORMATS
+
+LOOKED_AT_FILES = 20
+LOOKED_AT_RECORDS = 50
+USUAL_NAMES = ["text", "content", "raw_content", "body", "document", "markdown"]
+LEAST_PART_BYTES = 16 << 20
+SHIPPED_PART_BYTES = 1 << 28
+
+
+class Found(NamedTuple):
+    """Files that are to be one source."""
+
+    name: str
+    files: list[str]
+    """As they stand in the config file: a folder, patterns, or paths."""
+    text_field: str
+    file_count: int
+    bytes: int
+    text_bytes: int
+
+
+def config_for(data: list[Path], output: Path) -> tuple[str, list[str]]:
+    """Write the config file; its text, and what is not sure. ValueError if there is no text, or a
+    file of this name."""
+    if output.exists():
+        raise ValueError(f"{output} is there already and stays as it is. Name another: --output")
+    unsure: list[str] = []
+    found: list[Found] = []
+    for path in data:
+        for name, files, entry in groups(path, unsure):
+            found.extend(sources_of(name, files, entry, unsure))
+    if not found:
+        raise ValueError(
+            f"{', '.join(map(str, data))}: no file that ends in {', '.join(FORMATS)}. Other "
+            "formats need a reader of yours: docs/extending.md."
+        )
+    text = config_text(named_apart(found), os.cpu_count() or 1)
+    with replacing(output) as temporary:
+        temporary.write_text(text, "utf-8")
+    return text, unsure
+
+
+def groups(path: Path, unsure: list[str]) -> Iterator[tuple[str, list[str], list[str]]]:
+    """(name, files, how a config says them): a file; each folder of a folder; what lies in it."""
+    if path.is_file():
+        if not path.name.endswith(tuple(FORMATS)):
+            unsure.append(f"{path} is left out: it ends in none of {', '.join(FORMATS)}")
+            return
+        yield path.name.split(".")[0], [str(path)], [str(path)]
+        return
+    beneath = sorted(files_beneath(str(path), FORMATS))
+    leave_out(path, len(beneath), unsure)
+    inside: dict[str, list[str]] = defaultdict(list)
+    for file in beneath:
+        first, *rest = Path(file).relative_to(path).parts
+        inside[first if rest else ""].append(file)
+    if len(inside) == 1:
+        yield path.resolve().name, beneath, [str(path)]
+        return
+    for folder, files in sorted(inside.items()):
+        if folder:
+            yield folder, files, [str(path / folder)]
+        else:
+            endings = sorted({format_of(file) for file in files})
+            yield path.resolve().name, files, [str(path / f"*{ending}") for ending in endings]
+
+
+def leave_out(folder: Path, taken: int, unsure: list[str]) -> None:
+    """Say what lies in a folder beside the files that are taken."""
+    others: Counter[str] = Counter()
+    for place, folders, names in os.walk(folder, followlinks=True):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        others.update(
+            Path(place, name).suffix or name
+            for name in names
+            if not name.endswith(tuple(FORMATS)) and not name.startswith(".")
+        )
+    if others:
+        kinds = ", ".join(f"{count} {kind}" for kind, count in others.most_common(5))
+        unsure.append(
+            f"{folder}: {others.total()} files are left out ({kinds}); other formats need a reader "
+            "of yours: docs/extending.md"
+        )
+
+
+def sources_of(name: str, files: list[str], entry: list[str], unsure: list[str]) -> Iterator[Found]:
+    """One source, or one for each text field that its files have."""
+    step = max(1, len(files) // LOOKED_AT_FILES)
+    fields: dict[str, list[str]] = defaultdict(list)
+    for file in files[::step]:
+        if field := text_field_of(file, unsure):
+            fields[field].append(file)
+    if len(fields) <= 1:
+        field = next(iter(fields), "text")
+        if not fields:
+            unsure.append(f"{name}: no record was found, so the text field is a guess")
+        yield found_of(name, entry, field, files)
+        return
+    by_ending = defaultdict(set)
+    for field, some in fields.items():
+        for file in some:
+            by_ending[format_of(file)].add(field)
+    if all(len(of_ending) == 1 for of_ending in by_ending.values()):
+        for field in fields:
+            endings = sorted(e for e, of_ending in by_ending.items() if of_ending == {field})
+            mine = [file for file in files if format_of(file) in endings]
+            folder = os.path.commonpath([os.path.dirname(file) for file in mine])
+            patterns = [os.path.join(folder, f"**/*{ending}") for ending in endings]
+            yield found_of(f"{name}-{field}", patterns, field, mine)
+        return
+    if step > 1:
+        fields = defaultdict(list)
+        for file in files:
+            fields[text_field_of(file, unsure) or "text"].append(file)
+    for field, mine in sorted(fields.items()):
+        yield found_of(f"{name}-{field}", mine, field, mine)
+
+
+def found_of(name: str, entry: list[str], field: str, files: list[str]) -> Found:
+    sizes = {file: os.path.getsize(file) for file in files}
+    text_bytes = sum(size * FORMATS[format_of(file)] for file, size in sizes.items())
+    return Found(name, entry, field, len(files), sum(sizes.values()), int(text_bytes))
+
+
+def first_members(path: str) -> Iterator[dict[str, Any]]:
+    """The first records of a file as they are."""
+    if format_of(path) == ".parquet":
+        import pyarrow.parquet as pq
+
+        for batch in pq.ParquetFile(path).iter_batches(batch_size=LOOKED_AT_RECORDS):
+            yield from batch.to_pylist()
+            return
+    else:
+        for line in itertools.islice(read_lines(path, Silence()), LOOKED_AT_RECORDS):
+            record = msgspec.json.decode(line.removeprefix(b"\xef\xbb\xbf"))
+            if isinstance(record, dict):
+                yield record
+
+
+def text_field_of(path: str, unsure: list[str]) -> str | None:
+    """The field of most text, one of the usual names if there is; None if no record has any."""
+    lengths: Counter[str] = Counter()
+    try:
+        for record in first_members(path):
+            for name, value in record.items():
+                if isinstance(value, str | bytes):
+                    lengths[name] += len(value)
+    except (msgspec.MsgspecError, ValueError, OSError) as error:
+        unsure.append(f"{path}: {error}")
+    if not lengths:
+        return None
+    usual = [name for name in USUAL_NAMES if name in lengths]
+    longest = lengths.most_common(1)[0][0]
+    chosen = usual[0] if usual else longest
+    if lengths[longest] > 2 * lengths[chosen] or (not usual and len(lengths) > 1):
+        others = ", ".join(name for name in lengths if name != chosen)
+        unsure.append(f"{path}: the text is taken to be in {chosen}; there are also {others}")
+    return chosen
+
+
+def named_apart(found: list[Found]) -> list[Found]:
+    """With names that the configuration takes, each once."""
+    taken: Counter[str] = Counter()
+    named = []
+    for one in found:
+        name = "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "-" for c in one.name)
+        name = name.lstrip("._-") or "source"
+        taken[name] += 1
+        named.append(one._replace(name=name if taken[name] == 1 else f"{name}-{taken[name]}"))
+    return named
+
+
+SOURCE_COMMENTS = [
+    "    # weight: 1                   # epochs; 0.5 keeps half",
+    "    # priority: 1                 # of duplicates the least number stays",
+    "    # max_malformed_fraction: 0   # share of broken records that is put up with",
+]
+
+
+def config_text(found: list[Found], cores: int) -> str:
+    """The file, with a comment wherever somebody may want to change something."""
+    expected = sum(one.text_bytes for one in found)
+    lines = [
+        "# Written by corpusmill init. Every other key has the value of the shipped config.yaml;",
+        "# all of them are in docs/configuration.md. Look at it, then: corpusmill check",
+        "",
+        "sources:",
+    ]
+    for number, one in enumerate(found):
+        files = "1 file" if one.file_count == 1 else f"{one.file_count:,} files"
+        lines += [
+            f"  - name: {one.name:<24}  # {files}, {one.bytes / 1e6:,.1f} MB",
+            f"    files: {json.dumps(one.files, ensure_ascii=False)}",
+            f"    text_field: {json.dumps(one.text_field, ensure_ascii=False)}",
+            *(SOURCE_COMMENTS if number == 0 else []),
+        ]
+    lines += [
+        "  # - name: evaluation            # texts that must not be in train",
+        "  #   files: [eval/*.jsonl]",
+        "  #   held_out: true",
+        "",
+        "tokenizer:",
+        "  source: train                   # one of this corpus; or a folder, or a hub id",
+        "  # end_of_text: <|endoftext|>    # when the tokenizer does not say",
+        "",
+        "filters:                          # docs/filters.md; yours: docs/extending.md",
+        "  - name: empty",
+        "  - name: too_short",
+        "    min_chars: 200",
+    ]
+    if expected < 2 * cores * SHIPPED_PART_BYTES:
+        part = max(LEAST_PART_BYTES, -(-expected // (2 * cores)) >> 20 << 20)
+        lines += [
+            "",
+            f"# About {expected / 1e6:,.0f} MB of text and {cores} cores: parts to keep all busy.",
+            "input:",
+            f"  part_bytes: {part}",
+            "output:",
+            f"  shard_bytes: {part}",
+        ]
+    return "\n".join(lines) + "\n"

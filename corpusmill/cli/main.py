@@ -1,0 +1,244 @@
+"""`corpusmill`: from a folder of text to training-ready tokens.
+
+Every command is a few lines here and a module beside this one; what is only needed by one command
+is imported by it, so that --help and the completion of a shell are quick.
+"""
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import click
+
+import corpusmill
+
+CONFIG = Path("corpusmill.yaml")
+"""What `init` writes and the others read when no other is named."""
+
+
+class Commands(click.Group):
+    """In the order in which they are used."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        return list(self.commands)
+
+
+config_argument = click.argument(
+    "configs",
+    metavar="[CONFIG]...",
+    nargs=-1,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+)
+
+
+def configs_or_default(configs: Sequence[Path]) -> list[Path]:
+    """The config files that are named, or else corpusmill.yaml of this folder."""
+    if not configs and not CONFIG.exists():
+        raise click.UsageError(
+            f"there is no {CONFIG} in this folder. Write one with corpusmill init DATA..., or name "
+            "a config file. To see the bundled demo: corpusmill demo"
+        )
+    return list(configs) or [CONFIG]
+
+
+@click.group(
+    cls=Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Snakemake alone does the same: snakemake -s $(corpusmill where) --configfile CONFIG "
+    "--cores N. Completion for your shell: corpusmill completion --help",
+)
+@click.version_option(corpusmill.__version__, prog_name="corpusmill")
+def main() -> None:
+    """Raw text in; deduplicated, decontaminated, shuffled and tokenized text out.
+
+    \b
+    corpusmill init data/       writes corpusmill.yaml for what lies in data/
+    corpusmill check            says what would go wrong
+    corpusmill run              does it, all of it that is not done yet
+    """
+
+
+@main.command()
+@click.argument(
+    "data", metavar="DATA...", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path)
+)
+@click.option(
+    "-o", "--output", default=CONFIG, show_default=True, type=click.Path(path_type=Path),
+    help="The config file to write; one that is there is never replaced.",
+)  # fmt: skip
+def init(data: tuple[Path, ...], output: Path) -> None:
+    """Look at files and folders of text and write a config file for them.
+
+    A folder is a source with all files beneath it that can be read; so is a file. What the text
+    field is called is found out from the first records.
+    """
+    from corpusmill.cli.init import config_for
+
+    try:
+        written, unsure = config_for(list(data), output)
+    except ValueError as error:
+        raise click.ClickException(str(error)) from error
+    click.echo(written)
+    for doubt in unsure:
+        click.echo(f"not sure: {doubt}", err=True)
+    click.echo(f"Wrote {output}. Next: corpusmill check {output}", err=True)
+
+
+@main.command()
+@config_argument
+def check(configs: tuple[Path, ...]) -> None:
+    """Say everything that would go wrong, before anything is done.
+
+    Looks at keys and values, files and their first records, the tokenizer, the disk. Exit code 1
+    if a run would fail. A run makes the same checks when it begins.
+    """
+    from corpusmill.cli.check import checked
+
+    facts, faults = checked(configs_or_default(configs))
+    for fact in facts:
+        click.echo(fact)
+    for fault in faults:
+        click.echo(fault, err=True)
+    if faults:
+        click.echo(f"{len(faults)} to mend.", err=True)
+        sys.exit(1)
+    click.echo("Ready: corpusmill run " + " ".join(map(str, configs)))
+
+
+def run_options(command: Callable) -> Callable:
+    """What `run` and `demo` have alike."""
+    for option in (
+        click.option("--cores", default="all", show_default=True, help="Processors to use."),
+        click.option("-n", "--dry-run", is_flag=True, help="Only show which jobs would run."),
+        click.option("-q", "--quiet", is_flag=True, help="Show nothing until the end."),
+        click.option("-v", "--verbose", is_flag=True, help="Show all that Snakemake says."),
+    ):
+        command = option(command)
+    return command
+
+
+class WithSnakemake(click.Command):
+    """What stands behind `--` is for Snakemake, whatever it is."""
+
+    def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
+        own, more = args, []
+        if "--" in args:
+            at = args.index("--")
+            own, more = args[:at], args[at + 1 :]
+        context.meta["snakemake"] = more
+        return super().parse_args(context, own)
+
+    def collect_usage_pieces(self, context: click.Context) -> list[str]:
+        return [*super().collect_usage_pieces(context), "[-- SNAKEMAKE OPTIONS]"]
+
+
+@main.command(cls=WithSnakemake)
+@config_argument
+@run_options
+@click.option("--unlock", is_flag=True, help="Take away the lock of a run that was killed.")
+@click.pass_context
+def run(
+    context: click.Context,
+    configs: tuple[Path, ...],
+    cores: str,
+    dry_run: bool,
+    quiet: bool,
+    verbose: bool,
+    unlock: bool,
+) -> None:
+    """Do what the config file asks for, all of it that is not done yet.
+
+    Results and logs go to results/ and logs/ of this folder. Ctrl-C stops it, and the same command
+    goes on from there. Of several config files later ones win.
+
+    What stands behind -- is for Snakemake:
+
+    \b
+    corpusmill run -- --profile profiles/slurm
+    corpusmill run -- --resources mem_mb=16000 --keep-going
+    """
+    from corpusmill.cli.running import unlocked
+
+    if unlock:
+        said, well = unlocked()
+        click.echo(said, err=True)
+        sys.exit(not well)
+    started(context, configs_or_default(configs), cores, dry_run, quiet, verbose)
+
+
+@main.command(cls=WithSnakemake)
+@run_options
+@click.pass_context
+def demo(context: click.Context, cores: str, dry_run: bool, quiet: bool, verbose: bool) -> None:
+    """Run the bundled demo in this folder: a corpus made from Python's standard library.
+
+    It takes half a minute, needs no network and no config file, and shows what lies where.
+    """
+    started(context, [], cores, dry_run, quiet, verbose)
+
+
+def started(
+    context: click.Context,
+    configs: list[Path],
+    cores: str,
+    dry_run: bool,
+    quiet: bool,
+    verbose: bool,
+) -> None:
+    """Run Snakemake and exit as it ended."""
+    from corpusmill.cli.check import loaded
+    from corpusmill.cli.result import result
+    from corpusmill.cli.running import snakemake_command, unwatched, watched
+
+    try:
+        for path in configs:
+            loaded(path)
+    except ValueError as error:
+        raise click.ClickException(str(error)) from error
+    more = ["--cores", cores, *context.meta["snakemake"]]
+    if dry_run:
+        sys.exit(unwatched(snakemake_command(configs, [*more, "--dry-run", "--quiet", "rules"])))
+    if verbose:
+        sys.exit(unwatched(snakemake_command(configs, more)))
+    code, seen = watched(snakemake_command(configs, more), quiet)
+    if code == 0:
+        click.echo(result(seen))
+    sys.exit(code)
+
+
+@main.command(
+    add_help_option=False,
+    context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+)
+@click.pass_context
+def designer(context: click.Context) -> None:
+    """Choose dedup.bands and rows by a sample of your documents."""
+    from corpusmill.designer import command
+
+    sys.argv = ["corpusmill designer", *context.args]
+    command.main()
+
+
+@main.command()
+def where() -> None:
+    """Print the place of the Snakefile: snakemake -s "$(corpusmill where)" ..."""
+    from corpusmill.run.places import workflow_home
+
+    click.echo(workflow_home() / "Snakefile")
+
+
+@main.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion(shell: str) -> None:
+    """Print what makes SHELL complete commands and options.
+
+    \b
+    bash   corpusmill completion bash >> ~/.bashrc
+    zsh    corpusmill completion zsh >> ~/.zshrc
+    fish   corpusmill completion fish > ~/.config/fish/completions/corpusmill.fish
+    """
+    from click.shell_completion import get_completion_class
+
+    complete = get_completion_class(shell)
+    assert complete is not None, f"click knows no {shell}"
+    click.echo(complete(main, {}, "corpusmill", "_CORPUSMILL_COMPLETE").source())

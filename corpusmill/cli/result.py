@@ -1,0 +1,42 @@
+"""The one screen at the end of a run: what came of the documents, how long, what lies where."""
+
+import json
+from pathlib import Path
+
+from corpusmill.cli.progress import Run, in_words
+
+LIES_WHERE = [
+    ("results/tokens/", "token ids by split, {tokens:,} of them, for a trainer"),
+    ("results/corpus/", "the same documents as text"),
+    ("results/ledger/", "what became of every input record, and why"),
+    ("results/summary.json", "this account, with time and memory of every rule"),
+    ("results/manifest.json", "every file with its size and SHA-256"),
+    ("results/eye_test.txt", "samples to read: look at them"),
+]
+
+
+def result(run: Run) -> str:
+    """Of a run that ended well in this folder."""
+    summary_file = Path("results/summary.json")
+    if not run.total:
+        return "Nothing to do: results/ is what the config file and the data ask for."
+    if not summary_file.exists():
+        return f"Done: {run.finished} jobs in {in_words(run.elapsed)}."
+    summary = json.loads(summary_file.read_text("utf-8"))
+    megabytes = summary["bytes"]["in"] / 1e6
+    rate = megabytes / max(run.elapsed, 1e-9)
+    lines = [
+        Path("results/summary.txt").read_text("utf-8").rstrip(),
+        "",
+        f"{run.finished} jobs in {in_words(run.elapsed)}: {megabytes:,.1f} MB of text, "
+        f"{rate:.1f} MB/s",
+        "",
+        *(
+            f"{path:22} {what.format(tokens=sum(summary['tokens'].values()))}"
+            for path, what in LIES_WHERE
+        ),
+        "",
+        "More text later: add the files and run again. Why a document went: see README, "
+        '"What became of a document".',
+    ]
+    return "\n".join(lines)

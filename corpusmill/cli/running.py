@@ -1,0 +1,171 @@
+"""A run: Snakemake as a process of its own, watched, stopped when asked to, and explained."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import FrameType
+from typing import IO
+
+import psutil
+
+from corpusmill.cli.failures import reasons
+from corpusmill.cli.progress import Run
+from corpusmill.cli.screen import Screen, screen
+from corpusmill.run.places import workflow_home
+
+PLUGIN = Path(__file__).parent / "snakemake_plugin"
+LOOK_EVERY_SECONDS = 0.2
+STOPS = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
+"""Signals that end a run, and the exit code that says so."""
+
+LOCKS = Path(".snakemake/locks")
+
+
+def snakemake_command(configs: Sequence[Path], more: Sequence[str]) -> list[str]:
+    """Snakemake with our workflow. Files by their places: --configfile takes all that follow."""
+    command = [sys.executable, "-m", "snakemake", "--snakefile", str(workflow_home() / "Snakefile")]
+    if configs:
+        command += ["--configfile", *map(str, configs)]
+    return [*command, *more]
+
+
+def runs_here() -> Iterator[psutil.Process]:
+    """Snakemakes that work in this folder, as far as this machine can see."""
+    here = os.path.realpath(".")
+    for process in psutil.process_iter():
+        try:
+            if process.pid != os.getpid() and process.cwd() == here:
+                line = process.cmdline()
+                if any(part == "snakemake" or part.endswith("/snakemake") for part in line[:4]):
+                    yield process
+        except psutil.Error:
+            continue  # it has ended, or is somebody else's
+
+
+def has_lock() -> bool:
+    return LOCKS.is_dir() and any(LOCKS.iterdir())
+
+
+class Running:
+    """One Snakemake process, in a session of its own: Ctrl-C comes to this process alone, which
+    passes it on once."""
+
+    def __init__(self, command: Sequence[str], events: Run, said: IO[bytes] | None) -> None:
+        """said: where Snakemake's own output goes; None: to the terminal."""
+        reading, writing = os.pipe()
+        path = os.pathsep.join(filter(None, [str(PLUGIN), os.environ.get("PYTHONPATH")]))
+        self.process = subprocess.Popen(
+            [*command, "--logger", "corpusmill"],
+            env=os.environ | {"PYTHONPATH": path, "CORPUSMILL_EVENTS": str(writing)},
+            stdin=subprocess.DEVNULL,
+            stdout=said,
+            stderr=said,
+            pass_fds=[writing],
+            start_new_session=True,
+        )
+        os.close(writing)
+        self._reader = threading.Thread(target=self._read, args=(reading, events), daemon=True)
+        self._reader.start()
+
+    @staticmethod
+    def _read(pipe: int, events: Run) -> None:
+        with open(pipe, encoding="utf-8") as lines:
+            for line in lines:
+                events.apply(json.loads(line))
+
+    def signal(self, number: int) -> None:
+        """To Snakemake and its jobs."""
+        with contextlib.suppress(ProcessLookupError):  # it may end just now
+            os.killpg(self.process.pid, number)
+
+    def wait(self, seconds: float) -> int | None:
+        """The exit code, None if it still runs after so many seconds."""
+        try:
+            code = self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return None
+        # Whoever was killed may have left a job that holds the pipe.
+        self._reader.join(1)
+        return code
+
+
+class Stopping:
+    """What is done about signals: the first asks the run to end, the second ends it."""
+
+    def __init__(self, running: Running, screen: Screen) -> None:
+        self._running, self._screen = running, screen
+        self.first: int | None = None
+        self.at_once = False
+        self._before = {number: signal.signal(number, self._came) for number in STOPS}
+
+    def _came(self, number: int, frame: FrameType | None) -> None:
+        if self.first is None:
+            self.first = number
+            self._screen.say("Stopping: running jobs are ended. Once more to end them at once.")
+            self._running.signal(signal.SIGINT)
+        elif not self.at_once:
+            self.at_once = True
+            self._running.signal(signal.SIGKILL)
+
+    def restore(self) -> None:
+        for number, before in self._before.items():
+            signal.signal(number, before)
+
+
+def watched(command: Sequence[str], quiet: bool) -> tuple[int, Run]:
+    """Run Snakemake, showing how far it is; the exit code, and what was seen of it.
+
+    On failure and when stopped all is said that there is to say.
+    """
+    with tempfile.TemporaryFile() as said:
+        run, shown = Run(), screen(quiet)
+        running = Running(command, run, said)
+        stopping = Stopping(running, shown)
+        try:
+            while (code := running.wait(LOOK_EVERY_SECONDS)) is None:
+                if stopping.first is None:
+                    shown.show(run)
+        finally:
+            stopping.restore()
+            shown.close()
+        if stopping.first is not None:
+            if stopping.at_once:
+                remove_locks()
+            shown.say("Stopped. What is finished stays: the same command goes on from there.")
+            return STOPS[signal.Signals(stopping.first)], run
+        if code:
+            said.seek(0)
+            for reason in reasons(run, code, said.read().decode("utf-8", "replace"), runs_here()):
+                shown.say(reason)
+        return code if code >= 0 else 128 - code, run
+
+
+def unwatched(command: Sequence[str]) -> int:
+    """Run Snakemake as if it had been called: its whole output, its signals, its exit code."""
+    return subprocess.run(command, check=False).returncode
+
+
+def remove_locks() -> None:
+    for lock in LOCKS.iterdir() if LOCKS.is_dir() else ():
+        lock.unlink()
+
+
+def unlocked() -> tuple[str, bool]:
+    """Take away the lock of a run that was killed; what to say, and whether all is well."""
+    if not has_lock():
+        return "There is no lock in this folder.", True
+    for process in runs_here():
+        return (
+            f"A run is alive in this folder (process {process.pid}): its lock stays. Stop it "
+            f"first: kill {process.pid}",
+            False,
+        )
+    remove_locks()
+    return "The lock is gone. Jobs of a cluster may still run: docs/cluster.md.", True

@@ -1,0 +1,104 @@
+"""What a person sees while a run goes on: a picture that moves, or now and then a line."""
+
+import sys
+import time
+from typing import Protocol
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from corpusmill.cli.progress import Run, in_words
+
+LINE_EVERY_SECONDS = 10.0
+MOST_JOBS = 8
+
+
+class Screen(Protocol):
+    def show(self, run: Run) -> None: ...
+    def say(self, text: str) -> None: ...
+    def close(self) -> None: ...
+
+
+def total_line(run: Run) -> str:
+    """`22 of 63 jobs, 35 %, 1 min 3 s, about 2 min 0 s left`"""
+    text = f"{run.finished} of {run.total} jobs, {100 * run.finished // max(run.total, 1)} %, "
+    text += in_words(run.elapsed)
+    left = run.seconds_left()
+    return text if left is None else f"{text}, about {in_words(left)} left"
+
+
+class Moving:
+    """On a terminal: a bar for each rule that has begun and is not done, the running jobs, and the
+    whole."""
+
+    def __init__(self) -> None:
+        self._console = Console(stderr=True, highlight=False)
+        self._live = Live(console=self._console, refresh_per_second=4, transient=True)
+        self._live.start()
+
+    def show(self, run: Run) -> None:
+        if not run.total:
+            words = f"reading the workflow, {in_words(run.elapsed)}"
+            self._live.update(Text(words, style="dim"))
+            return
+        bars = Table.grid(padding=(0, 1))
+        under_way = {job.rule for job in run.running()}
+        for rule, count in run.counts.items():
+            done = run.done[rule]
+            if rule in under_way or 0 < done < count:
+                bars.add_row(rule, ProgressBar(count, done, width=30), f"{done} of {count}")
+        bars.add_row(
+            Text("all", style="bold"),
+            ProgressBar(run.total, run.finished, width=30),
+            total_line(run),
+        )
+        jobs = Table.grid(padding=(0, 1))
+        running = run.running()
+        for job in running[:MOST_JOBS]:
+            jobs.add_row("", Text(job.name), Text(job.doing(), style="dim", overflow="ellipsis"))
+        if len(running) > MOST_JOBS:
+            jobs.add_row("", f"and {len(running) - MOST_JOBS} more", "")
+        self._live.update(Group(bars, jobs))
+
+    def say(self, text: str) -> None:
+        self._console.print(text, markup=False, soft_wrap=True)
+
+    def close(self) -> None:
+        self._live.stop()
+
+
+class Lines:
+    """Elsewhere: a short line now and then."""
+
+    def __init__(self) -> None:
+        self._last = time.monotonic()
+
+    def show(self, run: Run) -> None:
+        now = time.monotonic()
+        if not run.total or now - self._last < LINE_EVERY_SECONDS:
+            return
+        self._last = now
+        jobs = ", ".join(job.name for job in run.running()[:MOST_JOBS])
+        self.say(total_line(run) + (f": {jobs}" if jobs else ""))
+
+    def say(self, text: str) -> None:
+        print(text, file=sys.stderr, flush=True)
+
+    def close(self) -> None:
+        pass
+
+
+class Silent(Lines):
+    """With --quiet: only what is said at the end."""
+
+    def show(self, run: Run) -> None:
+        pass
+
+
+def screen(quiet: bool) -> Screen:
+    if quiet:
+        return Silent()
+    return Moving() if sys.stderr.isatty() else Lines()

@@ -1,0 +1,74 @@
+"""What Snakemake does, as JSON lines into the pipe that `corpusmill run` reads.
+
+Snakemake finds logger plugins as top-level packages of this name; `corpusmill run` puts the folder
+around this one on its path. Imports nothing of corpusmill.
+"""
+
+import contextlib
+import json
+import os
+from logging import LogRecord
+
+from snakemake_interface_logger_plugins.base import LogHandlerBase
+from snakemake_interface_logger_plugins.common import LogEvent
+
+PIPE = "CORPUSMILL_EVENTS"
+"""Environment variable: the number of the pipe's descriptor."""
+
+
+def event_of(record: LogRecord) -> dict | None:
+    """What of a record the screen wants to know; None if nothing."""
+    known = vars(record)
+    match known.get("event"):
+        case LogEvent.RUN_INFO:
+            counts = {rule: count for rule, count in known["stats"].items() if rule != "total"}
+            return {"event": "jobs", "counts": counts}
+        case LogEvent.JOB_INFO:
+            return {
+                "event": "job",
+                "id": known["jobid"],
+                "rule": known["rule_name"],
+                "log": list(known["log"]),
+            }
+        case LogEvent.JOB_FINISHED:
+            return {"event": "finished", "id": known["job_id"]}
+        case LogEvent.JOB_ERROR:
+            return {
+                "event": "failed",
+                "id": known["jobid"],
+                "rule": known["rule_name"],
+                "log": list(known["log"]),
+            }
+        case LogEvent.GROUP_ERROR:
+            return {"event": "failed", "id": None, "rule": "a group of jobs", "log": []}
+        case LogEvent.ERROR:
+            return {"event": "error", "text": record.getMessage(), "kind": known.get("exception")}
+    return None
+
+
+class LogHandler(LogHandlerBase):
+    def emit(self, record: LogRecord) -> None:
+        if event := event_of(record):
+            # Nobody may look any more; the run goes on.
+            with contextlib.suppress(BrokenPipeError):
+                os.write(int(os.environ[PIPE]), json.dumps(event).encode() + b"\n")
+
+    @property
+    def writes_to_stream(self) -> bool:
+        return False
+
+    @property
+    def writes_to_file(self) -> bool:
+        return False
+
+    @property
+    def has_filter(self) -> bool:
+        return True
+
+    @property
+    def has_formatter(self) -> bool:
+        return True
+
+    @property
+    def needs_rulegraph(self) -> bool:
+        return False

@@ -1,0 +1,107 @@
+"""Tokenizer and input files looked at before any job, by processes beside the reading of the
+workflow."""
+
+import atexit
+import contextlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from corpusmill.run.layout import Layout
+from corpusmill.storage.files import load_json
+
+
+def local_tokenizer(source: str) -> Path | None:
+    """The folder of a tokenizer.source, if it is one."""
+    return Path(source) if source != "train" and Path(source).is_dir() else None
+
+
+def tokenizer_files(source: str) -> list[str]:
+    """The files of a local tokenizer."""
+    folder = local_tokenizer(source)
+    files = folder.iterdir() if folder else []
+    return sorted(str(path) for path in files if path.is_file())
+
+
+def states_of_files(source: str) -> list[list[str | int]]:
+    """Path, size and time of each file of a local tokenizer: an older one is another one too."""
+    states = [(path, os.stat(path)) for path in tokenizer_files(source)]
+    return [[path, state.st_size, state.st_mtime_ns] for path, state in states]
+
+
+def is_kept(folder: Path, kept: Path) -> bool:
+    """Whether the tokenizer that the last run kept is of a folder of this name that is older: it
+    was looked at then, and once more by its rule if it has to run again."""
+    setting = kept / "corpusmill.json"
+    if not setting.exists() or load_json(setting)["source"] != folder.resolve().name:
+        return False
+    times = [path.stat().st_mtime for path in (folder, *folder.iterdir())]
+    return max(times) < setting.stat().st_mtime
+
+
+class EarlyCheck:
+    """A check by a process of its own; it ends with this one, whether or not somebody asks."""
+
+    def __init__(
+        self, module: str, arguments: Sequence[str | Path], asked: str, root: Path
+    ) -> None:
+        """module: prints what is wrong, a line per fault, and then has the exit code 1. asked: its
+        standard input. root: where the package lies."""
+        path = os.pathsep.join(filter(None, [str(root), os.environ.get("PYTHONPATH")]))
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-m", module, *arguments],
+            env=os.environ | {"PYTHONPATH": path},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        atexit.register(self._process.kill)
+        # At once, so that it works while the workflow is read: communicate() is for the answer.
+        assert self._process.stdin
+        with contextlib.suppress(BrokenPipeError), self._process.stdin as standard_input:
+            standard_input.write(asked)
+        self._process.stdin = None
+
+    def faults(self) -> list[str]:
+        """What it found, when it is done."""
+        _, said = self._process.communicate()
+        lines = said.strip().splitlines()
+        return lines if self._process.returncode else []
+
+
+class TokenizerCheck(EarlyCheck):
+    """Whether a local tokenizer has ids for plain text."""
+
+    def __init__(self, folder: Path, root: Path) -> None:
+        super().__init__("corpusmill.tokens.tokenizer_check", [folder], "", root)
+
+    def faults(self) -> list[str]:
+        return super().faults()[-1:]  # its library may have said more
+
+
+class InputCheck(EarlyCheck):
+    """Whether the first records of input files can be read and have a text."""
+
+    def __init__(self, files: list[list], readers: list[str], root: Path) -> None:
+        """files: as Asked in corpusmill/text/first_records.py."""
+        asked = json.dumps({"files": files, "readers": readers})
+        super().__init__("corpusmill.text.first_records", [], asked, root)
+
+
+def early_checks(config: dict, layout: Layout, results: Path, root: Path) -> list[EarlyCheck]:
+    """The checks of a run, begun. results: its folder."""
+    checks: list[EarlyCheck] = []
+    folder = local_tokenizer(config["tokenizer"]["source"])
+    if folder and not is_kept(folder, results / "tokenizer"):
+        checks.append(TokenizerCheck(folder, root))
+    if files := layout.found_files():
+        checks.append(InputCheck(files, config["input"]["readers"], root))
+    return checks
+
+
+def faults_of(checks: list[EarlyCheck]) -> list[str]:
+    return [fault for check in checks for fault in check.faults()]

@@ -1,0 +1,92 @@
+"""The first records of every input file looked at before any job: a wrong field name or a file that
+is no text is found in a moment and not after a whole source.
+
+A process of its own beside the start of a run.
+"""
+
+import itertools
+import json
+import sys
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from corpusmill.storage.streams import read_lines
+from corpusmill.text.readers import format_of, formats, read_records
+from corpusmill.text.records import Malformed
+
+LOOKED_AT = 20
+"""Records of a file. What only some of them have is the business of max_malformed_fraction."""
+
+MOST_TOLD = 20
+
+
+class Silence:
+    def advance(self, amount: int) -> None:
+        pass
+
+
+class Asked(NamedTuple):
+    """An input file, and what its source says of it."""
+
+    source: str
+    path: str
+    text_field: str
+    max_malformed_fraction: float
+
+
+def fault_of(file: Asked, readers: Sequence[str] = ()) -> str | None:
+    """Why a file cannot be meant; None if its first records are fine, or it has none."""
+    path, field = file.path, file.text_field
+    try:
+        first = list(
+            itertools.islice(
+                read_records(path, field, Silence(), keep_surrogates=True, readers=readers),
+                LOOKED_AT,
+            )
+        )
+    except PermissionError:
+        return f"{path}: may not be read. Change its permissions, or take it out of the source."
+    except (ValueError, OSError) as error:
+        return str(error)
+    wrong = [one for one in first if isinstance(one, Malformed)]
+    some_may_be = file.max_malformed_fraction > 0 and len(first) < LOOKED_AT
+    if not wrong or len(wrong) < len(first) or some_may_be:
+        return None
+    known = formats(readers)
+    missing = all(f'no "{field}" field' == one.reason for one in wrong)
+    if missing and format_of(path, known).startswith(".jsonl"):
+        return (
+            f'{path}: source "{file.source}" reads the field "{field}", and none of the first '
+            f"{_counted(len(wrong))} has it; they have {_fields(path)}. Set its text_field."
+        )
+    return (
+        f'{path}: none of the first {_counted(len(wrong))} is one that source "{file.source}" can '
+        f"take; line {wrong[0].line}: {wrong[0].reason}. Correct the file, or leave it out of "
+        "sources[].files."
+    )
+
+
+def _counted(number: int) -> str:
+    return "1 record" if number == 1 else f"{number} records"
+
+
+def _fields(path: str) -> str:
+    """The names in the first record of a JSONL file, those of texts first."""
+    members = json.loads(next(iter(read_lines(path, Silence()))).removeprefix(b"\xef\xbb\xbf"))
+    names = sorted(members, key=lambda name: not isinstance(members[name], str))
+    return ", ".join(f'"{name}"' for name in names) or "no fields"
+
+
+def main() -> None:
+    """{"files": [Asked], "readers": [path]} on standard input; one line per fault, exit code 1."""
+    asked = json.load(sys.stdin)
+    files = [Asked(*one) for one in asked["files"]]
+    faults = [fault for file in files if (fault := fault_of(file, asked["readers"]))]
+    if len(faults) > MOST_TOLD:
+        faults[MOST_TOLD:] = [f"and {len(faults) - MOST_TOLD} files more"]
+    if faults:
+        sys.exit("\n".join(faults))
+
+
+if __name__ == "__main__":
+    main()

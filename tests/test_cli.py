@@ -1,0 +1,286 @@
+"""The command line: what it writes, what it says, how it ends."""
+
+import gzip
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import yaml
+from click.testing import CliRunner
+from workflow import ROOT
+
+from corpusmill.cli.main import main
+
+TEXT = "A miller keeps what is good, and what is left over goes to the pigs. " * 5
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def different_text(number: int) -> str:
+    words = random.Random(number).choices(TEXT.split(), k=60)
+    return f"{' '.join(words)} {number}"
+
+
+def write_lines(path: Path, count: int = 30, field: str = "text") -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lines = [json.dumps({"id": n, field: different_text(n)}) for n in range(count)]
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+    return path
+
+
+def called(*arguments: str):
+    return CliRunner().invoke(main, arguments)
+
+
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "corpusmill", *arguments]
+
+
+ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT)}
+
+
+def run_of(folder: Path, *arguments: str) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        command(*arguments), cwd=folder, env=ENVIRONMENT, capture_output=True, text=True
+    )
+
+
+def test_help__names_every_command_in_the_order_of_use():
+    said = called("--help").output
+    places = [said.index(f"\n  {name} ") for name in ("init", "check", "run", "demo", "designer")]
+    assert places == sorted(places)
+
+
+def test_where__is_the_snakefile(folder):
+    assert Path(called("where").output.strip()) == ROOT / "Snakefile"
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion__is_a_script_for_the_shell(shell):
+    assert "_CORPUSMILL_COMPLETE" in called("completion", shell).output
+
+
+def test_completion__completes_commands(folder):
+    words = {"_CORPUSMILL_COMPLETE": "bash_complete", "COMP_WORDS": "corpusmill de",
+             "COMP_CWORD": "1"}  # fmt: skip
+    said = CliRunner().invoke(main, [], env=words, prog_name="corpusmill").output
+    assert said.split() == ["plain,demo", "plain,designer"]
+
+
+# init
+
+
+def sources_written(path: str = "corpusmill.yaml") -> list[dict]:
+    return yaml.safe_load(Path(path).read_text())["sources"]
+
+
+def test_init__makes_a_source_of_every_folder(folder):
+    write_lines(folder / "data/web/a.jsonl")
+    (folder / "data/books").mkdir()
+    table = pa.table({"isbn": ["1"] * 9, "content": [f"{TEXT} {n}" for n in range(9)]})
+    pq.write_table(table, folder / "data/books/b.parquet")
+    assert called("init", "data").exit_code == 0
+    assert sources_written() == [
+        {"name": "books", "files": ["data/books"], "text_field": "content"},
+        {"name": "web", "files": ["data/web"], "text_field": "text"},
+    ]
+
+
+def test_init__takes_two_text_fields_apart(folder):
+    write_lines(folder / "data/a.jsonl")
+    with gzip.open(folder / "data/b.jsonl.gz", "wt") as file:
+        file.write(json.dumps({"body": TEXT}) + "\n")
+    called("init", "data")
+    assert {(source["text_field"], *source["files"]) for source in sources_written()} == {
+        ("text", "data/**/*.jsonl"),
+        ("body", "data/**/*.jsonl.gz"),
+    }
+
+
+def test_init__says_what_it_leaves_out(folder):
+    write_lines(folder / "data/a.jsonl")
+    (folder / "data/notes.csv").write_text("id,text\n")
+    said = called("init", "data").stderr
+    assert "1 files are left out (1 .csv)" in said
+
+
+@pytest.mark.parametrize("names", [[], ["table.csv"]])
+def test_init__refuses_a_folder_without_text(folder, names):
+    (folder / "data").mkdir()
+    for name in names:
+        (folder / "data" / name).write_text("id,text\n")
+    got = called("init", "data")
+    assert (got.exit_code, Path("corpusmill.yaml").exists()) == (1, False)
+    assert "no file that ends in .jsonl" in got.stderr
+
+
+def test_init__never_replaces_a_file(folder):
+    write_lines(folder / "a.jsonl")
+    Path("corpusmill.yaml").write_text("mine")
+    got = called("init", "a.jsonl")
+    assert (got.exit_code, Path("corpusmill.yaml").read_text()) == (1, "mine")
+
+
+def test_init__writes_what_check_accepts(folder):
+    write_lines(folder / "täglich neu/größe 1.jsonl", field="body")
+    assert called("init", "täglich neu").exit_code == 0
+    got = called("check")
+    assert (got.exit_code, got.stderr) == (0, "")
+
+
+# check
+
+
+def test_check__says_everything_at_once(folder):
+    write_lines(folder / "field.jsonl", field="content")
+    (folder / "wide.jsonl").write_bytes('{"text": "a"}\n'.encode("utf-16"))
+    (folder / "table.jsonl").write_text("id,text\n1,a\n")
+    sources = [{"name": name, "files": [f"{name}.jsonl"]} for name in ("field", "wide", "table")]
+    Path("corpusmill.yaml").write_text(yaml.safe_dump({"sources": sources}))
+    got = called("check")
+    assert got.exit_code == 1
+    assert [line.split(": ")[0] for line in got.stderr.splitlines()] == [
+        "field.jsonl",
+        "wide.jsonl",
+        "table.jsonl",
+        "3 to mend.",
+    ]
+    assert 'they have "content", "id"' in got.stderr
+
+
+@pytest.mark.parametrize(
+    ("config", "reason"),
+    [
+        ("sources: [\n\t", "found character '\\t'"),
+        ("- a\n- b\n", "expected keys and values, found list"),
+        ("dedup: {threshold: 0.7}\n", "no sources, so this would mill the bundled demo"),
+        ("sources:\n  - {name: a, files: [nothing/*.jsonl]}\n", "no file matches nothing/*.jsonl"),
+        ("sources:\n  - {name: a, files: [empty]}\n", "the folder empty has no file that ends in"),
+        ("sources:\n  - {name: a/b, files: [a.jsonl]}\n", "sources[0].name"),
+        ("sources:\n  - {name: a, files: [a.jsonl]}\n  - {name: b, files: [a.jsonl]}\n",
+         'a.jsonl belongs to source "b" and to source "a"'),
+        ("sources:\n  - {name: a, files: [a.jsonl]}\ntokenizer: {source: ./none}\n",
+         "there is no folder ./none"),
+        ("sources:\n  - {name: a, files: [a.jsonl]}\ntokenizer: {source: empty}\n",
+         "tokenizer.source"),
+        ("sources:\n  - {name: a, files: [a.jsonl]}\noutput: {join: no thanks}\n", "output.join"),
+        ("sources:\n  - {name: a, files: [a.jsonl]}\ndedup: {threshold: 1e0}\n",
+         "dedup.threshold"),
+    ],
+)  # fmt: skip
+def test_check_and_run__say_what_is_wrong_in_a_sentence(folder, config, reason):
+    write_lines(folder / "a.jsonl")
+    (folder / "empty").mkdir()
+    Path("mine.yaml").write_text(config)
+    checked = called("check", "mine.yaml")
+    assert (checked.exit_code, reason in checked.stderr) == (1, True), checked.stderr
+    ran = run_of(folder, "run", "mine.yaml")
+    assert (ran.returncode, reason in ran.stderr) == (1, True), ran.stderr
+    assert "Traceback" not in ran.stderr + checked.stderr
+    assert len(ran.stderr.splitlines()) <= 3
+    assert not Path("results").exists()
+
+
+def test_run__without_a_config_file_says_how_to_get_one(folder):
+    got = called("run")
+    assert got.exit_code == 2
+    assert "corpusmill init DATA" in got.stderr
+
+
+def test_run__takes_config_values_as_a_file_has_them(folder):
+    write_lines(folder / "a.jsonl")
+    Path("mine.yaml").write_text("sources:\n  - {name: a, files: [a.jsonl]}\n")
+    changed = 'dedup={"threshold":0.7}', 'filters=[{"name":"too_short","min_chars":7}]'
+    got = run_of(folder, "run", "mine.yaml", "-n", "--", "--config", *changed)
+    assert got.returncode == 0, got.stderr
+
+
+# run
+
+
+@pytest.fixture(scope="module")
+def milled(tmp_path_factory) -> tuple[Path, subprocess.CompletedProcess]:
+    """A folder with a run that ended well, and what it said."""
+    folder = tmp_path_factory.mktemp("milled")
+    write_lines(folder / "data/a.jsonl")
+    config = {
+        "sources": [{"name": "a", "files": ["data"]}],
+        "tokenizer": {"train_vocabulary": 300},
+    }
+    (folder / "corpusmill.yaml").write_text(yaml.safe_dump(config))
+    return folder, run_of(folder, "run")
+
+
+def test_run__shows_the_account_and_what_lies_where(milled):
+    got = milled[1]
+    assert got.returncode == 0, got.stderr
+    assert re.search(r"^a +30 ", got.stdout, re.MULTILINE)
+    assert "results/tokens/" in got.stdout
+    assert len(got.stdout.splitlines()) + len(got.stderr.splitlines()) < 30
+
+
+def test_run__again_has_nothing_to_do(milled):
+    again = run_of(milled[0], "run")
+    assert (again.returncode, again.stdout.splitlines()) == (
+        0,
+        ["Nothing to do: results/ is what the config file and the data ask for."],
+    )
+
+
+def test_run__says_the_reason_of_a_failed_job_last(tmp_path):
+    lines = write_lines(tmp_path / "a.jsonl").read_text()
+    (tmp_path / "a.jsonl").write_text(lines + '{"text": 1}\n')
+    (tmp_path / "corpusmill.yaml").write_text("sources:\n  - {name: a, files: [a.jsonl]}\n")
+    got = run_of(tmp_path, "run")
+    assert got.returncode == 1
+    assert re.search(
+        r"^admit failed, log logs/admit/admit.log:\n.*1 of 31 records", got.stderr, re.MULTILINE
+    )
+    assert "Traceback" not in got.stderr
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+)
+def test_run__stopped_says_how_to_go_on(tmp_path, number, code):
+    with open(tmp_path / "said", "w") as said:
+        process = subprocess.Popen(
+            command("demo"), cwd=tmp_path, env=ENVIRONMENT, stdout=said, stderr=said
+        )
+        while not (tmp_path / "logs").exists() and process.poll() is None:
+            time.sleep(0.05)
+        process.send_signal(number)
+        assert process.wait(60) == code
+    text = (tmp_path / "said").read_text()
+    assert "the same command goes on from there" in text
+    assert "Traceback" not in text
+    assert not list(tmp_path.glob(".snakemake/locks/*"))
+
+
+def test_unlock__takes_away_the_lock_of_a_dead_run_alone(folder):
+    locks = folder / ".snakemake/locks"
+    locks.mkdir(parents=True)
+    (locks / "0.input.lock").touch()
+    alive = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)", "snakemake"])
+    try:
+        refused = called("run", "--unlock")
+    finally:
+        alive.kill()
+        alive.wait()
+    assert (refused.exit_code, f"process {alive.pid}" in refused.stderr) == (1, True)
+    assert list(locks.iterdir())
+    assert called("run", "--unlock").exit_code == 0
+    assert not list(locks.iterdir())
