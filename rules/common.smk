@@ -31,8 +31,13 @@ from corpusmill.run.config import check_config, laid_over, typed
 from corpusmill.run.config import refuse_config_without_sources
 from corpusmill.run.layout import Layout, quickly_called
 from corpusmill.run.signatures import mismatches, parameters
-from corpusmill.run.early_checks import early_checks, faults_of, states_of_files
-from corpusmill.run.early_checks import tokenizer_files
+from corpusmill.run.early_checks import (
+    disk_faults,
+    early_checks,
+    faults_of,
+    states_of_files,
+    tokenizer_files,
+)
 from corpusmill.demo.files import EVALUATION_FILES, FILES as DEMO_FILES
 
 IN_CONDA = DeploymentMethod.CONDA in workflow.deployment_settings.deployment_method
@@ -207,8 +212,11 @@ def training_text():
 
 
 def finish_checks():
-    """Stop the run if its tokenizer or its input files cannot be what is meant."""
-    if faults := faults_of(EARLY_CHECKS):
+    """Stop the run if its tokenizer or input files cannot be meant, or the disk is too small."""
+    faults = faults_of(EARLY_CHECKS)
+    if workflow.is_main_process:
+        faults += disk_faults(LAYOUT.text_bytes, placed("results"))
+    if faults:
         stop("\n".join(faults))
 
 

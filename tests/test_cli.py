@@ -5,6 +5,7 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -192,6 +193,15 @@ def test_check_and_run__say_what_is_wrong_in_a_sentence(folder, config, reason):
     assert "Traceback" not in ran.stderr + checked.stderr
     assert len(ran.stderr.splitlines()) <= 3
     assert not Path("results").exists()
+
+
+def test_check__says_when_the_disk_is_too_small(folder, monkeypatch):
+    write_lines(folder / "a.jsonl")
+    Path("mine.yaml").write_text("sources:\n  - {name: a, files: [a.jsonl]}\n")
+    usage = shutil.disk_usage(".")._replace(free=5000)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
+    got = called("check", "mine.yaml")
+    assert (got.exit_code, "GB are free, and at least" in got.stderr) == (1, True)
 
 
 def test_run__without_a_config_file_says_how_to_get_one(folder):

@@ -234,8 +234,7 @@ def test_read_records__of_parquet_refuse_columns_of_one_name(read, columns):
 
 
 @pytest.mark.parametrize(("array", "type", "start"), [
-    (pa.array([b"a"]), "binary", '"YQ=="'),
-    (pa.array([b"a"]).dictionary_encode(), "dictionary", '"YQ=="'),
+    (pa.array([b"a"], pa.binary(1)), "fixed_size_binary[1]", '"YQ=="'),
     (pa.array([1]), "int64", "1"), (NANOS, "timestamp[ns]", '"1970-01-01 00:00:00.000000001"'),
     (DECIMALS, "decimal128(5, 2)", "9.50"), (listed(pa.array(["a"])), "list", '["a"]'),
     (pa.nulls(1), "null", "null"), (STRANGE, "double", '"NaN"'),
@@ -265,3 +264,12 @@ def test_read_records__of_parquet_tell_once_what_is_written_as_text(read, caplog
         'column "both" is struct<t: time32[ms], b: binary>, written as base64 and text',
         'column "f" has NaN or infinities, written as text',
     ]
+
+
+@pytest.mark.parametrize("type", [pa.binary(), pa.large_binary(), pa.binary_view()], ids=str)
+def test_read_records__of_parquet_bytes_are_text_if_they_are_utf_8(read, type):
+    stored = pa.array(["größer".encode(), None, b"cut \xe6\xb0"], type)
+    first, null, cut = read(parquet(text=stored, n=range(3)), ".parquet")
+    assert first == Record(1, "größer", b'"n":0')
+    assert null.reason == '"text" is null, not a string'
+    assert cut.reason.startswith("not UTF-8 (")

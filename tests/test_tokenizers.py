@@ -305,6 +305,15 @@ def test_end_of_text_of__refuses_what_cannot_end_a_text(tmp_path, options, wante
         end_of_text_of(reference, wanted, reference.get_vocab())
 
 
+def test_keep_tokenizer__is_told_what_stands_in_the_shards(tmp_path):
+    given = word_level(
+        tmp_path / "given", WORDS, eos_token="<eos>", additional_special_tokens=["<end>"]
+    )
+    facts = keep_tokenizer(tmp_path / "kept", str(given), "<end>", "reference")
+    kept = load_reference(str(tmp_path / "kept"))
+    assert (kept.eos_token, kept.eos_token_id) == ("<end>", facts.end_of_text_id)
+
+
 def test_end_of_text_of__is_the_eos_token_or_the_special_token_named(tmp_path):
     source = word_level(tmp_path / "t", WORDS, eos_token="<eos>")
     reference = load_reference(source)

@@ -1,6 +1,5 @@
 """Everything that can be known before the first job, all of it at once."""
 
-import os
 import platform
 import shutil
 from importlib.metadata import version
@@ -11,14 +10,11 @@ import yaml
 from corpusmill.demo.files import EVALUATION_FILES
 from corpusmill.demo.files import FILES as DEMO_FILES
 from corpusmill.run.config import check_config, laid_over, refuse_config_without_sources
-from corpusmill.run.early_checks import early_checks, faults_of
+from corpusmill.run.early_checks import disk_faults, early_checks, existing, faults_of
 from corpusmill.run.layout import Layout
 from corpusmill.run.places import PACKAGE, workflow_home
 
 RESULTS = Path("results")
-LEAST_DISK = 1.5
-"""Bytes on disk per byte of text, of which a run has been seen to take 2 to 2.6."""
-
 GENERATED = {f"results/demo/{name}": n for name, n in (DEMO_FILES | EVALUATION_FILES).items()}
 
 
@@ -32,7 +28,7 @@ def checked(configs: list[Path]) -> tuple[list[str], list[str]]:
     except ValueError as error:
         return [], str(error).splitlines()
     faults = faults_of(early_checks(config, layout, RESULTS, PACKAGE.parent))
-    return facts(config, layout), faults + list(disk_faults(layout))
+    return facts(config, layout), faults + disk_faults(layout.text_bytes, RESULTS)
 
 
 def merged(configs: list[Path], shipped: Path) -> dict:
@@ -57,41 +53,18 @@ def loaded(path: Path) -> dict:
     return found
 
 
-def text_bytes(layout: Layout) -> int:
-    return sum(part.text_bytes for part in layout.parts)
-
-
 def facts(config: dict, layout: Layout) -> list[str]:
     """What would be run, and with what."""
     files = [file for part in layout.parts for file in part.files]
-    free = shutil.disk_usage(_existing(RESULTS)).free
+    free = shutil.disk_usage(existing(RESULTS)).free
     return [
         f"sources      {len(layout.weights)}, {len(files):,} files, about "
-        f"{text_bytes(layout) / 1e6:,.0f} MB of text, in {len(layout.parts):,} parts",
+        f"{layout.text_bytes / 1e6:,.0f} MB of text, in {len(layout.parts):,} parts",
         f"held out     {len(layout.held_out):,} files",
         f"tokenizer    {config['tokenizer']['source']}",
         f"shards       {', '.join(f'{split} {n}' for split, n in layout.shards.items())}",
-        f"disk         about {2.5 * text_bytes(layout) / 1e9:,.1f} GB wanted, "
+        f"disk         about {2.5 * layout.text_bytes / 1e9:,.1f} GB wanted, "
         f"{free / 1e9:,.1f} GB free",
         f"versions     Python {platform.python_version()}, "
         + ", ".join(f"{name} {version(name)}" for name in ("snakemake", "numpy", "pyarrow")),
     ]
-
-
-def disk_faults(layout: Layout) -> list[str]:
-    folder = _existing(RESULTS)
-    if not os.access(folder, os.W_OK | os.X_OK):
-        return [f"{folder.resolve()}: nothing can be written here. Work in another folder."]
-    held = sum(file.stat().st_size for file in RESULTS.rglob("*") if file.is_file())
-    wanted = LEAST_DISK * text_bytes(layout) - held
-    free = shutil.disk_usage(folder).free
-    if wanted > free:
-        return [
-            f"{folder.resolve()}: {free / 1e9:,.1f} GB are free, and at least {wanted / 1e9:,.1f} "
-            "GB will be written. Make room, or work on another disk."
-        ]
-    return []
-
-
-def _existing(path: Path) -> Path:
-    return path if path.exists() else Path(".")

@@ -64,15 +64,18 @@ class Layout:
         # What is done in a moment for a part is done for so many at once, if there are enough for
         # many blocks.
         self.block_parts = max(1, min(MOST_BLOCK_PARTS, len(parts) // 8))
-        text_bytes = sum(part.text_bytes for part in parts)
+        self.text_bytes = sum(part.text_bytes for part in parts)
+        """Expected, of all parts."""
         self.bucket_entries = config["input"]["part_bytes"] // 16
         self.counts = {
             "part": len(parts),
             "block": -(-len(parts) // self.block_parts),
             "bucket": bucket_count(
-                text_bytes // EXPECTED_DOCUMENT_BYTES, self.bands + 1, self.bucket_entries
+                self.text_bytes // EXPECTED_DOCUMENT_BYTES, self.bands + 1, self.bucket_entries
             ),
-            "span_bucket": bucket_count(text_bytes // EXPECTED_SPAN_BYTES, 1, self.bucket_entries),
+            "span_bucket": bucket_count(
+                self.text_bytes // EXPECTED_SPAN_BYTES, 1, self.bucket_entries
+            ),
             # Were every document like another, a bin would hold the texts of two parts. Two parts
             # have two bins, which are resolved side by side.
             "bin": max(-(-len(parts) // 2), min(len(parts), 2)),
@@ -348,7 +351,7 @@ class Layout:
 
     def documents_memory(self, base: float, bytes_per_document: float) -> Callable:
         """Of a job that holds a few bytes of every document at once."""
-        expected = sum(part.text_bytes for part in self.parts) // LEAST_DOCUMENT_BYTES
+        expected = self.text_bytes // LEAST_DOCUMENT_BYTES
         return self.memory(lambda wildcards: (base, 1, expected * bytes_per_document))
 
     def bucket_memory(self, base: float, bytes_per_entry: float) -> Callable:
@@ -358,7 +361,7 @@ class Layout:
     def held_out_memory(self, base: float, bytes_per_text: float) -> Callable:
         """Of a job that holds something of every held-out text: of the splits, the sets."""
         share = self.fractions["validation"] + self.fractions["test"]
-        expected = share * sum(part.text_bytes for part in self.parts)
+        expected = share * self.text_bytes
         expected += sum(file.text_bytes for file in self.held_out)
         texts = expected / LEAST_DOCUMENT_BYTES
         return self.memory(lambda wildcards: (base, 1, texts * bytes_per_text))

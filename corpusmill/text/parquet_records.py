@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from corpusmill.storage.progress import Progress
-from corpusmill.text.parquet_values import Column, doubled_field, is_text
+from corpusmill.text.parquet_values import BytesAsText, Column, doubled_field, is_bytes, is_text
 from corpusmill.text.records import Malformed, Record
 
 _encode = msgspec.json.Encoder().encode
@@ -34,7 +34,7 @@ def _opened(path: str, text_field: str) -> pq.ParquetFile:
     return file
 
 
-def _rows(batch: pa.RecordBatch, text: Column, others: list[Column]) -> list[tuple]:
+def _rows(batch: pa.RecordBatch, text: Column | BytesAsText, others: list[Column]) -> list[tuple]:
     """(text, the other values, why there are none) of each row."""
     try:
         texts = text.values(batch.column(text.name))
@@ -61,12 +61,15 @@ def parquet_records(path: str, text_field: str, progress: Progress) -> Iterator[
     with _named_if_damaged(path):
         file = _opened(path, text_field)
         columns = {field.name: Column(path, field) for field in file.schema_arrow}
-        text, others = columns.pop(text_field), list(columns.values())
+        text: Column | BytesAsText = columns.pop(text_field)
+        others = list(columns.values())
         for column in others:
             column.tell_if_written_as_text()
         names = list(columns)
         type = file.schema_arrow.field(text_field).type
-        wrong = "" if is_text(type) else f'"{text_field}" is {type}, not a string'
+        if is_bytes(type):
+            text = BytesAsText(text_field)
+        wrong = "" if is_text(type) or is_bytes(type) else f'"{text_field}" is {type}, not a string'
         null = f'"{text_field}" is null, not a string'
         bytes_per_row = os.path.getsize(path) / max(file.metadata.num_rows, 1)
         number = 0

@@ -55,6 +55,13 @@ def is_text(type: pa.DataType) -> bool:
     return types.is_string(type) or types.is_large_string(type) or types.is_string_view(type)
 
 
+def is_bytes(type: pa.DataType) -> bool:
+    """Of any length: what is written as UTF-8 by who has no text type."""
+    if types.is_dictionary(type):
+        return is_bytes(type.value_type)
+    return types.is_binary(type) or types.is_large_binary(type) or types.is_binary_view(type)
+
+
 def _leaf_types(type: pa.DataType) -> Iterator[pa.DataType]:
     inner = _inner_fields(type)
     if not inner or isinstance(type, pa.UuidType):
@@ -146,6 +153,17 @@ def _json_value(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_json_value(inner) for inner in value]
     return value
+
+
+class BytesAsText:
+    """A text column of bytes, which have to be UTF-8."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def values(self, array: pa.Array) -> list[str | None]:
+        """Raises UnicodeDecodeError where they are not."""
+        return [None if value is None else value.decode("utf-8") for value in array.to_pylist()]
 
 
 class Column:

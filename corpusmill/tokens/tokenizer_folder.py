@@ -131,6 +131,8 @@ def keep_tokenizer(
     written, words = definition_of(reference), reference.get_vocab()
     definition = msgspec.json.decode(written) if written else {}
     token, id = end_of_text_of(reference, end_of_text, words)
+    if reference.eos_token != token:
+        reference.eos_token = token  # who loads what is kept is told what stands in the shards
     unknown = unknown_ids(reference, definition.get("model", {}), words, id)
     refuse_useless(name or source, reference_ids(reference, PLAIN), unknown)
     reference.save_pretrained(folder)

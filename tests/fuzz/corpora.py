@@ -188,9 +188,8 @@ def _write_files(
 
 def _write_parquet(chance, path, pool: list, field: str, prefer, faulty: float, kinds) -> tuple:
     bad = [faulty == 1 or chance.random() < faulty for _ in pool]
-    binary = faulty == 1 and chance.random() < 0.5
     values = [
-        (text.encode() if binary else chance.choice([None, files.NOT_UTF8])) if is_bad else text
+        chance.choice([None, files.NOT_UTF8]) if is_bad else text
         for is_bad, text in zip(bad, pool, strict=True)
     ]
     for column in files.write_parquet(chance, path, field, values, prefer):

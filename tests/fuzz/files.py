@@ -137,16 +137,18 @@ NOT_UTF8 = b"cut \xe6\xb0"
 
 
 def text_column(random: random.Random, texts: list[str | bytes | None]) -> pa.Array:
-    """Text of any type; as string if some of it is not UTF-8; binary if none of it is text."""
+    """Text of any type; as string if some of it is not UTF-8."""
     if any(isinstance(text, bytes) for text in texts):
         stored = [text.encode() if isinstance(text, str) else text for text in texts]
         column = pa.array(stored, pa.binary())
-        return column.view(pa.string()) if None in texts or NOT_UTF8 in texts else column
+        return column.view(pa.string()) if random.random() < 0.5 else column
     plain = pa.array(texts, pa.string())
     kinds = [
         pa.string(),
         pa.large_string(),
         pa.string_view(),
+        pa.binary(),
+        pa.large_binary(),
         pa.dictionary(pa.int32(), pa.string()),
     ]
     type = random.choice([kinds[0], *kinds])

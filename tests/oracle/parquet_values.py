@@ -55,6 +55,12 @@ def is_text(kind: pa.DataType) -> bool:
     return kinds.is_string(kind) or kinds.is_large_string(kind) or kinds.is_string_view(kind)
 
 
+def is_bytes(kind: pa.DataType) -> bool:
+    if kinds.is_dictionary(kind):
+        kind = kind.value_type
+    return kinds.is_binary(kind) or kinds.is_large_binary(kind) or kinds.is_binary_view(kind)
+
+
 def plain_value(scalar: pa.Scalar) -> str:
     kind = scalar.type
     if kinds.is_boolean(kind):

@@ -178,10 +178,15 @@ def parquet_record(row: int, values: dict[str, pa.Scalar], text_field: str) -> R
         return Record(row, start="", reason=f"not UTF-8 ({error})")
     start = written.pop(text_field)[:80]
     text = values[text_field]
-    is_text = parquet_values.is_text(text.type)
+    is_text = parquet_values.is_text(text.type) or parquet_values.is_bytes(text.type)
     if is_text and text.is_valid:
         members = [Member(name, encode_string(name), value) for name, value in written.items()]
-        return Record(row, text.as_py(), members)
+        plain = text.as_py()
+        try:
+            plain = plain if isinstance(plain, str) else plain.decode()
+        except UnicodeDecodeError as error:
+            return Record(row, start="", reason=f"not UTF-8 ({error})")
+        return Record(row, plain, members)
     kind = "null" if is_text else text.type
     reason = f"{encode_string(text_field)} is {kind}, not a string"
     return Record(row, start=start, reason=reason)
