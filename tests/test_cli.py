@@ -166,7 +166,7 @@ def test_check__says_everything_at_once(folder):
     ("config", "reason"),
     [
         ("sources: [\n\t", "found character '\\t'"),
-        ("- a\n- b\n", "expected keys and values, found list"),
+        ("- a\n- b\n", "expected keys and values, found a list"),
         ("dedup: {threshold: 0.7}\n", "no sources, so this would mill the bundled demo"),
         ("sources:\n  - {name: a, files: [nothing/*.jsonl]}\n", "no file matches nothing/*.jsonl"),
         ("sources:\n  - {name: a, files: [empty]}\n", "the folder empty has no file that ends in"),

@@ -20,10 +20,8 @@ GENERATED = {f"results/demo/{name}": n for name, n in (DEMO_FILES | EVALUATION_F
 
 def checked(configs: list[Path]) -> tuple[list[str], list[str]]:
     """(facts, faults): what is there, and what is wrong with it."""
-    home = workflow_home()
     try:
-        config = merged(configs, home / "config.yaml")
-        check_config(config, home / "config.schema.yaml")
+        config = checked_config(configs)
         layout = Layout.planned(config, RESULTS, GENERATED)
     except ValueError as error:
         return [], str(error).splitlines()
@@ -31,25 +29,31 @@ def checked(configs: list[Path]) -> tuple[list[str], list[str]]:
     return facts(config, layout), faults + disk_faults(layout.text_bytes, RESULTS)
 
 
-def merged(configs: list[Path], shipped: Path) -> dict:
-    """The config files over one another and over the shipped one, as Snakemake lays them."""
-    config = laid_over(shipped, {})
+def checked_config(configs: list[Path]) -> dict:
+    """The config files over one another and over the shipped one, as Snakemake lays them;
+    ValueError, a line per fault, if they cannot be run."""
+    home = workflow_home()
+    config = laid_over(home / "config.yaml", {})
     given: dict = {}
     for path in configs:
         found = loaded(path)
         given |= found
         config = laid_over(config, found)
     refuse_config_without_sources(configs, given)
+    check_config(config, home / "config.schema.yaml")
     return config
 
 
 def loaded(path: Path) -> dict:
     try:
         found = yaml.safe_load(path.read_text("utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError, OSError) as error:
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path}: not UTF-8. Save it as UTF-8.") from error
+    except (yaml.YAMLError, OSError) as error:
         raise ValueError(f"{path}: {' '.join(str(error).split())}. Correct it.") from error
     if not isinstance(found, dict):
-        raise ValueError(f"{path}: expected keys and values, found {type(found).__name__}.")
+        kind = "nothing" if found is None else f"a {type(found).__name__}"
+        raise ValueError(f"{path}: expected keys and values, found {kind}.")
     return found
 
 

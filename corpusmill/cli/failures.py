@@ -33,6 +33,8 @@ def reasons(run: Run, code: int, said: str, others: Iterable[psutil.Process]) ->
     elif code < 0:
         name = signal.Signals(-code).name
         yield f"Snakemake was killed ({name}). Jobs of it may still run; look before you go on."
+    elif said.startswith("usage:"):
+        yield said.strip().splitlines()[-1]  # what of its options it does not know
     else:
         yield said.strip() or "Snakemake failed and said nothing."
 

@@ -105,10 +105,23 @@ def check(configs: tuple[Path, ...]) -> None:
     click.echo("Ready: corpusmill run " + " ".join(map(str, configs)))
 
 
+class Cores(click.ParamType):
+    name = "N|all"
+
+    def convert(
+        self, value: str, param: click.Parameter | None, context: click.Context | None
+    ) -> str:
+        if value != "all" and not (value.isdecimal() and int(value)):
+            self.fail(f"expected a number from 1 on, or all; got {value}", param, context)
+        return value
+
+
 def run_options(command: Callable) -> Callable:
     """What `run` and `demo` have alike."""
     for option in (
-        click.option("--cores", default="all", show_default=True, help="Processors to use."),
+        click.option(
+            "--cores", default="all", show_default=True, type=Cores(), help="Processors to use."
+        ),
         click.option("-n", "--dry-run", is_flag=True, help="Only show which jobs would run."),
         click.option("-q", "--quiet", is_flag=True, help="Show nothing until the end."),
         click.option("-v", "--verbose", is_flag=True, help="Show all that Snakemake says."),
@@ -186,16 +199,18 @@ def started(
     verbose: bool,
 ) -> None:
     """Run Snakemake and exit as it ended."""
-    from corpusmill.cli.check import loaded
+    from corpusmill.cli.check import checked_config
     from corpusmill.cli.result import result
     from corpusmill.cli.running import snakemake_command, unwatched, watched
 
-    try:
-        for path in configs:
-            loaded(path)
-    except ValueError as error:
-        raise click.ClickException(str(error)) from error
     more = ["--cores", cores, *context.meta["snakemake"]]
+    if configs and not any(option.startswith("--config") for option in more):
+        # Snakemake would say the same, a second or two later.
+        try:
+            checked_config(configs)
+        except ValueError as error:
+            click.echo(error, err=True)
+            sys.exit(1)
     if dry_run:
         sys.exit(unwatched(snakemake_command(configs, [*more, "--dry-run", "--quiet", "rules"])))
     if verbose:

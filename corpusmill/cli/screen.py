@@ -4,7 +4,7 @@ import sys
 import time
 from typing import Protocol
 
-from rich.console import Console, Group
+from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
@@ -30,9 +30,29 @@ def total_line(run: Run) -> str:
     return text if left is None else f"{text}, about {in_words(left)} left"
 
 
+def picture(run: Run) -> RenderableType:
+    """A bar for each rule that has begun and is not done, the running jobs, and the whole."""
+    if not run.total:
+        return Text(f"reading the workflow, {in_words(run.elapsed)}", style="dim")
+    bars = Table.grid(padding=(0, 1))
+    running = run.running()
+    under_way = {job.rule for job in running}
+    for rule, count in run.counts.items():
+        done = run.done[rule]
+        if rule in under_way or 0 < done < count:
+            bars.add_row(rule, ProgressBar(count, done, width=30), f"{done} of {count}")
+    whole = ProgressBar(run.total, run.finished, width=30)
+    bars.add_row(Text("all", style="bold"), whole, total_line(run))
+    jobs = Table.grid(padding=(0, 1))
+    for job in running[:MOST_JOBS]:
+        jobs.add_row("", Text(job.name), Text(job.doing(), style="dim", overflow="ellipsis"))
+    if len(running) > MOST_JOBS:
+        jobs.add_row("", f"and {len(running) - MOST_JOBS} more", "")
+    return Group(bars, jobs)
+
+
 class Moving:
-    """On a terminal: a bar for each rule that has begun and is not done, the running jobs, and the
-    whole."""
+    """On a terminal: the picture, renewed all the time, gone at the end."""
 
     def __init__(self) -> None:
         self._console = Console(stderr=True, highlight=False)
@@ -40,28 +60,7 @@ class Moving:
         self._live.start()
 
     def show(self, run: Run) -> None:
-        if not run.total:
-            words = f"reading the workflow, {in_words(run.elapsed)}"
-            self._live.update(Text(words, style="dim"))
-            return
-        bars = Table.grid(padding=(0, 1))
-        under_way = {job.rule for job in run.running()}
-        for rule, count in run.counts.items():
-            done = run.done[rule]
-            if rule in under_way or 0 < done < count:
-                bars.add_row(rule, ProgressBar(count, done, width=30), f"{done} of {count}")
-        bars.add_row(
-            Text("all", style="bold"),
-            ProgressBar(run.total, run.finished, width=30),
-            total_line(run),
-        )
-        jobs = Table.grid(padding=(0, 1))
-        running = run.running()
-        for job in running[:MOST_JOBS]:
-            jobs.add_row("", Text(job.name), Text(job.doing(), style="dim", overflow="ellipsis"))
-        if len(running) > MOST_JOBS:
-            jobs.add_row("", f"and {len(running) - MOST_JOBS} more", "")
-        self._live.update(Group(bars, jobs))
+        self._live.update(picture(run))
 
     def say(self, text: str) -> None:
         self._console.print(text, markup=False, soft_wrap=True)

@@ -11,6 +11,8 @@ import yaml
 from corpusmill.filters.declaration import column_of
 from corpusmill.filters.registry import declaration_faults, filter_class
 
+TRAINED_END_OF_TEXT = "<|endoftext|>"
+
 # In JSON 128.0 is an integer; here it would be a number of permutations that no array has. YAML
 # has .nan, which is neither below nor above any limit.
 _Validator = jsonschema.validators.extend(
@@ -41,7 +43,19 @@ def _in_words(error: jsonschema.ValidationError, inside: str = "") -> str:
         unknown = sorted(set(error.instance) - set(known))
         return f"{place}: unknown key {unknown[0]}. Known here: {', '.join(known)}."
     meaning = error.schema.get("description", "") if isinstance(error.schema, dict) else ""
+    if error.validator == "pattern":
+        return f"{place}: {error.instance!r} is not possible. {meaning}".strip()
+    if error.validator == "type" and _looks_like_a_number(error.instance):
+        hint = f"YAML takes {error.instance} for a text; write the number with digits alone."
+        return f"{place}: {error.message}. {hint} {meaning}".strip()
     return f"{place}: {error.message}. {meaning}".strip()
+
+
+def _looks_like_a_number(value: Any) -> bool:
+    try:
+        return isinstance(value, str) and math.isfinite(float(value))
+    except ValueError:
+        return False
 
 
 def _conflicts(config: dict) -> Iterator[str]:
@@ -73,6 +87,12 @@ def _conflicts(config: dict) -> Iterator[str]:
         for key in sorted(milled_only & set(source)):
             yield f'sources: "{source["name"]}" is held_out and has a {key}. Only milled ones do.'
     tokenizer = config["tokenizer"]["source"]
+    end = config["tokenizer"]["end_of_text"]
+    if tokenizer == "train" and end not in ("auto", TRAINED_END_OF_TEXT):
+        yield (
+            f"tokenizer.end_of_text: {end} is no token of a trained tokenizer, which has "
+            f"{TRAINED_END_OF_TEXT} alone. Leave it out."
+        )
     if tokenizer.startswith(("/", "./", "../", "~")) and not Path(tokenizer).is_dir():
         yield f"tokenizer.source: there is no folder {tokenizer}. Correct the path."
     if dedup["bands"] == dedup["rows"] == "auto":
@@ -177,7 +197,10 @@ def typed(config: dict, told: dict, schema_file: Path) -> dict:
         if isinstance(told, list) and isinstance(value, list):
             return [read(one, one, schema.get("items", {})) for one in value]
         if isinstance(value, str) and not _Validator(schema).is_valid(value):
-            return yaml.safe_load(value)
+            try:
+                return yaml.safe_load(value)
+            except yaml.YAMLError as error:
+                raise ValueError(f"--config: {value} is not YAML. Correct it.") from error
         return value
 
     return read(config, told, schema)

@@ -75,10 +75,10 @@ class EarlyCheck:
 
 
 class TokenizerCheck(EarlyCheck):
-    """Whether a local tokenizer has ids for plain text."""
+    """Whether a local tokenizer has ids for plain text, and the token that ends it."""
 
-    def __init__(self, folder: Path, root: Path) -> None:
-        super().__init__("corpusmill.tokens.tokenizer_check", [folder], "", root)
+    def __init__(self, folder: Path, end_of_text: str, root: Path) -> None:
+        super().__init__("corpusmill.tokens.tokenizer_check", [folder, end_of_text], "", root)
 
     def faults(self) -> list[str]:
         return super().faults()[-1:]  # its library may have said more
@@ -98,7 +98,7 @@ def early_checks(config: dict, layout: Layout, results: Path, root: Path) -> lis
     checks: list[EarlyCheck] = []
     folder = local_tokenizer(config["tokenizer"]["source"])
     if folder and not is_kept(folder, results / "tokenizer"):
-        checks.append(TokenizerCheck(folder, root))
+        checks.append(TokenizerCheck(folder, config["tokenizer"]["end_of_text"], root))
     if files := layout.found_files():
         checks.append(InputCheck(files, config["input"]["readers"], root))
     return checks
