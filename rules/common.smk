@@ -77,6 +77,11 @@ def stop(reason):
     sys.exit(1)
 
 
+def on_cluster():
+    """Whether jobs run on a cluster, in Snakemakes of their own; known when jobs are made."""
+    return workflow.non_local_exec or workflow.remote_exec
+
+
 def planned():
     """Configuration and inputs checked, one line per fault, no traceback; what comes of them."""
     try:
@@ -92,7 +97,7 @@ def planned():
         demo = {
             f"{DEMO}/{name}": n for name, n in (DEMO_FILES | EVALUATION_FILES).items()
         }
-        return given, Layout.planned(given, placed("results"), demo)
+        return given, Layout.planned(given, placed("results"), demo, on_cluster)
     except ValueError as error:
         stop(error)
 

@@ -15,7 +15,7 @@ rule demo:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=1000,
+        mem_mb=LAYOUT.flat_memory(1000),
     params:
         settings=settings(),
         code=code_digest("demo"),

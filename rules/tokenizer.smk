@@ -19,7 +19,7 @@ rule tokenizer:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=2000,
+        mem_mb=LAYOUT.flat_memory(2000),
     params:
         settings=settings(
             source=config["tokenizer"]["source"],

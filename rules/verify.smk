@@ -55,7 +55,7 @@ rule join:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=500,
+        mem_mb=LAYOUT.flat_memory(500),
     params:
         settings=settings(),
         code=code_digest("join"),
@@ -85,6 +85,7 @@ rule manifest:
         "logs/manifest/manifest.log",
     benchmark:
         "logs/manifest/manifest.tsv"
+    localrule: True
     conda:
         "../envs/corpusmill.yaml"
     resources:

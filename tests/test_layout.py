@@ -14,11 +14,12 @@ CONFIG = yaml.safe_load((ROOT / "config.yaml").read_text("utf-8"))
 SOURCES = [{"name": "web", "files": ["web"]}, {"name": "test", "files": ["test"], "held_out": True}]
 
 
-def layout(parts: int = 3, text_bytes: int = 10**9, **sections) -> Layout:
+def layout(parts: int = 3, text_bytes: int = 10**9, on_cluster: bool = False, **sections) -> Layout:
     config = CONFIG | {"sources": SOURCES}
     config |= {name: config[name] | section for name, section in sections.items()}
     planned = [Part(n, [InputFile("web", f"web/{n}", text_bytes, 5, 7)]) for n in range(parts)]
-    return Layout(config, planned, [InputFile("test", "test/0", 1_000_000, 1, 2)])
+    held_out = [InputFile("test", "test/0", 1_000_000, 1, 2)]
+    return Layout(config, planned, held_out, lambda: on_cluster)
 
 
 def job(**wildcards: str) -> SimpleNamespace:
@@ -136,3 +137,11 @@ def test_permutations__are_none_where_only_equal_texts_are_looked_for():
     found = layout(dedup={"method": "exact"})
     assert found.permutations == found.similarity["permutations"] == 0
     assert found.banding == {"method": "exact", "bands": 0, "rows": 1}
+
+
+@pytest.mark.parametrize(("parts", "megabytes"), [(3, 360.03), (40_000, 760)])
+def test_memory__on_a_cluster_has_room_for_the_snakemakes_of_the_job(parts, megabytes):
+    mem_mb = layout(parts, on_cluster=True).flat_memory(500)
+    assert mem_mb(job(), 1) == int(500 + megabytes)
+    assert mem_mb(job(), 3) == int((500 + megabytes) * 1.5**2)
+    assert layout(parts).flat_memory(500)(job(), 1) == 500
