@@ -25,12 +25,13 @@ ROOT = HOME if (HOME / "corpusmill").is_dir() else HOME.parents[1]
 if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
-from corpusmill.run import record
+from corpusmill.run import one_at_a_time, record
 from corpusmill.run.code_digest import code_digest as digest_of_code
 from corpusmill.run.config import check_config, laid_over, typed
 from corpusmill.run.config import refuse_config_without_sources
 from corpusmill.run.layout import Layout, quickly_called
 from corpusmill.run.signatures import mismatches, parameters
+from corpusmill.run.step_log import SAY_KILLED
 from corpusmill.run.early_checks import (
     disk_faults,
     early_checks,
@@ -50,6 +51,7 @@ os.environ.update(
         "CORPUSMILL_PYTHON": "python" if IN_CONDA else sys.executable,
         "CORPUSMILL_ROOT": str(ROOT),
         "CORPUSMILL_SCRIPTS": str(HOME / "scripts"),
+        "CORPUSMILL_KILLED": SAY_KILLED,
         # Jobs hold a few large buffers for a short time. pyarrow's own allocator gives each back to
         # the system at once and a third of a scatter job went into page faults; glibc's keeps them,
         # and with this tunable (2.35 and later, others ignore it) takes huge pages where it can.
@@ -71,10 +73,22 @@ DEMO = "results/demo"
 def stop(reason):
     """End with a reason in a line or a few, no traceback; `corpusmill run` is told it too."""
     print(reason, file=sys.stderr)
-    if "CORPUSMILL_EVENTS" in os.environ:
+    if workflow.is_main_process and "CORPUSMILL_EVENTS" in os.environ:
         event = json.dumps({"event": "refused", "text": str(reason)}) + "\n"
         os.write(int(os.environ["CORPUSMILL_EVENTS"]), event.encode())
     sys.exit(1)
+
+
+if workflow.is_main_process:
+    # Of modules, of which a run may have several, jobs alone are kept apart.
+    if not IS_MODULE:
+        one_at_a_time.name_run(placed("logs/run"))
+elif workflow.remote_exec:
+    # Before Snakemake removes this job's outputs, which may be the next run's by now.
+    try:
+        one_at_a_time.refuse_if_followed()
+    except ValueError as error:
+        stop(f"error: {error}")
 
 
 def on_cluster():
@@ -125,7 +139,8 @@ def run_script(step):
     """
     path = 'PYTHONPATH="$CORPUSMILL_ROOT${{PYTHONPATH:+:$PYTHONPATH}}"'
     script = f'"$CORPUSMILL_PYTHON" -P "$CORPUSMILL_SCRIPTS/{step}.py"'
-    job = "<<'JOB'\n{params.settings}\n{params.paths}\nJOB"
+    killed = 'sh -c "$CORPUSMILL_KILLED" {log:q} $? {resources.mem_mb}'
+    job = f"<<'JOB' || {killed}\n{{params.settings}}\n{{params.paths}}\nJOB"
     return f"{path} {script} {{log:q}} {job}"
 
 
@@ -216,6 +231,28 @@ def training_text():
     return [LAYOUT.text_shard.format(split="train", shard="00000")] if wanted else []
 
 
+def refuse_too_little_memory():
+    """Snakemake would run what needs more memory than --resources mem_mb allows all the same, and
+    believe that it takes no more."""
+    allowed = workflow.global_resources.get("mem_mb")
+    if allowed is None or allowed.value is None:
+        return
+    needs = [
+        (
+            job.rule.resources["mem_mb"].evaluate(job.wildcards, attempt=1).value,
+            job.name,
+        )
+        for job in workflow.dag.needrun_jobs()
+        if "mem_mb" in job.rule.resources
+    ]
+    need, rule = max(needs, default=(0, ""))
+    if need > allowed.value:
+        stop(
+            f"--resources mem_mb allows {allowed.value} MB, and {rule} needs {need}. Allow more, or "
+            "lower input.part_bytes and output.shard_bytes."
+        )
+
+
 def finish_checks():
     """Stop the run if its tokenizer or input files cannot be meant, or the disk is too small."""
     faults = faults_of(EARLY_CHECKS)
@@ -229,11 +266,20 @@ def begin_run():
     """What comes before the first job: the answers of the checks, and a note of what will be
     made."""
     finish_checks()
+    if not workflow.is_main_process:
+        return
+    refuse_too_little_memory()
     try:
-        if workflow.is_main_process:
-            record.begin(made_files(), RECORD)
+        record.begin(made_files(), RECORD)
     except ValueError as error:
         stop(error)
+    if not IS_MODULE:
+        one_at_a_time.begin_run()
+    if on_cluster():
+        # Each job does so itself, unless it is killed before; then its old log would be shown.
+        for job in workflow.dag.needrun_jobs():
+            for log in job.log:
+                Path(log).unlink(missing_ok=True)
 
 
 def show_result():

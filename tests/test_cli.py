@@ -178,6 +178,8 @@ def test_check__says_everything_at_once(folder):
         ("sources:\n  - {name: a, files: [a.jsonl]}\ntokenizer: {source: empty}\n",
          "tokenizer.source"),
         ("sources:\n  - {name: a, files: [a.jsonl]}\noutput: {join: no thanks}\n", "output.join"),
+        ("sources:\n  - {name: a, files: [a.jsonl]}\ntokenizer: {end_of_text: <end>}\n",
+         "tokenizer.end_of_text: <end> is no token of a trained tokenizer"),
         ("sources:\n  - {name: a, files: [a.jsonl]}\ndedup: {threshold: 1e0}\n",
          "dedup.threshold"),
     ],
@@ -202,6 +204,15 @@ def test_check__says_when_the_disk_is_too_small(folder, monkeypatch):
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
     got = called("check", "mine.yaml")
     assert (got.exit_code, "GB are free, and at least" in got.stderr) == (1, True)
+
+
+def test_run__refuses_less_memory_than_a_job_needs(folder):
+    write_lines(folder / "a.jsonl")
+    Path("mine.yaml").write_text("sources:\n  - {name: a, files: [a.jsonl]}\n")
+    got = run_of(folder, "run", "mine.yaml", "--", "--resources", "mem_mb=50")
+    assert got.returncode == 1
+    reason = got.stderr.splitlines()[-1]
+    assert re.match(r"--resources mem_mb allows 50 MB, and \w+ needs \d+\. Allow more, ", reason)
 
 
 def test_run__without_a_config_file_says_how_to_get_one(folder):

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from corpusmill.run.step_log import SAY_KILLED
+
 ROOT = Path(__file__).parent.parent
 START = """
 import logging, sys, time
@@ -73,3 +75,22 @@ def test_step_log__an_exit_is_not_called_finished(run):
     code, _, log = run("sys.exit(3)")
     assert code == 3
     assert "finished" not in log
+
+
+@pytest.mark.parametrize(("code", "says"), [(137, "error: killed (signal 9)"), (1, "")])
+def test_say_killed__is_one_line_in_the_log_and_at_the_terminal(tmp_path, code, says):
+    log = tmp_path / "a job.log"
+    log.write_text("12:00:00 reading\n")
+    command = ["sh", "-c", SAY_KILLED, str(log), str(code), "600"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == code
+    assert done.stderr.startswith(says)
+    assert done.stderr.count("\n") == bool(says)
+    assert log.read_text() == "12:00:00 reading\n" + done.stderr
+
+
+def test_step_log__of_a_stopped_job_says_so(run):
+    code, shown, log = run("import os, signal\nos.kill(os.getpid(), signal.SIGTERM)\ntime.sleep(9)")
+    assert code == 1
+    assert shown == "error: stopped by signal 15: the job was cancelled, or its time was over\n"
+    assert log.rstrip().endswith(shown.rstrip())

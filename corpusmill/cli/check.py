@@ -22,7 +22,7 @@ def checked(configs: list[Path]) -> tuple[list[str], list[str]]:
     """(facts, faults): what is there, and what is wrong with it."""
     try:
         config = checked_config(configs)
-        layout = Layout.planned(config, RESULTS, GENERATED)
+        layout = Layout.planned(config, RESULTS, GENERATED, lambda: False)
     except ValueError as error:
         return [], str(error).splitlines()
     faults = faults_of(early_checks(config, layout, RESULTS, PACKAGE.parent))

@@ -8,7 +8,7 @@ import psutil
 
 from corpusmill.cli.progress import Job, Run
 
-REASON = re.compile(r"^\d\d:\d\d:\d\d (error|fault of corpusmill): ", re.MULTILINE)
+REASON = re.compile(r"^(?:\d\d:\d\d:\d\d )?(error|fault of corpusmill): ", re.MULTILINE)
 REPORT = "This is a fault of corpusmill. Please report it, with this log:"
 
 

@@ -120,10 +120,6 @@ def existing(results: Path) -> Path:
 def disk_faults(text_bytes: int, results: Path) -> list[str]:
     """Why nothing, or not enough, can be written."""
     folder = existing(results)
-    if not folder.is_dir():
-        return [
-            f"{folder.resolve()} is a file, and results go to a folder of this name. Move it away."
-        ]
     if not os.access(folder, os.W_OK | os.X_OK):
         return [f"{folder.resolve()}: nothing can be written here. Work in another folder."]
     free, wanted = shutil.disk_usage(folder).free, LEAST_DISK * text_bytes

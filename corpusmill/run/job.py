@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TextIO
 
+from corpusmill.run.one_at_a_time import alone, refuse_if_followed
 from corpusmill.run.step_log import step_log
 
 
@@ -73,5 +74,8 @@ def run(step: Callable[..., None]) -> None:
     """Do the job of this process; its log is kept, and a failure is one line."""
     if len(sys.argv) != 2:
         sys.exit(f"usage: {sys.argv[0]} LOG < JOB (a step; its rule runs it with a job as JSON)")
-    with step_log(sys.argv[1]):
+    with step_log(sys.argv[1]), alone(Path(sys.argv[1])):
+        refuse_if_followed()
         step(**bound(step, given_job(sys.stdin)))
+        # A failed job makes its Snakemake remove the outputs now, not when the next has made them.
+        refuse_if_followed()

@@ -101,6 +101,8 @@ class Layout:
     ) -> "Layout":
         """The layout of a run in a folder, which may hold earlier results; ValueError if another
         corpus's are there. generated: files that a rule makes, and their text bytes."""
+        if results.exists() and not results.is_dir():
+            raise ValueError(f"{results} is a file; results go to a folder of its name. Move it.")
         files = list_inputs(config["sources"], generated, config["input"]["readers"])
         names = {source["name"] for source in milled_sources(config)}
         milled = [file for file in files if file.source in names]

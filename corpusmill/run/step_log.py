@@ -3,12 +3,31 @@
 import contextlib
 import logging
 import resource
+import signal
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, NoReturn
 
 from corpusmill.run.progress import Heartbeat
+
+SAY_KILLED = (
+    '[ "$1" != 137 ] || echo "error: killed (signal 9), most likely for memory: its rule asked for'
+    ' $2 MB (mem_mb)" | tee -a "$0" >&2; exit "$1"'
+)
+"""A shell's last words for a step that SIGKILL has ended, which says nothing itself.
+
+$0: its log; $1: its exit code, which is kept; $2: its mem_mb.
+"""
+
+
+class Stopped(BaseException):
+    """Somebody has ended this job."""
+
+
+def stop(*_: Any) -> NoReturn:
+    raise Stopped("stopped by signal 15: the job was cancelled, or its time was over")
 
 
 @contextlib.contextmanager
@@ -25,11 +44,16 @@ def step_log(path: str) -> Iterator[None]:
         datefmt="%H:%M:%S",
         force=True,
     )
+    signal.signal(signal.SIGTERM, stop)
     started = time.monotonic()
     heartbeat = Heartbeat(logging.info)
     heartbeat.start()
     try:
         yield
+    except Stopped as stopped:
+        heartbeat.stop()
+        logging.error("error: %s", stopped)
+        sys.exit(f"error: {stopped}")
     except Exception as error:
         heartbeat.stop()
         logging.exception("failed after %.1f s", time.monotonic() - started)

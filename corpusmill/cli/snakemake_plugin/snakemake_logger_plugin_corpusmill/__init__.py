@@ -49,8 +49,8 @@ def event_of(record: LogRecord) -> dict | None:
 class LogHandler(LogHandlerBase):
     def emit(self, record: LogRecord) -> None:
         if event := event_of(record):
-            # Nobody may look any more; the run goes on.
-            with contextlib.suppress(BrokenPipeError):
+            # Nobody may look any more, or this is a job on another machine; the run goes on.
+            with contextlib.suppress(OSError):
                 os.write(int(os.environ[PIPE]), json.dumps(event).encode() + b"\n")
 
     @property
