@@ -8,8 +8,11 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import yaml
+import zstandard
 from workflow import ROOT, mill, small_corpus, snakemake, write_jsonl
 
 from corpusmill.demo.files import EVALUATION_FILES, FILES
@@ -96,6 +99,17 @@ def test_file_tree__has_nothing_that_does_not_exist():
 # Commands.
 
 
+def write_as_its_ending_says(path: Path, records: list[dict]) -> None:
+    """A dry run looks at the first records, so they have to be what the name of the file says."""
+    if path.suffix == ".parquet":
+        path.parent.mkdir(parents=True, exist_ok=True)
+        pq.write_table(pa.Table.from_pylist(records), path)
+        return
+    write_jsonl(path, records)
+    if path.suffix == ".zst":
+        path.write_bytes(zstandard.compress(path.read_bytes()))
+
+
 @pytest.fixture(scope="module")
 def elsewhere(tmp_path_factory) -> Path:
     """A folder with README's mine.yaml, the files that it names, presets and profiles."""
@@ -104,7 +118,8 @@ def elsewhere(tmp_path_factory) -> Path:
     (folder / "mine.yaml").write_text(mine)
     for source in yaml.safe_load(mine)["sources"]:
         for pattern in source["files"]:
-            write_jsonl(folder / pattern.replace("*", "0"), [{"text": "grain"}])
+            record = {source.get("text_field", "text"): "grain"}
+            write_as_its_ending_says(folder / pattern.replace("*", "0"), [record])
     for name in ("presets", "profiles"):
         (folder / name).symlink_to(ROOT / name)
     return folder
