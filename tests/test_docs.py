@@ -17,9 +17,12 @@ from workflow import ROOT, mill, small_corpus, snakemake, write_jsonl
 
 from corpusmill.demo.files import EVALUATION_FILES, FILES
 from corpusmill.filters.registry import known_filters
+from corpusmill.run.layout import Layout
+from corpusmill.run.reference import page
 
 README = (ROOT / "README.md").read_text("utf-8")
 ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
+CONFIGURATION = (ROOT / "docs/configuration.md").read_text("utf-8")
 FORMATS = (ROOT / "docs/formats.md").read_text("utf-8")
 RULES = {path.name: path.read_text("utf-8") for path in sorted((ROOT / "rules").glob("*.smk"))}
 RULE_NAMES = set(re.findall(r"^rule (\w+):", "\n".join(RULES.values()), re.MULTILINE))
@@ -183,25 +186,46 @@ def keys_of(schema: dict, name: str = "") -> set[str]:
     return set().union(*(keys_of(value, f"{name}.{key}".strip(".")) for key, value in members))
 
 
-def test_configuration_table__has_the_keys_of_the_schema():
+def test_configuration_md__is_what_the_module_writes():
+    """After a change of schema or config.yaml: python -m corpusmill.run.reference"""
+    assert page() == CONFIGURATION
+
+
+def keys_listed() -> list[list[str]]:
+    cells = (line.strip("|").split(" | ") for line in CONFIGURATION.splitlines())
+    return [[cell.strip() for cell in row] for row in cells if row[0].startswith(" `")]
+
+
+def test_configuration_md__has_the_keys_of_the_schema():
     schema = yaml.safe_load((ROOT / "config.schema.yaml").read_text())
-    listed = [row[0].strip("`") for row in rows("Configuration")]
+    listed = [row[0].strip("`") for row in keys_listed()]
     assert len(listed) == len(set(listed))
     assert set(listed) == keys_of(schema)
 
 
-def test_configuration_table__has_the_values_of_config_yaml():
+def test_configuration_md__has_the_values_of_config_yaml():
     config = yaml.safe_load((ROOT / "config.yaml").read_text())
-    for name, value, _ in rows("Configuration"):
-        if value == "the demo's":
+    for name, value, *_ in keys_listed():
+        if "[]" in name:
             continue
-        section, *between, key = name.strip("`").replace("[]", "").split(".")
-        places = config[section] if section == "sources" else [config[section]]
-        for step in between:
-            places = [place[step] for place in places]
-        found = [place[key] for place in places if key in place]
-        assert found, name
-        assert all(one == yaml.safe_load(value.strip("`")) for one in found), name
+        found = config
+        for step in name.strip("`").split("."):
+            found = found[step]
+        assert yaml.safe_load(value.strip("`")) == found, name
+
+
+def test_configuration_md__has_the_defaults_of_sources_that_the_layout_takes(tmp_path):
+    """What a source without the key gets, asked of the code."""
+    write_jsonl(tmp_path / "a.jsonl", [{"text": "grain"}])
+    config = yaml.safe_load((ROOT / "config.yaml").read_text())
+    config["sources"] = [{"name": "a", "files": [str(tmp_path / "a.jsonl")]}]
+    layout = Layout.planned(config, tmp_path / "results", {}, on_cluster=lambda: False)
+    listed = {row[0].strip("`"): row[1] for row in keys_listed()}
+    default = {key: yaml.safe_load(listed[f"sources[].{key}"].strip("`")) for key in
+               ("text_field", "weight", "max_malformed_fraction")}  # fmt: skip
+    ((_, _, field, malformed),) = layout.found_files()
+    got = {"text_field": field, "weight": layout.weights["a"], "max_malformed_fraction": malformed}
+    assert got == default
 
 
 def test_conda_environment__has_the_versions_of_requirements():

@@ -3,8 +3,9 @@
 import inspect
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-from corpusmill.filters.declaration import Filter, Setting
+from corpusmill.filters.declaration import Filter
 from corpusmill.filters.registry import filter_class, known_filters
 
 HEADING = """# Filters
@@ -17,19 +18,36 @@ write one: [extending.md](extending.md).
 PAGE = Path(__file__).parents[2] / "docs/filters.md"
 
 
-def limits(setting: Setting) -> str:
-    """What a setting may be, in words."""
-    schema = setting.schema
+NAMES = {"string": "text", "boolean": "true or false"}
+
+
+def limits(schema: dict[str, Any]) -> str:
+    """What a value may be, in words."""
+    if "anyOf" in schema:
+        return "; or ".join(limits(one) for one in schema["anyOf"])
+    if "const" in schema:
+        return str(schema["const"])
     if "enum" in schema:
         return ", ".join(map(str, schema["enum"]))
+    kind = schema["type"]
+    if isinstance(kind, list):
+        return "; or ".join(limits(schema | {"type": one}) for one in kind)
+    if kind == "array":
+        return f"list of {limits(schema['items'])}s"
+    name = NAMES.get(kind, kind)
+    if kind not in ("integer", "number"):
+        return name
     least, most = schema.get("minimum"), schema.get("maximum")
-    if least is None and most is None:
-        return schema["type"]
-    if most is None:
-        return f"{schema['type']}, {least} or more"
-    if least is None:
-        return f"{schema['type']}, {most} or less"
-    return f"{schema['type']}, {least} to {most}"
+    above, below = schema.get("exclusiveMinimum"), schema.get("exclusiveMaximum")
+    if least is not None and most is not None:
+        return f"{name}, {least} to {most}"
+    edges = [
+        f"{least} or more" if least is not None else "",
+        f"above {above}" if above is not None else "",
+        f"{most} or less" if most is not None else "",
+        f"below {below}" if below is not None else "",
+    ]
+    return ", ".join([name, *filter(None, edges)])
 
 
 def lines_of(cls: type[Filter]) -> Iterator[str]:
@@ -38,7 +56,7 @@ def lines_of(cls: type[Filter]) -> Iterator[str]:
         yield "\n| setting | default | what | |\n|---|---|---|---|\n"
     for name, setting in cls.settings.items():
         default = "has to be given" if setting.default is None else f"`{setting.default}`"
-        yield f"| `{name}` | {default} | {setting.meaning} | {limits(setting)} |\n"
+        yield f"| `{name}` | {default} | {setting.meaning} | {limits(setting.schema)} |\n"
     if cls.values:
         yield "\n| value | type | what |\n|---|---|---|\n"
     for name, value in cls.values.items():
