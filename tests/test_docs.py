@@ -2,18 +2,21 @@
 
 import importlib.util
 import json
+import os
 import re
 import shlex
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import yaml
 import zstandard
-from workflow import ROOT, mill, small_corpus, snakemake, write_jsonl
+from workflow import ROOT, small_corpus, snakemake, write_jsonl
 
 from corpusmill.demo.files import EVALUATION_FILES, FILES
 from corpusmill.filters.registry import known_filters
@@ -30,7 +33,8 @@ RULE_NAMES = set(re.findall(r"^rule (\w+):", "\n".join(RULES.values()), re.MULTI
 STAGES = re.findall(r'^    "(\w+)": ', RULES["complete.smk"], re.MULTILINE)
 
 LISTED_WHOLE = {"rules", "scripts", "corpusmill"}
-FIRST_WORDS = {"snakemake", "make", "source", "python", "pip"}
+FIRST_WORDS = {"corpusmill", "snakemake", "make", "source", "python", "pip"}
+WHERE = '"$(corpusmill where)"'
 NOT_HERE = {
     "--profile profiles/slurm": not importlib.util.find_spec("snakemake_executor_plugin_slurm"),
     "--sdm conda": not shutil.which("conda"),
@@ -48,8 +52,24 @@ def rows(section: str, text: str = README) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in table[2:]]
 
 
-COMMANDS = [line for block in blocks("sh") for line in block.splitlines()]
-SNAKEMAKE_COMMANDS = [command for command in COMMANDS if command.startswith("snakemake")]
+PAGES = {"README.md": README} | {
+    f"docs/{name}.md": (ROOT / f"docs/{name}.md").read_text("utf-8")
+    for name in ("quickstart", "guide", "designer", "faq")
+}
+
+
+def commands_of(page: str, program: str = "") -> list[str]:
+    lines = [line for block in blocks("sh", PAGES[page]) for line in block.splitlines()]
+    return [line for line in lines if line.startswith(program)]
+
+
+def milled_for_real(page: str) -> list[str]:
+    """The commands of a page that work on the reader's data/; those on mine.yaml are tried dry."""
+    return [line for line in commands_of(page, "corpusmill") if "mine.yaml" not in line]
+
+
+COMMANDS = [line for page in PAGES for line in commands_of(page)]
+ON_MINE = [line for line in COMMANDS if "mine.yaml" in line]
 
 
 # The file tree.
@@ -81,7 +101,8 @@ def test_file_tree__has_every_tracked_file_and_folder():
         folder = Path(path).parts[0]
         # docs/filters.md has the filters.
         a_filter = path in {f"corpusmill/filters/{name}.py" for name in known_filters()}
-        if folder in LISTED_WHOLE and Path(path).name != "__init__.py" and not a_filter:
+        is_listed = folder in LISTED_WHOLE or (folder == "docs" and path.endswith(".md"))
+        if is_listed and Path(path).name != "__init__.py" and not a_filter:
             expected.add(path)
     assert not expected - in_tree()
 
@@ -130,21 +151,23 @@ def elsewhere(tmp_path_factory) -> Path:
 
 def test_commands__are_of_known_programs_and_targets():
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    in_docs = [line for block in blocks("sh", (ROOT / "CONTRIBUTING.md").read_text())
-               for line in block.splitlines()]  # fmt: skip
-    for command in COMMANDS + in_docs:
+    of_developers = blocks("sh", (ROOT / "CONTRIBUTING.md").read_text())
+    for command in COMMANDS + [line for block in of_developers for line in block.splitlines()]:
         program, *arguments = shlex.split(command)
         assert program in FIRST_WORDS, command
         if program == "make":
             assert set(arguments) <= targets, command
 
 
-@pytest.mark.parametrize("command", SNAKEMAKE_COMMANDS)
-def test_snakemake_command__runs_dry(command, elsewhere):
+@pytest.mark.parametrize("command", list(dict.fromkeys(ON_MINE)))
+def test_command_on_mine_yaml__runs_dry(command, elsewhere):
     if missing := [option for option, absent in NOT_HERE.items() if absent and option in command]:
         pytest.skip(f"this machine has nothing for {missing[0]}")
-    arguments = shlex.split(command.replace("/path/to/corpusmill", str(ROOT)))[1:]
-    done = snakemake(elsewhere, *arguments, *([] if "-n" in arguments else ["-n"]))
+    for place in (WHERE, "/path/to/corpusmill/Snakefile"):
+        command = command.replace(place, str(ROOT / "Snakefile"))
+    program, *arguments = shlex.split(command)
+    arguments += [] if {"-n", "--dry-run"} & set(arguments) else ["-n"]
+    done = {"snakemake": snakemake, "corpusmill": corpusmill}[program](elsewhere, *arguments)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -158,19 +181,96 @@ def test_profiles__parse_and_do_not_meet():
     assert not set(default) & set(slurm)
 
 
-@pytest.fixture(scope="module")
-def milled(tmp_path_factory) -> Path:
-    """A finished run in one part and three shards, to be quick."""
-    folder = tmp_path_factory.mktemp("milled")
-    of_one_part = {"input": {"part_bytes": 10_000_000}, "output": {"shard_bytes": 10_000_000}}
-    mill(folder, small_corpus(folder) | of_one_part)
+def corpusmill(folder: Path, *arguments: str) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [sys.executable, "-m", "corpusmill", *arguments],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        cwd=folder, capture_output=True, text=True, timeout=600, check=False,
+    )  # fmt: skip
+
+
+def follow(page: str, folder: Path) -> Path:
+    """Do what a page says, on small data of one's own."""
+    small_corpus(folder)
+    (folder / "raw").rename(folder / "data")
+    for command in milled_for_real(page):
+        done = corpusmill(folder, *shlex.split(command)[1:])
+        assert done.returncode == 0, f"{command}: {done.stdout} {done.stderr}"
     return folder
 
 
-@pytest.mark.parametrize("block", blocks("python"))
-def test_python_block__runs_on_a_finished_run(block, milled, monkeypatch):
+@pytest.fixture(scope="module")
+def milled(tmp_path_factory) -> Path:
+    """Where somebody has followed README: a finished run."""
+    return follow("README.md", tmp_path_factory.mktemp("milled"))
+
+
+def test_readme__goes_from_data_to_tokens(milled):
+    commands = [command.split()[1] for command in milled_for_real("README.md")]
+    assert commands[:3] == ["init", "check", "run"]
+    assert (milled / "results/tokens/train/00000.bin").stat().st_size > 0
+
+
+PYTHON = [(page, block) for page in ("README.md", "docs/guide.md") for block in
+          blocks("python", PAGES[page])]  # fmt: skip
+
+
+@pytest.mark.parametrize(("page", "block"), PYTHON)
+def test_python_block__runs_on_a_finished_run(page, block, milled, monkeypatch):
     monkeypatch.chdir(milled)
-    exec(compile(block, "README.md", "exec"), {})
+    exec(compile(block, page, "exec"), {})
+
+
+@pytest.mark.parametrize("dtype", ["uint16", "uint32"])
+def test_readme__reads_shards_of_both_dtypes(dtype, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "results/tokens/train"
+    folder.mkdir(parents=True)
+    ids = np.arange(40, dtype=np.dtype(dtype).newbyteorder("<"))
+    ids.tofile(folder / "00000.bin")
+    np.arange(0, 41, 10, dtype="<u8").tofile(folder / "00000.idx")
+    (folder / "00000.json").write_text(json.dumps({"dtype": dtype}))
+    (block,) = (block for block in blocks("python") if "np.memmap" in block)
+    names: dict = {}
+    exec(compile(block, "README.md", "exec"), names)
+    assert names["document"].tolist() == list(range(30, 40))
+
+
+def test_quickstart__ends_with_batches(tmp_path, monkeypatch):
+    page = "docs/quickstart.md"
+    (more,) = blocks("yaml", PAGES[page])
+    (tmp_path / "train.yaml").write_text(more)
+    monkeypatch.chdir(follow(page, tmp_path))
+    names: dict = {}
+    for block in blocks("python", PAGES[page]):
+        exec(compile(block, page, "exec"), names)
+    inputs, targets = names["get_batch"]("val", batch_size=3, block_size=16)
+    assert inputs.shape == targets.shape == (3, 16)
+    assert np.array_equal(inputs[:, 1:], targets[:, :-1])
+    assert names["document"][-1] == names["meta"]["eos_token_id"]
+
+
+# Links.
+
+
+def anchors(page: Path) -> set[str]:
+    """What headings are called in links."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text("utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-") for text in headings}
+
+
+@pytest.mark.parametrize("page", sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]))
+def test_links__lead_somewhere(page):
+    text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    for link in re.findall(r"\]\((?!https?:)([^)\s]+)\)", text):
+        path, _, anchor = link.partition("#")
+        target = page.parent / path if path else page
+        assert target.exists(), link
+        assert not anchor or anchor in anchors(target), link
+
+
+def test_readme__is_short():
+    assert len(README.splitlines()) <= 250
 
 
 # The configuration.
