@@ -77,3 +77,7 @@ onstart:
 
 onsuccess:
     show_result()
+
+
+onerror:
+    show_ends_of_jobs(log)

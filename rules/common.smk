@@ -26,6 +26,7 @@ if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
 from corpusmill.run import one_at_a_time, record
+from corpusmill.run.cluster_log import ends_of_jobs
 from corpusmill.run.code_digest import code_digest as digest_of_code
 from corpusmill.run.config import check_config, laid_over, typed
 from corpusmill.run.config import refuse_config_without_sources
@@ -280,6 +281,12 @@ def begin_run():
         for job in workflow.dag.needrun_jobs():
             for log in job.log:
                 Path(log).unlink(missing_ok=True)
+
+
+def show_ends_of_jobs(log):
+    """Why jobs of a cluster ended, last of all; Snakemake has said so among much else."""
+    for end in ends_of_jobs(Path(log).read_text("utf-8", errors="replace")):
+        print(end, file=sys.stderr)
 
 
 def show_result():
