@@ -116,7 +116,7 @@ def test_docs__a_reader_works_as_written(tmp_path):
     (tmp_path / "raw.csv").write_text("title,n\nx,1\n")
     (tmp_path / "my_readers.py").write_text(READERS.replace(", None)\n", ', None) + ""\n'))
     assert re.search(
-        r"error: my_readers\.py:14: TypeError: .*, reading raw\.csv behind record 0",
+        r"my_readers\.py:14: TypeError: .*, reading raw\.csv behind record 0",
         run_faults(tmp_path, config),
     )
 

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
+import yaml
 
+from corpusmill.run.places import workflow_home
 from corpusmill.run.plan import files_beneath
 from corpusmill.storage.files import replacing
 from corpusmill.storage.streams import read_lines
@@ -197,6 +199,7 @@ SOURCE_COMMENTS = [
 def config_text(found: list[Found], cores: int) -> str:
     """The file, with a comment wherever somebody may want to change something."""
     expected = sum(one.text_bytes for one in found)
+    shipped = yaml.safe_load((workflow_home() / "config.yaml").read_text("utf-8"))
     lines = [
         "# Written by corpusmill init. Every other key has the value of the shipped config.yaml;",
         "# all of them are in docs/configuration.md. Look at it, then: corpusmill check",
@@ -221,9 +224,7 @@ def config_text(found: list[Found], cores: int) -> str:
         "  # end_of_text: <|endoftext|>    # when the tokenizer does not say",
         "",
         "filters:                          # docs/filters.md; yours: docs/extending.md",
-        "  - name: empty",
-        "  - name: too_short",
-        "    min_chars: 200",
+        *(f"  - {json.dumps(entry)}" for entry in shipped["filters"]),
     ]
     if expected < 2 * cores * SHIPPED_PART_BYTES:
         part = max(LEAST_PART_BYTES, -(-expected // (2 * cores)) >> 20 << 20)
