@@ -171,11 +171,12 @@ def test_command_on_mine_yaml__runs_dry(command, elsewhere):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_profiles__parse_and_do_not_meet():
+@pytest.mark.parametrize("name", ["slurm", "slurm-small"])
+def test_profiles__parse_and_do_not_meet(name):
     """profiles/default wins over --profile, so a key of both would be lost."""
     default, slurm = (
-        yaml.safe_load((ROOT / f"profiles/{name}/profile.yaml").read_text())
-        for name in ("default", "slurm")
+        yaml.safe_load((ROOT / f"profiles/{one}/profile.yaml").read_text())
+        for one in ("default", name)
     )
     assert slurm["executor"] == "slurm"
     assert not set(default) & set(slurm)

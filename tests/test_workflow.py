@@ -219,7 +219,9 @@ def test_source_change__reruns_what_is_told_of_it(milled):
     assert not {"normalize", "filter", "sign", "band"} & set(listed)
     sources = [source | {"text_field": "content"} for source in config["sources"]]
     (folder / "change.yaml").write_text(yaml.safe_dump({"sources": sources}))
-    assert "normalize" in dry(folder, "--configfile", "mine.yaml", "change.yaml")
+    refused = snakemake(folder, "-n", "--configfile", "mine.yaml", "change.yaml")
+    assert refused.returncode == 1
+    assert 'reads the field "content", and none of the first 20 records has it' in refused.stderr
 
 
 def test_script_change__reruns_its_rule(milled, tmp_path):
