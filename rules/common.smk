@@ -74,9 +74,10 @@ DEMO = "results/demo"
 def stop(reason):
     """End with a reason in a line or a few, no traceback; `corpusmill run` is told it too."""
     print(reason, file=sys.stderr)
-    if workflow.is_main_process and "CORPUSMILL_EVENTS" in os.environ:
+    pipe = os.environ.get("CORPUSMILL_EVENTS")
+    if workflow.is_main_process and pipe:
         event = json.dumps({"event": "refused", "text": str(reason)}) + "\n"
-        os.write(int(os.environ["CORPUSMILL_EVENTS"]), event.encode())
+        os.write(int(pipe), event.encode())
     sys.exit(1)
 
 
