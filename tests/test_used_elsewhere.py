@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from warm import warm_python
 from workflow import ROOT, document, jobs, mill, write_jsonl
 
 EXTENDING = (ROOT / "docs/extending.md").read_text("utf-8")
@@ -67,9 +68,11 @@ def other(tmp_path) -> Path:
     return tmp_path
 
 
-def other_snakemake(folder: Path, *arguments: str) -> subprocess.CompletedProcess:
+def other_snakemake(
+    folder: Path, *arguments: str, python: str | None = None
+) -> subprocess.CompletedProcess:
     return subprocess.run(
-        [sys.executable, "-m", "snakemake", *arguments],
+        [python or warm_python(), "-m", "snakemake", *arguments],
         cwd=folder, capture_output=True, text=True, timeout=600, check=False,
     )  # fmt: skip
 
@@ -125,11 +128,12 @@ def test_wheel__runs_from_any_folder_and_makes_the_same_bytes(installed, plain, 
     (tmp_path / "mine.yaml").write_text(yaml.safe_dump(corpus(tmp_path)))
     snakefile = installed / "corpusmill/workflow/Snakefile"
     arguments = ["-s", str(snakefile), "--configfile", "mine.yaml", "--cores", "2"]
-    done = other_snakemake(tmp_path, *arguments)
+    done = other_snakemake(tmp_path, *arguments, python=sys.executable)
     assert done.returncode == 0, done.stdout + done.stderr
     mine, theirs = results_of(tmp_path), results_of(plain)
     assert {name for name in theirs if mine[name] != theirs[name]} <= {"summary.json"}
-    assert "Nothing to be done" in other_snakemake(tmp_path, *arguments).stderr
+    again = other_snakemake(tmp_path, *arguments, python=sys.executable)
+    assert "Nothing to be done" in again.stderr
 
 
 def test_wheel__has_the_designer_with_its_configuration(installed, tmp_path):

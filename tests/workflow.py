@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import yaml
+from warm import warm_python
 
 ROOT = Path(__file__).parents[1]
 PASSAGE = (
@@ -16,16 +17,22 @@ PASSAGE = (
 )
 
 
-def command(*arguments: str, checkout: Path = ROOT) -> list[str]:
-    return [sys.executable, "-m", "snakemake", "-s", str(checkout / "Snakefile"), *arguments]
+def command(*arguments: str, checkout: Path = ROOT, python: str = sys.executable) -> list[str]:
+    return [python, "-m", "snakemake", "-s", str(checkout / "Snakefile"), *arguments]
 
 
 def snakemake(
-    folder: Path, *arguments: str, checkout: Path = ROOT, **environment: str
+    folder: Path, *arguments: str, checkout: Path = ROOT, warm: bool = True, **environment: str
 ) -> subprocess.CompletedProcess:
-    """Snakemake run in `folder`, whatever comes of it; environment: variables beside the usual."""
+    """Snakemake run in `folder`, whatever comes of it; environment: variables beside the usual.
+
+    warm: its processes are forked, see warm.py. Not with another checkout or another environment,
+    which have to be there when Python starts.
+    """
+    warm = warm and checkout == ROOT and not environment
+    python = warm_python() if warm else sys.executable
     return subprocess.run(
-        command(*arguments, checkout=checkout), env=os.environ | environment,
+        command(*arguments, checkout=checkout, python=python), env=os.environ | environment,
         cwd=folder, capture_output=True, text=True, timeout=600, check=False,
     )  # fmt: skip
 

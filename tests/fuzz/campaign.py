@@ -11,9 +11,10 @@ import traceback
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 
+from warm import warm_jobs
+
 from fuzz import figures, laws, minimise
 from fuzz.runner import Result, run_seed
-from fuzz.warm import warm_jobs
 
 DEFAULT_FOLDER = Path(tempfile.gettempdir()) / "corpusmill-fuzz"
 

@@ -68,8 +68,8 @@ def milled(config: dict) -> list[dict]:
     return [source for source in config["sources"] if not source.get("held_out")]
 
 
-def run(folder: Path, config: dict, cores: int = 1) -> subprocess.CompletedProcess:
-    done = mill(folder, config, cores=cores)
+def run(folder: Path, config: dict, cores: int = 1, warm: bool = True):
+    done = mill(folder, config, cores=cores, warm=warm)
     if done.returncode:
         raise RunFailedError(
             f"{folder.name}: a run failed: {last_words(done.stdout + done.stderr)}"
@@ -102,7 +102,7 @@ def killed(seed: int, folder: Path) -> list[str]:
     config = corpus(seed, folder / "whole")
     broken = copied(folder / "whole", "broken")
     started = time.monotonic()
-    run(folder / "whole", config)
+    run(folder / "whole", config, warm=False)  # as the one that is killed
     took = time.monotonic() - started
     write_config(broken, config)
     for _ in range(chance.choice([1, 1, 2])):

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import oracle
 import yaml
+from workflow import snakemake
 
 from fuzz import configs
 from fuzz.corpora import generate
-from fuzz.warm import snakemake
 
 ONE_LINE_FAULTS = ("ValueError", "OSError", "FileNotFoundError")
 """What a step may fail with: wrong input, told in one line."""
@@ -39,10 +39,11 @@ class Result:
         return json.dumps(asdict(self), ensure_ascii=False) + "\n"
 
 
-def mill(folder: Path, config: dict, *arguments: str, cores: int = 1):
+def mill(folder: Path, config: dict, *arguments: str, cores: int = 1, warm: bool = True):
     """A run of `config` in `folder`, whatever comes of it."""
     write_config(folder, config)
-    return snakemake(folder, "--configfile", "mine.yaml", "--cores", str(cores), *arguments)
+    asked = ("--configfile", "mine.yaml", "--cores", str(cores), *arguments)
+    return snakemake(folder, *asked, warm=warm)
 
 
 def write_config(folder: Path, config: dict) -> None:
