@@ -1,19 +1,25 @@
-# make run   set-up and the demo          make test   set-up and all tests
-# make check lint and tests               make clean  remove results and logs
-# make bench benchmarks of this machine, to benchmarks/runs/
+# make run    set-up and the demo           make test      every test, slow laws on a sample
+# make lint   style, types, rules           make test-all  every test, slow laws on everything
+# make check  lint and test                 make clean     remove results and logs
+# make bench  benchmarks of this machine, to benchmarks/runs/
 
 PYTHON ?= python3
 CORES ?= 2
 VENV := .venv
 BIN := $(VENV)/bin
+# A file of tests at a time to each process, in the order of tests/conftest.py.
+PYTEST := $(BIN)/python -m pytest -n $(CORES) --dist loadfile --no-loadscope-reorder
 
-.PHONY: setup run test lint check bench clean
+.PHONY: setup run test test-all lint check bench clean
 
 run: setup
 	$(BIN)/snakemake --cores $(CORES)
 
 test: $(VENV)/developing
-	$(BIN)/python -m pytest
+	$(PYTEST)
+
+test-all: $(VENV)/developing
+	$(PYTEST) --whole
 
 lint: $(VENV)/developing
 	$(BIN)/ruff check .

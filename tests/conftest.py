@@ -1,8 +1,14 @@
-"""What all tests share: seeded Hypothesis, scripts as modules, a phase to report to."""
+"""What all tests share: seeded Hypothesis, scripts as modules, a phase to report to.
+
+And what runs: a sample of the slow laws, or with --whole all of them.
+"""
 
 import importlib.util
+import itertools
+from collections import defaultdict
 from pathlib import Path
 
+import effort
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -21,7 +27,33 @@ settings.register_profile(
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
+settings.register_profile("sampled", settings.get_profile("seeded"), max_examples=effort.SAMPLED)
 settings.load_profile("seeded")
+
+
+def pytest_addoption(parser):
+    parser.addoption("--whole", action="store_true", help="also slow cases; all examples of laws")
+
+
+def pytest_configure(config):
+    settings.load_profile("seeded" if config.option.whole else "sampled")
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave out what is not asked for; files that start processes first, long ones among them."""
+    items.sort(key=lambda item: not {"mill", "snakemake", "subprocess"} & vars(item.module).keys())
+    named = any("::" in argument for argument in config.args)
+    if config.option.whole or named:
+        return
+    cases = defaultdict(itertools.count)
+    left_out = set()
+    for item in items:
+        sampled = item.get_closest_marker("one_in")
+        number = next(cases[item.parent.nodeid, item.originalname])
+        if item.get_closest_marker("whole") or (sampled and number % sampled.args[0]):
+            left_out.add(item)
+    config.hook.pytest_deselected(items=[item for item in items if item in left_out])
+    items[:] = [item for item in items if item not in left_out]
 
 
 @pytest.fixture(scope="session")

@@ -6,8 +6,9 @@ from tempfile import TemporaryDirectory
 import naive
 import numpy as np
 import pytest
+from effort import examples
 from handmade import candidate_files, verdict_file
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from corpusmill.dedup.candidates import FAR_APART, identical_edges, looked_up, similar_edges
@@ -65,7 +66,7 @@ def identical_of_all(files, buckets: int = 1) -> list[tuple]:
 buckets = st.sampled_from([1, 2, 3, 7, 20])
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(corpora(), buckets)
 def test_identical_edges__are_a_star_of_every_text(corpus, buckets):
     sketches, parts = corpus
@@ -76,7 +77,7 @@ def test_identical_edges__are_a_star_of_every_text(corpus, buckets):
     assert sorted(got) == [(a, b, IDENTICAL) for a, b in expected]
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(corpora(), buckets, st.integers(0, PERMUTATIONS), st.sampled_from([1, 3, 1000]))
 def test_similar_edges__are_all_pairs_that_share_a_band_each_once(corpus, buckets, least, most):
     sketches, parts = corpus

@@ -4,8 +4,9 @@ import itertools
 
 import naive
 import pytest
+from effort import examples
 from handmade import extract_by_hand
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from corpusmill.dedup.edges import IDENTICAL, SAME_KEY, STAGES
@@ -40,7 +41,7 @@ def steps_from(start: int, pairs: list[tuple[int, int]]) -> list[int]:
     return list(steps.values())
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(st.integers(2, 9), st.data())
 def test_largest_groups__equal_naive(texts, data):
     every = list(itertools.combinations(range(texts), 2))

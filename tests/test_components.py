@@ -3,7 +3,8 @@
 import naive
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from effort import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from corpusmill.dedup.components import ENGINES, bins_of, document_blocks, paired, roots_among
@@ -29,7 +30,7 @@ def roots_of(engine: str, sizes: list[int], pairs: list[tuple[int, int]], blocks
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@settings(max_examples=80)
+@examples(80)
 @given(graph=graphs())
 def test_components__equal_naive(engine, graph):
     sizes, pairs = graph

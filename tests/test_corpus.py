@@ -21,7 +21,10 @@ from corpusmill.tokens.token_shards import TokenFiles, TokenShard
 from corpusmill.tokens.tokenizers import load_reference, reference_ids
 
 DATA = data_folder()
-pytestmark = pytest.mark.skipif(DATA is None, reason="CORPUSMILL_DATA names no folder of real text")
+pytestmark = [
+    pytest.mark.whole,
+    pytest.mark.skipif(DATA is None, reason="CORPUSMILL_DATA names no folder of real text"),
+]
 
 SOURCES = ["wikipedia", "books", "arxiv", "stackexchange", "c4", "commoncrawl"]
 

@@ -96,11 +96,12 @@ def test_chain__is_swallowed_by_resolve_component(tmp_path):
     assert all((row["similarity"] is None) == (row["stage"] == "chain") for row in dropped.values())
 
 
+@pytest.mark.parametrize("texts", [1000, pytest.param(10_000, marks=pytest.mark.whole)])
 @pytest.mark.parametrize(("own_words", "similarity"), [(200, 0.3), (40, 0.66)])
-def test_family__that_shares_a_licence_is_kept(own_words, similarity, tmp_path):
+def test_family__that_shares_a_licence_is_kept(own_words, similarity, texts, tmp_path):
     licence = " ".join(words(154, "licence"))
     assert len(licence) == 2001
-    family = [f"{licence} {' '.join(words(own_words, str(k)))}" for k in range(10_000)]
+    family = [f"{licence} {' '.join(words(own_words, str(k)))}" for k in range(texts)]
     assert jaccard(family[0], family[1]) == pytest.approx(similarity, abs=0.03)
     assert deduplicated(tmp_path, family) == {}
 

@@ -67,6 +67,7 @@ def naive_shingles(text):
     return {cleaned[i : i + 13] for i in range(len(cleaned) - 12)}
 
 
+@pytest.mark.whole
 def test_make_demo__gives_same_bytes_again(demo, tmp_path):
     directory, counts = demo
     assert make_demo(tmp_path) == counts

@@ -7,8 +7,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from effort import examples
 from handmade import edge_array, order_by_hand, order_rows, text_part, verdict_file
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from corpusmill.dedup.components import bins_of, paired, union_find
@@ -48,7 +49,7 @@ def write_block(folder: Path, number: int, parts, first: int, bins: int) -> dict
     return {name: str(folder / f"{number}.{kind}") for name, kind in kinds.items()}
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(parts=parts_of_documents, block=st.integers(1, 3), batch_rows=st.integers(1, 4))
 def test_read_extract__gives_what_was_written(parts, block, batch_rows):
     bins = 3

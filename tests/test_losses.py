@@ -7,7 +7,8 @@ import naive
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import example, given, settings
+from effort import examples
+from hypothesis import example, given
 from hypothesis import strategies as st
 from tokenizer_kinds import EXACT, LOSSY
 
@@ -71,7 +72,7 @@ def by_decoding(kept, texts: list[str]) -> dict:
     return found
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(texts=st.lists(pieces, max_size=5))
 @example(texts=[])
 @example(texts=["", "a", " a", "\ta <tag> b"])

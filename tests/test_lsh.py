@@ -7,7 +7,8 @@ from tempfile import TemporaryDirectory
 import naive
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from effort import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from corpusmill.dedup.candidates import heads_of_groups, same_key_edges, star_edges
@@ -134,7 +135,7 @@ def test_pairs_of_slice__join_the_same_groups_for_any_buckets(buckets, tmp_path)
     assert 1 < len(set(expected.values())) < 66
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.lists(sketches, min_size=1, max_size=3), st.sampled_from([1, 2, 3, 7, 20]))
 def test_pairs_of_slice__equal_naive_groups(tables, buckets):
     parts = [signatures(table) for table in tables]

@@ -5,7 +5,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from datasketch import LeanMinHash, MinHash
-from hypothesis import given, settings
+from effort import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from corpusmill.dedup.minhash import NO_SHINGLE, MinHasher, permutations_of
@@ -92,7 +93,7 @@ def test_sign__equals_datasketch_across_tile_borders(scheme, shingles):
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-@settings(max_examples=40)
+@examples(40)
 @given(texts=st.lists(st.text(max_size=80), max_size=4), width=st.integers(1, 20))
 def test_sign__equals_datasketch(scheme, texts, width):
     hasher = MinHasher(scheme, 24, width, 3)

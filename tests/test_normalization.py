@@ -4,7 +4,8 @@ import unicodedata
 
 import ftfy
 import pytest
-from hypothesis import example, given, settings
+from effort import examples
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from corpusmill.text.normalization import nfc, normalizer
@@ -14,7 +15,7 @@ TRICKY = "éé\u0301\u0327\u0323Å\u212b\u0958\u0344가\u1100\u1161\u11a8ﬁ①a
 texts = st.text(st.one_of(st.sampled_from(TRICKY), st.characters(exclude_categories=["Cs"])))
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(texts)
 @example("e\u0301")
 @example("\u1100\u1161\u11a8")
@@ -28,7 +29,7 @@ def test_nfc__equals_unicodedata_for_every_code_point():
         assert nfc(block) == unicodedata.normalize("NFC", block)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(texts)
 @example("Café “q” ﬁne &amp; schÃ¶n\r\nＡＢＣ\u2028\x00\x1b[0m")
 @example("a\ud800b")

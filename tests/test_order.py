@@ -5,8 +5,9 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pyarrow as pa
+from effort import examples
 from handmade import order_rows, verdict_file
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from corpusmill.dedup.order import Preference, best_first, order_of, order_of_part
@@ -46,7 +47,7 @@ def sort_key(document: tuple, id: int, order: str, generation: int) -> tuple:
     )
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(
     parts=st.lists(documents, min_size=1, max_size=3), order=st.sampled_from(["highest", "lowest"]),
     later=st.integers(0, 2), generations=st.booleans(),

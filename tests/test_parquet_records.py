@@ -10,7 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
+from effort import examples
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from corpusmill.text.records import Malformed, Record
@@ -188,7 +189,7 @@ def test_read_records__of_parquet_lose_nothing(read, name):
     assert got == [f'"n":{n},"x":{value}' for n, value in enumerate(expected)]
 
 
-@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(200, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.one_of(st.none(), st.floats()), min_size=1, max_size=200))
 def test_read_records__of_parquet_floats_come_back(read, values):
     data = parquet(text=["a"] * len(values), x=pa.array(values, pa.float64()))
@@ -197,7 +198,7 @@ def test_read_records__of_parquet_floats_come_back(read, values):
     assert [str(value) for value in back] == [str(value) for value in values]
 
 
-@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(200, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.integers(0, 38), st.lists(st.integers(-(10**38) + 1, 10**38 - 1), min_size=1, max_size=9))
 def test_read_records__of_parquet_decimals_keep_every_digit(read, scale, values):
     decimals = pa.array(

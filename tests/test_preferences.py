@@ -9,8 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.feather as feather
 import pytest
+from effort import examples
 from handmade import text_part
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from corpusmill.dedup.preferences import (
@@ -80,13 +81,13 @@ def compare_as_expected(values: list[str], places: list[naive.Preferred]) -> Non
                 assert (one < other) == less
 
 
-@settings(max_examples=600)
+@examples(600)
 @given(st.lists(numbers, max_size=7))
 def test_preference_key__orders_numbers_as_fractions(values):
     compare_as_expected(values, [naive.preferred(Fraction(value)) for value in values])
 
 
-@settings(max_examples=1000)
+@examples(1000)
 @given(st.lists(texts, max_size=7))
 def test_preference_key__orders_texts_and_times(values):
     places = [naive.preferred(value) for value in values]

@@ -5,8 +5,9 @@ import itertools
 import naive
 import numpy as np
 import pytest
+from effort import examples
 from handmade import extract_by_hand, order_rows
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from corpusmill.dedup.edges import (
@@ -131,7 +132,7 @@ def in_float32(rows: list[tuple]) -> list[tuple]:
 
 
 @pytest.mark.parametrize("resolve", RESOLUTIONS)
-@settings(max_examples=400)
+@examples(400)
 @given(extract=corpora(), threshold=thresholds)
 def test_resolutions__equal_naive(resolve, extract, threshold):
     setting = setting_of(resolve, threshold)
@@ -140,7 +141,7 @@ def test_resolutions__equal_naive(resolve, extract, threshold):
     assert readable(got) == in_float32(naive_dropped(extract, setting))
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(extract=corpora("sketch"))
 def test_component_resolution__of_shared_keys_equals_naive(extract):
     setting = setting_of("component")
@@ -151,7 +152,7 @@ def test_component_resolution__of_shared_keys_equals_naive(extract):
 
 
 @pytest.mark.parametrize("resolve", RESOLUTIONS)
-@settings(max_examples=100)
+@examples(100)
 @given(extract=corpora("exact"))
 def test_resolutions__without_sketches_drop_equal_texts_only(resolve, extract):
     setting = ResolveSetting(resolve, 0.8, 1, 0, WIDTH)
@@ -162,7 +163,7 @@ def test_resolutions__without_sketches_drop_equal_texts_only(resolve, extract):
     assert sorted(kept) == sorted(set(texts.values()))
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(extract=corpora(), threshold=thresholds)
 def test_kept_resolution__drops_only_what_is_like_a_kept_better_one(extract, threshold):
     setting = setting_of("kept", threshold)
@@ -182,7 +183,7 @@ def test_kept_resolution__drops_only_what_is_like_a_kept_better_one(extract, thr
 
 
 @pytest.mark.parametrize("resolve", RESOLUTIONS)
-@settings(max_examples=100)
+@examples(100)
 @given(extract=corpora(), shuffle=st.randoms(use_true_random=False))
 def test_resolutions__do_not_depend_on_the_order_of_pairs(resolve, extract, shuffle):
     rows = list(range(len(extract.edges)))
@@ -192,7 +193,7 @@ def test_resolutions__do_not_depend_on_the_order_of_pairs(resolve, extract, shuf
     assert dropped_of(extract, setting).tobytes() == dropped_of(other, setting).tobytes()
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(extract=corpora())
 def test_resolutions__keep_the_best_of_everybody(extract):
     if extract.ids.size:
@@ -267,7 +268,7 @@ def test_kept_resolution__a_similarity_at_the_threshold_is_enough():
 
 
 @pytest.mark.parametrize("room", [0, 16, 48, 1 << 25])
-@settings(max_examples=30)
+@examples(30)
 @given(extract=corpora())
 def test_resolve_kept__decides_the_same_with_room_for_any_number_of_sets(room, extract):
     setting = setting_of("kept")

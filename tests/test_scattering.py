@@ -3,7 +3,8 @@
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from effort import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from corpusmill.shuffle.scattering import SCHEMA, read_scattered, write_scattered
@@ -35,7 +36,7 @@ def scattered(folder, sizes: list[int]) -> list[list[dict]]:
     ]
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=8))
 def test_read_scattered__gives_back_each_targets_rows(tmp_path_factory, sizes):
     got = scattered(tmp_path_factory.mktemp("scatter"), sizes)

@@ -3,7 +3,8 @@
 import naive
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from effort import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from corpusmill.kernels.shingles import rolling_hashes, sha1_hashes
@@ -39,7 +40,7 @@ def test_rolling_hashes__equal_naive(width, text):
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-@settings(max_examples=50)
+@examples(50)
 @given(text=texts)
 def test_sha1_hashes__equal_hashlib(width, text):
     assert sha1(text, width) == naive.sha1_hashes(text, width)

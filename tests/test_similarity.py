@@ -5,7 +5,8 @@ import itertools
 import naive
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from effort import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from corpusmill.kernels.similarity import (
@@ -50,7 +51,7 @@ def measured(
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-@settings(max_examples=300)
+@examples(300)
 @given(text=texts)
 def test_shingle_set__has_as_many_as_pythons(width, text):
     slots, size = set_in_kernel(text, width)
@@ -59,7 +60,7 @@ def test_shingle_set__has_as_many_as_pythons(width, text):
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-@settings(max_examples=300)
+@examples(300)
 @given(one=texts, other=texts, cut=st.integers(0, 60), tail=few_characters)
 def test_jaccard__is_that_of_pythons_sets(width, one, other, cut, tail):
     several = [one, other, one[:cut] + tail, one[cut:], other.upper(), one + other]
@@ -81,7 +82,7 @@ def test_jaccard__of_texts_that_are_short_or_repeat_themselves(one, other, expec
     assert measured([one, other], [(0, 1), (1, 0)], 13) == [expected, expected]
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(one=few_characters, other=few_characters, cut=st.integers(0, 40), at=st.floats(0, 1))
 def test_jaccard__below_the_threshold_is_told_apart_and_no_more(one, other, cut, at):
     several = [one, other, one[:cut] + other, one[cut:], one + other]
@@ -141,7 +142,7 @@ def naive_pairs(signatures, starts, band, width, least, most):
     return sorted(found)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(
     sizes=st.lists(st.integers(0, 7), max_size=5), seed=st.integers(0, 99),
     band=st.integers(0, 2), least=st.integers(0, 6), most=st.integers(1, 6),

@@ -10,7 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import example, given, settings
+from effort import examples
+from hypothesis import example, given
 from hypothesis import strategies as st
 from workflow import digests, document, jobs, mill, snakemake, summary, write_jsonl
 
@@ -66,7 +67,7 @@ def split(texts: list[str], unit: str) -> list[list[tuple[str, str]]]:
 
 
 @pytest.mark.parametrize("unit", UNITS)
-@settings(max_examples=400)
+@examples(400)
 @given(texts=st.lists(st.one_of(tricky, phrases), max_size=4))
 @example(texts=["a。」", "a。」b", '"A."\n B', "...\n\n \n b", "\n\na", "", "a.\u00a0b", "e.g. a"])
 def test_units_of__equal_naive(unit, texts):
@@ -174,7 +175,7 @@ def record_of(folder: Path, sizes: list[int]) -> list[tuple]:
 
 
 @pytest.mark.parametrize("unit", UNITS)
-@settings(max_examples=60)
+@examples(60)
 @given(
     parts=st.lists(st.lists(st.one_of(tricky, phrases), max_size=4), min_size=1, max_size=3),
     min_chars=st.integers(1, 4),

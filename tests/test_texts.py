@@ -5,7 +5,8 @@ import itertools
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from effort import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from corpusmill.text import parts as texts
@@ -39,7 +40,7 @@ def documents_of(column: TextColumn) -> list[str]:
     ]
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(documents=rows, batch_bytes=st.integers(1, 30))
 def test_text_part__reads_back_what_was_written(tmp_path_factory, documents, batch_bytes):
     with pytest.MonkeyPatch.context() as patch:

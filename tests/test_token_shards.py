@@ -7,7 +7,8 @@ import naive
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from effort import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from corpusmill.tokens.token_shards import TokenFiles, TokenShard, TokenShardWriter, with_ends
@@ -49,7 +50,7 @@ def test_with_ends__equals_naive(dtype, documents):
 
 
 @pytest.mark.parametrize("dtype", ["uint16", "uint32"])
-@settings(max_examples=30)
+@examples(30)
 @given(batches=st.lists(many.filter(bool), max_size=3))
 def test_token_shard__reads_back_what_was_written(tmp_path_factory, dtype, batches):
     documents = [ids for batch in batches for ids in batch]

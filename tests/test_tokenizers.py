@@ -5,7 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from effort import examples
+from hypothesis import example, given
 from hypothesis import strategies as st
 from tokenizer_kinds import EXACT, LOSSY, byte_level, metaspace, saved
 from tokenizers import AddedToken
@@ -204,7 +205,7 @@ def test_chosen_engine__reference_is_not_questioned(tiny):
         assert chosen_engine(tiny, wanted, PROBES, definition_of(tiny)) == "gigatoken"
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(texts=texts)
 @example(texts=PROBES)
 @example(texts=[])
@@ -234,7 +235,7 @@ def test_load_kept__gives_the_ids_of_the_given_tokenizer(kind, tmp_path):
     assert load_kept(tmp_path / "kept", setting._replace(light=False)).is_fast
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(texts=texts)
 def test_reference_encoder__equals_reference(tiny, texts):
     assert rows(reference_encoder(tiny)(utf8(texts))) == reference_ids(tiny, texts)
