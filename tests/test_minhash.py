@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpusmill.dedup.minhash import NO_SHINGLE, MinHasher, permutations_of
-from corpusmill.kernels.sketch import TILE
+from corpusmill.kernels.sketch import TILE, lower_affine32, lower_legacy
 from corpusmill.text.columns import TextColumn
 from corpusmill.text.parts import TextWriter
 
@@ -90,6 +90,19 @@ def test_sign__equals_datasketch_across_tile_borders(scheme, shingles):
     assert len(naive.runs(naive.clean(text), 13)) == shingles
     (got,) = hasher.sign(column([text]))
     assert got.tolist() == reference(text, hasher).hashvalues.tolist()
+
+
+# In a text of thousands of shingles one that is left out is hardly ever the least.
+@pytest.mark.parametrize(
+    ("lower", "type"), [(lower_affine32, np.uint32), (lower_legacy, np.uint64)]
+)
+@pytest.mark.parametrize("place", [0, 1, TILE - 1, TILE, 2 * TILE - 1, 2 * TILE, 2 * TILE + 6])
+def test_lower__looks_at_every_hash(lower, type, place):
+    hashes = np.full(2 * TILE + 7, 9, np.uint32)
+    hashes[place] = 5
+    signature = np.full(3, NO_SHINGLE, np.uint32)
+    lower(hashes, hashes.size, np.array([1, 2, 3], type), np.array([0, 1, 2], type), signature)
+    assert signature.tolist() == [5, 11, 17]
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
