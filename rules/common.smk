@@ -284,10 +284,14 @@ def begin_run():
                 Path(log).unlink(missing_ok=True)
 
 
-def show_ends_of_jobs(log):
-    """Why jobs of a cluster ended, last of all; Snakemake has said so among much else."""
-    for end in ends_of_jobs(Path(log).read_text("utf-8", errors="replace")):
-        print(end, file=sys.stderr)
+def show_ends_of_jobs(logs):
+    """Why jobs of a cluster ended, last of all; Snakemake has said so among much else.
+
+    `logs`: where it has, a list, empty without a log of its own.
+    """
+    for log in logs:
+        for end in ends_of_jobs(Path(log).read_text("utf-8", errors="replace")):
+            print(end, file=sys.stderr)
 
 
 def show_result():

@@ -217,11 +217,30 @@ def test_source_change__reruns_what_is_told_of_it(milled):
     listed = dry(folder, "--configfile", "mine.yaml", "change.yaml")
     assert {"pair", "assign", "scatter"} <= set(listed)
     assert not {"normalize", "filter", "sign", "band"} & set(listed)
+    sources = [source | {"text_field": "name"} for source in config["sources"]]
+    (folder / "change.yaml").write_text(yaml.safe_dump({"sources": sources}))
+    assert {"normalize", "sign"} <= set(dry(folder, "--configfile", "mine.yaml", "change.yaml"))
     sources = [source | {"text_field": "content"} for source in config["sources"]]
     (folder / "change.yaml").write_text(yaml.safe_dump({"sources": sources}))
     refused = snakemake(folder, "-n", "--configfile", "mine.yaml", "change.yaml")
     assert refused.returncode == 1
     assert 'reads the field "content", and none of the first 20 records has it' in refused.stderr
+
+
+def test_failed_job__is_all_that_is_told(tmp_path):
+    records = [{"text": document(n), "n": str(n) if n > 30 else n} for n in range(40)]
+    write_jsonl(tmp_path / "raw/0.jsonl", records)
+    config = {
+        "sources": [{"name": "one", "files": ["raw/*.jsonl"]}],
+        "dedup": {"prefer": {"field": "n", "order": "highest"}},
+        "tokenizer": {"source": "train", "train_vocabulary": 512},
+    }
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(config))
+    failed = snakemake(tmp_path, "--configfile", "mine.yaml", "--cores", "1")
+    assert failed.returncode == 1
+    assert "error: dedup.prefer.field is a number in 31 documents" in failed.stderr
+    assert "Error in rule measure:" in failed.stderr
+    assert ".smk" not in re.sub('in file ".*filter.smk"', "", failed.stderr)
 
 
 def test_script_change__reruns_its_rule(milled, tmp_path):

@@ -72,9 +72,10 @@ def small_corpus(folder: Path) -> dict:
     """Three sources of 600 documents, 60 of them exact copies; returns the run's config."""
     for k, source in enumerate(("one", "two", "three")):
         records = [
-            {"text": document(1000 * k + i), "n": 1.50, "where": {"source": source, "row": i}}
+            {"text": document(1000 * k + i), "name": f"{source} {i}", "n": 1.50,
+             "where": {"source": source, "row": i}}
             for i in range(180)
-        ]
+        ]  # fmt: skip
         records += [{"text": document(i), "n": None} for i in range(15)]  # copies of `one`
         records += [{"text": "short"}] * 4 + [{"text": ""}]
         for half in range(2):
