@@ -14,8 +14,8 @@ import yaml
 from corpusmill.run.places import workflow_home
 from corpusmill.run.plan import files_beneath
 from corpusmill.storage.files import replacing
+from corpusmill.storage.progress import Silence
 from corpusmill.storage.streams import read_lines
-from corpusmill.text.first_records import Silence
 from corpusmill.text.readers import format_of
 from corpusmill.text.records import FORMATS
 

@@ -8,3 +8,10 @@ class Progress(Protocol):
 
     def advance(self, amount: int) -> None:
         """So many bytes, documents or whatever is counted are done."""
+
+
+class Silence:
+    """Whoever does not."""
+
+    def advance(self, amount: int) -> None:
+        pass

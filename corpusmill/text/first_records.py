@@ -10,6 +10,7 @@ import sys
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from corpusmill.storage.progress import Silence
 from corpusmill.storage.streams import read_lines
 from corpusmill.text.readers import format_of, formats, read_records
 from corpusmill.text.records import Malformed
@@ -18,11 +19,6 @@ LOOKED_AT = 20
 """Records of a file. What only some of them have is the business of max_malformed_fraction."""
 
 MOST_TOLD = 20
-
-
-class Silence:
-    def advance(self, amount: int) -> None:
-        pass
 
 
 class Asked(NamedTuple):
@@ -49,11 +45,11 @@ def fault_of(file: Asked, readers: Sequence[str] = ()) -> str | None:
     except (ValueError, OSError) as error:
         return str(error)
     wrong = [one for one in first if isinstance(one, Malformed)]
-    some_may_be = file.max_malformed_fraction > 0 and len(first) < LOOKED_AT
+    missing = all(f'no "{field}" field' == one.reason for one in wrong)
+    some_may_be = file.max_malformed_fraction > 0 and not (missing and len(first) == LOOKED_AT)
     if not wrong or len(wrong) < len(first) or some_may_be:
         return None
     known = formats(readers)
-    missing = all(f'no "{field}" field' == one.reason for one in wrong)
     if missing and format_of(path, known).startswith(".jsonl"):
         return (
             f'{path}: source "{file.source}" reads the field "{field}", and none of the first '
