@@ -3,12 +3,39 @@
 reads    its slice of results/scatter/{part}.arrows of every part
 writes   results/corpus/{split}/{shard}.jsonl.zst or .parquet   documents in shuffled order
          results/corpus/{split}/{shard}.json                    counts, size, SHA-256
+         results/plan/columns.arrow                             for Parquet: columns of members
 """
+
+
+rule columns:
+    input:
+        outside(LAYOUT.milled_files),
+    output:
+        columns="results/plan/columns.arrow",
+    log:
+        "logs/columns/columns.log",
+    benchmark:
+        "logs/columns/columns.tsv"
+    localrule: True
+    conda:
+        "../envs/corpusmill.yaml"
+    resources:
+        mem_mb=500,
+    params:
+        settings=settings(
+            files=LAYOUT.milled_states,
+            readers=config["input"]["readers"],
+        ),
+        code=code_digest("columns", *map(Path, config["input"]["readers"])),
+        paths=named_paths,
+    shell:
+        run_script("columns")
 
 
 rule gather:
     input:
         listing="results/scatter/complete.json",
+        columns=LAYOUT.if_parquet("results/plan/columns.arrow"),
     output:
         text=LAYOUT.text_shard,
         facts="results/corpus/{split}/{shard}.json",
@@ -26,7 +53,6 @@ rule gather:
     params:
         settings=settings(
             shards=LAYOUT.shards,
-            format=config["output"]["format"],
         ),
         code=code_digest("gather"),
         paths=named_paths,

@@ -14,6 +14,7 @@ from corpusmill.shuffle.scattering import SCHEMA, read_scattered
 from corpusmill.shuffle.shards import write_shard
 from corpusmill.shuffle.targets import first_targets
 from corpusmill.storage.files import load_json, replacing, save_json
+from corpusmill.storage.tables import load_schema
 
 
 def gather(
@@ -21,11 +22,12 @@ def gather(
     split: str,
     shard: int,
     shards: dict[str, int],
-    format: str,
+    columns: list[Path],
     text: Path,
     facts: Path,
 ) -> None:
-    """listing: the scatter files of all parts."""
+    """listing: the scatter files of all parts; columns: of members in Parquet, none for JSON."""
+    schema = load_schema(columns[0]) if columns else None
     parts = load_json(listing)["parts"]
     target = first_targets(shards)[split] + shard
     tables = [SCHEMA.empty_table()]
@@ -42,7 +44,7 @@ def gather(
         count["documents"] += 1
         count["text_bytes"] += size
     with replacing(text) as temporary, phase("writing", rows.num_rows, "documents") as progress:
-        written = write_shard(temporary, format, rows, order, progress)
+        written = write_shard(temporary, schema, rows, order, progress)
     save_json(
         facts,
         {

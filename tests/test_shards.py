@@ -29,6 +29,7 @@ from corpusmill.shuffle.shards import (
 )
 
 FORMATS = ["jsonl.zst", "parquet"]
+COLUMNS_OF = {"jsonl.zst": None, "parquet": pa.schema([("n", pa.int64())])}
 ROWS = [
     # key, id, copy, source, text, rest
     (3, 7, 0, "a", "first", b'"n":1.0e5,"m":12345678901234567890'),
@@ -47,7 +48,9 @@ def table(rows) -> pa.Table:
 def write(tmp_path, progress):
     def shard(rows, format, name="0"):
         path = tmp_path / f"{name}.{format}"
-        return path, write_shard(path, format, table(rows), np.arange(len(rows)), progress)
+        return path, write_shard(
+            path, COLUMNS_OF[format], table(rows), np.arange(len(rows)), progress
+        )
 
     return shard
 
@@ -148,7 +151,7 @@ def test_write_shard__writes_rows_of_any_pieces_in_any_order(format, order, cuts
     )
     with tempfile.TemporaryDirectory() as folder, phase("writing", unit="documents") as progress:
         path = Path(folder) / f"0.{format}"
-        write_shard(path, format, pieces, np.array(order), progress)
+        write_shard(path, COLUMNS_OF[format], pieces, np.array(order), progress)
         got = list(read_shard(path, progress))
     assert got == expected_documents([rows[k] for k in order])
 
@@ -170,11 +173,22 @@ def test_write_shard__jsonl_lines_are_the_records(write):
     assert lines_of(path) == [line.rstrip(b"\n") for line in expected]
 
 
-def test_write_shard__parquet_keeps_the_fields_as_they_were(write):
-    path, _ = write(ROWS, "parquet")
-    got = pq.read_table(path).to_pydict()
-    assert [fields.encode() for fields in got["fields"]] == [b"{%s}" % row[5] for row in ROWS]
-    assert got["text"] == [row[4] for row in ROWS]
+def test_write_shard__parquet_has_columns_and_the_other_fields_as_they_were(write):
+    rows = [*ROWS, (4, 3, 1, "b", "more", b'"n":5, "corpusmill":{"id": 1},"fields":2,"text":"x"')]
+    path, _ = write(rows, "parquet")
+    got = pq.read_table(path)
+    assert got.schema.names == ["text", "n", "fields", "corpusmill"]
+    assert got["text"].to_pylist() == [row[4] for row in rows]
+    assert got["n"].to_pylist() == [100000, None, None, 5]
+    assert [fields.encode() for fields in got["fields"].to_pylist()] == [
+        b'{"m":12345678901234567890}',
+        b"{}",
+        b"{%s}" % ROWS[2][5],
+        b'{"corpusmill":{"id": 1},"fields":2,"text":"x"}',
+    ]
+    assert got["corpusmill"].to_pylist() == [
+        {"id": id, "copy": copy, "source": source} for _, id, copy, source, *_ in rows
+    ]
 
 
 def test_read_shard__refuses_a_cut_file(write, progress):
@@ -212,7 +226,7 @@ def test_read_columns__are_those_of_read_shard(format, rows, batch_bytes):
     ):
         patch.setattr(shards, "BATCH_BYTES", batch_bytes)
         path = Path(folder) / f"0.{format}"
-        write_shard(path, format, table(rows), np.arange(len(rows)), progress)
+        write_shard(path, COLUMNS_OF[format], table(rows), np.arange(len(rows)), progress)
         got = [row for batch in read_columns(path, progress) for row in batch.to_pylist()]
         expected = list(read_shard(path, progress))
     assert got == [{"text": one.text, **msgspec.structs.asdict(one.corpusmill)} for one in expected]

@@ -67,7 +67,7 @@ def test_tokenizer__trained_is_the_same_in_another_environment(tmp_path, step, p
     arrays = [pa.array(values, field.type) for values, field in zip(columns, SCHEMA, strict=True)]
     shard = tmp_path / "0.jsonl.zst"
     table = pa.table(arrays, schema=SCHEMA)
-    write_shard(shard, "jsonl.zst", table, np.arange(len(texts)), progress)
+    write_shard(shard, None, table, np.arange(len(texts)), progress)
     one, other = (
         kept(tmp_path / f"kept {n}", "train", environment, "022", shard)
         for n, environment in enumerate(ENVIRONMENTS)

@@ -30,7 +30,7 @@ def write_text(folder, texts: list[str], progress) -> None:
     columns = [ids, ids, [0] * len(texts), ["s"] * len(texts), texts, [b'"n":1'] * len(texts)]
     arrays = [pa.array(values, field.type) for values, field in zip(columns, SCHEMA, strict=True)]
     rows = pa.table(arrays, schema=SCHEMA)
-    written = write_shard(folder / "0.jsonl.zst", "jsonl.zst", rows, np.arange(len(rows)), progress)
+    written = write_shard(folder / "0.jsonl.zst", None, rows, np.arange(len(rows)), progress)
     save_json(folder / "text.json", written._asdict())
 
 

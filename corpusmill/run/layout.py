@@ -149,6 +149,9 @@ class Layout:
     def if_cut(self, *files: str) -> list[str]:
         return list(files) if self.cuts_spans else []
 
+    def if_parquet(self, *files: str) -> list[str]:
+        return list(files) if self._config["output"]["format"] == "parquet" else []
+
     def joined(self, pattern: str) -> list[str]:
         """The joined file of every split, if they are asked for."""
         wanted = self.shards if self._config["output"]["join"] else {}
@@ -210,6 +213,12 @@ class Layout:
 
     def states_of_part(self, wildcards: Any) -> list[dict]:
         return self._states(self.part_of(wildcards).files)
+
+    def milled_files(self, wildcards: Any) -> list[str]:
+        return [file.path for part in self.parts for file in part.files]
+
+    def milled_states(self, wildcards: Any) -> list[dict]:
+        return self._states([file for part in self.parts for file in part.files])
 
     def held_out_files(self, wildcards: Any) -> list[str]:
         return [file.path for file in self.held_out]

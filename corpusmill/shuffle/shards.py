@@ -37,9 +37,10 @@ COLUMNS = pa.schema(
 )
 """What the later steps read of a final record."""
 
-PARQUET_SCHEMA = COLUMNS.append(pa.field("fields", pa.large_string()))
-
 _RECORD = pa.schema([COLUMNS.field("text"), ("corpusmill", pa.struct(list(COLUMNS)[1:]))])
+
+OUR_COLUMNS = ("text", "fields", "corpusmill")
+"""Of Parquet shards; members of these names are in `fields`, as JSON."""
 
 
 class Origin(msgspec.Struct):
@@ -130,29 +131,54 @@ def _write_jsonl(path: Path, records: Iterator[tuple], progress: Progress) -> Wr
         return Written(file.bytes, file.sha256)
 
 
-def _write_parquet(path: Path, records: Iterator[tuple], progress: Progress) -> Written:
-    import pyarrow.parquet as pq  # 0.03 s that jobs of the other format do without
+def _write_parquet(
+    path: Path, columns: pa.Schema, records: Iterator[tuple], progress: Progress
+) -> Written:
+    # 0.03 s that jobs of the other format do without.
+    import pyarrow.parquet as pq
 
-    with pq.ParquetWriter(path, PARQUET_SCHEMA, compression="zstd") as writer:
+    from corpusmill.text.typed_columns import typed
+
+    schema = pa.schema(
+        [
+            _RECORD.field("text"),
+            *columns,
+            ("fields", pa.large_string()),
+            _RECORD.field("corpusmill"),
+        ]
+    )
+    origin = schema.field("corpusmill").type
+    with pq.ParquetWriter(path, schema, compression="zstd") as writer:
         while group := list(itertools.islice(records, ROW_GROUP)):
-            text, rest, id, copy, source = zip(*group, strict=True)
-            fields = [(b"{%s}" % members).decode() for members in rest]
-            columns = zip((text, id, copy, source, fields), PARQUET_SCHEMA, strict=True)
-            writer.write_batch(
-                pa.record_batch(
-                    [pa.array(values, field.type) for values, field in columns], PARQUET_SCHEMA
-                )
-            )
+            text, rest, *ours = zip(*group, strict=True)
+            members, others = typed(rest, columns)
+            arrays = [
+                pa.array(values, field.type) for values, field in zip(ours, origin, strict=True)
+            ]
+            row = [
+                pa.array(text, pa.large_string()),
+                *members,
+                pa.array([b"{%s}" % one for one in others], pa.large_binary()).cast(
+                    pa.large_string()
+                ),
+                pa.StructArray.from_arrays(arrays, fields=list(origin)),
+            ]
+            writer.write_batch(pa.record_batch(row, schema))
             progress.advance(len(group))
     return Written(path.stat().st_size, file_sha256(path))
 
 
 def write_shard(
-    path: Path, format: str, rows: pa.Table, order: np.ndarray, progress: Progress
+    path: Path, columns: pa.Schema | None, rows: pa.Table, order: np.ndarray, progress: Progress
 ) -> Written:
-    """Write the rows of a shard (scattering.SCHEMA), in the given order, to `path`."""
-    write = {"jsonl.zst": _write_jsonl, "parquet": _write_parquet}[format]
-    return write(path, _records(rows, order), progress)
+    """Write the rows of a shard (scattering.SCHEMA), in the given order, to `path`.
+
+    columns: of the members of records in a Parquet shard; None for JSON lines.
+    """
+    records = _records(rows, order)
+    if columns is None:
+        return _write_jsonl(path, records, progress)
+    return _write_parquet(path, columns, records, progress)
 
 
 def _read_jsonl(path: Path, progress: Progress, rows: Container[int]) -> Iterator[Document | None]:
@@ -161,12 +187,14 @@ def _read_jsonl(path: Path, progress: Progress, rows: Container[int]) -> Iterato
 
 
 def _parquet_batches(path: Path, progress: Progress) -> Iterator[pa.RecordBatch]:
+    """The COLUMNS of a shard in batches."""
     import pyarrow.parquet as pq
 
     file = pq.ParquetFile(path)
     bytes_per_row = path.stat().st_size / max(file.metadata.num_rows, 1)
-    for batch in file.iter_batches(ROW_GROUP, columns=COLUMNS.names):
-        yield batch
+    for batch in file.iter_batches(ROW_GROUP, columns=_RECORD.names):
+        columns = [batch.column("text"), *batch.column("corpusmill").flatten()]
+        yield pa.record_batch(columns, COLUMNS)
         progress.advance(int(batch.num_rows * bytes_per_row))
 
 

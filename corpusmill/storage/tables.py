@@ -55,3 +55,14 @@ def load_labels(path: Path, name: str) -> tuple[list[str], np.ndarray]:
     table = feather.read_table(str(path), columns=[name], memory_map=True)
     column = table.column(name).combine_chunks()
     return column.dictionary.to_pylist(), column.indices.to_numpy(zero_copy_only=False)
+
+
+def save_schema(path: Path, schema: pa.Schema) -> None:
+    """A table without rows."""
+    with replacing(path) as temporary, pa.ipc.new_file(str(temporary), schema):
+        pass
+
+
+def load_schema(path: Path) -> pa.Schema:
+    with pa.memory_map(str(path)) as file:
+        return pa.ipc.open_file(file).schema

@@ -22,7 +22,7 @@ FIRST_SECOND, LAST_SECOND = -1096193779200, 971890963199
 TICKS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
-def _is_listed(type: pa.DataType) -> bool:
+def is_listed(type: pa.DataType) -> bool:
     kinds = (types.is_list, types.is_large_list, types.is_fixed_size_list, types.is_list_view,
              types.is_large_list_view)  # fmt: skip
     return any(of_kind(type) for of_kind in kinds)
@@ -83,21 +83,21 @@ def _leaves(array: pa.Array) -> Iterator[pa.Array]:
     elif types.is_struct(type):
         for child in array.flatten():
             yield from _leaves(child)
-    elif _is_listed(type):
+    elif is_listed(type):
         yield from _leaves(array.flatten())
     else:
         yield array
 
 
-def _retyped(type: pa.DataType, of_leaf: Callable[[pa.DataType], pa.DataType]) -> pa.DataType:
+def retyped(type: pa.DataType, of_leaf: Callable[[pa.DataType], pa.DataType]) -> pa.DataType:
     """The same type with other leaves; what can have none is as it was."""
     if isinstance(type, pa.BaseExtensionType) or types.is_dictionary(type):
         (field,) = _inner_fields(type)
-        inner = _retyped(field.type, of_leaf)
+        inner = retyped(field.type, of_leaf)
         return type if inner == field.type else inner
     if types.is_map(type):
-        return pa.map_(_retyped(type.key_type, of_leaf), _retyped(type.item_type, of_leaf))
-    fields = [field.with_type(_retyped(field.type, of_leaf)) for field in _inner_fields(type)]
+        return pa.map_(retyped(type.key_type, of_leaf), retyped(type.item_type, of_leaf))
+    fields = [field.with_type(retyped(field.type, of_leaf)) for field in _inner_fields(type)]
     if types.is_struct(type):
         return pa.struct(fields)
     if types.is_fixed_size_list(type):
@@ -173,8 +173,8 @@ class Column:
         self.name = field.name
         self._path, self._type = path, field.type
         leaves = list(_leaf_types(field.type))
-        utc = _retyped(field.type, _in_utc)
-        text = _retyped(utc, _as_text)
+        utc = retyped(field.type, _in_utc)
+        text = retyped(utc, _as_text)
         self._casts = [new for old, new in ((field.type, utc), (utc, text)) if new != old]
         self._bounded = any(_bounds(leaf) for leaf in leaves)
         self._is_number = types.is_floating(field.type)

@@ -4,6 +4,7 @@ import pickle
 from collections.abc import Iterator
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from oracle import shards
@@ -19,13 +20,16 @@ from oracle.finding import (
     sha256,
     tree_differ,
 )
+from oracle.parquet_values import json_value
 from oracle.plan import SPLITS
 from oracle.reading import zstd_frame
 
-TEXT_COLUMNS = {
-    "text": "large_string", "id": "uint64", "copy": "uint16", "source": "string",
-    "fields": "large_string",
+OURS = {
+    "text": "large_string", "fields": "large_string",
+    "corpusmill": "struct<id: uint64, copy: uint16, source: string>",
 }  # fmt: skip
+AS_THEY_WERE = {"bool", "int8", "int16", "int32", "int64", "float", "double", "date32[day]"}
+"""Types of Parquet columns that every shard has as they were."""
 PLACEMENT_COLUMNS = {
     "id": "uint64", "copy": "uint16", "source": "string", "split": "string", "shard": "uint32",
     "row": "uint32", "token_start": "uint64", "token_end": "uint64",
@@ -77,8 +81,11 @@ def compare_text_shard(results: Path, outcome: Outcome, split: str, shard: int) 
     path = results / f"{name}.{text_ending(outcome)}"
     if not path.exists():
         return
-    compare = compare_parquet if text_ending(outcome) == "parquet" else compare_lines
-    yield from compare(f"results/{path.relative_to(results)}", path, rows)
+    shown = f"results/{path.relative_to(results)}"
+    if text_ending(outcome) == "parquet":
+        yield from compare_parquet(shown, path, rows, outcome)
+    else:
+        yield from compare_lines(shown, path, rows)
     facts = read_json(results / f"{name}.json")
     expected = shards.text_facts(rows)
     got = {key: facts.get(key) for key in expected}
@@ -86,8 +93,9 @@ def compare_text_shard(results: Path, outcome: Outcome, split: str, shard: int) 
     yield from file_facts_differ(f"results/{name}.json", facts, path)
 
 
-def compare_parquet(name: str, path: Path, rows: list[shards.Row]) -> Iterator[str]:
-    yield from columns_differ(name, path, TEXT_COLUMNS)
+def compare_parquet(
+    name: str, path: Path, rows: list[shards.Row], outcome: Outcome
+) -> Iterator[str]:
     metadata = pq.ParquetFile(path).metadata
     groups = [metadata.row_group(k) for k in range(metadata.num_row_groups)]
     if any(group.num_rows > MOST_ROWS for group in groups):
@@ -95,12 +103,45 @@ def compare_parquet(name: str, path: Path, rows: list[shards.Row]) -> Iterator[s
     packings = {group.column(k).compression for group in groups for k in range(group.num_columns)}
     if packings - {"ZSTD"}:
         yield f"{name}: compressed by {packings}"
-    got, expected = read_parquet(path), shards.shard_rows(rows)
-    for place, wanted in enumerate(expected[: len(got)]):
-        if came_from_parquet(rows[place]):
-            fields = got[place]["fields"].encode(), wanted["fields"].encode()
-            got[place]["fields"] = forgive_floats(*fields).decode()
-    yield from rows_differ(name, got, expected)
+    table = pq.read_table(path)
+    yield from types_differ(name, table.schema, outcome)
+    columns = {column: list(map(json_value, table[column])) for column in table.column_names}
+    got = [
+        dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)
+    ]
+    told = [shards.told_by_row(row) for row in got]
+    expected = [shards.told_by_document(row, columns.keys() - OURS.keys()) for row in rows]
+    yield from rows_differ(name, told, expected)
+
+
+def types_differ(name: str, schema: pa.Schema, outcome: Outcome) -> Iterator[str]:
+    got = {field.name: str(field.type) for field in schema}
+    if [*got][:1] != ["text"] or [*got][-2:] != ["fields", "corpusmill"] or len(got) < len(schema):
+        yield f"{name}: columns {schema.names}"
+    for column, type in OURS.items():
+        if got.get(column) != type:
+            yield f"{name}: column {column} is {got.get(column)}, expected {type}"
+    for column, types in declared_types(outcome).items():
+        if len(types) == 1 and types <= AS_THEY_WERE and {got.get(column)} != types:
+            yield f"{name}: column {column} is {got.get(column)}, in Parquet files {types}"
+
+
+def declared_types(outcome: Outcome) -> dict[str, set[str]]:
+    """The types of members that only Parquet files have."""
+    fields = {
+        source["name"]: source.get("text_field", "text") for source in outcome.config["sources"]
+    }
+    found: dict[str, set[str]] = {}
+    for file in (file for part in outcome.parts for file in part.files):
+        if file.path.endswith(".parquet"):
+            for column in pq.read_schema(outcome.folder / file.path):
+                if column.name not in (*OURS, fields[file.source]):
+                    found.setdefault(column.name, set()).add(str(column.type))
+    for document in outcome.documents():
+        if not document.file.endswith(".parquet"):
+            for member in document.members:
+                found.pop(member.name, None)
+    return found
 
 
 def came_from_parquet(row: shards.Row) -> bool:

@@ -1,5 +1,8 @@
 """What final text shards hold."""
 
+import json
+from collections.abc import Iterable
+from decimal import Decimal
 from itertools import accumulate
 
 import numpy as np
@@ -29,18 +32,32 @@ def shard_lines(rows: list[Row]) -> list[bytes]:
     return [json_line(document, copy) for _, _, copy, document in rows]
 
 
-def shard_rows(rows: list[Row]) -> list[dict]:
-    """The rows of a Parquet shard."""
-    return [
-        {
-            "text": document.text,
-            "id": document.id,
-            "copy": copy,
-            "source": document.source,
-            "fields": "{" + members_json(document.members) + "}",
-        }
-        for _, _, copy, document in rows
-    ]
+def told_by_row(row: dict[str, str]) -> dict:
+    """What a row of a Parquet shard says, its columns as JSON: text, who it is, all members."""
+    told = {name: comparable(value) for name, value in row.items()}
+    members = comparable(told["fields"])
+    columns = {name: value for name, value in told.items() if name not in (*OURS, "fields")}
+    twice = [name for name in members if columns.get(name) is not None]
+    return {"text": told["text"], "corpusmill": told["corpusmill"], "twice": twice,
+            "members": columns | members}  # fmt: skip
+
+
+def told_by_document(row: Row, columns: Iterable[str]) -> dict:
+    """The same of a document, in a shard that has the columns beside ours."""
+    _, _, copy, document = row
+    members = comparable("{" + members_json(document.members) + "}")
+    return {
+        "text": document.text,
+        "corpusmill": {"id": Decimal(document.id), "copy": Decimal(copy),
+                       "source": document.source},
+        "twice": [],
+        "members": dict.fromkeys(columns) | members,
+    }  # fmt: skip
+
+
+def comparable(value: str) -> object:
+    """JSON as values of which those that say the same are equal; 1.50 and 1.5, not 1 and true."""
+    return json.loads(value, parse_float=Decimal, parse_int=Decimal)
 
 
 def shard_ids(rows: list[Row], tokens: Tokens) -> list[list[int]]:

@@ -1,0 +1,29 @@
+"""Find the columns that the members of records have in Parquet shards."""
+
+import logging
+from pathlib import Path
+
+from corpusmill.run.job import run
+from corpusmill.run.progress import phase
+from corpusmill.shuffle.shards import OUR_COLUMNS
+from corpusmill.storage.tables import save_schema
+from corpusmill.text.typed_columns import columns_of, types_of
+
+
+def columns(files: list[dict], readers: list[str], columns: Path) -> None:
+    """files: {"path", "text_field", ...} of each input file, in order.
+
+    readers: files of the user's that read other formats.
+    """
+    with phase("looking", len(files), "files") as progress:
+        found = []
+        for file in files:
+            found.append(types_of(file["path"], file["text_field"], readers))
+            progress.advance(1)
+    schema = columns_of(found, OUR_COLUMNS)
+    save_schema(columns, schema)
+    logging.info("%d columns: %s", len(schema), ", ".join(f"{f.name} {f.type}" for f in schema))
+
+
+if __name__ == "__main__":
+    run(columns)
