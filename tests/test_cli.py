@@ -115,7 +115,24 @@ def test_init__says_what_it_leaves_out(folder):
     write_lines(folder / "data/a.jsonl")
     (folder / "data/notes.csv").write_text("id,text\n")
     said = called("init", "data").stderr
-    assert "1 files are left out (1 .csv)" in said
+    assert "not taken: 1 .csv" in said
+
+
+def test_init__takes_numbered_folders_for_one_source_and_quotes_what_yaml_would_not(folder):
+    for name in ("0", "1"):
+        write_lines(folder / f"2024/{name}/a.jsonl")
+    assert called("init", "2024").exit_code == 0
+    assert [(s["name"], s["files"]) for s in sources_written()] == [("2024", ["2024"])]
+    assert called("check").exit_code == 0
+
+
+def test_init__names_a_line_that_is_no_json(folder):
+    write_lines(folder / "data/a.jsonl")
+    with open(folder / "data/a.jsonl", "a") as file:
+        file.write('{"text": "cut o\n')
+    said = called("init", "data").stderr
+    assert "not sure: data/a.jsonl: line 31 is not JSON (Input data was truncated)" in said
+    assert sources_written()[0]["text_field"] == "text"
 
 
 @pytest.mark.parametrize("names", [[], ["table.csv"]])

@@ -62,9 +62,9 @@ def facts(config: dict, layout: Layout) -> list[str]:
     files = [file for part in layout.parts for file in part.files]
     free = shutil.disk_usage(existing(RESULTS)).free
     return [
-        f"sources      {len(layout.weights)}, {len(files):,} files, about "
-        f"{layout.text_bytes / 1e6:,.0f} MB of text, in {len(layout.parts):,} parts",
-        f"held out     {len(layout.held_out):,} files",
+        f"sources      {len(layout.weights)}; files: {len(files):,}, about "
+        f"{layout.text_bytes / 1e6:,.0f} MB of text; parts: {len(layout.parts):,}",
+        f"held out     files: {len(layout.held_out):,}",
         f"tokenizer    {config['tokenizer']['source']}",
         f"shards       {', '.join(f'{split} {n}' for split, n in layout.shards.items())}",
         f"disk         about {2.5 * layout.text_bytes / 1e9:,.1f} GB wanted, "

@@ -73,7 +73,8 @@ def groups(path: Path, unsure: list[str]) -> Iterator[tuple[str, list[str], list
     for file in beneath:
         first, *rest = Path(file).relative_to(path).parts
         inside[first if rest else ""].append(file)
-    if len(inside) == 1:
+    numbered = inside and all(folder.isdigit() for folder in inside)  # parts of one thing
+    if len(inside) == 1 or numbered:
         yield path.resolve().name, beneath, [str(path)]
         return
     for folder, files in sorted(inside.items()):
@@ -97,8 +98,7 @@ def leave_out(folder: Path, taken: int, unsure: list[str]) -> None:
     if others:
         kinds = ", ".join(f"{count} {kind}" for kind, count in others.most_common(5))
         unsure.append(
-            f"{folder}: {others.total()} files are left out ({kinds}); other formats need a reader "
-            "of yours: docs/extending.md"
+            f"{folder}: not taken: {kinds}; other formats need a reader of yours: docs/extending.md"
         )
 
 
@@ -150,8 +150,12 @@ def first_members(path: str) -> Iterator[dict[str, Any]]:
             yield from batch.to_pylist()
             return
     else:
-        for line in itertools.islice(read_lines(path, Silence()), LOOKED_AT_RECORDS):
-            record = msgspec.json.decode(line.removeprefix(b"\xef\xbb\xbf"))
+        lines = itertools.islice(read_lines(path, Silence()), LOOKED_AT_RECORDS)
+        for number, line in enumerate(lines, 1):
+            try:
+                record = msgspec.json.decode(line.removeprefix(b"\xef\xbb\xbf"))
+            except ValueError as error:
+                raise ValueError(f"line {number} is not JSON ({error})") from error
             if isinstance(record, dict):
                 yield record
 
@@ -164,8 +168,8 @@ def text_field_of(path: str, unsure: list[str]) -> str | None:
             for name, value in record.items():
                 if isinstance(value, str | bytes):
                     lengths[name] += len(value)
-    except (msgspec.MsgspecError, ValueError, OSError) as error:
-        unsure.append(f"{path}: {error}")
+    except (ValueError, OSError) as error:
+        unsure.append(f"{path}: {str(error).removeprefix(f'{path}: ')}")
     if not lengths:
         return None
     usual = [name for name in USUAL_NAMES if name in lengths]
@@ -189,6 +193,11 @@ def named_apart(found: list[Found]) -> list[Found]:
     return named
 
 
+def in_yaml(name: str) -> str:
+    """In quotes where it would be no text without: 1, no, null."""
+    return name if yaml.safe_load(name) == name else json.dumps(name)
+
+
 SOURCE_COMMENTS = [
     "    # weight: 1                   # epochs; 0.5 keeps half",
     "    # priority: 1                 # of duplicates the least number stays",
@@ -209,7 +218,7 @@ def config_text(found: list[Found], cores: int) -> str:
     for number, one in enumerate(found):
         files = "1 file" if one.file_count == 1 else f"{one.file_count:,} files"
         lines += [
-            f"  - name: {one.name:<24}  # {files}, {one.bytes / 1e6:,.1f} MB",
+            f"  - name: {in_yaml(one.name):<24}  # {files}, {one.bytes / 1e6:,.1f} MB",
             f"    files: {json.dumps(one.files, ensure_ascii=False)}",
             f"    text_field: {json.dumps(one.text_field, ensure_ascii=False)}",
             *(SOURCE_COMMENTS if number == 0 else []),

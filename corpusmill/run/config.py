@@ -48,6 +48,9 @@ def _in_words(error: jsonschema.ValidationError, inside: str = "") -> str:
     if error.validator == "type" and _looks_like_a_number(error.instance):
         hint = f"YAML takes {error.instance} for a text; write the number with digits alone."
         return f"{place}: {error.message}. {hint} {meaning}".strip()
+    if error.validator == "type" and error.validator_value == "string":
+        hint = "YAML takes it for something else without quotes."
+        return f"{place}: {error.message}. {hint} {meaning}".strip()
     return f"{place}: {error.message}. {meaning}".strip()
 
 
@@ -224,7 +227,12 @@ def check_config(config: dict, schema_file: Path) -> None:
     """Raise ValueError with one line per fault if the configuration cannot be run."""
     schema = yaml.safe_load(schema_file.read_text("utf-8"))
     validator = _Validator(schema)
-    faults = sorted(validator.iter_errors(config), key=lambda e: [str(p) for p in e.absolute_path])
+    faults = sorted(
+        validator.iter_errors(config),
+        key=lambda fault: [
+            f"{step:09}" if type(step) is int else step for step in fault.absolute_path
+        ],
+    )
     lines = [_in_words(jsonschema.exceptions.best_match([fault])) for fault in faults]
     if not lines:
         lines = list(_conflicts(config))

@@ -53,17 +53,13 @@ def fault_of(file: Asked, readers: Sequence[str] = ()) -> str | None:
     if missing and format_of(path, known).startswith(".jsonl"):
         return (
             f'{path}: source "{file.source}" reads the field "{field}", and none of the first '
-            f"{_counted(len(wrong))} has it; they have {_fields(path)}. Set its text_field."
+            f"records ({len(wrong)}) has it; they have {_fields(path)}. Set its text_field."
         )
     return (
-        f'{path}: none of the first {_counted(len(wrong))} is one that source "{file.source}" can '
+        f'{path}: none of the first records ({len(wrong)}) is one that source "{file.source}" can '
         f"take; line {wrong[0].line}: {wrong[0].reason}. Correct the file, or leave it out of "
         "sources[].files."
     )
-
-
-def _counted(number: int) -> str:
-    return "1 record" if number == 1 else f"{number} records"
 
 
 def _fields(path: str) -> str:
