@@ -105,6 +105,14 @@ def test_lower__looks_at_every_hash(lower, type, place):
     assert signature.tolist() == [5, 11, 17]
 
 
+@pytest.mark.parametrize("b", [0, 1, 2**61 - 7, 2**61 - 6, 2**61 - 5, 2**61 - 2])
+def test_lower_legacy__takes_the_remainder_at_the_prime(b):
+    signature = np.full(1, NO_SHINGLE, np.uint32)
+    a, b_of = np.array([1], np.uint64), np.array([b], np.uint64)
+    lower_legacy(np.array([5], np.uint32), 1, a, b_of, signature)
+    assert signature.tolist() == [(5 + b) % (2**61 - 1) % 2**32]
+
+
 @pytest.mark.parametrize("scheme", SCHEMES)
 @examples(40)
 @given(texts=st.lists(st.text(max_size=80), max_size=4), width=st.integers(1, 20))
