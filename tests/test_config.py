@@ -55,7 +55,7 @@ def test_check_config__accepts_presets(preset):
         ({"minhas": {}}, r"unknown key minhas\. Known here: .*minhash"),
         ({"minhash": {"perms": 1}}, r"^minhash: unknown key perms\. Known here: .*permutations"),
         ({"sources": [{"name": "a", "files": ["b"], "wait": 1}]}, r"^sources\[0\]: .*key wait"),
-        ({"sources": [{"files": ["b"]}]}, r"^sources\[0\]: 'name' is a required"),
+        ({"sources": [{"files": ["b"]}]}, r"^sources\[0\]: the key name is missing"),
         ({"sources": [{"name": "a b", "files": ["b"]}]}, r"^sources\[0\]\.name: 'a b' "),
         ({"sources": [{"name": "c4\n", "files": ["b"]}]}, r"^sources\[0\]\.name: 'c4\\n' "),
         ({"sources": [{"name": "a", "files": ["b"], "weight": float("nan")}]},

@@ -36,6 +36,10 @@ class Hub(http.server.BaseHTTPRequestHandler):
             self.answer(404, X_Error_Code="EntryNotFound")  # no folder of further templates
         elif name != path and "/" not in name and file.is_file():
             self.answer(200, file.read_bytes(), ETag=f'"{name}"', X_Repo_Commit=COMMIT)
+        elif self.path.startswith("/mill/busy/"):
+            self.answer(503)
+        elif not self.path.startswith(("/mill/tiny/", "/api/")):
+            self.answer(404, X_Error_Code="RepoNotFound")
         else:
             self.answer(404, X_Error_Code="EntryNotFound", X_Repo_Commit=COMMIT)
 
@@ -57,21 +61,29 @@ def hub(tiny_tokenizer):
     server.server_close()
 
 
-def kept(source: str, folder: Path, endpoint: str) -> subprocess.CompletedProcess:
-    """keep_tokenizer in a process of its own: the hub library reads its settings once."""
-    code = (
-        "import sys; from pathlib import Path\n"
-        "from corpusmill.tokens.tokenizer_folder import keep_tokenizer\n"
-        "print(keep_tokenizer(Path(sys.argv[1]), sys.argv[2], 'auto', 'auto'))"
-    )
+def with_hub(command: list[str], folder: Path, endpoint: str) -> subprocess.CompletedProcess:
+    """Python in a process of its own: the hub library reads its settings once."""
     environment = os.environ | {
         "HF_ENDPOINT": endpoint, "HF_HOME": str(folder / "home"), "HF_HUB_OFFLINE": "0",
         "PYTHONPATH": str(ROOT),
     }  # fmt: skip
     return subprocess.run(
-        [sys.executable, "-c", code, str(folder / "kept"), source],
+        [sys.executable, *command],
         env=environment, capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
+
+
+def kept(source: str, folder: Path, endpoint: str) -> subprocess.CompletedProcess:
+    code = (
+        "import sys; from pathlib import Path\n"
+        "from corpusmill.tokens.tokenizer_folder import keep_tokenizer\n"
+        "print(keep_tokenizer(Path(sys.argv[1]), sys.argv[2], 'auto', 'auto'))"
+    )
+    return with_hub(["-c", code, str(folder / "kept"), source], folder, endpoint)
+
+
+def checked(source: str, folder: Path, endpoint: str) -> subprocess.CompletedProcess:
+    return with_hub(["-m", "corpusmill.tokens.hub_check", source], folder, endpoint)
 
 
 def test_keep_tokenizer__loads_a_hub_id(hub, tmp_path, tiny_tokenizer):
@@ -86,3 +98,29 @@ def test_keep_tokenizer__of_an_unknown_hub_id_says_what_to_give(hub, tmp_path):
     done = kept("mill/none", tmp_path, hub)
     assert done.returncode != 0
     assert "tokenizer.source: transformers cannot load mill/none" in done.stderr
+
+
+@pytest.mark.parametrize("source", ["mill/tiny", "mill/busy"])
+def test_fault_of__a_tokenizer_that_can_be_had(hub, tmp_path, source):
+    done = checked(source, tmp_path, hub)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_fault_of__a_tokenizer_that_is_here_needs_no_hub(hub, tmp_path):
+    assert kept("mill/tiny", tmp_path, hub).returncode == 0
+    assert checked("mill/tiny", tmp_path, "http://127.0.0.1:1").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("source", "endpoint", "reason"),
+    [
+        ("mill/none", None, "the hub has no mill/none"),
+        ("a/b/c", None, "a/b/c is neither a folder nor the id of a tokenizer"),
+        ("mill/tiny", "http://127.0.0.1:1", "mill/tiny is not on this machine, and the hub cannot"),
+    ],
+)
+def test_fault_of__says_in_one_line_why_there_will_be_none(hub, tmp_path, source, endpoint, reason):
+    done = checked(source, tmp_path, endpoint or hub)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith(f"tokenizer.source: {reason}")
+    assert len(done.stderr.splitlines()) == 1

@@ -9,6 +9,7 @@ from corpusmill.run.plan import (
     InputFile,
     Part,
     earlier_parts,
+    files_beneath,
     list_inputs,
     plan_lines,
     plan_parts,
@@ -219,3 +220,17 @@ def test_refuse_other_corpus__of_an_untouched_folder(tmp_path):
 def test_shard_counts__follow_from_expected_bytes(weight, shard_bytes, expected):
     parts = plan_parts(inputs(a=400, b=600), 500, [])
     assert shard_counts(parts, {"s": weight}, FRACTIONS, shard_bytes) == expected
+
+
+def test_files_beneath__refuses_a_folder_that_cannot_be_looked_into(tmp_path, monkeypatch):
+    (tmp_path / "shut").mkdir()
+    scandir = os.scandir
+
+    def refused(place):
+        if str(place).endswith("shut"):
+            raise PermissionError(13, "Permission denied", place)
+        return scandir(place)
+
+    monkeypatch.setattr(os, "scandir", refused)
+    with pytest.raises(ValueError, match=r"shut: may not be looked into\. Change its permissions"):
+        files_beneath(str(tmp_path), [".jsonl"])

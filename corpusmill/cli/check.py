@@ -10,7 +10,7 @@ import yaml
 from corpusmill.demo.files import EVALUATION_FILES
 from corpusmill.demo.files import FILES as DEMO_FILES
 from corpusmill.run.config import check_config, laid_over, refuse_config_without_sources
-from corpusmill.run.early_checks import disk_faults, early_checks, existing, faults_of
+from corpusmill.run.early_checks import amount, disk_faults, early_checks, existing, faults_of
 from corpusmill.run.layout import Layout
 from corpusmill.run.places import PACKAGE, workflow_home
 
@@ -67,8 +67,7 @@ def facts(config: dict, layout: Layout) -> list[str]:
         f"held out     files: {len(layout.held_out):,}",
         f"tokenizer    {config['tokenizer']['source']}",
         f"shards       {', '.join(f'{split} {n}' for split, n in layout.shards.items())}",
-        f"disk         about {2.5 * layout.text_bytes / 1e9:,.1f} GB wanted, "
-        f"{free / 1e9:,.1f} GB free",
+        f"disk         about {amount(2.5 * layout.text_bytes)} wanted, {amount(free)} free",
         f"versions     Python {platform.python_version()}, "
         + ", ".join(f"{name} {version(name)}" for name in ("snakemake", "numpy", "pyarrow")),
     ]

@@ -15,6 +15,9 @@ import corpusmill
 CONFIG = Path("corpusmill.yaml")
 """What `init` writes and the others read when no other is named."""
 
+LEAST_TEXT_BYTES = 1 << 20
+"""Of any corpus, to see that something can be written at all."""
+
 
 class Commands(click.Group):
     """In the order in which they are used."""
@@ -76,7 +79,7 @@ def init(data: tuple[Path, ...], output: Path) -> None:
 
     try:
         written, unsure = config_for(list(data), output)
-    except ValueError as error:
+    except (ValueError, OSError) as error:
         raise click.ClickException(str(error)) from error
     click.echo(written)
     for doubt in unsure:
@@ -199,11 +202,14 @@ def started(
     verbose: bool,
 ) -> None:
     """Run Snakemake and exit as it ended."""
-    from corpusmill.cli.check import checked_config
+    from corpusmill.cli.check import RESULTS, checked_config
     from corpusmill.cli.result import result
     from corpusmill.cli.running import snakemake_command, unwatched, watched
+    from corpusmill.run.early_checks import disk_faults
 
     more = ["--cores", cores, *context.meta["snakemake"]]
+    if faults := disk_faults(LEAST_TEXT_BYTES, RESULTS):  # before Snakemake writes its lock
+        raise click.ClickException(faults[0])
     if configs and not any(option.startswith("--config") for option in more):
         # Snakemake would say the same, a second or two later.
         try:

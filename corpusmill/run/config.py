@@ -48,6 +48,9 @@ def _in_words(error: jsonschema.ValidationError, inside: str = "") -> str:
     if error.validator == "type" and _looks_like_a_number(error.instance):
         hint = f"YAML takes {error.instance} for a text; write the number with digits alone."
         return f"{place}: {error.message}. {hint} {meaning}".strip()
+    if error.validator == "required":
+        missing = next(key for key in error.validator_value if key not in error.instance)
+        return f"{place}: the key {missing} is missing."
     if error.validator == "type" and error.validator_value == "string":
         hint = "YAML takes it for something else without quotes."
         return f"{place}: {error.message}. {hint} {meaning}".strip()

@@ -36,11 +36,16 @@ def states_of_files(source: str) -> list[list[str | int]]:
 def is_kept(folder: Path, kept: Path) -> bool:
     """Whether the tokenizer that the last run kept is of a folder of this name that is older: it
     was looked at then, and once more by its rule if it has to run again."""
-    setting = kept / "corpusmill.json"
-    if not setting.exists() or load_json(setting)["source"] != folder.resolve().name:
+    if kept_source(kept) != folder.resolve().name:
         return False
     times = [path.stat().st_mtime for path in (folder, *folder.iterdir())]
-    return max(times) < setting.stat().st_mtime
+    return max(times) < (kept / "corpusmill.json").stat().st_mtime
+
+
+def kept_source(kept: Path) -> str | None:
+    """Which tokenizer the last run kept, if there was one."""
+    setting = kept / "corpusmill.json"
+    return str(load_json(setting)["source"]) if setting.exists() else None
 
 
 class EarlyCheck:
@@ -84,6 +89,16 @@ class TokenizerCheck(EarlyCheck):
         return super().faults()[-1:]  # its library may have said more
 
 
+class HubCheck(EarlyCheck):
+    """Whether a tokenizer by hub id can be had."""
+
+    def __init__(self, hub_id: str, root: Path) -> None:
+        super().__init__("corpusmill.tokens.hub_check", [hub_id], "", root)
+
+    def faults(self) -> list[str]:
+        return super().faults()[-1:]
+
+
 class InputCheck(EarlyCheck):
     """Whether the first records of input files can be read and have a text."""
 
@@ -96,9 +111,12 @@ class InputCheck(EarlyCheck):
 def early_checks(config: dict, layout: Layout, results: Path, root: Path) -> list[EarlyCheck]:
     """The checks of a run, begun. results: its folder."""
     checks: list[EarlyCheck] = []
-    folder = local_tokenizer(config["tokenizer"]["source"])
-    if folder and not is_kept(folder, results / "tokenizer"):
+    source, kept = config["tokenizer"]["source"], results / "tokenizer"
+    folder = local_tokenizer(source)
+    if folder and not is_kept(folder, kept):
         checks.append(TokenizerCheck(folder, config["tokenizer"]["end_of_text"], root))
+    elif not folder and source not in ("train", kept_source(kept)):
+        checks.append(HubCheck(source, root))
     if files := layout.found_files():
         checks.append(InputCheck(files, config["input"]["readers"], root))
     return checks
@@ -127,7 +145,11 @@ def disk_faults(text_bytes: int, results: Path) -> list[str]:
         wanted -= sum(file.stat().st_size for file in results.rglob("*") if file.is_file())
     if wanted > free:
         return [
-            f"{folder.resolve()}: {free / 1e9:,.1f} GB are free, and at least {wanted / 1e9:,.1f} "
-            "GB more will be written. Make room, or work on another disk."
+            f"{folder.resolve()}: {amount(free)} are free, and at least {amount(wanted)} more "
+            "will be written. Make room, or work on another disk."
         ]
     return []
+
+
+def amount(size: float) -> str:
+    return f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{size / 1e6:,.0f} MB"

@@ -42,6 +42,13 @@ class Part(NamedTuple):
         return sum(file.text_bytes for file in self.files)
 
 
+def _refuse_unreadable(error: OSError) -> None:
+    raise ValueError(
+        f"{error.filename}: may not be looked into. Change its permissions, or name other folders "
+        "in sources[].files."
+    ) from error
+
+
 def files_beneath(folder: str, known: Iterable[str]) -> set[str]:
     """The files of a folder and of those in it that can be read; hidden ones are not looked at.
 
@@ -49,7 +56,7 @@ def files_beneath(folder: str, known: Iterable[str]) -> set[str]:
     """
     found: set[str] = set()
     endings = tuple(known)
-    for place, folders, names in os.walk(folder, followlinks=True):
+    for place, folders, names in os.walk(folder, onerror=_refuse_unreadable, followlinks=True):
         folders[:] = [name for name in folders if not name.startswith(".")]
         found |= {
             os.path.join(place, name)
