@@ -123,4 +123,17 @@ def test_table__has_a_line_per_source_and_a_total():
         "source", "web", "books", "total",
     ]  # fmt: skip
     assert lines[5].split()[1] == "40"
-    assert len({len(line) for line in lines}) == 1
+    assert len({len(line) for line in lines[:6]}) == 1
+
+
+def test_table__has_no_column_for_what_nothing_met():
+    account = Counter({**BALANCED, "copies": 9, "too_short": 0, "malformed": 0})
+    lines = table({"web": account}, FATES).splitlines()
+    assert lines[0].split() == [
+        "source", "documents", "empty", "duplicate", "contaminated", "kept", "MB", "in", "MB",
+        "out", "tokens",
+    ]  # fmt: skip
+    assert lines[2].split() == ["web", "20", "2", "4", "1", "9", "0.00", "0.00", "307"]
+    assert lines[-1] == "none " + ", ".join(
+        fate for fate in FATES if fate not in ("empty", "duplicate", "contaminated")
+    )

@@ -20,6 +20,8 @@ from click.testing import CliRunner
 from workflow import ROOT
 
 from corpusmill.cli.main import main
+from corpusmill.cli.running import FIRST_RUN, watched
+from corpusmill.kernels.cache import cache_folder
 
 TEXT = "A miller keeps what is good, and what is left over goes to the pigs. " * 5
 
@@ -322,3 +324,15 @@ def test_unlock__takes_away_the_lock_of_a_dead_run_alone(folder):
     assert list(locks.iterdir())
     assert called("run", "--unlock").exit_code == 0
     assert not list(locks.iterdir())
+
+
+def test_first_run__says_that_kernels_are_compiled(folder, monkeypatch, capsys):
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+    command = [sys.executable, "-c", ""]
+    assert watched(command, quiet=False)[0] == 0
+    assert capsys.readouterr().err == FIRST_RUN + "\n"
+    assert watched(command, quiet=True)[0] == 0
+    cache_folder().mkdir(parents=True)
+    assert watched(command, quiet=False)[0] == 0
+    assert capsys.readouterr().err == ""

@@ -22,7 +22,9 @@ from corpusmill.text.records import FORMATS
 LOOKED_AT_FILES = 20
 LOOKED_AT_RECORDS = 50
 USUAL_NAMES = ["text", "content", "raw_content", "body", "document", "markdown"]
-LEAST_PART_BYTES = 16 << 20
+LEAST_PART_BYTES = 64 << 20
+"""Every part costs some ten jobs, and each of these a third of a second to start."""
+
 SHIPPED_PART_BYTES = 1 << 28
 
 
@@ -239,7 +241,7 @@ def config_text(found: list[Found], cores: int) -> str:
         part = max(LEAST_PART_BYTES, -(-expected // (2 * cores)) >> 20 << 20)
         lines += [
             "",
-            f"# About {expected / 1e6:,.0f} MB of text and {cores} cores: parts to keep all busy.",
+            f"# About {expected / 1e6:,.0f} MB of text and {cores} cores: few parts, all cores busy.",
             "input:",
             f"  part_bytes: {part}",
             "output:",

@@ -18,6 +18,7 @@ import psutil
 from corpusmill.cli.failures import reasons
 from corpusmill.cli.progress import Run
 from corpusmill.cli.screen import Screen, screen
+from corpusmill.kernels.cache import are_compiled
 from corpusmill.run.places import workflow_home
 
 PLUGIN = Path(__file__).parent / "snakemake_plugin"
@@ -26,6 +27,8 @@ STOPS = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
 """Signals that end a run, and the exit code that says so."""
 
 LOCKS = Path(".snakemake/locks")
+
+FIRST_RUN = "The first run of this version here: its kernels are compiled, some 20 s in all."
 
 
 def snakemake_command(configs: Sequence[Path], more: Sequence[str]) -> list[str]:
@@ -126,6 +129,8 @@ def watched(command: Sequence[str], quiet: bool) -> tuple[int, Run]:
     """
     with tempfile.TemporaryFile() as said:
         run, shown = Run(), screen(quiet)
+        if not quiet and not are_compiled():
+            shown.say(FIRST_RUN)
         running = Running(command, run, said)
         stopping = Stopping(running, shown)
         try:

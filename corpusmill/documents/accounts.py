@@ -147,18 +147,23 @@ def losses_in_words(by_source: dict[str, Counter]) -> list[str]:
 
 
 def table(by_source: dict[str, Counter], fates: list[str]) -> str:
-    """The funnel for a person: one line per source, one column per stage."""
-    columns = ["source", "documents", *fates, "kept", "written", "MB in", "MB out", "tokens"]
+    """The funnel for a person: one line per source, one column per stage, few enough for most
+    terminals. Fates that no document has are named below; written stands only where it is not kept.
+    """
     total: Counter = Counter()
     for account in by_source.values():
         total.update(account)
+    met = [fate for fate in fates if total[fate]]
+    copied = any(account["copies"] != account["kept"] for account in by_source.values())
+    written = ["written"] if copied else []
+    columns = ["source", "documents", *met, "kept", *written, "MB in", "MB out", "tokens"]
     rows = [columns]
     for name, account in [*by_source.items(), ("total", total)]:
         tokens = sum(account[f"{split}_tokens"] for split in SPLITS)
         rows.append(
             [name, f"{account['documents']:,}"]
-            + [f"{account[fate]:,}" for fate in fates]
-            + [f"{account['kept']:,}", f"{account['copies']:,}"]
+            + [f"{account[fate]:,}" for fate in met]
+            + [f"{account['kept']:,}", *(f"{account['copies']:,}" for _ in written)]
             + [f"{account['text_bytes'] / 1e6:,.2f}", f"{account['written_bytes'] / 1e6:,.2f}"]
             + [f"{tokens:,}"]
         )
@@ -171,4 +176,7 @@ def table(by_source: dict[str, Counter], fates: list[str]) -> str:
         for row in rows
     ]
     rule = "-" * len(lines[0])
-    return "\n".join([lines[0], rule, *lines[1:-1], rule, lines[-1]])
+    absent = (
+        [f"none {', '.join(fate for fate in fates if not total[fate])}"] if met != fates else []
+    )
+    return "\n".join([lines[0], rule, *lines[1:-1], rule, lines[-1], *absent])
