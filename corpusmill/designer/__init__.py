@@ -2,5 +2,5 @@
 
 No rule uses it. Begin with `command.py`.
 
-Imports: storage, documents, text, dedup, run, kernels.
+Imports: storage, documents, text, dedup, run, report, kernels.
 """
