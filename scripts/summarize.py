@@ -22,24 +22,26 @@ PACKAGES = ["snakemake", "numpy", "numba", "pyarrow", "zstandard", "msgspec", "d
 
 
 def measured(logs: Path) -> dict[str, dict]:
-    """Per rule: jobs, seconds of all jobs, and the largest memory of one.
+    """Per rule: jobs, seconds and CPU seconds of all jobs, and the largest memory of one.
 
-    Seconds are Snakemake's, start of the job included. Memory is what the job itself says at its
-    end: Snakemake looks only now and then, and misses short jobs.
+    Seconds are Snakemake's, start of the job included. CPU and memory are what the job itself says
+    at its end: Snakemake looks only now and then, and misses short jobs.
     """
     rules = {}
     for folder in sorted(path for path in logs.iterdir() if path.is_dir()):
         times = [row["s"] for file in folder.rglob("*.tsv") for row in tab_separated(file)]
-        peaks = [
-            int(found[1])
+        ends = [
+            end
             for file in folder.rglob("*.log")
-            if (found := re.search(r"peak memory (\d+) MB", file.read_text("utf-8")))
+            if (end := re.search(r"([\d.]+) s of CPU, peak memory (\d+)", file.read_text("utf-8")))
         ]
-        if times:
+        # This job has no end yet, though its times may be those of an earlier run.
+        if times and ends:
             rules[folder.name] = {
                 "jobs": len(times),
                 "wall_seconds": round(sum(map(float, times)), 2),
-                "peak_memory_mb": max(peaks, default=None),
+                "cpu_seconds": round(sum(float(end[1]) for end in ends), 2),
+                "peak_memory_mb": max(int(end[2]) for end in ends),
             }
     return rules
 
