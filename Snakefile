@@ -2,7 +2,7 @@
 
 demo -> plan -> normalize (-> span -> repeat -> cut) -> measure -> filter -> sign -> band -> pair -> group
      -> extract -> resolve -> assign -> guard -> decontaminate -> scatter -> gather -> encode -> verify
-     -> manifest, and a ledger of every document.
+     -> manifest, and a ledger of every document -> summarize -> report.
 """
 
 from snakemake.utils import min_version
@@ -12,6 +12,10 @@ min_version("9.19")
 
 # The shipped values first; --configfile files are laid over them.
 configfile: workflow.source_path("config.yaml")
+
+
+# What `snakemake --report` begins with.
+report: "rules/captions/run.rst"
 
 
 include: "rules/common.smk"
@@ -34,6 +38,7 @@ include: "rules/tokenizer.smk"
 include: "rules/encode.smk"
 include: "rules/verify.smk"
 include: "rules/summarize.smk"
+include: "rules/report.smk"
 
 
 wildcard_constraints:
@@ -52,6 +57,11 @@ rule all:
         "results/plan/parts.jsonl",
         "results/manifest.json",
         "results/summary.json",
+        "results/report/funnel.html",
+        "results/report/funnel.csv",
+        "results/report/similarities.html",
+        "results/report/times.html",
+        "results/report/times.csv",
         # Whatever a user keeps is asked for, so that a lost file is made again.
         "results/tokens/meta.pkl",
         LAYOUT.every(LAYOUT.text_shard),

@@ -78,8 +78,18 @@ rule summarize:
         recall=[f"{DEMO}/recall.json"] if USES_DEMO else [],
         tokenizer="results/tokenizer",
     output:
-        summary="results/summary.json",
-        readable="results/summary.txt",
+        summary=report(
+            "results/summary.json",
+            caption="captions/account.rst",
+            category="Documents",
+            labels={"result": "Account, to download (JSON)"},
+        ),
+        readable=report(
+            "results/summary.txt",
+            caption="captions/account.rst",
+            category="Documents",
+            labels={"result": "Account, to download (text)"},
+        ),
     log:
         "logs/summarize/summarize.log",
     benchmark:

@@ -259,6 +259,11 @@ def without_repeats(texts: list[str], unit: str, width: int, min_chars: int):
     return rest, record
 
 
+def similarity_bin(similarity: str) -> int:
+    """In hundredths, as it is written; 1 is in the last."""
+    return min(int(Fraction(similarity) * 100), 99)
+
+
 class Preferred(NamedTuple):
     """A value of the preferred field: kind number or text, and what is compared."""
 

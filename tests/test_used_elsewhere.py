@@ -31,6 +31,7 @@ rule answer:
     shell:
         "cp {{input}} {{output}}"
 """
+TIMED = {"summary.json", "report/times.html", "report/times.csv"}
 
 
 def corpus(folder: Path) -> dict:
@@ -78,18 +79,21 @@ def other_snakemake(
 
 
 def test_module__makes_the_same_bytes_below_its_prefix(other, plain):
-    done = other_snakemake(other, "--cores", "2")
+    asked = ("answer", "mill_all", "--cores", "2")
+    done = other_snakemake(other, *asked)
     assert done.returncode == 0, done.stdout + done.stderr
     assert (other / "answer.txt").exists()
     assert not (other / "results").exists()
     mine, theirs = (results_of(folder) for folder in (other / "milled", plain))
-    named = {"manifest.json", "summary.json", "plan/record.json"}  # have paths or times in them
+    named = TIMED | {"manifest.json", "plan/record.json"}  # have paths or times in them
     named |= {name for name in theirs if name.split("/")[0] in ("bands", "pairs", "extracts",
               "resolved", "assign", "scatter") and name.endswith(".json")}  # fmt: skip
     assert mine.keys() == theirs.keys()
     assert {name for name in theirs if mine[name] != theirs[name]} <= named
-    again = other_snakemake(other, "--cores", "2")
+    again = other_snakemake(other, *asked)
     assert "Nothing to be done" in again.stdout + again.stderr
+    done = other_snakemake(other, "mill_all", "--report", "report.html")
+    assert "Adding funnel.html" in done.stdout + done.stderr
     (other / "milled/results/clusters/00001.parquet").write_text("mine")
     (other / "milled/results/manifest.json").unlink()
     done = other_snakemake(other, "--cores", "2", "mill_all")
@@ -131,9 +135,11 @@ def test_wheel__runs_from_any_folder_and_makes_the_same_bytes(installed, plain, 
     done = other_snakemake(tmp_path, *arguments, python=sys.executable)
     assert done.returncode == 0, done.stdout + done.stderr
     mine, theirs = results_of(tmp_path), results_of(plain)
-    assert {name for name in theirs if mine[name] != theirs[name]} <= {"summary.json"}
+    assert {name for name in theirs if mine[name] != theirs[name]} <= TIMED
     again = other_snakemake(tmp_path, *arguments, python=sys.executable)
     assert "Nothing to be done" in again.stderr
+    done = other_snakemake(tmp_path, *arguments, "--report", "report.html", python=sys.executable)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_wheel__has_the_designer_with_its_configuration(installed, tmp_path):

@@ -1,4 +1,6 @@
-"""What a person is shown: the pieces of pictures are in `svg.py`.
+"""What a person is shown of a finished run: pages with pictures and tables, and tables as CSV.
 
-Imports: nothing.
+Begin with `pages.py`; `svg.py` has the pieces of all pictures.
+
+Imports: documents.
 """

@@ -8,16 +8,19 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+UNLIKE_IN_ANY_RUNS = {"results/plan/record.json", "results/report/times.html",
+                      "results/report/times.csv"}  # fmt: skip
+
 
 def digests(folder: Path, but: tuple[str, ...] = ("rules",)) -> dict[str, str]:
     """SHA-256 of every file of the results; of the summary without these members.
 
-    The record of what runs made is left out: it may tell of runs in between.
+    Left out are the record of what runs made, which may tell of runs in between, and times.
     """
     found = {}
     for path in sorted((folder / "results").rglob("*")):
         name = path.relative_to(folder).as_posix()
-        if not path.is_file() or name == "results/plan/record.json":
+        if not path.is_file() or name in UNLIKE_IN_ANY_RUNS:
             continue
         data = path.read_bytes()
         if name == "results/summary.json":

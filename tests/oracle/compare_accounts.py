@@ -1,5 +1,6 @@
 """The ledger and the summary, and that they balance."""
 
+import csv
 import hashlib
 import json
 from collections import Counter, defaultdict
@@ -127,6 +128,28 @@ def tokenization(kept: list[Document], tokens, ids_of_text: int) -> dict:
     return {**sums, "lost_fraction": round(lost, 6), "unknown_fraction": round(unknown, 6)}
 
 
+def compare_funnel(results: Path, expected: dict) -> Iterator[str]:
+    """expected: the summary."""
+    wanted = {}
+    for source, figures in {"all sources": expected, **expected["sources"]}.items():
+        documents, bytes_ = figures["documents"], figures["bytes"]
+        for what in ("kept", *documents["dropped"]):
+            of = (
+                (documents, bytes_) if what == "kept" else (documents["dropped"], bytes_["dropped"])
+            )
+            wanted[source, what] = (of[0][what], of[1].get(what, 0))
+        wanted[source, "records in"] = (documents["in"], bytes_["in"])
+        wanted[source, "copies written"] = (documents["written"], bytes_["written"])
+        wanted[source, "spans cut out"] = (0, bytes_.get("cut", 0))
+    with open(results / "report/funnel.csv", newline="") as file:
+        got = {
+            (row["source"], row["what"]): (int(row["documents"] or 0), int(row["text_bytes"] or 0))
+            for row in csv.DictReader(file)
+        }
+    some = [sorted((k, v) for k, v in rows.items() if any(v)) for rows in (got, wanted)]
+    yield from rows_differ("results/report/funnel.csv", *some)
+
+
 def compare_summary(results: Path, outcome: Outcome) -> Iterator[str]:
     documents = list(outcome.documents())
     malformed = Counter(file.source for part in outcome.parts for file, _ in part.malformed)
@@ -150,6 +173,7 @@ def compare_summary(results: Path, outcome: Outcome) -> Iterator[str]:
         spans = cut_counts(documents)
         unit = outcome.config["spans"]["unit"]
         expected["spans"] = {"unit": unit, "cut": spans["spans"], "cut_bytes": spans["bytes"]}
+    yield from compare_funnel(results, expected)
     summary = read_json(results / "summary.json")
     got = {key: summary.get(key) for key in expected}
     yield from tree_differ("results/summary.json", got, expected)

@@ -1,0 +1,48 @@
+"""Show a finished run: its funnel, its near-duplicates, and what each rule took."""
+
+import logging
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow.parquet as pq
+
+from corpusmill.report.funnel import Figure, figures, funnel_page
+from corpusmill.report.pages import as_csv
+from corpusmill.report.similarities import removed, similarities_page
+from corpusmill.report.times import Time, times, times_page
+from corpusmill.run import job
+from corpusmill.storage.files import load_json, replacing
+
+
+class Shown(NamedTuple):
+    """Pages to look at, and tables to take along."""
+
+    funnel: Path
+    funnel_table: Path
+    similarities: Path
+    times: Path
+    times_table: Path
+
+
+def report(
+    summary: Path, account: Path, clusters: list[Path], threshold: float, shown: Shown
+) -> None:
+    """account: the summary as a text for people."""
+    summed = load_json(summary)
+    found = removed(pq.read_table(file, columns=["similarity", "stage"]) for file in clusters)
+    took = times(summed)
+    files = {
+        shown.funnel: funnel_page(summed, account.read_text("utf-8")),
+        shown.funnel_table: as_csv(Figure._fields, figures(summed)),
+        shown.similarities: similarities_page(found, threshold),
+        shown.times: times_page(took),
+        shown.times_table: as_csv(Time._fields, took),
+    }
+    for path, text in files.items():
+        with replacing(path) as temporary:
+            temporary.write_text(text, "utf-8")
+    logging.info("%d duplicates, %d with a similarity", found.stages.total(), found.counts.sum())
+
+
+if __name__ == "__main__":
+    job.run(report)

@@ -1,0 +1,305 @@
+"""What is shown of a finished run: its numbers are those of the results, nothing is cut off."""
+
+import csv
+import io
+import json
+import re
+import xml.etree.ElementTree as ET
+from collections import Counter
+
+import naive
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from workflow import document, mill, small_corpus, snakemake, summary, write_jsonl
+
+from corpusmill.dedup.edges import STAGES
+from corpusmill.documents.accounts import funnel as account_of
+from corpusmill.report import funnel, similarities, times
+from corpusmill.report.pages import as_csv, page, shortened, table
+from corpusmill.report.similarities import bins, removed, similarities_page
+from corpusmill.report.times import Time
+
+SVG = "{http://www.w3.org/2000/svg}"
+FATES = ["malformed", "too_short", "duplicate"]
+# As wide as letters get in a usual font, which is why it is for all of them together.
+CHARACTER_WIDTH = 8.2
+
+
+def account(came: int, **dropped: int) -> Counter:
+    """Documents of 10 bytes each, those that are malformed of none."""
+    kept = came - sum(dropped.values())
+    found = Counter(dropped) + Counter({f"{fate}_bytes": 10 * n for fate, n in dropped.items()})
+    found.update(documents=came, kept=kept, copies=2 * kept, kept_bytes=10 * kept)
+    found.update(text_bytes=10 * (came - dropped.get("malformed", 0)), written_bytes=20 * kept)
+    return found
+
+
+def summed(sources: dict[str, Counter], fates: list[str] = FATES) -> dict:
+    """summary.json of these accounts, as far as documents go."""
+    whole = sum(sources.values(), Counter())
+    return account_of(whole, fates) | {
+        "sources": {n: account_of(a, fates) for n, a in sources.items()}
+    }
+
+
+def part(rows: list[tuple[float | None, str]]) -> pa.Table:
+    """A table of results/clusters."""
+    similarity, stage = zip(*rows, strict=True) if rows else ([], [])
+    return pa.table(
+        {"similarity": pa.array(similarity, pa.float32()), "stage": pa.array(stage, pa.string())}
+    )
+
+
+def widths(image: ET.Element, kind: str) -> list[float]:
+    return [float(bar.get("width")) for bar in image.iter(f"{SVG}rect") if bar.get("class") == kind]
+
+
+def cut_off(image: ET.Element) -> list[str]:
+    """Texts that do not fit the picture."""
+    width, height = float(image.get("width")), float(image.get("height"))
+    found = []
+    for text in image.iter(f"{SVG}text"):
+        x, y, half = (
+            float(text.get("x")),
+            float(text.get("y")),
+            len(text.text) * CHARACTER_WIDTH / 2,
+        )
+        middle = x + {"start": half, "middle": 0, "end": -half}[text.get("text-anchor")]
+        sideways = text.get("transform") is None and not half <= middle <= width - half
+        if sideways or not 10 <= y <= height - 4:
+            found.append(text.text)
+    return found
+
+
+# Tables.
+
+
+def test_table__escapes_and_aligns():
+    made = table(("name", "text_bytes", "share"), [("<b>&", 1234567, 0.5), ("x", None, 2.0)])
+    rows = list(ET.fromstring(made).iter("tr"))
+    assert [[cell.text for cell in row] for row in rows] == [
+        ["name", "text bytes", "share"], ["<b>&", "1,234,567", "0.50"], ["x", None, "2.00"],
+    ]  # fmt: skip
+    assert {tuple(cell.get("class") for cell in row) for row in rows} == {
+        (None, "number", "number")
+    }
+    assert table(("name",), []) == ""
+
+
+def test_as_csv__is_read_back():
+    rows = [['a "quoted", name', "1", ""], ["two\nlines", "", "0.5"]]
+    made = as_csv(
+        ("name", "n", "share"), [('a "quoted", name', 1, None), ("two\nlines", None, 0.5)]
+    )
+    assert list(csv.reader(io.StringIO(made, newline=""))) == [["name", "n", "share"], *rows]
+
+
+def test_shortened__has_beginning_and_end():
+    assert shortened("abcdefgh", 8) == "abcdefgh"
+    assert shortened("abcdefghi", 8) == "abc…fghi"
+
+
+def test_page__escapes_its_title():
+    assert "<h1>&lt;i&gt;</h1>" in page("<i>")
+
+
+# The funnel.
+
+TWO = {"web": account(100, malformed=1, duplicate=9), "books": account(50, too_short=5)}
+
+
+def test_figures__are_those_of_the_summary():
+    found = {(f.source, f.what): (f.documents, f.text_bytes) for f in funnel.figures(summed(TWO))}
+    assert len(found) == len(funnel.figures(summed(TWO))) == 3 * 6
+    assert found["web", "records in"] == (100, 990)
+    assert found["web", "malformed"] == (1, None)
+    assert found["web", "duplicate"] == (9, 90)
+    assert found["books", "kept"] == (45, 450)
+    assert found["all sources", "too_short"] == (5, 50)
+    assert found["all sources", "copies written"] == (270, 2700)
+
+
+def test_figures__have_the_bytes_that_were_cut():
+    cut = {"web": account(3) + Counter(text_bytes=7, cut_bytes=7)}
+    assert funnel.Figure("web", "spans cut out", None, 7) in funnel.figures(summed(cut))
+    image = ET.fromstring(funnel.picture(summed(cut)))
+    assert "spans cut out" in [text.text for text in image.iter(f"{SVG}text")]
+
+
+def test_funnel_picture__has_bars_as_long_as_the_shares():
+    image = ET.fromstring(funnel.picture(summed({"web": TWO["web"]})))
+    documents, text = widths(image, "documents"), widths(image, "text")
+    whole = 816
+    expected = [whole * share for share in (0.90, 0.01, 0.09)]
+    assert documents == pytest.approx(expected * 2, abs=0.1)
+    assert text == pytest.approx([whole * 90 / 99, whole * 9 / 99] * 2, abs=0.1)
+    tips = [tip.text for tip in image.iter(f"{SVG}title")]
+    assert tips[:3] == ["kept: 90 (90.0 %)", "malformed: 1 (1.0 %)",
+                        "duplicate: 9 (9.0 %)"]  # fmt: skip
+
+
+def test_funnel_picture__cuts_nothing_off_and_tells_fates_apart():
+    fates = [f"{'a_long_name_of_a_filter_' * 4}{n}" for n in range(30)]
+    counts = dict.fromkeys(fates, 10**9)
+    sources = {"x" * (4 * n + 1): account(40 * 10**9, **counts) for n in range(50)}
+    image = ET.fromstring(funnel.picture(summed(sources, fates)))
+    assert cut_off(image) == []
+    colours = [bar.get("fill") for bar in image.iter(f"{SVG}rect") if bar.get("class") == "text"]
+    assert len(set(colours)) == 31
+    assert len(colours) == 51 * 31
+
+
+def test_funnel_picture__escapes_names():
+    image = ET.fromstring(funnel.picture(summed({'<a> & "b"': account(2)})))
+    assert '<a> & "b"' in [text.text for text in image.iter(f"{SVG}text")]
+
+
+@pytest.mark.parametrize("sources", [{}, {"web": account(0)}, {"web": account(4, malformed=4)}])
+def test_funnel_page__of_nothing_has_no_bars_of_text(sources):
+    assert widths(ET.fromstring(funnel.picture(summed(sources))), "text") == []
+    assert "WARNING: a &lt; b" in funnel.funnel_page(summed(sources), "WARNING: a < b")
+
+
+# Similarities.
+
+
+def test_removed__equals_naive():
+    some = np.random.default_rng(1).uniform(0.5, 1, 2000).round(4).tolist()
+    rows = [(value, "shingles") for value in [*some, *(n / 100 for n in range(101))]]
+    found = removed([part(rows[:700]), part([]), part(rows[700:])])
+    assert dict(enumerate(found.counts)) == dict.fromkeys(range(100), 0) | Counter(
+        naive.similarity_bin(str(value)) for value, _ in rows
+    )
+
+
+def test_removed__draws_what_was_measured_of_unequal_texts():
+    rows = [(1.0, "identical"), (1.0, "sketch"), (0.9, "shingles"), (None, "band"), (None, "chain")]
+    found = removed([part(rows), part(rows[:1])])
+    assert bins(found.counts) == [(0.90, 0.91, 1), (0.99, 1.0, 1)]
+    assert found.stages == {"identical": 2, "sketch": 1, "shingles": 1, "band": 1, "chain": 1}
+    assert set(similarities.FOUND) == set(STAGES.values())
+    assert "6 documents were removed" in similarities_page(found, 0.8)
+
+
+@pytest.mark.parametrize("rows", [[], [(1.0, "identical")], [(None, "band"), (None, "chain")]])
+def test_similarities_page__without_a_measured_one_says_so(rows):
+    made = similarities_page(removed([part(rows)]), 0.8)
+    assert "There are no bars" in made
+    assert "<svg" not in made
+
+
+@pytest.mark.parametrize("least", [0.03, 0.55, 0.8, 0.999])
+@pytest.mark.parametrize("threshold", [0.01, 0.5, 0.8, 0.85, 0.999999])
+@pytest.mark.parametrize("most", [1, 9, 99, 10**9])
+def test_similarities_picture__has_all_inside(least, threshold, most):
+    found = removed([part([(least, "shingles")])])
+    found.counts[:] *= most
+    image = ET.fromstring(similarities.picture(found, threshold))
+    assert cut_off(image) == []
+    (mark,) = (line for line in image.iter(f"{SVG}line") if line.get("stroke-dasharray"))
+    assert similarities.LEFT <= float(mark.get("x1")) <= similarities.RIGHT
+    (bar,) = (bar for bar in image.iter(f"{SVG}rect") if bar.get("class") == "bar")
+    left, top = float(bar.get("x")), float(bar.get("y"))
+    assert similarities.LEFT <= left < left + float(bar.get("width")) <= similarities.RIGHT
+    assert similarities.TOP <= top < similarities.BOTTOM
+
+
+def test_similarities_picture__marks_the_threshold_between_the_bars():
+    image = ET.fromstring(similarities.picture(removed([part([(0.85, "shingles")])]), 0.8))
+    (mark,) = (line for line in image.iter(f"{SVG}line") if line.get("stroke-dasharray"))
+    # The axis is from 0.7 to 1.
+    assert float(mark.get("x1")) == pytest.approx(similarities.LEFT + 740 / 3, abs=0.1)
+    (tip,) = image.iter(f"{SVG}title")
+    assert tip.text == "0.85 to 0.86: 1"
+
+
+# Times.
+
+
+def test_times__are_the_longest_first():
+    rules = {"a": Time("a", 2, 1.5, 1.0, 30), "b": Time("b", 1, 9.0, 12.0, 400)}
+    told = {name: row._asdict() for name, row in rules.items()}
+    for row in told.values():
+        del row["rule"]
+    assert times.times({"rules": told}) == [rules["b"], rules["a"]]
+    image = ET.fromstring(times.picture([rules["b"], rules["a"]]))
+    assert "9.0 s, 12.0 s CPU, 1 job" in [text.text for text in image.iter(f"{SVG}text")]
+    bars = [float(bar.get("width")) for bar in list(image.iter(f"{SVG}rect"))[4:]]
+    seconds = times.LONGEST_SECONDS / 12
+    expected = [9 * seconds, 12 * seconds, 130, 1.5 * seconds, seconds, 130 * 30 / 400]
+    assert bars == pytest.approx(expected, abs=0.1)
+
+
+@pytest.mark.parametrize("rows", [
+    [], [Time("a", 1, 0.0, 0.0, 0)], [Time("long" * 9, 10**4, 10.0**6, 10.0**6, 10**5)],
+])  # fmt: skip
+def test_times_picture__cuts_nothing_off(rows):
+    assert cut_off(ET.fromstring(times.picture(rows))) == []
+
+
+# A run.
+
+
+@pytest.fixture(scope="module")
+def milled(tmp_path_factory):
+    """A finished run with near-duplicates."""
+    folder = tmp_path_factory.mktemp("milled")
+    config = small_corpus(folder)
+    near = [f"{document(n // 2, 200)} {'other ' * (n % 12)}{n}" for n in range(160)]
+    write_jsonl(folder / "raw/one/near.jsonl", [{"text": text} for text in near])
+    mill(folder, config)
+    return folder
+
+
+def csv_rows(folder, name: str) -> list[dict]:
+    return list(csv.DictReader((folder / f"results/report/{name}.csv").read_text().splitlines()))
+
+
+def test_funnel_table__balances_and_equals_the_summary(milled):
+    rows = csv_rows(milled, "funnel")
+    for source in {row["source"] for row in rows}:
+        of = {row["what"]: row for row in rows if row["source"] == source}
+        told = summary(milled) if source == "all sources" else summary(milled)["sources"][source]
+        for unit, figure in (("documents", "documents"), ("text_bytes", "bytes")):
+            got = {what: int(row[unit]) for what, row in of.items() if row[unit]}
+            came, kept = got.pop("records in"), got.pop("kept")
+            assert got.pop("copies written") == told[figure]["written"]
+            assert (came, kept) == (told[figure]["in"], told[figure]["kept"])
+            assert got == told[figure]["dropped"]
+            assert came == kept + sum(got.values())
+
+
+def test_similarities__are_those_of_the_clusters(milled):
+    rows = [row for path in sorted(milled.glob("results/clusters/*.parquet"))
+            for row in pq.read_table(path).to_pylist()]  # fmt: skip
+    near = [str(np.float32(row["similarity"])) for row in rows if row["stage"] != "identical"]
+    assert len(near) > 70
+    made = (milled / "results/report/similarities.html").read_text()
+    shown = re.findall(r"<title>(0\.\d+) to .*: (\d+)</title>", made)
+    expected = Counter(naive.similarity_bin(value) for value in near)
+    assert {round(float(start) * 100): int(number) for start, number in shown} == expected
+
+
+def test_times_table__equals_the_summary(milled):
+    rules = summary(milled)["rules"]
+    rows = csv_rows(milled, "times")
+    assert {row["rule"] for row in rows} == set(rules) >= {"normalize", "encode"}
+    for row in rows:
+        figures = rules[row.pop("rule")]
+        assert {name: float(value) for name, value in row.items()} == figures
+        assert figures["cpu_seconds"] > 0
+
+
+def test_report__has_pages_with_captions(milled):
+    done = snakemake(milled, "--configfile", "mine.yaml", "--report", "report.html")
+    assert done.returncode == 0, done.stdout + done.stderr
+    made = (milled / "report.html").read_text()
+    assert "corpusmill turned raw text into tokens" in made
+    results = json.loads(re.search(r"^\s*var results = (\{.*?\});?$", made, re.MULTILINE)[1])
+    names = {"funnel.html", "funnel.csv", "similarities.html", "times.html", "times.csv",
+             "summary.json", "summary.txt"}  # fmt: skip
+    assert {result["name"] for result in results.values()} == names
+    assert all("<p>" in result["caption"] for result in results.values())
+    assert all(result["labels"]["result"] for result in results.values())
