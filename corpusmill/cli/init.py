@@ -241,7 +241,7 @@ def config_text(found: list[Found], cores: int) -> str:
         part = max(LEAST_PART_BYTES, -(-expected // (2 * cores)) >> 20 << 20)
         lines += [
             "",
-            f"# About {expected / 1e6:,.0f} MB of text and {cores} cores: few parts, all cores busy.",
+            f"# About {expected / 1e6:,.0f} MB of text and {cores} cores: few parts, but enough.",
             "input:",
             f"  part_bytes: {part}",
             "output:",
