@@ -130,7 +130,13 @@ IDLE_STEPS = {
 }
 EARLY_CHECKS = []
 if workflow.is_main_process and not IN_CONDA:
-    EARLY_CHECKS = early_checks(config, LAYOUT, placed("results"), ROOT)
+    EARLY_CHECKS = early_checks(
+        config,
+        LAYOUT,
+        placed("results"),
+        ROOT,
+        ask_hub=not workflow.output_settings.dryrun,
+    )
 
 
 def run_script(step):

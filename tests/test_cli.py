@@ -336,3 +336,20 @@ def test_first_run__says_that_kernels_are_compiled(folder, monkeypatch, capsys):
     cache_folder().mkdir(parents=True)
     assert watched(command, quiet=False)[0] == 0
     assert capsys.readouterr().err == ""
+
+
+def test_hub__that_cannot_be_reached_is_told_before_any_job_and_not_asked_in_a_dry_run(folder):
+    write_lines(folder / "a.jsonl")
+    Path("mine.yaml").write_text(
+        "sources:\n  - {name: a, files: [a.jsonl]}\ntokenizer: {source: mill/tiny}\n"
+    )
+    apart = ENVIRONMENT | {
+        "HF_ENDPOINT": "http://127.0.0.1:1", "HF_HUB_OFFLINE": "0", "HF_HOME": str(folder / "home"),
+    }  # fmt: skip
+    for arguments, code in ((["check"], 1), (["run"], 1), (["run", "--dry-run"], 0)):
+        done = subprocess.run(
+            command(*arguments, "mine.yaml"), env=apart, capture_output=True, text=True
+        )
+        told = "mill/tiny is not on this machine, and the hub cannot be reached" in done.stderr
+        assert (done.returncode, told) == (code, code == 1), done.stderr
+        assert not Path("results").exists()

@@ -312,9 +312,13 @@ def test_weights_and_parquet_and_join__give_what_they_say(tmp_path):
         for path in glob.glob(f"{tmp_path}/results/corpus/train/*.parquet")
         for row in pq.read_table(path).to_pylist()
     ]
-    two = [row for row in rows if row["source"] == "two"]
-    assert {row["copy"] for row in two} == {0, 1}
-    assert len(two) == 2 * len({row["id"] for row in two})
+    two = [row for row in rows if row["corpusmill"]["source"] == "two"]
+    assert {row["corpusmill"]["copy"] for row in two} == {0, 1}
+    assert len(two) == 2 * len({row["corpusmill"]["id"] for row in two})
+    assert {type(row["n"]) for row in two} == {float, type(None)}
+    names = [row for row in two if row["name"]]
+    assert all(row["name"] == f"two {json.loads(row['fields'])['where']['row']}" for row in names)
+    assert len(names) > 100
     shards = sorted(glob.glob(f"{tmp_path}/results/tokens/train/*.bin"))
     joined = (tmp_path / "results/tokens/train.bin").read_bytes()
     assert joined == b"".join(Path(path).read_bytes() for path in shards)

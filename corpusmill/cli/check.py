@@ -25,7 +25,7 @@ def checked(configs: list[Path]) -> tuple[list[str], list[str]]:
         layout = Layout.planned(config, RESULTS, GENERATED, lambda: False)
     except ValueError as error:
         return [], str(error).splitlines()
-    faults = faults_of(early_checks(config, layout, RESULTS, PACKAGE.parent))
+    faults = faults_of(early_checks(config, layout, RESULTS, PACKAGE.parent, ask_hub=True))
     return facts(config, layout), faults + disk_faults(layout.text_bytes, RESULTS)
 
 

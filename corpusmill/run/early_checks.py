@@ -108,14 +108,16 @@ class InputCheck(EarlyCheck):
         super().__init__("corpusmill.text.first_records", [], asked, root)
 
 
-def early_checks(config: dict, layout: Layout, results: Path, root: Path) -> list[EarlyCheck]:
-    """The checks of a run, begun. results: its folder."""
+def early_checks(
+    config: dict, layout: Layout, results: Path, root: Path, ask_hub: bool
+) -> list[EarlyCheck]:
+    """The checks of a run, begun. results: its folder; ask_hub: whether to use the network."""
     checks: list[EarlyCheck] = []
     source, kept = config["tokenizer"]["source"], results / "tokenizer"
     folder = local_tokenizer(source)
     if folder and not is_kept(folder, kept):
         checks.append(TokenizerCheck(folder, config["tokenizer"]["end_of_text"], root))
-    elif not folder and source not in ("train", kept_source(kept)):
+    elif ask_hub and not folder and source not in ("train", kept_source(kept)):
         checks.append(HubCheck(source, root))
     if files := layout.found_files():
         checks.append(InputCheck(files, config["input"]["readers"], root))
