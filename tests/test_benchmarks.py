@@ -250,6 +250,7 @@ def test_growth__a_hundredth_shares_one_band_and_no_more(made_up):
     assert constant.tolist() == [True] * growth.ROWS + [False] * (growth.PERMUTATIONS - growth.ROWS)
 
 
+@pytest.mark.whole
 def test_growth__finds_what_is_planted(tmp_path):
     found = growth.grow(tmp_path / "growth", 30_000, sharers=100, cores=1)
     planted = growth.grouped_documents(30_000) / growth.CYCLE * growth.CYCLE_PAIRS

@@ -203,6 +203,7 @@ def test_check__says_everything_at_once(folder):
          "dedup.threshold"),
     ],
 )  # fmt: skip
+@pytest.mark.one_in(4)
 def test_check_and_run__say_what_is_wrong_in_a_sentence(folder, config, reason):
     write_lines(folder / "a.jsonl")
     (folder / "empty").mkdir()
@@ -292,14 +293,24 @@ def test_run__says_the_reason_of_a_failed_job_last(tmp_path):
     assert "Traceback" not in got.stderr
 
 
+def ignore_ctrl_c() -> None:
+    """As a shell does for what it starts with `&`."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
 @pytest.mark.parametrize(
-    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
-)
-def test_run__stopped_says_how_to_go_on(tmp_path, number, code):
+    ("number", "code", "before"),
+    [
+        (signal.SIGINT, 130, None), (signal.SIGTERM, 143, None), (signal.SIGHUP, 129, None),
+        (signal.SIGTERM, 143, ignore_ctrl_c),
+    ],
+)  # fmt: skip
+def test_run__stopped_says_how_to_go_on(tmp_path, number, code, before):
     with open(tmp_path / "said", "w") as said:
         process = subprocess.Popen(
-            command("demo"), cwd=tmp_path, env=ENVIRONMENT, stdout=said, stderr=said
-        )
+            command("demo"), cwd=tmp_path, env=ENVIRONMENT, stdout=said, stderr=said,
+            preexec_fn=before,
+        )  # fmt: skip
         while not (tmp_path / "logs").exists() and process.poll() is None:
             time.sleep(0.05)
         process.send_signal(number)
@@ -308,6 +319,35 @@ def test_run__stopped_says_how_to_go_on(tmp_path, number, code):
     assert "the same command goes on from there" in text
     assert "Traceback" not in text
     assert not list(tmp_path.glob(".snakemake/locks/*"))
+
+
+DEAF = """
+import signal, sys, time
+heard = []
+signal.signal(signal.SIGINT, lambda *_: heard.append(1))
+open(sys.argv[1], "w").close()
+while len(heard) < 2:
+    time.sleep(0.05)
+"""
+WATCHED = """
+import sys
+from corpusmill.cli import running
+running.ASK_AGAIN_SECONDS = 0.2
+sys.exit(running.watched([sys.executable, "-c", *sys.argv[1:]], quiet=True)[0])
+"""
+
+
+def test_run__asks_again_who_has_not_heard(tmp_path):
+    ready = tmp_path / "ready"
+    process = subprocess.Popen(
+        [sys.executable, "-c", WATCHED, DEAF, str(ready)],
+        env=ENVIRONMENT, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    while not ready.exists() and process.poll() is None:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=60)
+    assert (process.returncode, "Stopped." in told) == (130, True)
 
 
 def test_unlock__takes_away_the_lock_of_a_dead_run_alone(folder):

@@ -106,6 +106,7 @@ def test_family__that_shares_a_licence_is_kept(own_words, similarity, texts, tmp
     assert deduplicated(tmp_path, family) == {}
 
 
+@pytest.mark.whole
 def test_identical_texts__cost_nothing_and_one_is_kept(tmp_path):
     texts = ["\n".join(words(40, "page"))] * 3000 + [document(k) for k in range(50)]
     dropped = deduplicated(tmp_path, texts, method="exact")
@@ -237,6 +238,7 @@ def grown(folder: Path) -> None:
     write_jsonl(folder / "raw/two/late.jsonl", records)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("earlier_first", [True, False])
 def test_growth__equals_a_run_from_scratch_of_the_same_plan(earlier_first, tmp_path):
     before, after, scratch = (tmp_path / name for name in ("before", "after", "scratch"))

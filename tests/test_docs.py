@@ -160,6 +160,7 @@ def test_commands__are_of_known_programs_and_targets():
             assert set(arguments) <= targets, command
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("command", list(dict.fromkeys(ON_MINE)))
 def test_command_on_mine_yaml__runs_dry(command, elsewhere):
     if missing := [option for option, absent in NOT_HERE.items() if absent and option in command]:
@@ -247,6 +248,7 @@ def test_readme__reads_shards_of_both_dtypes(dtype, tmp_path, monkeypatch):
     assert names["document"].tolist() == list(range(30, 40))
 
 
+@pytest.mark.whole
 def test_quickstart__ends_with_batches(tmp_path, monkeypatch):
     page = "docs/quickstart.md"
     (more,) = blocks("yaml", PAGES[page])

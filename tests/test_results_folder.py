@@ -39,6 +39,7 @@ def refused(folder: Path, *arguments: str) -> str:
 # The demo over a corpus.
 
 
+@pytest.mark.whole
 def test_demo__is_not_milled_over_another_corpus(milled):
     folder, _ = milled
     before = digests(folder)

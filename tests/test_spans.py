@@ -409,6 +409,7 @@ def test_run__second_has_nothing_to_do_and_width_counts_for_sentences_alone(mill
         assert ("span" in jobs(done)) == (unit == "sentence")
 
 
+@pytest.mark.whole
 def test_run__other_cores_give_the_same_bytes_and_other_parts_the_same_texts(milled, tmp_path):
     cores, parts = tmp_path / "cores", tmp_path / "parts"
     for folder in (cores, parts):

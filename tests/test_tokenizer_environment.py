@@ -34,6 +34,7 @@ def kept(folder: Path, source: str, environment: dict, umask: str, *train: Path)
     return {path.name: path.read_bytes() for path in (folder / "kept").iterdir()}
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("kind", ["byte level", "byte level, stripping"])
 def test_tokenizer__loaded_is_the_same_in_another_environment(kind, tmp_path):
     sources = [EXACT[kind](tmp_path / place / "name") for place in ("here", "over/there")]

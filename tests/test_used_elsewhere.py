@@ -128,6 +128,7 @@ def installed(tmp_path_factory) -> Path:
     return site
 
 
+@pytest.mark.whole
 def test_wheel__runs_from_any_folder_and_makes_the_same_bytes(installed, plain, tmp_path):
     (tmp_path / "mine.yaml").write_text(yaml.safe_dump(corpus(tmp_path)))
     snakefile = installed / "corpusmill/workflow/Snakefile"

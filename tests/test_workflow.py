@@ -144,6 +144,7 @@ def all_results(folder: Path) -> dict[str, bytes]:
     return found | {"results/summary.json": json.dumps(figures).encode()}
 
 
+@pytest.mark.whole
 def test_other_cores_and_another_environment__give_the_same_bytes(milled, tmp_path):
     folder, config = milled
     small_corpus(tmp_path)
@@ -255,6 +256,7 @@ def test_script_change__reruns_its_rule(milled, tmp_path):
     assert not {"normalize", "filter", "sign", "pair"} & listed
 
 
+@pytest.mark.whole
 def test_odd_names__of_files_and_of_the_checkout(tmp_path, monkeypatch):
     monkeypatch.delenv("PYTHONPATH", raising=False)
     checkout = copied_to(tmp_path / "check  out $HOME")
@@ -324,6 +326,7 @@ def test_weights_and_parquet_and_join__give_what_they_say(tmp_path):
     assert joined == b"".join(Path(path).read_bytes() for path in shards)
 
 
+@pytest.mark.whole
 def test_evaluation_texts__are_removed_from_train(tmp_path):
     config = small_corpus(tmp_path)
     write_jsonl(tmp_path / "evaluation.jsonl", [{"text": document(n)} for n in range(1000, 1020)])

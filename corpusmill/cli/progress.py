@@ -51,6 +51,8 @@ class Run:
         self.refused: list[str] = []
         self.errors: list[tuple[str, str]] = []
         """Kind and text of what Snakemake itself says that is wrong."""
+        self.stopping = False
+        """Whether Snakemake says that it stops."""
 
     def apply(self, event: dict) -> None:
         match event["event"]:
@@ -67,6 +69,8 @@ class Run:
                 self.failed.append(Job(event["rule"], _first(event["log"]), self._now()))
             case "refused":
                 self.refused.append(event["text"])
+            case "stopping":
+                self.stopping = True
             case "error":
                 self.errors.append((event["kind"] or "", event["text"]))
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import FrameType
@@ -23,6 +24,7 @@ from corpusmill.run.places import workflow_home
 
 PLUGIN = Path(__file__).parent / "snakemake_plugin"
 LOOK_EVERY_SECONDS = 0.2
+ASK_AGAIN_SECONDS = 2
 STOPS = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
 """Signals that end a run, and the exit code that says so."""
 
@@ -88,6 +90,17 @@ class Running:
         with contextlib.suppress(ProcessLookupError):  # it may end just now
             os.killpg(self.process.pid, number)
 
+    def steps(self) -> list[psutil.Process]:
+        """The processes of its jobs on this machine."""
+        scripts = str(workflow_home() / "scripts")
+        found = []
+        with contextlib.suppress(psutil.Error):
+            for process in psutil.Process(self.process.pid).children(recursive=True):
+                with contextlib.suppress(psutil.Error):  # it may end just now
+                    if any(part.startswith(scripts) for part in process.cmdline()[:4]):
+                        found.append(process)
+        return found
+
     def wait(self, seconds: float) -> int | None:
         """The exit code, None if it still runs after so many seconds."""
         try:
@@ -102,20 +115,50 @@ class Running:
 class Stopping:
     """What is done about signals: the first asks the run to end, the second ends it."""
 
-    def __init__(self, running: Running, screen: Screen) -> None:
-        self._running, self._screen = running, screen
+    def __init__(self, run: Run, screen: Screen) -> None:
+        """Before Snakemake is started: it would ignore a signal that this process ignores, as
+        what is started by `nohup ... &` does."""
+        self._run, self._screen = run, screen
+        self._running: Running | None = None
+        self._asked_at = 0.0
+        self._asked: set[int] = set()
         self.first: int | None = None
         self.at_once = False
         self._before = {number: signal.signal(number, self._came) for number in STOPS}
+
+    def of(self, running: Running) -> None:
+        self._running = running
+        if self.first is not None:
+            self._ask()
 
     def _came(self, number: int, frame: FrameType | None) -> None:
         if self.first is None:
             self.first = number
             self._screen.say("Stopping: running jobs are ended. Once more to end them at once.")
-            self._running.signal(signal.SIGINT)
-        elif not self.at_once:
+            self._ask()
+        elif not self.at_once and self._running:
             self.at_once = True
             self._running.signal(signal.SIGKILL)
+
+    def _ask(self) -> None:
+        if self._running:
+            self._asked_at = time.monotonic()
+            self._asked = {step.pid for step in self._running.steps()}
+            self._running.signal(signal.SIGINT)
+
+    def insist(self) -> None:
+        """Ask again whoever cannot have heard: Snakemake loses a signal that comes while it looks
+        at files (asyncio ends what is done already, and no more), and waits for jobs that it
+        started at that moment."""
+        if self.first is None or self._running is None or self.at_once:
+            return
+        if not self._run.stopping and time.monotonic() - self._asked_at > ASK_AGAIN_SECONDS:
+            self._ask()
+        for step in self._running.steps():
+            if step.pid not in self._asked:
+                self._asked.add(step.pid)
+                with contextlib.suppress(psutil.Error):
+                    step.send_signal(signal.SIGINT)
 
     def restore(self) -> None:
         for number, before in self._before.items():
@@ -131,10 +174,12 @@ def watched(command: Sequence[str], quiet: bool) -> tuple[int, Run]:
         run, shown = Run(), screen(quiet)
         if not quiet and not are_compiled():
             shown.say(FIRST_RUN)
-        running = Running(command, run, said)
-        stopping = Stopping(running, shown)
+        stopping = Stopping(run, shown)
         try:
+            running = Running(command, run, said)
+            stopping.of(running)
             while (code := running.wait(LOOK_EVERY_SECONDS)) is None:
+                stopping.insist()
                 if stopping.first is None:
                     shown.show(run)
         finally:

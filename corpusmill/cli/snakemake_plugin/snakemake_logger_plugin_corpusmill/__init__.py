@@ -16,6 +16,9 @@ PIPE = "CORPUSMILL_EVENTS"
 """Environment variable: the number of the pipe's descriptor."""
 
 
+STOPPING = "Terminating processes on user request"
+
+
 def event_of(record: LogRecord) -> dict | None:
     """What of a record the screen wants to know; None if nothing."""
     known = vars(record)
@@ -43,6 +46,8 @@ def event_of(record: LogRecord) -> dict | None:
             return {"event": "failed", "id": None, "rule": "a group of jobs", "log": []}
         case LogEvent.ERROR:
             return {"event": "error", "text": record.getMessage(), "kind": known.get("exception")}
+    if record.getMessage().startswith(STOPPING):
+        return {"event": "stopping"}
     return None
 
 
