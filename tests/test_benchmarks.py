@@ -17,6 +17,7 @@ from benchmarks import growth
 from benchmarks.dag import sizes
 from benchmarks.dedup_quality import comparison, quality, shingles, true_pairs
 from benchmarks.make_corpus import Corpus, Originals, pieces_of
+from benchmarks.make_fresh_corpus import make_fresh_corpus
 from benchmarks.measuring import timed
 from benchmarks.run_folder import summary
 from benchmarks.workflow import Job, running
@@ -69,6 +70,20 @@ def test_make_corpus__says_what_it_repeats(originals, tmp_path):
                 exact, near = exact + equal, near + (not equal)
     assert (len(texts), exact, near) == (facts["documents"], facts["exact"], facts["near"])
     assert 0.2 < (exact + near) / len(texts) < 0.4
+
+
+def test_make_fresh_corpus__never_repeats_itself_and_comes_out_the_same(tmp_path, progress):
+    facts = [make_fresh_corpus(tmp_path / f"{n}", 500_000, processes=n) for n in (1, 2)]
+    assert facts[0] == facts[1]
+    assert make_fresh_corpus(tmp_path / "3", 500_000, seed=1)["shards"] != facts[0]["shards"]
+    path = tmp_path / "1/00000.jsonl.zst"
+    texts = [record.text for record in read_records(str(path), "text", progress)]
+    assert len(texts) == facts[0]["documents"] > 50
+    assert sum(len(text.encode()) for text in texts) == facts[0]["text_bytes"] >= 500_000
+    tens = Counter(
+        tuple(words[k : k + 10]) for words in map(str.split, texts) for k in range(len(words) - 9)
+    )
+    assert set(tens.values()) == {1}
 
 
 def test_corpus__without_duplicates_all_texts_differ(originals):
