@@ -350,6 +350,23 @@ def test_run__asks_again_who_has_not_heard(tmp_path):
     assert (process.returncode, "Stopped." in told) == (130, True)
 
 
+def test_run__goes_on_when_the_terminal_of_nohup_is_closed(tmp_path):
+    ready = tmp_path / "ready"
+    process = subprocess.Popen(
+        [sys.executable, "-c", WATCHED, DEAF, str(ready)],
+        env=ENVIRONMENT, stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN),
+    )  # fmt: skip
+    while not ready.exists() and process.poll() is None:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGHUP)
+    time.sleep(0.5)
+    assert process.poll() is None
+    process.send_signal(signal.SIGTERM)
+    _, told = process.communicate(timeout=60)
+    assert (process.returncode, "Stopped." in told) == (143, True)
+
+
 def test_unlock__takes_away_the_lock_of_a_dead_run_alone(folder):
     locks = folder / ".snakemake/locks"
     locks.mkdir(parents=True)

@@ -112,19 +112,28 @@ class Running:
         return code
 
 
+def _nothing(number: int, frame: FrameType | None) -> None:
+    """A signal that is ignored here, but not by processes that are started."""
+
+
 class Stopping:
     """What is done about signals: the first asks the run to end, the second ends it."""
 
     def __init__(self, run: Run, screen: Screen) -> None:
         """Before Snakemake is started: it would ignore a signal that this process ignores, as
-        what is started by `nohup ... &` does."""
+        what is started by `nohup ... &` does. Who ignores one here goes on ignoring it."""
         self._run, self._screen = run, screen
         self._running: Running | None = None
         self._asked_at = 0.0
         self._asked: set[int] = set()
         self.first: int | None = None
         self.at_once = False
-        self._before = {number: signal.signal(number, self._came) for number in STOPS}
+        self._before = {
+            number: signal.signal(
+                number, _nothing if signal.getsignal(number) == signal.SIG_IGN else self._came
+            )
+            for number in STOPS
+        }
 
     def of(self, running: Running) -> None:
         self._running = running
