@@ -154,12 +154,28 @@ def test_types_of__json_lines_are_what_their_first_records_show(tmp_path):
         (pa.struct([("a", pa.int8())]), b'{"a":1,"b":2}'),
         (pa.struct([("a", pa.int8())]), b"{}"),
         (pa.map_(pa.large_string(), pa.int8()), b'[["a"]]'),
+        (pa.large_string(), b'"\\ud800"'),
+        (pa.int64(), b"1" * 5000),
+        (pa.float64(), b"1" * 5000),
+        (pa.list_(pa.int64()), b"[" * 490 + b"]" * 490),
     ],
 )
 def test_typed__what_a_column_does_not_hold_exactly_stays_json(type, raw):
     (column,), others = typed([b'"n":%s' % raw, b""], pa.schema([("n", type)]))
     assert column.null_count == 2
     assert others == [b'"n":%s' % raw, b""]
+
+
+def test_typed__a_name_that_is_no_text_stays_json():
+    rest = b'"n":1,"\\ud800":2'
+    (column,), others = typed([rest], pa.schema([("n", pa.int64())]))
+    assert (column.to_pylist(), others) == ([None], [rest])
+
+
+def test_types_of__names_a_damaged_file(tmp_path):
+    (tmp_path / "0.parquet").write_bytes(b"PAR1")
+    with pytest.raises(ValueError, match=r"0\.parquet: damaged Parquet file"):
+        types_of(str(tmp_path / "0.parquet"), "text", [])
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ def _rows(batch: pa.RecordBatch, text: Column | BytesAsText, others: list[Column
 
 
 @contextlib.contextmanager
-def _named_if_damaged(path: str) -> Iterator[None]:
+def named_if_damaged(path: str) -> Iterator[None]:
     try:
         yield
     except (pa.ArrowException, OSError) as error:
@@ -58,7 +58,7 @@ def _named_if_damaged(path: str) -> Iterator[None]:
 
 def parquet_records(path: str, text_field: str, progress: Progress) -> Iterator[Record | Malformed]:
     """Every row of the file; a text column of another type than text has none that is a record."""
-    with _named_if_damaged(path):
+    with named_if_damaged(path):
         file = _opened(path, text_field)
         columns = {field.name: Column(path, field) for field in file.schema_arrow}
         text: Column | BytesAsText = columns.pop(text_field)

@@ -19,6 +19,7 @@ from pyarrow import types
 
 from corpusmill.storage.progress import Silence
 from corpusmill.text.json_records import joined_members
+from corpusmill.text.parquet_records import named_if_damaged
 from corpusmill.text.parquet_values import Column, is_bytes, is_listed, is_text, retyped
 from corpusmill.text.readers import read_records
 from corpusmill.text.records import Record
@@ -46,8 +47,26 @@ _raw_members = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _exactly = msgspec.json.Decoder(float_hook=Decimal)
 _encode = msgspec.json.Encoder().encode
 
+NOT_HELD: Any = object()
+"""In place of a value that nothing here can hold: half a surrogate pair, thousands of digits."""
+
 Kept: TypeAlias = pa.DataType | None
 """The type of a column; None if its values stay JSON."""
+
+
+def _value(raw: bytes) -> Any:
+    try:
+        return _exactly.decode(raw)
+    except msgspec.MsgspecError:
+        return NOT_HELD
+
+
+def _members(rest: bytes) -> dict[str, msgspec.Raw]:
+    """None of a record whose names cannot be held."""
+    try:
+        return _raw_members.decode(b"{%s}" % rest)
+    except msgspec.MsgspecError:
+        return {}
 
 
 def kept_type(type: pa.DataType) -> Kept:
@@ -98,14 +117,15 @@ def types_of(path: str, text_field: str, readers: Sequence[str]) -> dict[str, Ke
     readers: files of the user's that read other formats.
     """
     if path.endswith(".parquet"):
-        schema = pq.read_schema(path)
+        with named_if_damaged(path):
+            schema = pq.read_schema(path)
         return {field.name: kept_type(field.type) for field in schema if field.name != text_field}
     found: dict[str, Kept] = {}
     records = read_records(path, text_field, Silence(), True, readers)
     for record in itertools.islice(records, LOOKED_AT):
         if isinstance(record, Record):
-            for name, value in _exactly.decode(b"{%s}" % record.rest).items():
-                if value is not None:
+            for name, raw in _members(record.rest).items():
+                if (value := _value(bytes(raw))) is not None:
                     kept = TYPES.get(type(value))
                     found[name] = common_type(found.get(name, kept), kept)
     return found
@@ -183,7 +203,7 @@ class _TypedColumn:
     def array(self, raws: list[bytes | None]) -> pa.Array:
         """JSON values, null where there is none, as an array: null too where a value is not of
         the type."""
-        values = [None if raw is None else _exactly.decode(raw) for raw in raws]
+        values = [None if raw is None else _value(raw) for raw in raws]
         try:
             found = self._made(values)
         except NO_VALUE:
@@ -216,7 +236,7 @@ def typed(rests: Sequence[bytes], columns: pa.Schema) -> tuple[list[pa.Array], l
 
     rests: members as a record has them.
     """
-    members = [_raw_members.decode(b"{%s}" % rest) for rest in rests]
+    members = [_members(rest) for rest in rests]
     sizes = [len(one) for one in members]
     arrays = []
     for field in columns:
