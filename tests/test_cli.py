@@ -367,6 +367,22 @@ def test_run__goes_on_when_the_terminal_of_nohup_is_closed(tmp_path):
     assert (process.returncode, "Stopped." in told) == (143, True)
 
 
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_run__is_not_left_alone_by_a_terminal_that_is_gone(tmp_path, number, code):
+    ready = tmp_path / "ready"
+    reading, writing = os.pipe()
+    process = subprocess.Popen(
+        [sys.executable, "-c", WATCHED.replace("quiet=True", "quiet=False"), DEAF, str(ready)],
+        env=ENVIRONMENT | {"NUMBA_CACHE_DIR": str(tmp_path)}, stderr=writing,
+    )  # fmt: skip
+    os.close(writing)
+    while not ready.exists() and process.poll() is None:
+        time.sleep(0.05)
+    os.close(reading)
+    process.send_signal(number)
+    assert process.wait(60) == code
+
+
 def test_unlock__takes_away_the_lock_of_a_dead_run_alone(folder):
     locks = folder / ".snakemake/locks"
     locks.mkdir(parents=True)

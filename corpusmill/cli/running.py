@@ -143,11 +143,19 @@ class Stopping:
     def _came(self, number: int, frame: FrameType | None) -> None:
         if self.first is None:
             self.first = number
-            self._screen.say("Stopping: running jobs are ended. Once more to end them at once.")
             self._ask()
+            with contextlib.suppress(OSError, ValueError):  # the terminal may be gone
+                self._screen.say("Stopping: running jobs are ended. Once more to end them at once.")
         elif not self.at_once and self._running:
             self.at_once = True
             self._running.signal(signal.SIGKILL)
+
+    def show(self) -> None:
+        """How far the run is; a terminal that is gone has hung up."""
+        try:
+            self._screen.show(self._run)
+        except (OSError, ValueError):
+            self._came(signal.SIGHUP, None)
 
     def _ask(self) -> None:
         if self._running:
@@ -190,14 +198,16 @@ def watched(command: Sequence[str], quiet: bool) -> tuple[int, Run]:
             while (code := running.wait(LOOK_EVERY_SECONDS)) is None:
                 stopping.insist()
                 if stopping.first is None:
-                    shown.show(run)
+                    stopping.show()
         finally:
             stopping.restore()
-            shown.close()
+            with contextlib.suppress(OSError, ValueError):
+                shown.close()
         if stopping.first is not None:
             if stopping.at_once:
                 remove_locks()
-            shown.say("Stopped. What is finished stays: the same command goes on from there.")
+            with contextlib.suppress(OSError, ValueError):
+                shown.say("Stopped. What is finished stays: the same command goes on from there.")
             return STOPS[signal.Signals(stopping.first)], run
         if code:
             said.seek(0)

@@ -57,7 +57,7 @@ Kept: TypeAlias = pa.DataType | None
 def _value(raw: bytes) -> Any:
     try:
         return _exactly.decode(raw)
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, InvalidOperation):
         return NOT_HELD
 
 
@@ -156,10 +156,19 @@ def _ticks(text: str, unit: str) -> int:
     return (minutes_gone * 60 + int(whole)) * 10**digits + int(fraction.ljust(digits, "0") or 0)
 
 
+def _whole(value: Decimal) -> int:
+    """1e3 as an integer; Arrow would write out every digit of 1e400000."""
+    if value.adjusted() > 20 or value != value.to_integral_value():
+        raise ValueError(f"{value} is no integer of 64 bits")
+    return int(value)
+
+
 def _for_arrow(value: Any, type: pa.DataType) -> Any:
     """A JSON value as Arrow takes it for a type; raises NO_VALUE where it is none of it."""
     if value is None:
         return None
+    if isinstance(value, Decimal) and not (types.is_floating(type) or types.is_decimal(type)):
+        return _whole(value)
     if types.is_floating(type):
         return float(value)
     if types.is_decimal(type):
@@ -203,6 +212,8 @@ class _TypedColumn:
     def array(self, raws: list[bytes | None]) -> pa.Array:
         """JSON values, null where there is none, as an array: null too where a value is not of
         the type."""
+        if not any(raws):
+            return pa.nulls(len(raws), self._type)
         values = [None if raw is None else _value(raw) for raw in raws]
         try:
             found = self._made(values)
