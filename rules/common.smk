@@ -126,6 +126,7 @@ USES_DEMO = any(
 IDLE_STEPS = {
     *([] if LAYOUT.cuts_spans else ["span", "repeat", "cut"]),
     *([] if config["output"]["join"] else ["join"]),
+    *([] if config["output"]["format"] == "parquet" else ["columns"]),
     *([] if USES_DEMO else ["demo", "recall"]),
 }
 EARLY_CHECKS = []

@@ -53,6 +53,7 @@ def test_check_config__accepts_presets(preset):
     ("over", "expected"),
     [
         ({"minhas": {}}, r"unknown key minhas\. Known here: .*minhash"),
+        ({False: True, "foo": 1}, r"unknown key False\. Known here: dedup"),
         ({"minhash": {"perms": 1}}, r"^minhash: unknown key perms\. Known here: .*permutations"),
         ({"sources": [{"name": "a", "files": ["b"], "wait": 1}]}, r"^sources\[0\]: .*key wait"),
         ({"sources": [{"files": ["b"]}]}, r"^sources\[0\]: the key name is missing"),

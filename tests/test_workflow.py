@@ -324,6 +324,12 @@ def test_weights_and_parquet_and_join__give_what_they_say(tmp_path):
     shards = sorted(glob.glob(f"{tmp_path}/results/tokens/train/*.bin"))
     joined = (tmp_path / "results/tokens/train.bin").read_bytes()
     assert joined == b"".join(Path(path).read_bytes() for path in shards)
+    # As JSON lines again: nothing of the tables stays.
+    columns = tmp_path / "results/plan/columns.arrow"
+    assert columns.exists()
+    mill(tmp_path, config | {"output": config["output"] | {"format": "jsonl.zst"}})
+    assert not columns.exists()
+    assert {path.suffix for path in tmp_path.glob("results/corpus/train/*")} == {".json", ".zst"}
 
 
 @pytest.mark.whole

@@ -40,7 +40,7 @@ def _in_words(error: jsonschema.ValidationError, inside: str = "") -> str:
     place = ".".join(filter(None, [inside, place]))
     if error.validator == "additionalProperties":
         known = sorted(error.schema.get("properties", {}))
-        unknown = sorted(set(error.instance) - set(known))
+        unknown = sorted(set(error.instance) - set(known), key=str)  # YAML's `no` is no text
         return f"{place}: unknown key {unknown[0]}. Known here: {', '.join(known)}."
     meaning = error.schema.get("description", "") if isinstance(error.schema, dict) else ""
     if error.validator == "pattern":
@@ -233,7 +233,7 @@ def check_config(config: dict, schema_file: Path) -> None:
     faults = sorted(
         validator.iter_errors(config),
         key=lambda fault: [
-            f"{step:09}" if type(step) is int else step for step in fault.absolute_path
+            f"{step:09}" if type(step) is int else str(step) for step in fault.absolute_path
         ],
     )
     lines = [_in_words(jsonschema.exceptions.best_match([fault])) for fault in faults]

@@ -14,6 +14,9 @@ from pathlib import Path
 from corpusmill.run.layout import Layout
 from corpusmill.storage.files import load_json
 
+SETTING_FILE = "corpusmill.json"
+"""What the rule `tokenizer` writes last, beside the tokenizer itself."""
+
 
 def local_tokenizer(source: str) -> Path | None:
     """The folder of a tokenizer.source, if it is one."""
@@ -39,12 +42,12 @@ def is_kept(folder: Path, kept: Path) -> bool:
     if kept_source(kept) != folder.resolve().name:
         return False
     times = [path.stat().st_mtime for path in (folder, *folder.iterdir())]
-    return max(times) < (kept / "corpusmill.json").stat().st_mtime
+    return max(times) < (kept / SETTING_FILE).stat().st_mtime
 
 
 def kept_source(kept: Path) -> str | None:
     """Which tokenizer the last run kept, if there was one."""
-    setting = kept / "corpusmill.json"
+    setting = kept / SETTING_FILE
     return str(load_json(setting)["source"]) if setting.exists() else None
 
 
