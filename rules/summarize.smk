@@ -14,6 +14,7 @@ rule ledger:
         quarantine="results/quarantine/{part}.jsonl",
         counts="results/text/{part}.json",
         measures="results/measures/{part}.arrow",
+        verdicts="results/filter/{part}.arrow",
         decided=LAYOUT.of_block("results/decided/{block}.arrow"),
         clusters="results/clusters/{part}.parquet",
         cuts=LAYOUT.if_cut("results/cut/{part}.json"),

@@ -11,7 +11,7 @@ from corpusmill.documents.fates import CONTAMINATED
 from corpusmill.run.job import run
 from corpusmill.run.progress import phase
 from corpusmill.storage.arrays import load_array
-from corpusmill.storage.tables import load_all
+from corpusmill.storage.tables import load_table
 from corpusmill.text.holdout import WHOLE, origins_of
 
 
@@ -33,7 +33,9 @@ def decontaminate(
     fates, others = [], []
     with phase("comparing", len(decisions), "parts") as progress:
         for decision, digest, uncut in zip(decisions, digests, before, strict=True):
-            table, fate = load_all(decision), FateColumn.load(decision)
+            fate, known = FateColumn.load(decision), ("winner", "similarity", "stage", "split")
+            *others_of, copies = load_table(decision, *known, "copies")
+            table = dict(zip(known, others_of, strict=True))
             origins = origins_of(load_array(digest), texts)
             rows = uncut["row"]
             again = origins_of(uncut["digest"], texts)
@@ -42,9 +44,9 @@ def decontaminate(
             fates.append(fate)
             others.append(
                 {
-                    **{name: table[name] for name in ("winner", "similarity", "stage", "split")},
+                    **table,
                     "held_out_by": np.where(marked, origins, 0).astype(np.uint8),
-                    "copies": np.where(marked, 0, table["copies"]).astype(np.uint16),
+                    "copies": np.where(marked, 0, copies).astype(np.uint16),
                 }
             )
             logging.info("%s: %d of %d documents are held out elsewhere", decision.stem,

@@ -15,7 +15,6 @@ from corpusmill.documents.accounts import imbalances
 from corpusmill.documents.decided import load_decided
 from corpusmill.documents.fates import DUPLICATE, KEPT, MALFORMED, SPLITS, dropping_fates
 from corpusmill.documents.ids import ids_of_part
-from corpusmill.filters.declaration import column_of
 from corpusmill.filters.measuring import arrow_type
 from corpusmill.run.job import run
 from corpusmill.storage.files import load_json, replacing, save_json
@@ -25,7 +24,7 @@ from corpusmill.text.parts import TextPart
 
 
 class FilterValues(NamedTuple):
-    """The fate of a filter, name and dtype of each of its values."""
+    """The fate of a filter, column and dtype of each of its values."""
 
     fate: str
     values: list[list[str]]
@@ -34,10 +33,7 @@ class FilterValues(NamedTuple):
 def schema_of(filters: list[FilterValues]) -> pa.Schema:
     """The columns of the ledger; the values of the filters stand behind the fate."""
     values = [
-        (name, arrow_type(dtype))
-        for of_filter in filters
-        for name, dtype in of_filter.values
-        if name != "reason"
+        (name, arrow_type(dtype)) for of_filter in filters for name, dtype in of_filter.values
     ]
     return pa.schema(
         [
@@ -70,6 +66,7 @@ class Decided(NamedTuple):
     """What was measured of documents, and what was decided of them."""
 
     measures: Path
+    verdicts: Path
     decided: Path
     clusters: Path
 
@@ -95,16 +92,11 @@ def values_where_they_decided(
     filters: list[FilterValues], measures: Path, fate: np.ndarray
 ) -> dict[str, pa.Array]:
     """The values of each filter, of the documents that it dropped."""
-    columns, reasons = {}, pa.nulls(fate.size, pa.string())
-    for one in filters:
-        dropped = fate == one.fate
-        for name, _ in one.values:
-            if name == "reason":
-                of_filter = load_column(measures, column_of(one.fate, name))
-                reasons = pa.compute.if_else(pa.array(dropped), of_filter, reasons)
-            else:
-                columns[name] = only(dropped, load_column(measures, name))
-    return columns | {"reason": reasons}
+    return {
+        name: only(fate == one.fate, load_column(measures, name))
+        for one in filters
+        for name, _ in one.values
+    }
 
 
 def document_rows(
@@ -136,6 +128,7 @@ def document_rows(
         "split": only(kept, pa.array(SPLITS).take(pa.array(split.astype(np.int64)))),
         "copies": only(kept, decided.column("copies")),
         "text_bytes": pa.array(sizes),
+        "reason": load_column(about.verdicts, "reason"),
         **values_where_they_decided(filters, about.measures, fate),
     }
     return pa.table(columns, schema=schema_of(filters))

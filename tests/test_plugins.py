@@ -170,7 +170,7 @@ class Mine(Filter):
         ("uint32\", ", "uint12\", ", {}, "filters[1]: value something has dtype 'uint12', known are"),
         ("settings =", 'measured_with = ("nothing",)\n    settings =', {}, "measured_with names nothing, which is no setting"),
         ("class Mine(Filter):", "class Mine(Filter):\n    def __init__(self, **s): pass", {}, "filters[1]: it has an __init__"),
-        ("def drops", "def drop", {}, "filters[1]: it has no method drops"),
+        ("def drops", "def drop", {}, "filters[1]: it has no limits and no method drops"),
         ('count(3, "Fewest of something.", most=9)', "3", {}, "its settings are no Setting by name"),
         ('Value("uint32", "of something")', '"uint32"', {}, "its values are no Value by name"),
         ("count(3,", "count(12,", {}, "the default of setting least: 12 is greater than the maximum of 9"),
@@ -353,7 +353,9 @@ def test_filters__of_one_file_name_in_two_folders_are_two(tmp_path):
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "f.py").write_text(GOOD.replace('"mine"', f'"{name}"'))
-    found = [filter_class(name, str(tmp_path / name / "f.py")) for name in ("a", "b")]
+    found = [
+        filter_class({"name": name, "file": str(tmp_path / name / "f.py")}) for name in ("a", "b")
+    ]
     assert [sys.modules[cls.__module__].__file__[-6:] for cls in found] == ["a/f.py", "b/f.py"]
 
 

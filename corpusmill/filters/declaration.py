@@ -7,18 +7,17 @@
         settings = {"max_share": share(0.2, "Largest share of emoji among the characters.")}
         values = {"emoji_share": Value("float32", "emoji / characters")}
 
+        limits = (above("emoji_share", "max_share"),)
+
         def measure(self, texts):
             return {"emoji_share": ...}
-
-        def drops(self, values):
-            return values["emoji_share"] > self.max_share
 
 Imported while the workflow is read, and so light: whoever measures imports what it takes there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 if TYPE_CHECKING:
@@ -40,19 +39,33 @@ class Value(NamedTuple):
     meaning: str
 
 
-def column_of(fate: str, value: str) -> str:
-    """What a value of a filter is called in the table of measures."""
-    return f"{fate}_reason" if value == "reason" else value
+class Limit(NamedTuple):
+    """Documents whose value is beyond a setting are dropped; none if the setting is null."""
+
+    value: str
+    side: str
+    """below or above: where the dropped ones are."""
+    setting: str
+
+
+def below(value: str, setting: str) -> Limit:
+    return Limit(value, "below", setting)
+
+
+def above(value: str, setting: str) -> Limit:
+    return Limit(value, "above", setting)
 
 
 class Setting(NamedTuple):
     """A key of the filter in the configuration."""
 
     default: Any
-    """None: it has to be given."""
+    """None: it has to be given; as a limit: there is none."""
     meaning: str
     schema: dict[str, Any]
     """JSON Schema: its type and limits."""
+    is_file: bool = False
+    """Whether it names a file that the filter reads: when that changes, all that depends on it."""
 
 
 def share(default: float | None, meaning: str) -> Setting:
@@ -71,6 +84,17 @@ def count(default: int | None, meaning: str, least: int = 0, most: int | None = 
 
 def text(default: str | None, meaning: str, one_of: list[str] | None = None) -> Setting:
     return Setting(default, meaning, {"enum": one_of} if one_of else {"type": "string"})
+
+
+def several(default: list[str] | None, meaning: str, one_of: list[str] | None = None) -> Setting:
+    """A list of texts."""
+    items = {"enum": one_of} if one_of else {"type": "string"}
+    return Setting(default, meaning, {"type": "array", "items": items, "uniqueItems": True})
+
+
+def file(default: str | None, meaning: str) -> Setting:
+    """A path from the working directory."""
+    return Setting(default, meaning, {"type": "string", "minLength": 1}, is_file=True)
 
 
 def flag(default: bool | None, meaning: str) -> Setting:
@@ -94,6 +118,9 @@ class Filter:
     settings: ClassVar[Mapping[str, Setting]] = {}
     measured_with: ClassVar[tuple[str, ...]] = ()
     values: ClassVar[Mapping[str, Value]] = {}
+    limits: ClassVar[tuple[Limit, ...]]
+    """What drops a document, in this order; the first that it is beyond is the reason. `()` of a
+    filter that drops none."""
     files: ClassVar[tuple[str, ...]] = ()
     """What it reads besides, a list of words for one: when such a file changes, so does all that
     depends on the filter. Paths from the working directory."""
@@ -112,5 +139,22 @@ class Filter:
         return self.measure(documents.texts)
 
     def drops(self, values: Mapping[str, np.ndarray]) -> np.ndarray:
-        """bool (documents,): which are dropped, from the values alone."""
-        raise NotImplementedError
+        """bool (documents,): which are dropped, from the values alone; by the limits, unless a
+        filter says otherwise."""
+        return self.beyond(values) > 0
+
+    def beyond(self, values: Mapping[str, np.ndarray]) -> np.ndarray:
+        """uint8 (documents,): the place of the first limit that each is beyond, from 1 on; 0."""
+        import numpy as np
+
+        found = np.zeros(len(values["text_bytes"]), np.uint8)
+        for place, limit in reversed(list(enumerate(self.limits, 1))):
+            bound = getattr(self, limit.setting)
+            if bound is not None:
+                value = values[limit.value]
+                found[value < bound if limit.side == "below" else value > bound] = place
+        return found
+
+    def faults(self) -> Iterator[str]:
+        """What is wrong with the settings that their limits do not say, in words."""
+        yield from ()

@@ -7,9 +7,17 @@ import numpy as np
 import pyarrow as pa
 
 from corpusmill.documents.fate_columns import FateColumn
-from corpusmill.filters.declaration import Filter, column_of
+from corpusmill.filters.declaration import Filter, Limit
 from corpusmill.filters.documents import Documents
-from corpusmill.filters.registry import Entry, filter_of, measurer, module_file
+from corpusmill.filters.registry import (
+    Entry,
+    columns_of,
+    drops_any,
+    measurer,
+    module_file,
+    of_source,
+)
+from corpusmill.storage.tables import in_one_piece
 from corpusmill.text.plugins import PLUGIN_ERRORS, one_line, place_of
 
 
@@ -19,10 +27,13 @@ def arrow_type(dtype: str) -> pa.DataType:
 
 
 def checked(
-    filter: Filter, measured: Mapping[str, np.ndarray | list[str | None]], documents: int
+    entry: Entry,
+    filter: Filter,
+    measured: Mapping[str, np.ndarray | list[str | None]],
+    documents: int,
 ) -> dict[str, pa.Array]:
     """The values of a filter as columns; ValueError if they are not what it declares."""
-    where = f"filter {filter.fate}: measure"
+    where = f"filter {entry['name']}: measure"
     if not isinstance(measured, Mapping):
         raise ValueError(f"{where} gave {type(measured).__name__}, expected values by name")
     missing, surplus = set(filter.values) - set(measured), set(measured) - set(filter.values)
@@ -30,7 +41,7 @@ def checked(
         raise ValueError(
             f"{where} gave {sorted(measured)}, its declaration has {sorted(filter.values)}"
         )
-    columns = {}
+    columns, called = {}, columns_of(entry)
     for name, value in filter.values.items():
         got = measured[name]
         if value.dtype == "text":
@@ -47,7 +58,7 @@ def checked(
             )
         # Copied: it may be a buffer that the filter takes again.
         copied = got if isinstance(got, list) else got.copy()
-        columns[column_of(filter.fate, name)] = pa.array(copied, arrow_type(value.dtype))
+        columns[called[name]] = pa.array(copied, arrow_type(value.dtype))
     return columns
 
 
@@ -55,61 +66,111 @@ class Measures:
     """The values of a part, some documents after others."""
 
     def __init__(self, entries: list[Entry]) -> None:
-        self._filters = [
-            (measurer(entry), str(module_file(entry)), "file" in entry) for entry in entries
-        ]
+        self._filters = [(entry, measurer(entry)) for entry in entries]
         self._pieces = {
-            column_of(filter.fate, name): [pa.array([], arrow_type(value.dtype))]
-            for filter, *_ in self._filters
+            columns_of(entry)[name]: [pa.array([], arrow_type(value.dtype))]
+            for entry, filter in self._filters
             for name, value in filter.values.items()
         }
 
     def add(self, documents: Documents) -> None:
-        for filter, file, is_users in self._filters:
+        for entry, filter in self._filters:
+            file = str(module_file(entry))
             try:
-                seen = documents.read_only() if is_users else documents
+                seen = documents.read_only() if "file" in entry else documents
                 measured = filter.measure_documents(seen)
             except ValueError as error:
                 if str(error).startswith(f"{file}:"):  # by keep, which knows the document
                     raise
-                raise self._at(error, filter, file, documents) from error
+                raise self._at(error, entry, documents) from error
             except PLUGIN_ERRORS as error:
-                raise self._at(error, filter, file, documents) from error
-            for name, column in checked(filter, measured, len(documents)).items():
+                raise self._at(error, entry, documents) from error
+            for name, column in checked(entry, filter, measured, len(documents)).items():
                 self._pieces[name].append(column)
 
     @staticmethod
-    def _at(error: BaseException, filter: Filter, file: str, documents: Documents) -> ValueError:
+    def _at(error: BaseException, entry: Entry, documents: Documents) -> ValueError:
         return ValueError(
-            f"{place_of(error, file)}: filter {filter.fate}: {one_line(error)}, among the "
-            f"documents from {documents.place(0)} to {documents.place(len(documents) - 1)}"
+            f"{place_of(error, str(module_file(entry)))}: filter {entry['name']}: "
+            f"{one_line(error)}, among the documents from {documents.place(0)} to "
+            f"{documents.place(len(documents) - 1)}"
         )
 
     def columns(self) -> dict[str, pa.Array]:
         return {name: pa.concat_arrays(pieces) for name, pieces in self._pieces.items()}
 
 
-def decided(entries: list[Entry], measures: Mapping[str, np.ndarray], documents: int) -> FateColumn:
-    """The fates of documents by their measures: of several filters that object, the first.
+class Decision:
+    """The fates of the documents of a part by their measures: of several filters that object, the
+    first; and its reason where it has one."""
 
-    measures: the columns of the table, text_bytes among them.
-    """
-    fates = FateColumn(documents)
-    for entry in entries:
-        filter = filter_of(entry)
-        own = {name: measures[column_of(filter.fate, name)] for name in filter.values}
+    def __init__(self, measures: pa.Table) -> None:
+        """measures: the table of a part, text_bytes and source among its columns."""
+        self._measures, documents = measures, measures.num_rows
+        self.fates = FateColumn(documents)
+        self.reasons: list[str | None] = [None] * documents
+        source = in_one_piece(measures.column("source"))
+        self._sources = source.dictionary.to_pylist()
+        self._of_row = source.indices.to_numpy(zero_copy_only=False)
+
+    def add(self, entry: Entry) -> None:
+        own = entry.get("sources", {})
+        others = np.ones(self._of_row.size, bool)
+        for number, source in enumerate(self._sources):
+            if source in own:
+                rows = self._of_row == number
+                others &= ~rows
+                if filter := of_source(entry, source):
+                    self._drop(entry, filter, rows)
+        if filter := of_source(entry, ""):
+            self._drop(entry, filter, others)
+
+    def _drop(self, entry: Entry, filter: Filter, rows: np.ndarray) -> None:
+        """What the filter decides on some documents, bool (documents,)."""
+        values = {
+            value: in_one_piece(self._measures.column(column)).to_numpy(zero_copy_only=False)
+            for value, column in {**columns_of(entry), "text_bytes": "text_bytes"}.items()
+        }
         try:
-            drops = filter.drops({"text_bytes": measures["text_bytes"], **own})
+            drops = filter.drops(values)
         except PLUGIN_ERRORS as error:
             file = str(module_file(entry))
             raise ValueError(
-                f"{place_of(error, file)}: filter {filter.fate}: {one_line(error)}"
+                f"{place_of(error, file)}: filter {entry['name']}: {one_line(error)}"
             ) from error
-        if not isinstance(drops, np.ndarray) or drops.dtype != bool or drops.shape != (documents,):
+        if not isinstance(drops, np.ndarray) or drops.dtype != bool or drops.shape != rows.shape:
             raise ValueError(
-                f"filter {filter.fate}: drops gave {type(drops).__name__} "
+                f"filter {entry['name']}: drops gave {type(drops).__name__} "
                 f"{getattr(drops, 'dtype', '')} {getattr(drops, 'shape', '')}, expected bool for "
-                f"each of {documents} documents"
+                f"each of {rows.size} documents"
             )
-        fates.drop(filter.fate, drops)
-    return fates
+        dropped = np.flatnonzero(self.fates.drop(entry["name"], drops & rows))
+        for row, reason in zip(dropped.tolist(), reasons(filter, values, dropped), strict=True):
+            self.reasons[row] = reason
+
+
+def reasons(filter: Filter, values: dict[str, np.ndarray], rows: np.ndarray) -> list[str | None]:
+    """Why the filter drops these documents: its own word, or the first limit they are beyond."""
+    if "reason" in values:
+        return values["reason"][rows].tolist()
+    if filter.drops.__func__ is not Filter.drops:  # type: ignore[attr-defined]
+        return [None] * rows.size
+    limits = filter.beyond(values)[rows].tolist()
+    return [
+        in_words(filter, filter.limits[limit - 1], values, row)
+        for row, limit in zip(rows.tolist(), limits, strict=True)
+    ]
+
+
+def in_words(filter: Filter, limit: Limit, values: dict[str, np.ndarray], row: int) -> str:
+    """`words 12 below min_words 50`."""
+    value, bound = values[limit.value][row], getattr(filter, limit.setting)
+    return f"{limit.value} {value:.6g} {limit.side} {limit.setting} {bound:.6g}"
+
+
+def decided(entries: list[Entry], measures: pa.Table) -> Decision:
+    decision = Decision(measures)
+    for entry in entries:
+        if drops_any(entry):
+            decision.add(entry)
+    return decision

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from corpusmill.filters.declaration import Filter
-from corpusmill.filters.registry import filter_class, known_filters
+from corpusmill.filters.registry import filter_class, known_filters, optional_settings
 
 HEADING = """# Filters
 
@@ -54,8 +54,10 @@ def lines_of(cls: type[Filter]) -> Iterator[str]:
     yield f"\n## {cls.fate}\n\n{inspect.cleandoc(cls.__doc__ or '')}\n"
     if cls.settings:
         yield "\n| setting | default | what | |\n|---|---|---|---|\n"
+    optional = optional_settings(cls)
     for name, setting in cls.settings.items():
-        default = "has to be given" if setting.default is None else f"`{setting.default}`"
+        missing = "no limit" if name in optional else "has to be given"
+        default = missing if setting.default is None else f"`{setting.default}`"
         yield f"| `{name}` | {default} | {setting.meaning} | {limits(setting.schema)} |\n"
     if cls.values:
         yield "\n| value | type | what |\n|---|---|---|\n"
@@ -64,7 +66,7 @@ def lines_of(cls: type[Filter]) -> Iterator[str]:
 
 
 def page() -> str:
-    classes = [filter_class(name, None) for name in known_filters()]
+    classes = [filter_class({"name": name}) for name in known_filters()]
     return HEADING + "".join(line for cls in classes for line in lines_of(cls))
 
 

@@ -13,11 +13,15 @@ from typing import Any
 
 from corpusmill.documents.accounts import is_figure
 from corpusmill.documents.fates import RESERVED_FATES
-from corpusmill.filters.declaration import DTYPES, Filter, Setting, Value
+from corpusmill.filters.declaration import DTYPES, Filter, Limit, Setting, Value
 from corpusmill.text.plugins import loaded
 
 Entry = dict[str, Any]
-"""One of config `filters`: name, file if it is the user's, and its settings."""
+"""One of config `filters`: its name and settings; `use`, the filter, where the name is another;
+`file` if it is the user's; `sources`, settings of their own for some."""
+
+ENTRY_KEYS = ("name", "use", "file", "sources")
+"""All others are settings."""
 
 RESERVED_VALUES = (
     "id", "source", "file", "line", "fate", "winner", "similarity", "stage", "held_out_by",
@@ -32,16 +36,26 @@ def known_filters() -> list[str]:
     return sorted(path.stem for path in HERE.glob("*.py") if path.stem not in NO_FILTERS)
 
 
-def filter_class(name: str, file: str | None) -> type[Filter]:
+def name_of_filter(entry: Entry) -> str:
+    return str(entry.get("use", entry["name"]))
+
+
+def nearest(name: str, known: list[str]) -> str:
+    """`Is {the nearest known name} meant? Known: ...`"""
+    near = difflib.get_close_matches(name, known, 1)
+    meant = f" Is {near[0]} meant?" if near else ""
+    return f"{meant} Known: {', '.join(known)}."
+
+
+def filter_class(entry: Entry) -> type[Filter]:
     """The class that a config entry means; ValueError if there is none."""
+    file, name = entry.get("file"), name_of_filter(entry)
     if file is None:
         known = known_filters()
         if name not in known:
-            near = difflib.get_close_matches(name, known, 1)
-            meant = f" Is {near[0]} meant?" if near else ""
             raise ValueError(
-                f"there is no filter {name}.{meant} Known: {', '.join(known)}. One of your own "
-                "needs `file:` too."
+                f"there is no filter {name}.{nearest(name, known)} One of your own needs `file:` "
+                "too."
             )
         module = importlib.import_module(f"corpusmill.filters.{name}")
     else:
@@ -70,26 +84,19 @@ def declaration_faults(cls: type[Filter]) -> Iterator[str]:
     """What a class says of itself that cannot be, in words."""
     if cls.__init__ is not Filter.__init__:
         yield "it has an __init__; a filter has settings, and what else it needs is made in measure"
-    if cls.drops is Filter.drops:
-        yield "it has no method drops"
     for kind, members in ((Setting, cls.settings), (Value, cls.values)):
         if not isinstance(members, Mapping) or not all(
             isinstance(name, str) and isinstance(one, kind) for name, one in members.items()
         ):
             yield f"its {kind.__name__.lower()}s are no {kind.__name__} by name"
             return
-    if not cls.fate.isidentifier() or cls.fate != cls.fate.lower():
-        yield f"fate {cls.fate!r} is not a name of small letters, digits and _"
-    if cls.fate in RESERVED_FATES or is_figure(cls.fate):
-        yield f"fate {cls.fate} is taken: the account has another figure of that name"
+    yield from limit_faults(cls)
     for file in cls.files:
         if not Path(file).is_file():
             yield f"there is no file {file}, which it reads"
     for name, setting in cls.settings.items():
         yield from default_faults(name, setting)
     for name, value in cls.values.items():
-        if name in RESERVED_VALUES:
-            yield f"value {name} is taken: it is a column that every document has"
         if value.dtype not in DTYPES:
             yield f"value {name} has dtype {value.dtype!r}, known are {', '.join(DTYPES)}"
     if "reason" in cls.values and cls.values["reason"].dtype != "text":
@@ -98,8 +105,36 @@ def declaration_faults(cls: type[Filter]) -> Iterator[str]:
         if name not in cls.settings:
             yield f"measured_with names {name}, which is no setting of it"
     for name in cls.settings:
-        if name in ("name", "file", "fate") or hasattr(cls, name):
+        if name in (*ENTRY_KEYS, "fate") or hasattr(cls, name):
             yield f"setting {name} is taken"
+
+
+def limit_faults(cls: type[Filter]) -> Iterator[str]:
+    limits = getattr(cls, "limits", None)
+    if limits is None:
+        if cls.drops is Filter.drops:
+            yield "it has no limits and no method drops"
+        return
+    if not isinstance(limits, tuple) or not all(isinstance(one, Limit) for one in limits):
+        yield "its limits are no tuple of below(...) and above(...)"
+        return
+    for limit in limits:
+        if limit.value != "text_bytes" and limit.value not in cls.values:
+            yield f"a limit names the value {limit.value}, which it does not measure"
+        if limit.setting not in cls.settings:
+            yield f"a limit names the setting {limit.setting}, which it does not have"
+
+
+def name_faults(entry: Entry) -> Iterator[str]:
+    """What its name, or that of a column that it makes, cannot be."""
+    name = entry["name"]
+    if not name.isidentifier() or name != name.lower():
+        yield f"fate {name!r} is not a name of small letters, digits and _"
+    if name in RESERVED_FATES or is_figure(name):
+        yield f"fate {name} is taken: the account has another figure of that name"
+    for column in columns_of(entry).values():
+        if column in RESERVED_VALUES:
+            yield f"value {column} is taken: it is a column that every document has"
 
 
 def default_faults(name: str, setting: Setting) -> Iterator[str]:
@@ -119,44 +154,78 @@ def default_faults(name: str, setting: Setting) -> Iterator[str]:
         yield f"the limits of setting {name}: {error.message}"
 
 
+def given_settings(entry: Entry) -> dict[str, Any]:
+    """What an entry says of its settings, for all sources."""
+    return {key: value for key, value in entry.items() if key not in ENTRY_KEYS}
+
+
 def settings_of(entry: Entry) -> dict[str, Any]:
     """The settings of an entry: those given, the defaults of the others."""
-    cls = filter_class(entry["name"], entry.get("file"))
-    given = {key: value for key, value in entry.items() if key not in ("name", "file")}
-    return {name: setting.default for name, setting in cls.settings.items()} | given
+    cls = filter_class(entry)
+    defaults = {name: setting.default for name, setting in cls.settings.items()}
+    return defaults | given_settings(entry)
+
+
+def columns_of(entry: Entry) -> dict[str, str]:
+    """Value -> what it is called in the table of measures."""
+    values = filter_class(entry).values
+    plain = "use" not in entry
+    return {
+        value: value if plain and value != "reason" else f"{entry['name']}_{value}"
+        for value in values
+    }
+
+
+def optional_settings(cls: type[Filter]) -> set[str]:
+    """Settings that may be null, and are if they have no default: there is no such limit then."""
+    return {limit.setting for limit in getattr(cls, "limits", ())}
+
+
+def drops_any(entry: Entry) -> bool:
+    """Whether it can drop a document at all; some only measure."""
+    cls = filter_class(entry)
+    return cls.drops is not Filter.drops or bool(cls.limits)
 
 
 def filter_of(entry: Entry) -> Filter:
     """The filter of a config entry that was checked."""
-    return filter_class(entry["name"], entry.get("file"))(**settings_of(entry))
+    return filter_class(entry)(**settings_of(entry))
+
+
+def of_source(entry: Entry, source: str) -> Filter | None:
+    """The same as it decides on documents of a source; None if it does not."""
+    own = entry.get("sources", {}).get(source, {})
+    return filter_class(entry)(**settings_of(entry) | own) if own is not False else None
+
+
+def _kept(entry: Entry, *keys: str) -> Entry:
+    return {key: entry[key] for key in keys if key in entry}
 
 
 def measuring(entry: Entry) -> Entry:
     """What of an entry its measuring depends on."""
-    cls = filter_class(entry["name"], entry.get("file"))
     settings = settings_of(entry)
-    kept = {key: entry[key] for key in ("name", "file") if key in entry}
-    return kept | {name: settings[name] for name in cls.measured_with}
+    measured_with = filter_class(entry).measured_with
+    return _kept(entry, "name", "use", "file") | {name: settings[name] for name in measured_with}
 
 
 def deciding(entry: Entry) -> Entry:
     """An entry with all of its settings, also those that it leaves to their defaults."""
-    kept = {key: entry[key] for key in ("name", "file") if key in entry}
-    return kept | settings_of(entry)
+    return _kept(entry, *ENTRY_KEYS) | settings_of(entry)
 
 
 def measurer(entry: Entry) -> Filter:
     """The filter of an entry as `measuring` has it, without the other settings."""
-    given = {key: value for key, value in entry.items() if key not in ("name", "file")}
-    return filter_class(entry["name"], entry.get("file"))(**given)
+    return filter_class(entry)(**given_settings(entry))
 
 
 def module_file(entry: Entry) -> Path:
     """The file of its code."""
-    return Path(entry["file"]) if "file" in entry else HERE / f"{entry['name']}.py"
+    return Path(entry["file"]) if "file" in entry else HERE / f"{name_of_filter(entry)}.py"
 
 
 def files_of(entry: Entry) -> list[Path]:
     """All that it is made of: its code, and what it says that it reads."""
-    cls = filter_class(entry["name"], entry.get("file"))
-    return [module_file(entry), *map(Path, cls.files)]
+    cls, settings = filter_class(entry), settings_of(entry)
+    named = [settings[name] for name, setting in cls.settings.items() if setting.is_file]
+    return [module_file(entry), *map(Path, cls.files), *(Path(one) for one in named if one)]

@@ -1,6 +1,6 @@
 """Short documents: SlimPajama's filter."""
 
-from corpusmill.filters.declaration import Filter, Value, count
+from corpusmill.filters.declaration import Filter, Value, below, count
 
 
 class TooShort(Filter):
@@ -11,8 +11,8 @@ class TooShort(Filter):
     settings = {
         "min_chars": count(200, "Fewest characters a cleaned text may have.", most=1_000_000)
     }
-    min_chars: int
     values = {"chars": Value("uint32", "characters of the cleaned text")}
+    limits = (below("chars", "min_chars"),)
 
     def measure(self, texts):
         import numpy as np
@@ -23,6 +23,3 @@ class TooShort(Filter):
         chars = np.empty(texts.offsets.size - 1, np.uint32)
         count_cleaned(texts.data, texts.offsets, character_table(), chars)
         return {"chars": chars}
-
-    def drops(self, values):
-        return values["chars"] < self.min_chars

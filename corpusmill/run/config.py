@@ -1,6 +1,5 @@
 """The run's configuration: checked whole before any job, one line per fault."""
 
-import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -8,60 +7,10 @@ from typing import Any
 import jsonschema
 import yaml
 
-from corpusmill.filters.declaration import column_of
-from corpusmill.filters.registry import declaration_faults, filter_class
+from corpusmill.run.filter_faults import filter_faults
+from corpusmill.run.schema_faults import Validator, in_words
 
 TRAINED_END_OF_TEXT = "<|endoftext|>"
-
-# In JSON 128.0 is an integer; here it would be a number of permutations that no array has. YAML
-# has .nan, which is neither below nor above any limit.
-_Validator = jsonschema.validators.extend(
-    jsonschema.Draft202012Validator,
-    type_checker=jsonschema.Draft202012Validator.TYPE_CHECKER.redefine_many(
-        {
-            "integer": lambda checker, value: type(value) is int,
-            "number": lambda checker, value: type(value) in (int, float) and math.isfinite(value),
-        }
-    ),
-)
-
-
-def _place(path: Any) -> str:
-    """`sources[0].weight` for the path of a schema error."""
-    text = ""
-    for step in path:
-        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else str(step)
-    return text or "the configuration"
-
-
-def _in_words(error: jsonschema.ValidationError, inside: str = "") -> str:
-    """inside: where what was checked stands, if it is not the whole configuration."""
-    place = _place(error.absolute_path) if error.absolute_path or not inside else ""
-    place = ".".join(filter(None, [inside, place]))
-    if error.validator == "additionalProperties":
-        known = sorted(error.schema.get("properties", {}))
-        unknown = sorted(set(error.instance) - set(known), key=str)  # YAML's `no` is no text
-        return f"{place}: unknown key {unknown[0]}. Known here: {', '.join(known)}."
-    meaning = error.schema.get("description", "") if isinstance(error.schema, dict) else ""
-    if error.validator == "pattern":
-        return f"{place}: {error.instance!r} is not possible. {meaning}".strip()
-    if error.validator == "type" and _looks_like_a_number(error.instance):
-        hint = f"YAML takes {error.instance} for a text; write the number with digits alone."
-        return f"{place}: {error.message}. {hint} {meaning}".strip()
-    if error.validator == "required":
-        missing = next(key for key in error.validator_value if key not in error.instance)
-        return f"{place}: the key {missing} is missing."
-    if error.validator == "type" and error.validator_value == "string":
-        hint = "YAML takes it for something else without quotes."
-        return f"{place}: {error.message}. {hint} {meaning}".strip()
-    return f"{place}: {error.message}. {meaning}".strip()
-
-
-def _looks_like_a_number(value: Any) -> bool:
-    try:
-        return isinstance(value, str) and math.isfinite(float(value))
-    except ValueError:
-        return False
 
 
 def _conflicts(config: dict) -> Iterator[str]:
@@ -84,8 +33,8 @@ def _conflicts(config: dict) -> Iterator[str]:
             "dedup.resolve: kept needs to know which pairs are similar, and dedup.method sketch "
             "does not look. Set resolve to component, or method to verified."
         )
-    yield from filter_faults(config["filters"])
     names = [source["name"] for source in config["sources"]]
+    yield from filter_faults(config["filters"], names)
     for name in {name for name in names if names.count(name) > 1}:
         yield f'sources: "{name}" is there twice. Give each source a name of its own.'
     for source in held_out_sources(config):
@@ -114,44 +63,6 @@ def _conflicts(config: dict) -> Iterator[str]:
         yield "sources: all are held_out, so there is nothing to mill. Name a source without it."
     if config["splits"]["validation"] + config["splits"]["test"] >= 1:
         yield "splits: validation + test leave nothing for train. Lower them below 1 together."
-
-
-def filter_faults(entries: list[dict]) -> Iterator[str]:
-    """What is wrong with the filters and their settings."""
-    fates: set[str] = set()
-    values: dict[str, str] = {}
-    for number, entry in enumerate(entries):
-        place = f"filters[{number}]"
-        try:
-            cls = filter_class(entry["name"], entry.get("file"))
-        except ValueError as error:
-            yield f"{place}: {error}"
-            continue
-        faults = list(declaration_faults(cls))
-        yield from (f"{place}: {fault}." for fault in faults)
-        if faults:
-            continue
-        if cls.fate in fates:
-            yield f"{place}: the filter {cls.fate} is there twice. Give each once."
-        fates.add(cls.fate)
-        for value in cls.values:
-            name = column_of(cls.fate, value)
-            if name in values:
-                yield f"{place}: value {name} is measured by the filter {values[name]} already."
-            values[name] = cls.fate
-        given = {key: value for key, value in entry.items() if key not in ("name", "file")}
-        for name, setting in cls.settings.items():
-            if name not in given and setting.default is None:
-                yield f"{place}: {cls.fate} needs {name}. {setting.meaning}"
-        schema = {
-            "additionalProperties": False,
-            "properties": {
-                name: setting.schema | {"description": setting.meaning}
-                for name, setting in cls.settings.items()
-            },
-        }
-        for fault in _Validator(schema).iter_errors(given):
-            yield _in_words(fault, place)
 
 
 def refuse_config_without_sources(config_files: list[Path], given: dict) -> None:
@@ -202,7 +113,7 @@ def typed(config: dict, told: dict, schema_file: Path) -> dict:
             }
         if isinstance(told, list) and isinstance(value, list):
             return [read(one, one, schema.get("items", {})) for one in value]
-        if isinstance(value, str) and not _Validator(schema).is_valid(value):
+        if isinstance(value, str) and not Validator(schema).is_valid(value):
             try:
                 return yaml.safe_load(value)
             except yaml.YAMLError as error:
@@ -229,14 +140,14 @@ def text_field(source: dict) -> str:
 def check_config(config: dict, schema_file: Path) -> None:
     """Raise ValueError with one line per fault if the configuration cannot be run."""
     schema = yaml.safe_load(schema_file.read_text("utf-8"))
-    validator = _Validator(schema)
+    validator = Validator(schema)
     faults = sorted(
         validator.iter_errors(config),
         key=lambda fault: [
             f"{step:09}" if type(step) is int else str(step) for step in fault.absolute_path
         ],
     )
-    lines = [_in_words(jsonschema.exceptions.best_match([fault])) for fault in faults]
+    lines = [in_words(jsonschema.exceptions.best_match([fault])) for fault in faults]
     if not lines:
         lines = list(_conflicts(config))
     if lines:

@@ -9,7 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from corpusmill.documents.fates import SPLITS
-from corpusmill.filters.registry import deciding, files_of, filter_of, measuring
+from corpusmill.filters.registry import (
+    columns_of,
+    deciding,
+    drops_any,
+    files_of,
+    filter_class,
+    measuring,
+)
 from corpusmill.run.config import band_setting, fractions, milled_sources, text_field
 from corpusmill.run.plan import (
     InputFile,
@@ -271,7 +278,7 @@ class Layout:
     @property
     def measuring(self) -> list[dict]:
         """What of every filter that measures its measuring depends on."""
-        entries = [entry for entry in self._config["filters"] if filter_of(entry).values]
+        entries = [entry for entry in self._config["filters"] if filter_class(entry).values]
         return [measuring(entry) for entry in entries]
 
     @property
@@ -281,16 +288,23 @@ class Layout:
 
     @property
     def filter_fates(self) -> list[str]:
-        """The fate of every filter, in their order."""
-        return [entry["name"] for entry in self._config["filters"]]
+        """The fate of every filter that drops, in their order."""
+        return [entry["name"] for entry in self._config["filters"] if drops_any(entry)]
 
     @property
     def filter_values(self) -> list[dict]:
-        """The fate of every filter, in their order, and name and dtype of each of its values."""
-        filters = [filter_of(entry) for entry in self._config["filters"]]
+        """Of every filter that drops, in their order: its name, column and dtype of each value."""
         return [
-            {"fate": one.fate, "values": [[name, v.dtype] for name, v in one.values.items()]}
-            for one in filters
+            {
+                "fate": entry["name"],
+                "values": [
+                    [column, filter_class(entry).values[value].dtype]
+                    for value, column in columns_of(entry).items()
+                    if value != "reason"
+                ],
+            }
+            for entry in self._config["filters"]
+            if drops_any(entry)
         ]
 
     # Settings that are put together from several places of the configuration.

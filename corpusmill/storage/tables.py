@@ -27,10 +27,9 @@ def load_table(path: Path, *names: str) -> list[np.ndarray]:
     return [table.column(name).to_numpy() for name in names]
 
 
-def load_all(path: Path) -> dict[str, np.ndarray]:
-    """Every column as an array."""
-    table = feather.read_table(str(path), memory_map=True)
-    return {name: table.column(name).to_numpy() for name in table.column_names}
+def load_arrow(path: Path) -> pa.Table:
+    """Every column as Arrow has it."""
+    return feather.read_table(str(path), memory_map=True)
 
 
 def load_column(path: Path, name: str) -> pa.Array:

@@ -1,0 +1,104 @@
+"""What is wrong with the filters of a configuration, in words."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from corpusmill.filters.declaration import Filter
+from corpusmill.filters.registry import (
+    Entry,
+    columns_of,
+    declaration_faults,
+    filter_class,
+    given_settings,
+    name_faults,
+    nearest,
+    of_source,
+    optional_settings,
+    settings_of,
+)
+from corpusmill.run.schema_faults import Validator, in_words
+
+
+def filter_faults(entries: list[Entry], sources: list[str]) -> Iterator[str]:
+    """sources: the names of all."""
+    names: set[str] = set()
+    columns: dict[str, str] = {}
+    for number, entry in enumerate(entries):
+        place = f"filters[{number}]"
+        try:
+            cls = filter_class(entry)
+        except ValueError as error:
+            yield f"{place}: {error}"
+            continue
+        faults = [*name_faults(entry), *declaration_faults(cls)]
+        yield from (f"{place}: {fault}." for fault in faults)
+        if faults:
+            continue
+        name = entry["name"]
+        if name in names:
+            yield (
+                f"{place}: the filter {name} is there twice. Give each a name of its own, and the "
+                "filter as `use:`."
+            )
+        names.add(name)
+        for column in columns_of(entry).values():
+            if column in columns:
+                first = columns[column]
+                yield f"{place}: value {column} is measured by the filter {first} already."
+            columns[column] = name
+        settings = list(setting_faults(entry, cls, sources, place))
+        yield from settings or (f"{place}: {fault}" for fault in own_faults(entry))
+
+
+def setting_faults(
+    entry: Entry, cls: type[Filter], sources: list[str], place: str
+) -> Iterator[str]:
+    """Settings of one filter, for all sources and for single ones, that its declaration does not
+    allow."""
+    optional, schema = optional_settings(cls), Validator(schema_of(cls))
+
+    def said(settings: dict[str, Any], where: str) -> Iterator[str]:
+        limits = {name: settings[name] for name in optional & set(settings)}
+        told = {name: one for name, one in settings.items() if limits.get(name, 0) is not None}
+        yield from (in_words(fault, where) for fault in schema.iter_errors(told))
+
+    for name, setting in cls.settings.items():
+        if setting.default is None and name not in {*entry, *optional}:
+            yield f"{place}: {entry['name']} needs {name}. {setting.meaning}"
+    yield from said(given_settings(entry), place)
+    for source, own in entry.get("sources", {}).items():
+        where = f"{place}.sources.{source}"
+        if source not in sources:
+            yield f"{where}: there is no source {source}.{nearest(str(source), sources)}"
+        for name in sorted(set(cls.measured_with) & set(own or {})):
+            yield f"{where}: {name} says how it is measured, which is alike for all sources."
+        yield from said(own or {}, where)
+    for file in files_missing(entry, cls):
+        yield f"{place}: there is no file {file}. Correct its path."
+
+
+def schema_of(cls: type[Filter]) -> dict[str, Any]:
+    return {
+        "additionalProperties": False,
+        "properties": {
+            name: setting.schema | {"description": setting.meaning}
+            for name, setting in cls.settings.items()
+        },
+    }
+
+
+def files_missing(entry: Entry, cls: type[Filter]) -> list[str]:
+    """Files that settings name and that are not there."""
+    settings = settings_of(entry)
+    named = [settings.get(name) for name, setting in cls.settings.items() if setting.is_file]
+    return [file for file in named if isinstance(file, str) and not Path(file).is_file()]
+
+
+def own_faults(entry: Entry) -> Iterator[str]:
+    """What the filter itself says of its settings, as they are for each source."""
+    told: dict[str, None] = {}
+    for source in ["", *entry.get("sources", {})]:
+        if filter := of_source(entry, source):
+            told |= dict.fromkeys(filter.faults())
+    yield from told

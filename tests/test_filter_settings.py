@@ -1,0 +1,107 @@
+"""Filters as the configuration has them: limits, other names, settings of single sources."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from corpusmill.filters.measuring import decided
+from corpusmill.filters.registry import measuring
+from corpusmill.run.filter_faults import filter_faults
+
+CLOSE = """
+import numpy as np
+from corpusmill.filters.declaration import Filter, Value, above, below, file, number
+
+class Mine(Filter):
+    fate = "mine"
+    settings = {
+        "least": number(2, "Least.", least=0),
+        "most": number(None, "Most.", most=9),
+        "words": file(None, "Words."),
+    }
+    measured_with = ("words",)
+    values = {"size": Value("float64", "size")}
+    limits = (below("size", "least"), above("size", "most"))
+
+    def measure(self, texts):
+        return {"size": texts.sizes().astype(np.float64)}
+
+    def faults(self):
+        if self.most is not None and self.least > self.most:
+            yield f"least {self.least} is above most {self.most}. Turn them round."
+"""
+
+
+@pytest.fixture
+def entry(tmp_path):
+    (tmp_path / "mine.py").write_text(CLOSE)
+    (tmp_path / "words.txt").write_text("one")
+    return {"name": "mine", "file": str(tmp_path / "mine.py"), "words": str(tmp_path / "words.txt")}
+
+
+def table(sizes: list[float], sources: list[str], **columns: list) -> pa.Table:
+    labels = pa.array(sources).dictionary_encode()
+    return pa.table({"size": sizes, "text_bytes": [1] * len(sizes), "source": labels} | columns)
+
+
+def outcome(entries: list[dict], measures: pa.Table) -> list[tuple[str, str | None]]:
+    decision = decided(entries, measures)
+    return list(zip(decision.fates.array().to_pylist(), decision.reasons, strict=True))
+
+
+def test_limit__drops_what_is_beyond_it_and_says_so(entry):
+    found = outcome([entry | {"most": 5}], table([1.5, 2, 5, 5.25], ["web"] * 4))
+    assert found == [
+        ("mine", "size 1.5 below least 2"), ("kept", None), ("kept", None),
+        ("mine", "size 5.25 above most 5"),
+    ]  # fmt: skip
+
+
+def test_limit__is_none_where_it_is_null(entry):
+    assert outcome([entry | {"least": None}], table([0, 99], ["web"] * 2)) == [("kept", None)] * 2
+
+
+def test_limit__nothing_is_beyond_it_without_a_value(entry):
+    assert outcome([entry], table([np.nan], ["web"])) == [("kept", None)]
+
+
+def test_filter__decides_otherwise_on_some_sources(entry):
+    own = {"books": False, "code": {"least": 0, "most": 3}}
+    sizes, sources = [1, 1, 1, 4, 4], ["web", "books", "code", "code", "web"]
+    assert outcome([entry | {"sources": own}], table(sizes, sources)) == [
+        ("mine", "size 1 below least 2"), ("kept", None), ("kept", None),
+        ("mine", "size 4 above most 3"), ("kept", None),
+    ]  # fmt: skip
+
+
+def test_filter__may_be_there_twice(entry):
+    twice = entry | {"name": "again", "use": "mine", "least": 9}
+    measures = table([1, 5], ["web"] * 2, again_size=[1.0, 5.0])
+    assert [fate for fate, _ in outcome([entry, twice], measures)] == ["mine", "again"]
+    assert list(filter_faults([entry, twice], ["web"])) == []
+    assert measuring(twice) == {key: twice[key] for key in ("name", "use", "file", "words")}
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        ({"least": -1}, "filters[0].least: -1 is less than the minimum of 0. Least."),
+        ({"most": 1}, "filters[0]: least 2 is above most 1. Turn them round."),
+        ({"words": "none.txt"}, "filters[0]: there is no file none.txt. Correct its path."),
+        ({"sources": {"wep": False}}, "filters[0].sources.wep: there is no source wep. Is web"),
+        ({"sources": {"web": {"mots": 3}}}, "filters[0].sources.web: unknown key mots. Known here"),
+        ({"sources": {"web": {"most": 10}}}, "filters[0].sources.web.most: 10 is greater than"),
+        ({"sources": {"web": {"most": 1}}}, "filters[0]: least 2 is above most 1."),
+        ({"sources": {"web": {"words": "a"}}}, "filters[0].sources.web: words says how it is"),
+    ],
+)  # fmt: skip
+def test_wrong_settings__are_told(entry, more, says):
+    faults = list(filter_faults([entry | more], ["web", "books"]))
+    assert any(fault.startswith(says) for fault in faults), json.dumps(faults, indent=1)
+
+
+def test_words_of_measuring__have_to_be_given(entry):
+    del entry["words"]
+    assert list(filter_faults([entry], ["web"])) == ["filters[0]: mine needs words. Words."]
