@@ -97,6 +97,11 @@ def file(default: str | None, meaning: str) -> Setting:
     return Setting(default, meaning, {"type": "string", "minLength": 1}, is_file=True)
 
 
+def word_rule() -> Setting:
+    """What a filter takes for a word; see corpusmill/text/words.py."""
+    return text("unicode", "What a word is: see above.", ["unicode", "whitespace"])
+
+
 def flag(default: bool | None, meaning: str) -> Setting:
     return Setting(default, meaning, {"type": "boolean"})
 
@@ -124,6 +129,10 @@ class Filter:
     files: ClassVar[tuple[str, ...]] = ()
     """What it reads besides, a list of words for one: when such a file changes, so does all that
     depends on the filter. Paths from the working directory."""
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, setting: str) -> Any: ...
 
     def __init__(self, **settings: Any) -> None:
         self.__dict__.update(settings)

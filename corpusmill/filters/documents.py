@@ -1,13 +1,17 @@
 """What a filter is given of a part: its documents, some at a time."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pyarrow as pa
 
 from corpusmill.text.columns import TextColumn
+
+if TYPE_CHECKING:
+    from corpusmill.text.lines import Lines
+    from corpusmill.text.words import Words
 
 
 @dataclass(frozen=True)
@@ -19,6 +23,24 @@ class Documents:
     """text, rest, file and line of each, see docs/formats.md."""
     files: list[dict[str, str]]
     """The input files of the part: source and path of each."""
+    _split: dict[str, Any] = field(default_factory=dict)
+    """Words and lines, once for all filters that ask for them."""
+
+    def words(self, rule: str) -> "Words":
+        """rule: whitespace or unicode, see corpusmill/text/words.py."""
+        from corpusmill.text.words import words_of
+
+        if rule not in self._split:
+            self._split[rule] = words_of(self.texts, rule)
+        return self._split[rule]
+
+    def lines(self) -> "Lines":
+        """What newlines part."""
+        from corpusmill.text.lines import lines_of
+
+        if "lines" not in self._split:
+            self._split["lines"] = lines_of(self.texts)
+        return self._split["lines"]
 
     def read_only(self) -> "Documents":
         """The same for code that is not ours: what one filter sees no other may change."""

@@ -165,7 +165,11 @@ def reasons(filter: Filter, values: dict[str, np.ndarray], rows: np.ndarray) -> 
 def in_words(filter: Filter, limit: Limit, values: dict[str, np.ndarray], row: int) -> str:
     """`words 12 below min_words 50`."""
     value, bound = values[limit.value][row], getattr(filter, limit.setting)
-    return f"{limit.value} {value:.6g} {limit.side} {limit.setting} {bound:.6g}"
+    return f"{limit.value} {shown(value)} {limit.side} {limit.setting} {shown(bound)}"
+
+
+def shown(number: float) -> str:
+    return f"{number:.6g}" if isinstance(number, float | np.floating) else str(number)
 
 
 def decided(entries: list[Entry], measures: pa.Table) -> Decision:

@@ -12,8 +12,15 @@ HEADING = """# Filters
 
 Made by `python -m corpusmill.filters.reference` of what each filter declares. `filters` in the
 configuration is a list; the first that objects to a document is its fate, the values of all of them
-are in `results/measures/{part}.arrow`, and those of the one that dropped it in the ledger. How to
-write one: [extending.md](extending.md).
+are in `results/measures/{part}.arrow`, and those of the one that dropped it in the ledger, with the
+limit that it is beyond. A limit may be `null`: then it drops nothing. How a filter is there twice,
+or decides otherwise on some sources, and how to write one: [extending.md](extending.md).
+
+What a word is has two rules, and limits are not portable from one to the other. `unicode`: word
+boundaries of UAX #29, white space left out; a punctuation mark is a word of its own, as it is for
+the words that datatrove's limits were found with. Of scripts that are written without spaces each
+Han or Hiragana character is a word, each run of Katakana, and each base character of Thai, Lao,
+Khmer and Burmese with its marks. `whitespace`: what white space parts, as `str.split()`.
 """
 PAGE = Path(__file__).parents[2] / "docs/filters.md"
 
@@ -51,7 +58,8 @@ def limits(schema: dict[str, Any]) -> str:
 
 
 def lines_of(cls: type[Filter]) -> Iterator[str]:
-    yield f"\n## {cls.fate}\n\n{inspect.cleandoc(cls.__doc__ or '')}\n"
+    origin = inspect.getmodule(cls).__doc__.strip()  # type: ignore[union-attr]
+    yield f"\n## {cls.fate}\n\n{inspect.cleandoc(cls.__doc__ or '')} *{origin}*\n"
     if cls.settings:
         yield "\n| setting | default | what | |\n|---|---|---|---|\n"
     optional = optional_settings(cls)

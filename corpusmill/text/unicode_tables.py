@@ -9,6 +9,7 @@ import hashlib
 import platform
 import re
 import string
+from collections.abc import Callable
 from pathlib import Path
 
 import numba
@@ -26,15 +27,38 @@ from corpusmill.kernels.clean import (
 )
 from corpusmill.storage.files import replacing
 
-_SIZE = 0x110000
+SIZE = 0x110000
 
 
-def _points(text: str) -> np.ndarray:
+def points_of(text: str) -> np.ndarray:
     return np.frombuffer(text.encode("utf-32-le"), np.uint32)
 
 
-def _text(points: np.ndarray) -> str:
+def text_of(points: np.ndarray) -> str:
     return points.astype("<u4").tobytes().decode("utf-32-le")
+
+
+def scalars() -> np.ndarray:
+    """uint32: every code point that a text can have."""
+    points = np.arange(SIZE, dtype=np.uint32)
+    return points[(points < 0xD800) | (points >= 0xE000)]
+
+
+def kept_table(name: str, built: Callable[[], np.ndarray], *of: str) -> np.ndarray:
+    """A table that is kept beside the compiled kernels, for this Python and what it is made of:
+    asking takes longer than a small job.
+
+    of: files of the code that makes it, and versions of packages that it asks.
+    """
+    made_of = b"".join(
+        Path(one).read_bytes() if one.endswith(".py") else one.encode() for one in of
+    )
+    digest = hashlib.sha256(made_of).hexdigest()[:16]
+    kept = Path(numba.config.CACHE_DIR) / f"{name}-{platform.python_version()}-{digest}.npy"  # type: ignore[attr-defined]
+    if not kept.exists():
+        with replacing(kept, shared=True) as temporary, open(temporary, "wb") as file:
+            np.save(file, built(), allow_pickle=False)
+    return np.load(kept)
 
 
 def _ends_final(pattern: list, scalars: np.ndarray) -> np.ndarray:
@@ -43,37 +67,26 @@ def _ends_final(pattern: list, scalars: np.ndarray) -> np.ndarray:
     for column, point in enumerate(pattern):
         probes[:, column] = scalars if point is None else point
     sigma = pattern.index(CAPITAL_SIGMA)
-    return _points(_text(probes.ravel()).lower()).reshape(probes.shape)[:, sigma] == 0x3C2
+    return points_of(text_of(probes.ravel()).lower()).reshape(probes.shape)[:, sigma] == 0x3C2
 
 
 @functools.cache
 def character_table() -> np.ndarray:
-    """uint32 (0x110000,): the lowered code point and the flags of `kernels.clean`.
-
-    Kept beside the compiled kernels, for this Python and this code: asking takes longer than a
-    small job.
-    """
-    code = Path(__file__).read_bytes() + Path(clean.__file__).read_bytes()
-    name = f"characters-{platform.python_version()}-{hashlib.sha256(code).hexdigest()[:16]}.npy"
-    kept = Path(numba.config.CACHE_DIR) / name  # type: ignore[attr-defined]
-    if not kept.exists():
-        with replacing(kept, shared=True) as temporary, open(temporary, "wb") as file:
-            np.save(file, built_table(), allow_pickle=False)
-    return np.load(kept)
+    """uint32 (0x110000,): the lowered code point and the flags of `kernels.clean`."""
+    return kept_table("characters", built_table, __file__, clean.__file__)
 
 
 def built_table() -> np.ndarray:
     """`character_table` asked anew."""
-    scalars = np.arange(_SIZE, dtype=np.uint32)
-    scalars = scalars[(scalars < 0xD800) | (scalars >= 0xE000)]
-    regular = scalars[(scalars != DOTTED_CAPITAL_I) & (scalars != CAPITAL_SIGMA)]
-    lowered = _points(_text(regular).lower())
+    all_scalars = scalars()
+    regular = all_scalars[(all_scalars != DOTTED_CAPITAL_I) & (all_scalars != CAPITAL_SIGMA)]
+    lowered = points_of(text_of(regular).lower())
     if lowered.size != regular.size:
         raise RuntimeError(
             "this Python lowers more characters to several than U+0130; "
             "kernels.clean.clean_text knows only that one"
         )
-    table = np.zeros(_SIZE, np.uint32)
+    table = np.zeros(SIZE, np.uint32)
     table[regular] = lowered
     table[[DOTTED_CAPITAL_I, CAPITAL_SIGMA]] |= np.uint32(IRREGULAR)
     # What follows a capital sigma's cased or case-ignorable neighbours is found by asking:
@@ -84,7 +97,7 @@ def built_table() -> np.ndarray:
     table[others[cased]] |= np.uint32(CASED)
     table[others[transparent]] |= np.uint32(CASE_IGNORABLE)
     table[[DOTTED_CAPITAL_I, CAPITAL_SIGMA]] |= np.uint32(CASED)
-    spaces = [ord(space) for space in re.findall(r"\s", _text(scalars))]
+    spaces = [ord(space) for space in re.findall(r"\s", text_of(all_scalars))]
     table[spaces] = table[spaces] & ~np.uint32(0x1FFFFF) | np.uint32(SPACE | ord(" "))
     table[[ord(mark) for mark in string.punctuation]] |= np.uint32(DROP)
     return table

@@ -47,7 +47,7 @@ def ledger_row(document: Document, columns: dict) -> dict:
         "text_bytes": document.text_bytes,
     }
     if document.fate == "too_short":
-        row["chars"] = len(document.cleaned)
+        row |= {"chars": len(document.cleaned), "reason": document.filter_reason}
     if document.fate == "duplicate":
         row |= resolved_row(document)
     if document.fate == "contaminated":

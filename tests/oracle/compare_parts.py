@@ -20,7 +20,8 @@ from oracle.finding import (
 from oracle.reading import members_json
 
 FILTER_COLUMNS = {
-    "fate": "dictionary<values=string, indices=uint8, ordered=0>", "text_bytes": "uint64",
+    "fate": "dictionary<values=string, indices=uint8, ordered=0>", "reason": "string",
+    "text_bytes": "uint64",
     "source": "dictionary<values=string, indices=int32, ordered=0>",
 }  # fmt: skip
 # What follows these words is not documented.
@@ -189,6 +190,7 @@ def compare_filter(results: Path, name: str, part: Part, outcome: Outcome) -> It
     expected = [
         {
             "fate": document.filter_fate,
+            "reason": document.filter_reason,
             "text_bytes": document.text_bytes,
             "source": document.source,
             **({"preference": document.preference} if prefers else {}),
@@ -196,8 +198,9 @@ def compare_filter(results: Path, name: str, part: Part, outcome: Outcome) -> It
         for document in part.documents
     ]
     yield from rows_differ(f"results/filter/{name}.arrow", table.to_pylist(), expected)
-    measured = [{key: row[key] for key in row if key != "fate"} for row in expected]
-    columns = {key: columns[key] for key in columns if key != "fate"}
+    decided = "fate", "reason"
+    measured = [{key: row[key] for key in row if key not in decided} for row in expected]
+    columns = {key: columns[key] for key in columns if key not in decided}
     if any(entry["name"] == "too_short" for entry in outcome.config["filters"]):
         columns = {"chars": "uint32"} | columns
         for row, document in zip(measured, part.documents, strict=True):

@@ -31,6 +31,7 @@ class Document:
     digest: bytes = b""
     sketch: tuple[int, ...] = ()
     filter_fate: str = "kept"
+    filter_reason: str | None = None
     takes_part: bool = False
     order: tuple = ()  # less is better
     preferred_kind: str = "none"

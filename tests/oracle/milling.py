@@ -142,8 +142,10 @@ def measure(outcome: Outcome) -> None:
         if config["dedup"]["method"] != "exact":
             document.sketch = sketch_of(document.cleaned)
         for entry in config["filters"]:
-            few = len(document.cleaned) < entry.get("min_chars", 200)
-            if few if entry["name"] == "too_short" else document.text == "":
+            least, chars = entry.get("min_chars", 200), len(document.cleaned)
+            if entry["name"] == "too_short" and chars < least:
+                document.filter_reason = f"chars {chars} below min_chars {least}"
+            if document.text == "" if entry["name"] == "empty" else chars < least:
                 document.filter_fate = entry["name"]
                 break
         takes_all = config["dedup"]["candidates"] == "all"

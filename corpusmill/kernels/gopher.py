@@ -1,0 +1,359 @@
+"""What Gopher's rules ask of a document: its words and lines, and what comes again in it.
+
+As datatrove measures it, which DeepMind's paper leaves open: shares are of all characters of the
+text, and of what comes again the first occurrence does not count.
+"""
+
+import numpy as np
+
+from corpusmill.kernels.clean import decode_one
+from corpusmill.kernels.jit import kernel
+from corpusmill.kernels.lines import NEWLINE, line_end, without_blanks
+from corpusmill.kernels.words import BASE, U
+
+FINISH = U(0xD6E8FEB86659FD93)
+HAS_ALPHA, HAS_NO_MARK = 1, 2
+TAG = ~U((1 << 28) - 1)
+LEAST_TOP, MOST_TOP = 2, 4
+LEAST_DUPLICATE, MOST_DUPLICATE = 5, 10
+
+
+@kernel
+def ends_in_ellipsis(data, start, stop):
+    """Whether data[start:stop] ends in ... or …"""
+    if stop - start < 3:
+        return False
+    a, b, c = data[stop - 3], data[stop - 2], data[stop - 1]
+    return (a == 0x2E and b == 0x2E and c == 0x2E) or (a == 0xE2 and b == 0x80 and c == 0xA6)
+
+
+@kernel
+def begins_as_bullet(data, start, stop):
+    """Whether data[start:stop] begins with - or •"""
+    if start < stop and data[start] == 0x2D:
+        return True
+    if stop - start < 3:
+        return False
+    return data[start] == 0xE2 and data[start + 1] == 0x80 and data[start + 2] == 0xA2
+
+
+@kernel
+def count_symbols(data, start, stop):
+    """How often # stands in data[start:stop], and ... and … together."""
+    hashes = ellipses = dots = 0
+    for i in range(start, stop):
+        byte = data[i]
+        hashes += byte == 0x23
+        dots = (dots + 1) * (byte == 0x2E)
+        ellipses += dots == 3
+        dots *= dots != 3
+        if byte == 0xE2 and data[i + 1] == 0x80 and data[i + 2] == 0xA6:
+            ellipses += 1
+    return hashes, ellipses
+
+
+@kernel
+def count_lines(data, start, stop, table):
+    """Lines of `str.splitlines`, those that begin with a bullet, those that end in an ellipsis."""
+    lines = bullets = ellipses = 0
+    while start < stop:
+        end, after = line_end(data, start, stop)
+        a, b = without_blanks(data, start, end, table)
+        lines += 1
+        bullets += begins_as_bullet(data, a, b)
+        ellipses += ends_in_ellipsis(data, a, b)
+        start = after
+    return lines, bullets, ellipses
+
+
+@kernel
+def gopher_quality(data, offsets, table, first, chars, facts, hashes, stop_words, counts):
+    """counts: int64 (documents, 10), written: all words, words that are not marks alone and their
+    characters, words with a letter, different stop words, #, ellipses, lines, lines with a bullet,
+    lines that end in an ellipsis.
+
+    first, chars, facts, hashes: the words, see kernels.words. stop_words: uint64, their hashes.
+    """
+    seen = np.zeros(stop_words.size, np.int64)
+    may_be_one = np.zeros(256, np.bool_)
+    for one in stop_words:
+        may_be_one[one & U(255)] = True
+    for d in range(first.size - 1):
+        solid = letters = alpha = found = 0
+        for k in range(first[d], first[d + 1]):
+            is_solid = facts[k] >> 1 & 1
+            solid += is_solid
+            letters += is_solid * chars[k]
+            alpha += facts[k] & HAS_ALPHA
+            if may_be_one[hashes[k] & U(255)]:
+                for place in range(stop_words.size):
+                    if stop_words[place] == hashes[k] and seen[place] != d + 1:
+                        seen[place] = d + 1
+                        found += 1
+        counts[d, 0], counts[d, 1], counts[d, 2] = first[d + 1] - first[d], solid, letters
+        counts[d, 3], counts[d, 4] = alpha, found
+        counts[d, 5], counts[d, 6] = count_symbols(data, offsets[d], offsets[d + 1])
+        counts[d, 7], counts[d, 8], counts[d, 9] = count_lines(
+            data, offsets[d], offsets[d + 1], table
+        )
+
+
+@kernel
+def powers_of_base(most):
+    """uint64 (most + 1,): BASE**k."""
+    powers = np.ones(most + 1, np.uint64)
+    for k in range(1, most + 1):
+        powers[k] = powers[k - 1] * BASE
+    return powers
+
+
+@kernel
+def power_of_base(k, powers):
+    if k < powers.size:
+        return powers[k]
+    found, square = U(1), BASE
+    while k > 0:
+        if k & 1:
+            found *= square
+        square *= square
+        k >>= 1
+    return found
+
+
+@kernel
+def place_in(slots, key):
+    """Where a key is in a set, or is to be put.
+
+    slots: uint64, a power of 2 of them and more than there are keys, 0 where one is free.
+    """
+    mask = U(slots.size - 1)
+    place = (key ^ key >> U(32)) * FINISH >> U(20) & mask
+    while slots[place] != U(0) and slots[place] != key:
+        place = place + U(1) & mask
+    return place
+
+
+@kernel
+def as_key(value):
+    return value if value != U(0) else U(1)
+
+
+@kernel
+def repeats(hashes, sizes, slots):
+    """Of elements that stood before: how many, and their characters."""
+    slots[:] = U(0)
+    count = size = 0
+    for k in range(hashes.size):
+        # The hash of no character is no more than that of few.
+        key = as_key(hashes[k] ^ U(sizes[k]) * FINISH)
+        place = place_in(slots, key)
+        if slots[place] == key:
+            count += 1
+            size += sizes[k]
+        slots[place] = key
+    return count, size
+
+
+@kernel
+def slots_for(count, slots):
+    """As much of `slots` as a set of so many needs."""
+    size = 16
+    while size < 2 * count:
+        size *= 2
+    return slots[:size]
+
+
+@kernel
+def hash_of(data, start, stop):
+    """Hash and characters of data[start:stop]."""
+    value, size = U(0), 0
+    while start < stop:
+        point, start = decode_one(data, start)
+        value = value * BASE + U(point) + U(1)
+        size += 1
+    return value, size
+
+
+@kernel
+def paragraphs_of(data, lines, begin, end, table, powers, hashes, sizes):
+    """Hash and characters of the paragraphs of a text, which empty lines part once white space at
+    the ends of the text is gone; return how many.
+
+    begin, end: its lines.
+    """
+    starts, ends, chars, line_hashes, blank = lines
+    while begin < end and blank[begin]:
+        begin += 1
+    while end > begin and blank[end - 1]:
+        end -= 1
+    n = 0
+    inside = False
+    for k in range(begin, end):
+        size, value = np.int64(chars[k]), line_hashes[k]
+        if k == begin or k == end - 1:
+            left, right = without_blanks(data, starts[k], ends[k], table)
+            left = left if k == begin else starts[k]
+            value, size = hash_of(data, left, right if k == end - 1 else ends[k])
+        if size == 0:
+            inside = False
+        elif inside:
+            hashes[n - 1] = (hashes[n - 1] * BASE + U(NEWLINE + 1)) * power_of_base(
+                size, powers
+            ) + value
+            sizes[n - 1] += size + 1
+        else:
+            hashes[n], sizes[n] = value, size
+            n += 1
+            inside = True
+    return n
+
+
+@kernel
+def count_repeats(data, offsets, first, lines, table, counts):
+    """counts: int64 (documents, 7), written: characters of the text; paragraphs, those that stood
+    before and their characters; lines, those that stood before and their characters. Lines are
+    what stands between runs of newlines.
+
+    first, lines: lines split at newlines, see kernels.lines.
+    """
+    most = 1
+    for d in range(first.size - 1):
+        most = max(most, first[d + 1] - first[d])
+    hashes, sizes = np.empty(most, np.uint64), np.empty(most, np.int64)
+    slots = np.empty(4 * most + 16, np.uint64)
+    powers = powers_of_base(255)
+    for d in range(first.size - 1):
+        begin, end = first[d], first[d + 1]
+        total = end - begin - 1
+        for k in range(begin, end):
+            total += lines[2][k]
+        counts[d, 0] = total
+        n = paragraphs_of(data, lines, begin, end, table, powers, hashes, sizes)
+        counts[d, 1] = max(n, 1)
+        counts[d, 2], counts[d, 3] = repeats(hashes[:n], sizes[:n], slots_for(n, slots))
+        n = 0
+        for k in range(begin, end):
+            if lines[2][k] > 0 or k == begin or k == end - 1:
+                hashes[n], sizes[n] = lines[3][k], lines[2][k]
+                n += 1
+        counts[d, 4] = n
+        counts[d, 5], counts[d, 6] = repeats(hashes[:n], sizes[:n], slots_for(n, slots))
+
+
+@kernel
+def number_grams(words, places, n, grams, slots, numbers, counts, firsts):
+    """Number the runs of n words that begin at `places`, equal ones alike, in the order in which
+    they come first: numbers[k] is that of places[k]. counts, firsts: of each number, how often it
+    comes, and where first; written as far as there are numbers. Returns how many there are.
+
+    words: uint64, their hashes. grams: uint64, as many as places, the hashes of the runs of n - 1
+    words there; becomes that of n. slots: as in place_in.
+    """
+    # ASSUME no two different runs of a document have 36 bits and their place in `slots` in common.
+    # A slot holds these and a number, so that looking costs one wait for memory and not two; and
+    # nothing but a taken slot is a branch, as new and old ones come in no order.
+    slots[:] = U(0)
+    mask = U(slots.size - 1)
+    found = 0
+    for k in range(places.size):
+        grams[k] = grams[k] * BASE + words[places[k] + n - 1]
+        key = (grams[k] ^ grams[k] >> U(32)) * FINISH
+        place, tag = key >> U(8) & mask, key & TAG
+        while slots[place] != U(0) and slots[place] & TAG != tag:
+            place = place + U(1) & mask
+        slot = slots[place]
+        is_new = slot == U(0)
+        number = found if is_new else np.int64(slot & ~TAG) - 1
+        slots[place] = tag | U(number + 1)
+        firsts[found] = places[k]
+        counts[number] = (0 if is_new else counts[number]) + 1
+        numbers[k] = number
+        found += is_new
+    return found
+
+
+@kernel
+def top_gram(counts, firsts):
+    """How often the most frequent one comes, and where first; of several that of the first."""
+    best = 0
+    for one in range(counts.size):
+        if counts[one] > counts[best]:
+            best = one
+    return counts[best], firsts[best]
+
+
+@kernel
+def duplicate_chars(places, numbers, firsts, at, n):
+    """Characters of runs of n words that stood before, spaces left out: behind one of these it goes
+    on with the next word. firsts: used up."""
+    size = behind = 0
+    for k in range(places.size):
+        begin, one = places[k], numbers[k]
+        if begin < behind:
+            continue
+        if firsts[one] < 0:
+            size += at[begin + n] - at[begin] - n
+            behind = begin + n
+        firsts[one] = -1
+    return size
+
+
+@kernel
+def repeated_places(places, grams, numbers, counts, words, n, again):
+    """Keep the places whose run of n words comes more than once, and that of the next place too:
+    others begin no longer run that does. Returns how many. again: bool (words + 1,), for use."""
+    again[: words + 1] = False
+    for k in range(places.size):
+        again[places[k]] = counts[numbers[k]] > 1
+    kept = 0
+    for k in range(places.size):
+        begin = places[k]
+        if again[begin] and again[begin + 1] and begin + n < words:
+            places[kept], grams[kept] = begin, grams[k]
+            kept += 1
+    return kept
+
+
+@kernel
+def gram_shares(first, chars, hashes, of_text, shares):
+    """shares: float64 (documents, 9), written: characters of the top 2-, 3- and 4-gram, of
+    duplicate 5- to 10-grams, by those of the text.
+
+    first, chars, hashes: the words. of_text: int64 (documents,), characters of each text.
+    """
+    longest = 0
+    for d in range(first.size - 1):
+        longest = max(longest, first[d + 1] - first[d])
+    room = 16
+    while room < 2 * longest:
+        room *= 2
+    slots = np.empty(room, np.uint64)
+    places, grams = np.empty(longest, np.int64), np.empty(longest, np.uint64)
+    numbers, counts = np.empty(longest, np.int32), np.empty(longest, np.int32)
+    firsts, at = np.empty(longest, np.int64), np.zeros(longest + 1, np.int64)
+    again = np.empty(longest + 2, np.bool_)
+    for d in range(first.size - 1):
+        of_words = hashes[first[d] : first[d + 1]]
+        words = of_words.size
+        for k in range(words):
+            at[k + 1] = at[k] + chars[first[d] + k] + 1
+            places[k], grams[k] = k, of_words[k]
+        shares[d] = 0
+        total = max(of_text[d], 1)
+        candidates = max(words - LEAST_TOP + 1, 0)
+        for n in range(LEAST_TOP, MOST_DUPLICATE + 1):
+            here = places[:candidates]
+            found = number_grams(
+                of_words, here, n, grams, slots_for(candidates, slots), numbers, counts, firsts
+            )
+            if n <= MOST_TOP and words >= n:
+                often, place = 1, 0
+                if found > 0:
+                    often, place = top_gram(counts[:found], firsts)
+                if often == 1:
+                    place = 0
+                shares[d, n - LEAST_TOP] = (at[place + n] - at[place] - 1) * often / total
+            if n >= LEAST_DUPLICATE:
+                size = duplicate_chars(here, numbers, firsts, at, n)
+                shares[d, n - LEAST_TOP] = size / total
+            candidates = repeated_places(here, grams, numbers, counts, words, n, again)

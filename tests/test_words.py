@@ -1,0 +1,136 @@
+"""Words as UAX #29 has them, by the package uniseg, and as `str.split`; what is known of each."""
+
+import functools
+
+import numpy as np
+import uniseg.wordbreak
+from effort import examples
+from hypothesis import given
+from hypothesis import strategies as st
+
+from corpusmill.kernels import words as kernels
+from corpusmill.text.columns import TextColumn, string_array
+from corpusmill.text.lines import lines_of
+from corpusmill.text.unicode_tables import scalars, text_of
+from corpusmill.text.words import (
+    CLASSES,
+    built_word_table,
+    ends_of_sentences,
+    given_words,
+    hash_of,
+    sentence_ends,
+    word_table,
+    words_of,
+)
+
+
+@functools.cache
+def characters_by_class() -> dict[str, str]:
+    """Word_Break class -> characters that it has in the Unicode versions of both."""
+    names = {number: name for name, number in CLASSES.items()} | {kernels.OTHER: "Other"}
+    found: dict[str, list[str]] = {}
+    for one, entry in zip(text_of(scalars()), word_table()[scalars()].tolist(), strict=True):
+        name = names[entry & kernels.CLASS]
+        if uniseg.wordbreak.word_break(one) == name:
+            found.setdefault(name, []).append(one)
+    assert set(found) == set(names.values())
+    return {name: "".join(members) for name, members in found.items()}
+
+
+def texts_of_all_classes():
+    of_class = st.sampled_from(sorted(characters_by_class().values(), key=len))
+    usual = st.sampled_from(
+        [*"aé漢あアก1.,:;'\"_ \n\r\t‍", "👩", "👩‍❤️‍👩", "🇩🇪", 'א"א', "1.5", "a.b"]
+    )
+    return st.lists(of_class.flatmap(st.sampled_from) | usual, max_size=12).map("".join)
+
+
+def column(texts: list[str]) -> TextColumn:
+    return TextColumn.of(string_array([text.encode() for text in texts]))
+
+
+def facts(words) -> list[tuple]:
+    """Of each document its words: hash, characters, facts."""
+    rows = list(zip(words.hashes.tolist(), words.chars.tolist(), words.facts.tolist(), strict=True))
+    return [rows[start:end] for start, end in zip(words.first, words.first[1:], strict=False)]
+
+
+def expected(words: list[str]) -> list[tuple]:
+    flags = (
+        kernels.ALPHA,
+        kernels.NO_MARK,
+        kernels.NO_BLANK,
+        kernels.UPPER,
+        kernels.LOWER,
+        kernels.DIGIT,
+    )
+    table = word_table()
+    return [
+        (
+            hash_of(word),
+            len(word),
+            sum(flag >> kernels.FACTS for flag in flags if any(table[ord(c)] & flag for c in word)),
+        )
+        for word in words
+    ]
+
+
+def words_by_uniseg(text: str) -> list[str]:
+    return [word for word in uniseg.wordbreak.words(text) if word and not word.isspace()]
+
+
+@examples(2000)
+@given(st.data())
+def test_words__are_those_of_uax_29(data):
+    texts = data.draw(st.lists(texts_of_all_classes(), max_size=4))
+    found = facts(words_of(column(texts), "unicode"))
+    assert found == [expected(words_by_uniseg(text)) for text in texts]
+
+
+@examples(1000)
+@given(st.lists(st.text(), max_size=4))
+def test_words__are_those_of_split(texts):
+    found = words_of(column(texts), "whitespace")
+    assert facts(found) == [expected(text.split()) for text in texts]
+    assert found.counts().tolist() == [len(text.split()) for text in texts]
+
+
+@given(st.lists(st.text(min_size=1), max_size=9))
+def test_given_words__are_known_alike(words):
+    found = given_words(np.array([0, len(words)]), column(words))
+    assert facts(found) == [expected(words)]
+
+
+def test_words__of_a_long_line_and_of_scripts_without_spaces():
+    (found,) = facts(words_of(column(["ab " * 500_000]), "unicode"))
+    assert found == expected(["ab"]) * 500_000
+    for text, words in (
+        ("漢字かな", ["漢", "字", "か", "な"]),
+        ("カタカナ", ["カタカナ"]),
+        ("สวัสดี", ["ส", "วั", "ส", "ดี"]),
+        ("don't stop: 3,14 e.g. x_1!", ["don't", "stop", ":", "3,14", "e.g", ".", "x_1", "!"]),
+    ):
+        assert facts(words_of(column([text]), "unicode")) == [expected(words)]
+
+
+def test_word_table__kept_on_disk_is_the_one_built_anew():
+    assert (word_table() == built_word_table()).all()
+    assert (sentence_ends() == ends_of_sentences()).all()
+    flags = {kernels.ALPHA: str.isalpha, kernels.UPPER: str.isupper, kernels.LOWER: str.islower,
+             kernels.DIGIT: str.isdecimal}  # fmt: skip
+    for point in range(0xD800):
+        entry = int(word_table()[point])
+        assert all(bool(entry & flag) == test(chr(point)) for flag, test in flags.items())
+        assert bool(entry & kernels.NO_BLANK) != chr(point).isspace()
+
+
+@given(st.lists(st.text("ab\n \té漢\r\u2028"), max_size=5))
+def test_lines__are_what_newlines_part(texts):
+    found, data = lines_of(column(texts)), "".join(texts).encode()
+    lines = [line for text in texts for line in text.split("\n")]
+    assert np.diff(found.first).tolist() == [text.count("\n") + 1 for text in texts]
+    places = zip(found.starts, found.ends, strict=True)
+    assert [data[start:end].decode() for start, end in places] == lines
+    assert found.chars.tolist() == list(map(len, lines))
+    assert found.hashes.tolist() == list(map(hash_of, lines))
+    assert found.blank.tolist() == [not line.strip() for line in lines]
