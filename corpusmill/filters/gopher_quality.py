@@ -67,7 +67,8 @@ class GopherQuality(Filter):
         texts, words = documents.texts, documents.words(self.words)
         stop_words = np.array([hash_of(one) for one in self.stop_words], np.uint64)
         counts = np.empty((len(documents), 10), np.int64)
-        gopher_quality(texts.data, texts.offsets, word_table(), *words, stop_words, counts)
+        columns = words.first, words.chars, words.facts, words.hashes
+        gopher_quality(texts.data, texts.offsets, word_table(), *columns, stop_words, counts)
         all_words, solid, chars, alpha, found, hashes, ellipses, lines, *of_lines = counts.T
         with np.errstate(divide="ignore", invalid="ignore"):
             return {
