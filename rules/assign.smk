@@ -13,7 +13,10 @@ rule assign:
     input:
         verdicts="results/filter/{part}.arrow",
         digests="results/digests/{part}.npy",
-        whole=LAYOUT.if_cut("results/cut/{part}.npy"),
+        whole=[
+            *LAYOUT.if_cut("results/cut/{part}.npy"),
+            *LAYOUT.if_edited("results/edited/{part}.npy"),
+        ],
         resolved="results/resolved/complete.json",
     output:
         decisions="results/assign/{part}.arrow",

@@ -235,6 +235,11 @@ def if_cut(files):
     return files if LAYOUT.cuts_spans else []
 
 
+def if_edited(files):
+    """The function of the wildcards if filters cut pieces out of texts, otherwise no files."""
+    return files if LAYOUT.edits else []
+
+
 def training_text():
     wanted = config["tokenizer"]["source"] == "train"
     return [LAYOUT.text_shard.format(split="train", shard="00000")] if wanted else []

@@ -20,6 +20,7 @@ rule complete:
     input:
         # Of a refused corpus no later step is worth starting.
         "results/admitted.json",
+        lambda wildcards: "results/allowed.json" if wildcards.stage == "bands" else [],
         counts=lambda wildcards: LAYOUT.every(COUNTS[wildcards.stage]),
     output:
         listing="results/{stage}/complete.json",

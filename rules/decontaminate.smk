@@ -65,6 +65,7 @@ rule decontaminate:
         decisions=LAYOUT.files_of_block("results/assign/{part}.arrow"),
         digests=LAYOUT.files_of_block("results/digests/{part}.npy"),
         whole=if_cut(LAYOUT.files_of_block("results/cut/{part}.npy")),
+        unedited=if_edited(LAYOUT.files_of_block("results/edited/{part}.npy")),
         held_out="results/holdout/all.npy",
     output:
         decided="results/decided/{block}.arrow",

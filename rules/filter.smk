@@ -2,15 +2,27 @@
 
 reads    results/text/{part}.arrow, or results/cut/{part}.arrow
 writes   results/measures/{part}.arrow   the values of all filters, text_bytes, source
-         results/filter/{part}.arrow     fate, text_bytes, source: a changed limit makes only this
+         results/filter/{part}.arrow     fate, reason, text_bytes, source: a changed limit makes only
+                                         this
+         results/filter/{part}.json      documents and drops per source, the first rows of these
+         results/allowed.json            the same of all parts; only if no filter drops too much
+         and if a filter cuts pieces out of texts:
+         results/edited/{part}.arrow     the text part without these, row by row
+         results/edited/{part}.parquet   a row per piece
+         results/edited/{part}.npy       row, SHA-256 before: the documents that lost one
+         results/edited/{part}.json      pieces and bytes per source, and per rule
 """
 
 
 rule measure:
     input:
-        text=LAYOUT.text,
+        text=LAYOUT.text_to_measure,
     output:
         measures="results/measures/{part}.arrow",
+        edited=LAYOUT.if_edited("results/edited/{part}.arrow"),
+        edits=LAYOUT.if_edited("results/edited/{part}.parquet"),
+        unedited=LAYOUT.if_edited("results/edited/{part}.npy"),
+        edit_counts=LAYOUT.if_edited("results/edited/{part}.json"),
     log:
         "logs/measure/{part}.log",
     benchmark:
@@ -18,7 +30,7 @@ rule measure:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=LAYOUT.part_memory(base=500, per_text_megabyte=0.1),
+        mem_mb=LAYOUT.part_memory(base=800, per_text_megabyte=0.2),
     params:
         settings=settings(
             filters=LAYOUT.measuring,
@@ -35,6 +47,7 @@ rule filter:
         measures="results/measures/{part}.arrow",
     output:
         verdicts="results/filter/{part}.arrow",
+        counts="results/filter/{part}.json",
     log:
         "logs/filter/{part}.log",
     benchmark:
@@ -51,3 +64,31 @@ rule filter:
         paths=named_paths,
     shell:
         run_script("filter")
+
+
+rule allow:
+    input:
+        texts=LAYOUT.every(LAYOUT.text_to_measure),
+        verdicts=LAYOUT.every("results/filter/{part}.arrow"),
+        counts=LAYOUT.every("results/filter/{part}.json"),
+    output:
+        report="results/allowed.json",
+    log:
+        "logs/allow/allow.log",
+    benchmark:
+        "logs/allow/allow.tsv"
+    # No later step of a run that is stopped is worth starting.
+    priority: 10
+    localrule: True
+    conda:
+        "../envs/corpusmill.yaml"
+    resources:
+        mem_mb=500,
+    params:
+        settings=settings(
+            max_dropped_fraction=LAYOUT.of_sources("max_dropped_fraction", 0.99),
+        ),
+        code=code_digest("allow"),
+        paths=named_paths,
+    shell:
+        run_script("allow")

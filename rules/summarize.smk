@@ -17,8 +17,14 @@ rule ledger:
         verdicts="results/filter/{part}.arrow",
         decided=LAYOUT.of_block("results/decided/{block}.arrow"),
         clusters="results/clusters/{part}.parquet",
-        cuts=LAYOUT.if_cut("results/cut/{part}.json"),
-        cut_spans=LAYOUT.if_cut("results/cut/{part}.parquet"),
+        cuts=[
+            *LAYOUT.if_cut("results/cut/{part}.json"),
+            *LAYOUT.if_edited("results/edited/{part}.json"),
+        ],
+        cut_spans=[
+            *LAYOUT.if_cut("results/cut/{part}.parquet"),
+            *LAYOUT.if_edited("results/edited/{part}.parquet"),
+        ],
     output:
         rows="results/ledger/{part}.parquet",
         account="results/ledger/{part}.json",
@@ -76,6 +82,7 @@ rule summarize:
         scattered="results/scatter/complete.json",
         meta="results/tokens/meta.pkl",
         plan="results/plan/parts.jsonl",
+        edits=LAYOUT.every_if_edited("results/edited/{part}.json"),
         recall=[f"{DEMO}/recall.json"] if USES_DEMO else [],
         tokenizer="results/tokenizer",
     output:

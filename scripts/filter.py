@@ -4,14 +4,20 @@ import logging
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
-from corpusmill.filters.measuring import decided
+from corpusmill.documents.fates import KEPT
+from corpusmill.filters.measuring import Decision, decided
 from corpusmill.run.job import run
+from corpusmill.storage.files import save_json
 from corpusmill.storage.tables import in_one_piece, load_arrow, load_notes, save_table
 
+SHOWN = 3
+"""Documents that the run shows of each source and filter if it drops too many."""
 
-def filter(measures: Path, filters: list[dict[str, Any]], verdicts: Path) -> None:
+
+def filter(measures: Path, filters: list[dict[str, Any]], verdicts: Path, counts: Path) -> None:
     """filters: with all of their settings."""
     table = load_arrow(measures)
     decision = decided(filters, table)
@@ -23,8 +29,27 @@ def filter(measures: Path, filters: list[dict[str, Any]], verdicts: Path) -> Non
         notes=load_notes(measures),
         **{name: in_one_piece(table[name]) for name in passed_on if name in table.column_names},
     )
+    save_json(counts, {"by_source": by_source(decision, in_one_piece(table["source"]))})
     for name in decision.fates.names:
         logging.info("%s: %d documents", name, decision.fates.has(name).sum())
+
+
+def by_source(decision: Decision, sources: pa.DictionaryArray) -> dict[str, dict]:
+    """Documents of each source, how many each filter dropped, the rows of the first of these."""
+    of_row, found = sources.indices.to_numpy(), {}
+    for number, source in enumerate(sources.dictionary.to_pylist()):
+        mine = of_row == number
+        dropped = {
+            name: np.flatnonzero(mine & decision.fates.has(name))
+            for name in decision.fates.names
+            if name != KEPT
+        }
+        found[source] = {
+            "documents": int(mine.sum()),
+            "dropped": {name: rows.size for name, rows in dropped.items()},
+            "first": {name: rows[:SHOWN].tolist() for name, rows in dropped.items()},
+        }
+    return found
 
 
 if __name__ == "__main__":

@@ -167,13 +167,13 @@ def account_of(rows: pa.Table) -> dict[str, Counter]:
 
 
 def table_faults(figure: str, figures: dict[str, Counter], tables: list[Path]) -> list[str]:
-    """Where a table has other rows than the account has of a figure, in words."""
+    """Where tables have other rows than the account has of a figure, in words."""
     counted = sum(count[figure] for count in figures.values())
-    return [
-        f"{table}: {rows} rows, the account has {counted} ({figure})"
-        for table in tables
-        if (rows := pq.read_metadata(table).num_rows) != counted
-    ]
+    rows = sum(pq.read_metadata(table).num_rows for table in tables)
+    if not tables or rows == counted:
+        return []
+    named = " and ".join(map(str, tables))
+    return [f"{named}: {rows} rows, the account has {counted} ({figure})"]
 
 
 def ledger(
@@ -200,8 +200,8 @@ def ledger(
         figures[source]["text_bytes"] = count.get("text_bytes", 0)
     for file in cut.cuts:
         for source, count in load_json(file)["by_source"].items():
-            figures[source]["cut_spans"] = count["spans"]
-            figures[source]["cut_bytes"] = count["bytes"]
+            figures[source]["cut_spans"] += count["spans"]
+            figures[source]["cut_bytes"] += count["bytes"]
     faults = imbalances(figures, f"part {part:05d}", dropping_fates([one.fate for one in filters]))
     faults += table_faults("duplicate", figures, [about.clusters])
     faults += table_faults("cut_spans", figures, cut.cut_spans)

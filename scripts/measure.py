@@ -8,6 +8,7 @@ import numpy as np
 
 from corpusmill.dedup.preferences import Preferences
 from corpusmill.filters.documents import Documents
+from corpusmill.filters.edited_parts import EditedFiles, edited_part
 from corpusmill.filters.measuring import Measures
 from corpusmill.run.job import run
 from corpusmill.run.progress import phase
@@ -16,28 +17,39 @@ from corpusmill.text.columns import TextColumn
 from corpusmill.text.parts import SCHEMA, TextPart
 
 
-def measure(text: Path, filters: list[dict[str, Any]], prefer: dict, measures: Path) -> None:
+def measure(
+    text: Path,
+    filters: list[dict[str, Any]],
+    prefer: dict,
+    part: int,
+    measures: Path,
+    made: EditedFiles,
+) -> None:
     """filters: what of each its measuring depends on. prefer: dedup.prefer."""
     # The records beside the texts, as large as these sometimes, are for who may ask for them.
-    of_records = prefer["field"] or any("file" in entry for entry in filters)
-    part = TextPart(text, SCHEMA.names if of_records else ["text", "file", "line"])
+    of_records = prefer["field"] or made.edited or any("file" in entry for entry in filters)
+    texts = TextPart(text, SCHEMA.names if of_records else ["text", "file", "line"])
     of_filters = Measures(filters)
-    preferences = Preferences(part.files, **prefer) if prefer["field"] else None
+    preferences = Preferences(texts.files, **prefer) if prefer["field"] else None
     sizes = [np.zeros(0, np.int64)]
-    with phase("measuring", unit="documents") as progress:
-        for batch in part.batches():
-            texts = TextColumn.of(batch.column("text"))
-            of_filters.add(Documents(texts, batch, part.files))
-            sizes.append(texts.sizes())
+    with (
+        edited_part(made, texts, part) as edited,
+        phase("measuring", unit="documents") as progress,
+    ):
+        for batch in texts.batches():
+            documents = Documents(TextColumn.of(batch.column("text")), batch, texts.files)
             if preferences:
                 preferences.add(batch)
+            left, edits = of_filters.add(documents)
+            edited.add(left, edits)
+            sizes.append(left.texts.sizes())
             progress.advance(batch.num_rows)
     by_field = {"preference": preferences.column()} if preferences else {}
     save_table(
         measures,
         **of_filters.columns(),
         text_bytes=np.concatenate(sizes).astype(np.uint64),
-        source=part.sources(),
+        source=texts.sources(),
         notes={"places": preferences.places} if preferences else None,
         **by_field,
     )

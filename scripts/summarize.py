@@ -60,6 +60,7 @@ class Facts(NamedTuple):
     duplicates: Path
     scattered: Path
     meta: Path
+    edits: list[Path]
 
 
 class Finished(NamedTuple):
@@ -96,8 +97,23 @@ class Told(NamedTuple):
     span_unit: str
 
 
+def edits_of(parts: list[Path]) -> dict[str, dict[str, int]]:
+    """What filters cut out of the texts of all parts: `filter.rule` -> spans and bytes."""
+    found: dict[str, Counter] = {}
+    for part in parts:
+        for rule, by_source in load_json(part)["by_rule"].items():
+            for figures in by_source.values():
+                found.setdefault(rule, Counter()).update(figures)
+    return {rule: dict(figures) for rule, figures in found.items()}
+
+
 def remarks(
-    whole: Counter, account: dict[str, Counter], spans: dict, tokenizer: Path, planted: dict | None
+    whole: Counter,
+    account: dict[str, Counter],
+    spans: dict,
+    edits: dict[str, dict[str, int]],
+    tokenizer: Path,
+    planted: dict | None,
 ) -> Iterator[str]:
     """What a person should know beside the table. whole: the account of all sources."""
     if not whole["copies"]:
@@ -107,6 +123,9 @@ def remarks(
             f"repeated spans ({spans['unit']}): {spans['cut']:,} cut, "
             f"{spans['cut_bytes'] / 1e6:,.2f} MB"
         )
+    for rule, figures in edits.items():
+        if figures["spans"]:
+            yield f"cut by {rule}: {figures['spans']:,}, {figures['bytes'] / 1e6:,.2f} MB"
     yield from losses_in_words(account)
     if steps := load_json(tokenizer / "corpusmill.json")["normalizer"]:
         yield f"the tokenizer's own normalizer changes texts: {', '.join(steps)}"
@@ -130,7 +149,13 @@ def summarize(
     for figures in account.values():
         whole.update(figures)
     planted = load_json(recall[0]) if recall else None
-    spans = {"unit": config.span_unit, "cut": whole["cut_spans"], "cut_bytes": whole["cut_bytes"]}
+    edits = edits_of(numbers.edits)
+    cut = {figure: sum(one[figure] for one in edits.values()) for figure in ("spans", "bytes")}
+    spans = {
+        "unit": config.span_unit,
+        "cut": whole["cut_spans"] - cut["spans"],
+        "cut_bytes": whole["cut_bytes"] - cut["bytes"],
+    }
     save_json(
         summary,
         {
@@ -138,6 +163,7 @@ def summarize(
             **funnel(whole, fates),
             "sources": {name: funnel(figures, fates) for name, figures in account.items()},
             **({"spans": spans} if config.span_unit != "none" else {}),
+            **({"edits": edits} if edits else {}),
             "balanced": True,
             "duplicates": load_json(numbers.duplicates)["dropped"],
             **({"planted": planted} if planted else {}),
@@ -147,7 +173,7 @@ def summarize(
             "rules": measured(logs),
         },
     )
-    lines = [table(account, fates), *remarks(whole, account, spans, tokenizer, planted)]
+    lines = [table(account, fates), *remarks(whole, account, spans, edits, tokenizer, planted)]
     with replacing(readable) as temporary:
         temporary.write_text("\n".join(lines) + "\n", "utf-8")
     logging.info("balanced\n%s", "\n".join(lines))

@@ -3,6 +3,7 @@
 import math
 import re
 from collections import Counter
+from collections.abc import Callable
 
 BULLETS, ELLIPSES = ("•", "-"), ("...", "…")
 
@@ -79,3 +80,44 @@ def fineweb_quality(text: str, words: list[str], ends: set[str], short: int) -> 
         "repeated_char_share": ratio(repeated(lines)[1], len(text.replace("\n", ""))),
         "newline_ratio": ratio(text.count("\n"), len(words)),
     }
+
+
+POLICIES = ("terms of use", "privacy policy", "cookie policy", "uses cookies", "use of cookies",
+            "use cookies")  # fmt: skip
+
+
+def c4_line(line: str, needs: dict) -> str | None:
+    """Why a line, stripped, is cut; None if it stays."""
+    words = line.split()
+    if max(map(len, words), default=0) > needs["max_word_chars"]:
+        return "long_word"
+    line = without_citations(line) if needs["cuts_citations"] else line
+    if needs["needs_end_mark"] and (not line.endswith(tuple(".?!\"'")) or line.endswith("...")):
+        return "no_end_mark"
+    if len(words) < needs["min_words_per_line"]:
+        return "few_words"
+    if needs["cuts_javascript"] and "javascript" in line.lower():
+        return "javascript"
+    if needs["cuts_policies"] and any(one in line.lower() for one in POLICIES):
+        return "policy"
+    return None
+
+
+def without_citations(line: str) -> str:
+    return re.sub(r"\[\d*]|\[edit]|\[citation needed]", "", line)
+
+
+def c4(text: str, needs: dict, sentences: Callable[[str], int]) -> tuple[dict, list[str]]:
+    """The values, and the lines that stay. sentences: how many a line has."""
+    values = {"lorem_ipsum_lines": 0, "curly_lines": 0, "c4_sentences": 0}
+    kept = []
+    for line in map(str.strip, text.splitlines()):
+        why = c4_line(line, needs)
+        line = without_citations(line) if needs["cuts_citations"] else line
+        if why in (None, "javascript", "policy"):
+            values["lorem_ipsum_lines"] += "lorem ipsum" in line.lower()
+            values["curly_lines"] += "{" in line and why != "javascript"
+        if why is None:
+            values["c4_sentences"] += sentences(line)
+            kept.append(line)
+    return values, kept

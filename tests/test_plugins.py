@@ -18,6 +18,7 @@ from corpusmill.filters.documents import Documents
 from corpusmill.filters.measuring import Measures
 from corpusmill.filters.reference import page
 from corpusmill.filters.registry import filter_class, known_filters
+from corpusmill.run.filter_faults import filter_faults
 from corpusmill.text.columns import TextColumn, string_array
 
 EXTENDING = (ROOT / "docs/extending.md").read_text("utf-8")
@@ -77,6 +78,9 @@ def test_docs__a_rule_of_thumb_and_a_filter_work_as_written(tmp_path, capsys, mo
     ]  # fmt: skip
     assert summary["documents"]["dropped"]["says_nothing"] == 2
 
+    twice = yaml.safe_load(YAML[2])["filters"]
+    assert list(filter_faults(twice, ["arxiv", "tables"])) == []
+
     # A limit is decided anew, the code measured anew.
     config["filters"][-1]["max_share"] = 0.9
     (tmp_path / "mine.yaml").write_text(yaml.safe_dump(config))
@@ -97,7 +101,7 @@ def test_docs__a_reader_works_as_written(tmp_path):
     (tmp_path / "my_readers.py").write_text(READERS)
     config["sources"].append({"name": "table", "files": ["*.csv"], "text_field": "body"})
     config["sources"].append({"name": "test", "files": ["*.csv"], "held_out": True})
-    config |= yaml.safe_load(YAML[2])
+    config |= yaml.safe_load(YAML[3])
     faults = snakemake_faults(tmp_path, config)
     assert 'raw.csv belongs to source "test" and to source "table"' in faults
     del config["sources"][-1]
@@ -240,8 +244,11 @@ def step_fault(step, folder: Path, file: Path) -> str:
     step("normalize").normalize(files, "nfc", [], *paths)
     measures = folder / "measures.arrow"
     try:
-        step("measure").measure(paths[0], [entry], {"field": None}, measures)
-        step("filter").filter(measures, [entry | {"least": 3}], folder / "verdicts.arrow")
+        measure = step("measure")
+        none = measure.EditedFiles([], [], [], [])
+        measure.measure(paths[0], [entry], {"field": None}, 0, measures, none)
+        made = folder / "verdicts.arrow", folder / "counts.json"
+        step("filter").filter(measures, [entry | {"least": 3}], *made)
     except ValueError as error:
         (said,) = str(error).splitlines()
         return said

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from corpusmill.filters.documents import Documents
+    from corpusmill.filters.edits import Cuts
     from corpusmill.text.columns import TextColumn
 
 DTYPES = ("bool", "uint8", "uint16", "uint32", "uint64", "int32", "int64", "float32", "float64",
@@ -126,6 +127,9 @@ class Filter:
     limits: ClassVar[tuple[Limit, ...]]
     """What drops a document, in this order; the first that it is beyond is the reason. `()` of a
     filter that drops none."""
+    edits: ClassVar[Mapping[str, str]] = {}
+    """Of a filter that cuts pieces out of texts: why it does, and what that means. The filters
+    behind it see what is left."""
     files: ClassVar[tuple[str, ...]] = ()
     """What it reads besides, a list of words for one: when such a file changes, so does all that
     depends on the filter. Paths from the working directory."""
@@ -146,6 +150,12 @@ class Filter:
     ) -> Mapping[str, np.ndarray | list[str | None]]:
         """The same by more than the texts: for a filter that looks at the records too."""
         return self.measure(documents.texts)
+
+    def measure_and_edit(
+        self, documents: Documents
+    ) -> tuple[Mapping[str, np.ndarray | list[str | None]], Cuts]:
+        """The same of a filter with edits, and what it cuts."""
+        raise NotImplementedError
 
     def drops(self, values: Mapping[str, np.ndarray]) -> np.ndarray:
         """bool (documents,): which are dropped, from the values alone; by the limits, unless a

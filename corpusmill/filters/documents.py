@@ -5,8 +5,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+import numpy as np
 import pyarrow as pa
 
+from corpusmill.filters.edits import Cuts, without
 from corpusmill.text.columns import TextColumn
 
 if TYPE_CHECKING:
@@ -47,6 +49,17 @@ class Documents:
         offsets, data = self.texts.offsets.view(), self.texts.data.view()
         offsets.flags.writeable = data.flags.writeable = False
         return replace(self, texts=TextColumn(offsets, data))
+
+    def without(self, cuts: Cuts) -> "Documents":
+        """The same without some pieces of their texts."""
+        texts = without(self.texts, cuts)
+        column = self.batch.schema.get_field_index("text")
+        return Documents(texts, self.batch.set_column(column, "text", texts.array()), self.files)
+
+    def outside(self, sources: list[str]) -> np.ndarray:
+        """bool (documents,): which are of no source of these."""
+        theirs = np.array([file["source"] in sources for file in self.files], bool)
+        return ~theirs[self.batch.column("file").to_numpy()]
 
     def __len__(self) -> int:
         return self.batch.num_rows

@@ -4,7 +4,7 @@ from corpusmill.filters.declaration import Filter
 
 
 class Empty(Filter):
-    """Documents without a text."""
+    """Documents without a text; one that filters cut all of, wherever they stand, has none."""
 
     fate = "empty"
 

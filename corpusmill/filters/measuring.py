@@ -2,6 +2,7 @@
 them."""
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -9,6 +10,7 @@ import pyarrow as pa
 from corpusmill.documents.fate_columns import FateColumn
 from corpusmill.filters.declaration import Filter, Limit
 from corpusmill.filters.documents import Documents
+from corpusmill.filters.edits import Cuts
 from corpusmill.filters.registry import (
     Entry,
     columns_of,
@@ -16,6 +18,7 @@ from corpusmill.filters.registry import (
     measurer,
     module_file,
     of_source,
+    untouched,
 )
 from corpusmill.storage.tables import in_one_piece
 from corpusmill.text.plugins import PLUGIN_ERRORS, one_line, place_of
@@ -62,6 +65,14 @@ def checked(
     return columns
 
 
+class Edit(NamedTuple):
+    """What a filter cut out of some documents."""
+
+    entry: Entry
+    before: Documents
+    cuts: Cuts
+
+
 class Measures:
     """The values of a part, some documents after others."""
 
@@ -73,12 +84,18 @@ class Measures:
             for name, value in filter.values.items()
         }
 
-    def add(self, documents: Documents) -> None:
+    def add(self, documents: Documents) -> tuple[Documents, list[Edit]]:
+        """Measure documents; what is left of them, and what each filter cut out of what the ones
+        before it left."""
+        edits = []
         for entry, filter in self._filters:
             file = str(module_file(entry))
             try:
                 seen = documents.read_only() if "file" in entry else documents
-                measured = filter.measure_documents(seen)
+                if filter.edits:
+                    measured, cuts = filter.measure_and_edit(seen)
+                else:
+                    measured, cuts = filter.measure_documents(seen), None
             except ValueError as error:
                 if str(error).startswith(f"{file}:"):  # by keep, which knows the document
                     raise
@@ -87,6 +104,11 @@ class Measures:
                 raise self._at(error, entry, documents) from error
             for name, column in checked(entry, filter, measured, len(documents)).items():
                 self._pieces[name].append(column)
+            if cuts is not None:
+                cuts = cuts.of(documents.outside(untouched(entry)))
+                edits.append(Edit(entry, documents, cuts))
+                documents = documents.without(cuts)
+        return documents, edits
 
     @staticmethod
     def _at(error: BaseException, entry: Entry, documents: Documents) -> ValueError:

@@ -71,6 +71,10 @@ def lines_of(cls: type[Filter]) -> Iterator[str]:
         yield "\n| value | type | what |\n|---|---|---|\n"
     for name, value in cls.values.items():
         yield f"| `{name}` | {value.dtype} | {value.meaning} |\n"
+    if cls.edits:
+        yield "\n| what it cuts | |\n|---|---|\n"
+    for name, meaning in cls.edits.items():
+        yield f"| `{name}` | {meaning} |\n"
 
 
 def page() -> str:

@@ -28,7 +28,10 @@ RESERVED_VALUES = (
     "split", "copies", "text_bytes", "preference",
 )  # fmt: skip
 HERE = Path(__file__).parent
-NO_FILTERS = ("__init__", "declaration", "documents", "keep", "measuring", "reference", "registry")
+NO_FILTERS = (
+    "__init__", "declaration", "documents", "edited_parts", "edits", "keep", "measuring",
+    "reference", "registry",
+)  # fmt: skip
 
 
 def known_filters() -> list[str]:
@@ -101,6 +104,8 @@ def declaration_faults(cls: type[Filter]) -> Iterator[str]:
             yield f"value {name} has dtype {value.dtype!r}, known are {', '.join(DTYPES)}"
     if "reason" in cls.values and cls.values["reason"].dtype != "text":
         yield "value reason is no text"
+    if bool(cls.edits) != (cls.measure_and_edit is not Filter.measure_and_edit):
+        yield "it has edits without a method measure_and_edit, or this without those"
     for name in cls.measured_with:
         if name not in cls.settings:
             yield f"measured_with names {name}, which is no setting of it"
@@ -206,7 +211,15 @@ def measuring(entry: Entry) -> Entry:
     """What of an entry its measuring depends on."""
     settings = settings_of(entry)
     measured_with = filter_class(entry).measured_with
-    return _kept(entry, "name", "use", "file") | {name: settings[name] for name in measured_with}
+    kept = _kept(entry, "name", "use", "file")
+    if filter_class(entry).edits and (whole := untouched(entry)):
+        kept["sources"] = dict.fromkeys(whole, False)
+    return kept | {name: settings[name] for name in measured_with}
+
+
+def untouched(entry: Entry) -> list[str]:
+    """The sources of which the filter has no say."""
+    return [source for source, own in entry.get("sources", {}).items() if own is False]
 
 
 def deciding(entry: Entry) -> Entry:

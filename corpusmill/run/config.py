@@ -38,7 +38,13 @@ def _conflicts(config: dict) -> Iterator[str]:
     for name in {name for name in names if names.count(name) > 1}:
         yield f'sources: "{name}" is there twice. Give each source a name of its own.'
     for source in held_out_sources(config):
-        milled_only = {"weight", "priority", "max_duplicate_fraction", "cut_spans"}
+        milled_only = {
+            "weight",
+            "priority",
+            "max_dropped_fraction",
+            "max_duplicate_fraction",
+            "cut_spans",
+        }
         for key in sorted(milled_only & set(source)):
             yield f'sources: "{source["name"]}" is held_out and has a {key}. Only milled ones do.'
     tokenizer = config["tokenizer"]["source"]

@@ -82,6 +82,8 @@ class Layout:
         self.generation = max(part.generation for part in parts)
         self.bands, self.band_rows = band_setting(config)
         self.cuts_spans = config["spans"]["unit"] != "none"
+        self.edits = any(filter_class(entry).edits for entry in config["filters"])
+        """Whether a filter cuts pieces out of texts."""
         # What is done in a moment for a part is done for so many at once, if there are enough for
         # many blocks.
         self.block_parts = max(1, min(MOST_BLOCK_PARTS, len(parts) // 8))
@@ -130,8 +132,12 @@ class Layout:
 
     @property
     def text(self) -> str:
-        """The text parts that all steps read from the filter on: with repeated spans cut out, or
-        as they were normalized."""
+        """The text parts that all steps read from `measure` on: with what filters and repeated
+        spans cut out, or as they were normalized."""
+        return "results/edited/{part}.arrow" if self.edits else self.text_to_measure
+
+    @property
+    def text_to_measure(self) -> str:
         return "results/cut/{part}.arrow" if self.cuts_spans else "results/text/{part}.arrow"
 
     @property
@@ -155,6 +161,13 @@ class Layout:
 
     def if_cut(self, *files: str) -> list[str]:
         return list(files) if self.cuts_spans else []
+
+    def if_edited(self, *files: str) -> list[str]:
+        return list(files) if self.edits else []
+
+    def every_if_edited(self, pattern: str) -> list[str]:
+        """The files of a pattern if filters cut, otherwise none."""
+        return self.every(pattern) if self.edits else []
 
     def if_parquet(self, *files: str) -> list[str]:
         return list(files) if self._config["output"]["format"] == "parquet" else []

@@ -1,0 +1,59 @@
+"""C4's rules (Raffel et al. 2020), as datatrove has them."""
+
+from corpusmill.filters.declaration import Filter, Value, above, below, count, flag
+
+
+class C4(Filter):
+    """Documents with a { or lorem ipsum, or with too few sentences once lines that are no prose are
+    cut: filters behind this one see the text without these."""
+
+    fate = "c4"
+    settings = {
+        "needs_end_mark": flag(
+            True, "Cut lines that do not end in . ? ! \" ' or end in three dots."
+        ),
+        "min_words_per_line": count(3, "Cut lines of fewer words, as white space parts them."),
+        "max_word_chars": count(1000, "Cut lines with a longer word."),
+        "cuts_citations": flag(True, "Cut [1], [edit] and [citation needed] out of lines."),
+        "cuts_javascript": flag(True, "Cut lines with javascript in them."),
+        "cuts_policies": flag(True, "Cut lines about terms of use, privacy policy and cookies."),
+        "max_lorem_ipsum_lines": count(0, "Most lines with lorem ipsum."),
+        "max_curly_lines": count(0, "Most lines with a {."),
+        "min_sentences": count(5, "Fewest sentences in the lines that stay."),
+    }
+    measured_with = tuple(settings)[:6]
+    values = {
+        "lorem_ipsum_lines": Value("uint32", "lines with lorem ipsum"),
+        "curly_lines": Value("uint32", "lines with a {"),
+        "c4_sentences": Value("uint32", "sentences in the lines that stay"),
+    }
+    limits = (
+        above("lorem_ipsum_lines", "max_lorem_ipsum_lines"),
+        above("curly_lines", "max_curly_lines"),
+        below("c4_sentences", "min_sentences"),
+    )
+    edits = {
+        "long_word": "lines with a word of more than max_word_chars characters",
+        "no_end_mark": "lines that do not end as sentences do",
+        "few_words": "lines of fewer than min_words_per_line words",
+        "javascript": "lines with javascript in them",
+        "policy": "lines about terms of use, privacy policy and cookies",
+        "citation": "[1], [edit], [citation needed]",
+        "white_space": "white space around lines that stay, and behind the last one",
+    }
+
+    def measure_and_edit(self, documents):
+        import numpy as np
+
+        from corpusmill.filters.edits import Cuts
+        from corpusmill.kernels.c4 import c4_lines
+        from corpusmill.text.words import word_table
+
+        needs = np.array([getattr(self, name) for name in self.measured_with], np.int64)
+        texts, counts = documents.texts, np.empty((len(documents), 3), np.int64)
+        cuts = Cuts.made_by(
+            lambda room: c4_lines(texts.data, texts.offsets, word_table(), needs, room, counts)
+        )
+        sentences, lorem, curly = counts.T.astype(np.uint32)
+        values = {"lorem_ipsum_lines": lorem, "curly_lines": curly, "c4_sentences": sentences}
+        return values, cuts
