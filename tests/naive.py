@@ -2,6 +2,7 @@
 
 import hashlib
 import itertools
+import math
 import re
 import string
 from datetime import datetime, timedelta
@@ -333,3 +334,53 @@ def preferred(value) -> Preferred | None:
     if year < 0:
         return Preferred("text", [*map(ord, "0000-01-01T00:00:0/"), BEYOND, seconds])
     return Preferred("text", [ord(character) for character in as_text(year, seconds)])
+
+
+def longest_matches(text: bytes, model) -> dict[int, int]:
+    """How often each feature of a py3langid model is the longest one that ends at a byte."""
+    counts: dict[int, int] = {}
+    state = 0
+    for byte in text:
+        state = model.tk_nextmove[model.tk_row[state] * 256 + byte]
+        feature = model.tk_output[state]
+        if feature >= 0:
+            counts[feature] = counts.get(feature, 0) + 1
+    return counts
+
+
+def language_shares(counts: dict[int, int], text_bytes: int, model) -> dict[str, float]:
+    """The probability of each language, in double precision."""
+    sums = [
+        float(prior)
+        + math.fsum(math.log1p(times) * float(model.nb_ptc[f, k]) for f, times in counts.items())
+        for k, prior in enumerate(model.nb_pc)
+    ]
+    parts = [math.exp((one - max(sums)) / math.sqrt(text_bytes or 1)) for one in sums]
+    shares: dict[str, float] = {}
+    for code, part in zip(model.nb_classes, parts, strict=True):
+        shares[code] = shares.get(code, 0) + part / math.fsum(parts)
+    return shares
+
+
+def main_script(text: str, places, scripts: tuple[str, ...]) -> str:
+    """The script of most letters; of as many the one that is earlier in `scripts`."""
+    letters = [scripts[places[ord(character)]] for character in text]
+    letters = [letter for letter in letters if letter != "Zyyy"]
+    kana = sum(letter in ("Hira", "Kana") for letter in letters)
+    asian = [character for character in text if scripts[places[ord(character)]] == "Hani"]
+    simplified, traditional = (
+        sum(in_one_set(character, one, other) for character in asian)
+        for one, other in (("gb2312", "big5"), ("big5", "gb2312"))
+    )
+    if 20 * kana > len(asian):
+        chinese = "Jpan"
+    else:
+        chinese = {1: "Hans", -1: "Hant", 0: "Hani"}[
+            (simplified > traditional) - (simplified < traditional)
+        ]
+    letters = [chinese if letter in ("Hani", "Hira", "Kana") else letter for letter in letters]
+    return max(scripts, key=letters.count) if letters else "Zyyy"
+
+
+def in_one_set(character: str, one: str, other: str) -> bool:
+    return bool(character.encode(one, "ignore")) and not character.encode(other, "ignore")

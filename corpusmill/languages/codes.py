@@ -1,0 +1,32 @@
+"""What languages the model knows, by their codes. Imported while the workflow is read, and so
+light."""
+
+import difflib
+from collections.abc import Iterable, Iterator
+
+UNKNOWN = "und"
+"""Where there is nothing to say: no feature of the model is in the text."""
+NO_LANGUAGE = "zxx"
+"""What the model says of numbers, markup and identifiers."""
+
+_CODES = """
+    af am ar as az be bg bn br bs ca cs cy da de el en eo es et eu fa fi fr fy ga gd gl gu ha he hi
+    hr ht hu hy id ig is it ja jv ka kk km kn ko ku ky la lg ln lo lt lv mg mk ml mn mr ms my ne nl
+    no om or pa pl ps pt qu ro ru sa si sk sl so sq sr sv sw ta te th tl tr ug uk ur uz vi xh yo zh
+    zu zxx ace bcl dz ext gcf gom grc gug hbo kik nso pcm rw se sn st an ary crh fo fuv gcr guw kab
+    lb lij ltg uzs wa sdh arz ba mt nn oc tg tk tt vec vo wuu yue
+"""
+MODEL_LANGUAGES = tuple(_CODES.split())
+"""ISO 639-1 where there is such a code, else 639-3; in the order of the model."""
+
+LANGUAGES = (*MODEL_LANGUAGES, UNKNOWN)
+
+
+def code_faults(codes: Iterable[str], known: Iterable[str] = LANGUAGES) -> Iterator[str]:
+    """What is wrong with codes that nobody knows, in words."""
+    known = list(known)
+    for code in codes:
+        if code not in known:
+            near = difflib.get_close_matches(code.lower().split("-")[0], known, 1, cutoff=0.5)
+            meant = f" Is {near[0]} meant?" if near else ""
+            yield f"the model knows no language {code}.{meant} Known: {', '.join(sorted(known))}."
