@@ -55,6 +55,8 @@ def main(contestants: dict[str, Callable]) -> None:
     arguments.add_argument("--bytes", type=float, default=1e6)
     arguments.add_argument("--tokenizer", type=Path)
     arguments.add_argument("--documents", type=int)
+    arguments.add_argument("--model", type=Path)
+    arguments.add_argument("--probabilities", type=Path)
     given = arguments.parse_args()
     on_cores(1)
     little = argparse.Namespace(**vars(given))

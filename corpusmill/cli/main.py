@@ -7,6 +7,7 @@ is imported by it, so that --help and the completion of a shell are quick.
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -238,6 +239,71 @@ def designer(context: click.Context) -> None:
 
     sys.argv = ["corpusmill designer", *context.args]
     command.main()
+
+
+@main.command("train-filter")
+@click.option(
+    "--good",
+    required=True,
+    multiple=True,
+    metavar="FILE",
+    help="Texts to be kept; may be repeated.",
+)
+@click.option(
+    "--bad", required=True, multiple=True, metavar="FILE", help="Texts to be dropped; likewise."
+)
+@click.option(
+    "-o", "--output", required=True, metavar="MODEL",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="The model file to write; the report goes to MODEL.json.",
+)  # fmt: skip
+@click.option("--text-field", default="text", show_default=True, help="The member with the text.")
+@click.option(
+    "--held-out", default=0.1, show_default=True, type=click.FloatRange(0.001, 0.9),
+    help="Share of the texts to test with.",
+)  # fmt: skip
+@click.option("--epochs", default=5, show_default=True, type=click.IntRange(1, 1000))
+@click.option(
+    "--rate", default=3.0, show_default=True, type=click.FloatRange(1e-6, 1000),
+    help="Learning rate.",
+)  # fmt: skip
+@click.option(
+    "--words", default=2, show_default=True, type=click.IntRange(1, 5),
+    help="Words of the longest n-gram.",
+)  # fmt: skip
+@click.option(
+    "--bits", default=20, show_default=True, type=click.IntRange(10, 26),
+    help="2 to the power of it weights, 4 bytes each.",
+)  # fmt: skip
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(0))
+def train_filter(**given: Any) -> None:
+    """Learn what good texts are, for the filter quality_model.
+
+    FILE is one that a run could read, a folder of such files, or a pattern in quotes. The same
+    texts give the same model, in whatever order and files they come.
+
+    \b
+    corpusmill train-filter --good wiki.jsonl --bad 'crawl/*.jsonl.zst' -o quality.model
+    """
+    from corpusmill.cli.train_filter import Asked
+    from corpusmill.cli.train_filter import train_filter as train
+    from corpusmill.models.quality_model import Definition
+    from corpusmill.models.training import Settings
+    from corpusmill.run.progress import Heartbeat
+
+    heartbeat = Heartbeat(lambda line: click.echo(line, err=True))
+    heartbeat.start()
+    try:
+        said = train(
+            Asked(given["good"], given["bad"], given["text_field"], given["output"]),
+            Definition(given["words"], given["bits"]),
+            Settings(given["held_out"], given["epochs"], given["rate"], given["seed"]),
+        )
+    except (ValueError, OSError) as error:
+        raise click.ClickException(str(error)) from error
+    finally:
+        heartbeat.stop()
+    click.echo(said)
 
 
 @main.command()

@@ -3,5 +3,5 @@
 A filter measures its values once, with the text at hand, and decides from the values alone. Begin
 with `declaration.py`; `too_short.py` is one.
 
-Imports: storage, documents, text, languages, kernels.
+Imports: storage, documents, text, languages, models, kernels.
 """

@@ -5,6 +5,8 @@ import functools
 import hashlib
 from pathlib import Path
 
+from corpusmill.storage.files import file_sha256
+
 PACKAGE = "corpusmill"
 
 
@@ -21,7 +23,7 @@ def _without_docstrings(tree: ast.Module) -> ast.Module:
 def _parsed(path: Path) -> tuple[str, frozenset[str]]:
     """The code of a file without comments, docstrings, layout; the package modules it imports."""
     if path.suffix != ".py":
-        return hashlib.sha256(path.read_bytes()).hexdigest(), frozenset()
+        return file_sha256(path), frozenset()  # not read at once: a model has gigabytes
     tree = _without_docstrings(ast.parse(path.read_bytes()))
     names: set[str] = set()
     for node in ast.walk(tree):

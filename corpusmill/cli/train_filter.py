@@ -1,0 +1,132 @@
+"""`corpusmill train-filter`: a quality model from files of good and of bad texts."""
+
+import glob
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from corpusmill.models.evaluation import Evaluation
+from corpusmill.models.examples import Counts, ExampleFile, Examples
+from corpusmill.models.quality_model import Definition, save_quality_model
+from corpusmill.models.training import Settings, Trained, trained
+from corpusmill.run.plan import files_beneath
+from corpusmill.run.progress import phase
+from corpusmill.storage.files import save_json
+from corpusmill.storage.progress import Progress
+from corpusmill.text.normalization import nfc
+from corpusmill.text.readers import format_of, read_records
+from corpusmill.text.records import FORMATS, Malformed
+
+
+class Asked(NamedTuple):
+    """What to learn from, and where the model goes."""
+
+    good: Sequence[str]
+    bad: Sequence[str]
+    text_field: str
+    output: Path
+
+
+def train_filter(asked: Asked, definition: Definition, settings: Settings) -> str:
+    """Learn, save the model and the report beside it; the report in words. ValueError if the
+    files cannot be learnt from."""
+    files = {True: listed(asked.good, "--good"), False: listed(asked.bad, "--bad")}
+    asked.output.parent.mkdir(parents=True, exist_ok=True)
+    examples, counts = read_examples(files, asked, definition)
+    with phase("learning", settings.epochs, "epochs") as progress:
+        found = trained(examples, definition, settings, progress)
+    digest = save_quality_model(asked.output, found.model)
+    report = report_of(found, counts, definition, settings) | {"sha256": digest}
+    save_json(report_path(asked.output), report)
+    return in_words(found, counts, asked.output)
+
+
+def read_examples(
+    files: dict[bool, list[str]], asked: Asked, definition: Definition
+) -> tuple[Examples, Counts]:
+    with ExampleFile(asked.output.parent, definition) as collected:
+        for good, paths in files.items():
+            name = "good" if good else "bad"
+            with phase(f"reading {name} texts", sum(map(os.path.getsize, paths))) as progress:
+                for path in paths:
+                    if not collected.add(texts_of(path, asked.text_field, progress), good):
+                        raise ValueError(
+                            f"{path}: expected {name} texts, found no record. Leave the file out."
+                        )
+        return collected.examples()
+
+
+def report_path(output: Path) -> Path:
+    return output.with_name(f"{output.name}.json")
+
+
+def listed(patterns: Sequence[str], option: str) -> list[str]:
+    """The files of paths, patterns and folders, each once."""
+    found: set[str] = set()
+    for pattern in patterns:
+        some = (
+            files_beneath(pattern, FORMATS) if os.path.isdir(pattern)
+            else set(glob.glob(pattern, recursive=True)) or {pattern}
+        )  # fmt: skip
+        if not some:
+            raise ValueError(
+                f"{option} {pattern}: expected files that end in {', '.join(FORMATS)}, found none "
+                "in this folder. Name another."
+            )
+        found |= some
+    for path in sorted(found):
+        if not os.path.isfile(path):
+            raise ValueError(f"{option} {path}: expected a file, found none. Correct the path.")
+        format_of(path)
+    return sorted(found)
+
+
+def texts_of(path: str, text_field: str, progress: Progress) -> Iterator[str]:
+    """The texts of a file, as `normalize` makes them."""
+    for record in read_records(path, text_field, progress):
+        if isinstance(record, Malformed):
+            raise ValueError(
+                f"{path}:{record.line}: expected a record with a text, found {record.reason}. "
+                "Repair it, or name the member that has the text: --text-field"
+            )
+        yield nfc(record.text)
+
+
+def report_of(
+    found: Trained, counts: Counts, definition: Definition, settings: Settings
+) -> dict[str, Any]:
+    return {
+        "corpusmill.quality_report": 1,
+        "texts": counts._asdict() | {"learnt_from": found.learnt_from},
+        "definition": definition._asdict(),
+        "settings": settings._asdict(),
+        "held_out": found.evaluation.as_json(),
+    }
+
+
+def in_words(found: Trained, counts: Counts, output: Path) -> str:
+    tested, learnt_from = found.evaluation, found.learnt_from
+    lines = [
+        f"texts     {counts.read:,} read; {counts.repeated:,} more of a text that was there, "
+        f"{counts.in_both:,} both good and bad, {counts.without_words:,} without a word: left out",
+        f"learnt    from {learnt_from['good']:,} good and {learnt_from['bad']:,} bad texts",
+        f"held out  {tested.good:,} good and {tested.bad:,} bad texts: accuracy "
+        f"{tested.accuracy:.4f}, ROC AUC {tested.roc_auc:.4f}",
+        "",
+        *table(tested),
+        "",
+        f"Wrote {output} and {report_path(output)}. In the configuration: filters: "
+        f"[{{name: quality_model, model: {output}, min_score: 0.5}}]",
+    ]
+    return "\n".join(lines)
+
+
+def table(tested: Evaluation) -> Iterator[str]:
+    yield "min_score  precision  good kept  bad kept"
+    for one in tested.thresholds:
+        precision = "-" if one.precision is None else f"{one.precision:.4f}"
+        yield (
+            f"{one.min_score:9.1f}  {precision:>9}  {100 * one.recall:7.2f} %  "
+            f"{100 * one.bad_kept:6.2f} %"
+        )
