@@ -30,7 +30,9 @@ rule measure:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=LAYOUT.part_memory(base=800, per_text_megabyte=0.2),
+        mem_mb=LAYOUT.part_memory(
+            base=800 + LAYOUT.measuring_megabytes, per_text_megabyte=0.2
+        ),
     params:
         settings=settings(
             filters=LAYOUT.measuring,

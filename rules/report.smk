@@ -1,14 +1,44 @@
 """What a person is shown of the run, by `snakemake --report` or in a browser.
 
-reads    the account of the run; who was removed for whom
-writes   results/report/funnel.html, .csv    documents and bytes per source and fate
+reads    the account of the run; who was removed for whom; what was measured, and decided
+writes   results/tally/{block}.bins.parquet, .totals.parquet   how values are spread
+         results/report/statistics.html      the same of all, per source and language, read and kept
+         results/report/statistics.parquet, histograms.parquet   the same as tables
+         results/report/funnel.html, .csv    documents and bytes per source and fate
          results/report/similarities.html    near-duplicates by their similarity to what was kept
          results/report/times.html, .csv     seconds, CPU and memory per rule
 """
 
 
+rule tally:
+    input:
+        measures=LAYOUT.files_of_block("results/measures/{part}.arrow"),
+        decided="results/decided/{block}.arrow",
+    output:
+        bins="results/tally/{block}.bins.parquet",
+        totals="results/tally/{block}.totals.parquet",
+    log:
+        "logs/tally/{block}.log",
+    benchmark:
+        "logs/tally/{block}.tsv"
+    conda:
+        "../envs/corpusmill.yaml"
+    resources:
+        mem_mb=LAYOUT.largest_part_memory(base=500, per_text_megabyte=0.3),
+    params:
+        settings=settings(
+            first_part=LAYOUT.first_of_block,
+        ),
+        code=code_digest("tally"),
+        paths=named_paths,
+    shell:
+        run_script("tally")
+
+
 rule report:
     input:
+        bins=LAYOUT.every("results/tally/{block}.bins.parquet"),
+        totals=LAYOUT.every("results/tally/{block}.totals.parquet"),
         summary="results/summary.json",
         account="results/summary.txt",
         clusters=LAYOUT.every("results/clusters/{part}.parquet"),
@@ -31,6 +61,14 @@ rule report:
             category="Documents",
             labels={"result": "Near-duplicates, by similarity"},
         ),
+        statistics=report(
+            "results/report/statistics.html",
+            caption="captions/statistics.rst",
+            category="Documents",
+            labels={"result": "Statistics, by source and language"},
+        ),
+        statistics_table="results/report/statistics.parquet",
+        histograms="results/report/histograms.parquet",
         times=report(
             "results/report/times.html",
             caption="captions/times.rst",

@@ -4,14 +4,18 @@ import logging
 from pathlib import Path
 from typing import NamedTuple
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
+from corpusmill.documents.tallies import BINS, Tally, added
 from corpusmill.report.funnel import Figure, figures, funnel_page
 from corpusmill.report.pages import as_csv
 from corpusmill.report.similarities import removed, similarities_page
+from corpusmill.report.statistics import STATISTICS, statistics_of, statistics_page
 from corpusmill.report.times import Time, times, times_page
 from corpusmill.run import job
 from corpusmill.storage.files import load_json, replacing
+from corpusmill.storage.tables import save_parquet
 
 
 class Shown(NamedTuple):
@@ -20,21 +24,50 @@ class Shown(NamedTuple):
     funnel: Path
     funnel_table: Path
     similarities: Path
+    statistics: Path
     times: Path
     times_table: Path
 
 
+class Spread(NamedTuple):
+    """How values are spread in every block of parts."""
+
+    bins: list[Path]
+    totals: list[Path]
+
+
+class Tables(NamedTuple):
+    """The same of all."""
+
+    statistics_table: Path
+    histograms: Path
+
+
 def report(
-    summary: Path, account: Path, clusters: list[Path], threshold: float, shown: Shown
+    summary: Path,
+    account: Path,
+    clusters: list[Path],
+    blocks: Spread,
+    threshold: float,
+    shown: Shown,
+    tables: Tables,
 ) -> None:
     """account: the summary as a text for people."""
     summed = load_json(summary)
+    of_all = added(
+        Tally(pq.read_table(bins).to_pylist(), pq.read_table(totals).to_pylist())
+        for bins, totals in zip(blocks.bins, blocks.totals, strict=True)
+    )
+    statistics = statistics_of(of_all)
+    save_parquet(tables.statistics_table, pa.Table.from_pylist(statistics, STATISTICS))
+    save_parquet(tables.histograms, pa.Table.from_pylist(of_all.bins, BINS))
     found = removed(pq.read_table(file, columns=["similarity", "stage"]) for file in clusters)
     took = times(summed)
     files = {
         shown.funnel: funnel_page(summed, account.read_text("utf-8")),
         shown.funnel_table: as_csv(Figure._fields, figures(summed)),
         shown.similarities: similarities_page(found, threshold),
+        shown.statistics: statistics_page(statistics, of_all.bins),
         shown.times: times_page(took),
         shown.times_table: as_csv(Time._fields, took),
     }

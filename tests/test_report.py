@@ -298,8 +298,8 @@ def test_report__has_pages_with_captions(milled):
     made = (milled / "report.html").read_text()
     assert "corpusmill turned raw text into tokens" in made
     results = json.loads(re.search(r"^\s*var results = (\{.*?\});?$", made, re.MULTILINE)[1])
-    names = {"funnel.html", "funnel.csv", "similarities.html", "times.html", "times.csv",
-             "summary.json", "summary.txt"}  # fmt: skip
+    names = {"funnel.html", "funnel.csv", "similarities.html", "statistics.html",
+             "times.html", "times.csv", "summary.json", "summary.txt"}  # fmt: skip
     assert {result["name"] for result in results.values()} == names
     assert all("<p>" in result["caption"] for result in results.values())
     assert all(result["labels"]["result"] for result in results.values())

@@ -289,6 +289,11 @@ class Layout:
         return [file for entry in self.measuring for file in files_of(entry)]
 
     @property
+    def measuring_megabytes(self) -> float:
+        """Of the files that filters read while they measure: models may be large."""
+        return sum(file.stat().st_size for file in self.measuring_files) / 1e6
+
+    @property
     def measuring(self) -> list[dict]:
         """What of every filter that measures its measuring depends on."""
         entries = [entry for entry in self._config["filters"] if filter_class(entry).values]

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.feather as feather
+import pyarrow.parquet as pq
 
 from corpusmill.storage.files import replacing
 
@@ -54,6 +55,11 @@ def load_labels(path: Path, name: str) -> tuple[list[str], np.ndarray]:
     table = feather.read_table(str(path), columns=[name], memory_map=True)
     column = table.column(name).combine_chunks()
     return column.dictionary.to_pylist(), column.indices.to_numpy(zero_copy_only=False)
+
+
+def save_parquet(path: Path, table: pa.Table) -> None:
+    with replacing(path) as temporary:
+        pq.write_table(table, temporary, compression="zstd")
 
 
 def save_schema(path: Path, schema: pa.Schema) -> None:
