@@ -55,31 +55,59 @@ def phrase_at(data, i, stop, which):
     return True
 
 
-@kernel
-def phrases_in(data, start, stop):
-    """The phrases of data[start:stop], a bit each; and whether there is a {."""
-    found, curly = 0, False
-    for i in range(start, stop):
-        curly |= data[i] == CURLY
-        if i + 1 < stop and IS_ANCHOR[np.int64(lowered(data[i])) << 8 | lowered(data[i + 1])]:
-            for which in range(PHRASE_SIZES.size):
-                begin = i - ANCHOR_PLACES[which]
-                if begin >= start and phrase_at(data, begin, stop, which):
-                    found |= 1 << which
-    return found, curly
+# What is met in a line, bits beside those of the phrases.
+HAS_CURLY = 1 << 8
+HAS_BRACKET = 1 << 9
+HAS_STOP = 1 << 10
+MET = np.zeros(256, np.uint16)
+MET[CURLY] = HAS_CURLY
+MET[OPEN] = HAS_BRACKET
+for _mark in (*b".!?", 0xE3, 0xEF):  # 。 ！ ？ begin with the last two
+    MET[_mark] = HAS_STOP
+LOWERED = np.arange(256, dtype=np.uint8)
+LOWERED[0x41:0x5B] += 0x20
 
 
 @kernel
-def count_words(data, i, stop, table):
-    """Words of `str.split()`, and the characters of the longest."""
+def line_facts(data, start, stop, table):
+    """Words of `str.split()` of data[start:stop], the characters of the longest, and what is met:
+    phrases, and the bits above."""
     words = longest = chars = 0
+    met = np.uint16(0)
+    before = np.uint64(0)
+    i = start
     while i < stop:
-        point, i = decode_one(data, i)
-        solid = table[point] & NO_BLANK != 0
-        words += solid and chars == 0
+        byte = data[i]
+        met |= MET[byte]
+        now = np.uint64(LOWERED[byte])
+        if IS_ANCHOR[before << np.uint64(8) | now]:
+            met |= phrases_near(data, start, i - 1, stop)
+        before = now
+        if byte < 0x80:
+            entry = table[byte]
+        elif byte < 0xC0:  # within a character
+            i += 1
+            continue
+        else:
+            point, _ = decode_one(data, i)
+            entry = table[point]
+        solid = np.int64(entry // NO_BLANK & 1)
+        words += solid & (chars == 0)
         chars = (chars + 1) * solid
         longest = max(longest, chars)
-    return words, longest
+        i += 1
+    return words, longest, met
+
+
+@kernel
+def phrases_near(data, start, i, stop):
+    """The phrases of data[start:stop] whose rarer letters stand at byte i, a bit each."""
+    found = np.uint16(0)
+    for which in range(PHRASE_SIZES.size):
+        begin = i - ANCHOR_PLACES[which]
+        if begin >= start and phrase_at(data, begin, stop, which):
+            found |= np.uint16(1 << which)
+    return found
 
 
 @kernel
@@ -174,31 +202,39 @@ def c4_lines(data, offsets, table, needs, cuts, counts):
         while start < stop:
             end, after = line_end(data, start, stop)
             a, b = without_blanks(data, start, end, table)
-            words, longest_word = count_words(data, a, b, table)
-            before = n
-            line, left, right = data, a, b
-            if citations == 1:
-                line, left, right, n = without_citations(data, a, b, table, edited, cuts, n, d)
+            words, longest_word, met = line_facts(data, a, b, table)
+            before, size = n, -1
+            if citations == 1 and met & HAS_BRACKET:
+                size, n = without_citations(data, a, b, table, edited, cuts, n, d)
+            if size < 0:
+                marked = end_mark != 1 or has_end_mark(data, a, b)
+            else:
+                marked = end_mark != 1 or has_end_mark(edited, 0, size)
+                _, _, met = line_facts(edited, 0, size, table)
             rule = 0
             if max_chars >= 0 and longest_word > max_chars:
                 rule = LONG_WORD
-            elif end_mark == 1 and not has_end_mark(line, left, right):
+            elif not marked:
                 rule = NO_END_MARK
             elif words < min_words:
                 rule = FEW_WORDS
             else:
-                phrases, curly = phrases_in(line, left, right)
-                counts[d, 1] += phrases & 1
-                if javascript == 1 and phrases & 2:
+                counts[d, 1] += met & 1
+                if javascript == 1 and met & 2:
                     rule = JAVASCRIPT
                 else:
-                    counts[d, 2] += curly
-                    if policies == 1 and phrases > 3:
+                    counts[d, 2] += met // HAS_CURLY & 1
+                    if policies == 1 and met & 0xFC:
                         rule = POLICY
             if rule:
                 n = put_cut(cuts, before, d, start, after, rule)
             else:
-                counts[d, 0] += count_sentences(line, left, right)
+                if not met & HAS_STOP:
+                    counts[d, 0] += a < b if size < 0 else count_sentences(edited, 0, size)
+                elif size < 0:
+                    counts[d, 0] += count_sentences(data, a, b)
+                else:
+                    counts[d, 0] += count_sentences(edited, 0, size)
                 n = put_cut(cuts, n, d, start, a, WHITE_SPACE)
                 n = put_cut(cuts, n, d, b, end, WHITE_SPACE)
                 if after - end == 2 and data[end] == 0x0D:
@@ -213,21 +249,20 @@ def c4_lines(data, offsets, table, needs, cuts, counts):
 
 @kernel
 def without_citations(data, a, b, table, edited, cuts, n, row):
-    """The line data[a:b] without citations: where its bytes are, its begin and end there; and how
-    many cuts there are then."""
-    size, last, i = 0, a, a
-    found = False
+    """Write the line data[a:b] without citations to `edited`; its size there, -1 if it has none;
+    and how many cuts there are then."""
+    size, last, i = -1, a, a
     while i < b:
         end = citation_end(data, i, b, table) if data[i] == OPEN else i
         if end == i:
             i += 1
             continue
-        found = True
         n = put_cut(cuts, n, row, i, end, CITATION)
+        size = max(size, 0)
         edited[size : size + i - last] = data[last:i]
         size += i - last
         last = i = end
-    if not found:
-        return data, a, b, n
-    edited[size : size + b - last] = data[last:b]
-    return edited, 0, size + b - last, n
+    if size >= 0:
+        edited[size : size + b - last] = data[last:b]
+        size += b - last
+    return size, n
