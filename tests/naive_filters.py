@@ -1,9 +1,14 @@
 """Rules of filters said plainly, a document and a list of words at a time."""
 
+import json
 import math
 import re
+import string
+import unicodedata
 from collections import Counter
 from collections.abc import Callable
+from fractions import Fraction
+from urllib.parse import urlsplit
 
 BULLETS, ELLIPSES = ("•", "-"), ("...", "…")
 
@@ -79,6 +84,204 @@ def fineweb_quality(text: str, words: list[str], ends: set[str], short: int) -> 
         "short_line_share": ratio(sum(len(line) <= short for line in lines), len(lines)),
         "repeated_char_share": ratio(repeated(lines)[1], len(text.replace("\n", ""))),
         "newline_ratio": ratio(text.count("\n"), len(words)),
+    }
+
+
+def lengths(text: str, words: list[str]) -> dict:
+    lines = [line for line in text.split("\n") if line.strip()]
+    return {
+        "all_words": len(words),
+        "all_chars": len(text),
+        "solid_lines": len(lines),
+        "mean_line_chars": ratio(sum(map(len, lines)), len(lines)),
+    }
+
+
+def char_shares(text: str) -> dict:
+    tests = {
+        "letter_share": str.isalpha,
+        "digit_share": str.isdecimal,
+        "upper_share": str.isupper,
+        "punctuation_share": lambda one: unicodedata.category(one).startswith("P"),
+        "symbol_share": lambda one: unicodedata.category(one).startswith("S"),
+        "whitespace_share": str.isspace,
+        "non_ascii_share": lambda one: ord(one) > 127,
+    }
+    return {name: ratio(sum(map(test, text)), len(text)) for name, test in tests.items()}
+
+
+def metadata_keeps(record: dict, field: str, op: str, value, missing: str) -> bool:
+    """record: as JSON has it, its numbers Fractions, as is value."""
+    member = record
+    for name in field.split("."):
+        member = member.get(name) if isinstance(member, dict) else None
+    if op == "exists":
+        return member is not None
+    given = value if isinstance(value, list) else [value]
+    comparable = (str, Fraction, bool)
+    if type(member) not in comparable or type(member) not in map(type, given):
+        return missing == "keep"
+    return {
+        "==": lambda: member == value,
+        "!=": lambda: member != value,
+        "<": lambda: member < value,
+        "<=": lambda: member <= value,
+        ">": lambda: member > value,
+        ">=": lambda: member >= value,
+        "in": lambda: member in [one for one in given if type(one) is type(member)],
+        "not in": lambda: member not in [one for one in given if type(one) is type(member)],
+        "matches": lambda: bool(re.search(value, member)),
+    }[op]()
+
+
+def with_fractions(json_text: str):
+    return json.loads(json_text, parse_int=Fraction, parse_float=Fraction)
+
+
+def phrases_in(text: str, phrases: list[str], boundaries: bool) -> list[str]:
+    """One behind the other; of several that begin at a place the longest."""
+    longest_first = sorted({one.lower() for one in phrases}, key=lambda one: -len(one.encode()))
+    pattern = "|".join(map(re.escape, longest_first))
+    if boundaries:
+        pattern = rf"(?<!\w)(?:{pattern})(?!\w)"
+    return re.findall(pattern, text.lower())
+
+
+def has_bad_word(text: str, phrases: list[str]) -> bool:
+    """As C4 says it."""
+    pattern = "|".join(re.escape(one.lower()) for one in phrases)
+    return re.search(rf"(?:\W|^)({pattern})(?:\W|$)", text.lower()) is not None
+
+
+def url_hits(url: str, lists: dict[str, list[str]]) -> tuple[str | None, int]:
+    """The list that has a URL with a scheme, and how many soft words it has."""
+    host = urlsplit(url).hostname or ""
+    words = set(re.split(r"[\W_]+", url.lower()))
+    squeezed = re.sub(r"[\W_]+", "", url.lower())
+    hits = {
+        "domains": any(host == one or host.endswith(f".{one}") for one in lists["domains"]),
+        "urls": url in lists["urls"],
+        "words": bool(words & set(lists["words"])),
+        "subwords": any(re.sub(r"[\W_]+", "", one) in squeezed for one in lists["subwords"]),
+    }
+    hard = next((name for name, hit in hits.items() if hit), None)
+    return hard, len(words & set(lists["soft_words"]))
+
+
+def copied(segments: list[str]) -> tuple[float, float]:
+    """Shares of segments that are there twice, and of their characters."""
+    twice = [one for one in segments if segments.count(one) > 1]
+    chars = sum(map(len, segments))
+    return ratio(len(twice), len(segments)), ratio(sum(map(len, twice)), chars)
+
+
+def grams_of(words: list[str], n: int) -> list[tuple[str, ...]]:
+    return [tuple(words[k : k + n]) for k in range(len(words) - n + 1)]
+
+
+def top_gram_share(words: list[str], n: int, longest: bool) -> float:
+    counted = Counter(grams_of(words, n))
+    most = max(counted.values(), default=0)
+    if most <= 1:
+        return 0.0
+    sizes = [len("".join(gram)) for gram, often in counted.items() if often == most]
+    return (max(sizes) if longest else sizes[0]) * most / len("".join(words))
+
+
+def copied_gram_share(words: list[str], n: int) -> float:
+    grams = grams_of(words, n)
+    twice = [place for place, gram in enumerate(grams) if grams.count(gram) > 1]
+    covered = {place + k for place in twice for k in range(n)}
+    return sum(len(words[place]) for place in covered) / max(len("".join(words)), 1)
+
+
+def dclm(text: str, words: list[str]) -> dict:
+    """words: those of the unicode rule."""
+    solid = [word for word in words if any(one.isalpha() or one.isdecimal() for one in word)]
+    plain = text.split()
+    lines = [one.strip() for one in text.split("\n") if one.strip()]
+    paragraphs = [one.strip() for one in text.split("\n\n") if one.strip()]
+    stop_words = {"the", "be", "to", "of", "and", "that", "have", "with"}
+    found = {
+        "dclm_words": len(solid),
+        "dclm_mean_word_chars": ratio(sum(map(len, plain)), len(plain)),
+        "dclm_symbol_ratio": ratio(sum(map(text.count, ["#", "...", ". . .", "…"])), len(plain)),
+        "dclm_bullet_line_share": ratio(sum(one[0] in "●•*-" for one in lines), len(lines)),
+        "dclm_ellipsis_line_share": ratio(
+            sum(one.endswith(("...", ". . .", "…")) for one in lines), len(lines)
+        ),
+        "dclm_no_alpha_word_share": ratio(
+            sum(not any(map(str.isalpha, one)) for one in plain), len(plain)
+        ),
+        "dclm_stop_words": sum(one.lower() in stop_words for one in plain),
+    }
+    for name, segments in (("line", lines), ("paragraph", paragraphs)):
+        share, char_share = copied(segments)
+        found |= {f"dclm_copied_{name}_share": share, f"dclm_copied_{name}_char_share": char_share}
+    found |= {f"dclm_top_{n}_gram_share": top_gram_share(solid, n, True) for n in (2, 3, 4)}
+    return found | {
+        f"dclm_copied_{n}_gram_share": copied_gram_share(solid, n) for n in range(5, 11)
+    }
+
+
+NAN = math.nan
+
+
+def rps_normalized(text: str) -> str:
+    text = text.translate(str.maketrans("", "", string.punctuation)).lower()
+    return unicodedata.normalize("NFD", re.sub(r"\s+", " ", text.strip()))
+
+
+def mean(values: list[float]) -> float:
+    return sum(values) / len(values) if values else NAN
+
+
+def redpajama_signals(text: str, stop_words: list[str]) -> dict:
+    raw, clean = re.findall(r"\w+|[^\w\s]+", text), rps_normalized(text)
+    words = clean.split()
+    shares = [often / len(words) for often in Counter(words).values()]
+    found = {
+        "rps_doc_num_sentences": len(re.findall(r"\b[^.!?]+[.!?]*", text)),
+        "rps_doc_word_count": len(words),
+        "rps_doc_mean_word_length": mean([len(one) for one in words]),
+        "rps_doc_symbol_to_word_ratio": ratio(sum(map(text.count, ["#", "...", "…"])), len(raw)),
+        "rps_doc_frac_no_alph_words": mean([not re.search("[a-zA-Z]", one) for one in raw]),
+        "rps_doc_frac_unique_words": ratio(len(set(words)), len(words)),
+        "rps_doc_unigram_entropy": sum(-x * math.log(x) for x in shares) if words else NAN,
+        "rps_doc_frac_all_caps_words": mean([one.isupper() for one in raw]),
+        "rps_doc_stop_word_fraction": mean([one in stop_words for one in raw]) if words else 0,
+        "rps_doc_lorem_ipsum": clean.count("lorem ipsum") / max(len(clean), 1),
+        "rps_doc_curly_bracket": (text.count("{") + text.count("}")) / max(len(text), 1),
+    }
+    for n in (2, 3, 4):
+        found[f"rps_doc_frac_chars_top_{n}gram"] = top_gram_share(words, n, False)
+    for n in range(5, 11):
+        found[f"rps_doc_frac_chars_dupe_{n}grams"] = copied_gram_share(words, n)
+    return found | redpajama_line_signals(re.findall(r"[^\n]*\n|[^\n]+$", text))
+
+
+def redpajama_line_signals(lines: list[str]) -> dict:
+    clean = list(map(rps_normalized, lines))
+    stripped = [one.strip() for one in lines]
+    numeric = [sum(map(str.isnumeric, one)) for one in clean]
+    return {
+        "rps_doc_frac_lines_end_with_ellipsis": mean(
+            [one.endswith(("...", "…")) for one in stripped]
+        ),
+        "rps_lines_javascript_counts": mean([one.split().count("javascript") for one in clean]),
+        "rps_lines_ending_with_terminal_punctution_mark": mean(
+            [one.endswith((".", "!", "?", "”")) for one in stripped]
+        ),
+        "rps_lines_num_words": mean([len(one.split()) for one in clean]),
+        "rps_lines_uppercase_letter_fraction": mean(
+            [sum(map(str.isupper, one)) / len(one) for one in lines]
+        ),
+        "rps_lines_numerical_chars_fraction": mean(
+            [often / len(one) for often, one in zip(numeric, lines, strict=True)]
+        ),
+        "rps_lines_start_with_bulletpoint": mean(
+            [one.startswith(tuple("•‣▶◀◦■□▪▫–")) for one in stripped]
+        ),
     }
 
 

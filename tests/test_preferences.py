@@ -185,7 +185,9 @@ def measured(step, folder, name: str, values: list, field: str | None = "day"):
     """results/measures of a part whose records have these values."""
     rests = [b'"day":' + json.dumps(value).encode() for value in values]
     text = text_part(folder / f"{name}.arrow", ["a text"] * len(values), rests)
-    step("measure").measure(text, FILTERS, {"field": field, "order": "lowest"}, folder / name)
+    measure, prefer = step("measure"), {"field": field, "order": "lowest"}
+    none = measure.EditedFiles([], [], [], [])
+    measure.measure(text, FILTERS, prefer, 0, folder / name, none)
     return folder / name
 
 

@@ -98,6 +98,11 @@ def file(default: str | None, meaning: str) -> Setting:
     return Setting(default, meaning, {"type": "string", "minLength": 1}, is_file=True)
 
 
+def optional_file(meaning: str) -> Setting:
+    """The same; an empty text, the default, is none."""
+    return Setting("", meaning, {"type": "string"}, is_file=True)
+
+
 def word_rule() -> Setting:
     """What a filter takes for a word; see corpusmill/text/words.py."""
     return text("unicode", "What a word is: see above.", ["unicode", "whitespace"])
@@ -134,6 +139,9 @@ class Filter:
     """What it reads besides, a list of words for one: when such a file changes, so does all that
     depends on the filter. Paths from the working directory."""
 
+    reads_records: ClassVar[bool] = False
+    """Whether it looks at what stands beside the texts, which is not read otherwise."""
+
     if TYPE_CHECKING:
 
         def __getattr__(self, setting: str) -> Any: ...
@@ -148,7 +156,7 @@ class Filter:
     def measure_documents(
         self, documents: Documents
     ) -> Mapping[str, np.ndarray | list[str | None]]:
-        """The same by more than the texts: for a filter that looks at the records too."""
+        """The same by more than the texts: words and lines, and records if it reads them."""
         return self.measure(documents.texts)
 
     def measure_and_edit(

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -14,6 +15,22 @@ from corpusmill.text.columns import TextColumn
 if TYPE_CHECKING:
     from corpusmill.text.lines import Lines
     from corpusmill.text.words import Words
+
+
+@cache
+def _member(name: str) -> msgspec.json.Decoder:
+    """Decodes the JSON text of one member of an object; all others are passed over."""
+    of_name = [("text", msgspec.Raw, msgspec.Raw(b""))]
+    return msgspec.json.Decoder(msgspec.defstruct("Member", of_name, rename={"text": name}))
+
+
+def member_at(record: bytes, path: list[str]) -> str | None:
+    """The JSON text of a member; a name behind another is a member of that one's object."""
+    for name in path:
+        if not record.startswith(b"{"):
+            return None
+        record = bytes(_member(name).decode(record).text).strip()
+    return record.decode() or None
 
 
 @dataclass(frozen=True)
@@ -71,6 +88,7 @@ class Documents:
 
     def records(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """Text and record of each: the members beside the text, and `source`, `file`, `line`."""
+        self._need_records()
         rows = self.batch.to_pydict()
         for text, rest, file, line in zip(
             rows["text"], rows["rest"], rows["file"], rows["line"], strict=True
@@ -78,3 +96,14 @@ class Documents:
             where = self.files[file]
             place = {"source": where["source"], "file": where["path"], "line": line}
             yield text, msgspec.json.decode(b"{%s}" % rest) | place
+
+    def members(self, field: str) -> list[str | None]:
+        """The JSON text of a member of each record, None if it has none; field: `a`, or `a.b` for
+        the member b of the object a."""
+        self._need_records()
+        path = field.split(".")
+        return [member_at(b"{%s}" % rest, path) for rest in self.batch.column("rest").to_pylist()]
+
+    def _need_records(self) -> None:
+        if "rest" not in self.batch.schema.names:
+            raise ValueError("records are there only for a filter with reads_records = True")

@@ -102,6 +102,8 @@ def declaration_faults(cls: type[Filter]) -> Iterator[str]:
     for name, value in cls.values.items():
         if value.dtype not in DTYPES:
             yield f"value {name} has dtype {value.dtype!r}, known are {', '.join(DTYPES)}"
+    if not isinstance(cls.reads_records, bool):
+        yield f"its reads_records is {cls.reads_records!r}, expected True or False"
     if "reason" in cls.values and cls.values["reason"].dtype != "text":
         yield "value reason is no text"
     if bool(cls.edits) != (cls.measure_and_edit is not Filter.measure_and_edit):

@@ -92,7 +92,7 @@ def files_missing(entry: Entry, cls: type[Filter]) -> list[str]:
     """Files that settings name and that are not there."""
     settings = settings_of(entry)
     named = [settings.get(name) for name, setting in cls.settings.items() if setting.is_file]
-    return [file for file in named if isinstance(file, str) and not Path(file).is_file()]
+    return [file for file in named if file and isinstance(file, str) and not Path(file).is_file()]
 
 
 def own_faults(entry: Entry) -> Iterator[str]:

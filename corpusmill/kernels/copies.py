@@ -1,0 +1,215 @@
+"""What comes again in a document, as DCLM and RedPajama measure it: all copies count, each
+character once."""
+
+import numpy as np
+
+from corpusmill.kernels.clean import decode_one
+from corpusmill.kernels.gopher import (
+    FINISH,
+    HAS_ALPHA,
+    LEAST_DUPLICATE,
+    LEAST_TOP,
+    MOST_DUPLICATE,
+    MOST_TOP,
+    as_key,
+    count_symbols,
+    hash_of,
+    number_grams,
+    place_in,
+    repeated_places,
+    slots_for,
+    top_gram,
+)
+from corpusmill.kernels.jit import kernel
+from corpusmill.kernels.lines import without_blanks
+from corpusmill.kernels.words import U
+
+
+@kernel
+def copies(hashes, sizes, slots, counts):
+    """Of elements that are there more than once: how many, and their characters."""
+    slots[:] = U(0)
+    counts[:] = 0
+    for k in range(hashes.size):
+        key = as_key(hashes[k] ^ U(sizes[k]) * FINISH)
+        place = place_in(slots, key)
+        slots[place] = key
+        counts[place] += 1
+    count = size = 0
+    for k in range(hashes.size):
+        key = as_key(hashes[k] ^ U(sizes[k]) * FINISH)
+        if counts[place_in(slots, key)] > 1:
+            count += 1
+            size += sizes[k]
+    return count, size
+
+
+@kernel
+def stripped_segments(data, starts, ends, chars, table, whole, hashes, sizes):
+    """Hash and characters of the lines of a text, or of its paragraphs, which empty lines part,
+    without white space at their ends; return how many there are that are not empty."""
+    n = begin = 0
+    while begin < starts.size:
+        end = begin + 1
+        while whole and chars[begin] > 0 and end < starts.size and chars[end] > 0:
+            end += 1
+        left, right = without_blanks(data, starts[begin], ends[end - 1], table)
+        if left < right:
+            hashes[n], sizes[n] = hash_of(data, left, right)
+            n += 1
+        begin = end
+    return n
+
+
+@kernel
+def count_copies(data, first, lines, table, counts):
+    """counts: int64 (documents, 8), written: lines, those that are there more than once, characters
+    of all, of those; the same of paragraphs.
+
+    first, lines: lines split at newlines, see kernels.lines.
+    """
+    starts, ends, chars, _, _ = lines
+    most = 1
+    for d in range(first.size - 1):
+        most = max(most, first[d + 1] - first[d])
+    hashes, sizes = np.empty(most, np.uint64), np.empty(most, np.int64)
+    slots, often = np.empty(4 * most + 16, np.uint64), np.empty(4 * most + 16, np.int64)
+    for d in range(first.size - 1):
+        begin, end = first[d], first[d + 1]
+        for whole in range(2):
+            n = stripped_segments(
+                data, starts[begin:end], ends[begin:end], chars[begin:end], table, whole == 1,
+                hashes, sizes,
+            )  # fmt: skip
+            used = slots_for(n, slots)
+            count, size = copies(hashes[:n], sizes[:n], used, often[: used.size])
+            at = 4 * whole
+            counts[d, at], counts[d, at + 1] = n, count
+            counts[d, at + 2], counts[d, at + 3] = sizes[:n].sum(), size
+
+
+@kernel
+def longest_top_gram(counts, firsts, at, n):
+    """The characters of the longest of the most frequent runs of n words."""
+    best = longest = 0
+    for one in range(counts.size):
+        size = at[firsts[one] + n] - at[firsts[one]]
+        if counts[one] > best or (counts[one] == best and size > longest):
+            best, longest = counts[one], size
+    return longest
+
+
+@kernel
+def covered_chars(places, numbers, counts, at, n):
+    """Characters of words in runs of n words that are there more than once."""
+    size = behind = 0
+    for k in range(places.size):
+        if counts[numbers[k]] > 1:
+            size += at[places[k] + n] - at[max(places[k], behind)]
+            behind = places[k] + n
+    return size
+
+
+@kernel
+def copied_gram_shares(first, chars, hashes, longest_of_equals, shares):
+    """shares: float64 (documents, 9), written: characters of the top 2-, 3- and 4-gram, 0 if it is
+    there once; of all words in 5- to 10-grams that are there more than once; by those of all words.
+
+    first, chars, hashes: the words. longest_of_equals: which of several top grams is taken, the
+    longest or the first.
+    """
+    most = 0
+    for d in range(first.size - 1):
+        most = max(most, first[d + 1] - first[d])
+    slots = np.empty(4 * most + 16, np.uint64)
+    places, grams = np.empty(most, np.int64), np.empty(most, np.uint64)
+    numbers, counts = np.empty(most, np.int32), np.empty(most, np.int32)
+    firsts, at = np.empty(most, np.int64), np.zeros(most + 1, np.int64)
+    again = np.empty(most + 2, np.bool_)
+    for d in range(first.size - 1):
+        of_words = hashes[first[d] : first[d + 1]]
+        words = of_words.size
+        for k in range(words):
+            at[k + 1] = at[k] + chars[first[d] + k]
+            places[k], grams[k] = k, of_words[k]
+        shares[d] = 0
+        total = max(at[words], 1)
+        candidates = max(words - LEAST_TOP + 1, 0)
+        for n in range(LEAST_TOP, MOST_DUPLICATE + 1):
+            here = places[:candidates]
+            found = number_grams(
+                of_words, here, n, grams, slots_for(candidates, slots), numbers, counts, firsts
+            )
+            often, place = 0, 0
+            if found > 0:
+                often, place = top_gram(counts[:found], firsts)
+            if n <= MOST_TOP and often > 1:
+                size = at[place + n] - at[place]
+                if longest_of_equals:
+                    size = longest_top_gram(counts[:found], firsts, at, n)
+                shares[d, n - LEAST_TOP] = size * often / total
+            if n >= LEAST_DUPLICATE:
+                size = covered_chars(here, numbers, counts, at, n)
+                shares[d, n - LEAST_TOP] = size / total
+            candidates = repeated_places(here, grams, numbers, counts, words, n, again)
+
+
+@kernel
+def ends_in_dots(data, start, stop):
+    """Whether data[start:stop] ends in ... or . . . or …"""
+    if stop - start < 3:
+        return False
+    a, b, c = data[stop - 3], data[stop - 2], data[stop - 1]
+    if a == 0xE2 and b == 0x80 and c == 0xA6:
+        return True
+    if a == 0x2E and b == 0x2E and c == 0x2E:
+        return True
+    spaced = stop - start >= 5 and data[stop - 5] == 0x2E and data[stop - 4] == 0x20
+    return spaced and a == 0x2E and b == 0x20 and c == 0x2E
+
+
+@kernel
+def count_spaced_dots(data, start, stop):
+    """How often `. . .` stands in data[start:stop], one behind the other."""
+    n, i = 0, start
+    while i + 5 <= stop:
+        if data[i] == 0x2E and ends_in_dots(data, i, i + 5) and data[i + 1] == 0x20:
+            n += 1
+            i += 5
+        else:
+            i += 1
+    return n
+
+
+@kernel
+def count_marked_lines(data, first, lines, table, bullets, counts):
+    """counts: int64 (documents, 2), written: lines that begin with one of `bullets`, uint32, and
+    those that end in dots, white space at their ends left out."""
+    starts, ends = lines[0], lines[1]
+    for d in range(first.size - 1):
+        begun = dotted = 0
+        for k in range(first[d], first[d + 1]):
+            left, right = without_blanks(data, starts[k], ends[k], table)
+            dotted += ends_in_dots(data, left, right)
+            if left < right:
+                point, _ = decode_one(data, left)
+                begun += np.any(bullets == point)
+        counts[d, 0], counts[d, 1] = begun, dotted
+
+
+@kernel
+def count_plain_words(data, offsets, first, chars, facts, hashes, stop_words, counts):
+    """counts: int64 (documents, 5), written: words, their characters, those without a letter, those
+    whose hash is one of `stop_words`, uint64, ascending; # and ellipses in the text."""
+    for d in range(first.size - 1):
+        size = alpha = stops = 0
+        for k in range(first[d], first[d + 1]):
+            size += chars[k]
+            alpha += facts[k] & HAS_ALPHA
+            if chars[k] <= 4:  # as long as the longest of them
+                place = np.searchsorted(stop_words, hashes[k])
+                stops += place < stop_words.size and stop_words[place] == hashes[k]
+        words = first[d + 1] - first[d]
+        marks, ellipses = count_symbols(data, offsets[d], offsets[d + 1])
+        counts[d, 0], counts[d, 1], counts[d, 2], counts[d, 3] = words, size, words - alpha, stops
+        counts[d, 4] = marks + ellipses + count_spaced_dots(data, offsets[d], offsets[d + 1])

@@ -1,0 +1,205 @@
+"""Phrases found in lower-cased texts, by an automaton of Aho and Corasick as a dense table.
+
+A text costs one look into the table for each byte, whatever the number of phrases. Bytes that no
+phrase has share a column.
+"""
+
+import numpy as np
+
+from corpusmill.kernels.clean import (
+    CAPITAL_SIGMA,
+    CODE_POINT,
+    COMBINING_DOT,
+    FINAL_SIGMA,
+    IRREGULAR,
+    SMALL_SIGMA,
+    SPACE,
+    cased_after,
+    cased_before,
+    decode_one,
+)
+from corpusmill.kernels.jit import kernel
+from corpusmill.kernels.shingles import put_utf8
+
+ENDS = 1 << 30
+"""A bit of a table entry: a phrase ends in the state that it leads to."""
+PLACE = np.uint64(ENDS - 1)
+
+
+@kernel
+def build_automaton(data, offsets, columns, following, phrase, depth, fallback):
+    """data, offsets: phrases as UTF-8, none empty. columns: uint8 (256,), the column of each byte.
+
+    Written: following, int32 (states, columns), zeros before, the state behind a byte as the place
+    of its row, and ENDS; int32 (states,) phrase, -1 before, the number of the phrase that a state
+    is; depth, the bytes that lead to it; fallback, the state of the longest phrase that ends in it,
+    itself left out, 0 if there is none.
+    """
+    states = 1
+    for number in range(offsets.size - 1):
+        state = 0
+        for i in range(offsets[number], offsets[number + 1]):
+            column = columns[data[i]]
+            if following[state, column] == 0:
+                following[state, column] = states
+                depth[states] = depth[state] + 1
+                states += 1
+            state = following[state, column]
+        phrase[state] = number
+    suffix, queue = np.zeros(states, np.int32), np.zeros(states, np.int32)
+    read, written = 0, 1
+    while read < written:
+        state = queue[read]
+        read += 1
+        for column in range(following.shape[1]):
+            after, other = following[state, column], following[suffix[state], column] & ~ENDS
+            if after == 0:
+                following[state, column] = following[suffix[state], column]
+                continue
+            if state != 0:
+                suffix[after] = other
+            queue[written] = after
+            written += 1
+            shorter = suffix[after]
+            fallback[after] = shorter if phrase[shorter] >= 0 else fallback[shorter]
+            if phrase[after] >= 0 or fallback[after] != 0:
+                following[state, column] = after | ENDS
+    # By the place of its row a state is found without a product, for which every byte would wait.
+    for state in range(states):
+        for column in range(following.shape[1]):
+            after = following[state, column]
+            following[state, column] = (after & ENDS) | (after & ~ENDS) * following.shape[1]
+
+
+@kernel
+def lower_text(data, start, stop, table, lowered):
+    """Write `str.lower` of data[start:stop] as UTF-8 to `lowered`, which has twice the room; return
+    its size. table: see unicode_tables.character_table."""
+    n = 0
+    i = start
+    while i < stop:
+        byte = data[i]
+        if byte < 0x80:
+            lowered[n] = byte + ((byte >= 0x41) & (byte <= 0x5A)) * 0x20
+            n += 1
+            i += 1
+            continue
+        at = i
+        point, i = decode_one(data, i)
+        entry = table[point]
+        small = point if entry & SPACE else entry & np.uint32(CODE_POINT)
+        if entry & IRREGULAR:
+            if point == CAPITAL_SIGMA:
+                final = cased_before(data, start, at, table)
+                if final:
+                    final = not cased_after(data, i, stop, table)
+                small = np.uint32(FINAL_SIGMA if final else SMALL_SIGMA)
+            else:  # U+0130 lowers to "i" and a combining dot above
+                lowered[n] = 0x69
+                n += 1
+                small = np.uint32(COMBINING_DOT)
+        n = put_utf8(np.uint32(small), lowered, n)
+    return n
+
+
+@kernel
+def begins_word(text, i, size, is_word):
+    """Whether a word character begins at byte i; at the end there is none."""
+    if i >= size:
+        return False
+    point, _ = decode_one(text, i)
+    return is_word[point]
+
+
+@kernel
+def ends_word(text, i, is_word):
+    """Whether a word character ends before byte i; at the beginning there is none."""
+    if i == 0:
+        return False
+    i -= 1
+    while text[i] & 0xC0 == 0x80:
+        i -= 1
+    point, _ = decode_one(text, i)
+    return is_word[point]
+
+
+@kernel
+def first_start(text, end, state, is_word, phrase, depth, fallback, boundaries):
+    """Where the longest phrase begins that ends at byte `end`, `state` is behind; -1 if a word
+    character stands before all of them."""
+    if phrase[state] < 0:
+        state = fallback[state]
+    while state != 0:
+        start = end - depth[state]
+        if not (boundaries and ends_word(text, start, is_word)):
+            return start
+        state = fallback[state]
+    return -1
+
+
+@kernel
+def longest_phrase(text, i, size, is_word, columns, following, phrase, depth, boundaries):
+    """The longest phrase that begins at byte i and where it ends; -1 if there is none."""
+    found, end = -1, i
+    if boundaries and ends_word(text, i, is_word):
+        return found, end
+    state, length = 0, 0
+    while i < size:
+        state = (following[state, columns[text[i]]] & ~ENDS) // following.shape[1]
+        length += 1
+        if depth[state] != length:  # no phrase goes on like this
+            break
+        i += 1
+        if phrase[state] >= 0 and not (boundaries and begins_word(text, i, size, is_word)):
+            found, end = phrase[state], i
+    return found, end
+
+
+@kernel
+def find_phrases(text, size, is_word, columns, following, phrase, depth, fallback, boundaries):
+    """How many phrases stand in text[:size], one behind the other, of several the first, the
+    longest; and the number of the first, -1 if there is none.
+
+    boundaries: whether no word character may stand beside a phrase. is_word: bool (0x110000,).
+    """
+    hits, first = 0, -1
+    row, i = np.uint64(0), 0
+    flat = following.ravel()
+    while i < size:
+        # Unsigned, as numba asks of any other whether it is negative.
+        entry = flat[row + np.uint64(columns[text[i]])]
+        i += 1
+        row = np.uint64(entry) & PLACE
+        if entry < ENDS or (boundaries and begins_word(text, i, size, is_word)):
+            continue
+        state = np.int64(row) // following.shape[1]
+        start = first_start(text, i, state, is_word, phrase, depth, fallback, boundaries)
+        if start < 0:
+            continue
+        # One that begins before it and is not at its end yet comes first.
+        for begin in range(i - depth[state], start + 1):
+            found, end = longest_phrase(
+                text, begin, size, is_word, columns, following, phrase, depth, boundaries
+            )
+            if found >= 0:
+                first = found if hits == 0 else first
+                hits += 1
+                row, i = np.uint64(0), end
+                break
+    return hits, first
+
+
+@kernel
+def count_phrases(data, offsets, table, is_word, automaton, boundaries, hits, first):
+    """hits: uint32 (documents,), first: int64 (documents,): see `find_phrases`, of each text as
+    `lower_text` has it. automaton: columns, following, phrase, depth, fallback."""
+    columns, following, phrase, depth, fallback = automaton
+    largest = 0
+    for d in range(hits.size):
+        largest = max(largest, offsets[d + 1] - offsets[d])
+    lowered = np.empty(2 * largest + 8, np.uint8)
+    for d in range(hits.size):
+        size = lower_text(data, offsets[d], offsets[d + 1], table, lowered)
+        hits[d], first[d] = find_phrases(
+            lowered, size, is_word, columns, following, phrase, depth, fallback, boundaries
+        )
