@@ -384,3 +384,53 @@ def main_script(text: str, places, scripts: tuple[str, ...]) -> str:
 
 def in_one_set(character: str, one: str, other: str) -> bool:
     return bool(character.encode(one, "ignore")) and not character.encode(other, "ignore")
+
+
+def handed_out(total: int, wants: list[int]) -> list[int]:
+    """One by one to whoever has the least and wants more."""
+    got = [0] * len(wants)
+    for _ in range(total):
+        open_places = [place for place, want in enumerate(wants) if got[place] < want]
+        if not open_places:
+            break
+        got[min(open_places, key=lambda place: got[place])] += 1
+    return got
+
+
+def even_sample(files: list[list[str]], most: int, seed: int, purpose: str) -> list[str]:
+    """The texts with the least keys, in their order."""
+    keyed = [
+        (keyed_hash(file << 32 | row, seed, purpose), file, row)
+        for file, texts in enumerate(files)
+        for row in range(len(texts))
+    ]
+    places = sorted((file, row) for _, file, row in sorted(keyed)[:most])
+    return [files[file][row] for file, row in places]
+
+
+def threshold_at(
+    weighted: list[tuple[int, int]], side: str, level: int, of: int, total: int
+) -> int:
+    """The strictest value that drops at most `level / of` of the total weight."""
+
+    def dropped(bound: int) -> int:
+        beyond = (lambda v: v < bound) if side == "below" else (lambda v: v > bound)
+        return sum(weight for value, weight in weighted if beyond(value))
+
+    fitting = [value for value, _ in weighted if dropped(value) * of <= level * total]
+    return max(fitting) if side == "below" else min(fitting)
+
+
+def overlap(dropped: list[set[int]], weights) -> tuple[list[list[float]], list[float]]:
+    """Of what each drops, the shares that each other and that no other drops."""
+
+    def weight(rows: set[int]) -> float:
+        return float(sum(weights[row] for row in rows))
+
+    both, alone = [], []
+    for place, mine in enumerate(dropped):
+        whole = weight(mine) or 1.0
+        both.append([weight(mine & other) / whole for other in dropped])
+        others = set().union(*(one for k, one in enumerate(dropped) if k != place))
+        alone.append(weight(mine - others) / whole)
+    return both, alone

@@ -7,8 +7,9 @@ import pytest
 
 from corpusmill.designer.design import BandSetting, histogram
 from corpusmill.designer.picture import Curve
-from corpusmill.designer.report import aligned, facts, number, pairs_scale, recommendation, table
+from corpusmill.designer.report import facts, number, pairs_scale, recommendation, table
 from corpusmill.designer.sampling import Sample
+from corpusmill.report.columns import aligned
 
 CONFIG = {"minhash": {"permutations": 128}}
 

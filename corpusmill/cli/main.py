@@ -228,6 +228,64 @@ def started(
     sys.exit(code)
 
 
+@main.command()
+@config_argument
+@click.option(
+    "--documents",
+    default=10_000,
+    show_default=True,
+    type=click.IntRange(1, 1_000_000),
+    help="How many to sample, shared evenly among the sources.",
+)
+@click.option(
+    "--read",
+    default=2_000,
+    show_default=True,
+    type=click.IntRange(1),
+    metavar="MB",
+    help="How much text to read, about, shared likewise.",
+)
+@click.option(
+    "--examples",
+    default=3,
+    show_default=True,
+    type=click.IntRange(0, 100),
+    help="Documents to show on each side of a limit.",
+)
+@click.option("--seed", type=click.IntRange(0), help="Of the sample; else that of the shuffle.")
+@click.option(
+    "-o",
+    "--output",
+    default=Path("."),
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="FOLDER",
+    help="Where calibration.html and calibration.json go; else this folder.",
+)
+@click.option("-f", "--force", is_flag=True, help="Replace those of before.")
+def calibrate(configs: tuple[Path, ...], read: int, **options: Any) -> None:
+    """See on a sample what the filters would drop, at their limits and at others.
+
+    Writes a page with pictures and examples, and the same figures as JSON. Nothing is milled.
+    """
+    from corpusmill.calibration import command
+    from corpusmill.cli.check import checked_config
+    from corpusmill.run.progress import Heartbeat
+
+    asked = command.Options(read_megabytes=read, **options)
+    heartbeat = Heartbeat(lambda line: click.echo(line, err=True))
+    heartbeat.start()
+    try:
+        for line in command.calibrate(checked_config(configs_or_default(configs)), asked):
+            click.echo(line)
+    except KeyboardInterrupt:
+        click.echo("Stopped.", err=True)
+        sys.exit(130)
+    except (ValueError, OSError) as error:
+        raise click.ClickException(str(error)) from error
+    finally:
+        heartbeat.stop()
+
+
 @main.command(
     add_help_option=False,
     context_settings={"ignore_unknown_options": True, "allow_extra_args": True},

@@ -15,6 +15,7 @@ from corpusmill.designer.design import (
 )
 from corpusmill.designer.picture import Curve
 from corpusmill.designer.sampling import Sample
+from corpusmill.report.columns import aligned
 
 FEW_PAIRS = 30  # above the threshold; fewer say little
 
@@ -37,15 +38,6 @@ def number(value: float) -> str:
     if 0 < value < 0.01:
         return "<0.01"
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
-
-
-def aligned(lines: list[list[str]]) -> str:
-    """Columns of text, the first to the left, the others to the right."""
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return "\n".join(
-        "  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]).rstrip()
-        for line in lines
-    )
 
 
 def pairs_scale(sample: Sample) -> float:

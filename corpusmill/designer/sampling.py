@@ -1,15 +1,12 @@
 """An even sample of the documents of some files, as sketches: the same whatever their order."""
 
-import itertools
 import time
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from corpusmill.dedup.minhash import MinHasher
 from corpusmill.dedup.sketches import have_shingles
-from corpusmill.documents.ids import ROW_BITS, keyed_hash
 from corpusmill.kernels.clean import count_cleaned
 from corpusmill.storage.progress import Progress
 from corpusmill.text.columns import TextColumn, string_array
@@ -17,6 +14,7 @@ from corpusmill.text.normalization import nfc
 from corpusmill.text.parts import BATCH_BYTES
 from corpusmill.text.readers import read_records
 from corpusmill.text.records import Malformed
+from corpusmill.text.sampling import LeastKeys, keys_of_file
 from corpusmill.text.unicode_tables import character_table
 
 BATCH_DOCUMENTS = 4096
@@ -45,9 +43,9 @@ class Reservoir:
     """Keeps the sketches of the documents with the least keys, and one batch of texts."""
 
     def __init__(self, hasher: MinHasher, min_chars: int, most: int) -> None:
-        self._hasher, self._min_chars, self._most = hasher, min_chars, most
-        self._bound = 1 << 64
-        self._kept: tuple[np.ndarray, ...] = (
+        self._hasher, self._min_chars = hasher, min_chars
+        self._least = LeastKeys(
+            most,
             np.zeros(0, np.uint64),
             np.zeros((0, hasher.permutations), np.uint32),
             np.zeros(0, bool),
@@ -63,7 +61,7 @@ class Reservoir:
         self._bytes = 0
 
     def add(self, key: int, text: str) -> None:
-        if key < self._bound:
+        if key < self._least.bound:
             self._keys.append(key)
             self._texts.append(nfc(text).encode("utf-8"))
             self._bytes += len(self._texts[-1])
@@ -78,29 +76,16 @@ class Reservoir:
         self._sketched_bytes += self._bytes
         chars = np.empty(len(self._keys), np.uint32)
         count_cleaned(column.data, column.offsets, character_table(), chars)
-        batch = (
-            np.array(self._keys, np.uint64), signatures, chars < self._min_chars, column.sizes()
-        )  # fmt: skip
-        both = [np.concatenate(list(halves)) for halves in zip(self._kept, batch, strict=True)]
-        least = np.argsort(both[0])[: self._most]
-        self._kept = tuple(values[least] for values in both)
-        if least.size == self._most:
-            self._bound = int(self._kept[0][-1])
+        keys = np.array(self._keys, np.uint64)
+        self._least.add(keys, signatures, chars < self._min_chars, column.sizes())
         self._start_batch()
 
     def sample(self, documents: int, malformed: int) -> Sample:
         if self._keys:
             self._sketch_batch()
         per_byte = self._seconds / max(self._sketched_bytes, 1)
-        _, signatures, too_short, sizes = self._kept
+        _, signatures, too_short, sizes = self._least.kept
         return Sample(signatures, too_short, sizes, documents, malformed, per_byte)
-
-
-def _keys_of_file(number: int, seed: int) -> Iterator[int]:
-    """The sampling key of every record of a file, in order, without end."""
-    for start in itertools.count(0, BATCH_DOCUMENTS):
-        lines = np.arange(start, start + BATCH_DOCUMENTS, dtype=np.uint64)
-        yield from keyed_hash(np.uint64(number << ROW_BITS) | lines, seed, "design").tolist()
 
 
 def sample_documents(
@@ -122,7 +107,7 @@ def sample_documents(
     documents = malformed = 0
     for number, path in enumerate(sorted(set(files))):
         records = read_records(path, text_field, progress)
-        for record, key in zip(records, _keys_of_file(number, seed), strict=False):
+        for record, key in zip(records, keys_of_file(number, seed, "design"), strict=False):
             if isinstance(record, Malformed):
                 malformed += 1
             else:

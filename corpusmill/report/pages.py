@@ -22,11 +22,11 @@ td:first-child { overflow-wrap: anywhere; min-width: 6em }
 Row = Sequence[str | int | float | None]
 
 
-def page(title: str, *pieces: str) -> str:
-    """pieces: HTML; `paragraph` and `table` make it of text."""
+def page(title: str, *pieces: str, head: str = "") -> str:
+    """pieces: HTML; `paragraph` and `table` make it of text. head: more of it for the head."""
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
+        f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n{head}</head>\n<body>\n"
         f"<h1>{escape(title)}</h1>\n{''.join(pieces)}</body>\n</html>\n"
     )
 

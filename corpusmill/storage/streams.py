@@ -114,3 +114,18 @@ def read_blocks(path: str, progress: Progress) -> Iterator[bytes]:
 def read_lines(path: str, progress: Progress) -> Iterator[bytes]:
     """The lines of such a file."""
     return _lines(read_blocks(path, progress))
+
+
+def lines_within(
+    path: str, start: int, end: int, progress: Progress
+) -> Iterator[tuple[int, bytes]]:
+    """(offset, line) of the lines of a plain file that begin from byte `start` to before `end`."""
+    with open(path, "rb") as file:
+        if start:
+            file.seek(start - 1)
+            file.readline()  # the end of the line before, its newline alone at the least
+        offset = file.tell()
+        while offset < end and (line := file.readline()):
+            yield offset, line.removesuffix(b"\n")
+            offset += len(line)
+            progress.advance(len(line))

@@ -1,0 +1,154 @@
+"""The sample of a calibration: even, bounded, and the same whatever the order of the files."""
+
+import itertools
+import json
+import random
+from collections import Counter
+from pathlib import Path
+
+import naive
+import numpy as np
+import pytest
+import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
+
+from corpusmill.calibration.sample import (
+    LEAST_STRETCH,
+    MOST_STRETCHES,
+    Source,
+    Wanted,
+    shared_evenly,
+    stretches,
+    take_sample,
+)
+from corpusmill.run.plan import list_inputs
+from corpusmill.storage.progress import Silence
+from corpusmill.text.parts import SCHEMA, TextPart
+
+
+def sources_at(folder: Path, *names: str) -> list[Source]:
+    asked = [{"name": name, "files": [f"{folder}/{name}*"]} for name in names]
+    files = list_inputs(asked, {})
+    return [Source(name, "text", [f for f in files if f.source == name]) for name in names]
+
+
+def wanted(documents: int, read_bytes: int = 10**9, seed: int = 1) -> Wanted:
+    return Wanted(documents, read_bytes, seed, "nfc", [])
+
+
+def write(path: Path, texts: list[str]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+
+
+def sampled(sources: list[Source], asked: Wanted, part: Path) -> tuple[list, list[dict]]:
+    told = take_sample(sources, asked, part, Silence())
+    rows = [row for batch in TextPart(part, SCHEMA.names).batches() for row in batch.to_pylist()]
+    return told, rows
+
+
+@given(st.integers(0, 50), st.lists(st.integers(0, 20), min_size=1, max_size=6))
+def test_shared_evenly__equals_handing_out_one_by_one(total, wants):
+    got = shared_evenly(total, wants)
+    assert sum(got) == min(total, sum(wants))
+    assert all(share <= want for share, want in zip(got, wants, strict=True))
+    handed = naive.handed_out(total, wants)
+    assert all(abs(one - other) <= 1 for one, other in zip(got, handed, strict=True))
+
+
+@pytest.mark.parametrize("size", [1, 97, 400])
+@pytest.mark.parametrize("share", [0.1, 0.37, 0.99])
+def test_stretches__hold_every_byte_with_one_chance(size, share, monkeypatch):
+    """The exact law: over all places to begin, each byte is read as often as any other."""
+    monkeypatch.setattr("corpusmill.calibration.sample.LEAST_STRETCH", 5)
+    count = max(1, min(MOST_STRETCHES, int(size * share) // 5))
+    every = [stretches(size, share, first) for first in range(size)]
+    seen = Counter(byte for found in every for a, b in found for byte in range(a, b))
+    expected = count * int(size * share / count)
+    assert [seen[byte] for byte in range(size)] == [expected] * size
+    assert all(b <= a for found in every for (_, b), (a, _) in itertools.pairwise(found))
+
+
+def test_sample__is_what_naive_takes(tmp_path):
+    texts = {name: [f"{name} {n}" for n in range(50)] for name in ("a0", "a1", "b0")}
+    for name, some in texts.items():
+        write(tmp_path / f"{name}.jsonl", some)
+    told, rows = sampled(sources_at(tmp_path, "a", "b"), wanted(40), tmp_path / "part")
+    expected = naive.even_sample([texts["a0"], texts["a1"]], 20, 1, "calibrate/a")
+    expected += naive.even_sample([texts["b0"]], 20, 1, "calibrate/b")
+    assert [row["text"] for row in rows] == expected
+    assert [(one.documents, one.sampled, one.read_share) for one in told] == [
+        (100, 20, 1), (50, 20, 1)
+    ]  # fmt: skip
+
+
+def test_sample__does_not_depend_on_how_files_lie_there(tmp_path):
+    names = [f"a{n}.jsonl" for n in range(6)]
+    parts = []
+    for folder, order in (("one", names), ("other", names[::-1])):
+        for name in order:
+            write(tmp_path / folder / name, [f"{name} {n}" for n in range(40)])
+        found = sampled(sources_at(tmp_path / folder, "a"), wanted(30), tmp_path / folder / "part")
+        parts.append([(row["text"], row["file"], row["line"]) for row in found[1]])
+    assert parts[0] == parts[1]
+
+
+def test_sample__of_fewer_documents_is_part_of_a_larger_one(tmp_path):
+    write(tmp_path / "a.jsonl", [str(n) for n in range(500)])
+    few, many = (
+        {row["text"] for row in sampled(sources_at(tmp_path, "a"), wanted(n), tmp_path / "p")[1]}
+        for n in (50, 200)
+    )
+    assert len(few) == 50
+    assert few < many
+
+
+def chi_square(counts: list[int]) -> float:
+    mean = sum(counts) / len(counts)
+    return sum((count - mean) ** 2 for count in counts) / mean
+
+
+@pytest.mark.parametrize("read_bytes", [10**9, 12_000])
+def test_sample__is_even(tmp_path, read_bytes, monkeypatch):
+    """Whether records are long or short, first or last, and all read or entered at even places."""
+    monkeypatch.setattr("corpusmill.calibration.sample.LEAST_STRETCH", 600)
+    write(tmp_path / "a.jsonl", [f"{n} {'x' * (10 if n % 7 else 900)}" for n in range(200)])
+    seen: Counter = Counter()
+    seeds = 300
+    for seed in range(seeds):
+        asked = wanted(10**6 if read_bytes < 10**9 else 40, read_bytes, seed)
+        _, rows = sampled(sources_at(tmp_path, "a"), asked, tmp_path / "part")
+        seen.update(int(row["text"].split()[0]) for row in rows)
+    counts = [seen[n] for n in range(200)]
+    # 199 degrees of freedom have a mean of 199, and 280 or more in one of 7,000 cases; taken
+    # without replacement, counts vary less.
+    assert chi_square(counts) < 280
+    long, short = (
+        np.mean([seen[n] for n in range(200) if bool(n % 7) == kind]) for kind in (False, True)
+    )
+    assert long == pytest.approx(short, rel=0.05)
+
+
+def test_sample__of_a_packed_file_is_of_its_beginning(tmp_path):
+    rng = random.Random(1)
+    texts = [f"{n} {rng.randbytes(3000).hex()}" for n in range(1000)]
+    lines = "".join(json.dumps({"text": text}) + "\n" for text in texts).encode()
+    (tmp_path / "a.jsonl.zst").write_bytes(zstandard.compress(lines))
+    size = (tmp_path / "a.jsonl.zst").stat().st_size
+    (told,), rows = sampled(sources_at(tmp_path, "a"), wanted(100, size), tmp_path / "part")
+    assert max(row["line"] for row in rows) < 400  # a quarter of it, and the rest of a block
+    assert told.read_share == pytest.approx(0.25, abs=0.1)
+    assert told.documents == pytest.approx(1000, rel=0.2)
+    assert told.entered == []
+
+
+def test_sample__of_an_entered_file_names_the_byte(tmp_path):
+    write(tmp_path / "a.jsonl", [f"{n} {'x' * n}" for n in range(2000)])
+    size = (tmp_path / "a.jsonl").stat().st_size
+    (told,), rows = sampled(sources_at(tmp_path, "a"), wanted(50, size // 4), tmp_path / "part")
+    data = (tmp_path / "a.jsonl").read_bytes()
+    assert size > LEAST_STRETCH
+    assert told.entered == [f"{tmp_path}/a.jsonl"]
+    for row in rows:
+        assert json.loads(data[row["line"] :].split(b"\n")[0])["text"] == row["text"]
