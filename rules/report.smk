@@ -2,6 +2,7 @@
 
 reads    the account of the run; who was removed for whom; what was measured, and decided
 writes   results/tally/{block}.bins.parquet, .totals.parquet   how values are spread
+         results/tally/{block}.json          documents and bytes per language
          results/report/statistics.html      the same of all, per source and language, read and kept
          results/report/statistics.parquet, histograms.parquet   the same as tables
          results/report/funnel.html, .csv    documents and bytes per source and fate
@@ -17,6 +18,7 @@ rule tally:
     output:
         bins="results/tally/{block}.bins.parquet",
         totals="results/tally/{block}.totals.parquet",
+        languages="results/tally/{block}.json",
     log:
         "logs/tally/{block}.log",
     benchmark:
@@ -24,7 +26,7 @@ rule tally:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=LAYOUT.largest_part_memory(base=500, per_text_megabyte=0.3),
+        mem_mb=LAYOUT.largest_part_memory(base=800, per_text_megabyte=2),
     params:
         settings=settings(
             first_part=LAYOUT.first_of_block,
@@ -89,7 +91,7 @@ rule report:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=500,
+        mem_mb=1500,
     params:
         settings=settings(
             threshold=config["dedup"]["threshold"],

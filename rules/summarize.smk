@@ -82,7 +82,7 @@ rule summarize:
         scattered="results/scatter/complete.json",
         meta="results/tokens/meta.pkl",
         plan="results/plan/parts.jsonl",
-        tallies=LAYOUT.every("results/tally/{block}.totals.parquet"),
+        languages=LAYOUT.every("results/tally/{block}.json"),
         edits=LAYOUT.every_if_edited("results/edited/{part}.json"),
         recall=[f"{DEMO}/recall.json"] if USES_DEMO else [],
         tokenizer="results/tokenizer",

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from corpusmill.documents.tallies import BINS, Tally, added
+from corpusmill.documents.tallies import Tally, added
 from corpusmill.report.funnel import Figure, figures, funnel_page
 from corpusmill.report.pages import as_csv
 from corpusmill.report.similarities import removed, similarities_page
@@ -16,6 +16,9 @@ from corpusmill.report.times import Time, times, times_page
 from corpusmill.run import job
 from corpusmill.storage.files import load_json, replacing
 from corpusmill.storage.tables import save_parquet
+
+SHOWN_TEXTS = 1000
+"""Of a value that is a text: as many different ones of a source and language are told."""
 
 
 class Shown(NamedTuple):
@@ -55,19 +58,18 @@ def report(
     """account: the summary as a text for people."""
     summed = load_json(summary)
     of_all = added(
-        Tally(pq.read_table(bins).to_pylist(), pq.read_table(totals).to_pylist())
-        for bins, totals in zip(blocks.bins, blocks.totals, strict=True)
+        (Tally(*map(pq.read_table, files)) for files in zip(*blocks, strict=True)), SHOWN_TEXTS
     )
     statistics = statistics_of(of_all)
     save_parquet(tables.statistics_table, pa.Table.from_pylist(statistics, STATISTICS))
-    save_parquet(tables.histograms, pa.Table.from_pylist(of_all.bins, BINS))
+    save_parquet(tables.histograms, of_all.bins)
     found = removed(pq.read_table(file, columns=["similarity", "stage"]) for file in clusters)
     took = times(summed)
     files = {
         shown.funnel: funnel_page(summed, account.read_text("utf-8")),
         shown.funnel_table: as_csv(Figure._fields, figures(summed)),
         shown.similarities: similarities_page(found, threshold),
-        shown.statistics: statistics_page(statistics, of_all.bins),
+        shown.statistics: statistics_page(statistics, of_all.bins, summed.get("languages", {})),
         shown.times: times_page(took),
         shown.times_table: as_csv(Time._fields, took),
     }

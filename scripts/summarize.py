@@ -10,13 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-import pyarrow.parquet as pq
-
 import corpusmill
 from corpusmill.documents.accounts import balanced_account, funnel, losses_in_words, table
 from corpusmill.documents.cross_checks import contradictions
 from corpusmill.documents.fates import dropping_fates
-from corpusmill.documents.tallies import STAGES
 from corpusmill.run import job, record
 from corpusmill.storage.files import load_json, replacing, save_json
 
@@ -64,7 +61,7 @@ class Facts(NamedTuple):
     scattered: Path
     meta: Path
     edits: list[Path]
-    tallies: list[Path]
+    languages: list[Path]
 
 
 class Finished(NamedTuple):
@@ -111,19 +108,14 @@ def edits_of(parts: list[Path]) -> dict[str, dict[str, int]]:
     return {rule: dict(figures) for rule, figures in found.items()}
 
 
-def languages_of(tallies: list[Path]) -> dict[str, dict[str, int]]:
-    """Documents and bytes of every language, read and kept; none if no filter tells languages."""
+def languages_of(blocks: list[Path]) -> dict[str, dict[str, int]]:
+    """Documents and bytes of every language, read and kept, the most frequent first."""
     found: dict[str, Counter] = {}
-    for file in tallies:
-        of_bytes = pq.read_table(file, filters=[("value", "==", "text_bytes")]).to_pylist()
-        for row in of_bytes:
-            if row["language"] is not None:
-                figures = found.setdefault(row["language"], Counter())
-                figures[f"{row['stage']}"] += row["documents"]
-                figures[f"{row['stage']}_bytes"] += int(row["sum"])
+    for file in blocks:
+        for language, figures in load_json(file).items():
+            found.setdefault(language, Counter()).update(figures)
     ranked = sorted(found, key=lambda one: (-found[one]["read"], one))
-    names = [name for stage in STAGES for name in (stage, f"{stage}_bytes")]
-    return {one: {name: found[one][name] for name in names} for one in ranked}
+    return {language: dict(found[language]) for language in ranked}
 
 
 def remarks(
@@ -168,7 +160,7 @@ def summarize(
     for figures in account.values():
         whole.update(figures)
     planted = load_json(recall[0]) if recall else None
-    edits, languages = edits_of(numbers.edits), languages_of(numbers.tallies)
+    edits, languages = edits_of(numbers.edits), languages_of(numbers.languages)
     cut = {figure: sum(one[figure] for one in edits.values()) for figure in ("spans", "bytes")}
     spans = {
         "unit": config.span_unit,

@@ -1,31 +1,57 @@
 """Count how the values of the documents of a block of parts are spread."""
 
 import logging
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from corpusmill.documents.decided import load_decided
 from corpusmill.documents.fates import KEPT
-from corpusmill.documents.tallies import BINS, TOTALS, added, tally_of_part
+from corpusmill.documents.tallies import STAGES, Tally, added, tally_of_part
 from corpusmill.run.job import run
 from corpusmill.run.progress import phase
+from corpusmill.storage.files import save_json
 from corpusmill.storage.tables import load_arrow, save_parquet
 
 
-def tally(measures: list[Path], decided: Path, first_part: int, bins: Path, totals: Path) -> None:
+def tally(
+    measures: list[Path],
+    decided: Path,
+    first_part: int,
+    bins: Path,
+    totals: Path,
+    languages: Path,
+) -> None:
     """measures: of the block's parts, the first of which has the number `first_part`."""
-    tallies = []
     with phase("counting", len(measures), "parts") as progress:
-        for part, file in enumerate(measures, first_part):
-            fates = load_decided(decided, part).column("fate").cast(pa.string())
-            kept = fates.to_numpy(zero_copy_only=False) == KEPT
-            tallies.append(tally_of_part(load_arrow(file), kept))
-            progress.advance(1)
-    of_block = added(tallies)
-    for path, rows, schema in ((bins, of_block.bins, BINS), (totals, of_block.totals, TOTALS)):
-        save_parquet(path, pa.Table.from_pylist(rows, schema))
-    logging.info("%d values of %d parts", len(of_block.totals), len(measures))
+
+        def of_parts() -> Iterator[Tally]:
+            for part, file in enumerate(measures, first_part):
+                fates = load_decided(decided, part).column("fate").cast(pa.string())
+                kept = fates.to_numpy(zero_copy_only=False) == KEPT
+                yield tally_of_part(load_arrow(file), kept)
+                progress.advance(1)
+
+        of_block = added(of_parts())
+    save_parquet(bins, of_block.bins)
+    save_parquet(totals, of_block.totals)
+    save_json(languages, languages_of(of_block.totals))
+    logging.info("%d values of %d parts", of_block.totals.num_rows, len(measures))
+
+
+def languages_of(totals: pa.Table) -> dict[str, dict[str, int]]:
+    """Documents and bytes of every language, read and kept; none if no filter tells languages."""
+    found: dict[str, Counter] = {}
+    for row in totals.filter(pc.equal(totals["value"], "text_bytes")).to_pylist():
+        if row["language"] is not None:
+            figures = found.setdefault(row["language"], Counter())
+            figures[row["stage"]] += row["documents"]
+            figures[f"{row['stage']}_bytes"] += int(row["sum"])
+    names = [name for stage in STAGES for name in (stage, f"{stage}_bytes")]
+    return {one: {name: found[one][name] for name in names} for one in found}
 
 
 if __name__ == "__main__":

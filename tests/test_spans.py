@@ -272,7 +272,8 @@ def test_bounded_slices__give_the_same_repeats_in_bounded_pieces(tmp_path, most)
     assert (len(pieces) > 1) == (most < 1000)
 
 
-def test_decontaminate__finds_a_held_out_text_that_lost_a_line(step, tmp_path):
+@pytest.mark.parametrize("by_filters", [False, True])
+def test_decontaminate__finds_a_held_out_text_that_lost_a_line(step, tmp_path, by_filters):
     texts = ["a line of the site", "the question\na line of the site", "another text"]
     cut_parts(step, tmp_path, [texts], "line")
     assert texts_of(tmp_path, 1)[1] == "the question"
@@ -286,8 +287,10 @@ def test_decontaminate__finds_a_held_out_text_that_lost_a_line(step, tmp_path):
     fate = pa.array(["kept"] * 3).dictionary_encode()
     columns = dict.fromkeys(["winner", "similarity", "stage", "split", "copies"], zeros)
     save_table(tmp_path / "assign.arrow", fate=fate, **columns)
+    before = [tmp_path / "cut/00000.npy"]
     step("decontaminate").decontaminate(
-        [tmp_path / "assign.arrow"], [tmp_path / "digests.npy"], [tmp_path / "cut/00000.npy"],
+        [tmp_path / "assign.arrow"], [tmp_path / "digests.npy"],
+        *(([], before) if by_filters else (before, [])),
         tmp_path / "held_out.npy", 7, tmp_path / "decided.arrow",
     )  # fmt: skip
     decided = load_decided(tmp_path / "decided.arrow", 7).to_pydict()

@@ -1,6 +1,8 @@
 """How values are spread: counts of bins add up, totals and quantiles are those of the values."""
 
 import math
+import re
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -8,7 +10,7 @@ from effort import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpusmill.documents.tallies import BINS, EDGES, TOTALS, added, quantile, tally_of_part
+from corpusmill.documents.tallies import BINS, EDGES, TOTALS, Tally, added, quantiles, tally_of_part
 from corpusmill.report.statistics import STATISTICS, statistics_of, statistics_page
 
 numbers = st.floats(-1e12, 1e12) | st.sampled_from([0.0, math.nan, 0.3, 1e15])
@@ -34,6 +36,15 @@ def table(rows: list[tuple]) -> tuple[pa.Table, np.ndarray]:
     return pa.table(columns), np.array(kept, bool)
 
 
+class Rows(NamedTuple):
+    bins: list[dict]
+    totals: list[dict]
+
+
+def rows_of(tally: Tally) -> Rows:
+    return Rows(tally.bins.to_pylist(), tally.totals.to_pylist())
+
+
 def members(rows: list[tuple], place: int, key: dict) -> list:
     """The values that a row of the tally is about."""
     return [
@@ -47,9 +58,9 @@ def members(rows: list[tuple], place: int, key: dict) -> list:
 @given(st.lists(documents, min_size=1, max_size=3))
 def test_tallies__add_up_to_what_the_values_are(parts):
     rows = [row for part in parts for row in part]
-    found = added(tally_of_part(*table(part)) for part in parts)
-    assert pa.Table.from_pylist(found.totals, TOTALS).num_rows == len(found.totals)
-    assert pa.Table.from_pylist(found.bins, BINS).num_rows == len(found.bins)
+    whole = added(tally_of_part(*table(part)) for part in parts)
+    assert (whole.bins.schema, whole.totals.schema) == (BINS, TOTALS)
+    found = rows_of(whole)
     assert {row["value"] for row in found.bins} <= {"share", "text_bytes", "label"}
     for place, name in ((2, "share"), (3, "text_bytes")):
         totals = [row for row in found.totals if row["value"] == name]
@@ -75,34 +86,73 @@ def test_tallies__add_up_to_what_the_values_are(parts):
 
 
 def test_tallies__do_not_depend_on_how_documents_are_parted():
-    rows = [("web", "en", n / 7, n, "ab"[n % 2], n % 3 == 0) for n in range(50)]
+    rows = [("web", "en", n / 8, n, "ab"[n % 2], n % 3 == 0) for n in range(50)]
     whole = added([tally_of_part(*table(rows))])
-    assert whole.bins == added(tally_of_part(*table([row])) for row in reversed(rows)).bins
+    assert whole == added(tally_of_part(*table([row])) for row in reversed(rows))
 
 
-def test_tallies__of_texts_the_most_frequent():
-    rows = [("web", "en", 0.0, 1, f"t{n}", True) for n in range(1500)]
-    rows += [("web", "en", 0.0, 1, "t1499", True)]
-    labels = [row for row in added([tally_of_part(*table(rows))]).bins if row["text"] is not None]
-    kept = {row["text"]: row["documents"] for row in labels if row["stage"] == "kept"}
-    assert len(kept) == 1000
-    assert kept["t1499"] == 2
+def test_tallies__of_texts_those_that_were_read_most_often():
+    parts = [
+        [("web", "en", 0.0, 1, f"{part}{n}", False) for n in range(9) for _ in range(3)]
+        + [("web", "en", 0.0, 1, "common", True)] * 2
+        for part in "ab"
+    ]
+    found = rows_of(added([tally_of_part(*table(part)) for part in parts], most_texts=10)).bins
+    counts = {(row["text"], row["stage"]): row["documents"] for row in found if row["text"]}
+    assert counts["common", "read"] == counts["common", "kept"] == 4
+    assert len({text for text, _ in counts}) == 10
 
 
-def test_quantile__is_where_its_bin_begins():
-    bins = [(0.0, 5), (1.0, 4), (2.5, 1)]
-    assert [quantile(bins, share) for share in (0.05, 0.5, 0.51, 0.9, 0.95)] == [0, 0, 1, 1, 2.5]
+def test_tallies__take_what_is_not_finite_and_float32_as_it_is_written():
+    values = [math.inf, -math.inf, 1e308, 1e308, math.nan]
+    columns = {"wild": pa.array(values), "share": pa.array([0.7] * 5, pa.float32()),
+               "source": pa.array(["web"] * 5).dictionary_encode(),
+               "language": pa.array([1] * 5)}  # fmt: skip
+    found = added([tally_of_part(pa.table(columns), np.ones(5, bool))])
+    spread = quantiles(found.bins, {"median": 0.5})
+    assert spread["web", None, "read", "share"] == {"median": 0.7}
+    totals = {row["value"]: row for row in found.totals.to_pylist() if row["stage"] == "read"}
+    assert math.isnan(totals["wild"]["sum"])
+    assert totals["wild"]["documents"] == 4
+    assert totals["language"]["sum"] == 5
+
+
+@examples(200)
+@given(st.lists(st.integers(0, 200), min_size=1))
+def test_quantiles__are_where_their_bin_begins(values):
+    columns = {"size": pa.array(values, pa.int64()),
+               "source": pa.array(["web"] * len(values)).dictionary_encode()}  # fmt: skip
+    tally = added([tally_of_part(pa.table(columns), np.ones(len(values), bool))])
+    found = quantiles(tally.bins, {"p5": 0.05, "median": 0.5, "p95": 0.95})
+    for name, share in (("p5", 0.05), ("median", 0.5), ("p95", 0.95)):
+        value = sorted(values)[max(math.ceil(share * len(values)) - 1, 0)]
+        assert found["web", None, "read", "size"][name] == (
+            value if value < 100 else value // 10 * 10
+        )
 
 
 def test_statistics__are_per_language_and_of_all_and_their_page_is_escaped():
     rows = [("web", "en", 0.5, 10, "<b>", True), ("web", "de", 0.25, 30, None, False)]
-    found = added([tally_of_part(*table(rows))])
+    rows += [("web", None, 0.0012, 20, "<i>", True)]
+    measures, kept = table(rows)
+    measures = measures.append_column("<u>", pa.array([1, 2, 3]))
+    found = added([tally_of_part(measures, kept)])
     statistics = statistics_of(found)
     assert pa.Table.from_pylist(statistics, STATISTICS).num_rows == len(statistics)
     read = [r for r in statistics if r["value"] == "text_bytes" and r["stage"] == "read"]
+    assert len(read) == 3
     assert {r["language"]: (r["documents"], r["mean"], r["median"]) for r in read} == {
-        None: (2, 20, 10), "en": (1, 10, 10), "de": (1, 30, 30),
+        None: (3, 20, 20), "en": (1, 10, 10), "de": (1, 30, 30),
     }  # fmt: skip
-    page = statistics_page(statistics, found.bins)
+    languages = {"en": {"read": 1, "read_bytes": 10, "kept": 1, "kept_bytes": 10}}
+    page = statistics_page(statistics, found.bins, languages)
     assert "&lt;b&gt;" in page
-    assert "<b>" not in page
+    assert "&lt;u&gt;" in page
+    assert "0.0012" in page
+    assert not re.search("<[biu]>", page)
+    assert statistics_page([], BINS.empty_table(), {}).count("<h2>") == 0
+
+
+def test_statistics__of_no_documents():
+    assert statistics_of(added([])) == []
+    assert quantiles(BINS.empty_table(), {"median": 0.5}) == {}

@@ -4,47 +4,39 @@ Counts of bins that are the same for every part, so that tallies of parts add up
 """
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 LANGUAGE = "language"
-"""The value that groups documents beside their source, where a filter measures it."""
+"""The value that groups documents beside their source, where a filter measures it as a text."""
 
 STAGES = ("read", "kept")
-MOST_TEXTS = 1000
-"""Of a value that is a text: as many different ones of a source and stage are told."""
+MOST_TEXTS = 10_000
+"""Of a value that is a text: as many different ones of a source and language a tally has."""
 
 
 def _edges() -> np.ndarray:
-    """Numbers of two digits from 1e-9 on, their negatives, and 0: where bins begin, ascending."""
+    """Numbers of two digits from 1e-9 to 9.9e16, their negatives, and 0: where bins begin."""
     sizes = [float(f"{lead}e{power}") for power in range(-10, 16) for lead in range(10, 100)]
     return np.array([-math.inf, *(-one for one in reversed(sizes)), 0.0, *sizes])
 
 
 EDGES = _edges()
 
+KEY = ["source", "language", "stage", "value"]
+_OF_KEY = [(name, pa.string()) for name in KEY]
 BINS = pa.schema(
-    [
-        ("source", pa.string()),
-        ("language", pa.string()),
-        ("stage", pa.string()),
-        ("value", pa.string()),
-        ("low", pa.float64()),
-        ("text", pa.string()),
-        ("documents", pa.uint64()),
-    ]
+    [*_OF_KEY, ("low", pa.float64()), ("text", pa.string()), ("documents", pa.uint64())]
 )
 """A row per bin that has documents, `low` where it begins; or per text of a value that is one."""
 
 TOTALS = pa.schema(
     [
-        ("source", pa.string()),
-        ("language", pa.string()),
-        ("stage", pa.string()),
-        ("value", pa.string()),
+        *_OF_KEY,
         ("documents", pa.uint64()),
         ("sum", pa.float64()),
         ("least", pa.float64()),
@@ -55,122 +47,191 @@ TOTALS = pa.schema(
 
 
 class Tally(NamedTuple):
-    bins: list[dict]
-    totals: list[dict]
+    bins: pa.Table
+    totals: pa.Table
+
+
+class _Groups(NamedTuple):
+    """The group of every document, and source and language of each group."""
+
+    of_row: np.ndarray
+    source: pa.Array
+    language: pa.Array
 
 
 def tally_of_part(measures: pa.Table, kept: np.ndarray) -> Tally:
     """Of the table of measures of a part. kept: bool (documents,)."""
-    groups, names = grouped(measures)
-    found = Tally([], [])
-    for column in measures.column_names:
-        array = measures.column(column)
-        if column in ("source", LANGUAGE, "preference") or column.endswith("_reason"):
+    groups = grouped(measures)
+    bins, totals = [BINS.empty_table()], [TOTALS.empty_table()]
+    for name in measures.column_names:
+        column = measures.column(name)
+        is_text = pa.types.is_string(column.type)
+        if name in ("source", "preference") or (
+            is_text and (name == LANGUAGE or name.endswith("_reason"))
+        ):
             continue
         for stage, chosen in zip(STAGES, (np.ones(kept.size, bool), kept), strict=True):
-            place = {"stage": stage, "value": column}
-            if pa.types.is_string(array.type):
-                found.bins.extend(_texts(array.to_pylist(), groups, names, chosen, place))
+            if is_text:
+                bins.append(_texts(column, groups, chosen, stage, name))
             else:
-                _numbers(array.to_numpy().astype(float), groups, names, chosen, place, found)
-    return found
+                for rows, tables in zip(
+                    _numbers(column.to_numpy(), groups, chosen, stage, name),
+                    (bins, totals),
+                    strict=True,
+                ):
+                    tables.append(rows)
+    return Tally(pa.concat_tables(bins), pa.concat_tables(totals))
 
 
-def grouped(measures: pa.Table) -> tuple[np.ndarray, list[dict]]:
-    """The group of every document, and source and language of each group."""
-    columns = [measures.column("source").cast(pa.string()).to_pylist()]
-    has_language = LANGUAGE in measures.column_names
-    columns.append(
-        measures.column(LANGUAGE).to_pylist() if has_language else [None] * measures.num_rows
-    )
-    pairs = list(zip(*columns, strict=True))
+def grouped(measures: pa.Table) -> _Groups:
+    sources = measures.column("source").cast(pa.string()).to_pylist()
+    languages: list[str | None] = [None] * measures.num_rows
+    if LANGUAGE in measures.column_names and pa.types.is_string(measures.column(LANGUAGE).type):
+        languages = measures.column(LANGUAGE).to_pylist()
+    pairs = list(zip(sources, languages, strict=True))
     known = {pair: place for place, pair in enumerate(dict.fromkeys(pairs))}
-    groups = np.array([known[pair] for pair in pairs], np.int64)
-    return groups, [{"source": source, "language": language} for source, language in known]
+    columns = (pa.array([pair[place] for pair in known], pa.string()) for place in (0, 1))
+    return _Groups(np.array([known[pair] for pair in pairs], np.int64), *columns)
+
+
+def _table(
+    schema: pa.Schema,
+    groups: _Groups,
+    numbers: np.ndarray,
+    stage: str,
+    value: str,
+    **columns: np.ndarray | pa.Array,
+) -> pa.Table:
+    """Rows about a group each. numbers: of the groups."""
+    of_key = {
+        "source": groups.source.take(pa.array(numbers)),
+        "language": groups.language.take(pa.array(numbers)),
+        "stage": pa.repeat(stage, numbers.size),
+        "value": pa.repeat(value, numbers.size),
+    }
+    nothing = pa.nulls(numbers.size)
+    arrays = of_key | columns
+    return pa.table(
+        [pa.array(arrays.get(field.name, nothing)).cast(field.type) for field in schema],
+        schema=schema,
+    )
 
 
 def _texts(
-    texts: list[str | None], groups: np.ndarray, names: list[dict], chosen: np.ndarray, place: dict
-) -> Iterator[dict]:
-    counts: dict[tuple[int, str], int] = {}
-    for row in np.flatnonzero(chosen).tolist():
-        text = texts[row]
-        if text is not None:
-            key = int(groups[row]), text
-            counts[key] = counts.get(key, 0) + 1
-    for (group, text), documents in counts.items():
-        yield names[group] | place | {"low": None, "text": text, "documents": documents}
+    column: pa.ChunkedArray, groups: _Groups, chosen: np.ndarray, stage: str, value: str
+) -> pa.Table:
+    rows = pa.table({"group": groups.of_row, "text": column}).filter(pa.array(chosen))
+    counts = (
+        rows.drop_null()
+        .group_by(["group", "text"], use_threads=False)
+        .aggregate([([], "count_all")])
+    )
+    return _table(
+        BINS, groups, counts["group"].to_numpy(), stage, value,
+        text=counts["text"].combine_chunks(), documents=counts["count_all"].to_numpy(),
+    )  # fmt: skip
 
 
 def _numbers(
-    values: np.ndarray,
-    groups: np.ndarray,
-    names: list[dict],
-    chosen: np.ndarray,
-    place: dict,
-    found: Tally,
-) -> None:
+    values: np.ndarray, groups: _Groups, chosen: np.ndarray, stage: str, value: str
+) -> tuple[pa.Table, pa.Table]:
     chosen = chosen & ~np.isnan(values)
-    of_group, numbers = groups[chosen], values[chosen]
-    bins = np.searchsorted(EDGES, numbers, "right") - 1
-    keys, counts = np.unique(of_group * EDGES.size + bins, return_counts=True)
-    for key, documents in zip(keys.tolist(), counts.tolist(), strict=True):
-        group, bin_ = divmod(key, EDGES.size)
-        row = {"low": EDGES[bin_].item(), "text": None, "documents": documents}
-        found.bins.append(names[group] | place | row)
-    for group in np.unique(of_group).tolist():
-        mine = numbers[of_group == group]
-        # fsum: the sum of floats in any order.
-        row = {"documents": mine.size, "sum": math.fsum(mine), "least": mine.min().item(),
-               "greatest": mine.max().item()}  # fmt: skip
-        found.totals.append(names[group] | place | row)
+    of_group, numbers = groups.of_row[chosen], values[chosen]
+    # 0.7 as a float32 is less than 0.7.
+    edges = EDGES.astype(np.float32) if values.dtype == np.float32 else EDGES
+    places = np.searchsorted(edges, numbers, "right") - 1
+    keys, counts = np.unique(of_group * EDGES.size + places, return_counts=True)
+    bins = _table(
+        BINS, groups, keys // EDGES.size, stage, value,
+        low=EDGES[keys % EDGES.size], documents=counts,
+    )  # fmt: skip
+    order = np.argsort(of_group, kind="stable")
+    present, first = np.unique(of_group[order], return_index=True)
+    parted = np.split(numbers[order].astype(float), first[1:])
+    parted = parted if present.size else []
+    totals = _table(
+        TOTALS, groups, present, stage, value,
+        documents=np.array([mine.size for mine in parted], np.int64),
+        sum=np.array([_total(mine) for mine in parted]),
+        least=np.array([mine.min() for mine in parted]) + 0.0,
+        greatest=np.array([mine.max() for mine in parted]) + 0.0,
+    )  # fmt: skip
+    return bins, totals
 
 
-def added(tallies: Iterable[Tally]) -> Tally:
-    """The tally of all parts, its rows in order of what they are of."""
-    bins: dict[tuple, int] = {}
-    totals: dict[tuple, list[dict]] = {}
+def _total(numbers: np.ndarray) -> float:
+    """Their sum, the same in any order; NaN or infinite where it is not finite."""
+    try:
+        return math.fsum(numbers)
+    except (OverflowError, ValueError):
+        with np.errstate(all="ignore"):
+            return float(numbers.sum())
+
+
+def added(tallies: Iterable[Tally], most_texts: int = MOST_TEXTS) -> Tally:
+    """The tally of all, its rows in order of what they are of. Of a value with more texts than
+    `most_texts` the ones that were read most often, the first in order of equally frequent ones.
+    """
+    whole = Tally(BINS.empty_table(), TOTALS.empty_table())
     for one in tallies:
-        for row in one.bins:
-            key = tuple(row[name] for name in BINS.names[:-1])
-            bins[key] = bins.get(key, 0) + row["documents"]
-        for row in one.totals:
-            totals.setdefault(tuple(row[name] for name in TOTALS.names[:4]), []).append(row)
-    return Tally(list(_most(bins)), [_sum(key, totals[key]) for key in sorted(totals, key=_order)])
+        bins, totals = (pa.concat_tables(pair) for pair in zip(whole, one, strict=True))
+        whole = Tally(
+            _summed(bins, [*KEY, "low", "text"], {"documents": "sum"}, BINS),
+            _summed(
+                totals,
+                KEY,
+                {"documents": "sum", "sum": "sum", "least": "min", "greatest": "max"},
+                TOTALS,
+            ),
+        )
+        whole = whole._replace(bins=_without_rare_texts(whole.bins, most_texts))
+    return whole
 
 
-def _order(key: tuple) -> tuple:
-    return tuple((one is not None, one) for one in key)
+def _summed(table: pa.Table, keys: list[str], how: dict[str, str], schema: pa.Schema) -> pa.Table:
+    groups = table.group_by(keys, use_threads=False).aggregate(list(how.items()))
+    named = groups.rename_columns(
+        [name.removesuffix(f"_{how[key]}") if (key := name.rsplit("_", 1)[0]) in how else name
+         for name in groups.column_names]
+    )  # fmt: skip
+    return named.select(schema.names).cast(schema).sort_by([(key, "ascending") for key in keys])
 
 
-def _most(bins: dict[tuple, int]) -> Iterator[dict]:
-    """Of texts the most frequent, of equally frequent ones the first in order."""
-    shown: dict[tuple, int] = {}
-    by_count = sorted(bins, key=lambda key: (key[5] is None, -bins[key], _order(key)))
-    kept = set()
-    for key in by_count:
-        shown[key[:4]] = shown.get(key[:4], 0) + (key[5] is not None)
-        if key[5] is None or shown[key[:4]] <= MOST_TEXTS:
-            kept.add(key)
-    for key in sorted(kept, key=_order):
-        yield dict(zip(BINS.names, (*key, bins[key]), strict=True))
+def _without_rare_texts(bins: pa.Table, most: int) -> pa.Table:
+    texts = bins.filter(pc.is_valid(bins["text"]))
+    of_value = ["source", "language", "value"]
+    read = texts.filter(pc.equal(texts["stage"], STAGES[0]))
+    counts = read.group_by(of_value, use_threads=False).aggregate([([], "count_all")])
+    if not counts.num_rows or pc.max(counts["count_all"]).as_py() <= most:
+        return bins
+    ranked = read.sort_by([("documents", "descending"), ("text", "ascending")])
+    kept: dict[tuple, int] = {}
+    shown = set()
+    for *value, text in zip(
+        *(ranked[name].to_pylist() for name in [*of_value, "text"]), strict=True
+    ):
+        kept[tuple(value)] = kept.get(tuple(value), 0) + 1
+        if kept[tuple(value)] <= most:
+            shown.add((*value, text))
+    rows = zip(*(bins[name].to_pylist() for name in [*of_value, "text"]), strict=True)
+    return bins.filter(pa.array([row[3] is None or row in shown for row in rows]))
 
 
-def _sum(key: tuple, rows: list[dict]) -> dict:
-    return dict(zip(TOTALS.names[:4], key, strict=True)) | {
-        "documents": sum(row["documents"] for row in rows),
-        "sum": math.fsum(row["sum"] for row in rows),
-        "least": min(row["least"] for row in rows),
-        "greatest": max(row["greatest"] for row in rows),
-    }
-
-
-def quantile(bins: list[tuple[float, int]], share: float) -> float:
-    """Where the bin begins up to which at least `share` of the documents are. bins: low and
-    documents of each, ascending."""
-    wanted, seen = share * sum(documents for _, documents in bins), 0
-    for low, documents in bins:
-        seen += documents
-        if seen >= wanted:
-            return low
-    raise ValueError("no documents")
+def quantiles(bins: pa.Table, shares: dict[str, float]) -> dict[tuple, dict[str, float]]:
+    """Source, language, stage and value -> where the bin begins up to which at least so large a
+    share of the documents are. bins: in order of these and `low`."""
+    numbers = bins.filter(pc.is_valid(bins["low"]))
+    keys = list(zip(*(numbers[name].to_pylist() for name in KEY), strict=True))
+    upto = np.cumsum(numbers["documents"].to_numpy().astype(np.int64))
+    low = numbers["low"].to_numpy()
+    starts = [place for place, key in enumerate(keys) if place == 0 or key != keys[place - 1]]
+    ends = [*starts[1:], len(keys)] if starts else []
+    found = {}
+    for start, end in zip(starts, ends, strict=True):
+        before = upto[start - 1] if start else 0
+        total = upto[end - 1] - before
+        places = {
+            name: np.searchsorted(upto, before + share * total) for name, share in shares.items()
+        }
+        found[keys[start]] = {name: float(low[place]) for name, place in places.items()}
+    return found

@@ -1,116 +1,130 @@
 """How the values of documents are spread: of those that were read, and of those that were kept."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from html import escape
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from corpusmill.documents.tallies import STAGES, TOTALS, Tally, added, quantile
+from corpusmill.documents.tallies import KEY, STAGES, TOTALS, Tally, added, quantiles
 from corpusmill.report import svg
 from corpusmill.report.pages import Row, page, paragraph, table
 
 QUANTILES = {"p5": 0.05, "p25": 0.25, "median": 0.5, "p75": 0.75, "p95": 0.95}
+FIGURES = ("mean", "least", *QUANTILES, "greatest")
 
 STATISTICS = pa.schema(
-    [
-        *TOTALS,
-        ("mean", pa.float64()),
-        *((name, pa.float64()) for name in QUANTILES),
-    ]
+    [*TOTALS, ("mean", pa.float64()), *((name, pa.float64()) for name in QUANTILES)]
 )
 """As TOTALS, with the mean, and quantiles to two digits. A language that is null stands for all."""
 
 SHOWN_LANGUAGES, SHOWN_TEXTS = 15, 15
 WIDTH, HEIGHT = 900, 150
-LEFT, RIGHT, TOP, BOTTOM = 20, 880, 12, 120  # of the plot
+LEFT, RIGHT, TOP, BOTTOM = 40, 860, 12, 120  # of the plot
 MOST_BARS = 120
+LABELS = 8
+LIGHT, DARK = "#c4c9d0", "#30475e"
 
 
 def statistics_of(tally: Tally) -> list[dict[str, Any]]:
     """A row of STATISTICS for each source, language, stage and value; and for all languages of a
     source together."""
-    bins: dict[tuple, list[tuple[float, int]]] = {}
-    whole = with_all_languages(tally)
-    for row in whole.bins:
-        if row["text"] is None:
-            bins.setdefault(_key(row), []).append((row["low"], row["documents"]))
-    return [
-        row
-        | {"mean": row["sum"] / row["documents"]}
-        | {name: quantile(bins[_key(row)], share) for name, share in QUANTILES.items()}
-        for row in whole.totals
-    ]
+    rows = []
+    for one in (all_languages(tally), with_language(tally)):
+        spread = quantiles(one.bins, QUANTILES)
+        for row in one.totals.to_pylist():
+            found = spread[tuple(row[name] for name in KEY)]
+            # A bin begins at or before the least of its values.
+            found = {name: max(row["least"], low) for name, low in found.items()}
+            rows.append(row | {"mean": row["sum"] / row["documents"]} | found)
+    return rows
 
 
-def with_all_languages(tally: Tally) -> Tally:
-    """The tally, and the same with the languages of each source taken together."""
-    if all(row["language"] is None for row in tally.totals):
-        return tally
-    merged = added([Tally(*([row | {"language": None} for row in rows] for rows in tally))])
-    return Tally([*merged.bins, *tally.bins], [*merged.totals, *tally.totals])
-
-
-def _key(row: dict) -> tuple:
-    return tuple(row[name] for name in TOTALS.names[:4])
-
-
-def statistics_page(statistics: Sequence[dict[str, Any]], bins: Sequence[dict[str, Any]]) -> str:
-    """statistics: rows of STATISTICS. bins: rows of BINS, languages apart."""
-    values = dict.fromkeys(row["value"] for row in statistics)
-    texts = dict.fromkeys(row["value"] for row in bins if row["text"] is not None)
-    pieces = [
-        paragraph(
-            "What was measured of documents, of all that were read and of those that were kept. "
-            "Quantiles are exact to two digits. Each number by language too: statistics.parquet "
-            "and histograms.parquet beside this page."
-        ),
-        languages(statistics),
-    ]
-    for value in values:
-        pieces += [f"<h2>{value}</h2>\n", picture(value, bins), rows_of(value, statistics)]
-    for value in texts:
-        pieces += [f"<h2>{value}</h2>\n", most_frequent(value, bins)]
-    return page("Statistics", *pieces)
-
-
-def rows_of(value: str, statistics: Iterable[dict[str, Any]]) -> str:
-    heading = ["source", "stage", "documents", "mean", "least", *QUANTILES, "greatest"]
-    return table(
-        heading,
+def all_languages(tally: Tally) -> Tally:
+    """The languages of each source taken together."""
+    place, field = TOTALS.get_field_index("language"), TOTALS.field("language")
+    return added(
         [
-            [row[name] for name in heading]
-            for row in statistics
-            if row["value"] == value and row["language"] is None
-        ],
+            Tally(
+                *(
+                    one.set_column(place, field, pa.nulls(one.num_rows, pa.string()))
+                    for one in tally
+                )
+            )
+        ]
     )
 
 
-def languages(statistics: Iterable[dict[str, Any]]) -> str:
-    """Documents and text of each language, over all sources, the most frequent first."""
-    found: dict[str, dict[str, list[float]]] = {}
-    for row in statistics:
-        if row["value"] == "text_bytes" and row["language"] is not None:
-            of_stage = found.setdefault(row["language"], {one: [0, 0.0] for one in STAGES})
-            of_stage[row["stage"]][0] += row["documents"]
-            of_stage[row["stage"]][1] += row["sum"] / 1e6
-    ranked = sorted(found, key=lambda one: (-found[one]["read"][0], one))
-    heading = ["language", "documents read", "MB read", "documents kept", "MB kept"]
+def with_language(tally: Tally) -> Tally:
+    return Tally(*(one.filter(pc.is_valid(one["language"])) for one in tally))
+
+
+def statistics_page(statistics: Sequence[dict[str, Any]], bins: pa.Table, languages: dict) -> str:
+    """statistics: rows of STATISTICS. bins: of BINS. languages: of the summary."""
+    by_value: dict[str, list[dict[str, Any]]] = {}
+    for row in _over_all(bins).to_pylist():
+        by_value.setdefault(row["value"], []).append(row)
+    pieces = [
+        paragraph(
+            "What was measured of documents: of all that were read, light in the pictures, and of "
+            "those that were kept, dark. text_bytes are what was left of a text when all filters "
+            "had cut. A bar is a bin that has documents; bins are numbers of two digits, so they "
+            "are ten times as wide from each power of ten on, and empty ones are left out. "
+            "Quantiles are exact to two digits. By language: statistics.parquet and "
+            "histograms.parquet beside this page."
+        ),
+        of_languages(languages),
+    ]
+    for value in sorted(by_value, key=list(dict.fromkeys(bins["value"].to_pylist())).index):
+        rows = by_value[value]
+        pieces.append(f"<h2>{escape(value)}</h2>\n")
+        if rows[0]["text"] is None:
+            pieces += [picture(rows), rows_of(value, statistics)]
+        else:
+            pieces.append(most_frequent(value, rows))
+    return page("Statistics", *pieces)
+
+
+def _over_all(bins: pa.Table) -> pa.Table:
+    """The bins of all sources and languages together."""
+    keys = ["value", "stage", "low", "text"]
+    summed = bins.group_by(keys, use_threads=False).aggregate([("documents", "sum")])
+    return summed.rename_columns([*keys, "documents"]).sort_by([(key, "ascending") for key in keys])
+
+
+def rows_of(value: str, statistics: Sequence[dict[str, Any]]) -> str:
     rows: list[Row] = [
-        [one, *found[one]["read"], *found[one]["kept"]] for one in ranked[:SHOWN_LANGUAGES]
+        [row["source"], row["stage"], row["documents"], *(f"{row[name]:.4g}" for name in FIGURES)]
+        for row in statistics
+        if row["value"] == value and row["language"] is None
+    ]
+    return table(["source", "stage", "documents", *FIGURES], rows)
+
+
+def of_languages(languages: dict[str, dict[str, int]]) -> str:
+    """Documents and text of each language, over all sources, the most frequent first."""
+    rows: list[Row] = [
+        [one, f["read"], f["read_bytes"] / 1e6, f["kept"], f["kept_bytes"] / 1e6]
+        for one, f in languages.items()
     ]
     if not rows:
         return ""
-    rest = len(ranked) - SHOWN_LANGUAGES
-    more = paragraph(f"And {rest} languages with fewer documents.") if rest > 0 else ""
-    return f"<h2>languages</h2>\n{table(heading, rows)}{more}"
+    heading = ["language", "documents read", "MB of them", "documents kept", "MB kept"]
+    rest = len(rows) - SHOWN_LANGUAGES
+    more = paragraph(f"Languages not shown: {rest}.") if rest > 0 else ""
+    return f"<h2>languages</h2>\n{table(heading, rows[:SHOWN_LANGUAGES])}{more}"
 
 
-def most_frequent(value: str, bins: Iterable[dict[str, Any]]) -> str:
-    counts: dict[str, dict[str, int]] = {}
-    for row in bins:
-        if row["value"] == value and row["text"] is not None:
-            of_stage = counts.setdefault(row["text"], dict.fromkeys(STAGES, 0))
-            of_stage[row["stage"]] += row["documents"]
+def _counts(rows: Sequence[dict[str, Any]], by: str) -> dict[Any, dict[str, int]]:
+    counts: dict[Any, dict[str, int]] = {}
+    for row in rows:
+        counts.setdefault(row[by], dict.fromkeys(STAGES, 0))[row["stage"]] += row["documents"]
+    return counts
+
+
+def most_frequent(value: str, rows: Sequence[dict[str, Any]]) -> str:
+    counts = _counts(rows, "text")
     ranked = sorted(counts, key=lambda text: (-counts[text]["read"], text))[:SHOWN_TEXTS]
     return table(
         [value, "documents read", "documents kept"],
@@ -118,13 +132,9 @@ def most_frequent(value: str, bins: Iterable[dict[str, Any]]) -> str:
     )
 
 
-def picture(value: str, bins: Iterable[dict[str, Any]]) -> str:
-    """Bars of all sources together: light for what was read, dark for what was kept of it."""
-    counts: dict[float, dict[str, int]] = {}
-    for row in bins:
-        if row["value"] == value and row["text"] is None:
-            of_bin = counts.setdefault(row["low"], dict.fromkeys(STAGES, 0))
-            of_bin[row["stage"]] += row["documents"]
+def picture(rows: Sequence[dict[str, Any]]) -> str:
+    """Bars: light for what was read, dark for what was kept of it."""
+    counts = _counts(rows, "low")
     lows = sorted(counts)
     together = -(-len(lows) // MOST_BARS)  # bins of a bar
     bars = [
@@ -132,15 +142,18 @@ def picture(value: str, bins: Iterable[dict[str, Any]]) -> str:
         for bar in (lows[start : start + together] for start in range(0, len(lows), together))
     ]
     most = max(read for _, (read, _) in bars)
-    step = (RIGHT - LEFT) / len(bars)
+    step, every = (RIGHT - LEFT) / len(bars), -(-len(bars) // LABELS)
     pieces = [svg.line("axis", LEFT, BOTTOM, RIGHT, BOTTOM)]
-    for place, (low, (read, kept)) in enumerate(bars):
-        tip = f"from {low:g}: {read:,} read, {kept:,} kept"
-        for number, fill in ((read, "#c4c9d0"), (kept, "#30475e")):
+    for place, (low, numbers) in enumerate(bars):
+        x = LEFT + place * step
+        tip = f"from {low:g}: {numbers[0]:,} read, {numbers[1]:,} kept"
+        for number, fill in zip(numbers, (LIGHT, DARK), strict=True):
             height = (BOTTOM - TOP) * number / most
-            x = LEFT + place * step
-            more = f'fill="{fill}"'
-            pieces.append(svg.rectangle(x, BOTTOM - height, max(step - 1, 0.5), height, more, tip))
-        if place % max(1, len(bars) // 8) == 0:
-            pieces.append(svg.text(LEFT + place * step, BOTTOM + 20, f"{low:g}", "start"))
+            shown = f'fill="{fill}"' if fill == LIGHT else f'fill="{fill}" pointer-events="none"'
+            pieces.append(
+                svg.rectangle(x, BOTTOM - height, max(step - 1, 0.5), height, shown,
+                              tip if fill == LIGHT else "")
+            )  # fmt: skip
+        if place % every == 0:
+            pieces.append(svg.text(x + step / 2, BOTTOM + 20, f"{low:.3g}"))
     return svg.image(WIDTH, HEIGHT, pieces)
