@@ -40,6 +40,7 @@ LEAST_DOCUMENT_BYTES = 500
 # A job on a cluster has two Snakemakes around it, and each reads the plan. Measured: 178 and 166
 # MiB with 6 parts, up to 367 MB each with 40,000.
 SNAKEMAKES_MB = 360
+MEASURED_WORDS_MB = 600
 SNAKEMAKES_MB_PER_PART = 0.01
 MOST_BLOCK_PARTS = 16
 
@@ -290,8 +291,14 @@ class Layout:
 
     @property
     def measuring_megabytes(self) -> float:
-        """Of the files that filters read while they measure: models may be large."""
-        return sum(file.stat().st_size for file in self.measuring_files) / 1e6
+        """What filters take beside a batch of texts: the files that they read, models for one; and
+        its words, lines and cuts."""
+        splits = any(
+            "words" in (cls := filter_class(entry)).settings or cls.edits
+            for entry in self.measuring
+        )
+        files = sum(file.stat().st_size for file in self.measuring_files) / 1e6
+        return files + (MEASURED_WORDS_MB if splits else 0)
 
     @property
     def measuring(self) -> list[dict]:
