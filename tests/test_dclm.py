@@ -10,6 +10,7 @@ import uniseg.wordbreak
 from effort import examples
 from hypothesis import given
 from hypothesis import strategies as st
+from word_classes import characters_by_class
 
 from corpusmill.filters.documents import Documents
 from corpusmill.filters.registry import filter_of, measurer, measuring
@@ -20,8 +21,9 @@ PIECES = [
     *("\u2028", "...", ". . .", ". . . .", "…", "#", "-", "●", " * x", "•", ".", "é", "漢字。"),
     *("\u0301", "\x1c", "12 ", "Ⅷ", "A B C D E F G ", "x y x y x y ", "line\n", "To "),
 ]
-# Of later characters uniseg and this Python know different things.
-others = st.text(st.characters(exclude_categories=["Cs", "Cn"]), max_size=3)
+others = st.deferred(
+    lambda: st.text(st.sampled_from("".join(characters_by_class().values())), max_size=3)
+)
 texts = st.lists(st.sampled_from(PIECES) | others, max_size=40).map("".join)
 
 

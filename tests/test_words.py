@@ -1,19 +1,16 @@
 """Words as UAX #29 has them, by the package uniseg, and as `str.split`; what is known of each."""
 
-import functools
-
 import numpy as np
 import uniseg.wordbreak
 from effort import examples
 from hypothesis import given
 from hypothesis import strategies as st
+from word_classes import characters_by_class
 
 from corpusmill.kernels import words as kernels
 from corpusmill.text.columns import TextColumn, string_array
 from corpusmill.text.lines import lines_of
-from corpusmill.text.unicode_tables import scalars, text_of
 from corpusmill.text.words import (
-    CLASSES,
     built_word_table,
     ends_of_sentences,
     given_words,
@@ -22,19 +19,6 @@ from corpusmill.text.words import (
     word_table,
     words_of,
 )
-
-
-@functools.cache
-def characters_by_class() -> dict[str, str]:
-    """Word_Break class -> characters that it has in the Unicode versions of both."""
-    names = {number: name for name, number in CLASSES.items()} | {kernels.OTHER: "Other"}
-    found: dict[str, list[str]] = {}
-    for one, entry in zip(text_of(scalars()), word_table()[scalars()].tolist(), strict=True):
-        name = names[entry & kernels.CLASS]
-        if uniseg.wordbreak.word_break(one) == name:
-            found.setdefault(name, []).append(one)
-    assert set(found) == set(names.values())
-    return {name: "".join(members) for name, members in found.items()}
 
 
 def texts_of_all_classes():

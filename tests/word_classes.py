@@ -1,0 +1,22 @@
+"""Characters that uniseg and the package regex, of other versions of Unicode, know alike."""
+
+import functools
+
+import uniseg.wordbreak
+
+from corpusmill.kernels import words as kernels
+from corpusmill.text.unicode_tables import scalars, text_of
+from corpusmill.text.words import CLASSES, word_table
+
+
+@functools.cache
+def characters_by_class() -> dict[str, str]:
+    """Word_Break class -> characters that it has in the Unicode versions of both."""
+    names = {number: name for name, number in CLASSES.items()} | {kernels.OTHER: "Other"}
+    found: dict[str, list[str]] = {}
+    for one, entry in zip(text_of(scalars()), word_table()[scalars()].tolist(), strict=True):
+        name = names[entry & kernels.CLASS]
+        if uniseg.wordbreak.word_break(one) == name:
+            found.setdefault(name, []).append(one)
+    assert set(found) == set(names.values())
+    return {name: "".join(members) for name, members in found.items()}
