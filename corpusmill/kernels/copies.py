@@ -5,23 +5,25 @@ import numpy as np
 
 from corpusmill.kernels.clean import decode_one
 from corpusmill.kernels.gopher import (
-    FINISH,
     HAS_ALPHA,
     LEAST_DUPLICATE,
     LEAST_TOP,
     MOST_DUPLICATE,
     MOST_TOP,
-    as_key,
     count_symbols,
     hash_of,
+)
+from corpusmill.kernels.jit import kernel
+from corpusmill.kernels.lines import without_blanks
+from corpusmill.kernels.repeats import (
+    FINISH,
+    as_key,
     number_grams,
     place_in,
     repeated_places,
     slots_for,
     top_gram,
 )
-from corpusmill.kernels.jit import kernel
-from corpusmill.kernels.lines import without_blanks
 from corpusmill.kernels.words import U
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 
 from corpusmill.kernels.clean import decode_one
-from corpusmill.kernels.gopher import repeats, slots_for
 from corpusmill.kernels.jit import kernel
+from corpusmill.kernels.repeats import repeats, slots_for
 
 
 @kernel

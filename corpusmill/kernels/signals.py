@@ -5,8 +5,9 @@ import math
 import numpy as np
 
 from corpusmill.kernels.clean import decode_one
-from corpusmill.kernels.gopher import count_symbols, number_grams, slots_for
+from corpusmill.kernels.gopher import count_symbols
 from corpusmill.kernels.jit import kernel
+from corpusmill.kernels.repeats import number_grams, slots_for
 from corpusmill.kernels.words import BASE, U
 
 # Bits of a table entry, see corpusmill/text/signals.py.
