@@ -7,6 +7,6 @@ SAMPLED = 25
 
 
 def examples(number: int, **more) -> settings:
-    """Settings of a law with so many examples with --whole, and a quarter of them without."""
+    """Settings of a law with so many examples with --whole, and a tenth of them without."""
     whole = settings.get_current_profile_name() == "seeded"
-    return settings(max_examples=number if whole else -(-number // 4), **more)
+    return settings(max_examples=number if whole else -(-number // 10), **more)

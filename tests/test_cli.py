@@ -299,6 +299,7 @@ def ignore_ctrl_c() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("number", "code", "before"),
     [

@@ -96,6 +96,7 @@ def test_chain__is_swallowed_by_resolve_component(tmp_path):
     assert all((row["similarity"] is None) == (row["stage"] == "chain") for row in dropped.values())
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("texts", [1000, pytest.param(10_000, marks=pytest.mark.whole)])
 @pytest.mark.parametrize(("own_words", "similarity"), [(200, 0.3), (40, 0.66)])
 def test_family__that_shares_a_licence_is_kept(own_words, similarity, texts, tmp_path):
@@ -120,6 +121,7 @@ def test_identical_texts__cost_nothing_and_one_is_kept(tmp_path):
     assert deduplicated(again, texts, max_group_texts=2) == dropped
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("order", "expected"), [("highest", 2), ("lowest", 1)])
 def test_preferred_field__decides_among_duplicates(order, expected, tmp_path):
     links = chain(2)
@@ -132,6 +134,7 @@ def test_preferred_field__decides_among_duplicates(order, expected, tmp_path):
     assert [0, 2, 1, 3][winner] == expected
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("scheme", ["affine32", "legacy"])
 def test_sketch__drops_equal_texts_that_have_no_shingle(scheme, tmp_path):
     texts = ["hello you", "-----", "hello you", "hello me", "-----", "?!", "-----"]
@@ -238,7 +241,7 @@ def grown(folder: Path) -> None:
     write_jsonl(folder / "raw/two/late.jsonl", records)
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.whole
 @pytest.mark.parametrize("earlier_first", [False, True])
 def test_growth__equals_a_run_from_scratch_of_the_same_plan(earlier_first, tmp_path):
     before, after, scratch = (tmp_path / name for name in ("before", "after", "scratch"))

@@ -163,6 +163,7 @@ def test_languages__are_those_of_the_package():
     assert len(LANGUAGES) == len(set(LANGUAGES)) == 141
 
 
+@pytest.mark.whole
 def test_tables__kept_are_those_built_anew(tmp_path, monkeypatch):
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "new"))
     make = model.tables.__wrapped__
@@ -250,6 +251,7 @@ NAMES = {
 }  # fmt: skip
 
 
+@pytest.mark.whole
 def test_script_table__is_made_once_and_kept(tmp_path, monkeypatch):
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "new"))
     make = script_table.__wrapped__

@@ -91,6 +91,7 @@ def test_file_of_others__where_a_result_would_go_is_not_replaced(tmp_path):
 # Replaced inputs.
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("name", "reruns"),
     [

@@ -1,6 +1,7 @@
 """Repeated spans: split as the slow twin splits, and only the first of each stays."""
 
 import hashlib
+from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import SimpleNamespace
@@ -353,10 +354,16 @@ def milled_corpus(folder: Path, config: dict, *arguments: str) -> Path:
 
 
 @pytest.fixture(scope="module")
-def milled(tmp_path_factory) -> dict[str, Path]:
-    """A finished run of each unit, and of none."""
-    folders = {unit: tmp_path_factory.mktemp(unit) for unit in ("none", *UNITS)}
-    return {unit: milled_corpus(f, site_corpus(f, unit)) for unit, f in folders.items()}
+def milled(tmp_path_factory) -> Mapping[str, Path]:
+    """A finished run of each unit, and of none, when it is asked for."""
+
+    class Runs(dict):
+        def __missing__(self, unit):
+            folder = tmp_path_factory.mktemp(unit)
+            self[unit] = milled_corpus(folder, site_corpus(folder, unit))
+            return self[unit]
+
+    return Runs()
 
 
 def parts_of(folder: Path, step: str) -> dict[tuple[str, int], str]:
@@ -370,6 +377,7 @@ def parts_of(folder: Path, step: str) -> dict[tuple[str, int], str]:
     return found
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("unit", UNITS)
 def test_run__cuts_what_naive_cuts_over_the_whole_corpus(milled, unit):
     before, after = parts_of(milled[unit], "text"), parts_of(milled[unit], "cut")
@@ -379,6 +387,7 @@ def test_run__cuts_what_naive_cuts_over_the_whole_corpus(milled, unit):
     assert summary(milled[unit])["spans"]["cut"] == len(record)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("unit", UNITS)
 def test_run__keeps_boilerplate_once_and_balances(milled, unit):
     files = sorted(milled[unit].glob("results/corpus/*/*.parquet"))
@@ -403,13 +412,14 @@ def test_run__of_none_has_no_rule_and_no_figure_of_it(milled):
     assert set(summary(milled["line"])["rules"]) >= SPAN_RULES
 
 
-def test_run__second_has_nothing_to_do_and_width_counts_for_sentences_alone(milled):
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("unit", UNITS)
+def test_run__second_has_nothing_to_do_and_width_counts_for_sentences_alone(milled, unit):
     asked = ("--configfile", "mine.yaml", "-n", "--quiet", "rules")
-    for unit in UNITS:
-        assert jobs(snakemake(milled[unit], *asked)) == {}
-        (milled[unit] / "width.yaml").write_text("spans: {width: 2}")
-        done = snakemake(milled[unit], "--configfile", "mine.yaml", "width.yaml", *asked[2:])
-        assert ("span" in jobs(done)) == (unit == "sentence")
+    assert jobs(snakemake(milled[unit], *asked)) == {}
+    (milled[unit] / "width.yaml").write_text("spans: {width: 2}")
+    done = snakemake(milled[unit], "--configfile", "mine.yaml", "width.yaml", *asked[2:])
+    assert ("span" in jobs(done)) == (unit == "sentence")
 
 
 @pytest.mark.whole

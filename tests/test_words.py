@@ -20,13 +20,9 @@ from corpusmill.text.words import (
     words_of,
 )
 
-
-def texts_of_all_classes():
-    of_class = st.sampled_from(sorted(characters_by_class().values(), key=len))
-    usual = st.sampled_from(
-        [*"aé漢あアก1.,:;'\"_ \n\r\t‍", "👩", "👩‍❤️‍👩", "🇩🇪", 'א"א', "1.5", "a.b"]
-    )
-    return st.lists(of_class.flatmap(st.sampled_from) | usual, max_size=12).map("".join)
+CLASSES = st.sampled_from(sorted(characters_by_class().values(), key=len))
+USUAL = st.sampled_from([*"aé漢あアก1.,:;'\"_ \n\r\t‍", "👩", "👩‍❤️‍👩", "🇩🇪", 'א"א', "1.5", "a.b"])
+TEXTS_OF_ALL_CLASSES = st.lists(CLASSES.flatmap(st.sampled_from) | USUAL, max_size=12).map("".join)
 
 
 def column(texts: list[str]) -> TextColumn:
@@ -64,9 +60,8 @@ def words_by_uniseg(text: str) -> list[str]:
 
 
 @examples(2000)
-@given(st.data())
-def test_words__are_those_of_uax_29(data):
-    texts = data.draw(st.lists(texts_of_all_classes(), max_size=4))
+@given(st.lists(TEXTS_OF_ALL_CLASSES, max_size=4))
+def test_words__are_those_of_uax_29(texts):
     found = facts(words_of(column(texts), "unicode"))
     assert found == [expected(words_by_uniseg(text)) for text in texts]
 
