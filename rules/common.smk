@@ -30,6 +30,7 @@ from corpusmill.run.cluster_log import ends_of_jobs
 from corpusmill.run.code_digest import code_digest as digest_of_code
 from corpusmill.run.config import check_config, laid_over, typed
 from corpusmill.run.config import refuse_config_without_sources
+from corpusmill.run.job_list import JOB_LIST, RuleJobs, save_job_list
 from corpusmill.run.layout import Layout, quickly_called
 from corpusmill.run.signatures import mismatches, parameters
 from corpusmill.run.step_log import SAY_KILLED
@@ -245,20 +246,24 @@ def training_text():
     return [LAYOUT.text_shard.format(split="train", shard="00000")] if wanted else []
 
 
-def refuse_too_little_memory():
+def jobs_to_do():
+    """By rule the memory that its jobs may hold, and their logs."""
+    needs, logs = {}, {}
+    for job in workflow.dag.needrun_jobs():
+        mem_mb = job.rule.resources.get("mem_mb")
+        need = mem_mb and mem_mb.evaluate(job.wildcards, attempt=1).value
+        needs[job.rule.name] = max(need or 0, needs.get(job.rule.name, 0))
+        logs.setdefault(job.rule.name, []).extend(map(str, job.log))
+    return {rule: RuleJobs(need, logs[rule]) for rule, need in needs.items()}
+
+
+def refuse_too_little_memory(rules):
     """Snakemake would run what needs more memory than --resources mem_mb allows all the same, and
     believe that it takes no more."""
     allowed = workflow.global_resources.get("mem_mb")
     if allowed is None or allowed.value is None:
         return
-    needs = [
-        (
-            job.rule.resources["mem_mb"].evaluate(job.wildcards, attempt=1).value,
-            job.name,
-        )
-        for job in workflow.dag.needrun_jobs()
-        if "mem_mb" in job.rule.resources
-    ]
+    needs = [(jobs.mem_mb, rule) for rule, jobs in rules.items()]
     need, rule = max(needs, default=(0, ""))
     if need > allowed.value:
         stop(
@@ -282,17 +287,19 @@ def begin_run():
     finish_checks()
     if not workflow.is_main_process:
         return
-    refuse_too_little_memory()
+    to_do = jobs_to_do()
+    refuse_too_little_memory(to_do)
     try:
         record.begin(made_files(), RECORD)
     except ValueError as error:
         stop(error)
     if not IS_MODULE:
         one_at_a_time.begin_run()
+    save_job_list(to_do, placed(JOB_LIST))
     if on_cluster():
         # Each job does so itself, unless it is killed before; then its old log would be shown.
-        for job in workflow.dag.needrun_jobs():
-            for log in job.log:
+        for jobs in to_do.values():
+            for log in jobs.logs:
                 Path(log).unlink(missing_ok=True)
 
 

@@ -282,6 +282,17 @@ def test_run__again_has_nothing_to_do(milled):
     )
 
 
+def test_watch__of_a_finished_run_knows_all_its_jobs(milled):
+    folder = milled[0]
+    seen = json.loads(run_of(folder, "watch", "--json").stdout)
+    assert seen["state"] == "finished"
+    assert seen["finished"] == seen["jobs"] == len([*folder.rglob("logs/**/*.log")])
+    assert (seen["documents"], seen["tokens"] > 1000) == (30, True)
+    bounded = [rule for rule in seen["rules"].values() if rule["mem_mb"]]
+    assert all(0 < rule["peak_mb"] < rule["mem_mb"] for rule in bounded)
+    assert len(bounded) > 20
+
+
 def test_run__says_the_reason_of_a_failed_job_last(tmp_path):
     lines = write_lines(tmp_path / "a.jsonl").read_text()
     (tmp_path / "a.jsonl").write_text(lines + '{"text": 1}\n')

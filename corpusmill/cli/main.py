@@ -229,6 +229,30 @@ def started(
 
 
 @main.command()
+@click.argument(
+    "folder", default=Path("."), type=click.Path(exists=True, file_okay=False, path_type=Path)
+)
+@click.option("--json", "in_json", is_flag=True, help="How it stands now, as JSON, and no more.")
+def watch(folder: Path, in_json: bool) -> None:
+    """See how the run of FOLDER stands, until it is over; else of this folder.
+
+    Looks at its files alone: from another terminal, another machine, or when all is over. Ctrl-C
+    ends the looking, not the run. Exit code 0 if the run ended well.
+    """
+    from corpusmill.cli import watch as command
+
+    try:
+        if in_json:
+            click.echo(command.as_json(folder))
+        else:
+            sys.exit(command.watch(folder))
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except (ValueError, OSError) as error:
+        raise click.ClickException(str(error)) from error
+
+
+@main.command()
 @config_argument
 @click.option(
     "--documents",

@@ -2,6 +2,7 @@
 
 import sys
 import time
+from collections.abc import Sequence
 from typing import Protocol
 
 from rich.console import Console, Group, RenderableType
@@ -17,7 +18,9 @@ MOST_JOBS = 8
 
 
 class Screen(Protocol):
-    def show(self, run: Run) -> None: ...
+    def show(self, run: Run, notes: Sequence[str] = ()) -> None:
+        """notes: what else there is to say of it, a line each."""
+
     def say(self, text: str) -> None: ...
     def close(self) -> None: ...
 
@@ -30,7 +33,7 @@ def total_line(run: Run) -> str:
     return text if left is None else f"{text}, about {in_words(left)} left"
 
 
-def picture(run: Run) -> RenderableType:
+def picture(run: Run, notes: Sequence[str] = ()) -> RenderableType:
     """A bar for each rule that has begun and is not done, the running jobs, and the whole."""
     if not run.total:
         return Text(f"reading the workflow, {in_words(run.elapsed)}", style="dim")
@@ -48,7 +51,7 @@ def picture(run: Run) -> RenderableType:
         jobs.add_row("", Text(job.name), Text(job.doing(), style="dim", overflow="ellipsis"))
     if len(running) > MOST_JOBS:
         jobs.add_row("", f"and {len(running) - MOST_JOBS} more", "")
-    return Group(bars, jobs)
+    return Group(bars, jobs, *map(Text, notes))
 
 
 class Moving:
@@ -59,8 +62,8 @@ class Moving:
         self._live = Live(console=self._console, refresh_per_second=4, transient=True)
         self._live.start()
 
-    def show(self, run: Run) -> None:
-        self._live.update(picture(run))
+    def show(self, run: Run, notes: Sequence[str] = ()) -> None:
+        self._live.update(picture(run, notes))
 
     def say(self, text: str) -> None:
         self._console.print(text, markup=False, soft_wrap=True)
@@ -75,13 +78,15 @@ class Lines:
     def __init__(self) -> None:
         self._last = time.monotonic()
 
-    def show(self, run: Run) -> None:
+    def show(self, run: Run, notes: Sequence[str] = ()) -> None:
         now = time.monotonic()
         if not run.total or now - self._last < LINE_EVERY_SECONDS:
             return
         self._last = now
         jobs = ", ".join(job.name for job in run.running()[:MOST_JOBS])
         self.say(total_line(run) + (f": {jobs}" if jobs else ""))
+        for note in notes:
+            self.say(f"  {note}")
 
     def say(self, text: str) -> None:
         print(text, file=sys.stderr, flush=True)
@@ -93,7 +98,7 @@ class Lines:
 class Silent(Lines):
     """With --quiet: only what is said at the end."""
 
-    def show(self, run: Run) -> None:
+    def show(self, run: Run, notes: Sequence[str] = ()) -> None:
         pass
 
 

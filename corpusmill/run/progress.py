@@ -3,7 +3,7 @@
 import contextlib
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 SAY_EVERY_SECONDS = 1.9
@@ -56,16 +56,18 @@ def phase(name: str, total: int = 0, unit: str = "MB") -> Iterator[Phase]:
 class Heartbeat(threading.Thread):
     """Says the current phase until stopped: a job that works never looks hung."""
 
-    def __init__(self, say: Any) -> None:
+    def __init__(self, say: Any, held_mb: Callable[[], float] | None = None) -> None:
+        """held_mb: how much memory it has taken so far, if that is to be said too."""
         super().__init__(daemon=True)
-        self._say = say
+        self._say, self._held_mb = say, held_mb
         self._over = threading.Event()
         self._since = time.monotonic()
 
     def run(self) -> None:
         while not self._over.wait(SAY_EVERY_SECONDS):
             seconds = time.monotonic() - self._since
-            self._say(_current.line() if _current else f"working ({seconds:,.0f} s)")
+            line = _current.line() if _current else f"working ({seconds:,.0f} s)"
+            self._say(f"{line}, {self._held_mb():.0f} MB held" if self._held_mb else line)
 
     def stop(self) -> None:
         self._over.set()

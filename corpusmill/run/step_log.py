@@ -46,7 +46,7 @@ def step_log(path: str) -> Iterator[None]:
     )
     signal.signal(signal.SIGTERM, stop)
     started = time.monotonic()
-    heartbeat = Heartbeat(logging.info)
+    heartbeat = Heartbeat(logging.info, peak_memory_mb)
     heartbeat.start()
     try:
         yield

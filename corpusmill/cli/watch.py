@@ -1,0 +1,138 @@
+"""`corpusmill watch`: a run shown to whoever looks on."""
+
+import json
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from corpusmill.cli.failures import reason_of
+from corpusmill.cli.progress import Job, in_words
+from corpusmill.cli.screen import screen, total_line
+from corpusmill.cli.watching import FAILED, OVER, Folder, Watched
+
+LOOK_EVERY_SECONDS = 1.0
+MOST_NOTES = 5
+"""Of jobs of one kind."""
+
+
+def watch(path: Path) -> int:
+    """Show the run of a folder until it is over; the exit code says whether it ended well."""
+    folder, shown = Folder(path), screen(quiet=False)
+    try:
+        folder.look()
+        while folder.state not in OVER:
+            shown.show(folder.as_run(), list(notes(folder)))
+            time.sleep(LOOK_EVERY_SECONDS)
+            folder.look()
+    finally:
+        shown.close()
+    run = folder.as_run()
+    shown.say(
+        total_line(run)
+        if folder.state != "finished"
+        else f"{run.finished} jobs in {in_words(run.elapsed)}"
+    )
+    for note in notes(folder):
+        shown.say(note)
+    shown.say(ENDS[folder.state])
+    return 0 if folder.state == "finished" else 1
+
+
+ENDS = {
+    "finished": "Finished.",
+    "failed": "Failed. What is finished stays: the same command goes on from there.",
+    "stopped": "Stopped. What is finished stays: the same command goes on from there.",
+}
+
+
+def notes(folder: Folder) -> Iterator[str]:
+    """What there is to say of a run beside its jobs, a line each; faults last."""
+    yield from amounts(folder)
+    if job := folder.fullest():
+        bound = folder.rules[job.rule].mem_mb
+        yield f"memory: {job.peak_mb:,} of {bound:,} MB in {job.name}, the nearest to its bound"
+    used, left = folder.disk()
+    yield f"disk: results take {used / 1e9:,.1f} GB, {left / 1e9:,.1f} GB are left"
+    if folder.state == "waiting":
+        silent = in_words(folder.now - folder.last_heard)
+        yield f"No job has run for {silent}: they wait in a queue, or Snakemake was killed."
+    slow = [
+        f"slow: {job.name} runs for {in_words(folder.now - job.started)}, others took "
+        f"{in_words(usual)}"
+        for job, usual in folder.slow()
+    ]
+    stalled = [
+        f"stalled: {job.name} has said nothing for {in_words(folder.now - job.heard)}, log "
+        f"{job.log}"
+        for job in folder.stalled()
+    ]
+    killed = [
+        f"{job.name} is gone without a word, killed for memory or by hand; log {job.log}"
+        for job in folder.killed()
+    ]
+    failed = [f"{job.name} failed, log {job.log}: {reason(job)}" for job in folder.of(FAILED)]
+    for found in (slow, stalled, killed, failed):
+        yield from found[:MOST_NOTES]
+        if len(found) > MOST_NOTES:
+            yield f"and {len(found) - MOST_NOTES} more like it"
+
+
+def amounts(folder: Folder) -> Iterator[str]:
+    """What has been read and written so far, and how fast."""
+    done = folder.done
+    if seconds := folder.seconds_of("normalize"):
+        yield (
+            f"read: {done.documents:,} documents, {done.text_bytes / 1e6:,.1f} MB of text, "
+            f"{done.documents / seconds:,.0f} documents/s, {done.text_bytes / 1e6 / seconds:,.1f} "
+            "MB/s"
+        )
+    if seconds := folder.seconds_of("encode"):
+        yield f"written: {done.tokens:,} tokens, {done.tokens / seconds:,.0f} tokens/s"
+
+
+def reason(job: Watched) -> str:
+    return reason_of(Job(job.rule, job.log, job.started))
+
+
+def as_json(path: Path) -> str:
+    """How the run of a folder stands now."""
+    folder = Folder(path)
+    folder.look()
+    run = folder.as_run()
+    used, left = folder.disk()
+    states = {
+        rule: Counter(job.state for job in folder.jobs if job.rule == rule) for rule in folder.rules
+    }
+    found: dict[str, Any] = {
+        "state": folder.state,
+        "began": folder.began,
+        "seconds": run.elapsed,
+        "seconds_left": run.seconds_left(),
+        "jobs": run.total,
+        "finished": run.finished,
+        "rules": {
+            rule: {
+                "jobs": len(jobs.logs), **states[rule], "seconds": run.seconds[rule],
+                "mem_mb": jobs.mem_mb,
+                "peak_mb": max((job.peak_mb for job in folder.jobs if job.rule == rule), default=0),
+            }
+            for rule, jobs in folder.rules.items()
+        },
+        "running": [
+            {"job": job.name, "log": str(job.log), "seconds": folder.now - job.started,
+             "silent_seconds": folder.now - job.heard, "held_mb": job.peak_mb,
+             "doing": Job(job.rule, job.log, job.started).doing()}
+            for job in folder.running()
+        ],
+        "stalled": [job.name for job in folder.stalled()],
+        "slow": [job.name for job, _ in folder.slow()],
+        "killed": [job.name for job in folder.killed()],
+        "failed": {job.name: reason(job) for job in folder.of(FAILED)},
+        "documents": folder.done.documents,
+        "text_bytes": folder.done.text_bytes,
+        "tokens": folder.done.tokens,
+        "disk": {"results_bytes": used, "free_bytes": left},
+    }  # fmt: skip
+    return json.dumps(found, indent=1, ensure_ascii=False)

@@ -1,0 +1,270 @@
+"""How a run stands, from the files of its folder alone: here or elsewhere, now or later."""
+
+import json
+import os
+import re
+import shutil
+import statistics
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from corpusmill.cli.failures import REASON
+from corpusmill.cli.progress import HEARTBEAT_BYTES, Job, Run
+from corpusmill.cli.running import LOCKS
+from corpusmill.run.job_list import JOB_LIST, RuleJobs, load_job_list
+
+STALLED_SECONDS = 30
+"""A job says something every two; this long it may be kept from it by a slow disk."""
+SLOW = 3
+"""Times as long as half of the jobs of its rule."""
+LEAST_TO_COMPARE = 5
+CLOCK_TICK = 0.02
+"""A file's time may be that much before the clock's."""
+DISK_EVERY_SECONDS = 30
+
+ENDED = re.compile(
+    r"finished: (?P<seconds>[\d.]+) s, [\d.]+ s of CPU, peak memory (?P<peak>\d+) MB$"
+)
+HELD = re.compile(r", (?P<mb>\d+) MB held$")
+HOLDER = re.compile(r"process (?P<pid>\d+) on (?P<host>\S+?),? ?(SLURM.*)?$")
+
+OVER = ("finished", "failed", "stopped")
+WAITING, RUNNING, DONE, FAILED = "waiting", "running", "done", "failed"
+
+
+@dataclass
+class Watched:
+    """A job, as its log has it."""
+
+    rule: str
+    log: Path
+    state: str = WAITING
+    started: float = 0.0
+    heard: float = 0.0
+    """When it last said something."""
+    seconds: float = 0.0
+    peak_mb: int = 0
+    killed: bool = False
+    """Whether its process is gone, and it has not said so."""
+
+    @property
+    def name(self) -> str:
+        return Job(self.rule, self.log, self.started).name
+
+    def look(self, heard: float, locked: float | None) -> None:
+        """heard: when its log was written; locked: when its lock was, if there is one."""
+        if self.state == DONE or (heard == self.heard and locked is None):
+            return
+        self.heard = heard
+        last = end_of(self.log)
+        if found := ENDED.search(last):
+            self.state, self.seconds = DONE, float(found["seconds"])
+            self.peak_mb = int(found["peak"])
+            self.started = heard - self.seconds
+        elif REASON.search(last):
+            self.state = FAILED
+        else:
+            self.state = RUNNING
+            self.started = locked or self.started or heard
+            self.killed = locked is not None and is_gone(self.lock)
+            if found := HELD.search(last):
+                self.peak_mb = int(found["mb"])
+
+    @property
+    def lock(self) -> Path:
+        return self.log.with_name(f".{self.log.name}.lock")
+
+
+def end_of(log: Path) -> str:
+    """The last line of a log; of a failed job all that its log ends with."""
+    try:
+        with open(log, "rb") as file:
+            file.seek(max(0, log.stat().st_size - HEARTBEAT_BYTES))
+            text = file.read().decode("utf-8", "replace").rstrip("\n")
+    except FileNotFoundError:  # Snakemake has removed it just now
+        return ""
+    return text if REASON.search(text) else text.rpartition("\n")[2]
+
+
+def is_gone(lock: Path) -> bool:
+    """Whether the process that wrote a lock was of this machine and lives no more."""
+    try:
+        found = HOLDER.match(lock.read_text("utf-8"))
+    except FileNotFoundError:
+        return False
+    return bool(
+        found and found["host"] == os.uname().nodename and not psutil.pid_exists(int(found["pid"]))
+    )
+
+
+@dataclass
+class Amounts:
+    """What finished jobs have done."""
+
+    documents: int = 0
+    text_bytes: int = 0
+    tokens: int = 0
+
+    def add(self, job: Watched, results: Path) -> None:
+        """What the small file beside a job's results says."""
+        which = job.log.with_suffix(".json")
+        if job.rule == "normalize":
+            found = read_json(results / "text" / which.name)
+            for source in found.get("by_source", {}).values():
+                self.documents += source["records"]
+                self.text_bytes += source["text_bytes"]
+        elif job.rule == "encode":
+            found = read_json(results / "tokens" / which.parent.name / which.name)
+            self.tokens += found.get("tokens", 0)
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """{} if it is there no more: another run may make it again."""
+    try:
+        return json.loads(path.read_bytes())
+    except FileNotFoundError:
+        return {}
+
+
+@dataclass
+class Folder:
+    """The last run of a folder."""
+
+    path: Path
+    jobs: list[Watched] = field(default_factory=list)
+    rules: dict[str, RuleJobs] = field(default_factory=dict)
+    began: float = 0.0
+    now: float = 0.0
+    done: Amounts = field(default_factory=Amounts)
+    _disk: tuple[float, int] = (0.0, 0)
+
+    def look(self) -> None:
+        """See what has changed; ValueError if no run has begun here."""
+        self.now = time.time()
+        list_file = self.path / JOB_LIST
+        rules = load_job_list(list_file)
+        began = list_file.stat().st_mtime
+        if began != self.began:
+            self.began, self.rules, self.done = began, rules, Amounts()
+            self.jobs = [
+                Watched(rule, self.path / log) for rule, jobs in rules.items() for log in jobs.logs
+            ]
+        times = self._times()
+        for job in self.jobs:
+            heard = times.get(job.log)
+            if heard is None or heard < self.began - CLOCK_TICK:
+                continue
+            was = job.state
+            job.look(heard, times.get(job.lock))
+            if job.state == DONE != was:
+                self.done.add(job, self.path / "results")
+
+    def _times(self) -> dict[Path, float]:
+        """When the logs and locks of jobs were written."""
+        found = {}
+        for folder in {job.log.parent for job in self.jobs}:
+            if folder.is_dir():
+                with os.scandir(folder) as entries:
+                    for entry in entries:
+                        try:
+                            found[folder / entry.name] = entry.stat().st_mtime
+                        except FileNotFoundError:
+                            continue  # a lock that is free by now
+        return found
+
+    def of(self, state: str) -> list[Watched]:
+        return [job for job in self.jobs if job.state == state]
+
+    def running(self) -> list[Watched]:
+        """In the order in which they began; not those whose process is gone."""
+        return sorted(
+            (job for job in self.of(RUNNING) if not job.killed), key=lambda job: job.started
+        )
+
+    @property
+    def last_heard(self) -> float:
+        return max([self.began, *(job.heard for job in self.jobs)])
+
+    @property
+    def state(self) -> str:
+        """finished, running, waiting (its jobs are in a queue, perhaps), failed or stopped."""
+        if all(job.state == DONE for job in self.jobs):
+            return "finished"
+        locks = self.path / LOCKS
+        if self.running():
+            return "running"
+        if locks.is_dir() and any(locks.iterdir()):
+            is_new = self.now - self.last_heard < STALLED_SECONDS
+            return "running" if is_new else "waiting"
+        return "failed" if self.of(FAILED) or self.killed() else "stopped"
+
+    def killed(self) -> list[Watched]:
+        return [job for job in self.of(RUNNING) if job.killed]
+
+    def as_run(self) -> Run:
+        """As `corpusmill run` shows it."""
+        over = self.state in OVER
+        until = self.last_heard if over else self.now
+        run = Run(now=lambda: until)
+        run.began = self.began
+        run.counts = Counter({rule: len(jobs.logs) for rule, jobs in self.rules.items()})
+        for job in self.of(DONE):
+            run.done[job.rule] += 1
+            run.seconds[job.rule] += job.seconds
+        run.jobs = {n: Job(job.rule, job.log, job.started) for n, job in enumerate(self.running())}
+        return run
+
+    def stalled(self) -> Iterator[Watched]:
+        """Those that run and say nothing."""
+        for job in self.running():
+            if self.now - job.heard > STALLED_SECONDS:
+                yield job
+
+    def slow(self) -> Iterator[tuple[Watched, float]]:
+        """Those that run far longer than others of their rule, and how long these took."""
+        seconds = defaultdict(list)
+        for job in self.of(DONE):
+            seconds[job.rule].append(job.seconds)
+        for job in self.running():
+            if len(seconds[job.rule]) >= LEAST_TO_COMPARE:
+                usual = statistics.median(seconds[job.rule])
+                if self.now - job.started > max(SLOW * usual, STALLED_SECONDS):
+                    yield job, usual
+
+    def fullest(self) -> Watched | None:
+        """Which has come nearest to the memory that it may hold."""
+        bounded = [job for job in self.jobs if job.peak_mb and self.rules[job.rule].mem_mb]
+        return max(bounded, default=None, key=lambda job: job.peak_mb / self.rules[job.rule].mem_mb)
+
+    def seconds_of(self, rule: str) -> float:
+        """From the beginning of its first job to the end of its last, or to now."""
+        jobs = [job for job in self.jobs if job.rule == rule and job.state in (DONE, RUNNING)]
+        if not jobs:
+            return 0.0
+        ends = [self.now if job.state == RUNNING else job.heard for job in jobs]
+        return max(ends) - min(job.started for job in jobs)
+
+    def disk(self) -> tuple[int, int]:
+        """Bytes that results/ takes, looked at now and then, and bytes that are left."""
+        results = self.path / "results"
+        if self.now - self._disk[0] > DISK_EVERY_SECONDS:
+            self._disk = self.now, size_of(results)
+        return self._disk[1], shutil.disk_usage(results if results.exists() else self.path).free
+
+
+def size_of(folder: Path) -> int:
+    """Bytes that the files of a folder take on disk."""
+    size = 0
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            try:
+                size += os.lstat(os.path.join(parent, name)).st_blocks * 512
+            except FileNotFoundError:
+                continue  # a temporary file, moved by now
+    return size
