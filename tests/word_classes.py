@@ -3,6 +3,7 @@
 import functools
 
 import uniseg.wordbreak
+from hypothesis import strategies as st
 
 from corpusmill.kernels import words as kernels
 from corpusmill.text.unicode_tables import scalars, text_of
@@ -20,3 +21,13 @@ def characters_by_class() -> dict[str, str]:
             found.setdefault(name, []).append(one)
     assert set(found) == set(names.values())
     return {name: "".join(members) for name, members in found.items()}
+
+
+def one_of(characters: str) -> st.SearchStrategy[str]:
+    """One of very many characters; sampled_from looks at all of them again and again."""
+    return st.integers(0, len(characters) - 1).map(characters.__getitem__)
+
+
+def of_any_class() -> st.SearchStrategy[str]:
+    """A character of a class that is drawn first: some have few."""
+    return st.one_of(map(one_of, sorted(characters_by_class().values(), key=len)))
