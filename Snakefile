@@ -57,6 +57,7 @@ rule all:
         "results/plan/parts.jsonl",
         "results/manifest.json",
         "results/summary.json",
+        "results/report.html",
         "results/report/funnel.html",
         "results/report/funnel.csv",
         "results/report/similarities.html",

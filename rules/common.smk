@@ -247,14 +247,15 @@ def training_text():
 
 
 def jobs_to_do():
-    """By rule the memory that its jobs may hold, and their logs."""
+    """By rule the memory that its jobs may hold, and the logs of those that are to be done."""
     needs, logs = {}, {}
-    for job in workflow.dag.needrun_jobs():
+    for job in workflow.dag.jobs:
         mem_mb = job.rule.resources.get("mem_mb")
         need = mem_mb and mem_mb.evaluate(job.wildcards, attempt=1).value
         needs[job.rule.name] = max(need or 0, needs.get(job.rule.name, 0))
+    for job in workflow.dag.needrun_jobs():
         logs.setdefault(job.rule.name, []).extend(map(str, job.log))
-    return {rule: RuleJobs(need, logs[rule]) for rule, need in needs.items()}
+    return {rule: RuleJobs(needs[rule], logs.get(rule, [])) for rule in needs}
 
 
 def refuse_too_little_memory(rules):
@@ -263,7 +264,7 @@ def refuse_too_little_memory(rules):
     allowed = workflow.global_resources.get("mem_mb")
     if allowed is None or allowed.value is None:
         return
-    needs = [(jobs.mem_mb, rule) for rule, jobs in rules.items()]
+    needs = [(jobs.mem_mb, rule) for rule, jobs in rules.items() if jobs.logs]
     need, rule = max(needs, default=(0, ""))
     if need > allowed.value:
         stop(

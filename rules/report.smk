@@ -1,7 +1,8 @@
 """What a person is shown of the run, by `snakemake --report` or in a browser.
 
 reads    the account of the run; who was removed for whom; what was measured, and decided
-writes   results/tally/{block}.bins.parquet, .totals.parquet   how values are spread
+writes   results/report.html                 all of the run on one page
+         results/tally/{block}.bins.parquet, .totals.parquet   how values are spread
          results/tally/{block}.json          documents and bytes per language
          results/report/statistics.html      the same of all, per source and language, read and kept
          results/report/statistics.parquet, histograms.parquet   the same as tables
@@ -43,8 +44,16 @@ rule report:
         totals=LAYOUT.every("results/tally/{block}.totals.parquet"),
         summary="results/summary.json",
         account="results/summary.txt",
+        duplicates="results/duplicates.json",
         clusters=LAYOUT.every("results/clusters/{part}.parquet"),
+        quarantine=LAYOUT.every("results/quarantine/{part}.jsonl"),
     output:
+        whole=report(
+            "results/report.html",
+            caption="captions/whole.rst",
+            category="Documents",
+            labels={"result": "All of the run on one page"},
+        ),
         funnel=report(
             "results/report/funnel.html",
             caption="captions/funnel.rst",
@@ -95,6 +104,8 @@ rule report:
     params:
         settings=settings(
             threshold=config["dedup"]["threshold"],
+            config=config,
+            job_list=str(placed(JOB_LIST)),
         ),
         code=code_digest("report"),
         paths=named_paths,

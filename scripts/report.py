@@ -1,5 +1,6 @@
 """Show a finished run: its funnel, its near-duplicates, and what each rule took."""
 
+import itertools
 import logging
 from pathlib import Path
 from typing import NamedTuple
@@ -13,7 +14,9 @@ from corpusmill.report.pages import as_csv
 from corpusmill.report.similarities import removed, similarities_page
 from corpusmill.report.statistics import STATISTICS, statistics_of, statistics_page
 from corpusmill.report.times import Time, times, times_page
+from corpusmill.report.whole import SHOWN_RECORDS, Finished, whole_page
 from corpusmill.run import job
+from corpusmill.run.job_list import load_job_list
 from corpusmill.storage.files import load_json, replacing
 from corpusmill.storage.tables import save_parquet
 
@@ -24,6 +27,7 @@ SHOWN_TEXTS = 1000
 class Shown(NamedTuple):
     """Pages to look at, and tables to take along."""
 
+    whole: Path
     funnel: Path
     funnel_table: Path
     similarities: Path
@@ -46,17 +50,28 @@ class Tables(NamedTuple):
     histograms: Path
 
 
+class Account(NamedTuple):
+    """What the run has told of itself so far."""
+
+    summary: Path
+    account: Path
+    """The summary as a text for people."""
+    duplicates: Path
+    quarantine: list[Path]
+    job_list: Path
+    """Which jobs the last run had to do; there if Snakemake has started this one."""
+
+
 def report(
-    summary: Path,
-    account: Path,
+    told: Account,
     clusters: list[Path],
     blocks: Spread,
     threshold: float,
+    config: dict,
     shown: Shown,
     tables: Tables,
 ) -> None:
-    """account: the summary as a text for people."""
-    summed = load_json(summary)
+    summed = load_json(told.summary)
     of_all = added(
         (Tally(*map(pq.read_table, files)) for files in zip(*blocks, strict=True)), SHOWN_TEXTS
     )
@@ -65,8 +80,13 @@ def report(
     save_parquet(tables.histograms, of_all.bins)
     found = removed(pq.read_table(file, columns=["similarity", "stage"]) for file in clusters)
     took = times(summed)
+    finished = Finished(
+        summed, load_json(told.duplicates), found, threshold, statistics, of_all.bins,
+        first_lines(told.quarantine), memory_bounds(told.job_list), config,
+    )  # fmt: skip
     files = {
-        shown.funnel: funnel_page(summed, account.read_text("utf-8")),
+        shown.whole: whole_page(finished),
+        shown.funnel: funnel_page(summed, told.account.read_text("utf-8")),
         shown.funnel_table: as_csv(Figure._fields, figures(summed)),
         shown.similarities: similarities_page(found, threshold),
         shown.statistics: statistics_page(statistics, of_all.bins, summed.get("languages", {})),
@@ -77,6 +97,21 @@ def report(
         with replacing(path) as temporary:
             temporary.write_text(text, "utf-8")
     logging.info("%d duplicates, %d with a similarity", found.stages.total(), found.counts.sum())
+
+
+def first_lines(files: list[Path]) -> list[bytes]:
+    """As many as are shown."""
+    lines: list[bytes] = []
+    for file in files:
+        with open(file, "rb") as records:
+            lines += itertools.islice(records, SHOWN_RECORDS - len(lines))
+    return lines
+
+
+def memory_bounds(job_list: Path) -> dict[str, int]:
+    """MB that a job may hold, by rule."""
+    rules = load_job_list(job_list) if job_list.exists() else {}
+    return {rule: jobs.mem_mb for rule, jobs in rules.items()}
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import json
 import re
 import xml.etree.ElementTree as ET
 from collections import Counter
+from html import escape
 
 import naive
 import numpy as np
@@ -16,10 +17,14 @@ from workflow import document, mill, small_corpus, snakemake, summary, write_jso
 
 from corpusmill.dedup.edges import STAGES
 from corpusmill.documents.accounts import funnel as account_of
+from corpusmill.documents.tallies import BINS
 from corpusmill.report import funnel, similarities, times
 from corpusmill.report.pages import as_csv, page, shortened, table
 from corpusmill.report.similarities import bins, removed, similarities_page
 from corpusmill.report.times import Time
+from corpusmill.report.whole import Finished, whole_page
+from corpusmill.run.job_list import JOB_LIST, load_job_list
+from corpusmill.storage.files import load_json
 
 SVG = "{http://www.w3.org/2000/svg}"
 FATES = ["malformed", "too_short", "duplicate"]
@@ -292,13 +297,50 @@ def test_times_table__equals_the_summary(milled):
         assert figures["cpu_seconds"] > 0
 
 
+def test_whole_page__tells_what_the_results_do_and_needs_nothing_beside_it(milled):
+    made = (milled / "results/report.html").read_text()
+    told, words = summary(milled), re.sub(r"<[^>]+>", " ", made)
+    assert not re.search(r"""(src|href)\s*=\s*["'](?!#)|url\(|@import|<script""", made)
+    links, places = (
+        re.findall(rf'{key}="(s\d+)"', made.replace("#", "")) for key in ("href", "id")
+    )
+    assert links == places
+    assert len(links) == 7
+    assert f"{sum(told['tokens'].values()):,} tokens" in words
+    dropped = told["documents"]["dropped"]["duplicate"]
+    assert f"{100 * dropped / told['documents']['in']:.2f} %" in words
+    for rule, jobs in load_job_list(milled / JOB_LIST).items():
+        if jobs.mem_mb and rule in told["rules"]:
+            peak, bound = told["rules"][rule]["peak_memory_mb"], jobs.mem_mb
+            assert re.search(
+                rf"  {rule} .*  {peak:,}  {bound:,}  {100 * peak / bound:.0f} %", words
+            )
+    (group, *_) = load_json(milled / "results/duplicates.json")["largest_groups"]
+    assert escape(group["shared"][:100]) in made
+    assert told["config_digest"] in words
+
+
+def test_whole_page__escapes_and_names_malformed_records(milled):
+    records = [json.dumps({"source": "<b>", "file": "a&b", "line": n, "reason": "<i>"}).encode()
+               for n in range(3)]  # fmt: skip
+    told = summary(milled)
+    told["documents"]["dropped"]["malformed"] = 9
+    duplicates, none = {"largest_groups": []}, removed([])
+    bins = pa.Table.from_pylist([], BINS)
+    made = whole_page(Finished(told, duplicates, none, 0.8, [], bins, records, {}, {"a": "<u>"}))
+    assert "9 records could not be read. The first 3 are here" in made
+    assert "&lt;b&gt;" in made
+    assert "a&amp;b:2" in made
+    assert not re.search("<[biu]>", made)
+
+
 def test_report__has_pages_with_captions(milled):
     done = snakemake(milled, "--configfile", "mine.yaml", "--report", "report.html")
     assert done.returncode == 0, done.stdout + done.stderr
     made = (milled / "report.html").read_text()
     assert "corpusmill turned raw text into tokens" in made
     results = json.loads(re.search(r"^\s*var results = (\{.*?\});?$", made, re.MULTILINE)[1])
-    names = {"funnel.html", "funnel.csv", "similarities.html", "statistics.html",
+    names = {"report.html", "funnel.html", "funnel.csv", "similarities.html", "statistics.html",
              "times.html", "times.csv", "summary.json", "summary.txt"}  # fmt: skip
     assert {result["name"] for result in results.values()} == names
     assert all("<p>" in result["caption"] for result in results.values())

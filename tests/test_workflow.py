@@ -137,7 +137,7 @@ def all_results(folder: Path) -> dict[str, bytes]:
     """Every file of the results, but for what a run took and when its inputs were written."""
     files = [path for path in sorted((folder / "results").rglob("*")) if path.is_file()]
     found = {str(path.relative_to(folder)): path.read_bytes() for path in files}
-    for name in ("plan/parts.jsonl", "report/times.html", "report/times.csv"):
+    for name in ("plan/parts.jsonl", "report.html", "report/times.html", "report/times.csv"):
         del found[f"results/{name}"]
     figures = json.loads(found["results/summary.json"])
     del figures["rules"]

@@ -113,6 +113,15 @@ def picture(found: Removed, threshold: float) -> str:
 
 
 def similarities_page(found: Removed, threshold: float) -> str:
+    return page(
+        "Duplicates that were removed",
+        *what_was_removed(found, threshold),
+        table(("from", "to", "documents"), bins(found.counts)),
+    )
+
+
+def what_was_removed(found: Removed, threshold: float) -> list[str]:
+    """How many there are, their picture, and what decided."""
     measured = int(found.counts.sum())
     stages = [(name, FOUND[name], found.stages[name]) for name in FOUND if found.stages[name]]
     told = f"{found.stages.total():,} documents were removed as duplicates of one that was kept. "
@@ -122,10 +131,8 @@ def similarities_page(found: Removed, threshold: float) -> str:
         )
     else:
         told += "There are no bars: no similarity of texts that are not equal was measured."
-    return page(
-        "Duplicates that were removed",
+    return [
         paragraph(told),
         picture(found, threshold) if measured else "",
         table(("stage", "meaning", "documents"), stages),
-        table(("from", "to", "documents"), bins(found.counts)),
-    )
+    ]

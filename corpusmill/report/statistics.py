@@ -63,7 +63,7 @@ def with_language(tally: Tally) -> Tally:
 def statistics_page(statistics: Sequence[dict[str, Any]], bins: pa.Table, languages: dict) -> str:
     """statistics: rows of STATISTICS. bins: of BINS. languages: of the summary."""
     by_value: dict[str, list[dict[str, Any]]] = {}
-    for row in _over_all(bins).to_pylist():
+    for row in over_all(bins).to_pylist():
         by_value.setdefault(row["value"], []).append(row)
     pieces = [
         paragraph(
@@ -86,16 +86,22 @@ def statistics_page(statistics: Sequence[dict[str, Any]], bins: pa.Table, langua
     return page("Statistics", *pieces)
 
 
-def _over_all(bins: pa.Table) -> pa.Table:
+def over_all(bins: pa.Table) -> pa.Table:
     """The bins of all sources and languages together."""
     keys = ["value", "stage", "low", "text"]
     summed = bins.group_by(keys, use_threads=False).aggregate([("documents", "sum")])
     return summed.rename_columns([*keys, "documents"]).sort_by([(key, "ascending") for key in keys])
 
 
+def short(number: float, digits: int = 4) -> str:
+    """So many digits of it, without powers of ten: `17,510`, `0.1234`."""
+    rounded = float(f"{number:.{digits}g}")
+    return f"{rounded:,.0f}" if abs(rounded) >= 1000 else f"{rounded:g}"
+
+
 def rows_of(value: str, statistics: Sequence[dict[str, Any]]) -> str:
     rows: list[Row] = [
-        [row["source"], row["stage"], row["documents"], *(f"{row[name]:.4g}" for name in FIGURES)]
+        [row["source"], row["stage"], row["documents"], *(short(row[name]) for name in FIGURES)]
         for row in statistics
         if row["value"] == value and row["language"] is None
     ]
@@ -155,5 +161,5 @@ def picture(rows: Sequence[dict[str, Any]]) -> str:
                               tip if fill == LIGHT else "")
             )  # fmt: skip
         if place % every == 0:
-            pieces.append(svg.text(x + step / 2, BOTTOM + 20, f"{low:.3g}"))
+            pieces.append(svg.text(x + step / 2, BOTTOM + 20, short(low, 3)))
     return svg.image(WIDTH, HEIGHT, pieces)

@@ -12,7 +12,7 @@ class RuleJobs(NamedTuple):
     mem_mb: int
     """What a job may hold; 0: not said."""
     logs: list[str]
-    """Of each job its log, which is written to once the job has begun."""
+    """Of each job that is to be done its log, which is written to once the job has begun."""
 
 
 def save_job_list(rules: dict[str, RuleJobs], path: Path) -> None:
