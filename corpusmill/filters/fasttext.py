@@ -1,13 +1,10 @@
 """What a fastText model says of a document: its language, its quality, whatever it was trained
 for."""
 
-import difflib
 from functools import cached_property
 from pathlib import Path
 
 from corpusmill.filters.declaration import Filter, Value, above, below, file, share, text
-
-MOST_TOLD = 10
 
 
 class FastText(Filter):
@@ -55,6 +52,7 @@ class FastText(Filter):
 
     def faults(self):
         from corpusmill.models.fasttext_file import label_name, label_number, read_fasttext
+        from corpusmill.text.near_names import meant
 
         try:
             labels = read_fasttext(Path(self.model)).labels()
@@ -63,9 +61,7 @@ class FastText(Filter):
             return
         if self.label and label_number(labels, self.label) < 0:
             names = [label_name(label) for label in labels]
-            near = difflib.get_close_matches(label_name(self.label), names, MOST_TOLD, 0.5)
-            told = ", ".join(near or names[:MOST_TOLD])
             yield (
-                f"{self.model}: expected a label of its {len(names):,}, found label: {self.label}. "
-                f"{'The nearest are' if near else 'There are for instance'}: {told}."
+                f"{self.model}: expected a label of its {len(names):,}, found label: {self.label}."
+                f"{meant(label_name(self.label), names, cutoff=0.5)}"
             )

@@ -3,7 +3,6 @@
 A filter of ours is the module of its name in this folder; no list has it.
 """
 
-import difflib
 import importlib
 import inspect
 import json
@@ -14,6 +13,7 @@ from typing import Any
 from corpusmill.documents.accounts import is_figure
 from corpusmill.documents.fates import RESERVED_FATES
 from corpusmill.filters.declaration import DTYPES, Filter, Limit, Setting, Value
+from corpusmill.text.near_names import meant
 from corpusmill.text.plugins import loaded
 
 Entry = dict[str, Any]
@@ -43,13 +43,6 @@ def name_of_filter(entry: Entry) -> str:
     return str(entry.get("use", entry["name"]))
 
 
-def nearest(name: str, known: list[str]) -> str:
-    """`Is {the nearest known name} meant? Known: ...`"""
-    near = difflib.get_close_matches(name, known, 1)
-    meant = f" Is {near[0]} meant?" if near else ""
-    return f"{meant} Known: {', '.join(known)}."
-
-
 def filter_class(entry: Entry) -> type[Filter]:
     """The class that a config entry means; ValueError if there is none."""
     file, name = entry.get("file"), name_of_filter(entry)
@@ -57,8 +50,7 @@ def filter_class(entry: Entry) -> type[Filter]:
         known = known_filters()
         if name not in known:
             raise ValueError(
-                f"there is no filter {name}.{nearest(name, known)} One of your own needs `file:` "
-                "too."
+                f"there is no filter {name}.{meant(name, known)} One of your own needs `file:` too."
             )
         module = importlib.import_module(f"corpusmill.filters.{name}")
     else:

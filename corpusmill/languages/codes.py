@@ -1,8 +1,9 @@
 """What languages the model knows, by their codes. Imported while the workflow is read, and so
 light."""
 
-import difflib
 from collections.abc import Iterable, Iterator
+
+from corpusmill.text.near_names import meant
 
 UNKNOWN = "und"
 """Where there is nothing to say: no feature of the model is in the text."""
@@ -24,9 +25,8 @@ LANGUAGES = (*MODEL_LANGUAGES, UNKNOWN)
 
 def code_faults(codes: Iterable[str], known: Iterable[str] = LANGUAGES) -> Iterator[str]:
     """What is wrong with codes that nobody knows, in words."""
-    known = list(known)
+    known = sorted(known)
     for code in codes:
         if code not in known:
-            near = difflib.get_close_matches(code.lower().split("-")[0], known, 1, cutoff=0.5)
-            meant = f" Is {near[0]} meant?" if near else ""
-            yield f"the model knows no language {code}.{meant} Known: {', '.join(sorted(known))}."
+            near = meant(code.lower().split("-")[0], known, cutoff=0.5)
+            yield f"the model knows no language {code}.{near}"

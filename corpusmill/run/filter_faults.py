@@ -12,12 +12,12 @@ from corpusmill.filters.registry import (
     filter_class,
     given_settings,
     name_faults,
-    nearest,
     of_source,
     optional_settings,
     settings_of,
 )
 from corpusmill.run.schema_faults import Validator, in_words
+from corpusmill.text.near_names import meant
 
 
 def filter_faults(entries: list[Entry], sources: list[str]) -> Iterator[str]:
@@ -70,7 +70,7 @@ def setting_faults(
     for source, own in entry.get("sources", {}).items():
         where = f"{place}.sources.{source}"
         if source not in sources:
-            yield f"{where}: there is no source {source}.{nearest(str(source), sources)}"
+            yield f"{where}: there is no source {source}.{meant(str(source), sources)}"
         for name in sorted(set(cls.measured_with) & set(own or {})):
             yield f"{where}: {name} says how it is measured, which is alike for all sources."
         yield from said(own or {}, where)

@@ -1,11 +1,11 @@
 """Rules held against the steps that they run, before any job: each gives what its script takes."""
 
 import ast
-import difflib
 import functools
 from pathlib import Path
 
 from corpusmill.run.code_digest import file_of
+from corpusmill.text.near_names import near_names
 
 
 @functools.cache
@@ -61,7 +61,7 @@ def mismatches(
         by_fields = name not in given and not set(fields).isdisjoint(given)
         wanted |= set(fields) if by_fields else {name}
     for name in sorted(set(given) - wanted):
-        near = difflib.get_close_matches(name, wanted - set(given), 1)
+        near = near_names(name, wanted - set(given))
         hint = f"; is {near[0]} meant?" if near else ""
         faults.append(f"rule {rule} gives {name}, which its step does not take{hint}")
     for name in sorted(wanted - set(given) - wildcards):

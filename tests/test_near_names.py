@@ -1,0 +1,22 @@
+"""What is said of a name that nobody knows."""
+
+from corpusmill.text.near_names import meant, near_names
+
+
+def test_near_names__are_the_best_first():
+    assert near_names("too_shirt", ["empty", "too_shot", "too_short"]) == ["too_short", "too_shot"]
+    assert near_names("xyz", ["empty"]) == []
+
+
+def test_meant__tells_the_nearest_and_all_known():
+    assert meant("too_shirt", ["empty", "too_short"]) == (
+        " Is too_short meant? Known: empty, too_short."
+    )
+    assert meant("xyz", ["empty"]) == " Known: empty."
+
+
+def test_meant__of_very_many_tells_the_nearest_alone():
+    known = [f"label{n:03}" for n in range(500)]
+    assert meant("labell042", known).startswith(" Is label042 meant? Known: label042, ")
+    assert meant("labell042", known).endswith(" and 490 more.")
+    assert meant("xyz", known) == f" Known: {', '.join(known[:10])} and 490 more."
