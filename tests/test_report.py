@@ -2,6 +2,7 @@
 
 import csv
 import io
+import itertools
 import json
 import re
 import xml.etree.ElementTree as ET
@@ -18,7 +19,7 @@ from workflow import document, mill, small_corpus, snakemake, summary, write_jso
 from corpusmill.dedup.edges import STAGES
 from corpusmill.documents.accounts import funnel as account_of
 from corpusmill.documents.tallies import BINS
-from corpusmill.report import funnel, similarities, times
+from corpusmill.report import funnel, similarities, statistics, times
 from corpusmill.report.pages import as_csv, page, shortened, table
 from corpusmill.report.similarities import bins, removed, similarities_page
 from corpusmill.report.times import Time
@@ -76,6 +77,24 @@ def cut_off(image: ET.Element) -> list[str]:
         if sideways or not 10 <= y <= height - 4:
             found.append(text.text)
     return found
+
+
+def overlapping(image: ET.Element) -> list[tuple[str, str]]:
+    """Texts on a line that stand on one another."""
+    lines: dict[float, list[tuple[float, float, str]]] = {}
+    for text in image.iter(f"{SVG}text"):
+        if text.get("transform") is None:
+            wide = len(text.text) * CHARACTER_WIDTH
+            left = float(text.get("x")) - {"start": 0, "middle": wide / 2, "end": wide}[
+                text.get("text-anchor")
+            ]  # fmt: skip
+            lines.setdefault(float(text.get("y")), []).append((left, left + wide, text.text))
+    return [
+        (one[2], other[2])
+        for texts in map(sorted, lines.values())
+        for one, other in itertools.pairwise(texts)
+        if other[0] < one[1]
+    ]
 
 
 # Tables.
@@ -150,10 +169,21 @@ def test_funnel_picture__cuts_nothing_off_and_tells_fates_apart():
     counts = dict.fromkeys(fates, 10**9)
     sources = {"x" * (4 * n + 1): account(40 * 10**9, **counts) for n in range(50)}
     image = ET.fromstring(funnel.picture(summed(sources, fates)))
-    assert cut_off(image) == []
+    assert cut_off(image) == overlapping(image) == []
     colours = [bar.get("fill") for bar in image.iter(f"{SVG}rect") if bar.get("class") == "text"]
     assert len(set(colours)) == 31
     assert len(colours) == 51 * 31
+
+
+def test_funnel_picture__has_colours_that_are_not_alike():
+    fates = [f"filter{n}" for n in range(12)]
+    image = ET.fromstring(
+        funnel.picture(summed({"web": account(13, **dict.fromkeys(fates, 1))}, fates))
+    )
+    fills = [bar.get("fill") for bar in image.iter(f"{SVG}rect") if bar.get("class") == "text"]
+    colours = [[int(fill[at : at + 2], 16) for at in (1, 3, 5)] for fill in fills[:13]]
+    distances = [np.linalg.norm(np.subtract(*two)) for two in itertools.combinations(colours, 2)]
+    assert min(distances) > 50
 
 
 def test_funnel_picture__escapes_names():
@@ -202,7 +232,7 @@ def test_similarities_picture__has_all_inside(least, threshold, most):
     found = removed([part([(least, "shingles")])])
     found.counts[:] *= most
     image = ET.fromstring(similarities.picture(found, threshold))
-    assert cut_off(image) == []
+    assert cut_off(image) == overlapping(image) == []
     (mark,) = (line for line in image.iter(f"{SVG}line") if line.get("stroke-dasharray"))
     assert similarities.LEFT <= float(mark.get("x1")) <= similarities.RIGHT
     (bar,) = (bar for bar in image.iter(f"{SVG}rect") if bar.get("class") == "bar")
@@ -241,7 +271,30 @@ def test_times__are_the_longest_first():
     [], [Time("a", 1, 0.0, 0.0, 0)], [Time("long" * 9, 10**4, 10.0**6, 10.0**6, 10**5)],
 ])  # fmt: skip
 def test_times_picture__cuts_nothing_off(rows):
-    assert cut_off(ET.fromstring(times.picture(rows))) == []
+    image = ET.fromstring(times.picture(rows))
+    assert cut_off(image) == overlapping(image) == []
+
+
+# Statistics.
+
+
+@pytest.mark.parametrize("lows", [[0.0], [0.0, 1.0], [-1.5e-300 * n for n in range(99)],
+                                  [float(n) for n in range(1000)]])  # fmt: skip
+def test_statistics_picture__labels_bars_by_where_they_begin(lows):
+    rows = [
+        {"low": low, "stage": stage, "documents": n + 1}
+        for n, low in enumerate(lows)
+        for stage in ("read", "kept")
+    ]
+    image = ET.fromstring(statistics.picture(rows))
+    assert cut_off(image) == overlapping(image) == []
+    labels = [text.text for text in image.iter(f"{SVG}text")]
+    assert 1 <= len(labels) <= statistics.LABELS
+    assert labels[0] == f"{min(lows):.3g}"
+    tips = [tip.text for tip in image.iter(f"{SVG}title")]
+    assert sum(int(tip.split(": ")[1].split(" read")[0].replace(",", "")) for tip in tips[::2]) == (
+        sum(range(1, len(lows) + 1))
+    )
 
 
 # A run.

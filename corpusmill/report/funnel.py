@@ -1,6 +1,5 @@
 """What came in, what each fate took and what was kept, of every source."""
 
-import colorsys
 from collections.abc import Callable, Iterator
 from html import escape
 from operator import attrgetter
@@ -18,8 +17,12 @@ WIDTH = 900
 LEFT, RIGHT = 84, 900  # of the bars
 BAR, LEGEND_STEP, SOURCE_STEP = 14, 22, 68
 LEGEND = 20  # the heading of its columns
-NAME_CHARS = 50
-KEPT_COLOUR = "#30475e"
+NAME_CHARS = 38
+COLOURS = (
+    "#d55e00", "#56b4e9", "#f0e442", "#009e73", "#cc79a7", "#0072b2", "#e69f00", "#8c6d31",
+    "#9e9ac8", "#a6d854", "#e41a1c", "#17becf",
+)  # fmt: skip
+"""Of fates, the first ones apart for the colour-blind too (Okabe and Ito)."""
 STYLE = ".name { font-weight: bold }"
 
 
@@ -78,12 +81,16 @@ def _shares(account: list[Figure]) -> list[Figure]:
 
 
 def _colours(account: list[Figure]) -> dict[str, str]:
-    """Of every fate; hues by the golden angle, so that however many there are, they differ."""
+    """Of every fate that is to be seen; so many more than COLOURS as there are, the lighter."""
+    fates = [figure.what for figure in _shares(account) if figure.what != KEPT]
     colours = {}
-    for place, figure in enumerate(account):
-        parts = colorsys.hls_to_rgb(place * 0.618034 % 1, 0.62, 0.62)
-        colours[figure.what] = "#" + "".join(f"{round(part * 255):02x}" for part in parts)
-    return colours | {KEPT: KEPT_COLOUR}
+    for place, fate in enumerate(fates):
+        again, which = divmod(place, len(COLOURS))
+        white = again / (again + 1)
+        parts = (int(COLOURS[which][at : at + 2], 16) for at in (1, 3, 5))
+        mixed = (round(part + (255 - part) * white) for part in parts)
+        colours[fate] = "#" + "".join(f"{part:02x}" for part in mixed)
+    return colours | {KEPT: svg.DARK}
 
 
 def _percent(part: int, whole: int) -> str:

@@ -24,7 +24,6 @@ WIDTH, HEIGHT = 900, 150
 LEFT, RIGHT, TOP, BOTTOM = 40, 860, 12, 120  # of the plot
 MOST_BARS = 120
 LABELS = 8
-LIGHT, DARK = "#c4c9d0", "#30475e"
 
 
 def statistics_of(tally: Tally) -> list[dict[str, Any]]:
@@ -153,13 +152,10 @@ def picture(rows: Sequence[dict[str, Any]]) -> str:
     for place, (low, numbers) in enumerate(bars):
         x = LEFT + place * step
         tip = f"from {low:g}: {numbers[0]:,} read, {numbers[1]:,} kept"
-        for number, fill in zip(numbers, (LIGHT, DARK), strict=True):
+        for number, fill in zip(numbers, (svg.LIGHT, svg.DARK), strict=True):
             height = (BOTTOM - TOP) * number / most
-            shown = f'fill="{fill}"' if fill == LIGHT else f'fill="{fill}" pointer-events="none"'
-            pieces.append(
-                svg.rectangle(x, BOTTOM - height, max(step - 1, 0.5), height, shown,
-                              tip if fill == LIGHT else "")
-            )  # fmt: skip
+            wide, look = max(step - 1, 0.5), f'fill="{fill}"'
+            pieces.append(svg.rectangle(x, BOTTOM - height, wide, height, look, tip))
         if place % every == 0:
             pieces.append(svg.text(x + step / 2, BOTTOM + 20, short(low, 3)))
     return svg.image(WIDTH, HEIGHT, pieces)

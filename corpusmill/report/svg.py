@@ -2,10 +2,12 @@
 
 from xml.sax.saxutils import escape
 
+LIGHT, DARK = "#c4c9d0", "#30475e"
+"""What all pictures have: of the whole, and of what is looked at."""
 STYLE = (
     "text { font: 14px sans-serif; fill: #222 } .title { font-size: 17px; font-weight: bold } "
     ".small { font-size: 13px; fill: #555 } .axis { stroke: #222 } .grid { stroke: #e4e4e4 } "
-    ".bar { fill: #c4c9d0 }"
+    f".bar {{ fill: {LIGHT} }}"
 )
 
 

@@ -10,7 +10,7 @@ NAMES, SECONDS, MEMORY = 150, 160, 650  # where names end, where bars begin
 LONGEST_SECONDS, LONGEST_MEMORY = 180, 130  # bars
 TOP, STEP, BAR = 40, 28, 9
 NAME_CHARS = 16
-WALL, CPU, PEAK = "#8fb3d1", "#30475e", "#c9a66b"
+WALL, CPU, PEAK = "#8fb3d1", svg.DARK, "#c9a66b"
 
 
 class Time(NamedTuple):
