@@ -7,7 +7,6 @@ import string
 import unicodedata
 from collections import Counter
 from collections.abc import Callable
-from fractions import Fraction
 from urllib.parse import urlsplit
 
 BULLETS, ELLIPSES = ("•", "-"), ("...", "…")
@@ -110,32 +109,24 @@ def char_shares(text: str) -> dict:
     return {name: ratio(sum(map(test, text)), len(text)) for name, test in tests.items()}
 
 
-def metadata_keeps(record: dict, field: str, op: str, value, missing: str) -> bool:
-    """record: as JSON has it, its numbers Fractions, as is value."""
+def metadata_drops(record: dict, field: str, given: dict) -> str | None:
+    """The setting that drops a record; given: those of the filter. Scalars that are no texts stand
+    in the record as `json.dumps` writes them."""
     member = record
     for name in field.split("."):
         member = member.get(name) if isinstance(member, dict) else None
-    if op == "exists":
-        return member is not None
-    given = value if isinstance(value, list) else [value]
-    comparable = (str, Fraction, bool)
-    if type(member) not in comparable or type(member) not in map(type, given):
-        return missing == "keep"
-    return {
-        "==": lambda: member == value,
-        "!=": lambda: member != value,
-        "<": lambda: member < value,
-        "<=": lambda: member <= value,
-        ">": lambda: member > value,
-        ">=": lambda: member >= value,
-        "in": lambda: member in [one for one in given if type(one) is type(member)],
-        "not in": lambda: member not in [one for one in given if type(one) is type(member)],
-        "matches": lambda: bool(re.search(value, member)),
-    }[op]()
-
-
-def with_fractions(json_text: str):
-    return json.loads(json_text, parse_int=Fraction, parse_float=Fraction)
+    if member is None:
+        return "missing" if given["missing"] == "drop" else None
+    whole = "{}" if isinstance(member, dict) else "[]" if isinstance(member, list) else None
+    text = member if isinstance(member, str) else whole or json.dumps(member)
+    drops = {
+        "one_of": lambda listed: text not in listed,
+        "none_of": lambda listed: text in listed,
+        "first": lambda least: text < least,
+        "last": lambda most: text > most,
+        "matches": lambda pattern: not re.search(pattern, text),
+    }
+    return next((name for name, test in drops.items() if name in given and test(given[name])), None)
 
 
 def phrases_in(text: str, phrases: list[str], boundaries: bool) -> list[str]:

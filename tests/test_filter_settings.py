@@ -105,3 +105,70 @@ def test_wrong_settings__are_told(entry, more, says):
 def test_words_of_measuring__have_to_be_given(entry):
     del entry["words"]
     assert list(filter_faults([entry], ["web"])) == ["filters[0]: mine needs words. Words."]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ('"size": Value(', '"its size": Value(', "value 'its size' is no name of letters, digits"),
+        (
+            'above("size", "most")',
+            'outside("size", "names")',
+            "size is not in a setting, and it is",
+        ),
+        ('above("size", "most")', 'among("text", "most")', "whether text is in most, no list"),
+        ('above("size", "most")', 'lacking("sise", "most")', "names the value sise, which it does"),
+        ('above("size", "most")', 'unlike("text", "mots")', "names the setting mots, which it"),
+    ],
+)
+def test_wrong_declaration__is_told(entry, tmp_path, old, new, says):
+    code = CLOSE.replace(
+        "import Filter,", "import among, lacking, outside, several, unlike, Filter,"
+    )
+    code = code.replace("values = {", 'values = {"text": Value("text", "it"), ')
+    code = code.replace("settings = {", 'settings = {"names": several(None, "Names."),')
+    assert list(filter_faults([entry], [])) == []
+    (tmp_path / "wrong.py").write_text(code.replace(old, new))
+    faults = list(filter_faults([entry | {"file": str(tmp_path / "wrong.py")}], []))
+    assert any(says in fault for fault in faults), faults
+
+
+TEXTS = """
+from corpusmill.filters.declaration import *
+
+class Kind(Filter):
+    fate = "kind"
+    settings = {
+        "missing": keep_or_drop("keep", "Without."), "kinds": several(None, "Kept."),
+        "bad": several(None, "Dropped."), "first": text(None, "First."), "like": text(None, "."),
+    }
+    values = {"kind": Value("text", "kind")}
+    limits = (
+        lacking("kind", "missing"), outside("kind", "kinds"), among("kind", "bad"),
+        below("kind", "first"), unlike("kind", "like"),
+    )
+
+    def measure(self, texts):
+        return {"kind": []}
+"""
+
+
+@pytest.mark.parametrize(
+    ("settings", "reasons"),
+    [
+        ({}, [None, None, None]),
+        ({"missing": "drop"}, [None, None, "no kind"]),
+        ({"missing": None, "kinds": ["b"]}, ["kind ab not in kinds b", None, None]),
+        ({"kinds": []}, ["kind ab not in kinds ", "kind b not in kinds ", None]),
+        ({"bad": ["b", "c"]}, [None, "kind b in bad b, c", None]),
+        ({"first": "b"}, ["kind ab below first b", None, None]),
+        ({"like": "^b"}, ["kind ab not like like ^b", None, None]),
+    ],
+)
+def test_limit__on_texts(tmp_path, settings, reasons):
+    (tmp_path / "kind.py").write_text(TEXTS)
+    entry = {"name": "kind", "file": str(tmp_path / "kind.py")} | settings
+    assert list(filter_faults([entry], [])) == []
+    columns = {"kind": ["ab", "b", None], "text_bytes": [1] * 3}
+    measures = pa.table(columns | {"source": pa.array(["web"] * 3).dictionary_encode()})
+    assert decided([entry], measures).reasons == reasons

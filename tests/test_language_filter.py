@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 from workflow import mill, snakemake, write_jsonl
 
-from corpusmill.filters.measuring import decided
+from corpusmill.filters.measuring import Decision, decided
 from corpusmill.filters.registry import filter_of, measuring
 from corpusmill.run.filter_faults import filter_faults
 from corpusmill.text.columns import TextColumn
@@ -22,7 +22,7 @@ def measured(texts: list[str], **settings) -> dict:
     return filter_of(ENTRY | settings).measure(TextColumn.of(pa.array(texts, pa.large_string())))
 
 
-def dropped(settings: dict, values: list[tuple[str, float]]) -> list[bool]:
+def decision(settings: dict, values: list[tuple[str, float]]) -> Decision:
     table = pa.table(
         {
             "language": [code for code, _ in values],
@@ -32,7 +32,11 @@ def dropped(settings: dict, values: list[tuple[str, float]]) -> list[bool]:
             "source": pa.array(["web"] * len(values)).dictionary_encode(),
         }
     )
-    fates = decided([ENTRY | settings], table).fates.array().to_pylist()
+    return decided([ENTRY | settings], table)
+
+
+def dropped(settings: dict, values: list[tuple[str, float]]) -> list[bool]:
+    fates = decision(settings, values).fates.array().to_pylist()
     return [fate == "language" for fate in fates]
 
 
@@ -53,11 +57,11 @@ def test_measure__among_some():
     ("settings", "expected"),
     [
         ({}, [False, False, False, False]),
-        ({"keep": ["de", "und"]}, [False, True, True, False]),
+        ({"languages": ["de", "und"]}, [False, True, True, False]),
         ({"min_score": 0.5}, [False, False, True, True]),
-        ({"keep": ["en", "fr"], "min_score": 0.5}, [True, False, True, True]),
+        ({"languages": ["en", "fr"], "min_score": 0.5}, [True, False, True, True]),
         ({"min_score": None}, [False, False, False, False]),
-        ({"sources": {"web": {"keep": ["en"]}}}, [True, False, True, True]),
+        ({"sources": {"web": {"languages": ["en"]}}}, [True, False, True, True]),
     ],
 )
 def test_drops__follow_from_the_values(settings, expected):
@@ -65,14 +69,26 @@ def test_drops__follow_from_the_values(settings, expected):
     assert dropped(settings, values) == expected
 
 
+def test_reasons__name_what_is_kept():
+    values = [("de", 0.75), ("en", 0.5), ("fr", 0.25)]
+    got = decision({"languages": ["en", "fr"], "min_score": 0.4}, values)
+    assert got.reasons == [
+        "language de not in languages en, fr", None, "language_score 0.25 below min_score 0.4",
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"keep": ["en", "ger"]}, "keep: the model knows no language ger. Is "),
-        ({"keep": ["EN"]}, "keep: the model knows no language EN. Is en meant? Known: ace,"),
+        ({"languages": ["en", "ger"]}, "languages: the model knows no language ger. Is "),
+        (
+            {"languages": ["EN"]},
+            "languages: the model knows no language EN. Is en meant? Known: ace,",
+        ),
         ({"among": ["und"]}, "among: the model knows no language und."),
-        ({"keep": ["fr"], "among": ["de"]}, "keep has fr, which no document can be in:"),
-        ({"keep": "en"}, "keep"),
+        ({"languages": ["fr"], "among": ["de"]}, "languages has fr, which no document can be in:"),
+        ({"languages": "en"}, "languages"),
+        ({"languages": []}, "filters[0].languages: [] should be non-empty. Languages that are"),
         ({"min_score": 1.5}, "min_score"),
     ],
 )
@@ -82,14 +98,15 @@ def test_faults__are_said_before_any_job(settings, said):
 
 
 @pytest.mark.parametrize(
-    "settings", [{}, {"keep": ["en", "und", "zxx"]}, {"keep": ["de"], "among": ["de", "en"]}]
+    "settings",
+    [{}, {"languages": ["en", "und", "zxx"]}, {"languages": ["de"], "among": ["de", "en"]}],
 )
 def test_faults__of_settings_that_are_right_are_none(settings):
     assert list(filter_faults([ENTRY | settings], ["web"])) == []
 
 
 def test_measuring__depends_on_among_alone():
-    entry = ENTRY | {"keep": ["en"], "min_score": 0.5, "among": ["en", "de"]}
+    entry = ENTRY | {"languages": ["en"], "min_score": 0.5, "among": ["en", "de"]}
     assert measuring(entry) == {"name": "language", "among": ["en", "de"]}
 
 
@@ -98,7 +115,7 @@ def test_run__keeps_a_language_and_decides_anew_without_measuring(tmp_path):
     write_jsonl(tmp_path / "raw.jsonl", [{"text": text} for text in texts])
     config = {
         "sources": [{"name": "web", "files": ["raw.jsonl"], "max_duplicate_fraction": 1}],
-        "filters": [{"name": "language", "keep": ["de"], "min_score": 0.9}],
+        "filters": [{"name": "language", "languages": ["de"], "min_score": 0.9}],
         "tokenizer": {"source": "train", "train_vocabulary": 300},
     }
     mill(tmp_path, config)
@@ -106,6 +123,6 @@ def test_run__keeps_a_language_and_decides_anew_without_measuring(tmp_path):
     gone = [row for row in rows if row["fate"] == "language"]
     assert len(gone) == 16
     assert {(row["language"], row["script"]) for row in gone} == {("en", "Latn"), ("ru", "Cyrl")}
-    config["filters"][0]["keep"] = ["de", "ru"]
+    config["filters"][0]["languages"] = ["de", "ru"]
     mill(tmp_path, config, "results/filter/00000.arrow")
     assert "measure" not in snakemake(tmp_path, "-n", "--quiet", "rules").stdout.split()

@@ -126,5 +126,5 @@ def calibrated(
         any_filter=dropped_by_any(of),
         overlap_of_filters=filters,
         overlap_of_rules=rules,
-        examples=[some for _, some in examples_of(of, part, examples, entered)],
+        examples=[some for _, some in examples_of(of, part, examples, config["filters"], entered)],
     )

@@ -54,8 +54,8 @@ def examples_block(rule: Rule, examples: list[Example]) -> str:
         return ""
     dropped = sum(one.dropped for one in examples)
     kept = len(examples) - dropped
-    told = f"{dropped} dropped, {kept} kept" if rule.limit else f"{dropped} dropped"
-    near = f" nearest to {escape(rule.name)}" if rule.limit else ""
+    told = f"{dropped} dropped, {kept} kept" if kept or rule.has_threshold else f"{dropped} dropped"
+    near = f" nearest to {escape(rule.name)}" if rule.has_threshold else ""
     return (
         f"<details><summary>Documents{near}: {told}</summary>\n"
         f"{''.join(map(_example, examples))}</details>\n"

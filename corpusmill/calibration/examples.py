@@ -5,9 +5,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
-from corpusmill.calibration.measured import Measured, Rule
-from corpusmill.text.parts import TextPart
+from corpusmill.calibration.measured import Bound, Measured, Rule
+from corpusmill.filters.documents import Documents
+from corpusmill.filters.limits import in_words
+from corpusmill.filters.measuring import Measures
+from corpusmill.filters.registry import Entry, filter_class, measuring
+from corpusmill.text.columns import TextColumn
+from corpusmill.text.parts import SCHEMA, TextPart
 
 EXCERPT_CHARS = 200
 
@@ -17,7 +23,7 @@ class Example(NamedTuple):
     place: str  # file:line, or the byte of a file that was entered
     dropped: bool
     value: float | str | None
-    bound: float | None
+    bound: Bound
     chars: int
     start: str  # the first characters
     middle: str  # as many from the middle, where the text is long
@@ -28,7 +34,7 @@ def nearest(rule: Rule, sources: np.ndarray, most: int) -> tuple[np.ndarray, np.
     source, the nearest first; of equal distance the first in the sample."""
     distance = np.full(sources.size, np.nan)
     for source, bound in rule.bounds.items():
-        if bound is not None:
+        if isinstance(bound, int | float):
             rows = sources == source
             distance[rows] = np.abs(rule.values[rows].astype(np.float64) - bound)
     order = np.argsort(distance, kind="stable")
@@ -37,10 +43,13 @@ def nearest(rule: Rule, sources: np.ndarray, most: int) -> tuple[np.ndarray, np.
 
 
 def rows_of(rule: Rule, sources: np.ndarray, most: int) -> np.ndarray:
-    """Rows to show: dropped ones, then kept ones; of a rule without a limit the first dropped."""
-    if rule.limit is None:
-        return np.flatnonzero(rule.drops)[:most]
-    return np.concatenate(nearest(rule, sources, most))
+    """Rows to show: dropped ones, then kept ones; of a rule without thresholds the first dropped,
+    and of a limit on texts that drops some the first kept."""
+    if rule.has_threshold:
+        return np.concatenate(nearest(rule, sources, most))
+    dropped = np.flatnonzero(rule.drops)[:most]
+    shows_kept = rule.judges_texts and dropped.size
+    return np.concatenate([dropped, np.flatnonzero(~rule.drops)[: most if shows_kept else 0]])
 
 
 def excerpts(text: str) -> tuple[str, str]:
@@ -57,35 +66,54 @@ class Texts(NamedTuple):
     middle: str
 
 
-def texts_of(part: Path, rows: set[int], entered: set[str]) -> dict[int, Texts]:
-    """What is shown of some rows. entered: the files whose lines nobody counted."""
+def texts_of(
+    part: Path, rows: set[int], entries: list[Entry], entered: set[str]
+) -> dict[tuple[int, int], Texts]:
+    """What is shown of some rows: of a row and a number n, its text as n of the filters that cut
+    left it. entered: the files whose lines nobody counted."""
+    cutting = [measuring(entry) for entry in entries if filter_class(entry).edits]
+    of_records = any(filter_class(entry).reads_records for entry in cutting)
+    text_part = TextPart(part, SCHEMA.names if of_records else ["text", "file", "line"])
     found, before = {}, 0
-    text_part = TextPart(part, ["text", "file", "line"])
     for batch in text_part.batches():
-        for row in sorted(row for row in rows if before <= row < before + batch.num_rows):
-            text = batch.column("text")[row - before].as_py()
-            path = text_part.files[batch.column("file")[row - before].as_py()]["path"]
-            line = batch.column("line")[row - before].as_py()
-            place = f"{path}, from byte {line}" if path in entered else f"{path}:{line}"
-            found[row] = Texts(place, len(text), *excerpts(text))
+        asked = sorted(row for row in rows if before <= row < before + batch.num_rows)
+        some = batch.take(pa.array([row - before for row in asked], pa.int64()))
+        documents = Documents(TextColumn.of(some.column("text")), some, text_part.files)
+        left, edits = Measures(cutting).add(documents)
+        for cut, seen in enumerate([*(edit.before for edit in edits), left]):
+            for place, row in enumerate(asked):
+                text = seen.batch.column("text")[place].as_py()
+                found[row, cut] = Texts(place_of(seen, place, entered), len(text), *excerpts(text))
         before += batch.num_rows
     return found
 
 
+def place_of(documents: Documents, row: int, entered: set[str]) -> str:
+    path, line = documents.place(row).rsplit(":", 1)
+    return f"{path}, from byte {line}" if path in entered else f"{path}:{line}"
+
+
 def examples_of(
-    of: Measured, part: Path, most: int, entered: set[str]
+    of: Measured, part: Path, most: int, entries: list[Entry], entered: set[str]
 ) -> Iterator[tuple[Rule, list[Example]]]:
-    """Of every rule."""
+    """Of every rule, texts as its filter sees them: without what those before it cut."""
     rows = [rows_of(rule, of.sources, most) for rule in of.rules]
-    texts = texts_of(part, {row for some in rows for row in some.tolist()}, entered)
+    every = {row for some in rows for row in some.tolist()}
+    texts = texts_of(part, every, entries, entered)
+    cuts = [bool(filter_class(entry).edits) for entry in entries]
+    before = {entry["name"]: sum(cuts[:place]) for place, entry in enumerate(entries)}
     for rule, some in zip(of.rules, rows, strict=True):
-        yield rule, [_example(of, rule, row, texts[row]) for row in some.tolist()]
+        yield rule, [_example(of, rule, row, texts[row, before[rule.filter]])
+                     for row in some.tolist()]  # fmt: skip
 
 
 def _example(of: Measured, rule: Rule, row: int, text: Texts) -> Example:
-    source = str(of.sources[row])
-    value = rule.values[row].item() if rule.limit else rule.reasons[row]
+    source, dropped = str(of.sources[row]), bool(rule.drops[row])
+    bound = rule.bounds.get(source)
+    value = rule.values[row] if rule.limit else rule.reasons[row]
+    if rule.limit and dropped and not rule.has_threshold:
+        value, bound = in_words(rule.limit, value, bound), None
     return Example(
-        source, text.place, bool(rule.drops[row]), value, rule.bounds.get(source), text.chars,
-        text.start, text.middle,
+        source, text.place, dropped, value.item() if isinstance(value, np.generic) else value,
+        bound, text.chars, text.start, text.middle,
     )  # fmt: skip

@@ -5,10 +5,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from corpusmill.calibration.measured import Group, Measured, Rule, beyond
+from corpusmill.calibration.measured import Group, Measured, Rule
+from corpusmill.filters.limits import beyond, has_value
 
 LEVELS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 0.75)
 """Shares of documents for which the threshold is told that would drop so many."""
+
+MOST_TEXTS = 20
+"""That are told of a limit on texts."""
 
 
 class Share(NamedTuple):
@@ -25,9 +29,18 @@ class Threshold(NamedTuple):
     share: Share
 
 
+class TextShare(NamedTuple):
+    """Of the documents whose value is a text: all, and those that the rule drops."""
+
+    text: str
+    documents: float
+    drops: float
+
+
 class RuleFigures(NamedTuple):
     """Of a rule in a group. alone: what no other rule drops. valued: the share of documents that
-    have a value at all; thresholds are told if there are any."""
+    have a value at all; thresholds are told if there are any. texts: the most frequent ones, of a
+    limit on texts."""
 
     sampled: int  # documents of the sample that it drops
     drops: Share
@@ -35,6 +48,7 @@ class RuleFigures(NamedTuple):
     valued: float
     median: float | None
     thresholds: list[Threshold]
+    texts: list[TextShare]
 
 
 class FilterFigures(NamedTuple):
@@ -126,8 +140,10 @@ def rule_figures(of: Measured, rule: Rule, alone: np.ndarray, group: Group) -> R
     rows, median, thresholds = group.rows, None, []
     share_valued = 1.0
     if rule.limit:
+        known = rows[has_value(rule.values[rows])]
+        share_valued = _part(of.weights[known], of.weights[rows])
+    if rule.has_threshold:
         valued = _valued(of, rule, rows)
-        share_valued = _part(valued.weights, of.weights[rows])
         if valued.rows.size:
             all_weights = valued.weights.sum()
             median = threshold_at(valued.values, valued.weights, "below", 0.5, all_weights)
@@ -139,7 +155,19 @@ def rule_figures(of: Measured, rule: Rule, alone: np.ndarray, group: Group) -> R
         valued=share_valued,
         median=median,
         thresholds=thresholds,
+        texts=texts_of(of, rule, rows) if rule.judges_texts else [],
     )
+
+
+def texts_of(of: Measured, rule: Rule, rows: np.ndarray) -> list[TextShare]:
+    """The most frequent ones first."""
+    known = rows[has_value(rule.values[rows])]
+    texts, of_row = np.unique(rule.values[known].astype(str), return_inverse=True)
+    all_weights, weights = of.weights[rows].sum(), of.weights[known]
+    documents = np.bincount(of_row, weights, texts.size) / all_weights
+    drops = np.bincount(of_row, weights * rule.drops[known], texts.size) / all_weights
+    first = np.lexsort((texts, -documents))[:MOST_TEXTS].tolist()
+    return [TextShare(str(texts[at]), float(documents[at]), float(drops[at])) for at in first]
 
 
 def figures_of_rules(of: Measured) -> list[list[RuleFigures]]:

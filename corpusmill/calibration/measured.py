@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from corpusmill.filters.declaration import Filter, Limit
 from corpusmill.filters.documents import Documents
+from corpusmill.filters.limits import beyond
 from corpusmill.filters.measuring import Decision, Measures, decided
 from corpusmill.filters.registry import (
     Entry,
@@ -43,13 +44,16 @@ class Group(NamedTuple):
         return self.name if self.kind != "language" else f"language {self.name}"
 
 
+Bound = float | str | list[str] | None
+
+
 class Rule(NamedTuple):
     filter: str
     limit: Limit | None
     meaning: str  # of the value
-    values: np.ndarray  # (documents,), of the type that the filter declares; none without a limit
-    bound: float | None  # of sources without settings of their own; None: it drops nothing
-    bounds: dict[str, float | None]  # of each source
+    values: np.ndarray  # (documents,), as filters decide by them; none without a limit
+    bound: Bound  # of sources without settings of their own; None: it drops nothing
+    bounds: dict[str, Bound]  # of each source
     drops: np.ndarray  # bool (documents,)
     reasons: list[str | None]  # what the filter says of each; none of a limit
 
@@ -60,6 +64,25 @@ class Rule(NamedTuple):
     @property
     def full_name(self) -> str:
         return f"{self.filter}: {self.name}" if self.limit else self.filter
+
+    @property
+    def has_threshold(self) -> bool:
+        """Whether it is a limit on numbers, so that there are others."""
+        return self.limit is not None and self.limit.side in ("below", "above") and not self.of_text
+
+    @property
+    def of_text(self) -> bool:
+        return self.values.dtype == object
+
+    @property
+    def judges_texts(self) -> bool:
+        """Whether it drops documents for what their texts are, in some source."""
+        bounds = self.bounds.values()
+        return self.of_text and not self.asks_for_value and any(one is not None for one in bounds)
+
+    @property
+    def asks_for_value(self) -> bool:
+        return self.limit is not None and self.limit.side == "missing"
 
 
 class Measured(NamedTuple):
@@ -91,13 +114,6 @@ def measures_of(part: Path, entries: list[Entry], progress: Progress) -> pa.Tabl
 
 def decides_by_limits(cls: type[Filter]) -> bool:
     return cls.drops is Filter.drops
-
-
-def beyond(values: np.ndarray, side: str, bound: float | None) -> np.ndarray:
-    """bool: which are dropped."""
-    if bound is None:
-        return np.zeros(values.shape, bool)
-    return values < bound if side == "below" else values > bound
 
 
 def rules_of(

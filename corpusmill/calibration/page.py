@@ -9,12 +9,13 @@ from collections.abc import Iterator
 from html import escape
 
 from corpusmill.calibration.account import Calibration
-from corpusmill.calibration.example_texts import examples_block
+from corpusmill.calibration.example_texts import examples_block, visible
 from corpusmill.calibration.figures import Overlap, RuleFigures, Threshold
 from corpusmill.calibration.measured import Group, Rule
 from corpusmill.calibration.page_style import head
-from corpusmill.calibration.picture import axis_of, histogram
+from corpusmill.calibration.picture import Axis, axis_of, histogram
 from corpusmill.calibration.words import bound_now, facts, number, percent, sign
+from corpusmill.filters.limits import shown
 from corpusmill.report.pages import page, paragraph
 
 MOST_GROUPS = 24
@@ -125,28 +126,45 @@ def thresholds_grid(rule: Rule, figures: RuleFigures, group: Group) -> str:
 def value_section(
     found: Calibration, rules: list[tuple[Rule, list[RuleFigures], str]], groups: list[Group]
 ) -> str:
-    """Of the limits of one value of a filter: a picture and tables for each group, examples."""
-    plain = [rule for rule, _, _ in rules]
-    first = plain[0]
+    """Of the limits of one value of a filter: pictures and tables for each group, examples."""
+    first = rules[0][0]
     assert first.limit
-    axis = axis_of(plain)
+    on_numbers = [(rule, figures) for rule, figures, _ in rules if rule.has_threshold]
+    on_texts = [(rule, figures) for rule, figures, _ in rules if rule.judges_texts]
+    axis = axis_of([rule for rule, _ in on_numbers]) if on_numbers else None
     pieces = [
         f'<section id="{anchor(first)}">\n<h3>{escape(first.limit.value)}</h3>\n',
         paragraph(first.meaning),
     ]
     for place, group in enumerate(groups):
-        figures = [of_rule[place] for _, of_rule, _ in rules]
-        shares = [one.drops.documents for one in figures]
-        words = f"{group.title}: median {number(figures[0].median)}"
-        if figures[0].valued < 1:
-            words += f"; {percent(1 - figures[0].valued)} have no such value"
-        picture = histogram(found.of, plain, group, axis, shares)
-        grids = [
-            thresholds_grid(rule, its, group) for rule, its in zip(plain, figures, strict=True)
-        ]
-        figure = f"<figure>{picture}<figcaption>{escape(words)}</figcaption></figure>\n"
-        pieces.append(in_group(place, f'<div class="side">{figure}{"".join(grids)}</div>'))
+        its = [(rule, figures[place]) for rule, figures in on_numbers]
+        grids = [pictured(found, its, group, axis)] if axis else []
+        grids += [thresholds_grid(rule, figures, group) for rule, figures in its]
+        grids += [texts_grid(rule, figures[place], group) for rule, figures in on_texts]
+        pieces.append(in_group(place, f'<div class="side">{"".join(grids)}</div>'))
     return "".join([*pieces, *(examples for _, _, examples in rules), "</section>\n"])
+
+
+def pictured(
+    found: Calibration, rules: list[tuple[Rule, RuleFigures]], group: Group, axis: Axis
+) -> str:
+    """The histogram of a value with its limits."""
+    figures = [one for _, one in rules]
+    words = f"{group.title}: median {number(figures[0].median)}"
+    if figures[0].valued < 1:
+        words += f"; {percent(1 - figures[0].valued)} have no such value"
+    shares = [one.drops.documents for one in figures]
+    picture = histogram(found.of, [rule for rule, _ in rules], group, axis, shares)
+    return f"<figure>{picture}<figcaption>{escape(words)}</figcaption></figure>\n"
+
+
+def texts_grid(rule: Rule, figures: RuleFigures, group: Group) -> str:
+    """The most frequent texts, and of which documents are dropped."""
+    rows: list[tuple[str, list[Cell]]] = [
+        (f"<bdi>{visible(shown(text))}</bdi>", [share_cell(documents), share_cell(drops)])
+        for text, documents, drops in figures.texts
+    ]
+    return grid(f"{rule.name}, {group.title}", ["text", "documents", "dropped"], rows)
 
 
 def filter_sections(found: Calibration, groups: list[Group]) -> Iterator[str]:

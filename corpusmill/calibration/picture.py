@@ -49,7 +49,7 @@ def bounds_of(rules: list[Rule], source: str | None) -> list[tuple[Rule, float]]
     found: dict[tuple[str, float], Rule] = {}
     for rule in rules:
         for name, bound in rule.bounds.items():
-            if bound is not None and source in (None, name):
+            if isinstance(bound, int | float) and source in (None, name):
                 found[rule.name, bound] = rule
     return [(rule, bound) for (_, bound), rule in found.items()][:MOST_BOUNDS]
 

@@ -16,6 +16,7 @@ WIDTH = 100
 NAME_CHARS = 36
 GROUP_CHARS = 14
 LEVELS = (0.01, 0.05, 0.1, 0.25, 0.5)
+MOST_TEXTS = 8
 MOST_GROUPS, MOST_OVERLAPPING = 13, 12
 """Columns of sources and languages, and filters in the table of overlaps; all are in the files."""
 
@@ -89,6 +90,19 @@ def thresholds_table(found: Calibration) -> str:
     return in_blocks(lines, WIDTH)
 
 
+def texts_table(found: Calibration) -> str:
+    """Of limits on texts the most frequent ones, in all sources."""
+    lines = [["", "documents", "dropped"]]
+    for rule, figures in zip(found.of.rules, found.rules, strict=True):
+        if rule.judges_texts:
+            lines.append([_indented(rule).strip(), "", ""])
+            for text, documents, drops in figures[0].texts[:MOST_TEXTS]:
+                plain = "".join(one if one.isprintable() else "?" for one in text)
+                named = "  " + shortened(plain, NAME_CHARS - 2)
+                lines.append([named, percent(documents), percent(drops)])
+    return in_blocks(lines, WIDTH)
+
+
 def overlap_table(found: Calibration) -> str:
     overlap = found.overlap_of_filters
     names = overlap.names[:MOST_OVERLAPPING]
@@ -114,6 +128,9 @@ def told(found: Calibration) -> Iterator[str]:
     yield heading("The threshold that would drop so many documents at most")
     yield "a dash: so many have the extreme value that none drops so few"
     yield thresholds_table(found)
+    if any(rule.judges_texts for rule in found.of.rules):
+        yield heading("The most frequent texts where a limit is on them")
+        yield texts_table(found)
     if found.overlap_of_filters.names:
         yield heading("Of what a filter drops, what others drop too")
         yield overlap_table(found)

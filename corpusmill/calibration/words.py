@@ -4,7 +4,8 @@ import numpy as np
 
 from corpusmill.calibration.account import Calibration
 from corpusmill.calibration.figures import standard_error
-from corpusmill.calibration.measured import Rule
+from corpusmill.calibration.measured import Bound, Rule
+from corpusmill.filters.limits import shown
 
 
 def percent(share: float) -> str:
@@ -14,10 +15,13 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f} %" if share else "-"
 
 
-def number(value: float | None, digits: int = 4) -> str:
-    """So many digits of a fraction, and all of a whole number: `0.1234`, `12,345`."""
+def number(value: Bound, digits: int = 4) -> str:
+    """So many digits of a fraction, and all of a whole number: `0.1234`, `12,345`; of texts the
+    beginning."""
     if value is None:
         return "none"
+    if isinstance(value, str | list):
+        return shown(value)
     if isinstance(value, int) or (abs(value) >= 1000 and np.isfinite(value)):
         return f"{value:,.0f}"
     return f"{value:.{digits}g}"
@@ -30,7 +34,8 @@ def bound_now(rule: Rule) -> str:
 
 
 def sign(rule: Rule) -> str:
-    return "" if rule.limit is None else "<" if rule.limit.side == "below" else ">"
+    side = rule.limit.side if rule.limit else ""
+    return {"below": "<", "above": ">", "missing": "="}.get(side, side)
 
 
 def facts(found: Calibration) -> list[str]:

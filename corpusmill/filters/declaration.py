@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from corpusmill.filters.edits import Cuts
     from corpusmill.text.columns import TextColumn
 
+OF_LISTS = ("in", "not in")
+"""Sides of limits that are lists."""
 DTYPES = ("bool", "uint8", "uint16", "uint32", "uint64", "int32", "int64", "float32", "float64",
           "text")  # fmt: skip
 
@@ -45,16 +47,38 @@ class Limit(NamedTuple):
 
     value: str
     side: str
-    """below or above: where the dropped ones are."""
+    """Where the dropped ones are: see the functions that follow. What has no value, NaN or None, is
+    on no side but `missing`."""
     setting: str
 
 
 def below(value: str, setting: str) -> Limit:
+    """Texts are compared by their characters."""
     return Limit(value, "below", setting)
 
 
 def above(value: str, setting: str) -> Limit:
     return Limit(value, "above", setting)
+
+
+def among(value: str, setting: str) -> Limit:
+    """Of a text: those are dropped that the setting, a list, has."""
+    return Limit(value, "in", setting)
+
+
+def outside(value: str, setting: str) -> Limit:
+    """Of a text: those are dropped that the setting, a list, has not."""
+    return Limit(value, "not in", setting)
+
+
+def unlike(value: str, setting: str) -> Limit:
+    """Of a text: those are dropped in which the setting, a regular expression, is not found."""
+    return Limit(value, "not like", setting)
+
+
+def lacking(value: str, setting: str) -> Limit:
+    """Documents without the value are dropped if the setting is `drop`."""
+    return Limit(value, "missing", setting)
 
 
 class Setting(NamedTuple):
@@ -87,10 +111,18 @@ def text(default: str | None, meaning: str, one_of: list[str] | None = None) -> 
     return Setting(default, meaning, {"enum": one_of} if one_of else {"type": "string"})
 
 
-def several(default: list[str] | None, meaning: str, one_of: list[str] | None = None) -> Setting:
-    """A list of texts."""
+def several(
+    default: list[str] | None, meaning: str, one_of: list[str] | None = None, least: int = 0
+) -> Setting:
+    """A list of texts, at least so many."""
     items = {"enum": one_of} if one_of else {"type": "string"}
-    return Setting(default, meaning, {"type": "array", "items": items, "uniqueItems": True})
+    schema = {"type": "array", "items": items, "uniqueItems": True, "minItems": least}
+    return Setting(default, meaning, schema)
+
+
+def keep_or_drop(default: str, meaning: str) -> Setting:
+    """What becomes of documents without a value, see `lacking`."""
+    return text(default, meaning, ["keep", "drop"])
 
 
 def file(default: str | None, meaning: str) -> Setting:
@@ -174,12 +206,13 @@ class Filter:
         """uint8 (documents,): the place of the first limit that each is beyond, from 1 on; 0."""
         import numpy as np
 
+        from corpusmill.filters.limits import beyond
+
         found = np.zeros(len(values["text_bytes"]), np.uint8)
         for place, limit in reversed(list(enumerate(self.limits, 1))):
             bound = getattr(self, limit.setting)
             if bound is not None:
-                value = values[limit.value]
-                found[value < bound if limit.side == "below" else value > bound] = place
+                found[beyond(values[limit.value], limit.side, bound)] = place
         return found
 
     def faults(self) -> Iterator[str]:

@@ -1,6 +1,13 @@
 """The language and the script of documents, by a model."""
 
-from corpusmill.filters.declaration import Filter, Value, below, several, share
+from corpusmill.filters.declaration import (
+    Filter,
+    Value,
+    below,
+    outside,
+    several,
+    share,
+)
 
 
 class Language(Filter):
@@ -11,7 +18,7 @@ class Language(Filter):
 
     fate = "language"
     settings = {
-        "keep": several([], "Languages that are kept, by their codes; none named: all."),
+        "languages": several(None, "Languages that are kept, by their codes.", least=1),
         "min_score": share(None, "Least probability of the language."),
         "among": several(
             [], "Languages that a document can be in; none named: all that the model knows."
@@ -23,7 +30,7 @@ class Language(Filter):
         "language_score": Value("float32", "how probable the language is, 0 for und"),
         "script": Value("text", "ISO 15924 code of the script of most letters; Zyyy: no letter"),
     }
-    limits = (below("language_score", "min_score"),)
+    limits = (outside("language", "languages"), below("language_score", "min_score"))
 
     def measure(self, texts):
         from corpusmill.languages.codes import LANGUAGES
@@ -37,20 +44,14 @@ class Language(Filter):
             "script": [SCRIPTS[place] for place in found.scripts.tolist()],
         }
 
-    def drops(self, values):
-        import numpy as np
-
-        unsure = super().drops(values)
-        return unsure | ~np.isin(values["language"], self.keep) if self.keep else unsure
-
     def faults(self):
         from corpusmill.languages.codes import MODEL_LANGUAGES, code_faults
 
         among = self.among or MODEL_LANGUAGES
         for fault in code_faults(self.among, MODEL_LANGUAGES):
             yield f"among: {fault}"
-        for fault in code_faults(self.keep):
-            yield f"keep: {fault}"
-        for code in self.keep:
+        for fault in code_faults(self.languages or []):
+            yield f"languages: {fault}"
+        for code in self.languages or []:
             if code in MODEL_LANGUAGES and code not in among:
-                yield f"keep has {code}, which no document can be in: among does not have it."
+                yield f"languages has {code}, which no document can be in: among does not have it."

@@ -8,9 +8,10 @@ import numpy as np
 import pyarrow as pa
 
 from corpusmill.documents.fate_columns import FateColumn
-from corpusmill.filters.declaration import Filter, Limit
+from corpusmill.filters.declaration import Filter
 from corpusmill.filters.documents import Documents
 from corpusmill.filters.edits import Cuts
+from corpusmill.filters.limits import in_words
 from corpusmill.filters.registry import (
     Entry,
     columns_of,
@@ -178,20 +179,11 @@ def reasons(filter: Filter, values: dict[str, np.ndarray], rows: np.ndarray) -> 
     if filter.drops.__func__ is not Filter.drops:  # type: ignore[attr-defined]
         return [None] * rows.size
     limits = filter.beyond(values)[rows].tolist()
+    beyond = [filter.limits[place - 1] for place in limits]
     return [
-        in_words(filter, filter.limits[limit - 1], values, row)
-        for row, limit in zip(rows.tolist(), limits, strict=True)
+        in_words(limit, values[limit.value][row], getattr(filter, limit.setting))
+        for row, limit in zip(rows.tolist(), beyond, strict=True)
     ]
-
-
-def in_words(filter: Filter, limit: Limit, values: dict[str, np.ndarray], row: int) -> str:
-    """`words 12 below min_words 50`."""
-    value, bound = values[limit.value][row], getattr(filter, limit.setting)
-    return f"{limit.value} {shown(value)} {limit.side} {limit.setting} {shown(bound)}"
-
-
-def shown(number: float) -> str:
-    return f"{number:.6g}" if isinstance(number, float | np.floating) else str(number)
 
 
 def decided(entries: list[Entry], measures: pa.Table) -> Decision:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from corpusmill.filters.declaration import Filter
+from corpusmill.filters.declaration import Filter, Limit
 from corpusmill.filters.registry import filter_class, known_filters, optional_settings
 
 HEADING = """# Filters
@@ -57,6 +57,12 @@ def limits(schema: dict[str, Any]) -> str:
     return ", ".join([name, *filter(None, edges)])
 
 
+def said(limit: Limit) -> str:
+    if limit.side == "missing":
+        return f"no `{limit.value}` if `{limit.setting}` is `drop`"
+    return f"`{limit.value}` {limit.side} `{limit.setting}`"
+
+
 def lines_of(cls: type[Filter]) -> Iterator[str]:
     origin = inspect.getmodule(cls).__doc__.strip()  # type: ignore[union-attr]
     yield f"\n## {cls.fate}\n\n{inspect.cleandoc(cls.__doc__ or '')} *{origin}*\n"
@@ -71,6 +77,8 @@ def lines_of(cls: type[Filter]) -> Iterator[str]:
         yield "\n| value | type | what |\n|---|---|---|\n"
     for name, value in cls.values.items():
         yield f"| `{name}` | {value.dtype} | {value.meaning} |\n"
+    if drops := ", ".join(map(said, getattr(cls, "limits", ()))):
+        yield f"\nDrops, and the first that holds is the reason: {drops}.\n"
     if cls.edits:
         yield "\n| what it cuts | |\n|---|---|\n"
     for name, meaning in cls.edits.items():

@@ -12,7 +12,7 @@ from typing import Any
 
 from corpusmill.documents.accounts import is_figure
 from corpusmill.documents.fates import RESERVED_FATES
-from corpusmill.filters.declaration import DTYPES, Filter, Limit, Setting, Value
+from corpusmill.filters.declaration import DTYPES, OF_LISTS, Filter, Limit, Setting, Value
 from corpusmill.text.near_names import meant
 from corpusmill.text.plugins import loaded
 
@@ -29,7 +29,7 @@ RESERVED_VALUES = (
 )  # fmt: skip
 HERE = Path(__file__).parent
 NO_FILTERS = (
-    "__init__", "declaration", "documents", "edited_parts", "edits", "keep", "measuring",
+    "__init__", "declaration", "documents", "edited_parts", "edits", "keep", "limits", "measuring",
     "reference", "registry",
 )  # fmt: skip
 
@@ -92,6 +92,8 @@ def declaration_faults(cls: type[Filter]) -> Iterator[str]:
     for name, setting in cls.settings.items():
         yield from default_faults(name, setting)
     for name, value in cls.values.items():
+        if not name.isidentifier():
+            yield f"value {name!r} is no name of letters, digits and _, which columns have"
         if value.dtype not in DTYPES:
             yield f"value {name} has dtype {value.dtype!r}, known are {', '.join(DTYPES)}"
     if not isinstance(cls.reads_records, bool):
@@ -115,13 +117,19 @@ def limit_faults(cls: type[Filter]) -> Iterator[str]:
             yield "it has no limits and no method drops"
         return
     if not isinstance(limits, tuple) or not all(isinstance(one, Limit) for one in limits):
-        yield "its limits are no tuple of below(...) and above(...)"
+        yield "its limits are no tuple of below(...), above(...) and so on"
         return
+    dtypes = {name: value.dtype for name, value in cls.values.items()} | {"text_bytes": "uint64"}
     for limit in limits:
-        if limit.value != "text_bytes" and limit.value not in cls.values:
+        of_texts = limit.side in (*OF_LISTS, "not like")
+        if limit.value not in dtypes:
             yield f"a limit names the value {limit.value}, which it does not measure"
+        elif of_texts and dtypes[limit.value] != "text":
+            yield f"a limit asks whether {limit.value} is {limit.side} a setting, and it is no text"
         if limit.setting not in cls.settings:
             yield f"a limit names the setting {limit.setting}, which it does not have"
+        elif limit.side in OF_LISTS and cls.settings[limit.setting].schema.get("type") != "array":
+            yield f"a limit asks whether {limit.value} is {limit.side} {limit.setting}, no list"
 
 
 def name_faults(entry: Entry) -> Iterator[str]:
