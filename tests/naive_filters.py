@@ -303,7 +303,9 @@ def without_citations(line: str) -> str:
 
 def c4(text: str, needs: dict, sentences: Callable[[str], int]) -> tuple[dict, list[str]]:
     """The values, and the lines that stay. sentences: how many a line has."""
+    long = [line for line in text.split("\n") if len(line) >= needs["paragraph_chars"]]
     values = {"lorem_ipsum_lines": 0, "curly_lines": 0, "c4_sentences": 0}
+    values["c4_paragraphs"] = len(long)
     kept = []
     for line in map(str.strip, text.splitlines()):
         why = c4_line(line, needs)
@@ -315,3 +317,48 @@ def c4(text: str, needs: dict, sentences: Callable[[str], int]) -> tuple[dict, l
             values["c4_sentences"] += sentences(line)
             kept.append(line)
     return values, kept
+
+
+COUNTER = re.compile(
+    r"\W*\d[,.\d]*[kmb]?\s+(likes|shares|comments|retweets|reposts|quotes|bookmarks|upvotes|"
+    r"downvotes|downloads|views|followers)\W*"
+)
+OF_DCLM = (r"\s?items in cart", r"\s?read more...$", r"^sign-in\s?")
+
+
+def any_case(pattern: str) -> str:
+    """Of letters of ASCII alone."""
+    return re.sub("(?<!\\\\)[a-z]", lambda one: f"[{one[0]}{one[0].upper()}]", pattern)
+
+
+def dclm_line(line: str, needs: dict) -> str | None:
+    """What is left of a line; None if it goes."""
+    if line == "":
+        return line
+    small = "".join(one.lower() if one.isascii() else one for one in line)
+    words = len(line.split())
+    if (
+        sum(map(str.isupper, line)) / len(line) > needs["max_line_upper_share"]
+        or sum(map(str.isdecimal, line)) / len(line) > needs["max_line_digit_share"]
+        or (needs["cuts_counters"] and COUNTER.fullmatch(small))
+        or words < needs["min_words_per_line"]
+    ):
+        return None
+    left = line
+    if words <= needs["max_phrase_words"]:
+        for pattern in OF_DCLM:
+            left = re.sub(any_case(pattern), "", left)
+    return None if left != line and not left.strip() else left
+
+
+def dclm_lines(text: str, needs: dict) -> tuple[float, str]:
+    """The share of words that go, and the text that stays."""
+    most = needs["max_newlines"]
+    squeezed = re.sub("\n" * (most + 1) + "+", "\n" * most, text)
+    lines = [dclm_line(line, needs) for line in squeezed.split("\n")]
+    left = "\n".join(line for line in lines if line is not None).strip()
+    before, after = (
+        sum(word[0].isalpha() or word[0].isdecimal() for word in one.split())
+        for one in (text, left)
+    )
+    return ratio(before - after, before), left

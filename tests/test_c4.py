@@ -14,7 +14,7 @@ from workflow import document, mill, write_jsonl
 
 from corpusmill.filters.documents import Documents
 from corpusmill.filters.edits import without
-from corpusmill.filters.registry import filter_class, measurer, measuring
+from corpusmill.filters.registry import filter_class, filter_of, measurer, measuring
 from corpusmill.kernels.c4 import count_sentences
 from corpusmill.text.columns import TextColumn, string_array
 
@@ -60,7 +60,8 @@ PIECES = [
 ]
 texts = st.lists(st.sampled_from(PIECES) | st.text(max_size=2), max_size=30).map("".join)
 DEFAULTS = {"needs_end_mark": True, "min_words_per_line": 3, "max_word_chars": 10,
-            "cuts_citations": True, "cuts_javascript": True, "cuts_policies": True}  # fmt: skip
+            "cuts_citations": True, "cuts_javascript": True, "cuts_policies": True,
+            "paragraph_chars": 6}  # fmt: skip
 RULES = list(filter_class({"name": "c4"}).edits)
 
 
@@ -91,6 +92,7 @@ def edited(texts: list[str], needs: dict) -> tuple[list[dict], list[str], list[t
     "needs_end_mark": st.booleans(), "min_words_per_line": st.integers(0, 3),
     "max_word_chars": st.sampled_from([3, 10]), "cuts_citations": st.booleans(),
     "cuts_javascript": st.booleans(), "cuts_policies": st.booleans(),
+    "paragraph_chars": st.integers(0, 9),
 }))  # fmt: skip
 def test_c4__measures_and_cuts_what_its_twin_does(texts, needs):
     values, rest, pieces = edited(texts, needs)
@@ -114,6 +116,18 @@ def test_c4__says_why():
         ("Enable JavaScript for this page.\n", "javascript"),
         ("Read our privacy policy here.\n", "policy"),
     ]  # fmt: skip
+
+
+def test_c4__has_the_rule_of_mc4_on_request():
+    long, short = "x" * 200, "x" * 199
+    texts = ["\n".join(lines) for lines in ([long] * 3, [long, short, long], [long] * 2)]
+    values, _, _ = edited(texts, {})
+    assert [one["c4_paragraphs"] for one in values] == [3, 2, 2]
+    filter = filter_of({"name": "c4", "min_paragraphs": 3, "min_sentences": None})
+    columns = {name: np.array([one[name] for one in values]) for name in values[0]}
+    columns["text_bytes"] = np.ones(3)
+    assert filter.beyond(columns).tolist() == [0, 4, 4]
+    assert filter_of({"name": "c4"}).min_paragraphs is None
 
 
 @pytest.fixture(scope="module")

@@ -48,3 +48,13 @@ def test_fineweb2__disables_what_it_does_not_use():
     assert found["gopher_repetition"]["max_repeated_paragraph_share"] is None
     assert found["gopher_repetition"]["max_repeated_line_share"] == 0.264
     assert len(found["gopher_quality"]["stop_words"]) == 18
+
+
+def test_dclm__has_the_published_limits_in_its_order():
+    found = settings("dclm")
+    assert list(found) == ["empty", "dclm", "dclm_lines"]
+    assert list(found["dclm"].values()) == [
+        50, 100_000, 3, 10, 0.1, 0.9, 0.3, 0.2, 2, 0.3, 0.3, 0.2, 0.2, 0.2, 0.18, 0.16, 0.15,
+        0.14, 0.13, 0.12, 0.11, 0.1,
+    ]  # fmt: skip
+    assert list(found["dclm_lines"].values()) == [0.5, 0.999999, True, 2, 10, 2, 0.05]

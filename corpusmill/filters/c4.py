@@ -20,17 +20,23 @@ class C4(Filter):
         "max_lorem_ipsum_lines": count(0, "Most lines with lorem ipsum."),
         "max_curly_lines": count(0, "Most lines with a {."),
         "min_sentences": count(5, "Fewest sentences in the lines that stay."),
-    }
-    measured_with = tuple(settings)[:6]
+        "paragraph_chars": count(200, "A line of the text before it is cut is a paragraph from so "
+                                      "many characters on, as newlines part lines."),
+        "min_paragraphs": count(None, "Fewest paragraphs; mC4's rule is 3."),
+    }  # fmt: skip
+    cut_with = tuple(settings)[:6]
+    measured_with = (*cut_with, "paragraph_chars")
     values = {
         "lorem_ipsum_lines": Value("uint32", "lines with lorem ipsum"),
         "curly_lines": Value("uint32", "lines with a {"),
         "c4_sentences": Value("uint32", "sentences in the lines that stay"),
+        "c4_paragraphs": Value("uint32", "lines of at least paragraph_chars characters"),
     }
     limits = (
         above("lorem_ipsum_lines", "max_lorem_ipsum_lines"),
         above("curly_lines", "max_curly_lines"),
         below("c4_sentences", "min_sentences"),
+        below("c4_paragraphs", "min_paragraphs"),
     )
     edits = {
         "long_word": "lines with a word of more than max_word_chars characters",
@@ -47,13 +53,21 @@ class C4(Filter):
 
         from corpusmill.filters.edits import Cuts
         from corpusmill.kernels.c4 import c4_lines
+        from corpusmill.kernels.long_lines import count_long_lines
         from corpusmill.text.words import word_table
 
-        needs = np.array([getattr(self, name) for name in self.measured_with], np.int64)
+        needs = np.array([getattr(self, name) for name in self.cut_with], np.int64)
         texts, counts = documents.texts, np.empty((len(documents), 3), np.int64)
         cuts = Cuts.made_by(
             lambda room: c4_lines(texts.data, texts.offsets, word_table(), needs, room, counts)
         )
         sentences, lorem, curly = counts.T.astype(np.uint32)
-        values = {"lorem_ipsum_lines": lorem, "curly_lines": curly, "c4_sentences": sentences}
+        paragraphs = np.empty(len(documents), np.int64)
+        count_long_lines(texts.data, texts.offsets, self.paragraph_chars, paragraphs)
+        values = {
+            "lorem_ipsum_lines": lorem,
+            "curly_lines": curly,
+            "c4_sentences": sentences,
+            "c4_paragraphs": paragraphs.astype(np.uint32),
+        }
         return values, cuts
