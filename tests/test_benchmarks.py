@@ -11,6 +11,7 @@ from pathlib import Path
 import naive
 import numpy as np
 import pytest
+import zstandard
 from workflow import ROOT, document, write_jsonl
 
 from benchmarks import growth
@@ -19,6 +20,7 @@ from benchmarks.dedup_quality import comparison, quality, shingles, true_pairs
 from benchmarks.make_corpus import Corpus, Originals, pieces_of
 from benchmarks.make_fresh_corpus import make_fresh_corpus
 from benchmarks.measuring import timed
+from benchmarks.removal import presets, removed, table_of, texts_by_source
 from benchmarks.run_folder import summary
 from benchmarks.workflow import Job, running
 from corpusmill.run.config import fractions
@@ -284,3 +286,36 @@ def test_projected__follows_the_power_or_the_line():
     sizes = [10, 20, 50]
     assert growth.projected(sizes, [size**1.5 for size in sizes], 1000) == pytest.approx(1000**1.5)
     assert growth.projected(sizes, [90 + size for size in sizes], 1000) == pytest.approx(1090)
+
+
+def test_removal__tells_what_each_filter_drops_and_cuts(tmp_path):
+    long, short = "This is a sentence of it. " * 8, "Too short."
+    records = [
+        {"text": f"menu\n{long}\n", "meta": {"language": "en"}},
+        {"text": short, "meta": {"language": "en"}},
+        {"text": long, "meta": {"language": "de"}},
+    ]
+    for data in ("one", "two"):
+        (tmp_path / data / "raw").mkdir(parents=True)
+        text = "\n".join(map(json.dumps, records)).encode()
+        (tmp_path / data / "raw/0.jsonl.zst").write_bytes(zstandard.compress(text))
+    folders = [tmp_path / "one/raw", tmp_path / "two/raw"]
+    sources = texts_by_source(folders, {"raw": "web"}, ["en"], 10**6)
+    assert {name: len(texts) for name, texts in sources.items()} == {"web, en": 4, "web, others": 2}
+    entries = [{"name": "too_short", "min_chars": 50}, {"name": "c4"}]
+    found = removed(sources["web, en"], entries)
+    assert (found.shares, found.kept) == ({"too_short": 0.5, "c4": 0.0}, 0.5)
+    whole = sum(map(len, sources["web, en"]))
+    assert found.cut["c4"] * whole == 2 * (len("menu\n") + len(" \n") + len(short))
+    assert found.kept_bytes * whole == 2 * len(long.strip())
+    heading, _, english, others = table_of(sources, dict(presets())["slimpajama"])
+    assert heading == "| source | documents | MB | `empty` | `too_short` | kept | kept bytes |"
+    assert english.startswith("| web, en | 4 | 0.0 | 0.0 | 50.0 | 50.0 |")
+    assert others.endswith("| 100.0 | 0.0 | 0.0 |")
+
+
+def test_removal__reads_no_more_of_a_row_than_it_is_told(tmp_path):
+    text = "\n".join(json.dumps({"text": "x" * 10}) for _ in range(10)).encode()
+    (tmp_path / "0.jsonl.zst").write_bytes(zstandard.compress(text))
+    (texts,) = texts_by_source([tmp_path], {}, [], 35).values()
+    assert len(texts) == 4
