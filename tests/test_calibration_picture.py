@@ -83,3 +83,16 @@ def test_bars__have_what_is_dropped_on_one_side_of_the_limit(dtype, side):
     at = np.searchsorted(axis.edges, drawn_at(rule, 120))
     dropped, kept = counts if side == "below" else counts[::-1]
     assert dropped[at:].sum() == kept[:at].sum() == 0
+
+
+def test_histogram__names_its_limits_ticks_and_shares():
+    values = np.arange(0, 16, dtype=np.uint32)
+    some = [rule_of(values, side, bound) for side, bound in (("below", 3), ("above", 12))]
+    of = Measured(
+        np.full(16, "s"), np.ones(16), values, [Group("all", "all", values)], some, {}, {}
+    )
+    got = histogram(of, some, of.groups[0], axis_of(some), [3 / 16, 3 / 16])
+    labels = re.findall(r"<text [^>]*>([^<]*)</text>", got)
+    assert labels[-2:] == ["most 3", "most 12"]
+    assert {"0.01 %", "100 %", *map(str, range(0, 16, 5))} <= set(labels)
+    assert "Histogram of value in all: 18.8 % dropped by most, 18.8 %" in got

@@ -77,20 +77,22 @@ def texts_of(
     found, before = {}, 0
     for batch in text_part.batches():
         asked = sorted(row for row in rows if before <= row < before + batch.num_rows)
-        some = batch.take(pa.array([row - before for row in asked], pa.int64()))
-        documents = Documents(TextColumn.of(some.column("text")), some, text_part.files)
-        left, edits = Measures(cutting).add(documents)
-        for cut, seen in enumerate([*(edit.before for edit in edits), left]):
-            for place, row in enumerate(asked):
-                text = seen.batch.column("text")[place].as_py()
-                found[row, cut] = Texts(place_of(seen, place, entered), len(text), *excerpts(text))
+        if asked:  # else there is nothing to show to filters
+            some = batch.take(pa.array([row - before for row in asked], pa.int64()))
+            documents = Documents(TextColumn.of(some.column("text")), some, text_part.files)
+            left, edits = Measures(cutting).add(documents)
+            for cut, seen in enumerate([*(edit.before for edit in edits), left]):
+                for place, row in enumerate(asked):
+                    found[row, cut] = shown_of(seen, place, entered)
         before += batch.num_rows
     return found
 
 
-def place_of(documents: Documents, row: int, entered: set[str]) -> str:
+def shown_of(documents: Documents, row: int, entered: set[str]) -> Texts:
+    text = documents.batch.column("text")[row].as_py()
     path, line = documents.place(row).rsplit(":", 1)
-    return f"{path}, from byte {line}" if path in entered else f"{path}:{line}"
+    place = f"{path}, from byte {line}" if path in entered else f"{path}:{line}"
+    return Texts(place, len(text), *excerpts(text))
 
 
 def examples_of(

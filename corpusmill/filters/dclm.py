@@ -22,9 +22,10 @@ BULLETS = "●•*-"
 class Dclm(Filter):
     """Gopher's rules as DCLM counts: all copies of what comes again count, each character of them
     once, and of a document with one line or paragraph none comes again; stop words in upper and
-    lower case, each occurrence; # and ellipses in one ratio. Its edits of lines are not here. Words
-    with a letter or digit of the unicode rule for the length of a text and what comes again, for
-    all else what white space parts. Lines are without white space at their ends, none empty."""
+    lower case, each occurrence; # and ellipses in one ratio. Its edits of lines are the filter
+    dclm_lines. Words with a letter or digit of the unicode rule for the length of a text and what
+    comes again, for all else what white space parts. Lines are without white space at their ends,
+    none empty."""
 
     fate = "dclm"
     settings = {
