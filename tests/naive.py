@@ -434,3 +434,15 @@ def overlap(dropped: list[set[int]], weights) -> tuple[list[list[float]], list[f
         others = set().union(*(one for k, one in enumerate(dropped) if k != place))
         alone.append(weight(mine - others) / whole)
     return both, alone
+
+
+def find_pattern(data: bytes, start: int, stop: int, patterns: list, or_bits: int = 0) -> int:
+    """The first place from start on where a pattern, least and greatest of each byte, begins."""
+    for place in range(start, stop):
+        for pattern in patterns:
+            here = [byte | or_bits for byte in data[place : place + len(pattern)]]
+            if len(here) == len(pattern) and all(
+                low <= byte <= high for byte, (low, high) in zip(here, pattern, strict=True)
+            ):
+                return place
+    return stop

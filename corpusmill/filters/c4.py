@@ -59,7 +59,8 @@ class C4(Filter):
         needs = np.array([getattr(self, name) for name in self.cut_with], np.int64)
         texts, counts = documents.texts, np.empty((len(documents), 3), np.int64)
         cuts = Cuts.made_by(
-            lambda room: c4_lines(texts.data, texts.offsets, word_table(), needs, room, counts)
+            lambda room: c4_lines(texts.data, texts.offsets, word_table(), needs, room, counts),
+            int(texts.sizes().sum()),
         )
         sentences, lorem, curly = counts.T.astype(np.uint32)
         paragraphs = np.empty(len(documents), np.int64)

@@ -7,7 +7,8 @@ import numpy as np
 
 from corpusmill.text.columns import TextColumn
 
-EXPECTED_CUTS = 1 << 16
+BYTES_PER_CUT = 8
+"""Of text, for each cut there is room; what is not written takes no memory."""
 
 
 class Cuts(NamedTuple):
@@ -19,20 +20,19 @@ class Cuts(NamedTuple):
     rules: np.ndarray  # uint8, the place of the rule among the filter's edits, from 1 on
 
     @classmethod
-    def made_by(cls, cut: Callable[[tuple[np.ndarray, ...]], int]) -> "Cuts":
-        """What a kernel cuts. cut: writes as many as there is room for, and says how many there
-        are; it is called again if there are more."""
-        room = EXPECTED_CUTS
+    def made_by(cls, cut: Callable[[np.ndarray], int], text_bytes: int) -> "Cuts":
+        """What a kernel cuts. cut: writes as many as there is room for, int64 (room, 4), and says
+        how many there are; it is called again if there are more."""
+        room = text_bytes // BYTES_PER_CUT
         while True:
-            rows, starts, stops = (np.empty(room, np.int64) for _ in range(3))
-            rules = np.empty(room, np.uint8)
-            count = cut((rows, starts, stops, rules))
+            found = np.empty((room, 4), np.int64)
+            count = cut(found)
             if count <= room:
                 break
             room = count
-        rows, starts, stops, rules = rows[:count], starts[:count], stops[:count], rules[:count]
+        rows, starts, stops, rules = found[:count].T
         order = np.argsort(starts, kind="stable")  # texts stand one behind the other
-        return cls(rows[order], starts[order], stops[order], rules[order])
+        return cls(rows[order], starts[order], stops[order], rules.astype(np.uint8)[order])
 
     def of(self, kept: np.ndarray) -> "Cuts":
         """Those of some documents, bool (documents,)."""

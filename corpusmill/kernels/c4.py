@@ -3,9 +3,10 @@
 import numpy as np
 
 from corpusmill.kernels.clean import decode_one
+from corpusmill.kernels.finding import any_of, finder, literal
 from corpusmill.kernels.jit import kernel
 from corpusmill.kernels.lines import line_end, without_blanks
-from corpusmill.kernels.splitting import after_sentence, is_space
+from corpusmill.kernels.splitting import after_sentence, is_space, space_end
 from corpusmill.kernels.words import DIGIT, NO_BLANK
 
 # Why something is cut. WHITE_SPACE: around a line that stays, and behind the last one.
@@ -14,27 +15,31 @@ LONG_WORD, NO_END_MARK, FEW_WORDS, JAVASCRIPT, POLICY, CITATION, WHITE_SPACE = r
 OPEN, CLOSE = 0x5B, 0x5D  # [ ]
 CURLY = 0x7B
 
-# Phrases, and the place in each of two letters that are rarer than its first ones.
 PHRASES = (
     "lorem ipsum", "javascript", "terms of use", "privacy policy", "cookie policy", "uses cookies",
     "use of cookies", "use cookies",
 )  # fmt: skip
-ANCHORS = ("ps", "ja", "ms", "cy", "ok", "ok", "ok", "ok")
+# What every line with a phrase has, and few others; the Kelvin sign's lower case is k.
+PARTS = ("ipsu", "javas", "s of us", "cy polic", "cooki")
 MAX_PHRASE = 14
 PHRASE_BYTES = np.zeros((len(PHRASES), MAX_PHRASE), np.uint8)
 for _row, _phrase in enumerate(PHRASES):
     PHRASE_BYTES[_row, : len(_phrase)] = list(_phrase.encode())
 PHRASE_SIZES = np.array([len(one) for one in PHRASES])
-ANCHOR_PLACES = np.array([one.index(two) for one, two in zip(PHRASES, ANCHORS, strict=True)])
-IS_ANCHOR = np.zeros(1 << 16, np.bool_)
-for _two in ANCHORS:
-    IS_ANCHOR[ord(_two[0]) << 8 | ord(_two[1])] = True
-IS_ANCHOR[ord("o") << 8 | 0xE2] = True  # the Kelvin sign, whose lower case is k
+HAS_LOREM, HAS_JAVASCRIPT, HAS_POLICY = 1, 2, 0xFC
+"""Bits of the phrases."""
+
+SMALL = 0x20
+find_part = finder(
+    [*map(literal, PARTS), tuple((byte | SMALL,) * 2 for byte in "\u212a".encode())], SMALL
+)
+find_curly = finder(any_of("{"))
+find_open = finder(any_of("["))
 
 
 @kernel
 def lowered(byte):
-    return byte | 0x20 if 0x41 <= byte <= 0x5A else byte
+    return byte | SMALL if 0x41 <= byte <= 0x5A else byte
 
 
 @kernel
@@ -55,59 +60,54 @@ def phrase_at(data, i, stop, which):
     return True
 
 
-# What is met in a line, bits beside those of the phrases.
-HAS_CURLY = 1 << 8
-HAS_BRACKET = 1 << 9
-HAS_STOP = 1 << 10
-MET = np.zeros(256, np.uint16)
-MET[CURLY] = HAS_CURLY
-MET[OPEN] = HAS_BRACKET
-for _mark in (*b".!?", 0xE3, 0xEF):  # 。 ！ ？ begin with the last two
-    MET[_mark] = HAS_STOP
-LOWERED = np.arange(256, dtype=np.uint8)
-LOWERED[0x41:0x5B] += 0x20
-
-
 @kernel
-def line_facts(data, start, stop, table):
-    """Words of `str.split()` of data[start:stop], the characters of the longest, and what is met:
-    phrases, and the bits above."""
-    words = longest = chars = 0
-    met = np.uint16(0)
-    before = np.uint64(0)
-    i = start
-    while i < stop:
-        byte = data[i]
-        met |= MET[byte]
-        now = np.uint64(LOWERED[byte])
-        if IS_ANCHOR[before << np.uint64(8) | now]:
-            met |= phrases_near(data, start, i - 1, stop)
-        before = now
-        if byte < 0x80:
-            entry = table[byte]
-        elif byte < 0xC0:  # within a character
-            i += 1
-            continue
-        else:
-            point, _ = decode_one(data, i)
-            entry = table[point]
-        solid = np.int64(entry // NO_BLANK & 1)
-        words += solid & (chars == 0)
-        chars = (chars + 1) * solid
-        longest = max(longest, chars)
-        i += 1
-    return words, longest, met
-
-
-@kernel
-def phrases_near(data, start, i, stop):
-    """The phrases of data[start:stop] whose rarer letters stand at byte i, a bit each."""
-    found = np.uint16(0)
-    for which in range(PHRASE_SIZES.size):
-        begin = i - ANCHOR_PLACES[which]
-        if begin >= start and phrase_at(data, begin, stop, which):
-            found |= np.uint16(1 << which)
+def phrases_in(data, start, stop):
+    """The phrases of data[start:stop], a bit each."""
+    found = 0
+    if find_part(data, start, stop) == stop:
+        return found
+    for i in range(start, stop):
+        for which in range(PHRASE_SIZES.size):
+            if lowered(data[i]) == PHRASE_BYTES[which, 0] and phrase_at(data, i, stop, which):
+                found |= 1 << which
     return found
+
+
+@kernel
+def has_words(data, i, stop, least, table):
+    """Whether data[i:stop] has at least so many words of `str.split()`."""
+    words = inside = 0
+    while i < stop and words < least:
+        point, i = decode_one(data, i)
+        solid = np.int64(table[point] // NO_BLANK & 1)
+        words += solid & (inside ^ 1)
+        inside = solid
+    return words >= least
+
+
+@kernel
+def has_long_word(data, start, stop, most, table):
+    """Whether a word of data[start:stop] has more than so many characters."""
+    begin = start  # no longer word begins before
+    while begin + most < stop:
+        i = begin + most
+        while i >= begin and not is_space(data[i]):
+            i -= 1
+        if i < begin:
+            return longest_word(data, start, stop, table) > most
+        begin = i + 1
+    return False
+
+
+@kernel
+def longest_word(data, i, stop, table):
+    """The characters of the longest word of `str.split()` of data[i:stop]."""
+    longest = chars = 0
+    while i < stop:
+        point, i = decode_one(data, i)
+        chars = (chars + 1) * np.int64(table[point] // NO_BLANK & 1)
+        longest = max(longest, chars)
+    return longest
 
 
 @kernel
@@ -159,10 +159,7 @@ def count_sentences(data, start, stop):
     count = 0
     while start < stop:
         end, after = after_sentence(data, start, stop)
-        for i in range(start, end):
-            if not is_space(data[i]):
-                count += 1
-                break
+        count += space_end(data, start, end) < end
         start = after
     return count
 
@@ -170,12 +167,43 @@ def count_sentences(data, start, stop):
 @kernel
 def put_cut(cuts, n, row, start, stop, rule):
     """Write one cut, if it is of anything and there is room; return how many there are then."""
-    if start == stop:
-        return n
-    rows, starts, stops, rules = cuts
-    if n < rows.size:
-        rows[n], starts[n], stops[n], rules[n] = row, start, stop, rule
-    return n + 1
+    if n < cuts.shape[0]:
+        cuts[n, 0], cuts[n, 1], cuts[n, 2], cuts[n, 3] = row, start, stop, rule
+    return n + np.int64(start < stop)
+
+
+@kernel
+def rule_of_phrases(data, start, stop, may_have, needs, counts):
+    """The rule that cuts a line for what is in it; 0 if it stays. counts: those of its document.
+
+    may_have: whether a part of a phrase, and whether a {, stands in it perhaps.
+    """
+    met = phrases_in(data, start, stop) if may_have[0] else 0
+    counts[1] += met & HAS_LOREM
+    if needs[4] == 1 and met & HAS_JAVASCRIPT:
+        return JAVASCRIPT
+    counts[2] += may_have[1] and find_curly(data, start, stop) < stop
+    return POLICY if needs[5] == 1 and met & HAS_POLICY else 0
+
+
+@kernel
+def rule_of_line(data, a, b, edited, size, table, may_have, needs, counts):
+    """The rule that cuts the line data[a:b]; 0 if it stays.
+
+    edited: its first `size` bytes are the line without citations; -1 if it has none.
+    """
+    # No choice between two arrays: numba would count references for every line.
+    whole = size < 0
+    if needs[2] >= 0 and has_long_word(data, a, b, needs[2], table):
+        return LONG_WORD
+    if needs[0] == 1 and not (has_end_mark(data, a, b) if whole else has_end_mark(edited, 0, size)):
+        return NO_END_MARK
+    if not has_words(data, a, b, needs[1], table):
+        return FEW_WORDS
+    if whole:
+        return rule_of_phrases(data, a, b, may_have, needs, counts)
+    # Phrases may stand there that were none.
+    return rule_of_phrases(edited, 0, size, (True, True), needs, counts)
 
 
 @kernel
@@ -185,11 +213,11 @@ def c4_lines(data, offsets, table, needs, cuts, counts):
     data: uint8, valid UTF-8. offsets: int64 (documents + 1,). table: see kernels.words.
     needs: int64 (6,): whether a line needs an end mark, its fewest words, most characters of a
     word, whether citations, lines with javascript, lines with policies go; -1 where there is no
-    limit. cuts: rows, starts, stops (int64), rules (uint8), written as far as they reach, by row.
+    limit. cuts: int64 (room, 4), row, start, stop and rule, written as far as it reaches, by row.
     counts: int64 (documents, 3), written: sentences of the lines that stay, lines with lorem ipsum,
     lines with a {. Of such a document cuts mean nothing.
     """
-    end_mark, min_words, max_chars, citations, javascript, policies = needs
+    citations = needs[3]
     longest = 0
     for d in range(offsets.size - 1):
         longest = max(longest, offsets[d + 1] - offsets[d])
@@ -199,39 +227,19 @@ def c4_lines(data, offsets, table, needs, cuts, counts):
         counts[d] = 0
         start, stop = offsets[d], offsets[d + 1]
         behind, next_line = start, start  # of the last line that stays: its end, where the next is
+        may_have = find_part(data, start, stop) < stop, find_curly(data, start, stop) < stop
+        has_open = citations == 1 and find_open(data, start, stop) < stop
         while start < stop:
             end, after = line_end(data, start, stop)
             a, b = without_blanks(data, start, end, table)
-            words, longest_word, met = line_facts(data, a, b, table)
             before, size = n, -1
-            if citations == 1 and met & HAS_BRACKET:
+            if has_open and find_open(data, a, b) < b:
                 size, n = without_citations(data, a, b, table, edited, cuts, n, d)
-            if size < 0:
-                marked = end_mark != 1 or has_end_mark(data, a, b)
-            else:
-                marked = end_mark != 1 or has_end_mark(edited, 0, size)
-                _, _, met = line_facts(edited, 0, size, table)
-            rule = 0
-            if max_chars >= 0 and longest_word > max_chars:
-                rule = LONG_WORD
-            elif not marked:
-                rule = NO_END_MARK
-            elif words < min_words:
-                rule = FEW_WORDS
-            else:
-                counts[d, 1] += met & 1
-                if javascript == 1 and met & 2:
-                    rule = JAVASCRIPT
-                else:
-                    counts[d, 2] += met // HAS_CURLY & 1
-                    if policies == 1 and met & 0xFC:
-                        rule = POLICY
+            rule = rule_of_line(data, a, b, edited, size, table, may_have, needs, counts[d])
             if rule:
                 n = put_cut(cuts, before, d, start, after, rule)
             else:
-                if not met & HAS_STOP:
-                    counts[d, 0] += a < b if size < 0 else count_sentences(edited, 0, size)
-                elif size < 0:
+                if size < 0:
                     counts[d, 0] += count_sentences(data, a, b)
                 else:
                     counts[d, 0] += count_sentences(edited, 0, size)

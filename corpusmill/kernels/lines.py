@@ -3,15 +3,54 @@
 import numpy as np
 
 from corpusmill.kernels.clean import decode_one
+from corpusmill.kernels.finding import any_of, finder
 from corpusmill.kernels.jit import kernel
 from corpusmill.kernels.words import BASE, NO_BLANK, U
 
 NEWLINE = 0x0A
+BASE_2, BASE_3, BASE_4 = (U(pow(int(BASE), k, 1 << 64)) for k in (2, 3, 4))
+
+find_newline = finder(any_of("\n"))
+# What `str.splitlines` ends a line at.
+find_line_end = finder([((0x0A, 0x0D),), ((0x1C, 0x1E),), *any_of("\x85\u2028\u2029")])
+
+
+@kernel
+def hash_of(data, start, stop):
+    """Hash, as words have it, and characters of data[start:stop]."""
+    value, i, end = U(0), U(start), U(stop)
+    size = 0
+    while i < end:
+        # Four at once: one by one, each multiplication waits for the one before it.
+        while i + U(4) <= end:
+            a, b, c, d = data[i], data[i + U(1)], data[i + U(2)], data[i + U(3)]
+            if a | b | c | d >= 0x80:
+                break
+            first_two = (U(a) + U(1)) * BASE_3 + (U(b) + U(1)) * BASE_2
+            value = value * BASE_4 + (first_two + ((U(c) + U(1)) * BASE + (U(d) + U(1))))
+            i += U(4)
+            size += 4
+        if i < end:
+            point, after = decode_one(data, np.int64(i))
+            value = value * BASE + (U(point) + U(1))
+            i = U(after)
+            size += 1
+    return value, size
+
+
+@kernel
+def is_blank(data, i, stop, table):
+    """Whether data[i:stop] is white space alone."""
+    while i < stop:
+        point, i = decode_one(data, i)
+        if table[point] & NO_BLANK:
+            return False
+    return True
 
 
 @kernel
 def split_newlines(data, offsets, table, first, starts, ends, chars, hashes, blank):
-    """Split every text of a column at newlines, as `str.split("\\n")`; return how many lines.
+    """Split every text of a column at newlines, as `str.split("\n")`; return how many lines.
 
     data: uint8, valid UTF-8. offsets: int64 (documents + 1,). table: uint16 (0x110000,), see
     corpusmill/text/words.py. Written: first, int64 (documents + 1,), the number of each document's
@@ -22,59 +61,29 @@ def split_newlines(data, offsets, table, first, starts, ends, chars, hashes, bla
     n = 0
     for d in range(first.size - 1):
         first[d] = n
-        i, stop = offsets[d], offsets[d + 1]
-        starts[n] = i
-        length, solid, value = np.uint32(0), 0, U(0)
-        while i < stop:
-            at = i
-            if data[i] < 0x80:
-                point = U(data[i])
-                i += 1
-            else:
-                wide, i = decode_one(data, i)
-                point = U(wide)
-            if point == U(NEWLINE):
-                ends[n], chars[n], hashes[n], blank[n] = at, length, value, solid == 0
-                n += 1
-                starts[n] = i
-                length, solid, value = np.uint32(0), 0, U(0)
-            else:
-                length += np.uint32(1)
-                solid |= table[point] & NO_BLANK
-                value = value * BASE + point + U(1)
-        ends[n], chars[n], hashes[n], blank[n] = stop, length, value, solid == 0
-        n += 1
+        start, stop = offsets[d], offsets[d + 1]
+        while start <= stop:
+            end = find_newline(data, start, stop)
+            starts[n], ends[n] = start, end
+            hashes[n], chars[n] = hash_of(data, start, end)
+            blank[n] = is_blank(data, start, end, table)
+            n += 1
+            start = end + 1
     first[first.size - 1] = n
     return n
 
 
 @kernel
-def is_line_end(point):
-    """Whether `str.splitlines` ends a line there."""
-    return (
-        0x0A <= point <= 0x0D
-        or 0x1C <= point <= 0x1E
-        or point == 0x85
-        or point == 0x2028
-        or point == 0x2029
-    )
-
-
-@kernel
 def line_end(data, i, stop):
     """Where the line of `str.splitlines` that begins at byte i ends, and where the next begins."""
-    while i < stop:
-        lead = data[i]
-        if lead > 0x1E and lead != 0xC2 and lead != 0xE2:
-            i += 1
-            continue
-        point, after = decode_one(data, i)
-        if is_line_end(point):
-            if point == 0x0D and after < stop and data[after] == NEWLINE:
-                after += 1
-            return i, after
-        i = after
-    return stop, stop
+    i = find_line_end(data, i, stop)
+    if i == stop:
+        return stop, stop
+    lead = data[i]
+    if lead >= 0x80:
+        return i, i + (2 if lead == 0xC2 else 3)
+    crlf = lead == 0x0D and i + 1 < stop and data[i + 1] == NEWLINE
+    return i, i + (2 if crlf else 1)
 
 
 @kernel

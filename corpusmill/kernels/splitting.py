@@ -4,6 +4,7 @@ White space is ASCII's: space, \\t, \\n, \\v, \\f, \\r. All marks are ASCII or w
 sequences, which begin at no other place than a character's first byte.
 """
 
+from corpusmill.kernels.finding import any_of, finder
 from corpusmill.kernels.jit import kernel
 
 LINE = 0
@@ -11,6 +12,9 @@ PARAGRAPH = 1
 SENTENCE = 2
 
 NEWLINE = 0x0A
+
+find_newline = finder(any_of("\n"))
+find_mark = finder(any_of(".!?。！？"))
 
 
 @kernel
@@ -61,30 +65,24 @@ def closer_bytes(data, i):
 
 @kernel
 def after_line(data, i, stop):
-    while i < stop:
-        if data[i] == NEWLINE:
-            return i, i + 1
-        i += 1
-    return stop, stop + 1
+    end = find_newline(data, i, stop)
+    return end, end + 1
 
 
 @kernel
 def after_paragraph(data, i, stop):
     """A paragraph ends at a newline after which only white space stands up to another one."""
-    i = space_end(data, i, stop)
+    i = find_newline(data, space_end(data, i, stop), stop)
     while i < stop:
-        if data[i] == NEWLINE:
-            end = space_end(data, i, stop)
-            if end == stop:
-                return stop, stop + 1
-            last = end - 1
-            while data[last] != NEWLINE:  # the next paragraph keeps its indentation
-                last -= 1
-            if last > i:
-                return i, last + 1
-            i = end
-        else:
-            i += 1
+        end = space_end(data, i, stop)
+        if end == stop:
+            break
+        last = end - 1
+        while data[last] != NEWLINE:  # the next paragraph keeps its indentation
+            last -= 1
+        if last > i:
+            return i, last + 1
+        i = find_newline(data, end, stop)
     return stop, stop + 1
 
 
@@ -92,32 +90,22 @@ def after_paragraph(data, i, stop):
 def after_sentence(data, i, stop):
     """A sentence ends after a run of marks and closers that begins with a mark: before white
     space, or anywhere if there is a 。 ！ or ？ in the run."""
-    i = space_end(data, i, stop)
-    mark = 0  # of the run that ends here: 1 one of . ! ?, 2 also a wide one
+    i = find_mark(data, space_end(data, i, stop), stop)
     while i < stop:
-        byte = data[i]
-        if is_space(byte):
-            end = space_end(data, i, stop)
-            if end == stop:
-                return stop, stop + 1
-            if mark > 0:
-                return i, end
-            i = end
-        elif ends_sentence(byte):
-            mark = max(mark, 1)
-            i += 1
-        elif is_wide_mark(data, i):
-            mark = 2
-            i += 3
-        else:
-            closer = closer_bytes(data, i) if mark > 0 else 0
-            if closer > 0:
-                i += closer
-            elif mark == 2:
-                return i, i
-            else:
-                mark = 0
-                i += 1
+        has_wide = False
+        while i < stop:
+            wide = is_wide_mark(data, i)
+            size = 3 if wide else 1 if ends_sentence(data[i]) else closer_bytes(data, i)
+            if size == 0:
+                break
+            has_wide = has_wide or wide
+            i += size
+        end = space_end(data, i, stop)
+        if end == stop:
+            break
+        if end > i or has_wide:
+            return i, end
+        i = find_mark(data, i, stop)
     return stop, stop + 1
 
 
