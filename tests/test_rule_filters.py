@@ -75,6 +75,12 @@ def test_rule_filter__measures_what_its_twin_does(name, texts):
         assert same(found, TWINS[name](text, text.split())), text
 
 
+def test_gopher_repetition__knows_words_apart_whose_digits_add_up_alike():
+    text = "12 34 of 13 24 or 21 25 and 20 35"
+    (found,) = measured("gopher_repetition", [text])
+    assert same(found, naive_filters.gopher_repetition(text, text.split()))
+
+
 @pytest.mark.parametrize("name", TWINS)
 def test_rule_filter__takes_any_words(name):
     text = "don't you... say so\n- to be\nso so so so so so so so so so so"

@@ -11,16 +11,16 @@ from corpusmill.kernels.gopher import (
     MOST_DUPLICATE,
     MOST_TOP,
     count_symbols,
-    hash_of,
 )
 from corpusmill.kernels.jit import kernel
-from corpusmill.kernels.lines import without_blanks
+from corpusmill.kernels.lines import hash_of, without_blanks
 from corpusmill.kernels.repeats import (
     FINISH,
     as_key,
-    number_grams,
+    find_pairs,
+    lengthen,
     place_in,
-    repeated_places,
+    room_for_grams,
     slots_for,
     top_gram,
 )
@@ -91,25 +91,27 @@ def count_copies(data, first, lines, table, counts):
 
 
 @kernel
-def longest_top_gram(counts, firsts, at, n):
+def longest_top_gram(grams, size, at, n):
     """The characters of the longest of the most frequent runs of n words."""
     best = longest = 0
-    for one in range(counts.size):
-        size = at[firsts[one] + n] - at[firsts[one]]
-        if counts[one] > best or (counts[one] == best and size > longest):
-            best, longest = counts[one], size
+    for k in range(size):
+        often = np.int64(grams.counts[n % 2, grams.ids[k]])
+        chars = at[grams.places[k] + n] - at[grams.places[k]]
+        if often > best or (often == best and chars > longest):
+            best, longest = often, chars
     return longest
 
 
 @kernel
-def covered_chars(places, numbers, counts, at, n):
+def covered_chars(grams, size, at, n):
     """Characters of words in runs of n words that are there more than once."""
-    size = behind = 0
-    for k in range(places.size):
-        if counts[numbers[k]] > 1:
-            size += at[places[k] + n] - at[max(places[k], behind)]
-            behind = places[k] + n
-    return size
+    chars = behind = 0
+    for k in range(size):
+        if grams.counts[n % 2, grams.ids[k]] > 1:
+            place = np.int64(grams.places[k])
+            chars += at[place + n] - at[max(place, behind)]
+            behind = place + n
+    return chars
 
 
 @kernel
@@ -123,37 +125,24 @@ def copied_gram_shares(first, chars, hashes, longest_of_equals, shares):
     most = 0
     for d in range(first.size - 1):
         most = max(most, first[d + 1] - first[d])
-    slots = np.empty(4 * most + 16, np.uint64)
-    places, grams = np.empty(most, np.int64), np.empty(most, np.uint64)
-    numbers, counts = np.empty(most, np.int32), np.empty(most, np.int32)
-    firsts, at = np.empty(most, np.int64), np.zeros(most + 1, np.int64)
-    again = np.empty(most + 2, np.bool_)
+    grams, at = room_for_grams(most), np.zeros(most + 1, np.int64)
     for d in range(first.size - 1):
         of_words = hashes[first[d] : first[d + 1]]
-        words = of_words.size
-        for k in range(words):
+        for k in range(of_words.size):
             at[k + 1] = at[k] + chars[first[d] + k]
-            places[k], grams[k] = k, of_words[k]
         shares[d] = 0
-        total = max(at[words], 1)
-        candidates = max(words - LEAST_TOP + 1, 0)
+        total = max(at[of_words.size], 1)
+        size = find_pairs(of_words, grams)
         for n in range(LEAST_TOP, MOST_DUPLICATE + 1):
-            here = places[:candidates]
-            found = number_grams(
-                of_words, here, n, grams, slots_for(candidates, slots), numbers, counts, firsts
-            )
-            often, place = 0, 0
-            if found > 0:
-                often, place = top_gram(counts[:found], firsts)
+            often, place = top_gram(grams, size, n)
             if n <= MOST_TOP and often > 1:
-                size = at[place + n] - at[place]
+                of_top = at[place + n] - at[place]
                 if longest_of_equals:
-                    size = longest_top_gram(counts[:found], firsts, at, n)
-                shares[d, n - LEAST_TOP] = size * often / total
+                    of_top = longest_top_gram(grams, size, at, n)
+                shares[d, n - LEAST_TOP] = of_top * often / total
             if n >= LEAST_DUPLICATE:
-                size = covered_chars(here, numbers, counts, at, n)
-                shares[d, n - LEAST_TOP] = size / total
-            candidates = repeated_places(here, grams, numbers, counts, words, n, again)
+                shares[d, n - LEAST_TOP] = covered_chars(grams, size, at, n) / total
+            size = lengthen(grams, size, n)
 
 
 @kernel

@@ -6,13 +6,14 @@ text, and of what comes again the first occurrence does not count.
 
 import numpy as np
 
-from corpusmill.kernels.clean import decode_one
+from corpusmill.kernels.finding import finder, literal
 from corpusmill.kernels.jit import kernel
-from corpusmill.kernels.lines import NEWLINE, line_end, without_blanks
+from corpusmill.kernels.lines import NEWLINE, hash_of, line_end, without_blanks
 from corpusmill.kernels.repeats import (
-    number_grams,
-    repeated_places,
+    find_pairs,
+    lengthen,
     repeats,
+    room_for_grams,
     slots_for,
     top_gram,
 )
@@ -21,6 +22,8 @@ from corpusmill.kernels.words import ALPHA, BASE, FACTS, NO_MARK, U
 HAS_ALPHA, HAS_NO_MARK = ALPHA >> FACTS, NO_MARK >> FACTS
 LEAST_TOP, MOST_TOP = 2, 4
 LEAST_DUPLICATE, MOST_DUPLICATE = 5, 10
+
+find_symbol = finder([literal("#"), literal("..."), literal("…")])
 
 
 @kernel
@@ -45,15 +48,16 @@ def begins_as_bullet(data, start, stop):
 @kernel
 def count_symbols(data, start, stop):
     """How often # stands in data[start:stop], and ... and … together."""
-    hashes = ellipses = dots = 0
-    for i in range(start, stop):
-        byte = data[i]
-        hashes += byte == 0x23
-        dots = (dots + 1) * (byte == 0x2E)
-        ellipses += dots == 3
-        dots *= dots != 3
-        if byte == 0xE2 and data[i + 1] == 0x80 and data[i + 2] == 0xA6:
-            ellipses += 1
+    hashes = ellipses = 0
+    i = find_symbol(data, start, stop)
+    while i < stop:
+        if data[i] == 0x23:
+            hashes += 1
+            i += 1
+        else:  # three bytes both, and three dots may end behind the text
+            ellipses += i + 3 <= stop
+            i += 3
+        i = find_symbol(data, i, stop)
     return hashes, ellipses
 
 
@@ -126,17 +130,6 @@ def power_of_base(k, powers):
 
 
 @kernel
-def hash_of(data, start, stop):
-    """Hash and characters of data[start:stop]."""
-    value, size = U(0), 0
-    while start < stop:
-        point, start = decode_one(data, start)
-        value = value * BASE + U(point) + U(1)
-        size += 1
-    return value, size
-
-
-@kernel
 def paragraphs_of(data, lines, begin, end, table, powers, hashes, sizes):
     """Hash and characters of the paragraphs of a text, which empty lines part once white space at
     the ends of the text is gone; return how many.
@@ -203,19 +196,19 @@ def count_repeats(data, offsets, first, lines, table, counts):
 
 
 @kernel
-def duplicate_chars(places, numbers, firsts, at, n):
+def duplicate_chars(grams, size, at, n, seen, mark):
     """Characters of runs of n words that stood before, spaces left out: behind one of these it goes
-    on with the next word. firsts: used up."""
-    size = behind = 0
-    for k in range(places.size):
-        begin, one = places[k], numbers[k]
+    on with the next word. seen: those ids that have `mark` were met; updated."""
+    chars = behind = 0
+    for k in range(size):
+        begin, one = np.int64(grams.places[k]), grams.ids[k]
         if begin < behind:
             continue
-        if firsts[one] < 0:
-            size += at[begin + n] - at[begin] - n
+        if seen[one] == mark:
+            chars += at[begin + n] - at[begin] - n
             behind = begin + n
-        firsts[one] = -1
-    return size
+        seen[one] = mark
+    return chars
 
 
 @kernel
@@ -228,36 +221,24 @@ def gram_shares(first, chars, hashes, of_text, shares):
     longest = 0
     for d in range(first.size - 1):
         longest = max(longest, first[d + 1] - first[d])
-    room = 16
-    while room < 2 * longest:
-        room *= 2
-    slots = np.empty(room, np.uint64)
-    places, grams = np.empty(longest, np.int64), np.empty(longest, np.uint64)
-    numbers, counts = np.empty(longest, np.int32), np.empty(longest, np.int32)
-    firsts, at = np.empty(longest, np.int64), np.zeros(longest + 1, np.int64)
-    again = np.empty(longest + 2, np.bool_)
+    grams, at = room_for_grams(longest), np.zeros(longest + 1, np.int64)
+    seen, mark = np.zeros(longest + 1, np.int64), 0
     for d in range(first.size - 1):
         of_words = hashes[first[d] : first[d + 1]]
         words = of_words.size
         for k in range(words):
             at[k + 1] = at[k] + chars[first[d] + k] + 1
-            places[k], grams[k] = k, of_words[k]
         shares[d] = 0
         total = max(of_text[d], 1)
-        candidates = max(words - LEAST_TOP + 1, 0)
+        size = find_pairs(of_words, grams)
         for n in range(LEAST_TOP, MOST_DUPLICATE + 1):
-            here = places[:candidates]
-            found = number_grams(
-                of_words, here, n, grams, slots_for(candidates, slots), numbers, counts, firsts
-            )
             if n <= MOST_TOP and words >= n:
-                often, place = 1, 0
-                if found > 0:
-                    often, place = top_gram(counts[:found], firsts)
-                if often == 1:
-                    place = 0
+                often, place = top_gram(grams, size, n)
+                if often <= 1:
+                    often, place = 1, 0
                 shares[d, n - LEAST_TOP] = (at[place + n] - at[place] - 1) * often / total
             if n >= LEAST_DUPLICATE:
-                size = duplicate_chars(here, numbers, firsts, at, n)
-                shares[d, n - LEAST_TOP] = size / total
-            candidates = repeated_places(here, grams, numbers, counts, words, n, again)
+                mark += 1
+                size_of_all = duplicate_chars(grams, size, at, n, seen, mark)
+                shares[d, n - LEAST_TOP] = size_of_all / total
+            size = lengthen(grams, size, n)

@@ -7,7 +7,7 @@ import numpy as np
 from corpusmill.kernels.clean import decode_one
 from corpusmill.kernels.gopher import count_symbols
 from corpusmill.kernels.jit import kernel
-from corpusmill.kernels.repeats import number_grams, slots_for
+from corpusmill.kernels.repeats import number_alike, slots_for
 from corpusmill.kernels.words import BASE, U
 
 # Bits of a table entry, see corpusmill/text/signals.py.
@@ -107,19 +107,15 @@ def word_entropy(first, hashes, unique, entropy):
     for d in range(first.size - 1):
         most = max(most, first[d + 1] - first[d])
     slots = np.empty(4 * most + 16, np.uint64)
-    places, grams = np.arange(most), np.empty(most, np.uint64)
-    numbers, counts = np.empty(most, np.int32), np.empty(most, np.int32)
-    firsts = np.empty(most, np.int64)
+    ids, counts = np.empty(most, np.uint32), np.empty(most, np.uint32)
     for d in range(first.size - 1):
         words = hashes[first[d] : first[d + 1]]
-        grams[: words.size] = U(0)
-        unique[d] = number_grams(
-            words, places[: words.size], 1, grams, slots_for(words.size, slots), numbers, counts,
-            firsts,
-        )  # fmt: skip
-        total = 0.0
-        for one in range(unique[d]):
-            total += counts[one] * math.log(counts[one])
+        number_alike(words, slots_for(words.size, slots), ids, counts)
+        unique[d], total = 0, 0.0
+        for k in range(words.size):
+            if ids[k] == k:
+                unique[d] += 1
+                total += counts[k] * math.log(counts[k])
         entropy[d] = math.log(words.size) - total / words.size if words.size else np.nan
 
 
