@@ -138,7 +138,8 @@ def forget_ended() -> None:
 def own_modules() -> list[str]:
     """What steps import, compiled kernels among it."""
     rooms = pkgutil.walk_packages([str(ROOT / "corpusmill")], "corpusmill.")
-    return [room.name for room in rooms if not room.name.endswith("__main__")]
+    # No step imports what needs torch, which need not be installed.
+    return [room.name for room in rooms if not room.name.endswith(("__main__", "torch_datasets"))]
 
 
 def answered(connection: socket.socket) -> int:

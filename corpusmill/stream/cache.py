@@ -1,0 +1,274 @@
+"""Shards brought to a folder of this machine while others are read, one copy for all processes.
+
+{folder}/{digest}/00003.bin, .idx      a shard, whole and verified
+{folder}/{digest}/00003.bin.part       what came of it so far; a later attempt goes on from there
+{folder}/{digest}/00003.fetched        it was brought by a cache, which may remove it
+{folder}/{digest}/00003.lock           shared: read by a process; alone: fetched or removed
+{folder}/{digest}/room.lock            alone: who makes room
+"""
+
+import contextlib
+import os
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from corpusmill.storage.files import file_sha256
+from corpusmill.stream.downloads import Remote, StoppedError, download
+from corpusmill.stream.manifest import Shards
+from corpusmill.stream.node_locks import NodeLock
+from corpusmill.stream.patience import SAY_SECONDS, Patience, Say
+from corpusmill.stream.stores import Store
+
+ASK_AGAIN_SECONDS = 0.1  # whether another process is done
+
+
+class Cache:
+    """The shelf of a split that is fetched.
+
+    kept: so many shards lie there at most; None: all that were ever read. A thread fetches one
+    after the other, in the order in which they are expected.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        folder: Path,
+        shards: Shards,
+        itemsize: int,
+        kept: int | None,
+        patience: Patience,
+        say: Say,
+    ) -> None:
+        self.kept = kept
+        self._store = store
+        self._folder = folder
+        self._shards = shards
+        self._itemsize = itemsize
+        self._patience = patience
+        self._say = say
+        self._begin()
+
+    def _begin(self) -> None:
+        """As in a process that has done nothing yet: a forked one has no thread and no lock."""
+        self._process = os.getpid()
+        self._changed = threading.Condition()
+        self._held: dict[int, NodeLock] = {}
+        self._known: set[int] = set()
+        self._wanted: list[int] = []
+        self._fault: Exception | None = None
+        self._doing = ""
+        self._stopped = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        given = {"kept", "_store", "_folder", "_shards", "_itemsize", "_patience", "_say"}
+        return {key: value for key, value in vars(self).items() if key in given}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._begin()
+
+    def path(self, shard: int) -> Path:
+        if self._process != os.getpid():
+            self._begin()
+        if not (shard in self._held and self._is_whole(shard)):
+            self._drop({shard})
+            others = list(self._held)
+            if self.kept is not None:
+                others = others[max(0, len(others) - self.kept + 1) :]
+            self.expect([*others, shard], [])
+        return self._file(shard, "bin")
+
+    def expect(self, now: Sequence[int], soon: Sequence[int]) -> None:
+        if self._process != os.getpid():
+            self._begin()
+        with self._changed:
+            self._wanted = list(dict.fromkeys([*now, *soon]))
+            self._drop(set(self._held) - set(self._wanted))
+            if self._thread is None and not set(self._wanted) <= set(self._held):
+                self._fault = None
+                self._thread = threading.Thread(target=self._fetch, name="corpusmill", daemon=True)
+                self._thread.start()
+            self._wait_for(set(now))
+
+    def close(self) -> None:
+        """Give back what this process holds. What came of a shard stays for the next attempt."""
+        self._stopped.set()
+        if thread := self._thread:
+            thread.join()
+        self._drop(set(self._held))
+        self._begin()
+
+    def _drop(self, shards: set[int]) -> None:
+        for shard in shards & set(self._held):
+            self._held.pop(shard).close()
+
+    def _wait_for(self, now: set[int]) -> None:
+        """Until the thread has all of them; says every two seconds what it is doing."""
+        said = time.monotonic()
+        while now - set(self._held):
+            if self._fault:
+                raise self._fault
+            self._changed.wait(SAY_SECONDS / 4)
+            if time.monotonic() - said > SAY_SECONDS * 3 / 4:
+                said = time.monotonic()
+                self._say(f"waiting for {self._doing}")
+
+    # The thread.
+
+    def _fetch(self) -> None:
+        """Get what is wanted and not held, in order, until nothing is missing."""
+        while True:
+            with self._changed:
+                missing = [shard for shard in self._wanted if shard not in self._held]
+                if not missing or self._fault or self._stopped.is_set():
+                    self._thread = None
+                    return
+                self._doing = self._shards.name(missing[0], "bin")
+            try:
+                lock = self._obtained(missing[0])
+            except StoppedError:
+                continue
+            except Exception as fault:  # whoever waits for the shard raises it
+                self._say(f"{fault}")
+                self._fault = fault
+                continue
+            with self._changed:
+                if self.kept is None or missing[0] not in self._wanted:
+                    lock.close()  # where nothing is removed, 10,000 locks would be 10,000 files
+                if missing[0] in self._wanted:
+                    self._held[missing[0]] = lock
+                self._changed.notify_all()
+
+    def _obtained(self, shard: int) -> NodeLock:
+        """A shared lock of a shard that is there; brings it if nobody else does."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        lock = NodeLock(self._file(shard, "lock"))
+        try:
+            # Looked at before it is shared: of eight that share what is not there to see whether
+            # it is, none can have it alone.
+            while not (self._is_whole(shard) and lock.shared() and self._is_whole(shard)):
+                if not lock.alone():
+                    self._wait_a_little(f"{self._so_far(shard)}, by another process")
+                elif not self._is_whole(shard):
+                    self._make_room(shard)
+                    self._bring(shard)
+        except BaseException:
+            lock.close()
+            raise
+        return lock
+
+    def _bring(self, shard: int) -> None:
+        for ending in ("idx", "bin"):
+            file = self._remote(shard, ending)
+            final, part = self._file(shard, ending), self._file(shard, f"{ending}.part")
+            download(self._store, file, part, self._patience, self._tell, self._stopped)
+            self._file(shard, "fetched").touch()
+            os.replace(part, final)
+
+    def _make_room(self, shard: int) -> None:
+        """Remove shards that nobody reads until there is room for one more, and take its place."""
+        self._refuse_strangers(shard)
+        if self.kept is None:
+            return
+        lock = NodeLock(self._folder / "room.lock")
+        try:
+            while not (lock.alone() and self._has_room(shard)):
+                lock.free()
+                self._wait_a_little(
+                    f"room for {self._shards.name(shard, 'bin')}: {self.kept} shards are there, as "
+                    "many as may be, and all are being read"
+                )
+            # Seen by the next one who counts.
+            self._file(shard, "bin.part").touch()
+        finally:
+            lock.close()
+
+    def _has_room(self, shard: int) -> bool:
+        number = {name: place for place, name in enumerate(self._shards.numbers)}
+        shards = {number[path.name.split(".")[0]] for path in self._folder.iterdir()
+                  if path.name.endswith((".bin", ".idx", ".part"))} - {shard}  # fmt: skip
+        left = len(shards)
+        for one in sorted(shards, key=self._fetched_at):
+            if left < (self.kept or left):
+                break
+            left -= one not in self._wanted and self._removed(one)
+        return left < (self.kept or left)
+
+    def _fetched_at(self, shard: int) -> tuple[float, int]:
+        with contextlib.suppress(FileNotFoundError):
+            return self._file(shard, "fetched").stat().st_mtime, shard
+        return 0.0, shard  # half a shard, or somebody else's
+
+    def _removed(self, shard: int) -> bool:
+        """Whether a shard could be removed: nobody reads it, and a cache has brought it."""
+        fetched = self._file(shard, "fetched")
+        if self._file(shard, "bin").exists() and not fetched.exists():
+            return False
+        lock = NodeLock(self._file(shard, "lock"))
+        try:
+            if not lock.alone():
+                return False
+            for ending in ("bin", "idx", "bin.part", "idx.part", "fetched"):
+                self._file(shard, ending).unlink(missing_ok=True)
+            return True
+        finally:
+            lock.close()
+
+    # Files.
+
+    def _file(self, shard: int, ending: str) -> Path:
+        return self._folder / f"{self._shards.numbers[shard]}.{ending}"
+
+    def _remote(self, shard: int, ending: str) -> Remote:
+        of_bin = ending == "bin"
+        size = int(self._shards.tokens[shard]) * self._itemsize
+        sha256 = self._shards.sha256 if of_bin else self._shards.index_sha256
+        return Remote(
+            self._shards.name(shard, ending),
+            size if of_bin else self._shards.index_bytes(shard),
+            sha256[shard],
+        )
+
+    def _is_whole(self, shard: int) -> bool:
+        """Whether a shard is there. One that no cache has brought is read once, to be sure."""
+        for ending in ("bin", "idx"):
+            try:
+                if self._file(shard, ending).stat().st_size != self._remote(shard, ending).size:
+                    return False
+            except FileNotFoundError:
+                return False
+        if shard not in self._known and not self._file(shard, "fetched").exists():
+            for ending in ("bin", "idx"):
+                if file_sha256(self._file(shard, ending)) != self._remote(shard, ending).sha256:
+                    return False
+        self._known.add(shard)
+        return True
+
+    def _refuse_strangers(self, shard: int) -> None:
+        """Nothing is written over a file that no cache has brought."""
+        for ending in ("bin", "idx"):
+            path = self._file(shard, ending)
+            if path.exists() and not self._file(shard, "fetched").exists():
+                raise ValueError(
+                    f"{path}: expected {self._shards.name(shard, ending)} of the corpus, found "
+                    "another file, which no cache has brought. Move it away."
+                )
+
+    def _so_far(self, shard: int) -> str:
+        file = self._remote(shard, "bin")
+        with contextlib.suppress(FileNotFoundError):
+            came = self._file(shard, "bin.part").stat().st_size
+            return f"{file.name}: {came / 1e6:,.0f} of {file.size / 1e6:,.0f} MB"
+        return file.name
+
+    def _tell(self, line: str) -> None:
+        self._doing = line
+
+    def _wait_a_little(self, line: str) -> None:
+        self._doing = line
+        if self._stopped.wait(ASK_AGAIN_SECONDS):
+            raise StoppedError

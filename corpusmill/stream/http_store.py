@@ -1,0 +1,96 @@
+"""A corpus behind an HTTP server: files by address, from any byte on."""
+
+import contextlib
+import http.client
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from corpusmill.stream.stores import BLOCK_BYTES, PassingError, other_size
+
+NO_HEADERS: Mapping[str, str] = MappingProxyType({})
+SILENCE_SECONDS = 30.0
+"""Without a byte for so long, a connection counts as broken."""
+
+# Asked too often, too slow, or out of order for a moment.
+PASSING_STATUS = {408, 425, 429, 500, 502, 503, 504}
+
+
+class HttpStore:
+    """Files below an address. What a server sends that knows no ranges is skipped up to the start.
+
+    headers: for every request, as `Authorization`; they stay with this server when it sends us on
+    to another one.
+    """
+
+    def __init__(self, address: str, headers: Mapping[str, str] = NO_HEADERS) -> None:
+        self._address = address.rstrip("/")
+        self._headers = dict(headers)
+
+    def where(self, name: str) -> str:
+        return f"{self._address}/{name}"
+
+    def blocks(self, name: str, start: int = 0, size: int | None = None) -> Iterator[bytes]:
+        if size is not None and start == size:
+            return
+        with _passing(self.where(name)), self._response(name, start) as response:
+            yield from _sent(response, self.where(name), start, size)
+
+    def _response(self, name: str, start: int) -> Any:
+        request = urllib.request.Request(self.where(name))
+        for header, value in self._headers.items():
+            # A redirect to a file host must not take our password there.
+            request.add_unredirected_header(header, value)
+        if start:
+            request.add_header("Range", f"bytes={start}-")
+        return urllib.request.urlopen(request, timeout=SILENCE_SECONDS)
+
+
+@contextlib.contextmanager
+def _passing(where: str) -> Iterator[None]:
+    """Faults of the network as `PassingError`, answers that will not change as ValueError."""
+    try:
+        yield
+    except urllib.error.HTTPError as error:
+        error.close()
+        if error.code in PASSING_STATUS:
+            raise PassingError(f"{where}: the server says {error.code} {error.reason}") from None
+        raise ValueError(
+            f"{where}: expected the file, the server says {error.code} {error.reason}. Is the "
+            "address that of the results folder, and may you read it?"
+        ) from None
+    except (http.client.HTTPException, OSError) as error:
+        raise PassingError(f"{where}: {error or type(error).__name__}") from None
+
+
+def _sent(response: Any, where: str, start: int, size: int | None) -> Iterator[bytes]:
+    """What a server sends, from `start` on; raises where it ends early or is of another size."""
+    skip = start if response.status == 200 else _begins_later(response, where, start)
+    announced = response.length  # of this answer; None if the server does not say
+    whole = None if announced is None else announced + start - skip
+    if size is not None and whole is not None and whole != size:
+        raise ValueError(other_size(where, size, whole))
+    came = 0
+    # Not `read`, which loses what came before a silence.
+    while block := response.read1(BLOCK_BYTES):
+        came += len(block)
+        if skip:
+            skip, block = max(skip - len(block), 0), block[skip:]
+        if block:
+            yield block
+    if announced is not None and came != announced:
+        # Python's client says nothing of a body that is cut short.
+        raise PassingError(f"{where}: the connection ended after {came} of {announced} bytes")
+
+
+def _begins_later(response: Any, where: str, start: int) -> int:
+    """0 bytes to skip, if the answer is the range that was asked for."""
+    span = response.headers.get("Content-Range", "")
+    if response.status != 206 or not span.startswith(f"bytes {start}-"):
+        raise ValueError(
+            f"{where}: expected the bytes from {start} on, the server sent {response.status} "
+            f"{span!r}. Ask whoever runs it about range requests."
+        )
+    return 0

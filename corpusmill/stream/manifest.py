@@ -1,0 +1,150 @@
+"""What results/manifest.json says of the token shards: the one place that reads it."""
+
+import hashlib
+import json
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from corpusmill.stream.patience import Patience, Say, wait
+from corpusmill.stream.stores import PassingError, Store
+
+VERSION = 1
+FACTS = ["tokenizer", "corpusmill.json"]
+
+NO_FILE: dict[str, Any] = {"bytes": 0, "sha256": ""}
+Files = dict[str, dict[str, dict[str, Any]]]
+
+
+class Vocabulary(NamedTuple):
+    """What the ids of a corpus are."""
+
+    dtype: np.dtype  # little-endian
+    size: int  # every id is below
+    end_of_text: int
+
+
+class Shards(NamedTuple):
+    """The token shards of a split, in order."""
+
+    split: str
+    numbers: list[str]  # five digits, as files are called
+    tokens: np.ndarray  # int64 (shards,)
+    documents: np.ndarray  # int64 (shards,)
+    sha256: list[str]
+    index_sha256: list[str]
+
+    def name(self, shard: int, ending: str) -> str:
+        return f"tokens/{self.split}/{self.numbers[shard]}.{ending}"
+
+    def digest(self, vocabulary: Vocabulary) -> str:
+        """Of the ids and of where shards end: what decides which sample is which."""
+        facts = [self.split, str(vocabulary.dtype), str(vocabulary.end_of_text)]
+        facts += [f"{n} {sha}" for n, sha in zip(self.tokens.tolist(), self.sha256, strict=True)]
+        return hashlib.sha256("\n".join(facts).encode()).hexdigest()
+
+    def index_bytes(self, shard: int) -> int:
+        return (int(self.documents[shard]) + 1) * 8
+
+
+class Manifest(NamedTuple):
+    """A corpus, as its manifest has it."""
+
+    vocabulary: Vocabulary
+    splits: dict[str, Shards]
+
+
+def read_manifest(store: Store, patience: Patience, say: Say) -> Manifest:
+    """Raises ValueError where it is not what this code knows, or does not agree with itself."""
+    where = store.where("manifest.json")
+    data = read_whole(store, "manifest.json", patience, say)
+    try:
+        content = json.loads(data)
+        version = content["corpusmill.manifest"]
+        if version == VERSION:
+            files, facts = _by_split(content["files"])
+    except (ValueError, TypeError, KeyError) as error:
+        raise ValueError(
+            f"{where}: expected what a finished run of corpusmill lists, found something else "
+            f"({error!r}). Give the results folder of a run, or its address."
+        ) from None
+    if version != VERSION:
+        raise ValueError(
+            f"{where}: expected manifest version {VERSION}, found {version}. Read it with the "
+            "corpusmill that wrote it, or mill the corpus with this one."
+        )
+    vocabulary = _vocabulary(store, where, facts, patience, say)
+    splits = {split: _shards(where, split, found, vocabulary) for split, found in files.items()}
+    return Manifest(vocabulary, splits)
+
+
+def _by_split(listed: list[dict[str, Any]]) -> tuple[Files, dict[str, Any] | None]:
+    """What is listed of token shards, by split and name; and of the facts of the tokenizer."""
+    folders: Files = {}
+    facts = None
+    for file in listed:
+        folder, _, name = file["path"].rpartition("/")
+        if name[-4:] in (".bin", ".idx"):
+            folders.setdefault(folder, {})[name] = file
+        elif name == FACTS[1] and folder.endswith(FACTS[0]):
+            facts = file
+    # Paths begin where the run was started, and a workflow may have a prefix of its own. Joined
+    # files are in the folder tokens itself.
+    parted = {tuple(folder.split("/")[-2:]): names for folder, names in folders.items()}
+    return {split: names for (above, split), names in parted.items() if above == "tokens"}, facts
+
+
+def read_whole(store: Store, name: str, patience: Patience, say: Say) -> bytes:
+    """A small file, tried again while what goes wrong may pass."""
+    failures = 0
+    while True:
+        try:
+            return b"".join(store.blocks(name))
+        except PassingError as fault:
+            failures += 1
+            if failures == patience.attempts:
+                raise OSError(f"{fault}, {failures} times in a row. Try again later.") from None
+            wait(patience.seconds(failures), f"{fault}; trying again", say)
+
+
+def _vocabulary(
+    store: Store, where: str, listed: dict[str, Any] | None, patience: Patience, say: Say
+) -> Vocabulary:
+    """From the facts of the tokenizer, which have to be the ones that the manifest lists."""
+    name = "/".join(FACTS)
+    if listed is None:
+        raise ValueError(f"{where}: expected {name} among its files, found none. Mill it again.")
+    data = read_whole(store, name, patience, say)
+    if (found := hashlib.sha256(data).hexdigest()) != listed["sha256"]:
+        raise ValueError(
+            f"{store.where(name)}: expected SHA-256 {listed['sha256']}, found {found}. It is of "
+            "another run than manifest.json: copy both again."
+        )
+    facts = json.loads(data)
+    dtype = np.dtype(facts["dtype"]).newbyteorder("<")
+    return Vocabulary(dtype, facts["vocabulary"], facts["end_of_text_id"])
+
+
+def _shards(
+    where: str, split: str, files: dict[str, dict[str, Any]], vocabulary: Vocabulary
+) -> Shards:
+    numbers = sorted(name[:-4] for name in files if name.endswith(".bin"))
+    bins = [files[f"{number}.bin"] for number in numbers]
+    indexes = [files.get(f"{number}.idx", NO_FILE) for number in numbers]
+    tokens, documents, sizes = (
+        np.array([bin[key] for bin in bins], np.int64) for key in ("tokens", "documents", "bytes")
+    )
+    index_sizes = np.array([index["bytes"] for index in indexes], np.int64)
+    dtype = vocabulary.dtype
+    for bad in np.flatnonzero(sizes != tokens * dtype.itemsize)[:1].tolist():
+        raise ValueError(
+            f"{where}: {bins[bad]['path']} has {sizes[bad]} bytes, expected {tokens[bad]} tokens "
+            f"of {dtype.name}, as the tokenizer says. Mill the corpus again."
+        )
+    for bad in np.flatnonzero(index_sizes != (documents + 1) * 8)[:1].tolist():
+        raise ValueError(
+            f"{where}: {bins[bad]['path']} has an index of {index_sizes[bad]} bytes, expected "
+            f"{(documents[bad] + 1) * 8} for {documents[bad]} documents. Mill the corpus again."
+        )
+    sha256 = ([file["sha256"] for file in files] for files in (bins, indexes))
+    return Shards(split, numbers, tokens, documents, *sha256)

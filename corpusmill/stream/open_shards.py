@@ -1,0 +1,65 @@
+"""Shards of a split, mapped while they are read."""
+
+import mmap
+from collections import OrderedDict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from corpusmill.stream.manifest import Shards
+from corpusmill.stream.shelves import Shelf
+
+OPEN_AT_MOST = 128
+"""Each is an open file as well, and a process may have 1,024 of these."""
+
+
+class OpenShards:
+    """Maps of shards. The least recently read is closed when more than `mapped_bytes` are open:
+    pages of maps count as memory of the process, and an epoch would end with all of them."""
+
+    def __init__(self, shards: Shards, shelf: Shelf, dtype: np.dtype, mapped_bytes: int) -> None:
+        self._shards = shards
+        self._shelf = shelf
+        self._dtype = dtype
+        self._mapped_bytes = mapped_bytes
+        self._open: OrderedDict[int, np.ndarray] = OrderedDict()
+        self._bytes = 0
+        self._last_starts: tuple[int, np.ndarray] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"_open": OrderedDict(), "_bytes": 0, "_last_starts": None}
+
+    def tokens(self, shard: int) -> np.ndarray:
+        """The ids of a shard, as they are on disk. Do not keep it: copy what you need."""
+        if (found := self._open.get(shard)) is not None:
+            self._open.move_to_end(shard)
+            return found
+        found = _mapped(self._shelf.path(shard), self._dtype)
+        self._bytes += found.nbytes
+        while self._open and (self._bytes > self._mapped_bytes or len(self._open) >= OPEN_AT_MOST):
+            self._bytes -= self._open.popitem(last=False)[1].nbytes
+        self._open[shard] = found
+        return found
+
+    def starts(self, shard: int) -> np.ndarray:
+        """int64 (documents + 1,): where the documents of a shard begin, and its end."""
+        if self._last_starts and self._last_starts[0] == shard:
+            return self._last_starts[1]
+        path = self._shelf.path(shard).with_suffix(".idx")
+        starts = np.fromfile(path, "<u8").astype(np.int64)
+        tokens = int(self._shards.tokens[shard])
+        if starts[0] != 0 or starts[-1] != tokens or (np.diff(starts) < 1).any():
+            raise ValueError(
+                f"{path}: expected where {starts.size - 1} documents of {tokens} tokens begin, "
+                "found numbers that do not cut them so. Copy it again, or mill the corpus again."
+            )
+        self._last_starts = shard, starts
+        return starts
+
+
+def _mapped(path: Path, dtype: np.dtype) -> np.ndarray:
+    with open(path, "rb") as file:
+        if not file.seek(0, 2):
+            return np.zeros(0, dtype)
+        return np.frombuffer(mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ), dtype)

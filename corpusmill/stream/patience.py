@@ -1,0 +1,39 @@
+"""How long to try again, and telling people meanwhile."""
+
+import random
+import sys
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+SAY_SECONDS = 2.0
+"""Nobody waits longer than this without a line that says for what."""
+
+Say = Callable[[str], None]
+
+
+def to_stderr(line: str) -> None:
+    print(f"corpusmill: {line}", file=sys.stderr, flush=True)
+
+
+class Patience(NamedTuple):
+    """How often in a row a request may fail, and how long to wait before the next one."""
+
+    attempts: int = 8
+    first_seconds: float = 1.0
+    longest_seconds: float = 60.0
+
+    def seconds(self, failures: int) -> float:
+        """A wait before the next attempt. Exponential with full jitter: a thousand nodes that
+        lost one server at the same moment come back spread out. The one use of chance that is
+        not a keyed hash; no token depends on it."""
+        longest = min(self.longest_seconds, self.first_seconds * 2.0 ** (failures - 1))
+        return random.uniform(0, longest)
+
+
+def wait(seconds: float, line: str, say: Say) -> None:
+    """Sleep, and say every two seconds why."""
+    end = time.monotonic() + seconds
+    while (left := end - time.monotonic()) > 0:
+        say(line)
+        time.sleep(min(left, SAY_SECONDS))

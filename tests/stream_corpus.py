@@ -1,0 +1,64 @@
+"""Small corpora as a finished run leaves them, for what reads them."""
+
+import hashlib
+import json
+from pathlib import Path
+
+import numpy as np
+
+END = 0
+
+
+def documents(sizes: list[int], first: int, ids: int) -> list[list[int]]:
+    """Documents of these sizes, the end of text included; no two neighbours look alike."""
+    texts, n = [], first
+    for size in sizes:
+        texts.append([1 + (n + k) * 7919 % (ids - 1) for k in range(size - 1)] + [END])
+        n += size
+    return texts
+
+
+def described(folder: Path, path: Path, **more: int) -> dict:
+    data = path.read_bytes()
+    name = f"results/{path.relative_to(folder)}"
+    return more | {"path": name, "bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+
+
+def write_corpus(
+    folder: Path, splits: dict[str, list[list[int]]], dtype: str = "uint16", ids: int = 50_000
+) -> Path:
+    """folder/results of shards with documents of these sizes; returns it."""
+    results = folder / "results"
+    files, n = [], 0
+    for split, shards in splits.items():
+        for number, sizes in enumerate(shards):
+            path = results / f"tokens/{split}/{number:05}.bin"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            texts = documents(sizes, n, ids)
+            n += sum(sizes)
+            ids_of_all = [id for text in texts for id in text]
+            np.array(ids_of_all, np.dtype(dtype).newbyteorder("<")).tofile(path)
+            np.cumsum([0, *sizes], dtype="<u8").tofile(path.with_suffix(".idx"))
+            files.append(described(results, path, documents=len(sizes), tokens=sum(sizes)))
+            files.append(described(results, path.with_suffix(".idx")))
+    facts = results / "tokenizer/corpusmill.json"
+    facts.parent.mkdir(parents=True, exist_ok=True)
+    facts.write_text(json.dumps({"dtype": dtype, "vocabulary": ids, "end_of_text_id": END}))
+    files.append(described(results, facts))
+    write_manifest(results, {"corpusmill.manifest": 1, "generation": 1, "files": files})
+    return results
+
+
+def write_manifest(results: Path, content: dict) -> None:
+    (results / "manifest.json").write_text(json.dumps(content, indent=1))
+
+
+def read_manifest(results: Path) -> dict:
+    return json.loads((results / "manifest.json").read_text())
+
+
+def tokens_of(results: Path, split: str = "train") -> list[int]:
+    """All ids of a split, one shard behind the other."""
+    facts = json.loads((results / "tokenizer/corpusmill.json").read_text())
+    files = sorted((results / f"tokens/{split}").glob("*.bin"))
+    return [id for file in files for id in np.fromfile(file, facts["dtype"]).tolist()]

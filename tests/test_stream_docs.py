@@ -1,0 +1,62 @@
+"""What docs/training.md shows does what it says."""
+
+import importlib.util
+
+import pytest
+from stream_corpus import write_corpus
+from test_docs import blocks
+from workflow import ROOT
+
+BLOCKS = blocks("python", (ROOT / "docs/training.md").read_text("utf-8"))
+PLAIN = [block for block in BLOCKS if "torch" not in block and "https:" not in block]
+NAMED = {"plain": PLAIN[0], "resumed": PLAIN[1], "documents": PLAIN[2], "mixture": PLAIN[3]}
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    sizes = [[50 + n % 400 for n in range(40)] for _ in range(9)]
+    results = write_corpus(tmp_path, {"train": sizes, "validation": [[3000]]})
+    monkeypatch.chdir(tmp_path)
+    return results
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_block__runs(name, here):
+    names: dict = {}
+    exec(compile(NAMED[name], "docs/training.md", "exec"), names)
+    if name == "plain":
+        assert names["step"] == 100
+        assert names["inputs"].shape == names["targets"].shape == (8, 256)
+    if name == "resumed":
+        assert names["later"].cursor == {"epoch": 0, "position": 16}
+    if name == "documents":
+        assert names["positions"].max() < 256
+        assert names["document"].size == 50
+    if name == "mixture":
+        assert names["tokens"].shape == (8, 257)
+
+
+def test_block__of_a_url_is_what_the_code_takes(here):
+    (block,) = (block for block in BLOCKS if "https:" in block)
+    block = block.replace("https://example.org/milled/results", str(here))
+    block = block.replace("/local/shards", str(here.parent / "shards")).replace("2048", "256")
+    names: dict = {}
+    exec("from corpusmill.stream import Corpus, Windowed\n" + block, names)
+    assert names["order"].available(names["order"].begin(), 10**9, 1) > 0
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning", "ignore::DeprecationWarning")
+@pytest.mark.skipif(not importlib.util.find_spec("torch"), reason="torch is not installed")
+def test_blocks__of_torch_run(here):
+    torch_blocks = [block for block in BLOCKS if "torch" in block]
+    names: dict = {}
+    for block in torch_blocks:
+        exec(compile(block, "docs/training.md", "exec"), names)
+    assert len(torch_blocks) == 3
+    state = names["torch"].load("stream.pt")
+    assert state["cursor"] == {"epoch": 0, "position": 40}
+    assert names["get_batch"]("validation")[0].shape == (12, 64)
+
+
+def test_page__has_no_block_that_nobody_runs():
+    assert len(BLOCKS) == len(NAMED) + 1 + 3
