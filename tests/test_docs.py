@@ -54,7 +54,7 @@ def rows(section: str, text: str = README) -> list[list[str]]:
 
 PAGES = {"README.md": README} | {
     f"docs/{name}.md": (ROOT / f"docs/{name}.md").read_text("utf-8")
-    for name in ("quickstart", "guide", "designer", "faq")
+    for name in ("quickstart", "training", "guide", "designer", "faq")
 }
 
 
@@ -223,8 +223,9 @@ def test_readme__goes_from_data_to_tokens(milled):
     assert (milled / "results/tokens/train/00000.bin").stat().st_size > 0
 
 
-PYTHON = [(page, block) for page in ("README.md", "docs/guide.md") for block in
-          blocks("python", PAGES[page])]  # fmt: skip
+# What needs torch or a server: tests/test_stream_docs.py.
+PYTHON = [(page, block) for page in ("README.md", "docs/guide.md", "docs/training.md") for block in
+          blocks("python", PAGES[page]) if not re.search("torch|https:", block)]  # fmt: skip
 
 
 @pytest.mark.parametrize(("page", "block"), PYTHON)

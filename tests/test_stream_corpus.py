@@ -128,9 +128,11 @@ def test_placement__leads_to_the_ledger(results, train):
 # Samples.
 
 
+@pytest.mark.parametrize("dtype", ["uint16", "uint32"])
 @pytest.mark.parametrize("length", [1, 2, 7, 64, 190])
-def test_samples__share_a_token(length, results, train):
-    samples = Samples(train, length)
+def test_samples__share_a_token(length, dtype, tmp_path):
+    results = write_corpus(tmp_path, {"train": SHARDS}, dtype)
+    samples = Samples(Corpus(results).split("train"), length)
     expected = naive_stream.samples(tokens_of(results), length)
     assert len(samples) == len(expected)
     assert samples.rows(np.arange(len(samples))).tolist() == expected

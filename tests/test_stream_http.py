@@ -2,11 +2,14 @@
 
 import json
 import os
+import shutil
 import signal
+import ssl
 import subprocess
 import sys
 import threading
 import time
+import urllib.error
 from pathlib import Path
 
 import pytest
@@ -165,12 +168,30 @@ def test_wait__says_every_two_seconds_for_what(monkeypatch):
     assert (slept, said) == ([2, 2, 1], ["the server"] * 3)
 
 
+def test_certificate__that_nobody_trusts_is_told_at_once(monkeypatch):
+    def refused(*_, **__):
+        raise urllib.error.URLError(ssl.SSLCertVerificationError("self-signed"))
+
+    monkeypatch.setattr("urllib.request.urlopen", refused)
+    with pytest.raises(ValueError, match="expected a certificate that this machine trusts"):
+        list(HttpStore("https://localhost").blocks("manifest.json"))
+
+
 # The folder.
+
+
+def test_disk__that_is_too_small_is_told_before_the_download(server, tmp_path, monkeypatch):
+    remote = Remote(server, tmp_path)
+    usage = shutil.disk_usage(tmp_path)._replace(free=100)
+    monkeypatch.setattr("shutil.disk_usage", lambda folder: usage)
+    with pytest.raises(OSError, match=r"expected 224 free bytes for .*00000.bin, found 100. Lower"):
+        remote.train.document(0)
+    assert not server.requests[FIRST]
 
 
 def test_part__that_a_killed_process_left_is_gone_on_with(server, results, tmp_path):
     remote = Remote(server, tmp_path)
-    folder = remote.train.shelf._folder
+    folder = remote.train.shelf._there.folder
     folder.mkdir(parents=True)
     (folder / "00000.bin.part").write_bytes((results / FIRST).read_bytes()[:120])
     assert whole(remote.train) == tokens_of(results)
@@ -180,7 +201,7 @@ def test_part__that_a_killed_process_left_is_gone_on_with(server, results, tmp_p
 @pytest.mark.parametrize("left", [b"x" * 120, b"x" * 500, b"x" * 200])
 def test_part__of_another_file_is_fetched_anew(left, server, results, tmp_path):
     remote = Remote(server, tmp_path)
-    folder = remote.train.shelf._folder
+    folder = remote.train.shelf._there.folder
     folder.mkdir(parents=True)
     (folder / "00000.bin.part").write_bytes(left)
     assert whole(remote.train) == tokens_of(results)
@@ -188,7 +209,7 @@ def test_part__of_another_file_is_fetched_anew(left, server, results, tmp_path):
 
 def test_file__of_somebody_else_is_neither_taken_nor_written_over(server, results, tmp_path):
     remote = Remote(server, tmp_path)
-    folder = remote.train.shelf._folder
+    folder = remote.train.shelf._there.folder
     folder.mkdir(parents=True)
     (folder / "00000.bin").write_bytes(b"x" * 200)
     with pytest.raises(ValueError, match=r"found another file, which no cache has brought. Move"):
@@ -198,7 +219,7 @@ def test_file__of_somebody_else_is_neither_taken_nor_written_over(server, result
 
 def test_shards__of_somebody_else_are_read_and_never_removed(server, results, tmp_path):
     remote = Remote(server, tmp_path, keep_shards=3)
-    folder = remote.train.shelf._folder
+    folder = remote.train.shelf._there.folder
     folder.mkdir(parents=True)
     for ending in ("bin", "idx"):
         data = (results / f"tokens/train/00000.{ending}").read_bytes()
@@ -216,6 +237,8 @@ def test_rotation__keeps_so_many_shards_and_reads_all(server, results, tmp_path)
         got += batch.tolist()
         present = {name.split(".")[0] for name in on_disk(tmp_path)}
         assert len(present) <= 4
+        with open("/proc/self/maps") as maps:
+            assert not any(str(tmp_path) in line and "deleted" in line for line in maps)
     here = Batches(Windowed(Corpus(results).split("train"), 8, 1, 2), 3, epochs=3)
     assert got == [row for batch in here for row in batch.tolist()]
 
@@ -380,9 +403,9 @@ def test_fork__starts_with_no_lock_and_no_thread(server, results, tmp_path):
     shelf = remote.train.shelf
     assert sorted(shelf._held) == list(range(8))
     other = Remote(server, tmp_path, keep_shards=8).train.shelf
-    assert not any(other._removed(shard) for shard in range(8))
+    assert not any(other._there.removed(shard) for shard in range(8))
     shelf.close()
-    assert all(other._removed(shard) for shard in range(8))
+    assert all(other._there.removed(shard) for shard in range(8))
 
 
 def test_manifest__that_changes_is_another_folder(server, results, tmp_path):

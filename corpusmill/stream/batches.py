@@ -8,7 +8,7 @@ import numpy as np
 from corpusmill.stream.orders import Cursor, Order
 
 VERSION = 1
-ROWS_AHEAD = 512
+TOKENS_AHEAD = 1 << 20
 
 
 class Batches:
@@ -66,7 +66,9 @@ class Batches:
         near, offset, waiting = self.order.near(cursor), 0, self._waiting
         chosen: list[np.ndarray] = []
         cursors: list[Cursor] = []
-        while len(chosen) * self._batch_size < ROWS_AHEAD and (not chosen or offset < near):
+        for _ in range(max(1, TOKENS_AHEAD // (self._batch_size * self.order.length))):
+            if chosen and offset >= near:
+                break
             skipped = self._counts(cursor, waiting)
             cursor = self.order.after(cursor, skipped)
             count = self._counts(cursor, 1)

@@ -1,13 +1,5 @@
-"""Shards brought to a folder of this machine while others are read, one copy for all processes.
+"""Shards brought to a folder of this machine while others are read, one copy for all processes."""
 
-{folder}/{digest}/00003.bin, .idx      a shard, whole and verified
-{folder}/{digest}/00003.bin.part       what came of it so far; a later attempt goes on from there
-{folder}/{digest}/00003.fetched        it was brought by a cache, which may remove it
-{folder}/{digest}/00003.lock           shared: read by a process; alone: fetched or removed
-{folder}/{digest}/room.lock            alone: who makes room
-"""
-
-import contextlib
 import os
 import threading
 import time
@@ -15,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from corpusmill.storage.files import file_sha256
-from corpusmill.stream.downloads import Remote, StoppedError, download
+from corpusmill.stream.cache_folder import CacheFolder
+from corpusmill.stream.downloads import StoppedError, download
 from corpusmill.stream.manifest import Shards
 from corpusmill.stream.node_locks import NodeLock
 from corpusmill.stream.patience import SAY_SECONDS, Patience, Say
@@ -44,9 +36,8 @@ class Cache:
     ) -> None:
         self.kept = kept
         self._store = store
-        self._folder = folder
         self._shards = shards
-        self._itemsize = itemsize
+        self._there = CacheFolder(folder, shards, itemsize)
         self._patience = patience
         self._say = say
         self._begin()
@@ -56,7 +47,6 @@ class Cache:
         self._process = os.getpid()
         self._changed = threading.Condition()
         self._held: dict[int, NodeLock] = {}
-        self._known: set[int] = set()
         self._wanted: list[int] = []
         self._fault: Exception | None = None
         self._doing = ""
@@ -64,7 +54,7 @@ class Cache:
         self._thread: threading.Thread | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        given = {"kept", "_store", "_folder", "_shards", "_itemsize", "_patience", "_say"}
+        given = {"kept", "_store", "_shards", "_there", "_patience", "_say"}
         return {key: value for key, value in vars(self).items() if key in given}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -74,13 +64,13 @@ class Cache:
     def path(self, shard: int) -> Path:
         if self._process != os.getpid():
             self._begin()
-        if not (shard in self._held and self._is_whole(shard)):
+        if not (shard in self._held and self._there.is_whole(shard)):
             self._drop({shard})
             others = list(self._held)
             if self.kept is not None:
                 others = others[max(0, len(others) - self.kept + 1) :]
             self.expect([*others, shard], [])
-        return self._file(shard, "bin")
+        return self._there.file(shard, "bin")
 
     def expect(self, now: Sequence[int], soon: Sequence[int]) -> None:
         if self._process != os.getpid():
@@ -145,16 +135,20 @@ class Cache:
 
     def _obtained(self, shard: int) -> NodeLock:
         """A shared lock of a shard that is there; brings it if nobody else does."""
-        self._folder.mkdir(parents=True, exist_ok=True)
-        lock = NodeLock(self._file(shard, "lock"))
+        self._there.folder.mkdir(parents=True, exist_ok=True)
+        lock = NodeLock(self._there.file(shard, "lock"))
         try:
             # Looked at before it is shared: of eight that share what is not there to see whether
             # it is, none can have it alone.
-            while not (self._is_whole(shard) and lock.shared() and self._is_whole(shard)):
+            while not (
+                self._there.is_whole(shard) and lock.shared() and self._there.is_whole(shard)
+            ):
                 if not lock.alone():
-                    self._wait_a_little(f"{self._so_far(shard)}, by another process")
-                elif not self._is_whole(shard):
+                    self._wait_a_little(f"{self._there.so_far(shard)}, by another process")
+                elif not self._there.is_whole(shard):
+                    self._there.refuse_strangers(shard)
                     self._make_room(shard)
+                    self._there.refuse_a_full_disk(shard)
                     self._bring(shard)
         except BaseException:
             lock.close()
@@ -163,107 +157,28 @@ class Cache:
 
     def _bring(self, shard: int) -> None:
         for ending in ("idx", "bin"):
-            file = self._remote(shard, ending)
-            final, part = self._file(shard, ending), self._file(shard, f"{ending}.part")
+            file = self._there.remote(shard, ending)
+            final, part = self._there.file(shard, ending), self._there.file(shard, f"{ending}.part")
             download(self._store, file, part, self._patience, self._tell, self._stopped)
-            self._file(shard, "fetched").touch()
+            self._there.file(shard, "fetched").touch()
             os.replace(part, final)
 
     def _make_room(self, shard: int) -> None:
         """Remove shards that nobody reads until there is room for one more, and take its place."""
-        self._refuse_strangers(shard)
         if self.kept is None:
             return
-        lock = NodeLock(self._folder / "room.lock")
+        lock = NodeLock(self._there.folder / "room.lock")
         try:
-            while not (lock.alone() and self._has_room(shard)):
+            while not (lock.alone() and self._there.has_room(shard, self.kept, self._wanted)):
                 lock.free()
                 self._wait_a_little(
                     f"room for {self._shards.name(shard, 'bin')}: {self.kept} shards are there, as "
                     "many as may be, and all are being read"
                 )
-            # Seen by the next one who counts.
-            self._file(shard, "bin.part").touch()
+            # Who counts next sees it.
+            self._there.file(shard, "bin.part").touch()
         finally:
             lock.close()
-
-    def _has_room(self, shard: int) -> bool:
-        number = {name: place for place, name in enumerate(self._shards.numbers)}
-        shards = {number[path.name.split(".")[0]] for path in self._folder.iterdir()
-                  if path.name.endswith((".bin", ".idx", ".part"))} - {shard}  # fmt: skip
-        left = len(shards)
-        for one in sorted(shards, key=self._fetched_at):
-            if left < (self.kept or left):
-                break
-            left -= one not in self._wanted and self._removed(one)
-        return left < (self.kept or left)
-
-    def _fetched_at(self, shard: int) -> tuple[float, int]:
-        with contextlib.suppress(FileNotFoundError):
-            return self._file(shard, "fetched").stat().st_mtime, shard
-        return 0.0, shard  # half a shard, or somebody else's
-
-    def _removed(self, shard: int) -> bool:
-        """Whether a shard could be removed: nobody reads it, and a cache has brought it."""
-        fetched = self._file(shard, "fetched")
-        if self._file(shard, "bin").exists() and not fetched.exists():
-            return False
-        lock = NodeLock(self._file(shard, "lock"))
-        try:
-            if not lock.alone():
-                return False
-            for ending in ("bin", "idx", "bin.part", "idx.part", "fetched"):
-                self._file(shard, ending).unlink(missing_ok=True)
-            return True
-        finally:
-            lock.close()
-
-    # Files.
-
-    def _file(self, shard: int, ending: str) -> Path:
-        return self._folder / f"{self._shards.numbers[shard]}.{ending}"
-
-    def _remote(self, shard: int, ending: str) -> Remote:
-        of_bin = ending == "bin"
-        size = int(self._shards.tokens[shard]) * self._itemsize
-        sha256 = self._shards.sha256 if of_bin else self._shards.index_sha256
-        return Remote(
-            self._shards.name(shard, ending),
-            size if of_bin else self._shards.index_bytes(shard),
-            sha256[shard],
-        )
-
-    def _is_whole(self, shard: int) -> bool:
-        """Whether a shard is there. One that no cache has brought is read once, to be sure."""
-        for ending in ("bin", "idx"):
-            try:
-                if self._file(shard, ending).stat().st_size != self._remote(shard, ending).size:
-                    return False
-            except FileNotFoundError:
-                return False
-        if shard not in self._known and not self._file(shard, "fetched").exists():
-            for ending in ("bin", "idx"):
-                if file_sha256(self._file(shard, ending)) != self._remote(shard, ending).sha256:
-                    return False
-        self._known.add(shard)
-        return True
-
-    def _refuse_strangers(self, shard: int) -> None:
-        """Nothing is written over a file that no cache has brought."""
-        for ending in ("bin", "idx"):
-            path = self._file(shard, ending)
-            if path.exists() and not self._file(shard, "fetched").exists():
-                raise ValueError(
-                    f"{path}: expected {self._shards.name(shard, ending)} of the corpus, found "
-                    "another file, which no cache has brought. Move it away."
-                )
-
-    def _so_far(self, shard: int) -> str:
-        file = self._remote(shard, "bin")
-        with contextlib.suppress(FileNotFoundError):
-            came = self._file(shard, "bin.part").stat().st_size
-            return f"{file.name}: {came / 1e6:,.0f} of {file.size / 1e6:,.0f} MB"
-        return file.name
 
     def _tell(self, line: str) -> None:
         self._doing = line

@@ -2,6 +2,7 @@
 
 import contextlib
 import http.client
+import ssl
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping
@@ -62,6 +63,11 @@ def _passing(where: str) -> Iterator[None]:
             "address that of the results folder, and may you read it?"
         ) from None
     except (http.client.HTTPException, OSError) as error:
+        if isinstance(getattr(error, "reason", error), ssl.SSLCertVerificationError):
+            raise ValueError(
+                f"{where}: expected a certificate that this machine trusts ({error}). Install that "
+                "of its authority, or name it in SSL_CERT_FILE."
+            ) from None
         raise PassingError(f"{where}: {error or type(error).__name__}") from None
 
 

@@ -2,6 +2,7 @@
 
 import mmap
 from collections import OrderedDict
+from collections.abc import Container
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,11 @@ class OpenShards:
             self._bytes -= self._open.popitem(last=False)[1].nbytes
         self._open[shard] = found
         return found
+
+    def close_all_but(self, shards: Container[int]) -> None:
+        """A file that is removed while it is mapped goes on taking its place on the disk."""
+        for shard in [shard for shard in self._open if shard not in shards]:
+            self._bytes -= self._open.pop(shard).nbytes
 
     def starts(self, shard: int) -> np.ndarray:
         """int64 (documents + 1,): where the documents of a shard begin, and its end."""

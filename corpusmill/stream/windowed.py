@@ -103,8 +103,9 @@ class Windowed:
 
     def _of_window(self, epoch: int, window: int, places: np.ndarray) -> np.ndarray:
         shards, first_rows = found = self._window(epoch, window)
-        soon = self._shards(*self._next(epoch, window))
-        self.split.shelf.expect(shards.tolist(), soon.tolist())
+        now, soon = shards.tolist(), self._shards(*self._next(epoch, window)).tolist()
+        self.split.opened.close_all_but({*now, *soon})
+        self.split.shelf.expect(now, soon)
         numbers = Permutation(found.rows, f"{self._seed}/{epoch}/{window}/rows")(places)
         shard = np.searchsorted(first_rows, numbers, "right") - 1
         return self._rows.rows(shards[shard], numbers - first_rows[shard])
