@@ -64,6 +64,7 @@ def measure_all(given) -> None:
     benchmark("dag", *common, "--parts", given.parts, "--shards", given.shards)
     benchmark("peers", *common, "--corpus", peer_corpus, "--tokenizer", tokenizer,
               "--cores", given.cores)  # fmt: skip
+    benchmark("stream", *common)
     demo = given.cache / "demo"
     make_demo(demo)
     benchmark("dedup_quality", *common, "--cores", given.cores, "--name", "demo corpus",

@@ -1,7 +1,7 @@
 """Tokens as a trainer reads them, beside np.memmap read straight, from the page cache.
 
     python benchmarks/stream.py [--shards 8] [--shard-tokens 2e7] [--length 2048]
-                                [--samples 100000] [--many 10000]
+                                [--samples 100000] [--many 10000] [--peer VENV/bin/python]
 
 The corpus is made up: equally likely uint16 ids in documents of 500. Both sides read the same
 samples in the same order, and a digest of what came is compared, outside the clock. np.memmap
@@ -24,7 +24,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the checkout, as rules/common.smk does
 
-from benchmarks.measuring import memory_mb, parser, timed
+from benchmarks.measuring import ROOT, child, memory_mb, parser, timed
 from benchmarks.run_folder import RunFolder
 from corpusmill.stream import Batches, Corpus, InOrder, Shuffled
 from corpusmill.stream.permutation import Permutation
@@ -132,6 +132,20 @@ def random_samples(run: RunFolder, results: Path, given) -> None:
             )
 
 
+def peer(run: RunFolder, results: Path, given) -> None:
+    """litdata in an environment of its own; the rows are ours in another order."""
+    wanted = min(int(given.samples), given.shards * int(given.shard_tokens) // (given.length + 1))
+    for _ in range(given.runs):
+        told = child(
+            [given.peer, ROOT / "benchmarks/peers/litdata_samples.py",
+             "--tokens", results / "tokens/train", "--out", results / "litdata",
+             "--length", given.length, "--batch", 512, "--samples", wanted]
+        )  # fmt: skip
+        run.record("stream", "random samples, batches of 512: litdata", amount=told.pop("samples"),
+                   group="random samples, batches of 512", unit="samples",
+                   not_equal="int32, chunks shuffled", **told)  # fmt: skip
+
+
 def sequential(run: RunFolder, results: Path, given) -> None:
     split = Corpus(results).split("train")
     maps = [
@@ -195,6 +209,7 @@ def main() -> None:
     arguments.add_argument("--length", type=int, default=2048)
     arguments.add_argument("--samples", type=float, default=1e5)
     arguments.add_argument("--many", type=int, default=10_000, help="shards that are opened")
+    arguments.add_argument("--peer", type=Path, help="python with peers/litdata.txt")
     given = arguments.parse_args()
     tokens = int(given.shard_tokens)
     one = given.cache / f"stream-{given.shards}-{tokens}/results"
@@ -203,6 +218,8 @@ def main() -> None:
     make_many(many, one, given.many)
     run = RunFolder(given.run_folder)
     random_samples(run, one, given)
+    if given.peer:
+        peer(run, one, given)
     sequential(run, one, given)
     opening(run, many, given.many, given.runs)
     memory(run, one, given)
