@@ -65,6 +65,31 @@ def test_corpus__comes_by_http(server, results, tmp_path):
     assert {count for path, count in server.requests.items() if "train" in path} == {1}
 
 
+def test_shard__may_be_empty(tmp_path):
+    results = write_corpus(tmp_path / "corpus", {"train": [[30], [], [40]]})
+    with served(results) as server:
+        train = Remote(server, tmp_path / "cache", keep_shards=2).train
+        got = [row for batch in Batches(Windowed(train, 8, 1, 1), 2, epochs=1) for row in batch]
+        assert len(got) == 3 + 4
+        assert whole(train) == tokens_of(results)
+
+
+def test_fault__of_a_shard_that_is_not_needed_yet_waits(server, tmp_path):
+    server.fault = lambda path, request: "404" if "00003" in path else None
+    shelf = Remote(server, tmp_path).train.shelf
+    shelf.expect([0], [3])
+    until = time.monotonic() + 10
+    while shelf._thread:
+        assert time.monotonic() < until
+        time.sleep(0.01)
+    shelf.expect([0, 1], [])
+    with pytest.raises(ValueError, match=r"00003.idx: expected the file, the server says 404"):
+        shelf.expect([3], [])
+    server.fault = lambda path, request: None
+    shelf.expect([3], [])
+    assert shelf.path(3).exists()
+
+
 def test_address__needs_a_cache(server):
     with pytest.raises(ValueError, match=r"expected cache, a folder of this machine"):
         Corpus(server.address)
@@ -287,11 +312,12 @@ def test_wait__for_a_shard_is_told_every_two_seconds(tmp_path, monkeypatch):
 def test_close__gives_back_locks_and_leaves_what_came(tmp_path):
     results = write_corpus(tmp_path / "big", {"train": [[20_000], [20_000]]})
     with served(results) as server:
-        server.seconds_per_block = 0.05
+        server.seconds_per_block = 0.2
         remote = Remote(server, tmp_path / "cache", keep_shards=2)
         shelf = remote.train.shelf
         shelf.expect([], [0, 1])
-        time.sleep(0.2)
+        while not server.requests[FIRST]:
+            time.sleep(0.01)
         shelf.close()
         assert "00000.bin.part" in on_disk(tmp_path / "cache")
         server.seconds_per_block = 0

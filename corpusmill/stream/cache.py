@@ -114,7 +114,7 @@ class Cache:
         while True:
             with self._changed:
                 missing = [shard for shard in self._wanted if shard not in self._held]
-                if not missing or self._fault or self._stopped.is_set():
+                if not missing or self._stopped.is_set():
                     self._thread = None
                     return
                 self._doing = self._shards.name(missing[0], "bin")
@@ -123,9 +123,11 @@ class Cache:
             except StoppedError:
                 continue
             except Exception as fault:  # whoever waits for the shard raises it
-                self._say(f"{fault}")
-                self._fault = fault
-                continue
+                self._say(str(fault))
+                with self._changed:
+                    self._fault, self._thread = fault, None
+                    self._changed.notify_all()
+                return
             with self._changed:
                 if self.kept is None or missing[0] not in self._wanted:
                     lock.close()  # where nothing is removed, 10,000 locks would be 10,000 files
