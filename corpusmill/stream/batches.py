@@ -86,7 +86,7 @@ class Batches:
             self._ahead.extend(zip(np.split(rows, ends), cursors, strict=True))
 
     def skip(self, steps: int) -> None:
-        """Go on as if so many steps had been made."""
+        """Go on as if all ranks had made so many steps."""
         self._ahead.clear()
         self.cursor = self.order.after(self.cursor, self._counts(self.cursor, steps))
 
