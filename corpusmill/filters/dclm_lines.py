@@ -53,7 +53,8 @@ class DclmLines(Filter):
         texts, counts = documents.texts, np.empty((len(documents), 2), np.int64)
         tables = word_table(), word_characters()
         cuts = Cuts.made_by(
-            lambda room: dclm_cuts(texts.data, texts.offsets, *tables, needs, room, counts)
+            lambda room: dclm_cuts(texts.data, texts.offsets, *tables, needs, room, counts),
+            int(texts.sizes().sum()),
         )
         before, after = counts.T
         with np.errstate(invalid="ignore"):

@@ -252,7 +252,6 @@ def cut_newlines(data, start, stop, most, why):
 @kernel
 def put_cuts(data, why, start, stop, row, cuts, n):
     """Write what is marked, each line of its own; return how many cuts there are then."""
-    rows, starts, stops, rules = cuts
     i = start
     while i < stop:
         rule, begin = why[i], i
@@ -262,8 +261,8 @@ def put_cuts(data, why, start, stop, row, cuts, n):
                 break
             i += 1
         if rule:
-            if n < rows.size:
-                rows[n], starts[n], stops[n], rules[n] = row, begin, i, rule
+            if n < cuts.shape[0]:
+                cuts[n, 0], cuts[n, 1], cuts[n, 2], cuts[n, 3] = row, begin, i, rule
             n += 1
     return n
 
@@ -275,7 +274,7 @@ def dclm_cuts(data, offsets, table, in_words, needs, cuts, counts):
     data: uint8, valid UTF-8. offsets: int64 (documents + 1,). table: see kernels.words. in_words:
     bool (0x110000,), what `\\w` is. needs: float64 (6,): the largest share of capitals in a line,
     of digits, whether counters go, the fewest words of a line, the most words of a line that loses
-    phrases, the most newlines together. cuts: rows, starts, stops (int64), rules (uint8), written
+    phrases, the most newlines together. cuts: int64 (room, 4), row, start, stop, rule of each, written
     as far as they reach, by row. counts: int64 (documents, 2), written: words before and after.
     """
     longest = 0
@@ -292,7 +291,7 @@ def dclm_cuts(data, offsets, table, in_words, needs, cuts, counts):
         cut_ends(text, why, table)
         before = n
         n = put_cuts(text, why, 0, text.size, d, cuts, n)
-        for k in range(before, min(n, cuts[0].size)):
-            cuts[1][k] += offsets[d]
-            cuts[2][k] += offsets[d]
+        for k in range(before, min(n, cuts.shape[0])):
+            cuts[k, 1] += offsets[d]
+            cuts[k, 2] += offsets[d]
     return n
