@@ -17,6 +17,7 @@ rule ledger:
         verdicts="results/filter/{part}.arrow",
         decided=LAYOUT.of_block("results/decided/{block}.arrow"),
         clusters="results/clusters/{part}.parquet",
+        digests="results/digests/{part}.npy",
         cuts=[
             *LAYOUT.if_cut("results/cut/{part}.json"),
             *LAYOUT.if_edited("results/edited/{part}.json"),
@@ -24,6 +25,10 @@ rule ledger:
         cut_spans=[
             *LAYOUT.if_cut("results/cut/{part}.parquet"),
             *LAYOUT.if_edited("results/edited/{part}.parquet"),
+        ],
+        whole=[
+            *LAYOUT.if_cut("results/cut/{part}.npy"),
+            *LAYOUT.if_edited("results/edited/{part}.npy"),
         ],
     output:
         rows="results/ledger/{part}.parquet",
@@ -111,6 +116,7 @@ rule summarize:
     params:
         settings=settings(
             config_digest=config_digest(),
+            configuration=config,
             span_unit=config["spans"]["unit"],
             filters=LAYOUT.filter_fates,
             made=made_files,

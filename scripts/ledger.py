@@ -14,11 +14,14 @@ from corpusmill.dedup.edges import STAGES
 from corpusmill.documents.accounts import imbalances
 from corpusmill.documents.decided import load_decided
 from corpusmill.documents.fates import DUPLICATE, KEPT, MALFORMED, SPLITS, dropping_fates
-from corpusmill.documents.ids import ids_of_part
+from corpusmill.documents.ids import ROW_MASK, ids_of_part
+from corpusmill.documents.ledgers import ledger_schema, save_ledger
 from corpusmill.filters.measuring import arrow_type
 from corpusmill.run.job import run
-from corpusmill.storage.files import load_json, replacing, save_json
+from corpusmill.storage.arrays import load_array
+from corpusmill.storage.files import load_json, save_json
 from corpusmill.storage.tables import load_column, load_table
+from corpusmill.text.digests import digest_words
 from corpusmill.text.holdout import ORIGINS
 from corpusmill.text.parts import TextPart
 
@@ -31,28 +34,10 @@ class FilterValues(NamedTuple):
 
 
 def schema_of(filters: list[FilterValues]) -> pa.Schema:
-    """The columns of the ledger; the values of the filters stand behind the fate."""
     values = [
         (name, arrow_type(dtype)) for of_filter in filters for name, dtype in of_filter.values
     ]
-    return pa.schema(
-        [
-            ("id", pa.uint64()),
-            ("source", pa.string()),
-            ("file", pa.string()),
-            ("line", pa.uint64()),
-            ("fate", pa.string()),
-            *values,
-            ("winner", pa.uint64()),
-            ("similarity", pa.float32()),
-            ("stage", pa.string()),
-            ("held_out_by", pa.string()),
-            ("reason", pa.string()),
-            ("split", pa.string()),
-            ("copies", pa.uint16()),
-            ("text_bytes", pa.uint64()),
-        ]
-    )
+    return ledger_schema(values)
 
 
 class Read(NamedTuple):
@@ -69,13 +54,16 @@ class Decided(NamedTuple):
     verdicts: Path
     decided: Path
     clusters: Path
+    digests: Path
 
 
 class Cut(NamedTuple):
-    """What was cut of texts: nothing if spans are not cut."""
+    """What was cut of texts, repeated spans first and then by filters: nothing if neither is."""
 
     cuts: list[Path]
     cut_spans: list[Path]
+    whole: list[Path]
+    """The texts that lost something, as they were before it."""
 
 
 def only(mask: np.ndarray, values: pa.Array) -> pa.Array:
@@ -99,8 +87,30 @@ def values_where_they_decided(
     }
 
 
+def cut_columns(cut: Cut, sizes: np.ndarray) -> dict[str, pa.Array]:
+    """Pieces, bytes, and the digest before: of the documents that lost something.
+
+    sizes: bytes of every text as it is now.
+    """
+    pieces = np.zeros(sizes.size, np.uint32)
+    for record in cut.cut_spans:
+        ids = pq.read_table(record, columns=["id"]).column("id").to_numpy()
+        np.add.at(pieces, (ids & np.uint64(ROW_MASK)).astype(np.int64), 1)
+    was, digests = sizes.copy(), np.zeros(sizes.size, np.uint64)
+    # What the filters cut of had lost its spans before: these tell last how it began.
+    for file in reversed(cut.whole):
+        before = load_array(file)
+        was[before["row"]] = before["text_bytes"]
+        digests[before["row"]] = digest_words(before["digest"])
+    return {
+        "cuts": only(pieces > 0, pa.array(pieces)),
+        "cut_bytes": only(pieces > 0, pa.array(was - sizes)),
+        "whole_digest": only(pieces > 0, pa.array(digests)),
+    }
+
+
 def document_rows(
-    text: TextPart, part: int, about: Decided, filters: list[FilterValues]
+    text: TextPart, part: int, about: Decided, cut: Cut, filters: list[FilterValues]
 ) -> pa.Table:
     """The ledger rows of the part's documents; values only where they decided."""
     decided = load_decided(about.decided, part)
@@ -128,6 +138,8 @@ def document_rows(
         "split": only(kept, pa.array(SPLITS).take(pa.array(split.astype(np.int64)))),
         "copies": only(kept, decided.column("copies")),
         "text_bytes": pa.array(sizes),
+        "digest": pa.array(digest_words(load_array(about.digests))),
+        **cut_columns(cut, sizes),
         "reason": load_column(about.verdicts, "reason"),
         **values_where_they_decided(filters, about.measures, fate),
     }
@@ -166,6 +178,13 @@ def account_of(rows: pa.Table) -> dict[str, Counter]:
     return account
 
 
+def cut_faults(figures: dict[str, Counter], rows: pa.Table) -> list[str]:
+    """Where the texts became shorter by more or less than was counted as they were cut."""
+    counted = sum(count["cut_bytes"] for count in figures.values())
+    lost = pa.compute.sum(rows.column("cut_bytes")).as_py() or 0
+    return [] if lost == counted else [f"{counted} bytes were cut, the texts have {lost} less"]
+
+
 def table_faults(figure: str, figures: dict[str, Counter], tables: list[Path]) -> list[str]:
     """Where tables have other rows than the account has of a figure, in words."""
     counted = sum(count[figure] for count in figures.values())
@@ -189,7 +208,7 @@ def ledger(
     """Every file is of the part, but for those that are of its block."""
     table = pa.concat_tables(
         [
-            document_rows(TextPart(text, ["file", "line"]), part, about, filters),
+            document_rows(TextPart(text, ["file", "line"]), part, about, cut, filters),
             malformed_rows(read.quarantine, filters),
         ]
     )
@@ -205,10 +224,10 @@ def ledger(
     faults = imbalances(figures, f"part {part:05d}", dropping_fates([one.fate for one in filters]))
     faults += table_faults("duplicate", figures, [about.clusters])
     faults += table_faults("cut_spans", figures, cut.cut_spans)
+    faults += cut_faults(figures, table)
     if faults:
         raise ValueError("the account does not balance: " + "; ".join(faults))
-    with replacing(rows) as temporary:
-        pq.write_table(table, temporary, compression="zstd")
+    save_ledger(rows, table)
     save_json(account, {source: dict(sorted(c.items())) for source, c in sorted(figures.items())})
     logging.info("%d records accounted for", table.num_rows)
 

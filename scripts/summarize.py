@@ -94,6 +94,7 @@ class Told(NamedTuple):
     """What of the configuration is in the summary."""
 
     config_digest: str
+    configuration: dict
     filters: list[str]
     span_unit: str
 
@@ -180,6 +181,7 @@ def summarize(
             "duplicates": load_json(numbers.duplicates)["dropped"],
             **({"planted": planted} if planted else {}),
             "config_digest": config.config_digest,
+            "configuration": config.configuration,
             "versions": {"corpusmill": corpusmill.__version__, "python": platform.python_version()}
             | {name: importlib.metadata.version(name) for name in PACKAGES},
             "rules": measured(logs),

@@ -25,7 +25,7 @@ ENTRY_KEYS = ("name", "use", "file", "sources")
 
 RESERVED_VALUES = (
     "id", "source", "file", "line", "fate", "winner", "similarity", "stage", "held_out_by",
-    "split", "copies", "text_bytes", "preference",
+    "split", "copies", "text_bytes", "digest", "cuts", "cut_bytes", "whole_digest", "preference",
 )  # fmt: skip
 HERE = Path(__file__).parent
 NO_FILTERS = (

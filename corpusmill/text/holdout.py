@@ -9,8 +9,8 @@ ORIGINS = {1: SPLITS[1], 2: SPLITS[2], 3: "evaluation"}
 """Who holds a text out: 0 nobody; the number is what a table of decisions says."""
 EVALUATION = 3
 
-WHOLE = np.dtype([("row", "<u4"), ("digest", "u1", 32)])
-"""A document that lost a span, and the SHA-256 of the text that it had before."""
+WHOLE = np.dtype([("row", "<u4"), ("digest", "u1", 32), ("text_bytes", "<u8")])
+"""A document that lost a span: SHA-256 and size of the text that it had before."""
 
 DTYPE = np.dtype([("digest", "u1", 32), ("origin", "u1")])
 

@@ -226,7 +226,7 @@ def cut_out(
 
 
 def whole_digests(texts: TextColumn, rows: np.ndarray, first: int) -> np.ndarray:
-    """WHOLE (rows,): the SHA-256 of the texts of the given rows.
+    """WHOLE (rows,): SHA-256 and size of the texts of the given rows.
 
     first: the row of the part that the first text is.
     """
@@ -235,4 +235,5 @@ def whole_digests(texts: TextColumn, rows: np.ndarray, first: int) -> np.ndarray
     for place, row in enumerate(rows.tolist()):
         text = data[texts.offsets[row] : texts.offsets[row + 1]]
         table["digest"][place] = np.frombuffer(hashlib.sha256(text).digest(), np.uint8)
+        table["text_bytes"][place] = len(text)
     return table

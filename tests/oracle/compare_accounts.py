@@ -17,7 +17,8 @@ COLUMNS = {
     "id": "uint64", "source": "string", "file": "string", "line": "uint64", "fate": "string",
     "chars": "uint32", "winner": "uint64", "similarity": "float", "stage": "string",
     "held_out_by": "string", "reason": "string", "split": "string", "copies": "uint16",
-    "text_bytes": "uint64",
+    "text_bytes": "uint64", "digest": "uint64", "cuts": "uint32", "cut_bytes": "uint64",
+    "whole_digest": "uint64",
 }  # fmt: skip
 
 
@@ -37,6 +38,11 @@ def columns_of(config: dict) -> dict[str, str]:
     return {key: COLUMNS[key] for key in COLUMNS if key != "chars" or "too_short" in filters}
 
 
+def first_bytes(text: str) -> int:
+    """Of the SHA-256 of a text, as the ledger has it."""
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
+
+
 def ledger_row(document: Document, columns: dict) -> dict:
     row = {
         "id": document.id,
@@ -45,7 +51,14 @@ def ledger_row(document: Document, columns: dict) -> dict:
         "line": document.line,
         "fate": document.fate,
         "text_bytes": document.text_bytes,
+        "digest": first_bytes(document.text),
     }
+    if document.cuts:
+        row |= {
+            "cuts": len(document.cuts),
+            "cut_bytes": len(document.before.encode()) - document.text_bytes,
+            "whole_digest": first_bytes(document.before),
+        }
     if document.fate == "too_short":
         row |= {"chars": len(document.cleaned), "reason": document.filter_reason}
     if document.fate == "duplicate":
@@ -168,6 +181,7 @@ def compare_summary(results: Path, outcome: Outcome) -> Iterator[str]:
         "balanced": True,
         "duplicates": dict(Counter(d.stage for d in documents if d.fate == "duplicate")),
         "config_digest": hashlib.sha256(config.encode()).hexdigest()[:16],
+        "configuration": outcome.config,
     }
     if cuts:
         spans = cut_counts(documents)

@@ -166,10 +166,13 @@ def compare_cut(results: Path, name: str, part: Part) -> Iterator[str]:
     got = read_parquet(results / f"cut/{name}.parquet")
     yield from rows_differ(f"results/cut/{name}.parquet", got, expected)
     before = np.load(results / f"cut/{name}.npy")
-    rows = [(int(row["row"]), bytes(row["digest"]).ljust(32, b"\0")) for row in before]
-    cut = [d for d in part.documents if d.cuts]
-    digests = [(d.id & 0xFFFFFFFF, hashlib.sha256(d.before.encode()).digest()) for d in cut]
-    yield from rows_differ(f"results/cut/{name}.npy", rows, digests)
+    rows = [
+        (int(row["row"]), bytes(row["digest"]).ljust(32, b"\0"), int(row["text_bytes"]))
+        for row in before
+    ]
+    texts = [(d.id & 0xFFFFFFFF, d.before.encode()) for d in part.documents if d.cuts]
+    wanted = [(row, hashlib.sha256(text).digest(), len(text)) for row, text in texts]
+    yield from rows_differ(f"results/cut/{name}.npy", rows, wanted)
     sources = {document.source for document in part.documents}
     by_source = {s: cut_counts([d for d in part.documents if d.source == s]) for s in sources}
     facts = {**cut_counts(part.documents), "by_source": by_source}
