@@ -109,6 +109,16 @@ def edits_of(parts: list[Path]) -> dict[str, dict[str, int]]:
     return {rule: dict(figures) for rule, figures in found.items()}
 
 
+def spans_of(whole: Counter, edits: dict[str, dict[str, int]], unit: str) -> dict:
+    """What was cut as repeated spans: all that was cut but for what filters did."""
+    cut = {figure: sum(one[figure] for one in edits.values()) for figure in ("spans", "bytes")}
+    return {
+        "unit": unit,
+        "cut": whole["cut_spans"] - cut["spans"],
+        "cut_bytes": whole["cut_bytes"] - cut["bytes"],
+    }
+
+
 def languages_of(blocks: list[Path]) -> dict[str, dict[str, int]]:
     """Documents and bytes of every language, read and kept, the most frequent first."""
     found: dict[str, Counter] = {}
@@ -162,12 +172,7 @@ def summarize(
         whole.update(figures)
     planted = load_json(recall[0]) if recall else None
     edits, languages = edits_of(numbers.edits), languages_of(numbers.languages)
-    cut = {figure: sum(one[figure] for one in edits.values()) for figure in ("spans", "bytes")}
-    spans = {
-        "unit": config.span_unit,
-        "cut": whole["cut_spans"] - cut["spans"],
-        "cut_bytes": whole["cut_bytes"] - cut["bytes"],
-    }
+    spans = spans_of(whole, edits, config.span_unit)
     save_json(
         summary,
         {

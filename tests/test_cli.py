@@ -63,7 +63,7 @@ def run_of(folder: Path, *arguments: str) -> subprocess.CompletedProcess:
 
 def test_help__names_every_command_in_the_order_of_use():
     said = called("--help").output
-    names = ("init", "check", "run", "demo", "calibrate", "designer")
+    names = ("init", "check", "run", "demo", "calibrate", "why", "designer")
     places = [said.index(f"\n  {name} ") for name in names]
     assert places == sorted(places)
 

@@ -4,10 +4,11 @@ Every command is a few lines here and a module beside this one; what is only nee
 is imported by it, so that --help and the completion of a shell are quick.
 """
 
+import shutil
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import click
 
@@ -308,6 +309,63 @@ def calibrate(configs: tuple[Path, ...], read: int, **options: Any) -> None:
         raise click.ClickException(str(error)) from error
     finally:
         heartbeat.stop()
+
+
+@main.command()
+@click.argument("queries", metavar="[QUERY]...", nargs=-1)
+@click.option("--text", help="Find the document with this text, else those most like it.")
+@click.option(
+    "--text-file", metavar="FILE", help="The same with the text of a file; - is standard input.",
+    type=click.File("r", encoding="utf-8"),
+)  # fmt: skip
+@click.option("--dropped", is_flag=True, help="List records that were dropped.")
+@click.option("--fate", "fates", multiple=True, help="List those of this fate; may be repeated.")
+@click.option("--source", "sources", multiple=True, help="List those of this source; likewise.")
+@click.option(
+    "--sample", default=20, show_default=True, type=click.IntRange(1, 1_000_000), metavar="N",
+    help="How many to list, at even distances.",
+)  # fmt: skip
+@click.option(
+    "--results", default=Path("results"), show_default=True, type=click.Path(path_type=Path),
+    metavar="DIR", help="The results of a finished run.",
+)  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="A JSON object per line, for programs.")
+def why(queries: tuple[str, ...], as_json: bool, results: Path, **given: Any) -> None:
+    """Say what became of a document, and why.
+
+    \b
+    corpusmill why 4294967708                            a document, by its id
+    corpusmill why data/web/0.jsonl.zst:412              a line of an input file
+    corpusmill why corpus/train/00003.jsonl.zst:17       a line of a text shard
+    corpusmill why tokens/train/00003.bin:123456         a token
+    corpusmill why --text "It was a dark and stormy night"
+    corpusmill why --dropped --fate duplicate --source web --sample 20
+    """
+    from corpusmill.inspection import command
+
+    text_file, text = given["text_file"], given["text"]
+    wanted = command.wanted_of(given["dropped"], given["fates"], given["sources"], given["sample"])
+    few = "name a document, give a text, or list some"
+    ways = (bool(queries), text is not None, text_file is not None, wanted is not None)
+    if sum(ways) != 1:
+        few = "ask for one thing at once" if any(ways) else few
+        raise click.UsageError(f"{few}: QUERY, --text, --text-file, or --dropped, --fate, --source")
+    width = shutil.get_terminal_size((100, 24)).columns
+    text = text if text_file is None else whole_text(text_file)
+    try:
+        for line in command.why(command.Asked(queries, text, wanted, results, as_json, width)):
+            click.echo(line)
+    except BrokenPipeError:
+        raise  # by `| head`: click ends without a word
+    except (ValueError, OSError) as error:
+        raise click.ClickException(str(error)) from error
+
+
+def whole_text(file: IO[str]) -> str:
+    try:
+        return file.read()
+    except UnicodeDecodeError as error:
+        raise click.ClickException(f"{file.name}: not UTF-8. Save it as UTF-8.") from error
 
 
 @main.command(

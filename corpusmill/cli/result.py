@@ -36,7 +36,7 @@ def result(run: Run) -> str:
             for path, what in LIES_WHERE
         ),
         "",
-        "More text later: add the files and run again. Why a document went: see README, "
-        '"What became of a document".',
+        "More text later: add the files and run again. Why a document went: corpusmill why "
+        "--dropped, and then its id.",
     ]
     return "\n".join(lines)

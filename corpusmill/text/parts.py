@@ -100,6 +100,15 @@ class TextPart:
         columns = [batch.column(name).to_numpy() for batch in alone.batches()]
         return np.concatenate(columns) if columns else np.zeros(0, np.uint64)
 
+    def text(self, row: int) -> str:
+        """One text; of the others only those of its batch are read."""
+        before = 0
+        for number, batch in enumerate(TextPart(self._path, ["line"]).batches()):
+            if row < before + batch.num_rows:
+                return str(self._file.get_batch(number).column("text")[row - before].as_py())
+            before += batch.num_rows
+        raise IndexError(f"{self._path} has {before} rows, not row {row}")
+
     def sources(self) -> pa.DictionaryArray:
         """The source of every row: each name once, in the order of the part's files."""
         names = list(dict.fromkeys(file["source"] for file in self.files))

@@ -1,0 +1,103 @@
+"""Rows of the ledger, found by id, by place, by text: of each file only what the statistics of its
+row groups do not rule out."""
+
+import functools
+
+import numpy as np
+import pyarrow.parquet as pq
+
+from corpusmill.documents.fates import MALFORMED
+from corpusmill.documents.ids import ROW_BITS, ROW_MASK
+from corpusmill.inspection.columns import (
+    Row,
+    has_one_of,
+    opened,
+    places_with,
+    rows_at,
+)
+from corpusmill.inspection.results import Results
+
+MOST_ALIKE = 20
+"""Documents with one text, or dropped for one, that are named; the others are counted."""
+
+KEPT_OPEN = 64
+
+NAMES = ("source", "file", "fate")
+"""Columns of strings of which a part has few."""
+
+
+class Ledger:
+    """The ledger of a run."""
+
+    def __init__(self, results: Results) -> None:
+        self._results = results
+        self.part = functools.lru_cache(KEPT_OPEN)(self._opened)
+
+    def _opened(self, part: int) -> pq.ParquetFile:
+        """The file of a part; ValueError if it is missing or of an earlier version."""
+        path = self._results.path("ledger/{}.parquet", part)
+        if not path.exists():
+            raise ValueError(
+                f"{path} is missing: the run is not finished, or part of its results was removed. "
+                "Make it again: corpusmill run"
+            )
+        file = opened(path, NAMES)
+        if "whole_digest" not in file.schema_arrow.names:
+            raise ValueError(
+                f"{path} is of an earlier corpusmill and has no digests. Run again: corpusmill run"
+            )
+        return file
+
+    def of_id(self, id: int) -> Row:
+        """ValueError if there is no such document."""
+        part, row = id >> ROW_BITS, id & ROW_MASK
+        if part >= self._results.parts:
+            raise ValueError(
+                f"there is no document {id}: it would be of part {part}, and the run has "
+                f"{self._results.parts}, numbered from 0."
+            )
+        file = self.part(part)
+        if row < file.metadata.num_rows:
+            (found,) = rows_at(file, np.array([row]))
+            if found.get("id") == id:
+                return found
+        malformed = places_with(file, {"fate": MALFORMED})
+        documents, first = file.metadata.num_rows - malformed.size, part << ROW_BITS
+        has = f"from {first} to {first + documents - 1}" if documents else "none"
+        raise ValueError(f"there is no document {id}. The ids of part {part}: {has}.")
+
+    def of_place(self, part: int, file: str, line: int) -> list[Row]:
+        """The record of a line of a file of the part; nothing if there is none."""
+        its = self.part(part)
+        return rows_at(its, places_with(its, {"file": file, "line": line}))
+
+    def last_line(self, part: int, file: str) -> int:
+        """Of a file of the part; 0 if it has no record."""
+        table = self.part(part).read(["file", "line"])
+        lines = table["line"].to_numpy()[has_one_of(table["file"], [file])]
+        return int(lines.max(initial=0))
+
+    def with_digest(self, digest: int) -> tuple[list[Row], int]:
+        """The first documents whose text, as it is or as it was before something was cut, has a
+        digest; and how many there are."""
+        found: list[Row] = []
+        count = 0
+        for part in range(self._results.parts):
+            file = self.part(part)
+            table = file.read(["digest", "whole_digest"])
+            places = np.flatnonzero(
+                has_one_of(table["digest"], [digest]) | has_one_of(table["whole_digest"], [digest])
+            )
+            count += places.size
+            found += rows_at(file, places[: MOST_ALIKE - len(found)])
+        return found, count
+
+    def dropped_for(self, id: int) -> tuple[list[int], int]:
+        """The ids of the first documents that were dropped for one, and how many there are."""
+        found: list[int] = []
+        count = 0
+        for part in range(self._results.parts):
+            places = places_with(self.part(part), {"winner": id})
+            count += places.size
+            found += (places[: MOST_ALIKE - len(found)] | part << ROW_BITS).tolist()
+        return found, count

@@ -1,0 +1,55 @@
+"""The documents whose sketches are most like that of a text, among the sketches of the run."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from corpusmill.documents.ids import ROW_BITS
+from corpusmill.inspection.results import Results
+from corpusmill.storage.arrays import load_array
+from corpusmill.text.columns import TextColumn, string_array
+
+NEAREST = 5
+BLOCK_ROWS = 1 << 14
+
+
+class Near(NamedTuple):
+    """A document, and the share of the sketch values that it has like the text: an estimate of the
+    Jaccard similarity of both."""
+
+    id: int
+    similarity: float
+
+
+def sketch_of(results: Results, text: str) -> np.ndarray:
+    """uint32 (permutations,)."""
+    from corpusmill.dedup.minhash import MinHasher
+
+    hasher = MinHasher(**results.config["minhash"])
+    return hasher.sign(TextColumn.of(string_array([text.encode("utf-8")])))[0]
+
+
+def nearest(results: Results, text: str) -> list[Near]:
+    """The most similar first, those alone that share a value; ValueError without sketches."""
+    from corpusmill.dedup.sketches import NO_SHINGLE
+
+    if results.config["dedup"]["method"] == "exact":
+        raise ValueError("this run has no sketches (dedup.method exact)")
+    sketch, found = sketch_of(results, text), []
+    if (sketch == NO_SHINGLE).all():
+        raise ValueError("the text has no shingle to be compared by")
+    for part in range(results.parts):
+        path = results.path("signatures/{}.npy", part)
+        if not path.exists():
+            raise ValueError(f"{path} has been removed, which has the sketches")
+        table = load_array(path)
+        for start in range(0, len(table), BLOCK_ROWS):
+            equal = np.count_nonzero(table[start : start + BLOCK_ROWS] == sketch, axis=1)
+            best = np.argsort(-equal, kind="stable")[:NEAREST]
+            found += [
+                Near((part << ROW_BITS) + start + row, float(equal[row] / sketch.size))
+                for row in best.tolist()
+                if equal[row]
+            ]
+        found = sorted(found, key=lambda one: (-one.similarity, one.id))[:NEAREST]
+    return found
