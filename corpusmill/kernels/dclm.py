@@ -274,8 +274,8 @@ def dclm_cuts(data, offsets, table, in_words, needs, cuts, counts):
     data: uint8, valid UTF-8. offsets: int64 (documents + 1,). table: see kernels.words. in_words:
     bool (0x110000,), what `\\w` is. needs: float64 (6,): the largest share of capitals in a line,
     of digits, whether counters go, the fewest words of a line, the most words of a line that loses
-    phrases, the most newlines together. cuts: int64 (room, 4), row, start, stop, rule of each, written
-    as far as they reach, by row. counts: int64 (documents, 2), written: words before and after.
+    phrases, the most newlines together. Written: cuts, int64 (room, 4), row, start, stop, rule of
+    each, as far as they reach, by row; counts, int64 (documents, 2), words before and after.
     """
     longest = 0
     for d in range(offsets.size - 1):
