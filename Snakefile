@@ -75,6 +75,7 @@ rule all:
 
 
 check_steps()
+forget_lost_files(COUNTS)
 
 
 # A run with nothing to do comes to neither place and waits for no answer.

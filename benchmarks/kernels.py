@@ -392,7 +392,7 @@ def pairs(sample: Sample) -> Work:
         path = sample.folder / f"bands{part}.npy"
         rows = np.arange(per_part, dtype=np.uint32)
         sorted_bands(table[part * per_part :][:per_part], rows, 9, 13, path)
-        parts.append(Bands.open(part, path))
+        parts.append(Bands(part, path))
     slices = bucket_slices(0, 1, 9)
     return Work(
         lambda: [same_key_edges(parts, share) for share in slices], 9 * 8 * per_part, "band keys"

@@ -32,6 +32,7 @@ from corpusmill.run.config import check_config, laid_over, typed
 from corpusmill.run.config import refuse_config_without_sources
 from corpusmill.run.job_list import JOB_LIST, RuleJobs, save_job_list
 from corpusmill.run.layout import Layout, quickly_called
+from corpusmill.run.lost_files import forget, lost_files
 from corpusmill.run.signatures import mismatches, parameters
 from corpusmill.run.step_log import SAY_KILLED
 from corpusmill.run.early_checks import (
@@ -132,13 +133,16 @@ IDLE_STEPS = {
 }
 EARLY_CHECKS = []
 if workflow.is_main_process and not IN_CONDA:
-    EARLY_CHECKS = early_checks(
-        config,
-        LAYOUT,
-        placed("results"),
-        ROOT,
-        ask_hub=not workflow.output_settings.dryrun,
-    )
+    try:
+        EARLY_CHECKS = early_checks(
+            config,
+            LAYOUT,
+            placed("results"),
+            ROOT,
+            ask_hub=not workflow.output_settings.dryrun,
+        )
+    except ValueError as error:
+        stop(error)
 
 
 def run_script(step):
@@ -271,6 +275,28 @@ def refuse_too_little_memory(rules):
             f"--resources mem_mb allows {allowed.value} MB, and {rule} needs {need}. Allow more, or "
             "lower input.part_bytes and output.shard_bytes."
         )
+
+
+def forget_lost_files(stages):
+    """Let what is gone be made anew though it stands behind a barrier that is there. Behind all
+    rules. stages: of every barrier the small files that are in it."""
+    if not workflow.is_main_process:
+        return
+    listings = {
+        placed(f"results/{stage}/complete.json"): [
+            placed(file) for file in LAYOUT.every(counts)
+        ]
+        for stage, counts in stages.items()
+        if stage in LAYOUT.stages
+    }
+    try:
+        lost = list(lost_files(listings, placed("results")))
+    except ValueError as error:
+        stop(error)
+    for one in lost:
+        print(f"{one.path} is gone: it is made anew", file=sys.stderr)
+    if not workflow.output_settings.dryrun:
+        forget(lost)
 
 
 def finish_checks():

@@ -2,19 +2,15 @@
 
 import itertools
 import logging
-from collections.abc import Iterator
 from pathlib import Path
 
 from corpusmill.documents.accounts import added
 from corpusmill.run.job import run
 from corpusmill.storage.files import load_json, save_json
+from corpusmill.storage.progress import Silence
+from corpusmill.storage.streams import read_written_lines
 
 SHOW = 10
-
-
-def open_lines(file: Path) -> Iterator[str]:
-    with open(file, encoding="utf-8") as lines:
-        yield from lines
 
 
 def admit(
@@ -35,7 +31,11 @@ def admit(
                 f"max_malformed_fraction allows {max_malformed_fraction[source]} of them."
             )
     if faults:
-        records = (line.strip() for file in quarantine for line in open_lines(file))
+        records = (
+            line.decode("utf-8").strip()
+            for file in quarantine
+            for line in read_written_lines(file, Silence())
+        )
         shown = list(itertools.islice(records, SHOW))
         raise ValueError(
             "\n".join(faults) + "\nAll of them, with file, line, offset and reason, are in "

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from corpusmill.dedup.edges import DROPPED, STAGES, place_of
 from corpusmill.dedup.preferences import counted_kinds, kinds_of
@@ -15,9 +14,9 @@ from corpusmill.documents.fate_columns import FateColumn
 from corpusmill.documents.fates import DUPLICATE, NOT_SAMPLED
 from corpusmill.documents.ids import ROW_BITS, ROW_MASK, ids_of_part
 from corpusmill.run.job import run
-from corpusmill.storage.arrays import load_array, save_array
-from corpusmill.storage.files import file_sha256, load_json, replacing, save_json
-from corpusmill.storage.tables import load_column, load_labels, load_notes, save_table
+from corpusmill.storage.arrays import StoredArray, load_array, save_array
+from corpusmill.storage.files import content_digest, load_json, save_json
+from corpusmill.storage.tables import load_column, load_labels, load_notes, save_parquet, save_table
 from corpusmill.text.holdout import WHOLE, gathered
 
 
@@ -26,7 +25,7 @@ def dropped_of_part(resolved: Path, part: int) -> np.ndarray:
     bounds = part << ROW_BITS, part + 1 << ROW_BITS
     found = [np.empty(0, DROPPED)]
     for bin in load_json(resolved)["parts"]:
-        table = load_array(bin["file"])
+        table = StoredArray.open(bin["file"])
         start, stop = (place_of(table, "id", bound) for bound in bounds)
         found.append(np.array(table[start:stop]))
     return np.concatenate(found)
@@ -87,7 +86,7 @@ def assign(
         {
             "held_out": len(table),
             "file": str(made.held_out),
-            "sha256": file_sha256(made.held_out),
+            "digest": content_digest(made.held_out),
             "winners": len(dropped),
             "stages": stages,
             "by_source": by_source(sources, source, admitted, duplicate),
@@ -144,8 +143,7 @@ def save_clusters(path: Path, ids, winner, similarity, stage, rows: np.ndarray) 
             "stage": names.take(pa.array(stage[rows].astype(np.int64))),
         }
     )
-    with replacing(path) as temporary:
-        pq.write_table(table, temporary, compression="zstd")
+    save_parquet(path, table)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from corpusmill.documents.fate_columns import FateColumn
 from corpusmill.run.job import run
 from corpusmill.run.progress import phase
 from corpusmill.storage.arrays import load_array
-from corpusmill.storage.files import file_sha256, save_json
+from corpusmill.storage.files import content_digest, save_json
 
 
 def band(
@@ -51,7 +51,7 @@ def band(
             "documents": len(table),
             "banded": int(chosen.size),
             **{name: str(file) for name, file in files.items()},
-            "sha256": {name: file_sha256(file) for name, file in files.items()},
+            "digests_of_files": {name: content_digest(file) for name, file in files.items()},
         },
     )
     logging.info("%d of %d documents in %d bands", chosen.size, len(table), banding.bands)

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from corpusmill.documents.ids import ROW_MASK
 from corpusmill.run.job import run
 from corpusmill.run.progress import phase
 from corpusmill.storage.arrays import save_array
-from corpusmill.storage.files import load_json, replacing, save_json
+from corpusmill.storage.files import load_json, save_json, writing
+from corpusmill.storage.tables import parquet_writer
 from corpusmill.text.columns import TextColumn
 from corpusmill.text.holdout import WHOLE
 from corpusmill.text.parts import SCHEMA, TextPart, new_part
@@ -52,10 +52,9 @@ def cut(
     sources = texts.sources()
     digests, lost, done = [np.zeros(0, WHOLE)], [np.zeros(0, np.int64)], 0
     with (
-        replacing(cut_text) as cut_file,
-        replacing(record) as record_file,
+        writing(cut_text) as cut_file,
         new_part(cut_file, texts.files) as writer,
-        pq.ParquetWriter(record_file, RECORD, compression="zstd") as records,
+        parquet_writer(record, RECORD) as records,
         phase("cutting", len(sources), "documents") as progress,
     ):
         for batch in texts.batches():

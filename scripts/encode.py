@@ -5,12 +5,11 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from corpusmill.run.job import run
 from corpusmill.run.progress import phase
 from corpusmill.shuffle.shards import COLUMNS, read_columns
-from corpusmill.storage.files import replacing
+from corpusmill.storage.tables import save_parquet
 from corpusmill.tokens.losses import LossCounter
 from corpusmill.tokens.token_shards import TokenFiles, TokenShardWriter, with_ends
 from corpusmill.tokens.tokenizers import TokenizerFacts, encoder_of
@@ -33,7 +32,7 @@ def encode(text: Path, folder: Path, files: TokenFiles, placements: Path) -> Non
             lost = losses.count(batch, tokens, lengths)
             writer.add(batch.column("source"), tokens, lengths, **lost)
             origins.append(batch.drop_columns("text"))
-    writer.finish(
+    starts = writer.finish(
         dtype=setting.dtype,
         tokenizer=setting.source,
         vocabulary=setting.vocabulary,
@@ -41,24 +40,21 @@ def encode(text: Path, folder: Path, files: TokenFiles, placements: Path) -> Non
         engine=setting.engine,
         lost=losses.examples,
     )
-    starts = np.fromfile(files.idx, "<u8")
     origin = pa.concat_tables(origins).combine_chunks()
     rows = origin.num_rows
-    with replacing(placements) as temporary:
-        pq.write_table(
-            pa.table(
-                {
-                    **dict(zip(origin.column_names, origin.columns, strict=True)),
-                    "split": pa.array([files.bin.parent.name] * rows, pa.string()),
-                    "shard": pa.array([int(files.bin.stem)] * rows, pa.uint32()),
-                    "row": pa.array(range(rows), pa.uint32()),
-                    "token_start": pa.array(starts[:-1], pa.uint64()),
-                    "token_end": pa.array(starts[1:], pa.uint64()),
-                }
-            ),
-            temporary,
-            compression="zstd",
-        )
+    save_parquet(
+        placements,
+        pa.table(
+            {
+                **dict(zip(origin.column_names, origin.columns, strict=True)),
+                "split": pa.array([files.bin.parent.name] * rows, pa.string()),
+                "shard": pa.array([int(files.bin.stem)] * rows, pa.uint32()),
+                "row": pa.array(range(rows), pa.uint32()),
+                "token_start": pa.array(starts[:-1], pa.uint64()),
+                "token_end": pa.array(starts[1:], pa.uint64()),
+            }
+        ),
+    )
     logging.info("%d documents, %d tokens, engine %s", writer.documents, writer.tokens,
                  setting.engine)  # fmt: skip
 

@@ -12,8 +12,8 @@ from corpusmill.dedup.order import Preference, order_of_part
 from corpusmill.documents.ids import ROW_BITS, dense_numbers, ids_of_part
 from corpusmill.run.job import run
 from corpusmill.run.progress import phase
-from corpusmill.storage.arrays import load_array, save_array
-from corpusmill.storage.files import file_sha256, load_json, replacing, save_json
+from corpusmill.storage.arrays import StoredArray, load_array, save_array
+from corpusmill.storage.files import content_digest, load_json, save_json, writing
 
 
 class Groups(NamedTuple):
@@ -24,12 +24,14 @@ class Groups(NamedTuple):
 
 
 def edges_by_bin(
-    pairs: Path, parts: range, labels: np.ndarray, part_starts: np.ndarray, bins: int
+    pairs: Path, parts: range, labels: StoredArray, part_starts: np.ndarray, bins: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """The pairs of documents of these parts, bin after bin, and where every bin begins."""
     files = [Path(bucket["file"]) for bucket in load_json(pairs)["parts"]]
     found = edges_from(files, parts.start << ROW_BITS, parts.stop << ROW_BITS)
-    bin = (labels[dense_numbers(found["a"], part_starts)] - 1) >> 1
+    # The first of a pair is of these parts.
+    begin, end = int(part_starts[parts.start]), int(part_starts[parts.stop])
+    bin = (labels[begin:end][dense_numbers(found["a"], part_starts) - begin] - 1) >> 1
     order = np.argsort(bin, kind="stable")
     return found[order], np.searchsorted(bin[order], np.arange(bins + 1))
 
@@ -45,18 +47,17 @@ def extract(
     made: ExtractFiles,
 ) -> None:
     """texts, verdicts: of the block's parts, the first of which has the number `first_part`."""
-    part_starts, of_documents = load_array(groups.starts), load_array(groups.labels)
+    part_starts, of_documents = load_array(groups.starts), StoredArray.open(groups.labels)
     offsets = np.zeros((len(texts), bins + 1), np.uint64)
     last = first_part + len(texts)
     total = int(part_starts[last] - part_starts[first_part])
     with (
-        replacing(made.data) as temporary,
-        open(temporary, "wb") as file,
+        writing(made.data) as file,
         phase("extracting", total, "documents") as progress,
     ):
         for k, (text, verdict) in enumerate(zip(texts, verdicts, strict=True)):
             part = first_part + k
-            mine = np.array(of_documents[part_starts[part] : part_starts[part + 1]])
+            mine = np.array(of_documents[int(part_starts[part]) : int(part_starts[part + 1])])
             order = order_of_part(verdict, part, preference)
             offsets[k] = write_extract(
                 file, text, ids_of_part(part, mine.size), order, mine, bins, progress.advance
@@ -74,8 +75,8 @@ def extract(
             "index": str(made.index),
             "edges": str(made.edges),
             "edge_starts": str(made.edge_starts),
-            "sha256": file_sha256(made.data),
-            "edges_sha256": file_sha256(made.edges),
+            "digest": content_digest(made.data),
+            "edges_digest": content_digest(made.edges),
         },
     )
     logging.info("%d pairs of %d parts brought to %d bins", len(found), len(texts), bins)

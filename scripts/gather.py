@@ -13,7 +13,7 @@ from corpusmill.run.progress import phase
 from corpusmill.shuffle.scattering import SCHEMA, read_scattered
 from corpusmill.shuffle.shards import write_shard
 from corpusmill.shuffle.targets import first_targets
-from corpusmill.storage.files import load_json, replacing, save_json
+from corpusmill.storage.files import load_json, save_json, writing
 from corpusmill.storage.tables import load_schema
 
 
@@ -43,8 +43,8 @@ def gather(
         count = by_source.setdefault(source, Counter())
         count["documents"] += 1
         count["text_bytes"] += size
-    with replacing(text) as temporary, phase("writing", rows.num_rows, "documents") as progress:
-        written = write_shard(temporary, schema, rows, order, progress)
+    with writing(text, kept=True) as file, phase("writing", rows.num_rows, "documents") as progress:
+        written = write_shard(file, schema, rows, order, progress)
     save_json(
         facts,
         {
@@ -52,6 +52,7 @@ def gather(
             "by_source": {name: dict(count) for name, count in sorted(by_source.items())},
             **written._asdict(),
         },
+        kept=True,
     )
     logging.info("%d documents, %d bytes", rows.num_rows, written.bytes)
 

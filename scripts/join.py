@@ -1,30 +1,28 @@
 """Join the token shards of one split to one file, as nanoGPT-style trainers read it."""
 
+import itertools
 import logging
 from pathlib import Path
 
 from corpusmill.run.job import run
 from corpusmill.run.progress import phase
-from corpusmill.storage.files import READ_BYTES, DigestingFile, load_json, replacing, save_json
+from corpusmill.storage.files import load_json, save_json, writing
+from corpusmill.storage.sums import checked_blocks
 
 
 def join(bins: list[Path], shard_facts: list[Path], joined_bin: Path, facts: Path) -> None:
     """bins, shard_facts: of every shard of the split, in shard order."""
     expected = sum(load_json(file)["bytes"] for file in shard_facts)
     with (
-        replacing(joined_bin) as temporary,
-        open(temporary, "wb") as raw,
+        writing(joined_bin, kept=True) as out,
         phase("joining", expected) as progress,
     ):
-        out = DigestingFile(raw)
-        for bin in bins:
-            with open(bin, "rb") as shard:
-                while block := shard.read(READ_BYTES):
-                    out.write(block)
-                    progress.advance(len(block))
+        for block in itertools.chain.from_iterable(map(checked_blocks, bins)):
+            out.write(block)
+            progress.advance(len(block))
         if out.bytes != expected:
             raise ValueError(f"{joined_bin}: {out.bytes} bytes joined, expected {expected}")
-    save_json(facts, {"bytes": out.bytes, "sha256": out.sha256, "shards": len(bins)})
+    save_json(facts, {"bytes": out.bytes, "sha256": out.sha256, "shards": len(bins)}, kept=True)
     logging.info("%d shards, %d bytes", len(bins), out.bytes)
 
 

@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from corpusmill.dedup.edges import STAGES
 from corpusmill.documents.accounts import imbalances
@@ -20,7 +19,9 @@ from corpusmill.filters.measuring import arrow_type
 from corpusmill.run.job import run
 from corpusmill.storage.arrays import load_array
 from corpusmill.storage.files import load_json, save_json
-from corpusmill.storage.tables import load_column, load_table
+from corpusmill.storage.progress import Silence
+from corpusmill.storage.streams import read_written_lines
+from corpusmill.storage.tables import load_column, load_parquet, load_table, parquet_rows
 from corpusmill.text.digests import digest_words
 from corpusmill.text.holdout import ORIGINS
 from corpusmill.text.parts import TextPart
@@ -94,7 +95,7 @@ def cut_columns(cut: Cut, sizes: np.ndarray) -> dict[str, pa.Array]:
     """
     pieces = np.zeros(sizes.size, np.uint32)
     for record in cut.cut_spans:
-        ids = pq.read_table(record, columns=["id"]).column("id").to_numpy()
+        ids = load_parquet(record, ["id"]).column("id").to_numpy()
         np.add.at(pieces, (ids & np.uint64(ROW_MASK)).astype(np.int64), 1)
     was, digests = sizes.copy(), np.zeros(sizes.size, np.uint64)
     # What the filters cut of had lost its spans before: these tell last how it began.
@@ -147,8 +148,7 @@ def document_rows(
 
 
 def malformed_rows(quarantine: Path, filters: list[FilterValues]) -> pa.Table:
-    with open(quarantine, encoding="utf-8") as lines:
-        records = [json.loads(line) for line in lines]
+    records = [json.loads(line) for line in read_written_lines(quarantine, Silence())]
     rows = [
         {
             "source": record["source"],
@@ -188,7 +188,7 @@ def cut_faults(figures: dict[str, Counter], rows: pa.Table) -> list[str]:
 def table_faults(figure: str, figures: dict[str, Counter], tables: list[Path]) -> list[str]:
     """Where tables have other rows than the account has of a figure, in words."""
     counted = sum(count[figure] for count in figures.values())
-    rows = sum(pq.read_metadata(table).num_rows for table in tables)
+    rows = sum(parquet_rows(table) for table in tables)
     if not tables or rows == counted:
         return []
     named = " and ".join(map(str, tables))

@@ -9,7 +9,15 @@ from typing import NamedTuple
 from corpusmill.documents.accounts import balanced_account
 from corpusmill.documents.fates import dropping_fates
 from corpusmill.run import job, record
-from corpusmill.storage.files import file_sha256, load_json, replacing, save_json
+from corpusmill.storage.files import (
+    files_of_folder,
+    load_json,
+    load_text,
+    save_json,
+    save_text,
+    writing,
+)
+from corpusmill.storage.sums import load_sums, sums_path
 from corpusmill.tokens.losses import too_many_losses
 from corpusmill.tokens.tokenizers import TokenizerFacts
 
@@ -18,21 +26,21 @@ SHOW = 10  # foreign files that are named on the terminal; the log names all
 
 def described(file: Path, facts: Path) -> dict:
     known = load_json(facts)
-    return {key: known[key] for key in ("documents", "tokens") if key in known} | {
-        "path": str(file),
-        "bytes": known["bytes"],
-        "sha256": known["sha256"],
-    }
+    counts = {key: known[key] for key in ("documents", "tokens") if key in known}
+    return counts | as_written(file)
 
 
-def whole(file: Path) -> dict:
-    return {"path": str(file), "bytes": file.stat().st_size, "sha256": file_sha256(file)}
+def as_written(file: Path) -> dict:
+    """By what its writer meant to write: the file is not read, so that no damage is believed."""
+    sums = load_sums(file)
+    return {"path": str(file), "bytes": sums.bytes, "sha256": sums.sha256}
 
 
 def remove_stale(run: "Made") -> None:
     """Remove what earlier runs made and this one does not; name what else lies in our folders."""
     for path in record.stale_files(record.load_record(run.record)["made"], run.made):
         path.unlink()
+        sums_path(path).unlink(missing_ok=True)
         logging.info("removed %s: of an earlier run", path)
     foreign = list(record.foreign_files(run.made))
     for path in foreign:
@@ -112,17 +120,14 @@ def manifest(
     remove_stale(run)
     setting = TokenizerFacts.load(folder)
     save_meta(result.meta, setting, shards, corpus.generation)
-    with replacing(result.eye_test) as temporary:
-        samples = [eye.read_text("utf-8") for eye in shards.eyes]
-        temporary.write_text("\n".join(samples), "utf-8")
+    save_text(result.eye_test, "\n".join(map(load_text, shards.eyes)), kept=True)
     pairs = [
         *zip(shards.texts, shards.text_facts, strict=True),
         *zip(shards.bins, shards.facts, strict=True),
         *zip(joins.joined, joins.joined_facts, strict=True),
     ]
-    kept = sorted(path for path in folder.rglob("*") if path.is_file() and path.name[0] != ".")
     files = [described(*pair) for pair in pairs]
-    files += [whole(file) for file in (*shards.idx, *kept, result.meta)]
+    files += map(as_written, (*shards.idx, *files_of_folder(folder), result.meta))
     save_json(
         result.listing,
         {
@@ -148,8 +153,8 @@ def save_meta(path: Path, setting: TokenizerFacts, shards: Shards, generation: i
         "total_tokens": totals,
         "generation": generation,
     }
-    with replacing(path) as temporary:
-        temporary.write_bytes(pickle.dumps(meta, protocol=4))
+    with writing(path, kept=True) as file:
+        file.write(pickle.dumps(meta, protocol=4))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from corpusmill.run.job import run
 from corpusmill.run.progress import phase
-from corpusmill.storage.files import replacing, save_json
+from corpusmill.storage.files import save_json, writing
 from corpusmill.text.normalization import normalizer
 from corpusmill.text.parts import TextWriter
 from corpusmill.text.readers import read_records, refuse_changed
@@ -42,9 +42,8 @@ def normalize(
     total = sum(os.path.getsize(file["path"]) for file in files)
     named = [{"source": file["source"], "path": file["path"]} for file in files]
     with (
-        replacing(text) as text_file,
-        replacing(quarantine) as quarantine_file,
-        open(quarantine_file, "w", encoding="utf-8") as put_aside,
+        writing(text) as text_file,
+        writing(quarantine, kept=True) as put_aside,
         phase("normalizing", total) as progress,
     ):
         writer = TextWriter(text_file, named)
@@ -56,7 +55,8 @@ def normalize(
                 count["records"] += 1
                 if isinstance(record, Malformed):
                     count["malformed"] += 1
-                    put_aside.write(quarantined(file, record, count["malformed"] <= SAY_FIRST))
+                    line = quarantined(file, record, count["malformed"] <= SAY_FIRST)
+                    put_aside.write(line.encode("utf-8"))
                     continue
                 normal = mend(record.text).encode("utf-8")
                 count["text_bytes"] += len(normal)

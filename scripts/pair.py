@@ -14,7 +14,7 @@ from corpusmill.run.job import run
 from corpusmill.run.progress import phase
 from corpusmill.storage.arrays import save_array
 from corpusmill.storage.buckets import Buckets, Slice, bucket_slices
-from corpusmill.storage.files import load_json, save_json
+from corpusmill.storage.files import content_digest, load_json, save_json
 
 
 def save_pairs(edges: np.ndarray, pairs: Path, counts: Path) -> None:
@@ -27,6 +27,7 @@ def save_pairs(edges: np.ndarray, pairs: Path, counts: Path) -> None:
             "pairs": len(edges),
             "identical": int((edges["matches"] == IDENTICAL).sum()),
             "file": str(pairs),
+            "digest": content_digest(pairs),
         },
     )
 
@@ -46,8 +47,8 @@ def pair(
     Beside the bands there is one more, of the digests.
     """
     parts = load_json(listing)["parts"]
-    banded = [Bands.open(number, Path(part["bands"])) for number, part in enumerate(parts)]
-    digested = [Bands.open(number, Path(part["texts"])) for number, part in enumerate(parts)]
+    banded = [Bands(number, Path(part["bands"])) for number, part in enumerate(parts)]
+    digested = [Bands(number, Path(part["texts"])) for number, part in enumerate(parts)]
     corpus = Corpus(
         *([Path(part[name]) for part in parts] for name in ("signatures", "digests", "verdicts"))
     )

@@ -4,12 +4,11 @@ import logging
 from pathlib import Path
 
 from corpusmill.run.job import run
-from corpusmill.storage.files import replacing
+from corpusmill.storage.files import save_text
 
 
 def plan(lines: list[str], parts: Path) -> None:
-    with replacing(parts) as temporary:
-        temporary.write_text("\n".join(lines) + "\n", "utf-8")
+    save_text(parts, "\n".join(lines) + "\n")
     logging.info("%d parts planned", len(lines) - 1)
 
 

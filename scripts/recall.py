@@ -4,10 +4,9 @@ import json
 import logging
 from pathlib import Path
 
-import pyarrow.parquet as pq
-
 from corpusmill.run.job import run
 from corpusmill.storage.files import save_json
+from corpusmill.storage.tables import load_parquet
 
 STEPS = [0.0, 0.6, 0.7, 0.8, 0.9, 0.95]
 """Lower ends of the Jaccard ranges that recall is told for."""
@@ -17,7 +16,7 @@ def group_of(ledger: list[Path]) -> dict[tuple[str, int], int]:
     """(file name, line) -> the id of the document that stands for its duplicates."""
     groups = {}
     for file in ledger:
-        columns = pq.read_table(file, columns=["id", "file", "line", "winner"]).to_pydict()
+        columns = load_parquet(file, ["id", "file", "line", "winner"]).to_pydict()
         for id, path, line, winner in zip(*columns.values(), strict=True):
             groups[Path(path).name, line] = id if winner is None else winner
     return groups

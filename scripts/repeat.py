@@ -9,7 +9,7 @@ from corpusmill.run.job import run
 from corpusmill.run.progress import phase
 from corpusmill.storage.arrays import save_array
 from corpusmill.storage.buckets import Buckets, bucket_slices
-from corpusmill.storage.files import file_sha256, load_json, save_json
+from corpusmill.storage.files import content_digest, load_json, save_json
 from corpusmill.text.spans import Spans, bounded_slices, by_place, repeats_of_slice
 
 
@@ -31,7 +31,7 @@ def repeat(listing: Path, span_bucket: int, buckets: Buckets, repeats: Path, cou
     save_array(repeats, table)
     save_json(
         counts,
-        {"repeats": table.shape[1], "file": str(repeats), "sha256": file_sha256(repeats)},
+        {"repeats": table.shape[1], "file": str(repeats), "digest": content_digest(repeats)},
     )
     logging.info("%d spans, %d of them later occurrences", spans, table.shape[1])
 

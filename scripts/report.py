@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from corpusmill.documents.tallies import Tally, added
 from corpusmill.report.funnel import Figure, figures, funnel_page
@@ -17,8 +16,8 @@ from corpusmill.report.times import Time, times, times_page
 from corpusmill.report.whole import SHOWN_RECORDS, Finished, whole_page
 from corpusmill.run import job
 from corpusmill.run.job_list import load_job_list
-from corpusmill.storage.files import load_json, replacing
-from corpusmill.storage.tables import save_parquet
+from corpusmill.storage.files import load_json, load_text, replacing
+from corpusmill.storage.tables import load_parquet, save_parquet
 
 SHOWN_TEXTS = 1000
 """Of a value that is a text: as many different ones of a source and language are told."""
@@ -73,12 +72,12 @@ def report(
 ) -> None:
     summed = load_json(told.summary)
     of_all = added(
-        (Tally(*map(pq.read_table, files)) for files in zip(*blocks, strict=True)), SHOWN_TEXTS
+        (Tally(*map(load_parquet, files)) for files in zip(*blocks, strict=True)), SHOWN_TEXTS
     )
     statistics = statistics_of(of_all)
     save_parquet(tables.statistics_table, pa.Table.from_pylist(statistics, STATISTICS))
     save_parquet(tables.histograms, of_all.bins)
-    found = removed(pq.read_table(file, columns=["similarity", "stage"]) for file in clusters)
+    found = removed(load_parquet(file, ["similarity", "stage"]) for file in clusters)
     took = times(summed)
     finished = Finished(
         summed, load_json(told.duplicates), found, threshold, statistics, of_all.bins,
@@ -86,7 +85,7 @@ def report(
     )  # fmt: skip
     files = {
         shown.whole: whole_page(finished),
-        shown.funnel: funnel_page(summed, told.account.read_text("utf-8")),
+        shown.funnel: funnel_page(summed, load_text(told.account)),
         shown.funnel_table: as_csv(Figure._fields, figures(summed)),
         shown.similarities: similarities_page(found, threshold),
         shown.statistics: statistics_page(statistics, of_all.bins, summed.get("languages", {})),

@@ -14,7 +14,7 @@ from corpusmill.dedup.resolution import (
 )
 from corpusmill.run.job import run
 from corpusmill.storage.arrays import save_array
-from corpusmill.storage.files import file_sha256, load_json, save_json
+from corpusmill.storage.files import content_digest, load_json, save_json
 
 
 def resolve(
@@ -41,7 +41,7 @@ def resolve(
         report,
         {
             "file": str(dropped),
-            "sha256": file_sha256(dropped),
+            "digest": content_digest(dropped),
             "documents": int(extract.ids.size),
             "pairs": int(graph.one.size),
             "measured": int(resolution.measured),

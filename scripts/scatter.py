@@ -12,7 +12,7 @@ from corpusmill.run.job import run
 from corpusmill.run.progress import phase
 from corpusmill.shuffle.scattering import SCHEMA, ScatterFiles, write_scattered
 from corpusmill.shuffle.targets import emissions, first_targets
-from corpusmill.storage.files import file_sha256, save_json
+from corpusmill.storage.files import content_digest, save_json
 from corpusmill.text.columns import TextRows, string_array
 from corpusmill.text.parts import TextPart
 
@@ -67,7 +67,7 @@ def scatter(
             "documents": int(row.size),
             "data": str(made.data),
             "index": str(made.index),
-            "sha256": file_sha256(made.data),
+            "digest": content_digest(made.data),
         },
     )
     logging.info("%d documents scattered to %d shards", row.size, np.unique(target).size)

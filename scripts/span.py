@@ -8,7 +8,7 @@ import numpy as np
 from corpusmill.documents.ids import ROW_BITS
 from corpusmill.run.job import run
 from corpusmill.run.progress import phase
-from corpusmill.storage.files import file_sha256, save_json
+from corpusmill.storage.files import content_digest, save_json
 from corpusmill.text.columns import TextColumn
 from corpusmill.text.parts import TextPart
 from corpusmill.text.spans import SpanSetting, save_spans, spans_of, units_of
@@ -38,7 +38,7 @@ def span(
             documents += batch.num_rows
             progress.advance(batch.num_rows)
     number = save_spans(spans, keys, places)
-    save_json(counts, {"spans": number, "file": str(spans), "sha256": file_sha256(spans)})
+    save_json(counts, {"spans": number, "file": str(spans), "digest": content_digest(spans)})
     logging.info("%d documents, %d spans", documents, number)
 
 

@@ -15,7 +15,7 @@ from corpusmill.documents.accounts import balanced_account, funnel, losses_in_wo
 from corpusmill.documents.cross_checks import contradictions
 from corpusmill.documents.fates import dropping_fates
 from corpusmill.run import job, record
-from corpusmill.storage.files import load_json, replacing, save_json
+from corpusmill.storage.files import load_json, save_json, save_text
 
 PACKAGES = ["snakemake", "numpy", "numba", "pyarrow", "zstandard", "msgspec", "datasketch",
             "transformers", "tokenizers", "gigatoken"]  # fmt: skip
@@ -193,8 +193,7 @@ def summarize(
         },
     )
     lines = [table(account, fates), *remarks(whole, account, spans, edits, tokenizer, planted)]
-    with replacing(readable) as temporary:
-        temporary.write_text("\n".join(lines) + "\n", "utf-8")
+    save_text(readable, "\n".join(lines) + "\n", kept=True)
     logging.info("balanced\n%s", "\n".join(lines))
     record.finish(finished.made, finished.plan, finished.record)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from corpusmill.run.job import run
 from corpusmill.run.progress import phase
-from corpusmill.storage.files import load_json, replacing, save_json
+from corpusmill.storage.files import load_json, save_json, save_text
 from corpusmill.tokens.token_shards import TokenFiles
 from corpusmill.tokens.tokenizers import TokenizerFacts, load_kept
 from corpusmill.tokens.verification import placement_faults, shard_faults
@@ -30,8 +30,7 @@ def verify(
         raise ValueError(
             "\n".join(faults) + "\nThese files are not what was written. Remove them and run again."
         )
-    with replacing(eye) as temporary:
-        temporary.write_text(samples, "utf-8")
+    save_text(eye, samples)
     known = load_json(tokens.facts)
     save_json(
         report,

@@ -1,6 +1,8 @@
 """What the steps of deduplication read, made by hand: bands, verdicts, text parts, extracts."""
 
+import contextlib
 import hashlib
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +14,7 @@ from corpusmill.dedup.extracts import Extract
 from corpusmill.dedup.lsh import Bands, sorted_bands, sorted_digests
 from corpusmill.dedup.order import Order
 from corpusmill.storage.arrays import save_array
+from corpusmill.storage.files import writing
 from corpusmill.storage.tables import save_table
 from corpusmill.text.columns import TextColumn, string_array
 from corpusmill.text.parts import TextWriter
@@ -60,11 +63,24 @@ def verdict_file(path: Path, fate, source: list[str], text_bytes, **by_field) ->
 
 
 def text_part(path: Path, texts: list[str], rests: list[bytes] | None = None) -> Path:
-    writer = TextWriter(path, [{"source": "s", "path": "s.jsonl"}])
-    for line, text in enumerate(texts):
-        writer.add(text.encode(), rests[line] if rests else b"", 0, line + 1)
-    writer.close()
+    with text_writer(path, [{"source": "s", "path": "s.jsonl"}]) as writer:
+        for line, text in enumerate(texts):
+            writer.add(text.encode(), rests[line] if rests else b"", 0, line + 1)
     return path
+
+
+@contextlib.contextmanager
+def text_writer(path: Path, files: list[dict]) -> Iterator[TextWriter]:
+    with writing(path) as file:
+        writer = TextWriter(file, files)
+        yield writer
+        writer.close()
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """A file with its sums, as a job of another run might have written it."""
+    with writing(path, kept=True) as file:
+        file.write(content)
 
 
 def candidate_files(
@@ -86,8 +102,8 @@ def candidate_files(
         every = np.arange(mine.size, dtype=np.uint32)
         sorted_bands(table[mine], every, bands, rows, folder / f"{number}.bands")
         sorted_digests(digests[mine], every, folder / f"{number}.texts")
-        banded.append(Bands.open(number, folder / f"{number}.bands"))
-        digested.append(Bands.open(number, folder / f"{number}.texts"))
+        banded.append(Bands(number, folder / f"{number}.bands"))
+        digested.append(Bands(number, folder / f"{number}.texts"))
     kinds = ("signatures", "digests", "verdicts")
     files = [[folder / f"{n}.{kind}" for n in range(len(parts))] for kind in kinds]
     return banded, digested, Corpus(*files)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from corpusmill.dedup.candidates import FAR_APART, identical_edges, looked_up, similar_edges
 from corpusmill.dedup.edges import IDENTICAL
-from corpusmill.dedup.lsh import bounded_slices
+from corpusmill.dedup.lsh import bounded_slices, save_bands
 from corpusmill.dedup.order import Preference
 from corpusmill.documents.fates import KEPT
 from corpusmill.storage.arrays import save_array
@@ -118,9 +118,8 @@ def test_identical_edges__tell_digests_apart_that_begin_alike(tmp_path):
     digests = np.zeros((6, 32), np.uint8)
     digests[[1, 4], 31] = digests[[2, 5], 8] = 1
     save_array(corpus.digests[0], digests)
-    with open(digested[0].path, "wb") as file:  # all keys are equal
-        np.save(file, np.zeros((1, 6), np.uint64))
-        np.save(file, np.arange(6, dtype=np.uint32)[None])
+    keys = [np.zeros(6, np.uint64)]  # all are equal
+    save_bands(digested[0].path, keys, 1, np.arange(6, dtype=np.uint32))
     got = identical_edges(digested, Slice(0, 0, 1 << 64), corpus.digests)
     assert got.tolist() == [(n, n + 3, IDENTICAL) for n in range(3)]
 
@@ -129,7 +128,7 @@ def test_looked_up__are_the_rows_of_the_ids(tmp_path):
     tables = [np.arange(12).reshape(4, 3) + 100 * n for n in range(3)]
     files = [tmp_path / f"{n}.npy" for n in range(3)]
     for file, table in zip(files, tables, strict=True):
-        np.save(file, table)
+        save_array(file, table)
     ids = np.array([2 << 32 | 1, 3, 2 << 32 | 3, 0, 3], np.uint64)
     expected = np.stack([tables[i >> 32][i & 3] for i in ids.tolist()])
     assert (looked_up(files, ids) == expected).all()

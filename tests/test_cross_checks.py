@@ -4,6 +4,7 @@ import pickle
 from collections import Counter
 
 import pytest
+from handmade import write_bytes
 
 from corpusmill.documents.cross_checks import contradictions
 from corpusmill.storage.files import load_json, save_json
@@ -36,7 +37,8 @@ def files(tmp_path) -> dict:
         by_source = {"web": {"documents": documents, "tokens": 10 * documents}}
         facts = {"documents": documents, "tokens": 10 * documents, "by_source": by_source}
         save_json(shards[-1], facts)
-    (tmp_path / "meta.pkl").write_bytes(pickle.dumps({"total_tokens": {"train": 60, "test": 10}}))
+    totals = {"total_tokens": {"train": 60, "test": 10}}
+    write_bytes(tmp_path / "meta.pkl", pickle.dumps(totals))
     return {name: tmp_path / f"{name}.json" for name in ("admitted", "duplicates", "scattered")} | {
         "shards": shards, "meta": tmp_path / "meta.pkl", "filters": ["empty", "too_short"],
     }  # fmt: skip
@@ -79,7 +81,7 @@ def test_contradictions__see_sources_that_only_one_side_knows(files):
 
 
 def test_contradictions__see_what_trainers_are_told(files):
-    files["meta"].write_bytes(pickle.dumps({"total_tokens": {"train": 61}}))
+    write_bytes(files["meta"], pickle.dumps({"total_tokens": {"train": 61}}))
     found = contradictions(ACCOUNT, **files)
     assert found == ["tokens of train: 61 and 60", "tokens of test: 0 and 10"]
     assert contradictions(

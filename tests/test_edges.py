@@ -19,6 +19,7 @@ from corpusmill.dedup.edges import (
     undecided,
 )
 from corpusmill.documents.ids import ROW_BITS
+from corpusmill.storage.arrays import save_array
 
 
 def chance_of_fewer(matches: int, permutations: int, threshold: float) -> Fraction:
@@ -79,7 +80,7 @@ def test_edges_of__are_sorted_with_the_lesser_id_first():
 
 def saved(tmp_path, blocks: list[list[tuple]]) -> list:
     for number, edges in enumerate(blocks):
-        np.save(tmp_path / f"{number}.npy", edge_array(edges))
+        save_array(tmp_path / f"{number}.npy", edge_array(edges))
     return [tmp_path / f"{number}.npy" for number in range(len(blocks))]
 
 

@@ -19,7 +19,7 @@ from corpusmill.dedup.order import Preference, order_of_part
 from corpusmill.documents.fates import KEPT
 from corpusmill.documents.ids import dense_numbers, ids_of_part, starts_of_parts
 from corpusmill.storage.arrays import load_array, save_array
-from corpusmill.storage.files import load_json, save_json
+from corpusmill.storage.files import load_json, save_json, writing
 
 ANY_ORDER = Preference({"s": None}, {"s": 1}, None, None)
 documents = st.tuples(st.text(max_size=5), st.integers(0, 6))
@@ -33,7 +33,7 @@ def order_of_id(id: int) -> tuple[int, int | None, int]:
 def write_block(folder: Path, number: int, parts, first: int, bins: int) -> dict:
     """parts: of every document the text and the label."""
     offsets = []
-    with open(folder / f"{number}.arrows", "wb") as file:
+    with writing(folder / f"{number}.arrows") as file:
         for part, rows in enumerate(parts, first):
             text = text_part(folder / f"{part}.arrow", [text for text, _ in rows])
             ids = ids_of_part(part, len(rows))

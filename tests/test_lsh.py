@@ -24,6 +24,7 @@ from corpusmill.dedup.lsh import (
     sorted_digests,
 )
 from corpusmill.documents.ids import ids_of_part
+from corpusmill.storage.arrays import save_array
 from corpusmill.storage.buckets import Slice, bucket_slices
 
 BANDS, ROWS = 3, 2
@@ -44,7 +45,7 @@ def opened(folder, parts: list[np.ndarray], chosen: list[np.ndarray] | None = No
         rows = np.arange(len(table), dtype=np.uint32) if chosen is None else chosen[number]
         path = Path(folder) / f"{number}.bands"
         sorted_bands(table, rows, BANDS, ROWS, path)
-        bands.append(Bands.open(number, path))
+        bands.append(Bands(number, path))
     return bands
 
 
@@ -105,25 +106,26 @@ def test_bands__read_back_what_was_sorted(tmp_path):
     (table,) = random_parts(2, [50])
     rows = np.arange(1, 50, 2, dtype=np.uint32)
     (bands,) = opened(tmp_path, [table], [rows])
-    assert (bands.keys.shape, bands.rows.shape) == ((BANDS, 25), (BANDS, 25))
-    assert (bands.keys.dtype, bands.rows.dtype) == (np.uint64, np.uint32)
+    all_keys, all_rows = (table.all() for table in bands.tables())
+    assert (all_keys.shape, all_rows.shape) == ((BANDS, 25), (BANDS, 25))
+    assert (all_keys.dtype, all_rows.dtype) == (np.uint64, np.uint32)
     for band in range(BANDS):
         keys = band_keys(table, rows, band * ROWS, ROWS)
         expected = sorted(zip(keys.tolist(), rows.tolist(), strict=True))
-        got = zip(bands.keys[band].tolist(), bands.rows[band].tolist(), strict=True)
+        got = zip(all_keys[band].tolist(), all_rows[band].tolist(), strict=True)
         assert list(got) == expected
 
 
 def test_bands__of_no_entries_read_back(tmp_path):
     (bands,) = opened(tmp_path, random_parts(3, [0]))
-    assert bands.keys.shape == bands.rows.shape == (BANDS, 0)
+    assert [table.shape for table in bands.tables()] == [(BANDS, 0)] * 2
     assert pairs_of_slice([bands], Slice(0, *ALL_KEYS)).shape == (0, 2)
 
 
-def test_bands__open_refuses_half_a_file(tmp_path):
-    np.save(tmp_path / "0.npy", np.zeros((BANDS, 4), np.uint64))
-    with pytest.raises((ValueError, EOFError)):
-        Bands.open(0, tmp_path / "0.npy")
+def test_bands__refuse_half_a_file(tmp_path):
+    save_array(tmp_path / "0.npy", np.zeros((BANDS, 4), np.uint64))
+    with pytest.raises(ValueError, match="EOF: reading magic string"):
+        Bands(0, tmp_path / "0.npy").tables()
 
 
 @pytest.mark.parametrize("buckets", [1, 2, 3, 7, 20])
@@ -156,7 +158,7 @@ def test_pairs_of_slice__have_one_edge_less_than_documents_per_group(tmp_path):
 
 def test_pairs_of_slice__take_only_keys_of_the_slice(tmp_path):
     parts = opened(tmp_path, random_parts(6, [30]))
-    middle = int(np.sort(parts[0].keys[0])[15])
+    middle = int(np.sort(parts[0].of_band(0)[0].all())[15])
     low = pairs_of_slice(parts, Slice(0, 0, middle)).tolist()
     high = pairs_of_slice(parts, Slice(0, middle, 1 << 64)).tolist()
     assert sorted(low + high) == pairs_of_slice(parts, Slice(0, *ALL_KEYS)).tolist()
@@ -170,7 +172,9 @@ def test_bounded_slices__give_the_same_pairs_in_bounded_pieces(tmp_path, most):
     share = Slice(0, *ALL_KEYS)
     pieces = list(bounded_slices(parts, share, most))
     largest = max(
-        np.unique(np.concatenate([part.keys[0] for part in parts]), return_counts=True)[1]
+        np.unique(np.concatenate([part.of_band(0)[0].all() for part in parts]), return_counts=True)[
+            1
+        ]
     )
     assert all(count_entries(parts, piece) <= max(most, largest) for piece in pieces)
     got = np.concatenate([pairs_of_slice(parts, piece) for piece in pieces])
@@ -190,7 +194,7 @@ def test_sorted_digests__are_one_band_of_first_words(tmp_path):
     digests = np.random.default_rng(1).integers(0, 256, (9, 32), dtype=np.uint8)
     rows = np.array([1, 3, 4, 8], np.uint32)
     sorted_digests(digests, rows, tmp_path / "0")
-    bands = Bands.open(0, tmp_path / "0")
+    keys, found = Bands(0, tmp_path / "0").tables()
     heads = {int.from_bytes(digests[row, :8].tobytes(), "big"): row for row in rows.tolist()}
-    assert bands.keys.tolist() == [sorted(heads)]
-    assert bands.rows.tolist() == [[heads[key] for key in sorted(heads)]]
+    assert keys.all().tolist() == [sorted(heads)]
+    assert found.all().tolist() == [[heads[key] for key in sorted(heads)]]

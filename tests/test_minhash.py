@@ -6,13 +6,13 @@ import pyarrow as pa
 import pytest
 from datasketch import LeanMinHash, MinHash
 from effort import examples
+from handmade import text_part
 from hypothesis import given
 from hypothesis import strategies as st
 
 from corpusmill.dedup.minhash import NO_SHINGLE, MinHasher, permutations_of
 from corpusmill.kernels.sketch import TILE, lower_affine32, lower_legacy
 from corpusmill.text.columns import TextColumn
-from corpusmill.text.parts import TextWriter
 
 SCHEMES = ["affine32", "legacy"]
 PUBLISHED = (
@@ -142,10 +142,7 @@ def test_sign__of_a_slice_is_the_slice_of_all(scheme):
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_sign__saved_sketch_loads_as_lean_minhash(scheme, step, tmp_path):
     texts = [PUBLISHED[0], PUBLISHED[0].replace("quick", "slow")]
-    writer = TextWriter(tmp_path / "0.arrow", [{"source": "s", "path": "p"}])
-    for line, text in enumerate(texts, 1):
-        writer.add(text.encode(), b"", 0, line)
-    writer.close()
+    text_part(tmp_path / "0.arrow", texts)
     hasher = MinHasher(scheme, 128, 13, 1)
     step("sign").sign(tmp_path / "0.arrow", hasher, tmp_path / "s.npy", tmp_path / "d.npy")
     rows = np.load(tmp_path / "s.npy")

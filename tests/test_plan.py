@@ -16,7 +16,7 @@ from corpusmill.run.plan import (
     refuse_other_corpus,
     shard_counts,
 )
-from corpusmill.storage.files import save_json
+from corpusmill.storage.files import save_json, save_text
 
 FRACTIONS = {"train": 0.9, "validation": 0.1, "test": 0}
 
@@ -174,9 +174,8 @@ DEMO = {"made.jsonl": 100}
 
 
 def planned(folder, *names: str) -> None:
-    (folder / "plan").mkdir(parents=True, exist_ok=True)
     lines = plan_lines(plan_parts([InputFile("s", name, 1) for name in names], 100, []), 100)
-    (folder / "plan/parts.jsonl").write_text("\n".join(lines) + "\n")
+    save_text(folder / "plan/parts.jsonl", "\n".join(lines) + "\n")
 
 
 def test_refuse_other_corpus__of_which_this_run_has_no_file(tmp_path):

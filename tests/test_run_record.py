@@ -6,7 +6,7 @@ import pytest
 
 from corpusmill.run import record as run_record
 from corpusmill.run.plan import InputFile, Part, earlier_parts, plan_lines
-from corpusmill.storage.files import load_json, save_json
+from corpusmill.storage.files import load_plain_json, save_plain_json, save_text
 
 CURRENT = {"text/{}.arrow": 2, "corpus/train/{}.parquet": 1, "tokens/meta.pkl": None}
 EARLIER = {
@@ -52,8 +52,8 @@ def test_begin__adds_to_what_earlier_runs_made(tmp_path, monkeypatch):
     path = tmp_path / "plan/record.json"
     run_record.begin(EARLIER, path)
     run_record.begin(CURRENT, path)
-    assert load_json(path)["made"] == EARLIER | {"tokens/meta.pkl": None}
-    assert load_json(path)["finished"] is None
+    assert load_plain_json(path)["made"] == EARLIER | {"tokens/meta.pkl": None}
+    assert load_plain_json(path)["finished"] is None
 
 
 def test_begin__refuses_to_replace_what_no_run_has_made(folder, tmp_path):
@@ -64,7 +64,7 @@ def test_begin__refuses_to_replace_what_no_run_has_made(folder, tmp_path):
         run_record.begin({"tokens/meta.pkl": None}, path)
     assert not path.exists()
     run_record.begin({"text/{}.arrow": 0}, path)
-    save_json(path, {"corpusmill.record": 1, "made": {"text/{}.arrow": 2}, "finished": None})
+    save_plain_json(path, {"corpusmill.record": 1, "made": {"text/{}.arrow": 2}, "finished": None})
     run_record.begin({"text/{}.arrow": 2}, path)
     with pytest.raises(ValueError, match=r"text/00002\.arrow is there already"):
         run_record.begin({"text/{}.arrow": 3}, path)
@@ -75,7 +75,7 @@ def test_finish__keeps_the_parts_and_only_this_runs_files(tmp_path, monkeypatch)
     path, plan = tmp_path / "record.json", tmp_path / "parts.jsonl"
     parts = [Part(0, [InputFile("s", "a", 1, 1, 5), InputFile("s", "b", 1)], 1),
              Part(1, [InputFile("s", "c", 1)], 2)]  # fmt: skip
-    plan.write_text("\n".join(plan_lines(parts, 100)) + "\n")
+    save_text(plan, "\n".join(plan_lines(parts, 100)) + "\n")
     run_record.begin(EARLIER, path)
     run_record.finish(CURRENT, plan, path)
     assert run_record.load_record(path)["made"] == CURRENT
@@ -90,6 +90,6 @@ def test_load_record__of_an_untouched_folder_is_empty(tmp_path):
 
 
 def test_load_record__refuses_another_version(tmp_path):
-    save_json(tmp_path / "record.json", {"corpusmill.record": 2})
+    save_plain_json(tmp_path / "record.json", {"corpusmill.record": 2})
     with pytest.raises(ValueError, match="not a record of this version"):
         run_record.load_record(tmp_path / "record.json")

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import zstandard
+from handmade import write_bytes
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -27,6 +28,8 @@ from corpusmill.shuffle.shards import (
     record_line,
     write_shard,
 )
+from corpusmill.storage.files import writing
+from corpusmill.storage.sums import DamagedError
 
 FORMATS = ["jsonl.zst", "parquet"]
 COLUMNS_OF = {"jsonl.zst": None, "parquet": pa.schema([("n", pa.int64())])}
@@ -48,9 +51,11 @@ def table(rows) -> pa.Table:
 def write(tmp_path, progress):
     def shard(rows, format, name="0"):
         path = tmp_path / f"{name}.{format}"
-        return path, write_shard(
-            path, COLUMNS_OF[format], table(rows), np.arange(len(rows)), progress
-        )
+        with writing(path, kept=True) as file:
+            written = write_shard(
+                file, COLUMNS_OF[format], table(rows), np.arange(len(rows)), progress
+            )
+        return path, written
 
     return shard
 
@@ -151,7 +156,8 @@ def test_write_shard__writes_rows_of_any_pieces_in_any_order(format, order, cuts
     )
     with tempfile.TemporaryDirectory() as folder, phase("writing", unit="documents") as progress:
         path = Path(folder) / f"0.{format}"
-        write_shard(path, COLUMNS_OF[format], pieces, np.array(order), progress)
+        with writing(path, kept=True) as file:
+            write_shard(file, COLUMNS_OF[format], pieces, np.array(order), progress)
         got = list(read_shard(path, progress))
     assert got == expected_documents([rows[k] for k in order])
 
@@ -194,7 +200,7 @@ def test_write_shard__parquet_has_columns_and_the_other_fields_as_they_were(writ
 def test_read_shard__refuses_a_cut_file(write, progress):
     path, _ = write(ROWS, "jsonl.zst")
     path.write_bytes(path.read_bytes()[:-1])
-    with pytest.raises(ValueError, match=r"0\.jsonl\.zst: the zstd stream is cut off"):
+    with pytest.raises(DamagedError, match=r"0\.jsonl\.zst: expected \d+ bytes, found \d+"):
         list(read_shard(path, progress))
 
 
@@ -226,7 +232,8 @@ def test_read_columns__are_those_of_read_shard(format, rows, batch_bytes):
     ):
         patch.setattr(shards, "BATCH_BYTES", batch_bytes)
         path = Path(folder) / f"0.{format}"
-        write_shard(path, COLUMNS_OF[format], table(rows), np.arange(len(rows)), progress)
+        with writing(path, kept=True) as file:
+            write_shard(file, COLUMNS_OF[format], table(rows), np.arange(len(rows)), progress)
         got = [row for batch in read_columns(path, progress) for row in batch.to_pylist()]
         expected = list(read_shard(path, progress))
     assert got == [{"text": one.text, **msgspec.structs.asdict(one.corpusmill)} for one in expected]
@@ -261,7 +268,7 @@ def test_read_columns__a_number_beyond_a_double_is_no_fault(write, progress):
 )
 def test_read_columns__refuses_what_no_run_writes(tmp_path, progress, line):
     path = tmp_path / "0.jsonl.zst"
-    path.write_bytes(zstandard.compress(line))
+    write_bytes(path, zstandard.compress(line))
     with pytest.raises((msgspec.MsgspecError, OverflowError)):
         list(read_columns(path, progress))
 

@@ -6,12 +6,15 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from effort import examples
+from handmade import text_writer
 from hypothesis import given
 from hypothesis import strategies as st
 
+from corpusmill.storage.sums import DamagedError
+from corpusmill.storage.tables import save_schema
 from corpusmill.text import parts as texts
 from corpusmill.text.columns import TextColumn, TextRows, string_array
-from corpusmill.text.parts import TextPart, TextWriter
+from corpusmill.text.parts import TextPart
 
 FILES = [{"source": "b", "path": "b/1"}, {"source": "a", "path": "ä"}, {"source": "b", "path": "c"}]
 rows = st.lists(
@@ -21,10 +24,9 @@ rows = st.lists(
 
 
 def written(path, documents, files=FILES):
-    writer = TextWriter(path, files)
-    for text, rest, file, line in documents:
-        writer.add(text.encode(), rest, file, line)
-    writer.close()
+    with text_writer(path, files) as writer:
+        for text, rest, file, line in documents:
+            writer.add(text.encode(), rest, file, line)
     return path
 
 
@@ -78,9 +80,8 @@ def test_text_part__reads_only_the_columns_asked_for(tmp_path):
 
 
 def test_text_part__refuses_another_arrow_file(tmp_path):
-    with pa.ipc.new_file(tmp_path / "0.arrow", texts.SCHEMA):
-        pass
-    with pytest.raises(ValueError, match=r"0\.arrow: expected a corpusmill text part, version 1"):
+    save_schema(tmp_path / "0.arrow", texts.SCHEMA)
+    with pytest.raises(DamagedError, match=r"0\.arrow: expected a text part of version 1"):
         TextPart(tmp_path / "0.arrow", ["text"])
 
 

@@ -13,6 +13,7 @@ from tokenizer_kinds import EXACT, LOSSY, config_only, saved
 from tokenizers import Tokenizer, models, pre_tokenizers
 from workflow import ROOT, mill, small_corpus, snakemake, summary, write_jsonl
 
+from corpusmill.storage.files import save_json
 from corpusmill.tokens.probes import PLAIN, refuse_useless
 from corpusmill.tokens.tokenizer_check import check_tokenizer
 from corpusmill.tokens.tokenizer_folder import keep_tokenizer
@@ -108,12 +109,10 @@ def test_run__looks_again_at_a_tokenizer_that_was_changed_since_it_was_kept(tmp_
     config = small_corpus(tmp_path)
     config["tokenizer"] = {"source": config_only(tmp_path / "given")}
     (tmp_path / "mine.yaml").write_text(yaml.safe_dump(config))
-    (tmp_path / "results/tokenizer").mkdir(parents=True)
     kept = tmp_path / "results/tokenizer/corpusmill.json"
-    kept.write_text('{"source": "given"}')
     now = time.time()
     for age, name, refused in ((-60, "given", True), (60, "given", False), (60, "other", True)):
-        kept.write_text(f'{{"source": "{name}"}}')
+        save_json(kept, {"source": name})
         os.utime(kept, (now + age, now + age))
         done = snakemake(tmp_path, "--configfile", "mine.yaml", "-n", "--quiet", "rules")
         assert ("has no ids for" in done.stderr, done.returncode) == (refused, int(refused))

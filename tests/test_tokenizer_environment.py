@@ -51,6 +51,8 @@ def test_tokenizer__from_a_folder_of_another_name_differs_in_that_name_only(tmp_
         for n, source in enumerate(sources)
     )
     names = [content.pop("corpusmill.json") for content in (one, other)]
+    sums = [content.pop(".corpusmill.json.sums") for content in (one, other)]
+    assert sums[0] != sums[1]
     assert one == other
     assert names[0].replace(b'"one"', b'"two"') == names[1] != names[0]
 
@@ -61,6 +63,7 @@ def test_tokenizer__trained_is_the_same_in_another_environment(tmp_path, step, p
 
     from corpusmill.shuffle.scattering import SCHEMA
     from corpusmill.shuffle.shards import write_shard
+    from corpusmill.storage.files import writing
 
     texts = [f"the miller {n % 7} opened the sluice {n * n} at sunrise é 水" for n in range(900)]
     rows = range(len(texts))
@@ -68,7 +71,8 @@ def test_tokenizer__trained_is_the_same_in_another_environment(tmp_path, step, p
     arrays = [pa.array(values, field.type) for values, field in zip(columns, SCHEMA, strict=True)]
     shard = tmp_path / "0.jsonl.zst"
     table = pa.table(arrays, schema=SCHEMA)
-    write_shard(shard, None, table, np.arange(len(texts)), progress)
+    with writing(shard, kept=True) as file:
+        write_shard(file, None, table, np.arange(len(texts)), progress)
     one, other = (
         kept(tmp_path / f"kept {n}", "train", environment, "022", shard)
         for n, environment in enumerate(ENVIRONMENTS)

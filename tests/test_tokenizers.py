@@ -115,10 +115,11 @@ def test_keep_tokenizer__knows_what_later_steps_need(tiny_tokenizer, tiny):
 
 def test_keep_tokenizer__same_tokenizer_gives_same_files(tiny_tokenizer, tmp_path):
     folder, _ = tiny_tokenizer
-    for name in "ab":
-        keep_tokenizer(tmp_path / name, str(folder), "auto", "reference", name="x")
-    for path in (tmp_path / "a").iterdir():
-        assert path.read_bytes() == (tmp_path / "b" / path.name).read_bytes(), path.name
+    one, other = (tmp_path / name / "results/tokenizer" for name in "ab")
+    for kept in (one, other):
+        keep_tokenizer(kept, str(folder), "auto", "reference", name="x")
+    for path in one.iterdir():
+        assert path.read_bytes() == (other / path.name).read_bytes(), path.name
 
 
 @pytest.mark.parametrize(("top", "dtype"), [(65535, "uint16"), (65536, "uint32")])

@@ -7,11 +7,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from handmade import write_bytes
 from tokenizer_kinds import EXACT
 
 from corpusmill.shuffle.scattering import SCHEMA
 from corpusmill.shuffle.shards import write_shard
-from corpusmill.storage.files import file_sha256, load_json, save_json
+from corpusmill.storage.files import file_sha256, load_json, save_json, writing
+from corpusmill.storage.tables import save_parquet
 from corpusmill.tokens.token_shards import TokenFiles
 from corpusmill.tokens.tokenizer_folder import keep_tokenizer
 from corpusmill.tokens.tokenizers import load_kept, reference_ids
@@ -30,7 +32,8 @@ def write_text(folder, texts: list[str], progress) -> None:
     columns = [ids, ids, [0] * len(texts), ["s"] * len(texts), texts, [b'"n":1'] * len(texts)]
     arrays = [pa.array(values, field.type) for values, field in zip(columns, SCHEMA, strict=True)]
     rows = pa.table(arrays, schema=SCHEMA)
-    written = write_shard(folder / "0.jsonl.zst", None, rows, np.arange(len(rows)), progress)
+    with writing(folder / "0.jsonl.zst", kept=True) as file:
+        written = write_shard(file, None, rows, np.arange(len(rows)), progress)
     save_json(folder / "text.json", written._asdict())
 
 
@@ -39,7 +42,7 @@ def token_files(shard) -> TokenFiles:
 
 
 def made(folder, texts: list[str], tokenizer_folder, step, progress):
-    (folder / "train").mkdir()
+    (folder / "train").mkdir(parents=True)
     write_text(folder, texts, progress)
     step("encode").encode(
         folder / "0.jsonl.zst", tokenizer_folder, token_files(folder), folder / "placements.parquet"
@@ -49,13 +52,14 @@ def made(folder, texts: list[str], tokenizer_folder, step, progress):
 
 @pytest.fixture(scope="module")
 def intact(tmp_path_factory, tiny_tokenizer, step, progress):
-    return made(tmp_path_factory.mktemp("shard"), TEXTS, tiny_tokenizer[0], step, progress)
+    folder = tmp_path_factory.mktemp("shard") / "results"
+    return made(folder, TEXTS, tiny_tokenizer[0], step, progress)
 
 
 @pytest.fixture
 def shard(intact, tmp_path):
     """A copy of the intact shard, to be damaged."""
-    return shutil.copytree(intact, tmp_path / "shard")
+    return shutil.copytree(intact, tmp_path / "results")
 
 
 @pytest.fixture
@@ -79,6 +83,8 @@ def verified(tiny_tokenizer, progress):
 def repair_digest(shard) -> None:
     """Make the description fit the damaged bytes, so that only the content is wrong."""
     facts = load_json(shard / "train/0.json")
+    for file in ("train/0.bin", "train/0.idx"):
+        write_bytes(shard / file, (shard / file).read_bytes())
     facts |= {"sha256": file_sha256(shard / "train/0.bin")}
     facts |= {"index_sha256": file_sha256(shard / "train/0.idx")}
     save_json(shard / "train/0.json", facts)
@@ -122,7 +128,7 @@ def test_placement_faults__find_one_changed_value(shard, column):
     values = table.column(column).to_pylist()
     values[2] = f"{values[2]}x" if isinstance(values[2], str) else values[2] + 1
     table = table.set_column(place, table.field(column), pa.array(values, table.field(column).type))
-    pq.write_table(table, shard / "placements.parquet")
+    save_parquet(shard / "placements.parquet", table)
     (fault,) = faults_of_placements(shard)
     assert fault.startswith(f"{shard / 'placements.parquet'}: ")
 
@@ -130,7 +136,7 @@ def test_placement_faults__find_one_changed_value(shard, column):
 @pytest.mark.parametrize("rows", [slice(0, -1), slice(1, None)])
 def test_placement_faults__find_a_missing_row(shard, rows):
     table = pq.read_table(shard / "placements.parquet")
-    pq.write_table(table.slice(rows.start, len(table) - 1), shard / "placements.parquet")
+    save_parquet(shard / "placements.parquet", table.slice(rows.start, len(table) - 1))
     assert faults_of_placements(shard)
 
 
@@ -257,7 +263,7 @@ def beside(request, tmp_path_factory, step, progress):
     """A shard of texts with tokens that swallow white space, and its tokenizer."""
     folder, source = tmp_path_factory.mktemp("kept"), tmp_path_factory.mktemp("given")
     setting = keep_tokenizer(folder, EXACT[request.param](source), "auto", "auto")
-    shard = made(tmp_path_factory.mktemp("shard"), BESIDE, folder, step, progress)
+    shard = made(tmp_path_factory.mktemp("shard") / "results", BESIDE, folder, step, progress)
     return shard, folder, setting
 
 
@@ -274,7 +280,7 @@ def test_shard_faults__tokens_that_swallow_white_space_are_none(beside, progress
 @pytest.mark.parametrize("row", range(len(BESIDE) - 1))
 def test_shard_faults__beside_such_tokens_the_rest_is_compared(beside, row, tmp_path, progress):
     shard, folder, setting = beside
-    shard = shutil.copytree(shard, tmp_path / "shard")
+    shard = shutil.copytree(shard, tmp_path / "results")
     first = int(np.fromfile(shard / "train/0.idx", "<u8")[row])
     tokens = np.fromfile(shard / "train/0.bin", "<u2")
     other = reference_ids(load_kept(folder, setting), ["Q"])[0][-1]

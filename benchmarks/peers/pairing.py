@@ -41,7 +41,7 @@ def corpusmill(given) -> Work:
 
     def run():
         save_bands(path, keys, BANDS, np.arange(given.documents, dtype=np.uint32))
-        bands = Bands.open(0, path)
+        bands = Bands(0, path)
         edges = [same_key_edges([bands], share) for share in bucket_slices(0, 1, BANDS)]
         return np.concatenate([np.column_stack([edge["a"], edge["b"]]) for edge in edges])
 

@@ -21,7 +21,7 @@ from corpusmill.calibration.terminal import told
 from corpusmill.run.config import milled_sources, text_field
 from corpusmill.run.plan import list_inputs
 from corpusmill.run.progress import phase
-from corpusmill.storage.files import replacing, save_json
+from corpusmill.storage.files import replacing, save_plain_json
 from corpusmill.text.first_records import Asked, fault_of
 
 FILES = "calibration.html", "calibration.json"
@@ -97,7 +97,7 @@ def calibrate(config: dict, options: Options) -> Iterator[str]:
     )  # fmt: skip
     with tempfile.TemporaryDirectory(prefix="corpusmill-") as folder:
         found = calibrated(config, sources, wanted, options.examples, Path(folder) / "part.arrow")
-    save_json(options.output / "calibration.json", as_json(found))
+    save_plain_json(options.output / "calibration.json", as_json(found))
     with replacing(options.output / "calibration.html") as temporary:
         temporary.write_text(calibration_page(found), "utf-8")
     yield from told(found)

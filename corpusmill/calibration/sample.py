@@ -13,6 +13,7 @@ import numpy as np
 
 from corpusmill.documents.ids import unit_hash
 from corpusmill.run.plan import InputFile
+from corpusmill.storage.files import writing
 from corpusmill.storage.progress import Progress
 from corpusmill.text.json_records import json_records_within
 from corpusmill.text.normalization import normalizer
@@ -209,20 +210,20 @@ def take_sample(
     counts = [reading.count(wanted.documents, progress) for reading in readings]
     quotas = shared_evenly(wanted.documents, [one.keys.size for one in counts])
     mend = normalizer(wanted.mode)
-    writer = TextWriter(
-        part, [{"source": one.name, "path": file.path} for one in sources for file in one.files]
-    )
+    named = [{"source": one.name, "path": file.path} for one in sources for file in one.files]
     before = 0
-    for reading, counted, quota in zip(readings, counts, quotas, strict=True):
-        greatest = counted.keys[:quota].max(initial=0)
-        for number, file in enumerate(reading.source.files):
-            for key, record in reading.keyed(number, progress):
-                if key <= greatest and isinstance(record, Record):
-                    text = mend(record.text).encode("utf-8")
-                    writer.add(text, record.rest, before + number, record.line)
-            refuse_changed({"path": file.path, "bytes": file.bytes, "mtime_ns": file.mtime_ns})
-        before += len(reading.source.files)
-    writer.close()
+    with writing(part) as part_file:
+        writer = TextWriter(part_file, named)
+        for reading, counted, quota in zip(readings, counts, quotas, strict=True):
+            greatest = counted.keys[:quota].max(initial=0)
+            for number, file in enumerate(reading.source.files):
+                for key, record in reading.keyed(number, progress):
+                    if key <= greatest and isinstance(record, Record):
+                        text = mend(record.text).encode("utf-8")
+                        writer.add(text, record.rest, before + number, record.line)
+                refuse_changed({"path": file.path, "bytes": file.bytes, "mtime_ns": file.mtime_ns})
+            before += len(reading.source.files)
+        writer.close()
     return [
         counted.sampled(reading, quota)
         for reading, counted, quota in zip(readings, counts, quotas, strict=True)

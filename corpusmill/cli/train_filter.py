@@ -12,7 +12,7 @@ from corpusmill.models.quality_model import Definition, save_quality_model
 from corpusmill.models.training import Settings, Trained, trained
 from corpusmill.run.plan import files_beneath
 from corpusmill.run.progress import phase
-from corpusmill.storage.files import save_json
+from corpusmill.storage.files import save_plain_json
 from corpusmill.storage.progress import Progress
 from corpusmill.text.normalization import nfc
 from corpusmill.text.readers import format_of, read_records
@@ -38,7 +38,7 @@ def train_filter(asked: Asked, definition: Definition, settings: Settings) -> st
         found = trained(examples, definition, settings, progress)
     digest = save_quality_model(asked.output, found.model)
     report = report_of(found, counts, definition, settings) | {"sha256": digest}
-    save_json(report_path(asked.output), report)
+    save_plain_json(report_path(asked.output), report)
     return in_words(found, counts, asked.output)
 
 

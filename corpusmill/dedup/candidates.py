@@ -1,6 +1,5 @@
 """Who may be a duplicate of whom: the edges among documents whose keys are equal."""
 
-import mmap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,7 +10,7 @@ from corpusmill.dedup.edges import IDENTICAL, SAME_KEY, edges_of
 from corpusmill.dedup.lsh import Bands, entries_in
 from corpusmill.dedup.order import Preference, best_first, order_of
 from corpusmill.documents.ids import ROW_BITS, by_part, mixed
-from corpusmill.storage.arrays import load_array
+from corpusmill.storage.arrays import StoredArray
 from corpusmill.storage.buckets import Slice
 from corpusmill.text.digests import WORDS, digest_words
 
@@ -43,13 +42,13 @@ def looked_up(files: list[Path], ids: np.ndarray, columns: Any = slice(None)) ->
     """The rows of some documents, from the arrays (documents, ...) of their parts."""
     found: np.ndarray | None = None
     for part, places, rows in by_part(ids):
-        array = load_array(files[part])
+        array = StoredArray.open(files[part])
         if rows.size * FAR_APART < len(array):
-            array.base.madvise(mmap.MADV_RANDOM)  # type: ignore[union-attr]
-        array = array[:, columns]
+            array.read_nothing_ahead()
+        of_part = array.rows(rows, columns)
         if found is None:
-            found = np.empty((ids.size, *array.shape[1:]), array.dtype)
-        found[places] = array[rows]
+            found = np.empty((ids.size, *of_part.shape[1:]), array.dtype)
+        found[places] = of_part
     assert found is not None, "no ids"
     return found
 
@@ -115,7 +114,7 @@ def _cut_large(
     column: the value of the sketch to begin with; all others follow. Where they too are equal,
     the group is cut in the order of ids.
     """
-    permutations = load_array(signatures[int(ids[0]) >> ROW_BITS]).shape[1]
+    permutations = StoredArray.open(signatures[int(ids[0]) >> ROW_BITS]).shape[1]
     for step in range(permutations + 1):
         starts = np.flatnonzero(heads_of_groups(keys))
         sizes = np.diff(np.append(starts, keys.size))

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from corpusmill.storage.arrays import load_array
+from corpusmill.storage.arrays import StoredArray, load_array
 from corpusmill.storage.progress import Progress
 
 EDGE = np.dtype([("a", "<u8"), ("b", "<u8"), ("matches", "<u2")])
@@ -90,7 +90,7 @@ def edge_blocks(
             progress.advance(len(block))
 
 
-def place_of(table: np.ndarray, field: str, id: int) -> int:
+def place_of(table: StoredArray, field: str, id: int) -> int:
     """Where the first record with `id` or more in a field stands, of records sorted by it.
 
     np.searchsorted copies the whole column first, so it reads the whole file.
@@ -102,7 +102,7 @@ def edges_from(files: Iterable[Path], first: int, last: int) -> np.ndarray:
     """EDGE: those of all files with first <= a < last."""
     found = [np.empty(0, EDGE)]
     for file in files:
-        edges = load_array(file)
+        edges = StoredArray.open(file)
         start, stop = (place_of(edges, "a", id) for id in (first, last))
         found.append(np.array(edges[start:stop]))
     return np.concatenate(found)

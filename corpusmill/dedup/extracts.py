@@ -7,7 +7,7 @@ index says where each begins. The pairs lie beside it, ordered by bin.
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -15,8 +15,9 @@ import pyarrow.compute as pc
 
 from corpusmill.dedup.edges import EDGE
 from corpusmill.dedup.order import Order
-from corpusmill.storage.arrays import load_array
+from corpusmill.storage.arrays import StoredArray, load_array
 from corpusmill.storage.sliced_streams import read_stream, write_streams
+from corpusmill.storage.sums import SummedFile
 from corpusmill.storage.tables import in_one_piece
 from corpusmill.text.columns import TextColumn
 from corpusmill.text.parts import TextPart
@@ -30,7 +31,7 @@ PREFERENCE = pa.field("preference", pa.large_binary())
 
 
 def write_extract(
-    file: IO[bytes], text: Path, ids: np.ndarray, order: Order, labels: np.ndarray, bins: int,
+    file: SummedFile, text: Path, ids: np.ndarray, order: Order, labels: np.ndarray, bins: int,
     advance: Callable[[int], None],
 ) -> np.ndarray:  # fmt: skip
     """Append the streams of one part; where each begins, uint64 (bins + 1,).
@@ -98,7 +99,7 @@ def read_extract(blocks: list[dict], bin: int) -> Extract:
         for offsets in load_array(block["index"]):
             tables.extend(read_stream(Path(block["data"]), offsets, bin))
         start, stop = load_array(block["edge_starts"])[bin : bin + 2]
-        edges.append(np.array(load_array(block["edges"])[start:stop]))
+        edges.append(np.array(StoredArray.open(block["edges"])[start:stop]))
     # Blocks come in part order and rows of a part in row order: ids ascend.
     rows = pa.concat_tables(tables or [SCHEMA.empty_table()])
     keys = in_one_piece(rows.column(PREFERENCE.name)) if PREFERENCE in rows.schema else None

@@ -1,6 +1,5 @@
 """LSH: sorted keys of a part's documents, and whose keys are equal."""
 
-import math
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -8,8 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from corpusmill.documents.ids import ROW_BITS, mixed
+from corpusmill.storage.arrays import StoredArray, append_array
 from corpusmill.storage.buckets import Slice, halves
-from corpusmill.storage.files import replacing
+from corpusmill.storage.files import writing
+from corpusmill.storage.sums import CheckedFile, DamagedError
 from corpusmill.text.digests import digest_words
 
 BLOCK_ROWS = 4096
@@ -64,9 +65,9 @@ def save_bands(path: Path, unsorted: Iterable[np.ndarray], bands: int, rows: np.
         ranks = np.argsort(of_rows, kind="stable")
         keys[band] = of_rows[ranks]
         order[band] = rows[ranks]
-    with replacing(path) as temporary, open(temporary, "wb") as file:
-        np.save(file, keys, allow_pickle=False)
-        np.save(file, order, allow_pickle=False)
+    with writing(path) as file:
+        append_array(file, keys)
+        append_array(file, order)
 
 
 class Bands(NamedTuple):
@@ -78,54 +79,32 @@ class Bands(NamedTuple):
 
     part: int
     path: Path
-    shape: tuple[int, int]
-    keys_at: int  # bytes from the start of the file
-    rows_at: int
 
-    @classmethod
-    def open(cls, part: int, path: Path) -> "Bands":
-        places = []
-        with open(path, "rb") as file:
-            for dtype in (np.dtype("<u8"), np.dtype("<u4")):
-                version = np.lib.format.read_magic(file)
-                if version != (1, 0):
-                    raise ValueError(f"{path}: not a band file. Remove it and run again.")
-                shape, _, found = np.lib.format.read_array_header_1_0(file)
-                if found != dtype:
-                    raise ValueError(f"{path}: not a band file. Remove it and run again.")
-                places.append(file.tell())
-                file.seek(math.prod(shape) * dtype.itemsize, 1)
-        bands, entries = shape
-        return cls(part, path, (bands, entries), *places)
+    def tables(self) -> tuple[StoredArray, StoredArray]:
+        """Keys and rows of all bands."""
+        file = CheckedFile(self.path)
+        keys, rows = StoredArray.next_of(file), StoredArray.next_of(file)
+        if (keys.dtype, rows.dtype) != (np.dtype("<u8"), np.dtype("<u4")):
+            raise DamagedError(self.path, "not a band file")
+        return keys, rows
 
-    def _mapped(self, dtype: type, place: int) -> np.ndarray:
-        if 0 in self.shape:
-            return np.zeros(self.shape, dtype)
-        return np.memmap(self.path, dtype, "r", place, self.shape)
-
-    @property
-    def keys(self) -> np.ndarray:
-        return self._mapped(np.uint64, self.keys_at)
-
-    @property
-    def rows(self) -> np.ndarray:
-        return self._mapped(np.uint32, self.rows_at)
+    def of_band(self, band: int) -> tuple[StoredArray, StoredArray]:
+        """Keys and rows of one band."""
+        keys, rows = self.tables()
+        return keys.row(band), rows.row(band)
 
 
-def _range(keys: np.ndarray, low: int, high: int) -> tuple[int, int]:
-    start = int(np.searchsorted(keys, np.uint64(low), "left"))
-    if high == 1 << 64:
-        return start, keys.size
-    return start, int(np.searchsorted(keys, np.uint64(high), "left"))
+def _range(keys: StoredArray, share: Slice) -> tuple[int, int]:
+    start = keys.place_of(np.uint64(share.low))
+    return start, len(keys) if share.high == 1 << 64 else keys.place_of(np.uint64(share.high))
 
 
 def count_entries(parts: list[Bands], share: Slice) -> int:
     """How many band keys of all parts are in the slice."""
     total = 0
     for part in parts:
-        if 0 not in part.shape:
-            start, stop = _range(part.keys[share.band], share.low, share.high)
-            total += stop - start
+        start, stop = _range(part.of_band(share.band)[0], share)
+        total += stop - start
     return total
 
 
@@ -142,12 +121,10 @@ def entries_in(parts: list[Bands], share: Slice) -> tuple[np.ndarray, np.ndarray
     """(keys, ids) of all entries in the slice, sorted by key and then by id."""
     keys, ids = [np.zeros(0, np.uint64)], [np.zeros(0, np.uint64)]
     for part in parts:
-        if 0 in part.shape:
-            continue
-        of_band = part.keys[share.band]
-        start, stop = _range(of_band, share.low, share.high)
+        of_band, of_rows = part.of_band(share.band)
+        start, stop = _range(of_band, share)
         keys.append(np.array(of_band[start:stop]))
-        rows = part.rows[share.band, start:stop].astype(np.uint64)
+        rows = of_rows[start:stop].astype(np.uint64)
         ids.append(np.uint64(part.part << ROW_BITS) | rows)
     all_keys, all_ids = np.concatenate(keys), np.concatenate(ids)
     # Stable: parts come in ascending order, so equal keys keep ascending ids, on any machine.

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from corpusmill.documents.fates import MALFORMED, SPLITS
 from corpusmill.storage.files import load_json
+from corpusmill.storage.sums import checked_bytes
 
 Told = Iterator[tuple[str, int, int]]
 """What it is, the one number and the other."""
@@ -76,7 +77,7 @@ def contradictions(
     guarded = load_json(duplicates)
     told = [
         *source_numbers(account, load_json(admitted), guarded, filters),
-        *shard_numbers(shards, pickle.loads(meta.read_bytes())["total_tokens"]),
+        *shard_numbers(shards, pickle.loads(checked_bytes(meta))["total_tokens"]),
         *whole_numbers(account, guarded, load_json(scattered)),
     ]
     return [f"{what}: {one} and {other}" for what, one, other in told if one != other]

@@ -8,7 +8,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from corpusmill.documents.fate_columns import FateColumn
-from corpusmill.storage.files import replacing
+from corpusmill.storage.files import writing
+from corpusmill.storage.sums import CheckedFile, DamagedError
 
 SCHEMA = pa.schema(
     [
@@ -34,8 +35,8 @@ def save_decided(
     schema = SCHEMA.with_metadata({"corpusmill.decided": "1", "first": str(first)})
     options = pa.ipc.IpcWriteOptions(compression="lz4")
     with (
-        replacing(path) as temporary,
-        pa.ipc.new_file(str(temporary), schema, options=options) as writer,
+        writing(path) as file,
+        pa.ipc.new_file(file, schema, options=options) as writer,
     ):
         for column, other in zip(fates, others, strict=True):
             column.names = names
@@ -46,8 +47,8 @@ def save_decided(
 
 def load_decided(path: Path, part: int) -> pa.RecordBatch:
     """What was decided of one of the parts that the file is about."""
-    file = pa.ipc.open_file(pa.memory_map(str(path)))
+    file = pa.ipc.open_file(CheckedFile(path))
     metadata = file.schema.metadata or {}
     if metadata.get(b"corpusmill.decided") != b"1":
-        raise ValueError(f"{path}: expected a table of decisions. Remove it and run again.")
+        raise DamagedError(path, "expected a table of decisions")
     return file.get_batch(part - int(metadata[b"first"]))

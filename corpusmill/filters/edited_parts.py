@@ -17,7 +17,8 @@ from corpusmill.filters.documents import Documents
 from corpusmill.filters.measuring import Edit
 from corpusmill.filters.registry import filter_class
 from corpusmill.storage.arrays import save_array
-from corpusmill.storage.files import replacing, save_json
+from corpusmill.storage.files import save_json, writing
+from corpusmill.storage.tables import parquet_writer
 from corpusmill.text.holdout import WHOLE
 from corpusmill.text.parts import SCHEMA, TextPart, new_part
 from corpusmill.text.spans import whole_digests
@@ -114,10 +115,9 @@ def edited_part(files: EditedFiles, texts: TextPart, part: int) -> Iterator[Edit
         return
     (edited,), (edits,), (unedited,), (edit_counts,) = files
     with (
-        replacing(edited) as text_file,
-        replacing(edits) as record_file,
+        writing(edited) as text_file,
         new_part(text_file, texts.files) as writer,
-        pq.ParquetWriter(record_file, RECORD, compression="zstd") as record,
+        parquet_writer(edits, RECORD) as record,
     ):
         written = EditedPart(writer, record, part)
         yield written

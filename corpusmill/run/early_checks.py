@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from corpusmill.run.layout import Layout
-from corpusmill.storage.files import load_json
+from corpusmill.storage.files import check_folder, load_json
 
 SETTING_FILE = "corpusmill.json"
 """What the rule `tokenizer` writes last, beside the tokenizer itself."""
@@ -47,8 +47,10 @@ def is_kept(folder: Path, kept: Path) -> bool:
 
 def kept_source(kept: Path) -> str | None:
     """Which tokenizer the last run kept, if there was one."""
-    setting = kept / SETTING_FILE
-    return str(load_json(setting)["source"]) if setting.exists() else None
+    if not kept.is_dir():
+        return None
+    check_folder(kept)
+    return str(load_json(kept / SETTING_FILE)["source"])
 
 
 class EarlyCheck:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from corpusmill.documents.fates import SPLITS
-from corpusmill.storage.files import load_json
+from corpusmill.storage.files import load_json, load_text
 from corpusmill.text.readers import format_of, formats
 
 
@@ -148,7 +148,7 @@ def planned_paths(plan: Path) -> list[str]:
     """The input files of the latest run, whatever came of it; none if there was no run."""
     if not plan.exists():
         return []
-    lines = plan.read_text("utf-8").splitlines()[1:]
+    lines = load_text(plan).splitlines()[1:]
     return [file["path"] for line in lines for file in json.loads(line)["files"]]
 
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from corpusmill.storage.files import load_json, save_json
+from corpusmill.storage.files import load_plain_json, load_text, save_plain_json
 
 RECORD = Path("results/plan/record.json")
 NUMBER = "{}"
@@ -24,7 +24,7 @@ def load_record(path: Path = RECORD) -> dict:
     """{"made": Made, "finished": the plan of the last finished run or None}."""
     if not path.exists():
         return {"made": {}, "finished": None}
-    record = load_json(path)
+    record = load_plain_json(path)
     if record.get("corpusmill.record") != 1:
         raise ValueError(
             f"{path}: not a record of this version. Remove the folder {path.parent} to plan anew: "
@@ -34,7 +34,7 @@ def load_record(path: Path = RECORD) -> dict:
 
 
 def save_record(made: Made, finished: dict | None, path: Path = RECORD) -> None:
-    save_json(path, {"corpusmill.record": 1, "made": made, "finished": finished})
+    save_plain_json(path, {"corpusmill.record": 1, "made": made, "finished": finished})
 
 
 def begin(made: Made, path: Path = RECORD) -> None:
@@ -60,7 +60,7 @@ def refuse_foreign(made: Made, earlier: Made) -> None:
 
 def finish(made: Made, plan: Path, path: Path = RECORD) -> None:
     """Write down that the run of this plan ended well. What others made is removed by then."""
-    heading, *lines = plan.read_text("utf-8").splitlines()
+    heading, *lines = load_text(plan).splitlines()
     parts = [json.loads(line) for line in lines]
     finished = {
         "part_bytes": json.loads(heading)["part_bytes"],

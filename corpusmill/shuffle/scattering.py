@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from corpusmill.storage.arrays import load_array, save_array
-from corpusmill.storage.files import replacing
+from corpusmill.storage.files import writing
 from corpusmill.storage.sliced_streams import read_stream, write_streams
 
 SCHEMA = pa.schema(
@@ -41,7 +41,7 @@ def write_scattered(
     count: int,
 ) -> None:
     """Write the streams of one part, and in `index` where each begins."""
-    with replacing(data) as temporary, open(temporary, "wb") as file:
+    with writing(data) as file:
         offsets = write_streams(file, SCHEMA, rows_of, sizes, targets, count)
     save_array(index, offsets)
 

@@ -14,9 +14,9 @@ import pyarrow as pa
 import pyarrow.json as pj
 import zstandard
 
-from corpusmill.storage.files import DigestingFile, file_sha256
 from corpusmill.storage.progress import Progress
-from corpusmill.storage.streams import read_blocks, read_lines
+from corpusmill.storage.streams import read_written_blocks, read_written_lines
+from corpusmill.storage.sums import CheckedFile, SummedFile
 from corpusmill.text.columns import TextColumn, TextRows
 from corpusmill.text.json_records import joined_members
 
@@ -112,28 +112,25 @@ def _records(rows: pa.Table, order: np.ndarray) -> Iterator[tuple[str, bytes, in
     )
 
 
-def _write_jsonl(path: Path, records: Iterator[tuple], progress: Progress) -> Written:
-    with open(path, "wb") as raw:
-        file = DigestingFile(raw)
-        packing = zstandard.ZstdCompressor(level=ZSTD_LEVEL)
-        with packing.stream_writer(file, closefd=False) as zstd:  # type: ignore[arg-type]
-            lines: list[bytes] = []
-            held = 0
-            for record in records:
-                lines.append(record_line(*record))
-                held += len(lines[-1])
-                if held >= WRITE_BYTES:
-                    zstd.write(b"".join(lines))
-                    progress.advance(len(lines))
-                    lines, held = [], 0
-            zstd.write(b"".join(lines))
-            progress.advance(len(lines))
-        return Written(file.bytes, file.sha256)
+def _write_jsonl(file: SummedFile, records: Iterator[tuple], progress: Progress) -> None:
+    packing = zstandard.ZstdCompressor(level=ZSTD_LEVEL, write_checksum=True)
+    with packing.stream_writer(file, closefd=False) as zstd:  # type: ignore[arg-type]
+        lines: list[bytes] = []
+        held = 0
+        for record in records:
+            lines.append(record_line(*record))
+            held += len(lines[-1])
+            if held >= WRITE_BYTES:
+                zstd.write(b"".join(lines))
+                progress.advance(len(lines))
+                lines, held = [], 0
+        zstd.write(b"".join(lines))
+        progress.advance(len(lines))
 
 
 def _write_parquet(
-    path: Path, columns: pa.Schema, records: Iterator[tuple], progress: Progress
-) -> Written:
+    file: SummedFile, columns: pa.Schema, records: Iterator[tuple], progress: Progress
+) -> None:
     # 0.03 s that jobs of the other format do without.
     import pyarrow.parquet as pq
 
@@ -148,7 +145,7 @@ def _write_parquet(
         ]
     )
     origin = schema.field("corpusmill").type
-    with pq.ParquetWriter(path, schema, compression="zstd") as writer:
+    with pq.ParquetWriter(file, schema, compression="zstd") as writer:
         while group := list(itertools.islice(records, ROW_GROUP)):
             text, rest, *ours = zip(*group, strict=True)
             members, others = typed(rest, columns)
@@ -165,24 +162,29 @@ def _write_parquet(
             ]
             writer.write_batch(pa.record_batch(row, schema))
             progress.advance(len(group))
-    return Written(path.stat().st_size, file_sha256(path))
 
 
 def write_shard(
-    path: Path, columns: pa.Schema | None, rows: pa.Table, order: np.ndarray, progress: Progress
+    file: SummedFile,
+    columns: pa.Schema | None,
+    rows: pa.Table,
+    order: np.ndarray,
+    progress: Progress,
 ) -> Written:
-    """Write the rows of a shard (scattering.SCHEMA), in the given order, to `path`.
+    """Write the rows of a shard (scattering.SCHEMA), in the given order, to a file that is kept.
 
     columns: of the members of records in a Parquet shard; None for JSON lines.
     """
     records = _records(rows, order)
     if columns is None:
-        return _write_jsonl(path, records, progress)
-    return _write_parquet(path, columns, records, progress)
+        _write_jsonl(file, records, progress)
+    else:
+        _write_parquet(file, columns, records, progress)
+    return Written(file.bytes, file.sha256)
 
 
 def _read_jsonl(path: Path, progress: Progress, rows: Container[int]) -> Iterator[Document | None]:
-    for row, line in enumerate(read_lines(str(path), progress)):
+    for row, line in enumerate(read_written_lines(path, progress)):
         yield _document.decode(line) if row in rows else None
 
 
@@ -190,7 +192,7 @@ def _parquet_batches(path: Path, progress: Progress) -> Iterator[pa.RecordBatch]
     """The COLUMNS of a shard in batches."""
     import pyarrow.parquet as pq
 
-    file = pq.ParquetFile(path)
+    file = pq.ParquetFile(CheckedFile(path))
     bytes_per_row = path.stat().st_size / max(file.metadata.num_rows, 1)
     for batch in file.iter_batches(ROW_GROUP, columns=_RECORD.names):
         columns = [batch.column("text"), *batch.column("corpusmill").flatten()]
@@ -274,4 +276,4 @@ def read_columns(path: Path, progress: Progress) -> Iterator[pa.Table]:
             for first, last in itertools.pairwise([*firsts, batch.num_rows]):
                 yield pa.Table.from_batches([batch.slice(first, last - first)])
     else:
-        yield from map(_columns, _whole_lines(read_blocks(str(path), progress)))
+        yield from map(_columns, _whole_lines(read_written_blocks(path, progress)))

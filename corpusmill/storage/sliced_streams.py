@@ -5,10 +5,11 @@ Whoever writes such a file keeps beside it where each stream begins.
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO
 
 import numpy as np
 import pyarrow as pa
+
+from corpusmill.storage.sums import CheckedFile, SummedFile
 
 IPC_OPTIONS = pa.ipc.IpcWriteOptions(compression="lz4")
 
@@ -27,7 +28,7 @@ def blocks_of(sizes: np.ndarray, start: int, stop: int) -> Iterator[slice]:
 
 
 def write_streams(
-    file: IO[bytes],
+    file: SummedFile,
     schema: pa.Schema,
     rows_of: Callable[[slice], pa.Table],
     sizes: np.ndarray,
@@ -54,9 +55,8 @@ def write_streams(
 
 
 def read_stream(data: Path, offsets: np.ndarray, target: int) -> Iterator[pa.Table]:
-    """The rows of one target, if there are any; nothing else of the file is read."""
+    """The rows of one target, if there are any; nothing else of the file is read but what is
+    summed with them."""
     start, stop = int(offsets[target]), int(offsets[target + 1])
     if start < stop:
-        with open(data, "rb") as file:
-            file.seek(start)
-            yield pa.ipc.open_stream(file.read(stop - start)).read_all()
+        yield pa.ipc.open_stream(pa.py_buffer(CheckedFile(data).view(start, stop))).read_all()

@@ -4,18 +4,34 @@ import functools
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, NamedTuple, Protocol
 
 import zstandard
 
 from corpusmill.storage.progress import Progress
+from corpusmill.storage.sums import checked_blocks
 
 BLOCK_BYTES = 1 << 18
 MAX_WINDOW = 1 << 31  # what `zstd --long=31` writes, as large public dumps do
 
 
-def _stored_blocks(file: IO[bytes], progress: Progress) -> Iterator[bytes]:
+class Seen(Protocol):
+    """Whoever is told all bytes of a file; a digest of hashlib for one."""
+
+    def update(self, data: bytes, /) -> None:
+        pass
+
+
+def _stored_blocks(file: IO[bytes], progress: Progress, seen: Seen | None) -> Iterator[bytes]:
     while block := file.read(BLOCK_BYTES):
+        if seen:
+            seen.update(block)
+        yield block
+        progress.advance(len(block))
+
+
+def _checked_blocks(path: Path, progress: Progress) -> Iterator[bytes]:
+    for block in checked_blocks(path):
         yield block
         progress.advance(len(block))
 
@@ -90,7 +106,7 @@ def _plain_blocks(path: str, stored: Iterator[bytes]) -> Iterator[bytes]:
 _PACKED = {".zst": functools.partial(_unpacked, ZSTD), ".gz": functools.partial(_unpacked, GZIP)}
 
 
-def _lines(blocks: Iterator[bytes]) -> Iterator[bytes]:
+def lines_of(blocks: Iterator[bytes]) -> Iterator[bytes]:
     """The lines of a byte stream without their ends; a last line needs no end."""
     open_line: list[bytes] = []
     for block in blocks:
@@ -104,16 +120,31 @@ def _lines(blocks: Iterator[bytes]) -> Iterator[bytes]:
         yield last
 
 
-def read_blocks(path: str, progress: Progress) -> Iterator[bytes]:
-    """The content of a file, unpacked if it ends in .zst or .gz, every byte of it accounted for."""
-    unpacked = _PACKED.get(Path(path).suffix, _plain_blocks)
+def _unpacked_by_name(path: str, stored: Iterator[bytes]) -> Iterator[bytes]:
+    return _PACKED.get(Path(path).suffix, _plain_blocks)(path, stored)
+
+
+def read_blocks(path: str, progress: Progress, seen: Seen | None = None) -> Iterator[bytes]:
+    """The content of a file, unpacked if it ends in .zst or .gz, every byte of it accounted for.
+
+    seen: is told the bytes as they lie there.
+    """
     with open(path, "rb") as file:
-        yield from unpacked(path, _stored_blocks(file, progress))
+        yield from _unpacked_by_name(path, _stored_blocks(file, progress, seen))
 
 
-def read_lines(path: str, progress: Progress) -> Iterator[bytes]:
+def read_lines(path: str, progress: Progress, seen: Seen | None = None) -> Iterator[bytes]:
     """The lines of such a file."""
-    return _lines(read_blocks(path, progress))
+    return lines_of(read_blocks(path, progress, seen))
+
+
+def read_written_blocks(path: Path, progress: Progress) -> Iterator[bytes]:
+    """The content of a file that an earlier job wrote, held against its sums."""
+    return _unpacked_by_name(str(path), _checked_blocks(path, progress))
+
+
+def read_written_lines(path: Path, progress: Progress) -> Iterator[bytes]:
+    return lines_of(read_written_blocks(path, progress))
 
 
 def lines_within(

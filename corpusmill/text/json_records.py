@@ -10,7 +10,7 @@ from typing import NamedTuple
 import msgspec
 
 from corpusmill.storage.progress import Progress
-from corpusmill.storage.streams import lines_within, read_lines
+from corpusmill.storage.streams import Seen, lines_within, read_lines
 from corpusmill.text.records import Malformed, Record
 
 MARK = b"\xef\xbb\xbf"
@@ -226,10 +226,15 @@ def record_of_line(
 
 
 def json_records(
-    path: str, text_field: str, keep_surrogates: bool, progress: Progress
+    path: str,
+    text_field: str,
+    keep_surrogates: bool,
+    progress: Progress,
+    seen: Seen | None = None,
 ) -> Iterator[Record | Malformed]:
+    """seen: is told the bytes of the file."""
     offset = 0
-    for number, line in enumerate(read_lines(path, progress), 1):
+    for number, line in enumerate(read_lines(path, progress, seen), 1):
         if number == 1:
             if line.startswith(UTF_16):
                 raise ValueError(

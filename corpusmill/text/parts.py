@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from corpusmill.storage.sliced_streams import IPC_OPTIONS
+from corpusmill.storage.sums import CheckedFile, DamagedError, SummedFile
 from corpusmill.text.columns import string_array
 
 BATCH_BYTES = 32 << 20
@@ -28,18 +29,18 @@ SCHEMA = pa.schema(
 )
 
 
-def new_part(path: Path, files: list[dict]) -> pa.ipc.RecordBatchFileWriter:
+def new_part(file: SummedFile, files: list[dict]) -> pa.ipc.RecordBatchFileWriter:
     """A text part to write batches to; files as in TextWriter."""
     schema = SCHEMA.with_metadata({"corpusmill.text": "1", "files": json.dumps(files)})
-    return pa.ipc.new_file(path, schema, options=IPC_OPTIONS)
+    return pa.ipc.new_file(file, schema, options=IPC_OPTIONS)
 
 
 class TextWriter:
     """Writes documents to a text part, batch by batch."""
 
-    def __init__(self, path: Path, files: list[dict]) -> None:
+    def __init__(self, file: SummedFile, files: list[dict]) -> None:
         """files: one {"source", "path"} per input file; rows name theirs by its place here."""
-        self._writer = new_part(path, files)
+        self._writer = new_part(file, files)
         self._start_batch()
 
     def _start_batch(self) -> None:
@@ -81,13 +82,10 @@ class TextPart:
         self._path = path
         wanted = [SCHEMA.get_field_index(name) for name in columns]
         options = pa.ipc.IpcReadOptions(included_fields=wanted)
-        self._file = pa.ipc.open_file(pa.memory_map(str(path)), options=options)
+        self._file = pa.ipc.open_file(CheckedFile(path), options=options)
         metadata = self._file.schema.metadata or {}
         if metadata.get(b"corpusmill.text") != b"1":
-            raise ValueError(
-                f"{path}: expected a corpusmill text part, version 1, found another Arrow file. "
-                "Remove it and run again."
-            )
+            raise DamagedError(path, "expected a text part of version 1, found another file")
         self.files: list[dict] = json.loads(metadata[b"files"])
 
     def batches(self) -> Iterator[pa.RecordBatch]:

@@ -10,7 +10,9 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
+from corpusmill.storage.files import stored_blocks
 from corpusmill.storage.progress import Progress
+from corpusmill.storage.streams import Seen
 from corpusmill.text.json_records import fault_of_line, json_records
 from corpusmill.text.plugins import PLUGIN_ERRORS, loaded, one_line, place_of
 from corpusmill.text.records import FORMATS, Malformed, Record
@@ -101,22 +103,34 @@ def read_records(
     progress: Progress,
     keep_surrogates: bool = False,
     readers: Sequence[str] = (),
+    seen: Seen | None = None,
 ) -> Iterator[Record | Malformed]:
     """Every record of a file in its order, the malformed ones too.
 
     keep_surrogates: also accept texts with lone surrogates, which cannot be written as UTF-8;
-    the caller mends them. readers: files of the user's.
+    the caller mends them. readers: files of the user's. seen: is told all bytes of the file.
     """
     own = own_readers(readers)
     ending = format_of(path, FORMATS | dict.fromkeys(own, 1.0))
     if ending in own:
-        return _checked(*own[ending], path, text_field, progress)
+        records = _checked(*own[ending], path, text_field, progress)
+        return _then_seen(records, path, seen)
     if ending == ".parquet":
         # Loaded only where it is the format: most jobs are small.
         from corpusmill.text.parquet_records import parquet_records
 
-        return parquet_records(path, text_field, progress)
-    return json_records(path, text_field, keep_surrogates, progress)
+        return _then_seen(parquet_records(path, text_field, progress), path, seen)
+    return json_records(path, text_field, keep_surrogates, progress, seen)
+
+
+def _then_seen(
+    records: Iterator[Record | Malformed], path: str, seen: Seen | None
+) -> Iterator[Record | Malformed]:
+    """The same records of a file that is not read from one end to the other."""
+    yield from records
+    if seen:
+        for block in stored_blocks(path):
+            seen.update(block)
 
 
 def _checked(

@@ -13,7 +13,7 @@ import numpy as np
 
 from corpusmill.documents.ids import ROW_BITS, ROW_MASK
 from corpusmill.kernels.splitting import LINE, PARAGRAPH, SENTENCE, split_texts
-from corpusmill.storage.arrays import load_array, save_array
+from corpusmill.storage.arrays import StoredArray, save_array
 from corpusmill.storage.buckets import Slice, halves
 from corpusmill.text.columns import TextColumn
 from corpusmill.text.holdout import WHOLE
@@ -107,19 +107,20 @@ class Spans(NamedTuple):
     """The spans of one part, mapped."""
 
     part: int
-    keys: np.ndarray
-    places: np.ndarray
+    keys: StoredArray
+    places: StoredArray
 
     @classmethod
     def open(cls, part: int, path: Path) -> "Spans":
-        return cls(part, *load_array(path))
+        table = StoredArray.open(path)
+        return cls(part, table.row(0), table.row(1))
 
     def within(self, share: Slice) -> slice:
         """Which entries have a key in [low, high)."""
-        start = int(np.searchsorted(self.keys, np.uint64(share.low)))
+        start = self.keys.place_of(np.uint64(share.low))
         if share.high == 1 << 64:
-            return slice(start, self.keys.size)
-        return slice(start, int(np.searchsorted(self.keys, np.uint64(share.high))))
+            return slice(start, len(self.keys))
+        return slice(start, self.keys.place_of(np.uint64(share.high)))
 
 
 def bounded_slices(parts: list[Spans], share: Slice, most: int) -> Iterator[Slice]:
@@ -166,9 +167,9 @@ def repeats_of_part(files: Iterable[Path], part: int) -> np.ndarray:
     ends = np.array([part << ROW_BITS, part + 1 << ROW_BITS], np.uint64)
     found = [np.zeros((4, 0), np.uint64)]
     for file in files:
-        table = load_array(file)
-        start, stop = np.searchsorted(table[0], ends).tolist()
-        found.append(np.array(table[:, start:stop]))
+        table = StoredArray.open(file)
+        start, stop = map(table.row(0).place_of, ends)
+        found.append(np.array([table.row(column)[start:stop] for column in range(4)]))
     return by_place(np.concatenate(found, axis=1))
 
 

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from corpusmill.storage.files import DigestingFile, file_sha256, load_json, replacing, save_json
+from corpusmill.storage.files import load_json, save_json, writing
+from corpusmill.storage.sums import CheckedFile
 
 
 class TokenFiles(NamedTuple):
@@ -36,9 +37,8 @@ class TokenShardWriter:
         self._lengths: list[np.ndarray] = []
 
     def __enter__(self) -> "TokenShardWriter":
-        self._replacing = replacing(self._files.bin)
-        self._raw = open(self._replacing.__enter__(), "wb")
-        self._file = DigestingFile(self._raw)
+        self._writing = writing(self._files.bin, kept=True)
+        self._file = self._writing.__enter__()
         return self
 
     def add(
@@ -48,7 +48,7 @@ class TokenShardWriter:
 
         sums: what else is added up per source, a number per document.
         """
-        self._file.write(tokens)
+        self._file.write(tokens.view(np.uint8))
         self._lengths.append(lengths)
         self.documents += lengths.size
         self.tokens += tokens.size
@@ -62,17 +62,18 @@ class TokenShardWriter:
                 self._sums.setdefault(name, Counter())[figure] += total
 
     def __exit__(self, *error: Any) -> None:
-        self._raw.close()
-        self._replacing.__exit__(*error)
+        self._writing.__exit__(*error)
 
-    def finish(self, **facts: Any) -> None:
-        """Write the index and, last, the description, with whatever else is known of the shard."""
+    def finish(self, **facts: Any) -> np.ndarray:
+        """Write the index and, last, the description, with whatever else is known of the shard.
+
+        Returns uint64 (documents + 1,), the index.
+        """
         starts = np.zeros(self.documents + 1, "<u8")
         if self._lengths:
             np.cumsum(np.concatenate(self._lengths), out=starts[1:])
-        with replacing(self._files.idx) as temporary:
-            starts.tofile(temporary)
-            index_sha256 = file_sha256(temporary)
+        with writing(self._files.idx, kept=True) as index:
+            index.write(starts.view(np.uint8))
         save_json(
             self._files.facts,
             {
@@ -81,11 +82,13 @@ class TokenShardWriter:
                 "tokens": self.tokens,
                 "bytes": self._file.bytes,
                 "sha256": self._file.sha256,
-                "index_sha256": index_sha256,
+                "index_sha256": index.sha256,
                 "by_source": {name: dict(sums) for name, sums in sorted(self._sums.items())},
                 **facts,
             },
+            kept=True,
         )
+        return starts
 
 
 class TokenShard:
@@ -94,10 +97,9 @@ class TokenShard:
     def __init__(self, files: TokenFiles) -> None:
         self.facts = load_json(files.facts)
         dtype = np.dtype(self.facts["dtype"]).newbyteorder("<")
-        self.tokens = (
-            np.memmap(files.bin, dtype, "r") if files.bin.stat().st_size else np.zeros(0, dtype)
-        )
-        self.starts = np.fromfile(files.idx, "<u8")
+        tokens, starts = CheckedFile(files.bin), CheckedFile(files.idx)
+        self.tokens = np.frombuffer(tokens.view(0, tokens.size), dtype)
+        self.starts = np.frombuffer(starts.view(0, starts.size), "<u8")
 
     def document(self, row: int) -> np.ndarray:
         """The ids of one document, its end token last."""

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from corpusmill.storage.files import load_json, replacing, save_json
+from corpusmill.storage.files import load_plain_json, replacing_folder, save_plain_json
 from corpusmill.tokens.id_bytes import UNCERTAIN, IdBytes, id_bytes, steps
 from corpusmill.tokens.losses import lost_characters
 from corpusmill.tokens.probes import PLAIN, PROBES, framed, refuse_useless
@@ -122,10 +122,18 @@ def is_lossless(reference: Any, lossy: Container[int]) -> bool:
 def keep_tokenizer(
     folder: Path, source: str, end_of_text: str, engine: str, name: str | None = None
 ) -> TokenizerFacts:
-    """Load a tokenizer, find out what later steps must know, and save both to `folder`.
+    """Load a tokenizer, find out what later steps must know, and save both to `folder`, which
+    appears whole or not at all.
 
     name: what to call it, when `source` is a path that means nothing later.
     """
+    with replacing_folder(folder) as temporary:
+        return _keep_tokenizer(temporary, source, end_of_text, engine, name or source)
+
+
+def _keep_tokenizer(
+    folder: Path, source: str, end_of_text: str, engine: str, name: str
+) -> TokenizerFacts:
     reference = load_reference(source)
     # Each is made anew when it is asked for, a tenth of a second for a large vocabulary.
     written, words = definition_of(reference), reference.get_vocab()
@@ -134,15 +142,15 @@ def keep_tokenizer(
     if reference.eos_token != token:
         reference.eos_token = token  # who loads what is kept is told what stands in the shards
     unknown = unknown_ids(reference, definition.get("model", {}), words, id)
-    refuse_useless(name or source, reference_ids(reference, PLAIN), unknown)
+    refuse_useless(name, reference_ids(reference, PLAIN), unknown)
     reference.save_pretrained(folder)
-    forget_the_machine(Path(folder) / "tokenizer_config.json")
+    forget_the_machine(folder / "tokenizer_config.json")
     probes = PROBES + [framed(one["content"]) for one in definition.get("added_tokens", [])]
     lossy = lossy_tokens(reference, definition)
     # A vocabulary with gaps has ids beyond its length.
     vocabulary = max(len(reference), max(words.values()) + 1)
     setting = TokenizerFacts(
-        source=name or source,
+        source=name,
         vocabulary=vocabulary,
         end_of_text=token,
         end_of_text_id=id,
@@ -156,11 +164,10 @@ def keep_tokenizer(
         added_bytes=None,
     )
     if setting.engine == "gigatoken":
-        with replacing(Path(folder) / PLAIN_FILE) as temporary:
-            temporary.write_text(plain_definition(written), "utf-8")
+        (folder / PLAIN_FILE).write_text(plain_definition(written), "utf-8")
     added = keep_id_bytes(folder, setting, reference, definition, probes)
     setting = setting._replace(added_bytes=added)
-    save_json(Path(folder) / SETTING_FILE, setting._asdict())
+    save_plain_json(folder / SETTING_FILE, setting._asdict())
     tell(setting)
     return setting
 
@@ -187,8 +194,7 @@ def keep_id_bytes(
         return None
     hidden = hidden_loss(reference, known, probes, setting.unknown_ids)
     assert hidden is None, f"by the bytes of its ids {hidden!r} loses nothing, but it does"
-    with replacing(Path(folder) / BYTES_FILE) as temporary, open(temporary, "wb") as file:
-        np.save(file, known.sizes)
+    np.save(folder / BYTES_FILE, known.sizes)
     return known.added
 
 
@@ -205,10 +211,10 @@ def tell(setting: TokenizerFacts) -> None:
 
 def forget_the_machine(config: Path) -> None:
     """Take from tokenizer_config.json what says where and how it was loaded, not what it is."""
-    members = load_json(config)
+    members = load_plain_json(config)
     for member in ("local_files_only", "is_local", "name_or_path", "cache_dir"):
         members.pop(member, None)
-    save_json(config, members)
+    save_plain_json(config, members)
 
 
 def _is_light(reference: Any, folder: Path, probes: list[str]) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 
-from corpusmill.storage.files import load_json
+from corpusmill.storage.files import check_folder, load_json
 
 SETTING_FILE = "corpusmill.json"
 PLAIN_FILE = "corpusmill-plain.json"
@@ -36,6 +36,8 @@ class TokenizerFacts(NamedTuple):
 
     @classmethod
     def load(cls, folder: Path) -> "TokenizerFacts":
+        """Of a folder all of whose files are what was written."""
+        check_folder(folder)
         return cls(**load_json(Path(folder) / SETTING_FILE))
 
 

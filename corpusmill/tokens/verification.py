@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow.parquet as pq
 
 from corpusmill.shuffle.shards import read_shard
 from corpusmill.storage.files import file_sha256, load_json
 from corpusmill.storage.progress import Progress
+from corpusmill.storage.tables import load_parquet
 from corpusmill.tokens.token_shards import TokenFiles, TokenShard
 from corpusmill.tokens.tokenizers import (
     TokenizerFacts,
@@ -39,13 +39,15 @@ def file_faults(files: TokenFiles, facts: dict, setting: TokenizerFacts) -> Iter
     """Whether the files are what was written. If not, no look into them is safe."""
     size = files.bin.stat().st_size
     if (facts["dtype"], facts["vocabulary"]) != (setting.dtype, setting.vocabulary):
-        yield f"made for {facts['vocabulary']} tokens of {facts['dtype']}; the tokenizer changed"
+        made_for = f"{facts['vocabulary']} tokens of {facts['dtype']}"
+        yield f"{files.bin}: made for {made_for}; the tokenizer changed"
     if size != facts["tokens"] * np.dtype(setting.dtype).itemsize:
-        yield f"{size} bytes on disk, expected {facts['tokens']} tokens of {setting.dtype}"
+        expected = f"{facts['tokens']} tokens of {setting.dtype}"
+        yield f"{files.bin}: {size} bytes on disk, expected {expected}"
     if (found := file_sha256(files.bin)) != facts["sha256"]:
-        yield f"SHA-256 is {found}, expected {facts['sha256']}"
+        yield f"{files.bin}: SHA-256 is {found}, expected {facts['sha256']}"
     if (found := file_sha256(files.idx)) != facts["index_sha256"]:
-        yield f"SHA-256 of its index is {found}, expected {facts['index_sha256']}"
+        yield f"{files.idx}: SHA-256 is {found}, expected {facts['index_sha256']}"
 
 
 def index_faults(shard: TokenShard) -> Iterator[str]:
@@ -60,7 +62,7 @@ def index_faults(shard: TokenShard) -> Iterator[str]:
 def placement_faults(placements: Path, files: TokenFiles) -> Iterator[str]:
     """Whether a table of placements says of every document where the index has it."""
     shard = TokenShard(files)
-    table = pq.read_table(placements)
+    table = load_parquet(placements)
     starts = shard.starts
     expected = {
         "row": np.arange(starts.size - 1),
@@ -199,7 +201,7 @@ def shard_faults(
     """All that is wrong with a shard, and its eye test (none if the files themselves are bad)."""
     expected = load_json(text_facts)["sha256"]
     facts = load_json(files.facts)
-    faults = [f"{files.bin}: {fault}" for fault in file_faults(files, facts, setting)]
+    faults = list(file_faults(files, facts, setting))
     if (found := file_sha256(text)) != expected:
         faults.append(f"{text}: SHA-256 is {found}, expected {expected}")
     if faults:

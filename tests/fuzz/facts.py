@@ -20,7 +20,7 @@ def digests(folder: Path, but: tuple[str, ...] = ("rules",)) -> dict[str, str]:
     found = {}
     for path in sorted((folder / "results").rglob("*")):
         name = path.relative_to(folder).as_posix()
-        if not path.is_file() or name in UNLIKE_IN_ANY_RUNS:
+        if not path.is_file() or name in UNLIKE_IN_ANY_RUNS or path.name[0] == ".":
             continue
         data = path.read_bytes()
         if name == "results/summary.json":

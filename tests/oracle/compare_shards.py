@@ -69,7 +69,11 @@ def compare_names(results: Path, outcome: Outcome) -> Iterator[str]:
                 if outcome.config["output"]["join"] and outcome.shard_counts[split]:
                     expected |= {f"{JOINED[split]}.bin", f"{JOINED[split]}.json"}
         paths = (results / folder).rglob("*")
-        got = {str(path.relative_to(results / folder)) for path in paths if path.is_file()}
+        got = {
+            str(path.relative_to(results / folder))
+            for path in paths
+            if path.is_file() and path.name[0] != "."
+        }
         for name in sorted(got ^ expected):
             fault = "not there" if name in expected else "does not belong to this run"
             yield f"results/{folder}/{name}: {fault}"

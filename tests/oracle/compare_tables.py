@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from oracle import fate
 from oracle.document import Document, Outcome, Part
-from oracle.finding import read_json, rows_differ, sha256, some_members, tree_differ
+from oracle.finding import content_digest, read_json, rows_differ, some_members, tree_differ
 from oracle.plan import SPLITS
 from oracle.sketches import bands_and_rows, bands_of, has_shingle
 from oracle.spans import spans_of
@@ -18,12 +18,13 @@ from oracle.spans import spans_of
 KEY_START = 0x9E3779B97F4A7C15
 # What each barrier's parts say of files: the member with the path, the one with its digest.
 BARRIERS = {
-    "spans": [("file", "sha256")],
-    "repeats": [("file", "sha256")],
-    "extracts": [("data", "sha256"), ("edges", "edges_sha256")],
-    "resolved": [("file", "sha256")],
-    "assign": [("file", "sha256")],
-    "scatter": [("data", "sha256")],
+    "spans": [("file", "digest")],
+    "repeats": [("file", "digest")],
+    "pairs": [("file", "digest")],
+    "extracts": [("data", "digest"), ("edges", "edges_digest")],
+    "resolved": [("file", "digest")],
+    "assign": [("file", "digest")],
+    "scatter": [("data", "digest")],
 }
 
 
@@ -158,8 +159,8 @@ def compare_barrier(results: Path, step: str, named: list[tuple[str, str]]) -> I
     """The barrier holds what each report says, and each report the digest of its files."""
     for report in read_json(results / f"{step}/complete.json")["parts"]:
         for path, digest in named:
-            file = results.parent / report[path]
-            if not file.exists() or sha256(file.read_bytes()) != report[digest]:
+            name = report[path].removeprefix("results/")
+            if not (results / name).exists() or content_digest(results, name) != report[digest]:
                 yield f"{report[path]}: not what results/{step}/complete.json says"
 
 

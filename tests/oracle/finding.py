@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow.parquet as pq
+import xxhash
 
 JSON_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[^",:{}\[\]]+|[,:{}\[\]]')
 NUMBER = re.compile(rb"-?[0-9.]+(?:[eE][+-]?[0-9]+)?")
@@ -109,6 +110,22 @@ def columns_differ(name: str, path: Path, expected: dict[str, str]) -> Iterator[
 
 def sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
+
+
+def sums_of(name: str, data: bytes) -> bytes:
+    """The sums of all blocks of a file, name: its path below results."""
+    seed = xxhash.xxh3_64(name.encode()).intdigest()
+    blocks = [data[place : place + 32_768] for place in range(0, len(data), 32_768)]
+    sums = [
+        xxhash.xxh3_64(block, seed=(seed + number) % 2**64).intdigest()
+        for number, block in enumerate(blocks)
+    ]
+    return b"".join(one.to_bytes(8, "little") for one in sums)
+
+
+def content_digest(results: Path, name: str) -> str:
+    data = (results / name).read_bytes()
+    return xxhash.xxh3_128(sums_of(name, data), seed=len(data)).hexdigest()
 
 
 def file_facts_differ(name: str, facts: dict, path: Path, index: Path | None = None):
