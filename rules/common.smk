@@ -31,6 +31,7 @@ from corpusmill.run.code_digest import code_digest as digest_of_code
 from corpusmill.run.config import check_config, laid_over, typed
 from corpusmill.run.config import refuse_config_without_sources
 from corpusmill.run.job_list import JOB_LIST, RuleJobs, save_job_list
+from corpusmill.run.input_files import told_replaced
 from corpusmill.run.layout import Layout, quickly_called
 from corpusmill.run.lost_files import forget, lost_files
 from corpusmill.run.signatures import mismatches, parameters
@@ -66,7 +67,7 @@ os.environ.update(
 
 def placed(path):
     """Where a file of a rule really is, elsewhere if a module is used with a prefix."""
-    return Path(MODIFIER.modify_path(path))
+    return Path(MODIFIER.modify_path(str(path)))
 
 
 RECORD = placed("results/plan/record.json")
@@ -115,7 +116,10 @@ def planned():
         demo = {
             f"{DEMO}/{name}": n for name, n in (DEMO_FILES | EVALUATION_FILES).items()
         }
-        return given, Layout.planned(given, placed("results"), demo, on_cluster)
+        layout = Layout.planned(given, placed("results"), demo, on_cluster)
+        if given["input"]["verify"] == "always" and workflow.is_main_process:
+            layout.note_replaced(placed("results"))
+        return given, layout
     except ValueError as error:
         stop(error)
 
@@ -131,6 +135,9 @@ IDLE_STEPS = {
     *([] if config["output"]["format"] == "parquet" else ["columns"]),
     *([] if USES_DEMO else ["demo", "recall"]),
 }
+# Steps that only look at what others made.
+STEPS_BESIDE = {"recall", "tally", "summarize", "report"}
+CODE_DIGESTS = {}
 EARLY_CHECKS = []
 if workflow.is_main_process and not IN_CONDA:
     try:
@@ -160,7 +167,14 @@ def run_script(step):
 
 def code_digest(step, *plugins):
     """Reruns a step when its script, code that it imports, or that of its plug-ins, changes."""
-    return digest_of_code(ROOT, HOME / "scripts" / f"{step}.py", *plugins)
+    CODE_DIGESTS[step] = digest_of_code(ROOT, HOME / "scripts" / f"{step}.py", *plugins)
+    return CODE_DIGESTS[step]
+
+
+def code_of_results(wildcards):
+    """The code digests of the steps by which what is kept comes about; when all rules are read."""
+    without = {*IDLE_STEPS, *STEPS_BESIDE}
+    return {step: CODE_DIGESTS[step] for step in sorted({*CODE_DIGESTS} - without)}
 
 
 def settings(**values):
@@ -216,8 +230,13 @@ def outside(files):
 
 
 def config_digest():
-    """Which configuration a result was made with."""
-    return hashlib.sha256(json.dumps(config, sort_keys=True).encode()).hexdigest()[:16]
+    """Which configuration a result was made with; without what shapes no result."""
+    shapes = config | {
+        "input": {
+            key: value for key, value in config["input"].items() if key != "verify"
+        }
+    }
+    return hashlib.sha256(json.dumps(shapes, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def made_files(wildcards=None):
@@ -317,7 +336,7 @@ def begin_run():
     to_do = jobs_to_do()
     refuse_too_little_memory(to_do)
     try:
-        record.begin(made_files(), RECORD)
+        record.begin(made_files(), RECORD, LAYOUT.noted)
     except ValueError as error:
         stop(error)
     if not IS_MODULE:
@@ -341,7 +360,11 @@ def show_ends_of_jobs(logs):
 
 
 def show_result():
-    """The account of the run, for the person at the terminal."""
+    """The account of the run, for the person at the terminal; and what it read that was other."""
     table = placed("results/summary.txt")
     if table.exists():
         print(table.read_text("utf-8"), file=sys.stderr)
+    finished = record.load_record(RECORD)["finished"]
+    if finished and config["input"]["verify"] != "never":
+        if told := told_replaced(finished["inputs"], LAYOUT.read_before):
+            print(f"NOTE: {told}", file=sys.stderr)

@@ -14,6 +14,7 @@ rule evaluation:
         outside(LAYOUT.held_out_files),
     output:
         held_out="results/holdout/evaluation.npy",
+        counts="results/holdout/evaluation.json",
     log:
         "logs/evaluation/evaluation.log",
     benchmark:

@@ -77,7 +77,7 @@ rule recall:
 rule summarize:
     input:
         # Last: the times of all rules are in it.
-        "results/manifest.json",
+        manifest="results/manifest.json",
         accounts=LAYOUT.every("results/ledger/{part}.json"),
         text_facts=LAYOUT.every("results/corpus/{split}/{shard}.json"),
         facts=LAYOUT.every("results/tokens/{split}/{shard}.json"),

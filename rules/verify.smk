@@ -4,8 +4,8 @@ reads    a text shard and its token shard; the reference tokenizer
 writes   results/verify/{split}/{shard}.json   only if there is no fault
          results/verify/{split}/{shard}.txt    decoded samples, for the eye
          results/tokens/{joined}.bin           the shards of a split in one file, if asked for
-         results/manifest.json                 all text and token files; only if the account balances
-                                               and no source loses too much in its tokens
+         results/manifest.json                 from the input files to all that is kept; only if the account
+                                               balances and no source loses too much in its tokens
          results/tokens/meta.pkl               tokenizer, vocab_size, eos_token_id, dtype, totals
          results/eye_test.txt                  all decoded samples
 """
@@ -67,7 +67,17 @@ rule join:
 rule manifest:
     input:
         LAYOUT.every("results/verify/{split}/{shard}.json"),
+        text_counts=LAYOUT.every("results/text/{part}.json"),
+        evaluation="results/holdout/evaluation.json",
         accounts=LAYOUT.every("results/ledger/{part}.json"),
+        ledgers=LAYOUT.every("results/ledger/{part}.parquet"),
+        placements=LAYOUT.every("results/placements/{split}/{shard}.parquet"),
+        clusters=LAYOUT.every("results/clusters/{part}.parquet"),
+        quarantine=LAYOUT.every("results/quarantine/{part}.jsonl"),
+        records=[
+            *LAYOUT.every_if_cut("results/cut/{part}.parquet"),
+            *LAYOUT.every_if_edited("results/edited/{part}.parquet"),
+        ],
         texts=LAYOUT.every(LAYOUT.text_shard),
         text_facts=LAYOUT.every("results/corpus/{split}/{shard}.json"),
         bins=LAYOUT.every("results/tokens/{split}/{shard}.bin"),
@@ -95,6 +105,8 @@ rule manifest:
             generation=LAYOUT.generation,
             sources=list(LAYOUT.weights),
             filters=LAYOUT.filter_fates,
+            config_digest=config_digest(),
+            code=code_of_results,
             made=made_files,
             record=str(RECORD),
             max_lost_fraction=config["tokenizer"]["max_lost_fraction"],

@@ -11,9 +11,10 @@ import numpy as np
 from corpusmill.run.job import run
 from corpusmill.run.progress import phase
 from corpusmill.storage.arrays import save_array
+from corpusmill.storage.files import save_json
 from corpusmill.text.holdout import EVALUATION, gathered
 from corpusmill.text.normalization import normalizer
-from corpusmill.text.readers import read_records, refuse_changed
+from corpusmill.text.readers import SeenBytes, read_records, refuse_changed
 from corpusmill.text.records import Malformed
 
 
@@ -23,16 +24,20 @@ def evaluation(
     mode: str,
     readers: list[str],
     held_out: Path,
+    counts: Path,
 ) -> None:
     """files: as in normalize. max_malformed_fraction: of every source."""
     mend = normalizer(mode)
     digests: list[bytes] = []
     records: Counter = Counter()
     bad: Counter = Counter()
+    of_files = [SeenBytes(file) for file in files]
     with phase("reading", sum(os.path.getsize(file["path"]) for file in files)) as progress:
-        for file in files:
+        for file, seen in zip(files, of_files, strict=True):
             source, path = file["source"], file["path"]
-            for record in read_records(path, file["text_field"], progress, mode == "ftfy", readers):
+            for record in read_records(
+                path, file["text_field"], progress, mode == "ftfy", readers, seen
+            ):
                 records[source] += 1
                 if isinstance(record, Malformed):
                     bad[source] += 1
@@ -49,6 +54,7 @@ def evaluation(
             )
     table = np.frombuffer(b"".join(digests), np.uint8).reshape(-1, 32)
     save_array(held_out, gathered([table], [np.full(len(table), EVALUATION, np.uint8)]))
+    save_json(counts, {"texts": len(table), "files": [one.told() for one in of_files]})
     logging.info("%d texts of %d files held out", len(table), len(files))
 
 

@@ -1,5 +1,6 @@
 """List every file of the result with its size and SHA-256; say what trainers must know."""
 
+import hashlib
 import logging
 import pickle
 import sys
@@ -9,7 +10,9 @@ from typing import NamedTuple
 from corpusmill.documents.accounts import balanced_account
 from corpusmill.documents.fates import dropping_fates
 from corpusmill.run import job, record
+from corpusmill.run.input_files import read_inputs
 from corpusmill.storage.files import (
+    as_json,
     files_of_folder,
     load_json,
     load_text,
@@ -81,13 +84,34 @@ class Joined(NamedTuple):
     joined_facts: list[Path]
 
 
+class Tables(NamedTuple):
+    """What became of every record: accounts, and tables that are kept."""
+
+    accounts: list[Path]
+    ledgers: list[Path]
+    placements: list[Path]
+    clusters: list[Path]
+    quarantine: list[Path]
+    records: list[Path]
+
+
+class Read(NamedTuple):
+    """What those say who read the input files."""
+
+    text_counts: list[Path]
+    evaluation: Path
+
+
 class Corpus(NamedTuple):
-    """How often files were added, the first included; the names of the milled sources, and the
-    fates of the filters."""
+    """How often files were added, the first included; the names of the milled sources, the fates of
+    the filters; the digests of the configuration and of the code of every step."""
 
     generation: int
     sources: list[str]
     filters: list[str]
+    max_lost_fraction: float
+    config_digest: str
+    code: dict[str, str]
 
 
 class Made(NamedTuple):
@@ -106,38 +130,60 @@ class Result(NamedTuple):
 
 
 def manifest(
-    accounts: list[Path],
     shards: Shards,
     joins: Joined,
+    tables: Tables,
+    inputs: Read,
     folder: Path,
     corpus: Corpus,
-    max_lost_fraction: float,
     run: Made,
     result: Result,
 ) -> None:
-    balanced_account(accounts, shards.text_facts, shards.facts, dropping_fates(corpus.filters))
-    refuse_losses(shards.facts, max_lost_fraction)
+    fates = dropping_fates(corpus.filters)
+    balanced_account(tables.accounts, shards.text_facts, shards.facts, fates)
+    refuse_losses(shards.facts, corpus.max_lost_fraction)
     remove_stale(run)
     setting = TokenizerFacts.load(folder)
     save_meta(result.meta, setting, shards, corpus.generation)
     save_text(result.eye_test, "\n".join(map(load_text, shards.eyes)), kept=True)
+    chain = {
+        "corpusmill.manifest": 1,
+        "generation": corpus.generation,
+        "sources": corpus.sources,
+        "inputs": list(read_inputs([*inputs.text_counts, inputs.evaluation])),
+        "config_digest": corpus.config_digest,
+        "code": corpus.code,
+        "files": kept_files(shards, joins, tables, folder, result),
+    }
+    own = hashlib.sha256(as_json(chain).encode("utf-8")).hexdigest()
+    save_json(result.listing, chain | {"sha256": own}, kept=True)
+    logging.info("%d files listed", len(chain["files"]))
+
+
+def kept_files(
+    shards: Shards, joins: Joined, tables: Tables, folder: Path, result: Result
+) -> list[dict]:
+    """Every file that stays with the user and is the same whenever it is made."""
     pairs = [
         *zip(shards.texts, shards.text_facts, strict=True),
         *zip(shards.bins, shards.facts, strict=True),
         *zip(joins.joined, joins.joined_facts, strict=True),
     ]
-    files = [described(*pair) for pair in pairs]
-    files += map(as_written, (*shards.idx, *files_of_folder(folder), result.meta))
-    save_json(
-        result.listing,
-        {
-            "corpusmill.manifest": 1,
-            "generation": corpus.generation,
-            "sources": corpus.sources,
-            "files": files,
-        },
-    )
-    logging.info("%d files listed", len(files))
+    others = [
+        *shards.idx,
+        *files_of_folder(folder),
+        result.meta,
+        *shards.text_facts,
+        *shards.facts,
+        *joins.joined_facts,
+        *tables.placements,
+        *tables.ledgers,
+        *tables.clusters,
+        *tables.records,
+        *tables.quarantine,
+        result.eye_test,
+    ]
+    return [described(*pair) for pair in pairs] + list(map(as_written, others))
 
 
 def save_meta(path: Path, setting: TokenizerFacts, shards: Shards, generation: int) -> None:

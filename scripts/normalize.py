@@ -11,7 +11,7 @@ from corpusmill.run.progress import phase
 from corpusmill.storage.files import save_json, writing
 from corpusmill.text.normalization import normalizer
 from corpusmill.text.parts import TextWriter
-from corpusmill.text.readers import read_records, refuse_changed
+from corpusmill.text.readers import SeenBytes, read_records, refuse_changed
 from corpusmill.text.records import Malformed
 
 SAY_FIRST = 20  # malformed records named in the log; all are in the quarantine file
@@ -33,13 +33,15 @@ def normalize(
     quarantine: Path,
     counts: Path,
 ) -> None:
-    """files: {"source", "path", "text_field", "bytes", "mtime_ns"} of each input file, in order.
+    """files: {"source", "path", "text_field", "bytes", "mtime_ns"} of each input file, in order,
+    and "sha256" of one that was replaced behind its size and time.
 
     readers: files of the user's that read other formats.
     """
     mend = normalizer(mode)
     by_source: dict[str, Counter] = {file["source"]: Counter() for file in files}
     total = sum(os.path.getsize(file["path"]) for file in files)
+    seen = [SeenBytes(file) for file in files]
     named = [{"source": file["source"], "path": file["path"]} for file in files]
     with (
         writing(text) as text_file,
@@ -50,7 +52,7 @@ def normalize(
         for number, file in enumerate(files):
             count = by_source[file["source"]]
             for record in read_records(
-                file["path"], file["text_field"], progress, mode == "ftfy", readers
+                file["path"], file["text_field"], progress, mode == "ftfy", readers, seen[number]
             ):
                 count["records"] += 1
                 if isinstance(record, Malformed):
@@ -67,7 +69,11 @@ def normalize(
     documents = sum(count["records"] - count["malformed"] for count in by_source.values())
     save_json(
         counts,
-        {"documents": documents, "by_source": {name: dict(c) for name, c in by_source.items()}},
+        {
+            "documents": documents,
+            "by_source": {name: dict(c) for name, c in by_source.items()},
+            "files": [one.told() for one in seen],
+        },
     )
     logging.info("%d documents, %s", documents, {name: dict(c) for name, c in by_source.items()})
 

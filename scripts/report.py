@@ -17,6 +17,8 @@ from corpusmill.report.whole import SHOWN_RECORDS, Finished, whole_page
 from corpusmill.run import job
 from corpusmill.run.job_list import load_job_list
 from corpusmill.storage.files import load_json, load_text, replacing
+from corpusmill.storage.progress import Silence
+from corpusmill.storage.streams import read_written_lines
 from corpusmill.storage.tables import load_parquet, save_parquet
 
 SHOWN_TEXTS = 1000
@@ -102,8 +104,8 @@ def first_lines(files: list[Path]) -> list[bytes]:
     """As many as are shown."""
     lines: list[bytes] = []
     for file in files:
-        with open(file, "rb") as records:
-            lines += itertools.islice(records, SHOWN_RECORDS - len(lines))
+        records = read_written_lines(file, Silence())
+        lines += itertools.islice(records, SHOWN_RECORDS - len(lines))
     return lines
 
 

@@ -68,6 +68,7 @@ class Finished(NamedTuple):
     """What the folder is to remember of this run, and where."""
 
     plan: Path
+    manifest: Path
     made: record.Made
     record: Path
 
@@ -166,6 +167,7 @@ def summarize(
     readable: Path,
 ) -> None:
     account = account_of(numbers, config.filters)
+    manifest = load_json(finished.manifest)
     fates = dropping_fates(config.filters)
     whole: Counter = Counter()
     for figures in account.values():
@@ -187,6 +189,7 @@ def summarize(
             **({"planted": planted} if planted else {}),
             "config_digest": config.config_digest,
             "configuration": config.configuration,
+            "manifest": manifest["sha256"],
             "versions": {"corpusmill": corpusmill.__version__, "python": platform.python_version()}
             | {name: importlib.metadata.version(name) for name in PACKAGES},
             "rules": measured(logs),
@@ -195,7 +198,8 @@ def summarize(
     lines = [table(account, fates), *remarks(whole, account, spans, edits, tokenizer, planted)]
     save_text(readable, "\n".join(lines) + "\n", kept=True)
     logging.info("balanced\n%s", "\n".join(lines))
-    record.finish(finished.made, finished.plan, finished.record)
+    inputs = {file["path"]: file["sha256"] for file in manifest["inputs"]}
+    record.finish(finished.made, finished.plan, inputs, finished.record)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,8 @@ from datetime import datetime, timedelta
 from fractions import Fraction
 from typing import NamedTuple
 
+import xxhash
+
 MASK_32 = (1 << 32) - 1
 MASK_64 = (1 << 64) - 1
 WITHOUT_PUNCTUATION = str.maketrans("", "", string.punctuation)
@@ -446,3 +448,10 @@ def find_pattern(data: bytes, start: int, stop: int, patterns: list, or_bits: in
             ):
                 return place
     return stop
+
+
+def block_sums(name: str, content: bytes, block_bytes: int) -> list[int]:
+    """XXH3 of every block; the seed is XXH3 of the name plus the number of the block."""
+    seed = xxhash.xxh3_64(name.encode()).intdigest()
+    blocks = [content[at : at + block_bytes] for at in range(0, len(content), block_bytes)]
+    return [xxhash.xxh3_64(b, seed=(seed + k) % 2**64).intdigest() for k, b in enumerate(blocks)]

@@ -130,7 +130,7 @@ def test_file_that_changes_while_it_is_read__fails_the_step(step, tmp_path):
         with pytest.raises(ValueError, match="It changed while it was read"):
             normalize(planned, "nfc", [], *out)
         with pytest.raises(ValueError, match="It changed while it was read"):
-            evaluation(planned, {"s": 0}, "nfc", [], tmp_path / "held.npy")
+            evaluation(planned, {"s": 0}, "nfc", [], tmp_path / "held.npy", tmp_path / "held.json")
     assert not any(path.exists() for path in (*out, tmp_path / "held.npy"))
     normalize([file | {"bytes": known.st_size, "mtime_ns": known.st_mtime_ns}], "nfc", [], *out)
     assert out[0].exists()

@@ -77,7 +77,7 @@ def test_finish__keeps_the_parts_and_only_this_runs_files(tmp_path, monkeypatch)
              Part(1, [InputFile("s", "c", 1)], 2)]  # fmt: skip
     save_text(plan, "\n".join(plan_lines(parts, 100)) + "\n")
     run_record.begin(EARLIER, path)
-    run_record.finish(CURRENT, plan, path)
+    run_record.finish(CURRENT, plan, {"a": "12"}, path)
     assert run_record.load_record(path)["made"] == CURRENT
     kept = earlier_parts(run_record.load_record(path)["finished"], 100)
     assert [tuple(part) for part in kept] == [(1, ["a", "b"]), (2, ["c"])]
@@ -86,7 +86,11 @@ def test_finish__keeps_the_parts_and_only_this_runs_files(tmp_path, monkeypatch)
 
 
 def test_load_record__of_an_untouched_folder_is_empty(tmp_path):
-    assert run_record.load_record(tmp_path / "none.json") == {"made": {}, "finished": None}
+    assert run_record.load_record(tmp_path / "none.json") == {
+        "made": {},
+        "finished": None,
+        "noted": {},
+    }
 
 
 def test_load_record__refuses_another_version(tmp_path):

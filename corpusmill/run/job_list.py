@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import NamedTuple
 
-from corpusmill.storage.files import load_json, save_json
+from corpusmill.storage.files import load_plain_json, save_plain_json
 
 JOB_LIST = Path("logs/jobs.json")
 
@@ -18,7 +18,7 @@ class RuleJobs(NamedTuple):
 def save_job_list(rules: dict[str, RuleJobs], path: Path) -> None:
     """Say that a run begins now."""
     said = {rule: jobs._asdict() for rule, jobs in rules.items()}
-    save_json(path, {"corpusmill.jobs": 1, "rules": said})
+    save_plain_json(path, {"corpusmill.jobs": 1, "rules": said})
 
 
 def load_job_list(path: Path) -> dict[str, RuleJobs]:
@@ -28,7 +28,7 @@ def load_job_list(path: Path) -> dict[str, RuleJobs]:
             f"{path} is not there: no run has begun in this folder. Name the folder that has "
             "results/ and logs/, or start a run."
         )
-    found = load_json(path)
+    found = load_plain_json(path)
     if found.get("corpusmill.jobs") != 1:
         raise ValueError(f"{path}: not a list of jobs of this version")
     return {rule: RuleJobs(**jobs) for rule, jobs in found["rules"].items()}

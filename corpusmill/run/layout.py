@@ -18,6 +18,7 @@ from corpusmill.filters.registry import (
     measuring,
 )
 from corpusmill.run.config import band_setting, fractions, milled_sources, text_field
+from corpusmill.run.input_files import replaced
 from corpusmill.run.plan import (
     InputFile,
     Part,
@@ -66,13 +67,19 @@ class Layout:
         parts: list[Part],
         held_out: list[InputFile],
         on_cluster: Callable[[], bool] = lambda: False,
+        noted: dict[str, str] | None = None,
     ) -> None:
         """held_out: the files of the sources that are not milled.
+
+        noted: SHA-256 of input files that were replaced behind their size and time.
 
         on_cluster: whether jobs run on a cluster; asked when a job's memory is, not before.
         """
         self._config, self.parts, self.held_out = config, parts, held_out
         self._on_cluster = on_cluster
+        self.noted = noted or {}
+        self.read_before: dict[str, str] = {}
+        """SHA-256 of the input files of the last finished run, by path."""
         self._sources = {source["name"]: source for source in config["sources"]}
         milled = milled_sources(config)
         self.weights = {source["name"]: source.get("weight", 1) for source in milled}
@@ -118,10 +125,19 @@ class Layout:
         milled = [file for file in files if file.source in names]
         refuse_other_corpus(milled, generated, results)
         part_bytes = config["input"]["part_bytes"]
-        finished = load_record(results / "plan/record.json")["finished"]
+        record = load_record(results / "plan/record.json")
+        finished = record["finished"]
         parts = plan_parts(milled, part_bytes, earlier_parts(finished, part_bytes))
         held_out = [file for file in files if file.source not in names]
-        return cls(config, parts, held_out, on_cluster)
+        layout = cls(config, parts, held_out, on_cluster, record["noted"])
+        layout.read_before = (finished or {}).get("inputs", {})
+        return layout
+
+    def note_replaced(self, results: Path) -> None:
+        """Read all input files, and note those that were replaced behind their size and time."""
+        files = [*(file for part in self.parts for file in part.files), *self.held_out]
+        counts = [results / "text" / f"{part.name}.json" for part in self.parts]
+        self.noted |= replaced(files, [*counts, results / "holdout/evaluation.json"])
 
     # Files.
 
@@ -256,6 +272,7 @@ class Layout:
                 "text_field": text_field(self._sources[file.source]),
                 "bytes": file.bytes,
                 "mtime_ns": file.mtime_ns,
+                **({"sha256": self.noted[file.path]} if file.path in self.noted else {}),
             }
             for file in files
         ]

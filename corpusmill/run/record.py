@@ -21,31 +21,36 @@ Made = dict[str, int | None]
 
 
 def load_record(path: Path = RECORD) -> dict:
-    """{"made": Made, "finished": the plan of the last finished run or None}."""
+    """{"made": Made, "finished": the plan of the last finished run or None, "noted": SHA-256 by
+    path of the input files that were replaced behind their size and time}."""
     if not path.exists():
-        return {"made": {}, "finished": None}
+        return {"made": {}, "finished": None, "noted": {}}
     record = load_plain_json(path)
     if record.get("corpusmill.record") != 1:
         raise ValueError(
             f"{path}: not a record of this version. Remove the folder {path.parent} to plan anew: "
             "every document then gets a new id."
         )
-    return record
+    return {"noted": {}} | record
 
 
-def save_record(made: Made, finished: dict | None, path: Path = RECORD) -> None:
-    save_plain_json(path, {"corpusmill.record": 1, "made": made, "finished": finished})
+def save_record(
+    made: Made, finished: dict | None, noted: dict[str, str], path: Path = RECORD
+) -> None:
+    record = {"corpusmill.record": 1, "made": made, "finished": finished, "noted": noted}
+    save_plain_json(path, record)
 
 
-def begin(made: Made, path: Path = RECORD) -> None:
-    """Write down that a run starts that makes these files, beside those of earlier runs."""
+def begin(made: Made, path: Path = RECORD, noted: dict[str, str] | None = None) -> None:
+    """Write down that a run starts that makes these files, beside those of earlier runs, and what
+    it noted of input files."""
     record = load_record(path)
     refuse_foreign(made, record["made"])
     together = dict(record["made"])
     for pattern, count in made.items():
         earlier = together.get(pattern)
         together[pattern] = count if count is None else max(count, earlier or 0)
-    save_record(together, record["finished"], path)
+    save_record(together, record["finished"], record["noted"] | (noted or {}), path)
 
 
 def refuse_foreign(made: Made, earlier: Made) -> None:
@@ -58,8 +63,11 @@ def refuse_foreign(made: Made, earlier: Made) -> None:
             )
 
 
-def finish(made: Made, plan: Path, path: Path = RECORD) -> None:
-    """Write down that the run of this plan ended well. What others made is removed by then."""
+def finish(made: Made, plan: Path, inputs: dict[str, str], path: Path = RECORD) -> None:
+    """Write down that the run of this plan ended well. What others made is removed by then.
+
+    inputs: SHA-256 of every input file, by path.
+    """
     heading, *lines = load_text(plan).splitlines()
     parts = [json.loads(line) for line in lines]
     finished = {
@@ -71,8 +79,9 @@ def finish(made: Made, plan: Path, path: Path = RECORD) -> None:
             }
             for part in parts
         ],
+        "inputs": inputs,
     }
-    save_record(made, finished, path)
+    save_record(made, finished, load_record(path)["noted"], path)
 
 
 def files_of(pattern: str, first: int, count: int | None) -> Iterator[Path]:

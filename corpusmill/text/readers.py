@@ -3,6 +3,7 @@
 Beside our formats there are those of a user's file; docs/extending.md.
 """
 
+import hashlib
 import inspect
 import json
 import math
@@ -184,6 +185,26 @@ def _is_utf8(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+class SeenBytes:
+    """All bytes of a file, counted and digested while it is read."""
+
+    def __init__(self, file: dict) -> None:
+        """file: "source" and "path"."""
+        self._file = file
+        self._sha256 = hashlib.sha256()
+        self._bytes = 0
+
+    def update(self, data: bytes, /) -> None:
+        self._sha256.update(data)
+        self._bytes += len(data)
+
+    def told(self) -> dict:
+        """When it is read."""
+        source, path = self._file["source"], self._file["path"]
+        sha256 = self._sha256.hexdigest()
+        return {"source": source, "path": path, "bytes": self._bytes, "sha256": sha256}
 
 
 def refuse_changed(file: dict) -> None:

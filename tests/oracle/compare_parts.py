@@ -11,6 +11,7 @@ import pyarrow as pa
 from oracle.document import Document, Outcome, Part
 from oracle.finding import (
     forgive_floats,
+    input_facts,
     read_json,
     read_parquet,
     rows_differ,
@@ -119,7 +120,11 @@ def compare_text(results: Path, name: str, part: Part, which: str) -> Iterator[s
             ours["rest"] = forgive_floats(ours["rest"], row["rest"])
     yield from rows_differ(f"results/{name}.arrow", got, expected)
     if which == "before":
-        facts = {"documents": len(part.documents), "by_source": text_counts(part)}
+        facts = {
+            "documents": len(part.documents),
+            "by_source": text_counts(part),
+            "files": [input_facts(results.parent, file) for file in part.files],
+        }
         yield from tree_differ(f"results/{name}.json", read_json(results / f"{name}.json"), facts)
 
 

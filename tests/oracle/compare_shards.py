@@ -1,5 +1,6 @@
 """Text shards, token shards, placements, joined files, meta.pkl and the manifest."""
 
+import json
 import pickle
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,7 @@ from oracle.finding import (
     columns_differ,
     file_facts_differ,
     forgive_floats,
+    input_facts,
     read_json,
     read_parquet,
     rows_differ,
@@ -237,6 +239,13 @@ def compare_manifest(results: Path, outcome: Outcome) -> Iterator[str]:
         "generation": max(part.generation for part in outcome.parts),
         "sources": outcome.sources(),
     }
+    inputs = manifest.get("inputs", [])
+    read = [input_facts(results.parent, file) for part in outcome.parts for file in part.files]
+    yield from rows_differ("results/manifest.json: inputs", inputs[: len(read)], read)
+    chain = {key: value for key, value in manifest.items() if key != "sha256"}
+    written = json.dumps(chain, indent=1, ensure_ascii=False) + "\n"
+    if sha256(written.encode()) != manifest["sha256"]:
+        yield "results/manifest.json: its own digest is another"
     got = {key: manifest.get(key) for key in heading}
     yield from tree_differ("results/manifest.json", got, heading)
     got_paths = [entry["path"] for entry in manifest.get("files", [])]
@@ -254,13 +263,16 @@ def compare_manifest(results: Path, outcome: Outcome) -> Iterator[str]:
 
 def kind_of(path: str) -> int:
     """The place of a file's kind in the manifest."""
-    if path.startswith("results/corpus/"):
-        return 0
-    if path.endswith(".bin"):
-        return 1 if path.count("/") == 3 else 2
-    if path.endswith(".idx"):
-        return 3
-    return 5 if path.endswith("meta.pkl") else 4
+    folder, ending = path.split("/")[1], path.rsplit(".", 1)[-1]
+    is_split = path.count("/") == 3
+    if ending == "bin":
+        return 1 if is_split else 2
+    if folder == "corpus":
+        return 6 if ending == "json" else 0
+    if folder == "tokens":
+        return {"idx": 3, "pkl": 5, "json": 7 if is_split else 8}[ending]
+    after = ("placements", "ledger", "clusters", "cut", "edited", "quarantine", "eye_test.txt")
+    return 4 if folder == "tokenizer" else 9 + after.index(folder)
 
 
 def manifest_files(results: Path, outcome: Outcome) -> list[dict]:
@@ -280,6 +292,10 @@ def manifest_files(results: Path, outcome: Outcome) -> list[dict]:
         {"path": str(path.relative_to(results))} for path in files if not path.name.startswith(".")
     ]
     found.append({"path": "tokens/meta.pkl"})
+    tables = ["placements/*/*.parquet", "ledger/*.parquet", "clusters/*.parquet", "cut/*.parquet",
+              "edited/*.parquet", "quarantine/*.jsonl", "eye_test.txt"]  # fmt: skip
+    for pattern in ("corpus/*/*.json", "tokens/*/*.json", "tokens/*.json", *tables):
+        found += [{"path": str(path.relative_to(results))} for path in results.glob(pattern)]
     for entry in found:
         path = results / entry["path"]
         data = path.read_bytes() if path.exists() else b""

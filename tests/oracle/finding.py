@@ -112,6 +112,13 @@ def sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
+def input_facts(folder: Path, file) -> dict:
+    """What is told of an input file that was read."""
+    data = (folder / file.path).read_bytes()
+    facts = {"bytes": len(data), "sha256": sha256(data)}
+    return {"source": file.source, "path": str(file.path), **facts}
+
+
 def sums_of(name: str, data: bytes) -> bytes:
     """The sums of all blocks of a file, name: its path below results."""
     seed = xxhash.xxh3_64(name.encode()).intdigest()
