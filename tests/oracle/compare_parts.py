@@ -71,6 +71,8 @@ def compare_plan(results: Path, outcome: Outcome) -> Iterator[str]:
     ]
     finished = {"part_bytes": outcome.config["input"]["part_bytes"], "parts": parts}
     got = read_json(results / "plan/record.json").get("finished")
+    manifest = read_json(results / "manifest.json")
+    finished["inputs"] = {file["path"]: file["sha256"] for file in manifest["inputs"]}
     yield from tree_differ("results/plan/record.json", {"finished": got}, {"finished": finished})
 
 
