@@ -66,16 +66,15 @@ def normalize(
             refuse_changed(file)
             logging.info("%s read", file["path"])
         writer.close()
+    save_counts(counts, by_source, seen)
+
+
+def save_counts(counts: Path, by_source: dict[str, Counter], seen: list[SeenBytes]) -> None:
     documents = sum(count["records"] - count["malformed"] for count in by_source.values())
-    save_json(
-        counts,
-        {
-            "documents": documents,
-            "by_source": {name: dict(c) for name, c in by_source.items()},
-            "files": [one.told() for one in seen],
-        },
-    )
-    logging.info("%d documents, %s", documents, {name: dict(c) for name, c in by_source.items()})
+    figures = {name: dict(count) for name, count in by_source.items()}
+    files = [one.told() for one in seen]
+    save_json(counts, {"documents": documents, "by_source": figures, "files": files})
+    logging.info("%d documents, %s", documents, figures)
 
 
 if __name__ == "__main__":

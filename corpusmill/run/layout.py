@@ -67,19 +67,16 @@ class Layout:
         parts: list[Part],
         held_out: list[InputFile],
         on_cluster: Callable[[], bool] = lambda: False,
-        noted: dict[str, str] | None = None,
     ) -> None:
         """held_out: the files of the sources that are not milled.
 
-        noted: SHA-256 of input files that were replaced behind their size and time.
 
         on_cluster: whether jobs run on a cluster; asked when a job's memory is, not before.
         """
         self._config, self.parts, self.held_out = config, parts, held_out
         self._on_cluster = on_cluster
-        self.noted = noted or {}
+        self.noted: dict[str, str] = {}
         self.read_before: dict[str, str] = {}
-        """SHA-256 of the input files of the last finished run, by path."""
         self._sources = {source["name"]: source for source in config["sources"]}
         milled = milled_sources(config)
         self.weights = {source["name"]: source.get("weight", 1) for source in milled}
@@ -129,7 +126,9 @@ class Layout:
         finished = record["finished"]
         parts = plan_parts(milled, part_bytes, earlier_parts(finished, part_bytes))
         held_out = [file for file in files if file.source not in names]
-        layout = cls(config, parts, held_out, on_cluster, record["noted"])
+        layout = cls(config, parts, held_out, on_cluster)
+        # SHA-256 by path, of what was replaced behind its size and time; of all that was read.
+        layout.noted = record["noted"]
         layout.read_before = (finished or {}).get("inputs", {})
         return layout
 
