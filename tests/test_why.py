@@ -32,6 +32,7 @@ from corpusmill.inspection.comparison import (
 from corpusmill.inspection.ledger import Ledger
 from corpusmill.inspection.results import Results
 from corpusmill.inspection.samples import even_places
+from corpusmill.storage.files import save_json
 from corpusmill.text.parts import TextPart
 
 NOTICE = "We use cookies and similar things, and our privacy policy says what for.\n"
@@ -535,7 +536,7 @@ def test_why__of_an_earlier_version(copied):
     pq.write_table(pq.read_table(path).drop_columns("whole_digest"), path)
     assert "of an earlier corpusmill and has no digests" in fault("5")
     del summary["configuration"]
-    Path("results/summary.json").write_text(json.dumps(summary))
+    save_json(Path("results/summary.json"), summary)
     assert "does not say with which configuration" in fault("5")
 
 
@@ -562,7 +563,7 @@ def made_ledger(folder: Path, rows: int) -> Results:
     files = [{"source": "s", "path": f"{x}.jsonl", "bytes": 1, "mtime_ns": 1} for x in "ab"]
     lines = [{"corpusmill.plan": 1}, {"part": 0, "generation": 1, "files": files}]
     (folder / "plan/parts.jsonl").write_text("".join(json.dumps(one) + "\n" for one in lines))
-    (folder / "summary.json").write_text(json.dumps({"configuration": {"sources": []}}))
+    save_json(folder / "summary.json", {"configuration": {"sources": []}})
     return Results(folder)
 
 

@@ -70,7 +70,6 @@ class Layout:
     ) -> None:
         """held_out: the files of the sources that are not milled.
 
-
         on_cluster: whether jobs run on a cluster; asked when a job's memory is, not before.
         """
         self._config, self.parts, self.held_out = config, parts, held_out
