@@ -229,14 +229,16 @@ def outside(files):
     return lambda wildcards: [os.path.abspath(path) for path in files(wildcards)]
 
 
+def shaping_config():
+    """The configuration without what shapes no result."""
+    inputs = {key: value for key, value in config["input"].items() if key != "verify"}
+    return config | {"input": inputs}
+
+
 def config_digest():
-    """Which configuration a result was made with; without what shapes no result."""
-    shapes = config | {
-        "input": {
-            key: value for key, value in config["input"].items() if key != "verify"
-        }
-    }
-    return hashlib.sha256(json.dumps(shapes, sort_keys=True).encode()).hexdigest()[:16]
+    """Which configuration a result was made with."""
+    shapes = json.dumps(shaping_config(), sort_keys=True)
+    return hashlib.sha256(shapes.encode()).hexdigest()[:16]
 
 
 def made_files(wildcards=None):

@@ -116,7 +116,7 @@ rule summarize:
     params:
         settings=settings(
             config_digest=config_digest(),
-            configuration=config,
+            configuration=shaping_config(),
             span_unit=config["spans"]["unit"],
             filters=LAYOUT.filter_fates,
             made=made_files,

@@ -126,7 +126,7 @@ def test_lines__equal_split_for_any_blocks(lines, block_bytes, ended):
     blocks = [data[i : i + block_bytes] for i in range(0, len(data), block_bytes)]
     expected = data.split(b"\n")
     expected = expected if expected[-1] else expected[:-1]
-    assert list(streams._lines(iter(blocks))) == expected
+    assert list(streams.lines_of(iter(blocks))) == expected
 
 
 @pytest.mark.parametrize("ending", [".jsonl", *PACKED])
