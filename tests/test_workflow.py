@@ -139,6 +139,10 @@ def all_results(folder: Path) -> dict[str, bytes]:
     found = {str(path.relative_to(folder)): path.read_bytes() for path in files}
     for name in ("plan/parts.jsonl", "report.html", "report/times.html", "report/times.csv"):
         del found[f"results/{name}"]
+    differing = ("plan/.parts.jsonl", ".summary.json", ".report.html", "report/.times.html",
+                 "report/.times.csv", "plan/.record.json")  # fmt: skip
+    for name in differing:
+        found.pop(f"results/{name}.sums", None)
     figures = json.loads(found["results/summary.json"])
     del figures["rules"]
     return found | {"results/summary.json": json.dumps(figures).encode()}

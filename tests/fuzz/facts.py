@@ -13,7 +13,7 @@ UNLIKE_IN_ANY_RUNS = {"results/plan/record.json", "results/report.html",
 
 
 def digests(folder: Path, but: tuple[str, ...] = ("rules",)) -> dict[str, str]:
-    """SHA-256 of every file of the results; of the summary without these members.
+    """SHA-256 of every file of the results; of summary and manifest without these members.
 
     Left out are the record of what runs made, which may tell of runs in between, and times.
     """
@@ -23,9 +23,9 @@ def digests(folder: Path, but: tuple[str, ...] = ("rules",)) -> dict[str, str]:
         if not path.is_file() or name in UNLIKE_IN_ANY_RUNS or path.name[0] == ".":
             continue
         data = path.read_bytes()
-        if name == "results/summary.json":
-            summary = json.loads(data)
-            data = json.dumps([summary[key] for key in sorted(set(summary) - set(but))]).encode()
+        if name in ("results/summary.json", "results/manifest.json"):
+            told = json.loads(data)
+            data = json.dumps([told[key] for key in sorted(set(told) - set(but))]).encode()
         found[name] = hashlib.sha256(data).hexdigest()
     return found
 
