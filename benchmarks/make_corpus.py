@@ -27,7 +27,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # the checkout, as rules/com
 
 from corpusmill.demo.corpus import make_demo
 from corpusmill.run.progress import Phase
-from corpusmill.storage.files import file_sha256, load_json, replacing, save_json
+from corpusmill.storage.files import load_json, replacing, save_json
+from corpusmill.storage.sha256 import file_sha256
 from corpusmill.text.readers import read_records
 from corpusmill.text.records import FORMATS, Record
 

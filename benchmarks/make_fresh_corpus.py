@@ -20,7 +20,8 @@ import zstandard
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the checkout, as rules/common.smk does
 
-from corpusmill.storage.files import file_sha256, load_json, replacing, save_json
+from corpusmill.storage.files import load_json, replacing, save_json
+from corpusmill.storage.sha256 import file_sha256
 
 SHARD_BYTES = 64_000_000
 WORDS = 300_000

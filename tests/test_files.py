@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpusmill.storage.files import DigestingFile, file_sha256, load_json, replacing, save_json
+from corpusmill.storage.files import load_json, replacing, save_json
+from corpusmill.storage.sha256 import DigestingFile, file_sha256
 
 
 def write(path, data: bytes) -> None:

@@ -21,7 +21,8 @@ from corpusmill.documents.decided import load_decided
 from corpusmill.documents.decisions import Sampling
 from corpusmill.storage.arrays import load_array, save_array
 from corpusmill.storage.buckets import Buckets, Slice
-from corpusmill.storage.files import file_sha256, load_json, save_json
+from corpusmill.storage.files import load_json, save_json
+from corpusmill.storage.sha256 import file_sha256
 from corpusmill.storage.tables import save_table
 from corpusmill.text.columns import TextColumn
 from corpusmill.text.holdout import DTYPE, EVALUATION

@@ -12,7 +12,8 @@ from tokenizer_kinds import EXACT
 
 from corpusmill.shuffle.scattering import SCHEMA
 from corpusmill.shuffle.shards import write_shard
-from corpusmill.storage.files import file_sha256, load_json, save_json, writing
+from corpusmill.storage.files import load_json, save_json, writing
+from corpusmill.storage.sha256 import file_sha256
 from corpusmill.storage.tables import save_parquet
 from corpusmill.tokens.token_shards import TokenFiles
 from corpusmill.tokens.tokenizer_folder import keep_tokenizer

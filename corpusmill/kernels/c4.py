@@ -13,7 +13,6 @@ from corpusmill.kernels.words import DIGIT, NO_BLANK
 LONG_WORD, NO_END_MARK, FEW_WORDS, JAVASCRIPT, POLICY, CITATION, WHITE_SPACE = range(1, 8)
 
 OPEN, CLOSE = 0x5B, 0x5D  # [ ]
-CURLY = 0x7B
 
 PHRASES = (
     "lorem ipsum", "javascript", "terms of use", "privacy policy", "cookie policy", "uses cookies",

@@ -7,8 +7,6 @@ from corpusmill.text.near_names import meant
 
 UNKNOWN = "und"
 """Where there is nothing to say: no feature of the model is in the text."""
-NO_LANGUAGE = "zxx"
-"""What the model says of numbers, markup and identifiers."""
 
 _CODES = """
     af am ar as az be bg bn br bs ca cs cy da de el en eo es et eu fa fi fr fy ga gd gl gu ha he hi

@@ -26,7 +26,8 @@ from corpusmill.kernels.languages import (
     Weights,
 )
 from corpusmill.languages.codes import MODEL_LANGUAGES
-from corpusmill.storage.files import file_sha256, replacing
+from corpusmill.storage.files import replacing
+from corpusmill.storage.sha256 import file_sha256
 
 PACKAGE = "py3langid"
 VERSION = "0.4.0"

@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from corpusmill.kernels.quality import score_texts
-from corpusmill.storage.files import DigestingFile, replacing
+from corpusmill.storage.files import replacing
+from corpusmill.storage.sha256 import DigestingFile
 from corpusmill.text.columns import TextColumn
 from corpusmill.text.unicode_tables import character_table
 
@@ -19,7 +20,6 @@ HEAD = struct.Struct("<8sII")
 ALIGNED = 64
 DIGEST_BYTES = 32
 LEAST_BITS, MOST_BITS = 10, 26
-MOST_WORDS = 5
 
 
 class Definition(NamedTuple):

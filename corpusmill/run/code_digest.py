@@ -5,7 +5,7 @@ import functools
 import hashlib
 from pathlib import Path
 
-from corpusmill.storage.files import file_sha256
+from corpusmill.storage.sha256 import file_sha256
 
 PACKAGE = "corpusmill"
 

@@ -9,7 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from corpusmill.run.plan import InputFile
-from corpusmill.storage.files import file_sha256, load_json
+from corpusmill.storage.files import load_json
+from corpusmill.storage.sha256 import file_sha256
 
 READERS = 4
 """Files that are read at once."""

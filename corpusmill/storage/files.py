@@ -6,14 +6,13 @@ readers that hold it against its sums. `replacing` is for the rest: what a user 
 
 import contextlib
 import glob
-import hashlib
 import json
 import os
 import secrets
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from corpusmill.storage.sums import (
     SUMS,
@@ -164,36 +163,8 @@ def content_digest(path: Path) -> str:
     return load_sums(path).digest
 
 
-def file_sha256(path: Path) -> str:
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
 def stored_blocks(path: Path | str) -> Iterator[bytes]:
     """A file as it lies there."""
     with open(path, "rb") as file:
         while block := file.read(READ_BYTES):
             yield block
-
-
-class DigestingFile:
-    """A binary file being written that knows its size and SHA-256 when it is done."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
-        self._sha256 = hashlib.sha256()
-        self.bytes = 0
-
-    def write(self, block: Any) -> int:
-        size = memoryview(block).nbytes
-        self._file.write(block)
-        self._sha256.update(block)
-        self.bytes += size
-        return size
-
-    def flush(self) -> None:
-        self._file.flush()
-
-    @property
-    def sha256(self) -> str:
-        return self._sha256.hexdigest()

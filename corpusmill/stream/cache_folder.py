@@ -12,7 +12,7 @@ import shutil
 from collections.abc import Container
 from pathlib import Path
 
-from corpusmill.storage.files import file_sha256
+from corpusmill.storage.sha256 import file_sha256
 from corpusmill.stream.downloads import Remote
 from corpusmill.stream.manifest import Shards
 from corpusmill.stream.node_locks import NodeLock

@@ -7,7 +7,7 @@ from pathlib import Path
 from threading import Event
 from typing import NamedTuple
 
-from corpusmill.storage.files import file_sha256
+from corpusmill.storage.sha256 import file_sha256
 from corpusmill.stream.patience import Patience
 from corpusmill.stream.stores import PassingError, Store
 

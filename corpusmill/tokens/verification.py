@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from corpusmill.shuffle.shards import read_shard
-from corpusmill.storage.files import file_sha256, load_json
+from corpusmill.storage.files import load_json
 from corpusmill.storage.progress import Progress
+from corpusmill.storage.sha256 import file_sha256
 from corpusmill.storage.tables import load_parquet
 from corpusmill.tokens.token_shards import TokenFiles, TokenShard
 from corpusmill.tokens.tokenizers import (
