@@ -74,6 +74,7 @@ def test_make_corpus__says_what_it_repeats(originals, tmp_path):
     assert 0.2 < (exact + near) / len(texts) < 0.4
 
 
+@pytest.mark.whole
 def test_make_fresh_corpus__never_repeats_itself_and_comes_out_the_same(tmp_path, progress):
     facts = [make_fresh_corpus(tmp_path / f"{n}", 500_000, processes=n) for n in (1, 2)]
     assert facts[0] == facts[1]
@@ -288,6 +289,7 @@ def test_projected__follows_the_power_or_the_line():
     assert growth.projected(sizes, [90 + size for size in sizes], 1000) == pytest.approx(1090)
 
 
+@pytest.mark.whole
 def test_removal__tells_what_each_filter_drops_and_cuts(tmp_path):
     long, short = "This is a sentence of it. " * 8, "Too short."
     records = [

@@ -89,6 +89,7 @@ def test_chain__keeps_every_text_that_is_like_no_kept_one(tmp_path):
     assert all(jaccard(a, b) < THRESHOLD for a, b in itertools.combinations(kept.values(), 2))
 
 
+@pytest.mark.whole
 def test_chain__is_swallowed_by_resolve_component(tmp_path):
     dropped = deduplicated(tmp_path, chain(8), resolve="component")
     assert len(dropped) == 7
@@ -149,6 +150,7 @@ def test_sketch__drops_equal_texts_that_have_no_shingle(scheme, tmp_path):
         assert row["stage"] == ("identical" if texts[id] in without_shingle else "band")
 
 
+@pytest.mark.whole
 def test_all_candidates__of_the_filter_too_are_told_once(tmp_path):
     short = ["a short one", "b short one"]
     texts = [*short * 10, *[document(1)] * 3, *map(document, range(2, 6))]
@@ -161,12 +163,14 @@ def test_all_candidates__of_the_filter_too_are_told_once(tmp_path):
     assert sum(figures["duplicates"].values()) == 2
 
 
+@pytest.mark.whole
 def test_exact_method__goes_with_the_legacy_scheme(tmp_path):
     config = config_of(tmp_path, [document(1), document(1), document(2)], method="exact")
     mill(tmp_path, config | {"minhash": {"scheme": "legacy"}}, "results/duplicates.json")
     assert len(clusters(tmp_path)) == 1
 
 
+@pytest.mark.whole
 def test_preferred_field__of_parquet_is_compared_exactly(tmp_path):
     config = config_of(tmp_path, [], prefer={"field": "at", "order": "highest"})
     config["sources"][0]["files"] = ["raw/*.parquet"]

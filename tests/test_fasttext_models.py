@@ -198,6 +198,7 @@ def test_predict__equals_naive(loss, name, texts, random_files):
         assert shares == pytest.approx(expected, abs=step)
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("norms", [False, True])
 @pytest.mark.parametrize("loss", ["hs", "softmax"])
 def test_predict__of_quantized_matrices_equals_naive(loss, norms, tmp_path):

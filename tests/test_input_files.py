@@ -83,6 +83,7 @@ def other_letter(path: Path) -> bytes:
     return content[:place] + b"G" + content[place + 1 :]
 
 
+@pytest.mark.whole
 def test_file_replaced_behind_size_and_time__is_noticed_where_asked(milled, tmp_path):
     before, config = milled
     folder = shutil.copytree(before, tmp_path / "run")

@@ -94,6 +94,7 @@ def test_docs__a_rule_of_thumb_and_a_filter_work_as_written(tmp_path, capsys, mo
     assert not {"sign", "normalize"} & set(planned)
 
 
+@pytest.mark.whole
 def test_docs__a_reader_works_as_written(tmp_path):
     config = corpus(tmp_path)
     lines = ["body,n,kind", *(f'"{document(100 + n)}",{n},a' for n in range(20))]

@@ -405,6 +405,7 @@ def test_run__keeps_boilerplate_once_and_balances(milled, unit):
     assert size["cut"] == sum(s["bytes"]["cut"] for s in figures["sources"].values())
 
 
+@pytest.mark.whole
 def test_run__of_none_has_no_rule_and_no_figure_of_it(milled):
     assert not list(milled["none"].glob("logs/*span*")) + list(milled["none"].glob("results/cut"))
     figures = summary(milled["none"])
@@ -440,6 +441,7 @@ def test_run__other_cores_give_the_same_bytes_and_other_parts_the_same_texts(mil
     assert parts_of(parts, "cut") == parts_of(milled["sentence"], "cut")
 
 
+@pytest.mark.whole
 def test_run__switched_off_again_is_as_if_never_on(milled):
     folder = milled_corpus(milled["line"], site_corpus(milled["line"], "none"))
     assert digests(folder) == digests(milled["none"])

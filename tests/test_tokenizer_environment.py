@@ -57,6 +57,7 @@ def test_tokenizer__from_a_folder_of_another_name_differs_in_that_name_only(tmp_
     assert names[0].replace(b'"one"', b'"two"') == names[1] != names[0]
 
 
+@pytest.mark.whole
 def test_tokenizer__trained_is_the_same_in_another_environment(tmp_path, step, progress):
     import numpy as np
     import pyarrow as pa

@@ -78,6 +78,7 @@ def other_snakemake(
     )  # fmt: skip
 
 
+@pytest.mark.whole
 def test_module__makes_the_same_bytes_below_its_prefix(other, plain):
     asked = ("answer", "mill_all", "--cores", "2")
     done = other_snakemake(other, *asked)

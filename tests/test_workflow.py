@@ -249,6 +249,7 @@ def test_failed_job__is_all_that_is_told(tmp_path):
     assert ".smk" not in re.sub('in file ".*filter.smk"', "", failed.stderr)
 
 
+@pytest.mark.whole
 def test_script_change__reruns_its_rule(milled, tmp_path):
     folder, _ = milled
     script = copied_to(tmp_path / "checkout") / "scripts/group.py"
@@ -288,6 +289,7 @@ def test_code_change__reruns_the_rules_that_import_it(milled, tmp_path):
     assert not {"normalize", "filter", "sign", "pair"} & listed
 
 
+@pytest.mark.whole
 def test_added_file__leaves_old_parts_as_they_are(milled, tmp_path):
     folder, config = milled
     subprocess.run(["cp", "-r", "--preserve=timestamps", f"{folder}/.", str(tmp_path)], check=True)
@@ -372,6 +374,7 @@ def test_truncated_input__fails_with_its_name_and_offset(tmp_path):
     assert re.search(r"raw/one/cut\.jsonl\.zst: the zstd stream is cut off at byte \d+", told)
 
 
+@pytest.mark.whole
 def test_malformed_record__fails_the_run_unless_a_share_is_allowed(tmp_path):
     config = small_corpus(tmp_path)
     with open(tmp_path / "raw/two/0.jsonl", "a") as file:
