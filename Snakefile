@@ -2,7 +2,7 @@
 
 demo -> plan -> normalize (-> span -> repeat -> cut) -> measure -> filter -> sign -> band -> pair -> group
      -> extract -> resolve -> assign -> guard -> decontaminate -> scatter -> gather -> encode -> verify
-     -> manifest, and a ledger of every document -> summarize -> report.
+     -> manifest (-> export), and a ledger of every document -> summarize -> report.
 """
 
 from snakemake.utils import min_version
@@ -37,6 +37,7 @@ include: "rules/gather.smk"
 include: "rules/tokenizer.smk"
 include: "rules/encode.smk"
 include: "rules/verify.smk"
+include: "rules/export.smk"
 include: "rules/summarize.smk"
 include: "rules/report.smk"
 
@@ -72,6 +73,7 @@ rule all:
         LAYOUT.every("results/ledger/{part}.parquet"),
         LAYOUT.every("results/clusters/{part}.parquet"),
         LAYOUT.every_if_cut("results/cut/{part}.parquet"),
+        expand("results/exports/{form}", form=config["output"]["exports"]),
 
 
 check_steps()

@@ -132,11 +132,12 @@ USES_DEMO = any(
 IDLE_STEPS = {
     *([] if LAYOUT.cuts_spans else ["span", "repeat", "cut"]),
     *([] if config["output"]["join"] else ["join"]),
+    *([] if config["output"]["exports"] else ["export"]),
     *([] if config["output"]["format"] == "parquet" else ["columns"]),
     *([] if USES_DEMO else ["demo", "recall"]),
 }
 # Steps that only look at what others made.
-STEPS_BESIDE = {"recall", "tally", "summarize", "report"}
+STEPS_BESIDE = {"recall", "tally", "export", "summarize", "report"}
 CODE_DIGESTS = {}
 EARLY_CHECKS = []
 if workflow.is_main_process and not IN_CONDA:

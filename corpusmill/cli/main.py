@@ -312,6 +312,44 @@ def calibrate(configs: tuple[Path, ...], read: int, **options: Any) -> None:
 
 
 @main.command()
+@click.argument("format_name", metavar="[FORMAT]", required=False)
+@click.argument(
+    "results", metavar="[DIR]", default=Path("results"),
+    type=click.Path(file_okay=False, path_type=Path),
+)  # fmt: skip
+@click.option(
+    "--to", type=click.Path(file_okay=False, path_type=Path), metavar="FOLDER",
+    help="Where it goes; else exports/FORMAT here.",
+)  # fmt: skip
+@click.option(
+    "--length", default=2048, show_default=True, type=click.IntRange(1), metavar="N",
+    help="Tokens of a sample, for formats of samples.",
+)  # fmt: skip
+def export(format_name: str | None, results: Path, to: Path | None, length: int) -> None:
+    """Write a finished corpus in the format of a trainer; without FORMAT, list the formats.
+
+    Nothing is tokenized again, and nothing is replaced. An export that was stopped goes on.
+    """
+    from corpusmill.exports import command
+    from corpusmill.run.progress import Heartbeat
+
+    if format_name is None:
+        click.echo("\n".join(command.table()))
+        return
+    heartbeat = Heartbeat(lambda line: click.echo(line, err=True))
+    heartbeat.start()
+    try:
+        click.echo(command.export(format_name, results, to, length))
+    except KeyboardInterrupt:
+        click.echo("Stopped. The same command goes on.", err=True)
+        sys.exit(130)
+    except (ValueError, OSError) as error:
+        raise click.ClickException(str(error)) from error
+    finally:
+        heartbeat.stop()
+
+
+@main.command()
 @click.argument("queries", metavar="[QUERY]...", nargs=-1)
 @click.option("--text", help="Find the document with this text, else those most like it.")
 @click.option(

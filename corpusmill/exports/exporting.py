@@ -1,0 +1,139 @@
+"""`corpusmill export`: a finished corpus, written out in a format."""
+
+import importlib
+from pathlib import Path
+from typing import Any
+
+from corpusmill.exports.declaration import Exported, Format, Shard, Split
+from corpusmill.exports.target import Target
+from corpusmill.storage.files import load_plain_json, save_plain_json
+from corpusmill.storage.progress import Progress
+from corpusmill.storage.sha256 import file_sha256
+from corpusmill.stream.corpus import Corpus
+from corpusmill.text.near_names import meant
+
+VERSION = 1
+RECORD = "export.json"
+"""What an export is, written when it is done."""
+BEGUN = ".export-begun.json"
+"""What is being exported, until it is done: a later run goes on with the same, and only that."""
+FORMATS = Path(__file__).parent / "formats"
+
+
+def known_formats() -> list[str]:
+    """The modules in formats/, as people call them."""
+    return sorted(p.stem.replace("_", "-") for p in FORMATS.glob("*.py") if p.stem != "__init__")
+
+
+def format_of(name: str) -> Format:
+    if name not in known_formats():
+        raise ValueError(f"there is no format {name}.{meant(name, known_formats())}")
+    module = importlib.import_module(f"corpusmill.exports.formats.{name.replace('-', '_')}")
+    return module.FORMAT
+
+
+def opened(results: Path, length: int) -> Exported:
+    """A corpus in a folder, by its manifest."""
+    corpus = Corpus(results)
+    splits = []
+    for name in corpus.splits:
+        split = corpus.split(name)
+        shards = [Shard(split, number, results) for number in range(len(split.shards.numbers))]
+        splits.append(Split(name, shards, split.tokens, split.documents))
+    return Exported(splits, corpus.vocabulary, length)
+
+
+def faults(name: str, exported: Exported) -> list[str]:
+    """Why the format cannot hold the corpus."""
+    form, vocabulary = format_of(name), exported.vocabulary
+    found = []
+    if form.uint16_alone and vocabulary.dtype.itemsize > 2:
+        found.append(
+            f"{name} has ids of 16 bits, and this vocabulary has {vocabulary.size:,}, expected "
+            "65,536 at most. Take a tokenizer with a smaller vocabulary, or another format."
+        )
+    if vocabulary.size > 1 << 31:
+        found.append(f"{name}: expected ids below 2**31, found {vocabulary.size:,} of them.")
+    for split in exported.splits:
+        most = max((shard.tokens for shard in split.shards), default=0)
+        if form.most_tokens is not None and most > form.most_tokens:
+            found.append(
+                f"{name} has shards of {form.most_tokens:,} tokens at most, and one of "
+                f"{split.name} has {most:,}. Mill with a smaller output.shard_bytes."
+            )
+        if form.samples and 0 < split.tokens < exported.length:
+            found.append(
+                f"length {exported.length:,}: {split.name} has {split.tokens:,} tokens, so not "
+                "one sample. Take a shorter one."
+            )
+    return found
+
+
+class Exporting:
+    """An export of the results of a finished run into a folder."""
+
+    def __init__(self, name: str, results: Path, folder: Path, length: int) -> None:
+        """Raises ValueError if the format cannot hold the corpus."""
+        self.format = format_of(name)
+        self.exported = opened(results, length)
+        if found := faults(name, self.exported):
+            raise ValueError("\n".join(found))
+        self.folder = folder
+        self.bytes = sum(shard.bytes for one in self.exported.splits for shard in one.shards)
+        self._what = {
+            "corpusmill.export": VERSION,
+            "format": name,
+            "manifest_sha256": file_sha256(results / "manifest.json"),
+            "length": length if self.format.samples else None,
+        }
+
+    def write(self, progress: Progress) -> dict[str, Any]:
+        """Make all of it that is not there yet; the record of it."""
+        done = begin(self.folder, self._what)
+        if done is not None:
+            return done
+        target = Target(self.folder, progress)
+        self.format.write(self.exported, target)
+        return finish(target, self._what, self.exported)
+
+
+def begin(folder: Path, what: dict[str, Any]) -> dict[str, Any] | None:
+    """The record of an export that is done already; ValueError if the folder has something else."""
+    record, begun = folder / RECORD, folder / BEGUN
+    if record.exists():
+        there = load_plain_json(record)
+        if {key: there.get(key) for key in what} == what:
+            return there
+        other = [key for key in what if there.get(key) != what[key]]
+        differs = ", ".join(f"{key} {there.get(key)}" for key in other)
+        raise ValueError(
+            f"{folder}: expected an empty folder, or this same export; found one with {differs}. "
+            "Nothing is replaced: remove it, or name another folder with --to."
+        )
+    if begun.exists():
+        if load_plain_json(begun) != what:
+            raise ValueError(
+                f"{folder}: another export into it was begun and is not done. Remove it, or name "
+                "another with --to."
+            )
+    elif folder.exists() and any(path.name[0] != "." for path in folder.iterdir()):
+        raise ValueError(
+            f"{folder}: expected an empty folder, found files in it. Nothing is replaced: name "
+            "another with --to."
+        )
+    else:
+        folder.mkdir(parents=True, exist_ok=True)
+        save_plain_json(begun, what)
+    return None
+
+
+def finish(target: Target, what: dict[str, Any], exported: Exported) -> dict[str, Any]:
+    files = []
+    for name in target.names:
+        path = target.folder / name
+        files.append({"path": name, "bytes": path.stat().st_size, "sha256": file_sha256(path)})
+    splits = {s.name: {"documents": s.documents, "tokens": s.tokens} for s in exported.splits}
+    record = what | {"splits": splits, "files": files}
+    save_plain_json(target.folder / RECORD, record)
+    (target.folder / BEGUN).unlink()
+    return record

@@ -1,0 +1,52 @@
+"""The folder of an export: files that appear whole, and stay when an export is gone on with."""
+
+import contextlib
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+from corpusmill.storage.files import replacing, sync
+from corpusmill.storage.progress import Progress
+
+
+class Target:
+    """names: what it has when the export is done, in the order in which it was made."""
+
+    def __init__(self, folder: Path, progress: Progress) -> None:
+        self.folder = folder
+        self.progress = progress
+        self.names: list[str] = []
+
+    def wants(self, name: str, bytes_read: int = 0) -> bool:
+        """Whether a file is still to be made; one that is there was made from the same corpus.
+
+        bytes_read: of token shards, as progress counts them.
+        """
+        self.names.append(name)
+        self.progress.advance(bytes_read)
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return not path.exists()
+
+    @contextlib.contextmanager
+    def path(self, name: str) -> Iterator[Path]:
+        """Where to write it; it has its name when the block ends well."""
+        with replacing(self.folder / name) as temporary:
+            yield temporary
+
+    @contextlib.contextmanager
+    def file(self, name: str) -> Iterator[IO[bytes]]:
+        with self.path(name) as path, open(path, "wb") as file:
+            yield file
+
+    def same(self, name: str, source: Path) -> None:
+        """A file with the bytes of `source`: the same file by another name, or a copy of it where
+        the disk is another or the file system has no such names."""
+        with self.path(name) as path:
+            try:
+                os.link(source, path)
+            except OSError:
+                shutil.copyfile(source, path)
+        sync((self.folder / name).parent)

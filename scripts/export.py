@@ -1,0 +1,20 @@
+"""Write the finished corpus in the format of a trainer."""
+
+import logging
+from pathlib import Path
+
+from corpusmill.exports.exporting import Exporting
+from corpusmill.run.job import run
+from corpusmill.run.progress import phase
+
+
+def export(manifest: Path, form: str, length: int, folder: Path) -> None:
+    """folder: made anew, so that nothing of an earlier corpus is in it."""
+    exporting = Exporting(form, manifest.parent, folder, length)
+    with phase(f"exporting {form}", exporting.bytes) as progress:
+        record = exporting.write(progress)
+    logging.info("%d files", len(record["files"]))
+
+
+if __name__ == "__main__":
+    run(export)

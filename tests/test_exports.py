@@ -1,0 +1,342 @@
+"""Exports: each format has the ids of the corpus, by a reader of its description."""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+
+import naive_exports
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import xxhash
+import yaml
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+from stream_corpus import END, described, read_manifest, tokens_of, write_corpus, write_manifest
+from workflow import ROOT, document, mill, snakemake, write_jsonl
+
+from corpusmill.cli.main import main
+from corpusmill.exports.exporting import Exporting, known_formats, opened
+from corpusmill.storage.progress import Silence
+
+SPLITS = {
+    "train": [[5, 9, 30], [], [2, 2, 2, 1], [100, 1, 40]],
+    "validation": [[50]],
+    "test": [[1], [7, 3]],
+}
+LENGTH = 4
+OF_DOCUMENTS = ["datatrove", "megatron", "olmo", "parquet", "webdataset"]
+OF_SAMPLES = ["litdata", "mds"]
+OF_ALL = ["nanogpt", "numpy-shards"]
+
+
+def corpus(folder, dtype="uint16", splits=SPLITS):
+    results = write_corpus(folder, splits, dtype)
+    for split, shards in splits.items():
+        for number, sizes in enumerate(shards):
+            path = results / f"placements/{split}/{number:05}.parquet"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            rows = range(len(sizes))
+            ids = pa.array([number << 32 | row for row in rows], pa.uint64())
+            sources = pa.array(["web, and more" for _ in rows], pa.string()).dictionary_encode()
+            pq.write_table(pa.table({"id": ids, "source": sources}), path)
+    return results
+
+
+@pytest.fixture(scope="module", params=["uint16", "uint32"])
+def results(request, tmp_path_factory):
+    return corpus(tmp_path_factory.mktemp("corpus"), request.param)
+
+
+def dtype_of(results) -> str:
+    return json.loads((results / "tokenizer/corpusmill.json").read_text())["dtype"]
+
+
+def exported(name, results, folder, length=LENGTH):
+    Exporting(name, results, folder, length).write(Silence())
+    return folder
+
+
+def read(name, folder, split, dtype):
+    return getattr(naive_exports, name.replace("-", "_"))(folder, split, dtype)
+
+
+def flat(lists) -> list[int]:
+    return [id for one in lists for id in one]
+
+
+def bytes_of(folder) -> dict:
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*") if path.is_file()
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OF_DOCUMENTS)
+def test_export__of_documents_has_each_with_its_ids(name, results, tmp_path):
+    folder, dtype = exported(name, results, tmp_path / "out"), dtype_of(results)
+    for split, shards in SPLITS.items():
+        documents = read(name, folder, split, dtype)
+        assert [len(one) for one in documents] == [size for sizes in shards for size in sizes]
+        assert flat(documents) == tokens_of(results, split)
+
+
+@pytest.mark.parametrize("name", OF_SAMPLES)
+def test_export__of_samples_has_all_that_are_whole(name, results, tmp_path):
+    folder = exported(name, results, tmp_path / "out")
+    for split in SPLITS:
+        found, tokens = read(name, folder, split, dtype_of(results)), tokens_of(results, split)
+        ids = flat(found) if name == "mds" else found
+        assert ids == tokens[: len(tokens) // LENGTH * LENGTH]
+        assert name != "mds" or {len(sample) for sample in found} == {LENGTH}
+
+
+def test_export__of_all_ids_in_a_row_is_the_split(tmp_path):
+    results = corpus(tmp_path)
+    for name in OF_ALL:
+        folder = exported(name, results, tmp_path / name)
+        for split in SPLITS:
+            assert read(name, folder, split, "uint16") == tokens_of(results, split)
+
+
+def test_export__numpy_shards_name_samples_by_their_ids(results, tmp_path):
+    folder = exported("numpy-shards", results, tmp_path / "out")
+    for number in range(4):
+        ids = np.fromfile(folder / f"train_{number:06}.npy", dtype_of(results))
+        whole = [ids[at : at + LENGTH] for at in range(0, len(ids) - LENGTH + 1, LENGTH)]
+        named = np.fromfile(folder / f"train_sample_ids_{number:06}.bin", "<u8").tolist()
+        assert named == [xxhash.xxh3_64_intdigest(sample.tobytes()) for sample in whole]
+
+
+def test_export__llm_c_has_the_end_of_text_before_each_document(results, tmp_path):
+    folder = exported("llm-c", results, tmp_path / "out")
+    at = 0
+    ids, tokens = read("llm-c", folder, "train", dtype_of(results)), tokens_of(results)
+    assert len(ids) == len(tokens)
+    for sizes in SPLITS["train"]:
+        for size in sizes:
+            assert ids[at : at + size] == [END, *tokens[at : at + size - 1]]
+            at += size
+
+
+def test_export__hdf5_has_ids_mask_and_labels(results, tmp_path):
+    h5py = pytest.importorskip("h5py")
+    folder = exported("hdf5", results, tmp_path / "out")
+    for split in SPLITS:
+        tokens = tokens_of(results, split)
+        with h5py.File(folder / split / "data-00000.h5") as file:
+            rows = file["data"][:].tolist()
+            assert file.attrs["n_examples"] == len(rows) == (len(tokens) - 1) // LENGTH
+        for row, at in zip(rows, range(0, len(tokens), LENGTH), strict=False):
+            following = tokens[at + 1 : at + 1 + LENGTH]
+            assert row == [tokens[at : at + LENGTH], [1] * LENGTH, following]
+
+
+@given(
+    sizes=st.lists(st.lists(st.integers(1, 12), max_size=4), min_size=1, max_size=4),
+    length=st.integers(1, 9), most=st.integers(1, 4), ahead=st.integers(0, 1),
+)  # fmt: skip
+def test_samples__are_those_of_the_tokens_in_a_row(sizes, length, most, ahead, tmp_path_factory):
+    results = write_corpus(tmp_path_factory.mktemp("c"), {"train": sizes})
+    tokens = tokens_of(results)
+    blocks = list(opened(results, length).splits[0].samples(length, most, ahead))
+    ends = range(length + ahead, len(tokens) + 1, length)
+    assert [row for b in blocks for row in b.tolist()] == [
+        tokens[end - length - ahead : end] for end in ends
+    ]
+    assert all(len(block) == most for block in blocks[:-1])
+
+
+@pytest.mark.parametrize("name", sorted({*known_formats()} - {"hdf5"}))
+def test_export__gone_on_with_ends_as_if_never_stopped(name, tmp_path):
+    results = corpus(tmp_path)
+    whole = bytes_of(exported(name, results, tmp_path / "whole"))
+
+    class StoppedError(Exception):
+        pass
+
+    class Stopping:
+        done = 0
+
+        def advance(self, amount):
+            self.done += amount
+            if self.done > 150:
+                raise StoppedError
+
+    with pytest.raises(StoppedError):
+        Exporting(name, results, tmp_path / "out", LENGTH).write(Stopping())
+    there = {path: path.stat().st_ino for path in (tmp_path / "out").rglob("*.*") if path.is_file()}
+    assert not (tmp_path / "out/export.json").exists()
+    exported(name, results, tmp_path / "out")
+    assert bytes_of(tmp_path / "out") == whole
+    kept = {path: inode for path, inode in there.items() if not path.name.startswith(".")}
+    assert all(path.stat().st_ino == inode for path, inode in kept.items())
+
+
+def test_export__where_bytes_agree_is_the_same_file(tmp_path):
+    results = corpus(tmp_path)
+    source = results / "tokens/train/00000.bin"
+    for name, linked in (
+        ("megatron", "train/00000.bin"), ("olmo", "train/00000.npy"),
+        ("datatrove", "train/00000.ds"), ("numpy-shards", "train_000000.npy"),
+    ):  # fmt: skip
+        folder = exported(name, results, tmp_path / name)
+        assert (folder / linked).samefile(source)
+
+
+def test_export__across_disks_is_a_copy(tmp_path, monkeypatch):
+    results = corpus(tmp_path)
+
+    def refused(source, path):
+        raise OSError(18, "Invalid cross-device link")
+
+    monkeypatch.setattr(os, "link", refused)
+    folder = exported("megatron", results, tmp_path / "out")
+    source = results / "tokens/train/00000.bin"
+    assert not (folder / "train/00000.bin").samefile(source)
+    assert (folder / "train/00000.bin").read_bytes() == source.read_bytes()
+
+
+def test_record__lists_all_files_with_their_digests(tmp_path):
+    results = corpus(tmp_path)
+    folder = exported("olmo", results, tmp_path / "out")
+    record = json.loads((folder / "export.json").read_text())
+    listed = {one["path"]: (one["bytes"], one["sha256"]) for one in record.pop("files")}
+    there = {
+        name: (len(data), hashlib.sha256(data).hexdigest())
+        for name, data in bytes_of(folder).items() if name != "export.json"
+    }  # fmt: skip
+    assert listed == there
+    assert record == {
+        "corpusmill.export": 1, "format": "olmo", "length": None,
+        "manifest_sha256": hashlib.sha256((results / "manifest.json").read_bytes()).hexdigest(),
+        "splits": {
+            split: {"documents": sum(map(len, shards)), "tokens": sum(map(sum, shards))}
+            for split, shards in SPLITS.items()
+        },
+    }  # fmt: skip
+
+
+def test_export__done_already_is_left_as_it_is(tmp_path):
+    results = corpus(tmp_path)
+    folder = exported("olmo", results, tmp_path / "out")
+    before = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
+    exported("olmo", results, folder)
+    assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == before
+
+
+@pytest.mark.parametrize(
+    ("name", "length", "said"),
+    [
+        ("megatron", LENGTH, "found one with format olmo."),
+        ("olmo", LENGTH, "found one with manifest_sha256 "),
+    ],
+)
+def test_export__into_that_of_another_is_refused(name, length, said, tmp_path):
+    results = corpus(tmp_path)
+    folder = exported("olmo", results, tmp_path / "out")
+    write_manifest(results, read_manifest(results) | {"generation": 2})
+    with pytest.raises(ValueError, match=said):
+        exported(name, results, folder, length)
+
+
+def test_export__into_files_of_others_is_refused(tmp_path):
+    results = corpus(tmp_path / "corpus")
+    (tmp_path / "mine.txt").write_text("mine")
+    with pytest.raises(ValueError, match="expected an empty folder, found files in it"):
+        exported("olmo", results, tmp_path)
+    begun = tmp_path / "begun"
+    with pytest.raises(ZeroDivisionError):
+        Exporting("olmo", results, begun, LENGTH).write(
+            type("P", (), {"advance": lambda *_: 1 / 0})()
+        )
+    with pytest.raises(ValueError, match="another export into it was begun"):
+        exported("megatron", results, begun)
+
+
+def test_export__of_a_damaged_shard_is_refused(tmp_path):
+    results = corpus(tmp_path)
+    path = results / "tokens/train/00003.bin"
+    path.write_bytes(path.read_bytes()[:-1] + b"\xff")
+    for name in sorted({*known_formats()} - {"hdf5"}):
+        with pytest.raises(ValueError, match=f"^{path}: expected SHA-256"):
+            exported(name, results, tmp_path / name)
+        assert not (tmp_path / name / "export.json").exists()
+
+
+def test_faults__say_what_a_format_cannot_hold(tmp_path):
+    results = corpus(tmp_path, "uint32")
+    with pytest.raises(ValueError, match=r"nanogpt has ids of 16 bits.* 50,000"):
+        exported("nanogpt", results, tmp_path / "out")
+    with pytest.raises(ValueError, match="length 60: validation has 50 tokens, so not one sample"):
+        exported("mds", results, tmp_path / "out", 60)
+    assert not (tmp_path / "out").exists()
+
+
+def test_faults__ids_beyond_an_int32(tmp_path):
+    results = corpus(tmp_path, "uint32")
+    facts = results / "tokenizer/corpusmill.json"
+    facts.write_text(json.dumps(json.loads(facts.read_text()) | {"vocabulary": 2**31 + 1}))
+    manifest = read_manifest(results)
+    listed = [one for one in manifest["files"] if not one["path"].endswith("corpusmill.json")]
+    write_manifest(results, manifest | {"files": [*listed, described(results, facts)]})
+    with pytest.raises(ValueError, match=r"expected ids below 2\*\*31"):
+        exported("megatron", results, tmp_path / "out")
+
+
+def test_command__lists_formats_and_writes_one(tmp_path, monkeypatch):
+    results = corpus(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    listed = CliRunner().invoke(main, ["export"])
+    assert listed.exit_code == 0
+    assert [line.split()[0] for line in listed.output.splitlines()[::2]] == known_formats()
+    done = CliRunner().invoke(main, ["export", "megatron", str(results)])
+    assert done.exit_code == 0, done.output
+    assert "train 10 documents, 192 tokens" in done.output
+    assert (tmp_path / "exports/megatron/train/00003.idx").is_file()
+    wrong = CliRunner().invoke(main, ["export", "megatorn", str(results)])
+    assert (wrong.exit_code, "Is megatron meant?" in wrong.output) == (1, True)
+    nowhere = CliRunner().invoke(main, ["export", "megatron", str(tmp_path / "none")])
+    assert (nowhere.exit_code, "no such file" in nowhere.output) == (1, True)
+
+
+def test_schema__knows_the_formats():
+    items = yaml.safe_load((ROOT / "config.schema.yaml").read_text())["properties"]["output"][
+        "properties"
+    ]
+    assert items["exports"]["items"]["enum"] == known_formats()
+
+
+def test_formats__need_no_package_that_reads_them():
+    code = (
+        "import sys; from corpusmill.exports.exporting import *; list(map(format_of, "
+        "known_formats())); sys.exit(' '.join({'torch', 'h5py', 'streaming', 'litdata'} & "
+        "{*sys.modules}) or 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.whole
+def test_run__exports_and_exports_anew_what_changed(tmp_path):
+    write_jsonl(tmp_path / "raw.jsonl", [{"text": document(k)} for k in range(200)])
+    config = {
+        "sources": [{"name": "s", "files": ["raw.jsonl"]}],
+        "output": {"exports": ["megatron", "mds"], "sample_tokens": 128},
+        "tokenizer": {"source": "train", "train_vocabulary": 400},
+    }
+    mill(tmp_path, config)
+    results = tmp_path / "results"
+    documents = naive_exports.megatron(results / "exports/megatron", "train", "uint16")
+    assert flat(documents) == tokens_of(results)
+    again = snakemake(tmp_path, "--configfile", "mine.yaml", "--cores", "2", "-n")
+    assert "Nothing to be done" in again.stdout + again.stderr
+    (results / "exports/megatron/train/00000.bin").unlink()
+    config["output"]["sample_tokens"] = 64
+    mill(tmp_path, config)
+    samples = naive_exports.mds(results / "exports/mds", "train", "uint16")
+    assert {len(sample) for sample in samples} == {64}
