@@ -132,7 +132,6 @@ USES_DEMO = any(
 IDLE_STEPS = {
     *([] if LAYOUT.cuts_spans else ["span", "repeat", "cut"]),
     *([] if config["output"]["join"] else ["join"]),
-    *([] if config["output"]["exports"] else ["export"]),
     *([] if config["output"]["format"] == "parquet" else ["columns"]),
     *([] if USES_DEMO else ["demo", "recall"]),
 }
@@ -232,8 +231,14 @@ def outside(files):
 
 def shaping_config():
     """The configuration without what shapes no result."""
-    inputs = {key: value for key, value in config["input"].items() if key != "verify"}
-    return config | {"input": inputs}
+    beside = {"input": ["verify"], "output": ["exports", "sample_tokens"]}
+    shaping = {
+        section: {
+            key: config[section][key] for key in config[section] if key not in keys
+        }
+        for section, keys in beside.items()
+    }
+    return config | shaping
 
 
 def config_digest():
@@ -243,10 +248,11 @@ def config_digest():
 
 
 def made_files(wildcards=None):
-    """Every file that a run of this configuration makes, but for the demo's, which are input."""
+    """Every file that a run of this configuration makes, but for the demo's, which are input, and
+    exports, which come after the manifest: one more is no other manifest."""
     made = {}
     for ours, step in steps():
-        if step not in IDLE_STEPS:
+        if step not in {*IDLE_STEPS, "export"}:
             for file in [*ours.output, *ours.log, ours.benchmark]:
                 # Snakemake has written the constraint of each wildcard behind its name.
                 file = re.sub(

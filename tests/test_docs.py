@@ -188,8 +188,8 @@ def test_small_profile__groups_rules_that_exist():
     small = yaml.safe_load((ROOT / "profiles/slurm-small/profile.yaml").read_text())
     assert set(small["groups"]) <= RULE_NAMES
     # In no group: a job of its own, done where Snakemake runs, or only with `spans`.
-    apart = {"demo", "plan", "columns", "join", "export", "manifest", "recall", "summarize", "report",
-             "span", "repeat", "cut"}  # fmt: skip
+    apart = {"demo", "plan", "columns", "join", "export", "manifest", "recall", "summarize",
+             "report", "span", "repeat", "cut"}  # fmt: skip
     assert RULE_NAMES - set(small["groups"]) <= apart
 
 

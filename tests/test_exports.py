@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 from stream_corpus import END, described, read_manifest, tokens_of, write_corpus, write_manifest
-from workflow import ROOT, document, mill, snakemake, write_jsonl
+from workflow import ROOT, document, jobs, mill, snakemake, write_jsonl
 
 from corpusmill.cli.main import main
 from corpusmill.exports.exporting import Exporting, known_formats, opened
@@ -335,8 +335,12 @@ def test_run__exports_and_exports_anew_what_changed(tmp_path):
     assert flat(documents) == tokens_of(results)
     again = snakemake(tmp_path, "--configfile", "mine.yaml", "--cores", "2", "-n")
     assert "Nothing to be done" in again.stdout + again.stderr
-    (results / "exports/megatron/train/00000.bin").unlink()
-    config["output"]["sample_tokens"] = 64
+    manifest = (results / "manifest.json").read_bytes()
+    config["output"] |= {"exports": ["megatron", "mds", "olmo"], "sample_tokens": 64}
+    dry = ("--configfile", "mine.yaml", "-n", "--quiet", "rules")
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(config))
+    assert jobs(snakemake(tmp_path, *dry)) == {"export": 3, "all": 1, "total": 4}
     mill(tmp_path, config)
+    assert (results / "manifest.json").read_bytes() == manifest
     samples = naive_exports.mds(results / "exports/mds", "train", "uint16")
     assert {len(sample) for sample in samples} == {64}

@@ -228,9 +228,6 @@ class Layout:
         elif "{stage}" in pattern:
             for stage in self.stages:
                 yield pattern.replace("{stage}", stage), None
-        elif "{form}" in pattern:
-            for form in self._config["output"]["exports"]:
-                yield pattern.replace("{form}", form), None
         elif "{joined}" in pattern:
             for split in self.shards:
                 yield pattern.replace("{joined}", JOINED_NAMES[split]), None
