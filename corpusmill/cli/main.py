@@ -311,6 +311,43 @@ def calibrate(configs: tuple[Path, ...], read: int, **options: Any) -> None:
         heartbeat.stop()
 
 
+@main.command("eye-test")
+@click.argument(
+    "results", metavar="[DIR]", default=Path("results"),
+    type=click.Path(file_okay=False, path_type=Path),
+)  # fmt: skip
+@click.option(
+    "--length", default=256, show_default=True, type=click.IntRange(1), metavar="N",
+    help="Tokens of a sample.",
+)  # fmt: skip
+@click.option(
+    "--samples", default=3, show_default=True, type=click.IntRange(0), metavar="N",
+    help="So many of each split are shown, at even distances.",
+)  # fmt: skip
+@click.option("--seed", default=0, show_default=True, type=int, help="Of the sampler.")
+@click.option("--json", "as_json", is_flag=True, help="A JSON object per split, for programs.")
+def eye_test(**given: Any) -> None:
+    """Look at a finished corpus as a trainer will: its ids, its samples, a dry run of the sampler.
+
+    Samples are decoded, with special tokens as ⟦name⟧. Exit code 1 if documents do not end as
+    they should, a sample comes twice in an epoch, or targets are not the inputs one place on.
+    """
+    from corpusmill.rehearsal import command
+    from corpusmill.run.progress import Heartbeat
+
+    heartbeat = Heartbeat(lambda line: click.echo(line, err=True))
+    heartbeat.start()
+    try:
+        for line in command.eye_test(command.Asked(**given)):
+            click.echo(line)
+    except BrokenPipeError:
+        raise  # by `| head`: click ends without a word
+    except (ValueError, OSError) as error:
+        raise click.ClickException(str(error)) from error
+    finally:
+        heartbeat.stop()
+
+
 @main.command()
 @click.argument("format_name", metavar="[FORMAT]", required=False)
 @click.argument(

@@ -39,7 +39,7 @@ class InOrder:
         numbers = np.empty_like(positions)
         for epoch in np.unique(epochs).tolist():
             here = epochs == epoch
-            numbers[here] = self._numbers(epoch, positions[here])
+            numbers[here] = self.numbers(epoch, positions[here])
         return self.samples.rows(numbers)
 
     def after(self, cursor: Cursor, count: int) -> Cursor:
@@ -53,7 +53,7 @@ class InOrder:
     def _counted(self, cursor: Cursor) -> int:
         return int(cursor["epoch"]) * len(self.samples) + int(cursor["position"])
 
-    def _numbers(self, epoch: int, positions: np.ndarray) -> np.ndarray:
+    def numbers(self, epoch: int, positions: np.ndarray) -> np.ndarray:
         """Which samples stand at these positions of an epoch."""
         return positions
 
@@ -75,6 +75,6 @@ class Shuffled(InOrder):
         self.identity |= {"seed": seed}
         self._seed = seed
 
-    def _numbers(self, epoch: int, positions: np.ndarray) -> np.ndarray:
+    def numbers(self, epoch: int, positions: np.ndarray) -> np.ndarray:
         shuffle = Permutation(len(self.samples), f"{self._seed}/{epoch}/samples")
         return shuffle(positions)
