@@ -4,9 +4,10 @@ Every command is a few lines here and a module beside this one; what is only nee
 is imported by it, so that --help and the completion of a shell are quick.
 """
 
+import contextlib
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -251,6 +252,63 @@ def watch(folder: Path, in_json: bool) -> None:
         sys.exit(130)
     except (ValueError, OSError) as error:
         raise click.ClickException(str(error)) from error
+
+
+@main.command()
+@click.argument("place", metavar="[DIR]", default="results")
+@click.option("--deep", is_flag=True, help="Look into the files too: whether they agree.")
+@click.option("--json", "in_json", is_flag=True, help="All that was found as JSON, for programs.")
+def verify(place: str, deep: bool, in_json: bool) -> None:
+    """See whether a finished corpus is still what its manifest lists.
+
+    DIR is a results folder, here or copied elsewhere, or its address (https://...); else results.
+    Every file is read and held against its SHA-256; nothing is written. All damages are told, each
+    with what makes the file again.
+
+    With --deep the files are held against one another as well: documents and tokens against index,
+    placements, ledger and summary, and decoded tokens against the text.
+
+    \b
+    Exit codes
+      0  whole
+      1  damaged: a file is missing, changed, or contradicts another
+      2  could not be looked at: no manifest, one of a foreign version, a file that may not be read
+    """
+    from corpusmill.verification import command
+    from corpusmill.verification.listing import NoCorpusError
+    from corpusmill.verification.places import place_of
+
+    with told_how_far() as say:
+        try:
+            done = command.verified(place_of(place, say), deep)
+        except NoCorpusError as error:
+            raise CouldNotLookError(str(error)) from error
+    click.echo(command.as_json(done) if in_json else "\n".join(command.in_words(done)))
+    sys.exit(done.findings.code)
+
+
+class CouldNotLookError(click.ClickException):
+    """Neither whole nor damaged: nobody can say."""
+
+    exit_code = 2
+
+
+@contextlib.contextmanager
+def told_how_far() -> Iterator[Callable[[str], None]]:
+    """Show how far the current phase is while the block runs; what else is to be shown so."""
+    from corpusmill.cli.screen import OneLine
+    from corpusmill.run.progress import Heartbeat
+
+    line = OneLine()
+    heartbeat = Heartbeat(line.show)
+    heartbeat.start()
+    try:
+        yield line.show
+    except KeyboardInterrupt:
+        sys.exit(130)
+    finally:
+        heartbeat.stop()
+        line.close()
 
 
 @main.command()

@@ -1,5 +1,6 @@
 """What a person sees while a run goes on: a picture that moves, or now and then a line."""
 
+import shutil
 import sys
 import time
 from collections.abc import Sequence
@@ -106,3 +107,22 @@ def screen(quiet: bool) -> Screen:
     if quiet:
         return Silent()
     return Moving() if sys.stderr.isatty() else Lines()
+
+
+class OneLine:
+    """A line that says how far one is: redrawn on a terminal, printed anew elsewhere."""
+
+    def __init__(self) -> None:
+        self._redraws = sys.stderr.isatty()
+
+    def show(self, text: str) -> None:
+        if self._redraws:
+            width = shutil.get_terminal_size((100, 24)).columns
+            print(f"\r\x1b[K{text[: width - 1]}", end="", file=sys.stderr, flush=True)
+        else:
+            print(text, file=sys.stderr, flush=True)
+
+    def close(self) -> None:
+        """Leave nothing of it on a terminal."""
+        if self._redraws:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)

@@ -6,7 +6,7 @@ A record is the document's text, its own fields untouched, and `corpusmill`: who
 import itertools
 from collections.abc import Container, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -188,15 +188,20 @@ def _read_jsonl(path: Path, progress: Progress, rows: Container[int]) -> Iterato
         yield _document.decode(line) if row in rows else None
 
 
+def columns_of_parquet(file: Any) -> Iterator[pa.RecordBatch]:
+    """The COLUMNS of a Parquet shard in batches. file: a pyarrow ParquetFile."""
+    for batch in file.iter_batches(ROW_GROUP, columns=_RECORD.names):
+        columns = [batch.column("text"), *batch.column("corpusmill").flatten()]
+        yield pa.record_batch(columns, COLUMNS)
+
+
 def _parquet_batches(path: Path, progress: Progress) -> Iterator[pa.RecordBatch]:
-    """The COLUMNS of a shard in batches."""
     import pyarrow.parquet as pq
 
     file = pq.ParquetFile(CheckedFile(path))
     bytes_per_row = path.stat().st_size / max(file.metadata.num_rows, 1)
-    for batch in file.iter_batches(ROW_GROUP, columns=_RECORD.names):
-        columns = [batch.column("text"), *batch.column("corpusmill").flatten()]
-        yield pa.record_batch(columns, COLUMNS)
+    for batch in columns_of_parquet(file):
+        yield batch
         progress.advance(int(batch.num_rows * bytes_per_row))
 
 
@@ -265,6 +270,11 @@ def _columns(lines: bytes) -> pa.Table:
     return pa.table(columns, COLUMNS)
 
 
+def columns_of_lines(blocks: Iterator[bytes]) -> Iterator[pa.Table]:
+    """The documents of unpacked JSON lines as tables of COLUMNS of about BATCH_BYTES."""
+    yield from map(_columns, _whole_lines(blocks))
+
+
 def read_columns(path: Path, progress: Progress) -> Iterator[pa.Table]:
     """The documents of a text shard, in order, as tables of COLUMNS of about BATCH_BYTES."""
     path = Path(path)
@@ -276,4 +286,4 @@ def read_columns(path: Path, progress: Progress) -> Iterator[pa.Table]:
             for first, last in itertools.pairwise([*firsts, batch.num_rows]):
                 yield pa.Table.from_batches([batch.slice(first, last - first)])
     else:
-        yield from map(_columns, _whole_lines(read_written_blocks(path, progress)))
+        yield from columns_of_lines(read_written_blocks(path, progress))

@@ -120,7 +120,8 @@ def lines_of(blocks: Iterator[bytes]) -> Iterator[bytes]:
         yield last
 
 
-def _unpacked_by_name(path: str, stored: Iterator[bytes]) -> Iterator[bytes]:
+def unpacked_by_name(path: str, stored: Iterator[bytes]) -> Iterator[bytes]:
+    """The content of a file of this name, of whose bytes as they lie there we have the blocks."""
     return _PACKED.get(Path(path).suffix, _plain_blocks)(path, stored)
 
 
@@ -130,7 +131,7 @@ def read_blocks(path: str, progress: Progress, seen: Seen | None = None) -> Iter
     seen: is told the bytes as they lie there.
     """
     with open(path, "rb") as file:
-        yield from _unpacked_by_name(path, _stored_blocks(file, progress, seen))
+        yield from unpacked_by_name(path, _stored_blocks(file, progress, seen))
 
 
 def read_lines(path: str, progress: Progress, seen: Seen | None = None) -> Iterator[bytes]:
@@ -140,7 +141,7 @@ def read_lines(path: str, progress: Progress, seen: Seen | None = None) -> Itera
 
 def read_written_blocks(path: Path, progress: Progress) -> Iterator[bytes]:
     """The content of a file that an earlier job wrote, held against its sums."""
-    return _unpacked_by_name(str(path), _checked_blocks(path, progress))
+    return unpacked_by_name(str(path), _checked_blocks(path, progress))
 
 
 def read_written_lines(path: Path, progress: Progress) -> Iterator[bytes]:

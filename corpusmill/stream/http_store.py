@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from corpusmill.stream.stores import BLOCK_BYTES, PassingError, other_size
+from corpusmill.stream.stores import BLOCK_BYTES, MissingError, PassingError, other_size
 
 NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 SILENCE_SECONDS = 30.0
@@ -17,6 +17,7 @@ SILENCE_SECONDS = 30.0
 
 # Asked too often, too slow, or out of order for a moment.
 PASSING_STATUS = {408, 425, 429, 500, 502, 503, 504}
+GONE_STATUS = {404, 410}
 
 
 class HttpStore:
@@ -58,7 +59,8 @@ def _passing(where: str) -> Iterator[None]:
         error.close()
         if error.code in PASSING_STATUS:
             raise PassingError(f"{where}: the server says {error.code} {error.reason}") from None
-        raise ValueError(
+        kind = MissingError if error.code in GONE_STATUS else ValueError
+        raise kind(
             f"{where}: expected the file, the server says {error.code} {error.reason}. Is the "
             "address that of the results folder, and may you read it?"
         ) from None

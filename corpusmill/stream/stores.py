@@ -11,6 +11,10 @@ class PassingError(Exception):
     """What went wrong may go well the next time: a busy server, a broken connection."""
 
 
+class MissingError(ValueError):
+    """There is no such file."""
+
+
 class Store(Protocol):
     """A place with files, of which nothing has to be listed."""
 
@@ -34,6 +38,9 @@ class Folder:
     def where(self, name: str) -> str:
         return str(self.folder / name)
 
+    def check(self, name: str, size: int | None = None) -> None:
+        check_file(self.folder / name, size)
+
     def blocks(self, name: str, start: int = 0, size: int | None = None) -> Iterator[bytes]:
         path = self.folder / name
         check_file(path, size)
@@ -48,7 +55,9 @@ def check_file(path: Path, size: int | None) -> None:
     try:
         found = path.stat().st_size
     except FileNotFoundError:
-        raise ValueError(f"{path}: no such file. Is the run finished, and copied whole?") from None
+        raise MissingError(
+            f"{path}: no such file. Is the run finished, and copied whole?"
+        ) from None
     if size is not None and found != size:
         raise ValueError(other_size(str(path), size, found))
 

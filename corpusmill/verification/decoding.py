@@ -1,0 +1,109 @@
+"""Token ids held against their texts, with the tokenizer of the run."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from corpusmill.text.columns import TextColumn
+from corpusmill.tokens.id_bytes import byte_alphabet, steps
+from corpusmill.tokens.losses import lost_characters
+from corpusmill.tokens.tokenizers import SETTING_FILE, TokenizerFacts, gives_back, load_kept
+from corpusmill.tokens.verification import pieces_come_back
+
+
+class Spelling(NamedTuple):
+    """The bytes that each id stands for, of tokenizers whose ids simply stand for bytes."""
+
+    data: np.ndarray  # uint8, of all ids, one behind the other
+    starts: np.ndarray  # int64 (vocabulary,)
+    sizes: np.ndarray  # int64 (vocabulary,)
+
+    @classmethod
+    def of(cls, folder: Path, setting: TokenizerFacts) -> "Spelling | None":
+        """None of a tokenizer that does more than to put bytes one behind the other."""
+        path = folder / "tokenizer.json"
+        if setting.added_bytes != 0 or not path.exists():
+            return None
+        definition = json.loads(path.read_text("utf-8"))
+        if [one["type"] for one in steps(definition["decoder"], "decoders")] != ["ByteLevel"]:
+            return None
+        byte_of, words = byte_alphabet(), [b""] * setting.vocabulary
+        for word, id in definition["model"]["vocab"].items():
+            if set(word) <= byte_of.keys():
+                words[id] = bytes(byte_of[one] for one in word)
+        for token in definition["added_tokens"]:
+            words[token["id"]] = token["content"].encode()
+        words[setting.end_of_text_id] = b""
+        sizes = np.array([len(word) for word in words], np.int64)
+        return cls(np.frombuffer(b"".join(words), np.uint8), np.cumsum(sizes) - sizes, sizes)
+
+    def spelled(self, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The bytes of ids, one behind the other; and behind how many of them each id ends."""
+        sizes = self.sizes[ids]
+        ends = np.cumsum(sizes)
+        places = np.repeat(self.starts[ids] - (ends - sizes), sizes)
+        return self.data[places + np.arange(places.size)], ends
+
+
+class Losses(NamedTuple):
+    """What a document does not get back."""
+
+    row: int
+    lost: int
+    faulty: bool
+    """It does not come back, though it loses nothing."""
+
+
+class Decoder:
+    """The tokenizer of a corpus."""
+
+    def __init__(self, folder: Path) -> None:
+        """folder: with its files; nothing else is asked for, no network for one."""
+        facts = json.loads((folder / SETTING_FILE).read_text("utf-8"))
+        self.setting = TokenizerFacts(**facts)
+        self.dtype = np.dtype(self.setting.dtype).newbyteorder("<")
+        self._folder = folder
+        self._spelling = Spelling.of(folder, self.setting)
+        self._lossy = set(self.setting.lossy_tokens.values())
+        self._unknown = frozenset(self.setting.unknown_ids)
+        self._reference: Any = None
+
+    def unequal(
+        self, texts: TextColumn, tokens: np.ndarray, lengths: np.ndarray
+    ) -> Iterator[Losses]:
+        """The documents whose ids are not simply the bytes of their texts.
+
+        tokens: of all documents, ends of text among them, all below the vocabulary; lengths: int64
+        (documents,), how many each has.
+        """
+        ends = np.cumsum(lengths)
+        for row in self._rows_to_decode(texts, tokens, ends):
+            ids = tokens[ends[row] - lengths[row] : ends[row] - 1].tolist()
+            data = texts.data[texts.offsets[row] : texts.offsets[row + 1]].tobytes()
+            yield self._losses(row, ids, data.decode("utf-8"))
+
+    def _rows_to_decode(self, texts: TextColumn, tokens: np.ndarray, ends: np.ndarray) -> Any:
+        if self._spelling is None or not ends.size:
+            return range(ends.size)
+        spelled, behind = self._spelling.spelled(tokens)
+        begin, stop = texts.offsets[0], texts.offsets[-1]
+        sizes = np.diff(behind[ends - 1], prepend=0)
+        if (sizes == texts.sizes()).all():
+            differ = np.flatnonzero(spelled != texts.data[begin:stop])
+            bounds = texts.offsets[1:] - begin
+            return np.unique(np.searchsorted(bounds, differ, "right")).tolist()
+        return range(ends.size)
+
+    def _losses(self, row: int, ids: list[int], text: str) -> Losses:
+        self._reference = self._reference or load_kept(self._folder, self.setting)
+        lost = lost_characters(self._reference, ids, text, self._unknown)
+        if lost or not self.setting.lossless:
+            return Losses(row, lost, faulty=False)
+        if self._lossy.isdisjoint(ids):
+            comes_back = gives_back(self._reference, ids, text)
+        else:
+            comes_back = pieces_come_back(self._reference, ids, text, self._lossy, cut=False)
+        return Losses(row, 0, faulty=not comes_back)

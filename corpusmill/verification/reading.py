@@ -1,0 +1,72 @@
+"""Files of a corpus as what they are: JSON, arrays, rows of Parquet, documents of a text shard."""
+
+import json
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from corpusmill.shuffle.shards import columns_of_lines, columns_of_parquet
+from corpusmill.storage.streams import unpacked_by_name
+from corpusmill.verification.findings import Findings
+from corpusmill.verification.listing import Listing
+from corpusmill.verification.places import Place, PlaceFile, whole
+
+UNLIKE = (
+    ValueError, TypeError, KeyError, IndexError, AttributeError, OSError, OverflowError,
+    pa.ArrowException, msgspec.MsgspecError,
+)  # fmt: skip
+"""What is raised by a file that is not what its name says."""
+
+
+class Corpus(NamedTuple):
+    """What is looked into, and what is found."""
+
+    place: Place
+    listing: Listing
+    findings: Findings
+
+    def has(self, name: str) -> bool:
+        """Whether a file is listed, and was whole when its bytes were looked at."""
+        unseen = {one.what for one in self.findings.not_seen}
+        return name in self.listing.files and not (self.findings.damaged(name) or name in unseen)
+
+    def file(self, name: str) -> PlaceFile:
+        return PlaceFile(self.place, name, self.listing.files[name].bytes)
+
+    def json(self, name: str) -> Any:
+        return json.loads(whole(self.place, name))
+
+    def array(self, name: str, dtype: str) -> np.ndarray:
+        return np.frombuffer(whole(self.place, name), dtype)
+
+    def parquet(self, name: str, columns: list[str]) -> Iterator[pa.Table]:
+        """A row group after another."""
+        file = pq.ParquetFile(pa.PythonFile(self.file(name), mode="r"))
+        for group in range(file.num_row_groups):
+            yield file.read_row_group(group, columns)
+
+    def documents(self, name: str) -> Iterator[pa.Table]:
+        """Of a text shard, COLUMNS of corpusmill/shuffle/shards.py, some megabytes after others."""
+        if name.endswith(".parquet"):
+            file = pq.ParquetFile(pa.PythonFile(self.file(name), mode="r"))
+            yield from (pa.Table.from_batches([one]) for one in columns_of_parquet(file))
+        else:
+            yield from columns_of_lines(unpacked_by_name(name, self.place.blocks(name)))
+
+    def unlike(self, name: str, error: BaseException) -> None:
+        """Tell that a file is not what its name says."""
+        said = (str(error).splitlines() or [""])[0][:200]
+        told = f"its SHA-256 is that of the manifest, but it cannot be read as {kind(name)}"
+        self.findings.damage(name, f"{told}: {type(error).__name__}: {said}")
+
+
+def kind(name: str) -> str:
+    known = {
+        ".json": "JSON", ".parquet": "Parquet", ".zst": "JSON lines", ".bin": "token ids",
+        ".idx": "an index", ".pkl": "facts for trainers", ".jsonl": "JSON lines",
+    }  # fmt: skip
+    return next((said for ending, said in known.items() if name.endswith(ending)), "what it is")
