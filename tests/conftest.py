@@ -3,8 +3,10 @@
 And what runs: a sample of the slow laws, or with --whole all of them.
 """
 
+import fcntl
 import importlib.util
 import itertools
+import os
 from collections import defaultdict
 from pathlib import Path
 
@@ -95,3 +97,19 @@ def tiny_tokenizer(tmp_path_factory) -> tuple[Path, TokenizerFacts]:
     trained, folder = tmp_path_factory.mktemp("trained"), tmp_path_factory.mktemp("tokenizer")
     train_tokenizer(trained, TRAINING * 20, 330)
     return folder, keep_tokenizer(folder, str(trained), "auto", "auto", name="train")
+
+
+@pytest.fixture(scope="session")
+def every_fate(tmp_path_factory) -> Path:
+    """Where the corpus of every_fate.py is milled; to be read alone. One for all processes."""
+    from every_fate import corpus
+    from workflow import mill
+
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "every_fate"
+    with open(folder.with_suffix(".lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "results/summary.json").exists():
+            folder.mkdir()
+            mill(folder, corpus(folder))
+    return folder

@@ -275,7 +275,7 @@ def verify(place: str, deep: bool, in_json: bool) -> None:
       2  could not be looked at: no manifest, one of a foreign version, a file that may not be read
     """
     from corpusmill.verification import command
-    from corpusmill.verification.listing import NoCorpusError
+    from corpusmill.verification.findings import NoCorpusError
     from corpusmill.verification.places import place_of
 
     with told_how_far() as say:

@@ -9,8 +9,9 @@ from corpusmill.run.progress import phase
 from corpusmill.verification.deep import look_inside
 from corpusmill.verification.files import FilesSeen, look_at_files, look_for_foreign
 from corpusmill.verification.findings import Findings
+from corpusmill.verification.kinds import MANIFEST
 from corpusmill.verification.listing import Listing, read_listing
-from corpusmill.verification.places import MANIFEST, Place
+from corpusmill.verification.places import Place
 
 
 class Verified(NamedTuple):
@@ -33,7 +34,8 @@ def verified(place: Place, deep: bool) -> Verified:
         seen = FilesSeen(progress, len(listing.files), findings)
         look_at_files(place, listing, findings, seen)
     seconds = time.monotonic() - began
-    look_for_foreign(place, listing, findings)
+    if listing.files:
+        look_for_foreign(place, listing, findings)
     if deep:
         look_inside(place, listing, findings)
     return Verified(place.where(MANIFEST), listing, findings, seconds, deep)
@@ -50,7 +52,9 @@ def in_words(done: Verified) -> Iterator[str]:
     if not done.deep:
         yield "not looked at: whether the files agree with one another: --deep does"
     rate = listing.bytes / 1e6 / max(done.seconds, 1e-9)
-    size = f"{len(listing.files):,} files, {listing.bytes / 1e9:,.2f} GB"
+    amount = listing.bytes / 1e6
+    large = f"{amount / 1e3:,.2f} GB" if amount >= 1e3 else f"{amount:,.1f} MB"
+    size = f"{len(listing.files):,} files, {large}"
     read = f"{size}, read at {rate:,.0f} MB/s"
     if findings.damages:
         names = {damage.name for damage in findings.damages}

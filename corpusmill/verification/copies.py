@@ -44,6 +44,18 @@ class CopySums:
         np.add.at(self.of_copies, target, copy_numbers(ids[row], copy))
         np.add.at(self.of_texts, target, text_numbers(ids[row], copy, digests[row]))
 
+    def add_held(self, place: int, ids: np.ndarray, copies: np.ndarray) -> None:
+        """Copies that the placements of a shard have."""
+        self.count[place] += ids.size
+        self.of_copies[place : place + 1] += copy_numbers(ids, copies).sum(dtype=np.uint64)
+
+    def add_texts(
+        self, place: int, ids: np.ndarray, copies: np.ndarray, digests: np.ndarray
+    ) -> None:
+        """Copies that a text shard has. digests: the first eight bytes of each text's SHA-256."""
+        numbers = text_numbers(ids, copies, digests)
+        self.of_texts[place : place + 1] += numbers.sum(dtype=np.uint64)
+
     def place(self, split: str, shard: int) -> int:
         """Where the sums of a shard are."""
         return self._first[split] + (shard if self._apart else 0)

@@ -16,9 +16,9 @@ from corpusmill.stream.stores import MissingError
 from corpusmill.verification.accounts import LedgerLook
 from corpusmill.verification.copies import CopySums
 from corpusmill.verification.decoding import Decoder
-from corpusmill.verification.findings import Findings
+from corpusmill.verification.findings import Findings, UnreachableError
 from corpusmill.verification.listing import Listing
-from corpusmill.verification.places import Place, UnreachableError, whole
+from corpusmill.verification.places import Place, whole
 from corpusmill.verification.reading import UNLIKE, Corpus
 from corpusmill.verification.shards import Shard, ShardLook, shards_of
 from corpusmill.verification.told import (

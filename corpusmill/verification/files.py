@@ -8,10 +8,10 @@ from threading import Lock
 
 from corpusmill.run.progress import Phase
 from corpusmill.stream.stores import MissingError
-from corpusmill.verification.findings import Findings
+from corpusmill.verification.findings import Findings, UnreachableError
 from corpusmill.verification.kinds import KINDS, kind_of
 from corpusmill.verification.listing import Kept, Listing
-from corpusmill.verification.places import Place, UnreachableError
+from corpusmill.verification.places import Place
 
 
 class FilesSeen:

@@ -9,6 +9,14 @@ WHOLE, DAMAGED, NOT_SEEN = 0, 1, 2
 """Exit codes."""
 
 
+class NoCorpusError(ValueError):
+    """There is nothing here that could be looked at."""
+
+
+class UnreachableError(Exception):
+    """A file may be whole, but it cannot be read from here."""
+
+
 class Damage(NamedTuple):
     """A file, by its name below the results, that is not what it was or contradicts another."""
 

@@ -4,7 +4,8 @@ import posixpath
 from typing import NamedTuple
 
 from corpusmill.documents.fates import SPLITS
-from corpusmill.verification.places import MANIFEST
+
+MANIFEST = "manifest.json"
 
 
 class Kind(NamedTuple):

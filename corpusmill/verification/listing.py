@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 from corpusmill.storage.files import as_json
 from corpusmill.stream.stores import MissingError
-from corpusmill.verification.findings import Findings
-from corpusmill.verification.places import MANIFEST, Place, UnreachableError, whole
+from corpusmill.verification.findings import Findings, NoCorpusError, UnreachableError
+from corpusmill.verification.kinds import MANIFEST
+from corpusmill.verification.places import Place, whole
 
 VERSION = 1
 SHA256 = re.compile("[0-9a-f]{64}")
@@ -32,10 +33,6 @@ class Listing(NamedTuple):
     sha256: str
     bytes: int
     """Of all files together."""
-
-
-class NoCorpusError(ValueError):
-    """There is nothing here that could be looked at."""
 
 
 def read_listing(place: Place, findings: Findings) -> Listing:

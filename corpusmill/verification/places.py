@@ -9,12 +9,8 @@ from typing import Any, Protocol
 from corpusmill.stream.http_store import HttpStore
 from corpusmill.stream.patience import Patience, Say, wait
 from corpusmill.stream.stores import Folder, MissingError, PassingError
-
-MANIFEST = "manifest.json"
-
-
-class UnreachableError(Exception):
-    """What may be whole, but cannot be read from here."""
+from corpusmill.verification.findings import NoCorpusError, UnreachableError
+from corpusmill.verification.kinds import MANIFEST
 
 
 class Place(Protocol):
@@ -103,7 +99,7 @@ def place_of(address: str, say: Say, patience: Patience = Patience()) -> Place: 
         return HttpPlace(HttpStore(address.removesuffix(f"/{MANIFEST}")), say, patience)
     if "://" in address:
         kind = address.partition("://")[0]
-        raise ValueError(
+        raise NoCorpusError(
             f"{address}: expected a folder or an address of http or https, found {kind}. Copy or "
             "mount the corpus, and name the folder."
         )

@@ -12,7 +12,7 @@ from corpusmill.documents.fates import SPLITS
 from corpusmill.storage.tables import in_one_piece
 from corpusmill.text.columns import TextColumn
 from corpusmill.text.digests import digest_words, digests_of
-from corpusmill.verification.copies import CopySums, copy_numbers, text_numbers
+from corpusmill.verification.copies import CopySums
 from corpusmill.verification.decoding import Decoder
 from corpusmill.verification.places import PlaceFile
 from corpusmill.verification.reading import UNLIKE, Corpus
@@ -201,9 +201,7 @@ class ShardLook:
     def _placements(self) -> None:
         self._placed = placed_of(self._corpus, self._shard, self._starts)
         if self._placed:
-            numbers = copy_numbers(self._placed.id, self._placed.copy)
-            self._sums.count[self._place] += numbers.size
-            self._sums.of_copies[self._place] += numbers.sum(dtype=np.uint64)
+            self._sums.add_held(self._place, self._placed.id, self._placed.copy)
 
     def _documents(self) -> None:
         for table in self._corpus.documents(self._shard.text):
@@ -225,8 +223,7 @@ class ShardLook:
         ones = np.ones(ids.size, np.int64)
         added(self.counted.texts, sources, documents=ones, text_bytes=texts.sizes())
         digests = digest_words(digests_of(texts))
-        numbers = text_numbers(ids, copies, digests)
-        self._sums.of_texts[self._place] += numbers.sum(dtype=np.uint64)
+        self._sums.add_texts(self._place, ids, copies, digests)
         if self._placed and rows.size:
             self._hold_against_placements(rows, ids, copies, sources)
         if self._starts is not None and rows.size and rows[-1] < self._starts.size - 1:

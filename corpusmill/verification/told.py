@@ -9,8 +9,9 @@ from typing import Any
 
 from corpusmill.verification.accounts import differences
 from corpusmill.verification.decoding import Decoder
+from corpusmill.verification.kinds import MANIFEST
 from corpusmill.verification.listing import Kept
-from corpusmill.verification.places import MANIFEST, whole
+from corpusmill.verification.places import whole
 from corpusmill.verification.reading import UNLIKE, Corpus
 from corpusmill.verification.shards import Counted, Shard
 

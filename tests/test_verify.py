@@ -1,0 +1,591 @@
+"""`corpusmill verify`: every damage of a finished corpus is told by name, and nothing else."""
+
+import hashlib
+import io
+import json
+import pickle
+import re
+import shutil
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import naive_results as naive
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import zstandard
+from click.testing import CliRunner
+from file_server import served
+from hypothesis import given
+from hypothesis import strategies as st
+from workflow import jobs, snakemake
+
+from corpusmill.cli.main import main
+from corpusmill.documents.fates import SPLITS
+from corpusmill.documents.ids import keyed_hash
+from corpusmill.storage.files import as_json
+from corpusmill.stream.patience import Patience
+from corpusmill.text.columns import TextColumn, string_array
+from corpusmill.tokens.tokenizers import encoder_of
+from corpusmill.verification import command, deep
+from corpusmill.verification.accounts import LedgerLook, differences
+from corpusmill.verification.copies import CopySums, copy_numbers, text_numbers
+from corpusmill.verification.decoding import Decoder, Spelling
+from corpusmill.verification.findings import Findings
+from corpusmill.verification.kinds import kind_of, rule_of
+from corpusmill.verification.listing import name_below_results, read_listing
+from corpusmill.verification.places import LocalPlace, PlaceFile, place_of
+from corpusmill.verification.reading import Corpus
+from corpusmill.verification.shards import ShardLook, shards_of
+
+QUICK = Patience(attempts=3, first_seconds=0.01, longest_seconds=0.02)
+
+
+@pytest.fixture
+def results(every_fate, tmp_path) -> Path:
+    """A finished corpus to be spoilt: what is kept of it, and the summary."""
+    copy = tmp_path / "results"
+    for name in [*listed(every_fate / "results"), "manifest.json", "summary.json"]:
+        (copy / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(every_fate / "results" / name, copy / name)
+    return copy
+
+
+def manifest(results: Path) -> dict:
+    return json.loads((results / "manifest.json").read_text())
+
+
+def listed(results: Path) -> list[str]:
+    return [file["path"].removeprefix("results/") for file in manifest(results)["files"]]
+
+
+def verified(results: Path | str, *options: str) -> dict:
+    """What the command says as JSON; its exit code is what it says."""
+    done = CliRunner().invoke(main, ["verify", str(results), "--json", *options])
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    told = json.loads(done.stdout)
+    assert done.exit_code == told["exit_code"]
+    return told
+
+
+def damaged(told: dict) -> set[str]:
+    return {damage["path"] for damage in told["damages"]}
+
+
+def mend(results: Path, change: Callable[[dict], None] = lambda content: None) -> None:
+    """Let manifest and summary say what lies there, as whoever hides a change would."""
+    content = manifest(results)
+    for file in content["files"]:
+        data = (results / file["path"].removeprefix("results/")).read_bytes()
+        file |= {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+    change(content)
+    del content["sha256"]
+    content["sha256"] = hashlib.sha256(as_json(content).encode()).hexdigest()
+    (results / "manifest.json").write_text(as_json(content))
+    edit_json(results / "summary.json", lambda summary: summary.update(manifest=content["sha256"]))
+
+
+def edit_json(path: Path, change: Callable[[dict], object]) -> None:
+    content = json.loads(path.read_text())
+    change(content)
+    path.write_text(as_json(content))
+
+
+# A clean corpus.
+
+
+@pytest.mark.parametrize("options", [[], ["--deep"]])
+def test_verify__of_a_clean_corpus_finds_nothing(every_fate, options):
+    told = verified(every_fate / "results", *options)
+    assert (told["whole"], told["damages"], told["not_looked_at"]) == (True, [], [])
+    assert told["files"] == len(listed(every_fate / "results")) > 60
+
+
+def test_verify__needs_nothing_but_what_is_kept(results):
+    (results / "summary.json").unlink()
+    told = verified(results, "--deep")
+    assert told["exit_code"] == 0
+    assert [one["what"] for one in told["not_looked_at"]] == ["summary.json"]
+
+
+def test_verify__says_in_words_what_it_read(every_fate, monkeypatch):
+    monkeypatch.chdir(every_fate)
+    done = CliRunner().invoke(main, ["verify"])
+    assert done.exit_code == 0
+    *others, last = done.stdout.splitlines()
+    assert re.fullmatch(r"Whole: 7\d files, [\d.]+ MB, read at [\d,]+ MB/s\.", last)
+    assert others == ["not looked at: whether the files agree with one another: --deep does"]
+
+
+def test_verify__writes_nothing(results):
+    def state() -> list:
+        return sorted((str(path), path.stat().st_mtime_ns) for path in results.rglob("*"))
+
+    before = state()
+    verified(results, "--deep")
+    assert state() == before
+
+
+# Damaged files.
+
+
+def one_of_each_kind(results: Path) -> list[str]:
+    """A file of every folder and ending, the last."""
+    return list({re.sub(r"\d{5}", "", name): name for name in listed(results)}.values())
+
+
+def flipped(path: Path, other: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 4
+    path.write_bytes(data)
+
+
+def truncated(path: Path, other: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-1])
+
+
+def longer(path: Path, other: Path) -> None:
+    path.write_bytes(path.read_bytes() + b"\n")
+
+
+def removed(path: Path, other: Path) -> None:
+    path.unlink()
+
+
+def of_another(path: Path, other: Path) -> None:
+    path.write_bytes(other.read_bytes())
+
+
+def a_folder(path: Path, other: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+SAID = {
+    flipped: "expected SHA-256", truncated: "cut off", longer: "too long",
+    removed: "not there", of_another: "bytes", a_folder: "",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("options", [[], ["--deep"]])
+@pytest.mark.parametrize("damage", SAID)
+def test_verify__tells_every_damaged_file(damage, options, results):
+    names = [name for name in one_of_each_kind(results) if (results / name).stat().st_size]
+    assert len({rule_of(name) for name in names}) == 9
+    for name in names:
+        damage(results / name, results / "manifest.json")
+    told = verified(results, *options)
+    assert told["exit_code"] == 1
+    assert damaged(told) == set(names)
+    for one in told["damages"]:
+        assert SAID[damage] in one["what"]
+        assert f"rule {one['rule']} makes it anew" in one["way_out"]
+
+
+def test_verify__says_whose_content_it_is(results):
+    ours, other = (results / f"tokens/train/0000{n}.idx" for n in range(2))
+    size = min(ours.stat().st_size, other.stat().st_size)
+    for path in (ours, other):
+        path.write_bytes(path.read_bytes()[:size])
+    mend(results)
+    shutil.copyfile(other, ours)
+    (damage,) = verified(results)["damages"]
+    assert "this is the content of tokens/train/00001.idx" in damage["what"]
+
+
+def test_way_out__makes_the_rule_run(every_fate, tmp_path):
+    folder = tmp_path / "run"
+    shutil.copytree(every_fate, folder)
+    names = [*one_of_each_kind(folder / "results"), "summary.json", "manifest.json"]
+    for name in names:
+        if name.startswith("tokenizer/"):
+            shutil.rmtree(folder / "results/tokenizer", ignore_errors=True)
+        else:
+            (folder / "results" / name).unlink()
+    dry = snakemake(folder, "--configfile", "mine.yaml", "-n", "--quiet", "rules")
+    assert {rule_of(name) for name in names} <= set(jobs(dry))
+
+
+def test_verify__tells_foreign_files_alone(results):
+    foreign = ["tokens/train/00099.bin", "corpus/test/extra.parquet", "ledger/00009.parquet",
+               "tokens/val2.bin", "tokenizer/added_tokens.json"]  # fmt: skip
+    others = ["tokens/train/.00099.bin", "tokens/train/notes.txt", "ledger/00000.json",
+              "text/00000.arrow", "cut/00000.arrow", "report.html"]  # fmt: skip
+    for name in foreign + others:
+        (results / name).parent.mkdir(exist_ok=True)
+        (results / name).write_bytes(b"{}")
+    told = verified(results)
+    assert told["exit_code"] == 1
+    assert damaged(told) == set(foreign)
+
+
+# The manifest.
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('"generation": 1', '"generation": 2', "its own SHA-256 says"),
+        ('"generation": 1', '"generation":  1', "laid out otherwise"),
+        ('"files": [', '"files": {', "no JSON object"),
+    ],
+)
+def test_manifest__that_was_changed(old, new, said, results):
+    path = results / "manifest.json"
+    path.write_text(path.read_text().replace(old, new))
+    told = verified(results)
+    assert told["exit_code"] == 1
+    assert damaged(told) == {"manifest.json"}
+    assert said in told["damages"][0]["what"]
+
+
+@pytest.mark.parametrize(
+    "content", [None, '{"corpusmill.manifest": 2, "files": []}', '{"files": []}']
+)
+def test_manifest__that_is_none_of_ours(content, results):
+    path = results / "manifest.json"
+    path.unlink()
+    if content:
+        path.write_text(content)
+    done = CliRunner().invoke(main, ["verify", str(results)])
+    assert done.exit_code == 2
+    assert re.search("Error: (there is no|.*expected manifest version 1)", done.stderr)
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/etc/passwd", "results/../../secret", "results/", "results/tokens//x", "results/./x",
+     "results/a\\b", "results/\n", "secret", "x/results/../y"],
+)  # fmt: skip
+def test_manifest__leads_nowhere_else(path, results):
+    assert name_below_results(path) is None
+    mend(results, lambda content: content["files"][0].update(path=path))
+    told = verified(results)
+    assert told["exit_code"] == 1
+    assert any("it is not followed" in one["what"] for one in told["damages"])
+
+
+@pytest.mark.parametrize("path", ["results/a/b", "prefix/results/a/b", "results/results/a/b"])
+def test_manifest__of_a_workflow_with_a_prefix(path):
+    assert name_below_results(path) == "a/b"
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"bytes": -1}, "no whole numbers"), ({"bytes": "9"}, "no whole numbers"),
+        ({"sha256": "ab"}, "no SHA-256"), ({"path": None}, "no path"),
+        ({"path": "results/eye_test.txt"}, "listed twice"),
+    ],
+)  # fmt: skip
+def test_manifest__with_an_entry_that_is_none(change, said, results):
+    mend(results, lambda content: content["files"][0].update(change))
+    told = verified(results)["damages"]
+    assert [one["path"] for one in told if said in one["what"]] == ["manifest.json"]
+
+
+# Changes that manifest and SHA-256 hide, which --deep sees.
+
+SHARD = "train/00001"
+
+
+def change_parquet(path: Path, **columns: Callable[[list], list]) -> None:
+    table = pq.read_table(path)
+    for name, change in columns.items():
+        field = table.schema.field(name)
+        values = pa.array(change(table[name].to_pylist()), field.type)
+        table = table.set_column(table.schema.get_field_index(name), field, values)
+    pq.write_table(table, path)
+
+
+def change_text(results: Path) -> None:
+    path = results / f"corpus/{SHARD}.jsonl.zst"
+    lines = zstandard.decompress(path.read_bytes(), 1 << 26)
+    path.write_bytes(zstandard.compress(lines.replace(b"mill", b"till", 1)))
+
+
+def change_token(results: Path) -> None:
+    flip = np.fromfile(results / f"tokens/{SHARD}.bin", "<u2")
+    flip[0] += 1
+    flip.tofile(results / f"tokens/{SHARD}.bin")
+
+
+def swap_tokens(results: Path) -> None:
+    ids = np.fromfile(results / f"tokens/{SHARD}.bin", "<u2")
+    places = next(k for k in range(ids.size) if ids[k] != ids[k + 1])
+    ids[[places, places + 1]] = ids[[places + 1, places]]
+    ids.tofile(results / f"tokens/{SHARD}.bin")
+
+
+def change_end(results: Path) -> None:
+    ids = np.fromfile(results / f"tokens/{SHARD}.bin", "<u2")
+    ids[-1] += 1
+    ids.tofile(results / f"tokens/{SHARD}.bin")
+
+
+def change_id(results: Path) -> None:
+    ids = np.fromfile(results / f"tokens/{SHARD}.bin", "<u2")
+    ids[0] = 60_000
+    ids.tofile(results / f"tokens/{SHARD}.bin")
+
+
+def change_index(results: Path) -> None:
+    starts = np.fromfile(results / f"tokens/{SHARD}.idx", "<u8")
+    starts[1] += 1
+    starts.tofile(results / f"tokens/{SHARD}.idx")
+
+
+def drop_line(results: Path) -> None:
+    path = next(path for path in (results / "quarantine").iterdir() if path.stat().st_size)
+    path.write_bytes(path.read_bytes().split(b"\n", 1)[1])
+
+
+def change_meta(results: Path) -> None:
+    path = results / "tokens/meta.pkl"
+    meta = pickle.loads(path.read_bytes())
+    meta["total_tokens"]["train"] += 1
+    path.write_bytes(pickle.dumps(meta, protocol=4))
+
+
+class Evil:
+    def __reduce__(self):
+        return (print, ("run",))
+
+
+def another_fate(fates: list) -> list:
+    place = fates.index("too_short")
+    return [*fates[:place], "empty", *fates[place + 1 :]]
+
+
+PLACED, LEDGER = f"placements/{SHARD}.parquet", "ledger/00000.parquet"
+TEXT, TOKENS, META = f"corpus/{SHARD}.jsonl.zst", f"tokens/{SHARD}.bin", "tokens/meta.pkl"
+
+
+def in_parquet(name: str, **columns: Callable[[list], list]) -> Callable[[Path], None]:
+    return lambda results: change_parquet(results / name, **columns)
+
+
+def in_json(name: str, *path: str) -> Callable[[Path], None]:
+    """One more of a number."""
+
+    def change(content: dict) -> None:
+        for step in path[:-1]:
+            content = content[step]
+        content[path[-1]] += 1
+
+    return lambda results: edit_json(results / name, change)
+
+
+CHANGES = {
+    "text": (change_text, {TEXT, TOKENS}),
+    "a token": (change_token, {TOKENS}),
+    "two tokens": (swap_tokens, {TOKENS}),
+    "an end of text": (change_end, {TOKENS}),
+    "an id beyond": (change_id, {TOKENS}),
+    "index": (change_index, {TOKENS, PLACED}),
+    "placed ids": (in_parquet(PLACED, id=lambda ids: ids[::-1]), {TEXT}),
+    "placed rows": (in_parquet(PLACED, row=lambda rows: rows[::-1]), {PLACED}),
+    "a fate": (in_parquet(LEDGER, fate=another_fate), {"summary.json"}),
+    "digests": (in_parquet(LEDGER, digest=lambda all: [n and n ^ 1 for n in all]), {TEXT}),
+    "winners": (
+        in_parquet("clusters/00000.parquet", winner=lambda ids: ids[::-1]),
+        {"clusters/00000.parquet"},
+    ),
+    "a malformed record": (drop_line, {"quarantine/00001.jsonl"}),
+    "totals": (change_meta, {META}),
+    "a pickle that calls": (lambda of: (of / META).write_bytes(pickle.dumps(Evil())), {META}),
+    "joined": (lambda of: flipped(of / "tokens/train.bin", of), {"tokens/train.bin"}),
+    "no Parquet": (lambda of: (of / PLACED).write_bytes(b"PAR1"), {PLACED}),
+    "facts of text": (
+        in_json(f"corpus/{SHARD}.json", "by_source", "web", "documents"),
+        {f"corpus/{SHARD}.json"},
+    ),
+    "facts of tokens": (
+        in_json(f"tokens/{SHARD}.json", "by_source", "web", "tokens"),
+        {f"tokens/{SHARD}.json"},
+    ),
+    "summary": (
+        in_json("summary.json", "sources", "web", "documents", "kept"),
+        {"summary.json"},
+    ),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_deep__sees_what_sums_and_manifest_hide(change, results):
+    spoil, names = CHANGES[change]
+    spoil(results)
+    mend(results)
+    assert verified(results)["exit_code"] == 0
+    told = verified(results, "--deep")
+    assert told["exit_code"] == 1
+    assert names <= damaged(told)
+
+
+def test_deep__misses_a_shard_that_was_taken_out_everywhere(results):
+    def take_out(content: dict) -> None:
+        content["files"] = [one for one in content["files"] if SHARD not in one["path"]]
+
+    mend(results, take_out)
+    for path in [path for path in results.rglob("00001.*") if path.parent.name == "train"]:
+        path.unlink()
+    assert verified(results)["exit_code"] == 0
+    told = damaged(verified(results, "--deep"))
+    assert {"tokens/meta.pkl", "tokens/train.bin", "summary.json"} <= told
+
+
+@pytest.mark.parametrize("member", ["documents", "tokens"])
+def test_deep__holds_the_numbers_of_the_manifest(member, results):
+    def change(content: dict) -> None:
+        entry = next(one for one in content["files"] if one["path"].endswith(f"tokens/{SHARD}.bin"))
+        entry[member] += 1
+
+    mend(results, change)
+    assert verified(results)["exit_code"] == 0
+    assert f"tokens/{SHARD}.json" in damaged(verified(results, "--deep"))
+
+
+def test_deep__says_what_it_could_not_look_at(results):
+    (results / f"corpus/{SHARD}.jsonl.zst").unlink()
+    told = verified(results, "--deep")
+    assert damaged(told) == {f"corpus/{SHARD}.jsonl.zst"}
+    assert f"whether tokens/{SHARD}.bin is the text" in [
+        one["what"] for one in told["not_looked_at"]
+    ]
+
+
+# Counts, decoding, sums.
+
+
+def test_counts__are_those_of_all_files_read_whole(every_fate):
+    place = LocalPlace(every_fate / "results")
+    corpus = Corpus(place, read_listing(place, Findings()), Findings())
+    shards = shards_of(corpus)
+    counts = Counter(one.split for one in shards)
+    sums = CopySums(counts, 1)
+    ledger = LedgerLook(corpus, CopySums(counts, 1), counts)
+    ledger.look()
+    decoder = Decoder(every_fate / "results/tokenizer")
+    assert {name: +of for name, of in ledger.account.items()} == naive.account(
+        every_fate / "results"
+    )
+    for shard in shards:
+        look = ShardLook(corpus, shard, decoder, sums)
+        look.look()
+        expected = naive.shard_counts(every_fate / "results", shard.split, shard.number)
+        assert (look.counted.texts, look.counted.tokens) == expected
+
+
+@given(st.lists(st.text(max_size=30), max_size=6))
+def test_spelling__is_what_the_tokenizer_decodes(tiny_tokenizer, texts):
+    folder, setting = tiny_tokenizer
+    found = [
+        ids.astype(np.int64) for ids in encoder_of(folder, setting)([t.encode() for t in texts])
+    ]
+    spelling = Spelling.of(folder, setting)
+    for ids, text in zip(found, texts, strict=True):
+        data, ends = spelling.spelled(ids)
+        assert data.tobytes() == text.encode()
+        assert ends.tolist() == np.cumsum(spelling.sizes[ids]).tolist()
+
+
+@given(st.lists(st.text(max_size=12), min_size=1, max_size=5), st.data())
+def test_unequal__names_the_documents_that_are_other_texts(tiny_tokenizer, texts, data):
+    folder, setting = tiny_tokenizer
+    end = np.array([setting.end_of_text_id])
+    found = [
+        np.append(ids, end) for ids in encoder_of(folder, setting)([t.encode() for t in texts])
+    ]
+    changed = data.draw(st.sets(st.integers(0, len(texts) - 1)))
+    now = [f"{text}!" if row in changed else text for row, text in enumerate(texts)]
+    column = TextColumn.of(string_array([text.encode() for text in now]))
+    lengths = np.array([ids.size for ids in found])
+    got = Decoder(folder).unequal(column, np.concatenate(found), lengths)
+    assert {one.row for one in got if one.lost or one.faulty} == changed
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 99), st.integers(1, 3)), unique_by=lambda one: one[0]),
+    st.randoms(),
+)
+def test_copy_sums__are_those_of_the_set_in_any_order(documents, random):
+    ids = np.array([id for id, _ in documents], np.uint64)
+    copies = np.array([n for _, n in documents], np.uint16)
+    digests = keyed_hash(ids, 1, "text")
+    expected = CopySums({"train": 3}, 7)
+    expected.add_kept(ids, copies, np.zeros(ids.size, np.uint8), digests)
+    all_copies = [(id, copy) for id, n in documents for copy in range(n)]
+    random.shuffle(all_copies)
+    held = np.array(all_copies, np.uint64).reshape(-1, 2)
+    assert expected.count.sum() == len(all_copies)
+    of_copies = copy_numbers(held[:, 0], held[:, 1]).sum(dtype=np.uint64)
+    of_texts = text_numbers(held[:, 0], held[:, 1], keyed_hash(held[:, 0], 1, "text"))
+    assert expected.of_copies.sum(dtype=np.uint64) == of_copies
+    assert expected.of_texts.sum(dtype=np.uint64) == of_texts.sum(dtype=np.uint64)
+
+
+def test_differences__are_told_by_their_path():
+    assert differences({"a": {"b": 1}, "c": 2}, {"a": {"b": 1}, "c": 2}) == []
+    got = differences({"a": {"b": 1}, "c": 2}, {"a": {"b": 3, "d": 4}})
+    assert got == ["a.b is 1, found 3", "a.d is 0, found 4", "c is 2, found 0"]
+
+
+# Places.
+
+
+@given(st.binary(max_size=60), st.lists(st.tuples(st.integers(0, 70), st.integers(-1, 30))))
+def test_place_file__is_read_as_a_file(tmp_path_factory, data, reads):
+    folder = tmp_path_factory.getbasetemp()
+    (folder / "some").write_bytes(data)
+    got, expected = PlaceFile(LocalPlace(folder), "some", len(data)), io.BytesIO(data)
+    for place, size in reads:
+        if size % 2:
+            got.seek(place)
+            expected.seek(place)
+        assert got.read(size) == expected.read(size)
+        assert got.tell() == expected.tell() or expected.tell() > len(data)
+
+
+def test_http__is_looked_at_like_a_folder(results):
+    with served(results) as server:
+        told = verified(server.address, "--deep")
+        assert (told["exit_code"], told["damages"]) == (0, [])
+        assert [one["what"] for one in told["not_looked_at"]] == [
+            "files that the manifest does not list"
+        ]
+        flipped(results / f"tokens/{SHARD}.bin", results)
+        (results / f"tokens/{SHARD}.idx").unlink()
+        told = verified(server.address)
+        assert damaged(told) == {f"tokens/{SHARD}.bin", f"tokens/{SHARD}.idx"}
+
+
+@pytest.mark.parametrize(
+    ("fault", "code", "said"),
+    [("reset", 0, None), ("500", 2, "the server says 500"), ("403", 2, "the server says 403")],
+)
+def test_http__is_patient_and_says_what_it_could_not_read(fault, code, said, results):
+    with served(results) as server:
+        always = fault.isdigit()
+        server.fault = lambda path, n: fault if "00001.bin" in path and (always or n == 1) else None
+        done = command.verified(place_of(server.address, lambda line: None, QUICK), deep=False)
+    assert done.findings.code == code
+    whys = [one.why for one in done.findings.not_seen if not one.by_design]
+    assert all(said in why for why in whys)
+    assert bool(whys) == bool(said)
+
+
+def test_place__of_another_kind_is_refused():
+    done = CliRunner().invoke(main, ["verify", "s3://bucket/results"])
+    assert done.exit_code == 2
+    assert "expected a folder or an address of http or https, found s3" in done.stderr
+
+
+def test_kinds__have_every_file_of_a_run(every_fate):
+    names = listed(every_fate / "results")
+    assert [name for name in names if not (kind_of(name) or name == "eye_test.txt")] == []
+    assert [name for name in names if not rule_of(name)] == []
+    assert {split for split in SPLITS if f"corpus/{split}/00000.json" in names} == set(SPLITS)
+    assert deep.JOINED.keys() == set(SPLITS)
