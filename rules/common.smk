@@ -4,7 +4,6 @@ Functions only, no rules. Whatever can be said without Snakemake is in corpusmil
 """
 
 import gc
-import hashlib
 import json
 import os
 import re
@@ -28,7 +27,7 @@ if str(ROOT) not in sys.path:
 from corpusmill.run import one_at_a_time, record
 from corpusmill.run.cluster_log import ends_of_jobs
 from corpusmill.run.code_digest import code_digest as digest_of_code
-from corpusmill.run.config import check_config, laid_over, typed
+from corpusmill.run.config import check_config, config_digest, laid_over, shaping, typed
 from corpusmill.run.config import refuse_config_without_sources
 from corpusmill.run.job_list import JOB_LIST, RuleJobs, save_job_list
 from corpusmill.run.input_files import told_replaced
@@ -227,24 +226,6 @@ def outside(files):
     if not IS_MODULE:
         return files
     return lambda wildcards: [os.path.abspath(path) for path in files(wildcards)]
-
-
-def shaping_config():
-    """The configuration without what shapes no result."""
-    beside = {"input": ["verify"], "output": ["exports", "sample_tokens"]}
-    shaping = {
-        section: {
-            key: config[section][key] for key in config[section] if key not in keys
-        }
-        for section, keys in beside.items()
-    }
-    return config | shaping
-
-
-def config_digest():
-    """Which configuration a result was made with."""
-    shapes = json.dumps(shaping_config(), sort_keys=True)
-    return hashlib.sha256(shapes.encode()).hexdigest()[:16]
 
 
 def made_files(wildcards=None):

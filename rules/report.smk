@@ -104,7 +104,7 @@ rule report:
     params:
         settings=settings(
             threshold=config["dedup"]["threshold"],
-            config=shaping_config(),
+            config=shaping(config),
             job_list=str(placed(JOB_LIST)),
         ),
         code=code_digest("report"),

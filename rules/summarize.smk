@@ -115,8 +115,8 @@ rule summarize:
         mem_mb=500,
     params:
         settings=settings(
-            config_digest=config_digest(),
-            configuration=shaping_config(),
+            config_digest=config_digest(config),
+            configuration=shaping(config),
             span_unit=config["spans"]["unit"],
             filters=LAYOUT.filter_fates,
             made=made_files,

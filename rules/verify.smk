@@ -105,7 +105,7 @@ rule manifest:
             generation=LAYOUT.generation,
             sources=list(LAYOUT.weights),
             filters=LAYOUT.filter_fates,
-            config_digest=config_digest(),
+            config_digest=config_digest(config),
             code=code_of_results,
             made=made_files,
             record=str(RECORD),

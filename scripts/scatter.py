@@ -7,24 +7,11 @@ import numpy as np
 import pyarrow as pa
 
 from corpusmill.documents.decided import load_decided
-from corpusmill.documents.ids import ids_of_part
 from corpusmill.run.job import run
 from corpusmill.run.progress import phase
-from corpusmill.shuffle.scattering import SCHEMA, ScatterFiles, write_scattered
+from corpusmill.shuffle.scattering import PartRows, ScatterFiles, write_scattered
 from corpusmill.shuffle.targets import emissions, first_targets
 from corpusmill.storage.files import content_digest, save_json
-from corpusmill.text.columns import TextRows, string_array
-from corpusmill.text.parts import TextPart
-
-
-def texts_and_rests(text: Path) -> tuple[TextRows, TextRows]:
-    """Of a part. No take(): of a column in several pieces it copies all for every block, and one
-    piece is a copy too."""
-    kept = pa.Table.from_batches(
-        TextPart(text, ["text", "rest"]).batches(),
-        pa.schema([SCHEMA.field("text"), SCHEMA.field("rest")]),
-    )
-    return TextRows(kept.column("text")), TextRows(kept.column("rest"))
 
 
 def scatter(
@@ -37,30 +24,17 @@ def scatter(
 ) -> None:
     decisions = load_decided(decided, part)
     copies, split = (decisions.column(name).to_numpy() for name in ("copies", "split"))
-    ids = ids_of_part(part, copies.size)
-    row, copy, key, target = emissions(ids, copies, split, shards, seed)
-    sources = TextPart(text, ["file"]).sources()
-    texts, rests = texts_and_rests(text)
-    sizes = texts.sizes + rests.sizes
+    documents = PartRows(text, part)
+    row, copy, key, target = emissions(documents.ids, copies, split, shards, seed)
 
     def rows_of(block: slice) -> pa.Table:
-        chosen = row[block]
-        progress.advance(len(chosen))
-        return pa.table(
-            [
-                pa.array(key[block]),
-                pa.array(ids[chosen]),
-                pa.array(copy[block]),
-                sources.take(pa.array(chosen)).cast(pa.string()),
-                string_array(list(texts[chosen])),
-                string_array(list(rests[chosen])).cast(pa.large_binary()),
-            ],
-            schema=SCHEMA,
-        )
+        found = documents.table(row[block], copy[block], key[block])
+        progress.advance(found.num_rows)
+        return found
 
     with phase("scattering", row.size, "documents") as progress:
         count = first_targets(shards)["end"]
-        write_scattered(made.data, made.index, rows_of, sizes[row], target, count)
+        write_scattered(made.data, made.index, rows_of, documents.sizes[row], target, count)
     save_json(
         made.counts,
         {

@@ -287,6 +287,48 @@ def verify(place: str, deep: bool, in_json: bool) -> None:
     sys.exit(done.findings.code)
 
 
+@main.command()
+@config_argument
+@click.option("--parts", default=3, show_default=True, type=click.IntRange(0), help="How many.")
+@click.option("--shards", default=3, show_default=True, type=click.IntRange(0), help="Likewise.")
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Of the sample.")
+@click.option(
+    "--results", default=Path("results"), show_default=True, type=click.Path(path_type=Path),
+    metavar="DIR", help="The results of a finished run; paths of inputs begin here, too.",
+)  # fmt: skip
+@click.option(
+    "--scratch", metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Where to work, in a folder that is removed; else that of temporary files.",
+)  # fmt: skip
+@click.option("--json", "in_json", is_flag=True, help="All that was found as JSON, for programs.")
+def prove(configs: tuple[Path, ...], in_json: bool, **options: Any) -> None:
+    """Make a sample of a finished corpus again from its inputs, and compare bytes.
+
+    Parts, from input file to ledger, and shards, text and tokens, are chosen by the digest of the
+    configuration and the seed, evenly over sources and splits. For shards all inputs are read. Of
+    the results nothing is changed, and no file between the steps is needed. Without CONFIG the
+    configuration is that of summary.json. What was taken from what is kept is told.
+
+    \b
+    Exit codes
+      0  all that was chosen is equal
+      1  something differs: an input, a part, a shard
+      2  could not be made again: an input or the plan is not there, or another configuration
+    """
+    from corpusmill.cli.check import checked_config
+    from corpusmill.proof import command
+    from corpusmill.verification.findings import NoCorpusError
+
+    try:
+        config = checked_config(list(configs)) if configs else None
+        with told_how_far():
+            outcome = command.prove(command.Asked(config=config, **options))
+    except (NoCorpusError, ValueError, OSError) as error:
+        raise CouldNotLookError(str(error)) from error
+    click.echo(command.as_json(outcome) if in_json else "\n".join(command.in_words(outcome)))
+    sys.exit(outcome.findings.code)
+
+
 class CouldNotLookError(click.ClickException):
     """Neither whole nor damaged: nobody can say."""
 

@@ -1,5 +1,7 @@
 """The run's configuration: checked whole before any job, one line per fault."""
 
+import hashlib
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -158,6 +160,24 @@ def check_config(config: dict, schema_file: Path) -> None:
         lines = list(_conflicts(config))
     if lines:
         raise ValueError("\n".join(lines))
+
+
+NO_RESULT = {"input": ["verify"], "output": ["exports", "sample_tokens"]}
+"""Keys that shape none: what is looked at before, and what comes after the manifest."""
+
+
+def shaping(config: dict) -> dict:
+    """The configuration without what shapes no result."""
+    return config | {
+        section: {key: value for key, value in config[section].items() if key not in keys}
+        for section, keys in NO_RESULT.items()
+    }
+
+
+def config_digest(config: dict) -> str:
+    """Which configuration a result was made with."""
+    shapes = json.dumps(shaping(config), sort_keys=True)
+    return hashlib.sha256(shapes.encode()).hexdigest()[:16]
 
 
 RECALL = 0.995

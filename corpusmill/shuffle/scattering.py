@@ -7,9 +7,12 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from corpusmill.documents.ids import ids_of_part
 from corpusmill.storage.arrays import load_array, save_array
 from corpusmill.storage.files import writing
 from corpusmill.storage.sliced_streams import read_stream, write_streams
+from corpusmill.text.columns import TextRows, string_array
+from corpusmill.text.parts import TextPart
 
 SCHEMA = pa.schema(
     [
@@ -30,6 +33,34 @@ class ScatterFiles:
     data: Path
     index: Path
     counts: Path
+
+
+class PartRows:
+    """The documents of a text part as rows of SCHEMA, in any order."""
+
+    def __init__(self, text: Path, part: int) -> None:
+        # No take(): of a column in several pieces it copies all for every block, and one piece is a
+        # copy too.
+        read = pa.Table.from_batches(
+            TextPart(text, ["text", "rest"]).batches(),
+            pa.schema([SCHEMA.field("text"), SCHEMA.field("rest")]),
+        )
+        self._texts, self._rests = TextRows(read.column("text")), TextRows(read.column("rest"))
+        self._sources = TextPart(text, ["file"]).sources()
+        self.ids = ids_of_part(part, read.num_rows)
+        self.sizes = self._texts.sizes + self._rests.sizes
+
+    def table(self, rows: np.ndarray, copy: np.ndarray, key: np.ndarray) -> pa.Table:
+        """rows: of the part."""
+        columns = [
+            pa.array(key),
+            pa.array(self.ids[rows]),
+            pa.array(copy),
+            self._sources.take(pa.array(rows)).cast(pa.string()),
+            string_array(list(self._texts[rows])),
+            string_array(list(self._rests[rows])).cast(pa.large_binary()),
+        ]
+        return pa.table(columns, schema=SCHEMA)
 
 
 def write_scattered(

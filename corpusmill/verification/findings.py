@@ -58,6 +58,14 @@ class Findings:
         what = "the manifest does not list it, and who reads the whole folder takes it for ours"
         self.add(Damage(name, what, f"move {name} out of the results"))
 
+    def changed_input(self, path: str, what: str) -> None:
+        self.add(Damage(path, what, "bring back the file that was milled, or run again"))
+
+    def not_made(self, what: str, error: BaseException, files: list[str]) -> None:
+        """What cannot be made again from these files, which are not what they were then."""
+        said = f"cannot be made again from {', '.join(files)}: {error or type(error).__name__}"
+        self.add(Damage(what, said, "look at these files: corpusmill verify --deep"))
+
     def add(self, damage: Damage) -> None:
         with self._lock:
             self.damages.append(damage)

@@ -1,0 +1,173 @@
+"""`corpusmill prove`: a sample is made again from the inputs, and any difference is told."""
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+from test_verify import change_parquet, edit_json, mend
+
+from corpusmill.cli.main import main
+from corpusmill.proof.sample import evenly
+
+BETWEEN = ("text", "measures", "filter", "digests", "scatter", "decided", "assign",
+           "signatures", "bands", "holdout", "resolved", "verify", "tally", "report")  # fmt: skip
+
+
+@pytest.fixture
+def here(every_fate, monkeypatch) -> Path:
+    monkeypatch.chdir(every_fate)
+    return every_fate
+
+
+@pytest.fixture
+def copied(every_fate, tmp_path, monkeypatch) -> Path:
+    """The run with what is kept of it alone, to be spoilt."""
+    folder = tmp_path / "run"
+    shutil.copytree(every_fate, folder, ignore=lambda at, names: [
+        name for name in names if Path(at).name == "results" and name in BETWEEN
+    ])  # fmt: skip
+    for path in [*folder.glob("results/cut/*"), *folder.glob("results/edited/*")]:
+        if path.suffix != ".parquet":
+            path.unlink()
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def proven(*options: str) -> dict:
+    done = CliRunner().invoke(main, ["prove", "--json", *options])
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    told = json.loads(done.stdout)
+    assert done.exit_code == told["exit_code"]
+    return told
+
+
+def said(*options: str) -> tuple[int, str]:
+    done = CliRunner().invoke(main, ["prove", *options])
+    return done.exit_code, done.stdout + done.stderr
+
+
+def state(folder: Path) -> list:
+    return sorted((str(path), path.stat().st_mtime_ns) for path in folder.rglob("*"))
+
+
+def test_prove__of_a_clean_run_finds_all_equal(here):
+    before = state(here)
+    told = proven("mine.yaml", "--parts", "99", "--shards", "99")
+    assert (told["exit_code"], told["damages"], told["not_made_again"]) == (0, [], [])
+    parts, shards = told["parts"], told["shards"]
+    assert len(parts["made_again"]) == parts["all"] == 4
+    assert len(shards["made_again"]) == shards["all"] == 7
+    assert not any(one["differ"] for one in parts["made_again"] + shards["made_again"])
+    assert "ledger/00001.parquet" in parts["made_again"][1]["equal"]
+    assert "text/00001.arrow" in parts["made_again"][1]["equal"]
+    assert (told["other_code"], told["other_versions"]) == ([], "")
+    assert state(here) == before
+
+
+def test_prove__needs_no_file_between_the_steps(copied):
+    code, text = said("--parts", "1", "--shards", "1", "--seed", "5")
+    assert code == 0
+    assert "Proven: parts 1 of 4: " in text
+    assert "shards 1 of 7: " in text
+    assert "taken from what is kept: which documents are duplicates" in text
+
+
+def change_input(folder: Path) -> None:
+    path = folder / "raw/web/0.jsonl"
+    path.write_text(path.read_text().replace("mill", "till", 1))
+
+
+def test_prove__tells_a_changed_input(copied):
+    change_input(copied)
+    told = proven("--parts", "4", "--shards", "1")
+    assert told["exit_code"] == 1
+    assert [one["path"] for one in told["damages"]] == ["raw/web/0.jsonl"]
+    assert "as it was milled" in told["damages"][0]["what"]
+    assert len(told["parts"]["made_again"]) == 3
+    assert [one["what"][:6] for one in told["not_made_again"]] == ["shards"]
+
+
+def test_prove__tells_an_input_that_is_gone(copied):
+    (copied / "raw/few/0.jsonl").unlink()
+    told = proven("--parts", "4", "--shards", "0")
+    assert told["exit_code"] == 2
+    assert told["damages"] == []
+    assert [one["why"] for one in told["not_made_again"]] == ["raw/few/0.jsonl is not there"]
+
+
+def a_token_more(results: Path) -> None:
+    path = results / "tokens/test/00000.bin"
+    ids = np.fromfile(path, "<u2")
+    ids[3] += 1
+    ids.tofile(path)
+    edit_json(path.with_suffix(".json"), lambda facts: facts.update(engine="other"))
+
+
+CHANGES = {
+    "tokens/test/00000.bin": a_token_more,
+    "placements/test/00000.parquet": lambda results: change_parquet(
+        results / "placements/test/00000.parquet", row=lambda rows: rows[::-1]
+    ),
+    "ledger/00000.parquet": lambda results: change_parquet(
+        results / "ledger/00000.parquet", text_bytes=lambda all: [one and one + 1 for one in all]
+    ),
+    "cut/00000.parquet": lambda results: change_parquet(
+        results / "cut/00000.parquet", key=lambda keys: [one ^ 1 for one in keys]
+    ),
+    "quarantine/00000.jsonl": lambda results: (results / "quarantine/00000.jsonl").write_text(
+        "{}\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_prove__tells_what_was_changed_and_mended(name, copied):
+    CHANGES[name](copied / "results")
+    mend(copied / "results")
+    shard = name.startswith(("tokens", "placements"))
+    told = proven("--parts", "0" if shard else "4", "--shards", "7" if shard else "0")
+    assert told["exit_code"] == 1
+    assert name in {one["path"] for one in told["damages"]}
+
+
+def test_prove__refuses_another_configuration(copied):
+    path = copied / "mine.yaml"
+    path.write_text(path.read_text().replace("0.15", "0.16"))
+    code, text = said("mine.yaml")
+    assert code == 2
+    assert "expected the one of manifest.json, digest" in text
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "plan/parts.jsonl", "summary.json"])
+def test_prove__says_what_is_missing(name, copied):
+    (copied / "results" / name).unlink()
+    code, text = said()
+    assert code == 2
+    assert f"results/{name}" in text
+
+
+groups = st.dictionaries(st.sampled_from("abc"), st.lists(st.integers(0, 9), max_size=6))
+
+
+@given(groups, st.integers(0, 12), st.integers(0, 3))
+def test_evenly__takes_of_each_group_in_turn(members, count, seed):
+    found = evenly(members, count, "key", seed)
+    everything = {one for those in members.values() for one in those}
+    assert len(found) == len(set(found)) == min(count, len(everything))
+    assert set(found) <= everything
+    backwards = {name: those[::-1] for name, those in reversed(members.items())}
+    assert found == evenly(backwards, count, "key", seed)
+    filled = [set(those) for those in members.values() if those]
+    if count >= len(filled):
+        assert all(those & set(found) for those in filled)
+
+
+def test_evenly__depends_on_configuration_and_seed():
+    members = {"a": range(1000)}
+    found = [evenly(members, 3, key, seed) for key in ("x", "y") for seed in range(3)]
+    assert len({tuple(one) for one in found}) == 6
