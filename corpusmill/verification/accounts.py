@@ -48,6 +48,11 @@ class LedgerLook:
                 self.complete = False
 
     def _part(self, name: str) -> None:
+        if missing := set(READ) - set(self._corpus.columns_of(name)):
+            why = f"it is of an earlier corpusmill, without {', '.join(sorted(missing))}"
+            self._corpus.findings.unseen(name, why)
+            self.complete = False
+            return
         number = re.sub(r"\D", "", name)
         first, done = int(number) << ROW_BITS, 0
         figures: Counter[str] = Counter()

@@ -56,7 +56,7 @@ def look_inside(place: Place, listing: Listing, findings: Findings) -> None:
         hold_copies(corpus, shards, expected, found)
         hold_account(corpus, ledger.account, written, summary)
     else:
-        findings.unseen("whether documents balance", "a part of the ledger is damaged or not there")
+        findings.unseen("whether documents balance", "a part of the ledger cannot be read")
     with phase("verifying what is told of all shards"):
         guarded(corpus, META, lambda: hold_meta(corpus, decoder, written))
         for split in SPLITS:
@@ -71,6 +71,9 @@ def summary_of(corpus: Corpus) -> dict | None:
     """
     try:
         summary = corpus.json(SUMMARY)
+        if "configuration" not in summary:
+            corpus.findings.unseen(SUMMARY, "it is of an earlier corpusmill")
+            return None
         told = summary["manifest"], summary["config_digest"]
         int(summary["configuration"]["shuffle"]["seed"])
         dict(summary["sources"]), dict(summary["documents"]["dropped"])

@@ -43,6 +43,9 @@ class Corpus(NamedTuple):
     def array(self, name: str, dtype: str) -> np.ndarray:
         return np.frombuffer(whole(self.place, name), dtype)
 
+    def columns_of(self, name: str) -> list[str]:
+        return list(pq.read_schema(pa.PythonFile(self.file(name), mode="r")).names)
+
     def parquet(self, name: str, columns: list[str]) -> Iterator[pa.Table]:
         """A row group after another."""
         file = pq.ParquetFile(pa.PythonFile(self.file(name), mode="r"))
