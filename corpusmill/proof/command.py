@@ -17,13 +17,16 @@ from corpusmill.shuffle.targets import first_targets
 from corpusmill.verification.findings import Findings
 from corpusmill.verification.reading import UNLIKE
 
-TAKEN = (
-    "which documents are duplicates, and of which: results/clusters",
-    "which spans stand first in another document: results/cut",
-    "which documents of train are held out elsewhere: results/ledger",
-    "the tokenizer: results/tokenizer",
-)
-"""What is not made again, and where it was taken from."""
+
+def taken(run: Finished) -> list[str]:
+    """What is not made again, and where it was taken from."""
+    cut = ["which spans stand first in another document: results/cut"] * run.layout.cuts_spans
+    return [
+        "which documents are duplicates, and of which: results/clusters",
+        *cut,
+        "which documents of train are held out elsewhere: results/ledger",
+        "the tokenizer: results/tokenizer",
+    ]
 
 
 class Asked(NamedTuple):
@@ -60,6 +63,7 @@ class Outcome:
         self.all_shards = sum(run.shards.values())
         self.manifest = run.listing.sha256
         self.config_digest = str(run.listing.content.get("config_digest"))
+        self.taken = taken(run)
         self.other_code = other_code(run)
         self.other_versions = other_versions(run.results)
 
@@ -197,8 +201,8 @@ def in_words(outcome: Outcome) -> Iterator[str]:
         yield f"made by other code than this: {', '.join(outcome.other_code)}"
     if outcome.other_versions:
         yield f"made with other packages, which may write other bytes: {outcome.other_versions}"
-    for taken in TAKEN:
-        yield f"taken from what is kept: {taken}"
+    for one in outcome.taken:
+        yield f"taken from what is kept: {one}"
     yield conclusion(outcome)
 
 
@@ -231,7 +235,7 @@ def as_json(outcome: Outcome) -> str:
             "all": outcome.all_shards, "chosen": outcome.shards,
             "made_again": [one._asdict() for one in outcome.of_shards],
         },
-        "taken": list(TAKEN),
+        "taken": outcome.taken,
         "other_code": outcome.other_code,
         "other_versions": outcome.other_versions,
         "exit_code": findings.code,

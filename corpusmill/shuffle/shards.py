@@ -275,15 +275,20 @@ def columns_of_lines(blocks: Iterator[bytes]) -> Iterator[pa.Table]:
     yield from map(_columns, _whole_lines(blocks))
 
 
+def in_pieces(batch: pa.RecordBatch) -> Iterator[pa.Table]:
+    """COLUMNS of a row group as tables of about BATCH_BYTES."""
+    ends = np.cumsum(TextColumn.of(batch.column("text")).sizes())
+    marks = np.arange(BATCH_BYTES, ends[-1] if ends.size else 0, BATCH_BYTES)
+    firsts = np.unique([0, *np.searchsorted(ends, marks, "right")])
+    for first, last in itertools.pairwise([*firsts, batch.num_rows]):
+        yield pa.Table.from_batches([batch.slice(first, last - first)])
+
+
 def read_columns(path: Path, progress: Progress) -> Iterator[pa.Table]:
     """The documents of a text shard, in order, as tables of COLUMNS of about BATCH_BYTES."""
     path = Path(path)
     if path.suffix == ".parquet":
         for batch in _parquet_batches(path, progress):
-            ends = np.cumsum(TextColumn.of(batch.column("text")).sizes())
-            marks = np.arange(BATCH_BYTES, ends[-1] if ends.size else 0, BATCH_BYTES)
-            firsts = np.unique([0, *np.searchsorted(ends, marks, "right")])
-            for first, last in itertools.pairwise([*firsts, batch.num_rows]):
-                yield pa.Table.from_batches([batch.slice(first, last - first)])
+            yield from in_pieces(batch)
     else:
         yield from columns_of_lines(read_written_blocks(path, progress))

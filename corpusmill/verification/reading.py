@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from corpusmill.shuffle.shards import columns_of_lines, columns_of_parquet
+from corpusmill.shuffle.shards import columns_of_lines, columns_of_parquet, in_pieces
 from corpusmill.storage.streams import unpacked_by_name
 from corpusmill.verification.findings import Findings
 from corpusmill.verification.listing import Listing
@@ -56,7 +56,8 @@ class Corpus(NamedTuple):
         """Of a text shard, COLUMNS of corpusmill/shuffle/shards.py, some megabytes after others."""
         if name.endswith(".parquet"):
             file = pq.ParquetFile(pa.PythonFile(self.file(name), mode="r"))
-            yield from (pa.Table.from_batches([one]) for one in columns_of_parquet(file))
+            for batch in columns_of_parquet(file):
+                yield from in_pieces(batch)
         else:
             yield from columns_of_lines(unpacked_by_name(name, self.place.blocks(name)))
 
