@@ -13,6 +13,7 @@ from corpusmill.proof.parts import ChangedError, PartAgain, equal
 from corpusmill.proof.run import Finished, opened, other_code, other_versions
 from corpusmill.proof.sample import evenly
 from corpusmill.proof.shards import columns, emitted, make, scatter, tokenizer
+from corpusmill.run.progress import phase
 from corpusmill.shuffle.targets import first_targets
 from corpusmill.verification.findings import Findings
 from corpusmill.verification.reading import UNLIKE
@@ -113,38 +114,50 @@ def prove_all(
 ) -> None:
     """Part after part, each with what it has for the shards; then the shards."""
     scattered: list[dict[str, str]] | None = [] if targets else None
-    for number in range(len(run.layout.parts)):
-        again = PartAgain(run, number)
-        wanted = list(targets) if scattered is not None else []
-        try:
-            prove_part(run, again, number in parts, wanted, outcome, scattered)
-        except ChangedError:
-            scattered = None
-        except FileNotFoundError as error:
-            run.findings.unseen(f"part {again.name}", f"{error.filename} is not there")
-            scattered = None
-        except UNLIKE as error:
-            run.findings.not_made(f"part {again.name}", error, again.files)
-            scattered = None
-        again.remove()
-    if scattered is None:
-        if targets:
-            why = "a part that they are made of could not be made again"
-            run.findings.unseen(f"shards {', '.join(outcome.shards)}", why)
-        return
+    with phase("proving", len(run.layout.parts), "parts") as progress:
+        for number in range(len(run.layout.parts)):
+            again = PartAgain(run, number)
+            try:
+                prove_part(run, again, number in parts, list(targets), outcome, scattered)
+            except ChangedError:
+                scattered = None
+            except FileNotFoundError as error:
+                run.findings.unseen(f"part {again.name}", f"{error.filename} is not there")
+                scattered = None
+            except UNLIKE as error:
+                run.findings.not_made(f"part {again.name}", error, again.files)
+                scattered = None
+            again.remove()
+            progress.advance(1)
+    if scattered is not None:
+        prove_shards(run, targets, outcome, scattered)
+    elif targets:
+        why = "a part that they are made of could not be made again"
+        run.findings.unseen(f"shards {', '.join(outcome.shards)}", why)
+
+
+def prove_shards(
+    run: Finished,
+    targets: dict[int, tuple[str, int]],
+    outcome: Outcome,
+    scattered: list[dict[str, str]],
+) -> None:
+    """scattered: what all parts have for them."""
     try:
         tokenizer(run)
         typed = columns(run)
     except ChangedError:
         run.findings.unseen(f"shards {', '.join(outcome.shards)}", "the tokenizer is damaged")
         return
-    for split, shard in targets.values():
-        which = f"{split}/{shard:05d}"
-        try:
-            names = make(run, split, shard, scattered, typed)
-            outcome.of_shards.append(compared(run, which, names, names[1]))
-        except UNLIKE as error:
-            run.findings.not_made(f"shard {which}", error, [f"placements/{which}.parquet"])
+    with phase("proving", len(targets), "shards") as progress:
+        for split, shard in targets.values():
+            which = f"{split}/{shard:05d}"
+            try:
+                names = make(run, split, shard, scattered, typed)
+                outcome.of_shards.append(compared(run, which, names, names[1]))
+            except UNLIKE as error:
+                run.findings.not_made(f"shard {which}", error, [f"placements/{which}.parquet"])
+            progress.advance(1)
 
 
 def prove_part(

@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from corpusmill.text.columns import TextColumn
 from corpusmill.tokens.id_bytes import byte_alphabet, steps
@@ -14,14 +16,13 @@ from corpusmill.tokens.tokenizers import SETTING_FILE, TokenizerFacts, gives_bac
 from corpusmill.tokens.verification import pieces_come_back
 
 BLOCK_IDS = 1 << 18
-"""Spelled at once, at some 24 bytes of memory for each byte of text."""
+"""Spelled at once."""
 
 
 class Spelling(NamedTuple):
     """The bytes that each id stands for, of tokenizers whose ids simply stand for bytes."""
 
-    data: np.ndarray  # uint8, of all ids, one behind the other
-    starts: np.ndarray  # int64 (vocabulary,)
+    words: pa.LargeBinaryArray  # (vocabulary,)
     sizes: np.ndarray  # int64 (vocabulary,)
 
     @classmethod
@@ -40,14 +41,13 @@ class Spelling(NamedTuple):
         for token in definition["added_tokens"]:
             words[token["id"]] = token["content"].encode()
         words[setting.end_of_text_id] = b""
-        sizes = np.array([len(word) for word in words], np.int64)
-        return cls(np.frombuffer(b"".join(words), np.uint8), np.cumsum(sizes) - sizes, sizes)
+        spelled = pa.array(words, pa.large_binary())
+        return cls(spelled, pc.binary_length(spelled).to_numpy())
 
     def spelled(self, ids: np.ndarray) -> np.ndarray:
         """The bytes of ids, one behind the other."""
-        sizes = self.sizes[ids]
-        places = np.repeat(self.starts[ids] - (np.cumsum(sizes) - sizes), sizes)
-        return self.data[places + np.arange(places.size)]
+        found = TextColumn.of(pc.take(self.words, pa.array(ids), boundscheck=False))
+        return found.data[: found.offsets[-1]]
 
     def differing(self, ids: np.ndarray, data: np.ndarray) -> np.ndarray:
         """int64: the places in `data` where other bytes stand than the ids spell.
