@@ -6,6 +6,7 @@ import json
 import pickle
 import re
 import shutil
+import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -23,8 +24,10 @@ from hypothesis import strategies as st
 from workflow import jobs, snakemake
 
 from corpusmill.cli.main import main
+from corpusmill.cli.screen import OneLine
 from corpusmill.documents.fates import SPLITS
 from corpusmill.documents.ids import keyed_hash
+from corpusmill.run.progress import Phase
 from corpusmill.storage.files import as_json
 from corpusmill.stream.patience import Patience
 from corpusmill.text.columns import TextColumn, string_array
@@ -33,6 +36,7 @@ from corpusmill.verification import command, deep
 from corpusmill.verification.accounts import LedgerLook, differences
 from corpusmill.verification.copies import CopySums, copy_numbers, text_numbers
 from corpusmill.verification.decoding import Decoder, Spelling
+from corpusmill.verification.files import FilesSeen, look_at_files
 from corpusmill.verification.findings import Findings
 from corpusmill.verification.kinds import kind_of, rule_of
 from corpusmill.verification.listing import name_below_results, read_listing
@@ -576,6 +580,32 @@ def test_http__is_patient_and_says_what_it_could_not_read(fault, code, said, res
     whys = [one.why for one in done.findings.not_seen if not one.by_design]
     assert all(said in why for why in whys)
     assert bool(whys) == bool(said)
+
+
+def test_one_line__is_redrawn_on_a_terminal_and_printed_elsewhere(capsys, monkeypatch):
+    elsewhere = OneLine()
+    elsewhere.show("verifying 1 of 2 files")
+    elsewhere.close()
+    assert capsys.readouterr().err == "verifying 1 of 2 files\n"
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "10")
+    line = OneLine()
+    line.show("verifying 1 of 2 files")
+    line.close()
+    assert capsys.readouterr().err == "\r\x1b[Kverifying\r\x1b[K"
+
+
+def test_progress__says_files_bytes_speed_and_time_left(every_fate):
+    place = LocalPlace(every_fate / "results")
+    findings = Findings()
+    listing = read_listing(place, findings)
+    progress = Phase("verifying", 2 * listing.bytes, "MB")
+    progress.started -= 1
+    look_at_files(place, listing, findings, FilesSeen(progress, len(listing.files), findings))
+    assert re.fullmatch(
+        r"verifying (\d+) of \1 files: 1 of 1 MB, 50 %, [\d.]+ MB/s, 1 s left \(1 s\)",
+        progress.line(),
+    )
 
 
 def test_place__of_another_kind_is_refused():

@@ -214,8 +214,8 @@ def in_words(outcome: Outcome) -> Iterator[str]:
         yield f"made by other code than this: {', '.join(outcome.other_code)}"
     if outcome.other_versions:
         yield f"made with other packages, which may write other bytes: {outcome.other_versions}"
-    for one in outcome.taken:
-        yield f"taken from what is kept: {one}"
+    for taking in outcome.taken:
+        yield f"taken from what is kept: {taking}"
     yield conclusion(outcome)
 
 
