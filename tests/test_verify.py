@@ -8,7 +8,7 @@ import re
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import naive_results as naive
@@ -39,7 +39,7 @@ from corpusmill.verification.decoding import Decoder, Spelling
 from corpusmill.verification.files import FilesSeen, look_at_files
 from corpusmill.verification.findings import Findings
 from corpusmill.verification.kinds import kind_of, rule_of
-from corpusmill.verification.listing import name_below_results, read_listing
+from corpusmill.verification.listing import Kept, Listing, name_below_results, read_listing
 from corpusmill.verification.places import LocalPlace, PlaceFile, place_of
 from corpusmill.verification.reading import Corpus
 from corpusmill.verification.shards import ShardLook, shards_of
@@ -606,6 +606,26 @@ def test_progress__says_files_bytes_speed_and_time_left(every_fate):
         r"verifying (\d+) of \1 files: 1 of 1 MB, 50 %, [\d.]+ MB/s, 1 s left \(1 s\)",
         progress.line(),
     )
+
+
+class Endless:
+    """A place where a file is stopped at, and the others have no end."""
+
+    def size(self, name: str) -> None:
+        return None
+
+    def blocks(self, name: str) -> Iterator[bytes]:
+        while name != "stopped":
+            yield bytes(64)
+        raise KeyboardInterrupt
+
+
+def test_look_at_files__stopped_waits_for_no_file():
+    names = "stopped", "endless", "endless too"
+    files = {name: Kept(name, 1 << 60, "0" * 64, None, None) for name in names}
+    seen = FilesSeen(Phase("verifying", 0, "MB"), 3, Findings())
+    with pytest.raises(KeyboardInterrupt):
+        look_at_files(Endless(), Listing(files, {}, "", 0), Findings(), seen)
 
 
 def test_place__of_another_kind_is_refused():

@@ -14,8 +14,14 @@ from corpusmill.verification.listing import Kept, Listing
 from corpusmill.verification.places import Place
 
 
+class StoppedError(Exception):
+    """Nobody waits for the answer any more."""
+
+
 class FilesSeen:
     """How far one is, counted by several threads."""
+
+    stopped = False
 
     def __init__(self, phase: Phase, files: int, findings: Findings) -> None:
         self._phase, self._files, self._findings = phase, files, findings
@@ -31,6 +37,8 @@ class FilesSeen:
         )
 
     def advance(self, amount: int) -> None:
+        if self.stopped:
+            raise StoppedError
         with self._lock:
             self._phase.advance(amount)
 
@@ -67,6 +75,8 @@ def look_at_files(place: Place, listing: Listing, findings: Findings, seen: File
         for _ in pool.map(look, listing.files.values()):
             pass
     finally:
+        # By Ctrl-C in the middle of files that take minutes each.
+        seen.stopped = True
         pool.shutdown(cancel_futures=True)
 
 
