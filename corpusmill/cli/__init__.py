@@ -4,5 +4,5 @@ Thin: Snakemake is the engine, and whatever can be done here can be done with it
 `main.py`; `running.py` is the run, `screen.py` what is seen of it.
 
 Imports: storage, text, models, run, calibration, designer, inspection, rehearsal, exports,
-verification, proof, kernels. """  # noqa: E501  tests/test_rooms.py reads a line, demo, kernels.
-""".
+verification, proof, demo, kernels.
+"""
