@@ -24,13 +24,16 @@ rule evaluation:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=LAYOUT.held_out_memory(base=600, bytes_per_text=160),
+        mem_mb=LAYOUT.evaluation_memory(
+            base=400, bytes_per_text=160, per_record_megabyte=10
+        ),
     params:
         settings=settings(
             files=LAYOUT.held_out_states,
             max_malformed_fraction=LAYOUT.of_sources("max_malformed_fraction", 0),
             mode=config["normalize"]["mode"],
             readers=config["input"]["readers"],
+            limits=LAYOUT.read_limits,
         ),
         code=code_digest("evaluation", *map(Path, config["input"]["readers"])),
         paths=named_paths,

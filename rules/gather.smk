@@ -25,6 +25,7 @@ rule columns:
         settings=settings(
             files=LAYOUT.milled_states,
             readers=config["input"]["readers"],
+            limits=LAYOUT.read_limits,
         ),
         code=code_digest("columns", *map(Path, config["input"]["readers"])),
         paths=named_paths,

@@ -22,12 +22,14 @@ rule normalize:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=LAYOUT.part_memory(base=600, per_text_megabyte=0.5),
+        mem_mb=LAYOUT.reading_memory(base=400, per_record_megabyte=10),
     params:
         settings=settings(
             files=LAYOUT.states_of_part,
             mode=config["normalize"]["mode"],
             readers=config["input"]["readers"],
+            limits=LAYOUT.read_limits,
+            most_text_bytes=LAYOUT.most_text_bytes,
         ),
         code=code_digest("normalize", *map(Path, config["input"]["readers"])),
         paths=named_paths,

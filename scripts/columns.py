@@ -6,11 +6,12 @@ from pathlib import Path
 from corpusmill.run.job import run
 from corpusmill.run.progress import phase
 from corpusmill.shuffle.shards import OUR_COLUMNS
+from corpusmill.storage.streams import ReadLimits
 from corpusmill.storage.tables import save_schema
 from corpusmill.text.typed_columns import columns_of, types_of
 
 
-def columns(files: list[dict], readers: list[str], columns: Path) -> None:
+def columns(files: list[dict], readers: list[str], limits: ReadLimits, columns: Path) -> None:
     """files: {"path", "text_field", ...} of each input file, in order.
 
     readers: files of the user's that read other formats.
@@ -18,7 +19,7 @@ def columns(files: list[dict], readers: list[str], columns: Path) -> None:
     with phase("looking", len(files), "files") as progress:
         found = []
         for file in files:
-            found.append(types_of(file["path"], file["text_field"], readers))
+            found.append(types_of(file["path"], file["text_field"], readers, limits))
             progress.advance(1)
     schema = columns_of(found, OUR_COLUMNS)
     save_schema(columns, schema)

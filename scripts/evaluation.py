@@ -12,6 +12,7 @@ from corpusmill.run.job import run
 from corpusmill.run.progress import phase
 from corpusmill.storage.arrays import save_array
 from corpusmill.storage.files import save_json
+from corpusmill.storage.streams import ReadLimits
 from corpusmill.text.holdout import EVALUATION, gathered
 from corpusmill.text.normalization import normalizer
 from corpusmill.text.readers import SeenBytes, read_records, refuse_changed
@@ -23,6 +24,7 @@ def evaluation(
     max_malformed_fraction: dict[str, float],
     mode: str,
     readers: list[str],
+    limits: ReadLimits,
     held_out: Path,
     counts: Path,
 ) -> None:
@@ -36,7 +38,7 @@ def evaluation(
         for file, seen in zip(files, of_files, strict=True):
             source, path = file["source"], file["path"]
             for record in read_records(
-                path, file["text_field"], progress, mode == "ftfy", readers, seen
+                path, file["text_field"], progress, mode == "ftfy", readers, seen, limits
             ):
                 records[source] += 1
                 if isinstance(record, Malformed):

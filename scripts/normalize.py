@@ -9,6 +9,7 @@ from pathlib import Path
 from corpusmill.run.job import run
 from corpusmill.run.progress import phase
 from corpusmill.storage.files import save_json, writing
+from corpusmill.storage.streams import ReadLimits
 from corpusmill.text.normalization import normalizer
 from corpusmill.text.parts import TextWriter
 from corpusmill.text.readers import SeenBytes, read_records, refuse_changed
@@ -29,6 +30,8 @@ def normalize(
     files: list[dict],
     mode: str,
     readers: list[str],
+    limits: ReadLimits,
+    most_text_bytes: int,
     text: Path,
     quarantine: Path,
     counts: Path,
@@ -36,7 +39,8 @@ def normalize(
     """files: {"source", "path", "text_field", "bytes", "mtime_ns"} of each input file, in order,
     and "sha256" of one that was replaced behind its size and time.
 
-    readers: files of the user's that read other formats.
+    readers: files of the user's that read other formats. most_text_bytes: of the part; memory and
+    disk are planned by what is expected.
     """
     mend = normalizer(mode)
     by_source: dict[str, Counter] = {file["source"]: Counter() for file in files}
@@ -52,8 +56,9 @@ def normalize(
         for number, file in enumerate(files):
             count = by_source[file["source"]]
             for record in read_records(
-                file["path"], file["text_field"], progress, mode == "ftfy", readers, seen[number]
-            ):
+                file["path"], file["text_field"], progress, mode == "ftfy", readers, seen[number],
+                limits,
+            ):  # fmt: skip
                 count["records"] += 1
                 if isinstance(record, Malformed):
                     count["malformed"] += 1
@@ -63,17 +68,31 @@ def normalize(
                 normal = mend(record.text).encode("utf-8")
                 count["text_bytes"] += len(normal)
                 writer.add(normal, record.rest, number, record.line)
+                if writer.text_bytes > most_text_bytes:
+                    raise ValueError(too_much_text(file, record.line, most_text_bytes))
             refuse_changed(file)
             logging.info("%s read", file["path"])
         writer.close()
-    save_counts(counts, by_source, seen)
+    save_counts(counts, by_source, writer.largest, seen)
 
 
-def save_counts(counts: Path, by_source: dict[str, Counter], seen: list[SeenBytes]) -> None:
+def too_much_text(file: dict, line: int, most_text_bytes: int) -> str:
+    return (
+        f"{file['path']}:{line}: expected at most {most_text_bytes:,} bytes of text in its part, "
+        f"found more: its {os.path.getsize(file['path']):,} bytes expand further than text does, "
+        "and memory and disk are planned by them. If it is meant, unpack it, or raise "
+        "input.part_bytes."
+    )
+
+
+def save_counts(
+    counts: Path, by_source: dict[str, Counter], largest: int, seen: list[SeenBytes]
+) -> None:
     documents = sum(count["records"] - count["malformed"] for count in by_source.values())
     figures = {name: dict(count) for name, count in by_source.items()}
     files = [one.told() for one in seen]
-    save_json(counts, {"documents": documents, "by_source": figures, "files": files})
+    read = {"documents": documents, "largest": largest, "by_source": figures, "files": files}
+    save_json(counts, read)
     logging.info("%d documents, %s", documents, figures)
 
 

@@ -14,6 +14,8 @@ import pytest
 import yaml
 from calibrated import HOSTILE, called, make_corpus
 
+from corpusmill.storage.streams import READ_LIMITS
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> Path:
@@ -41,7 +43,9 @@ def stepped(folder, step) -> list[dict]:
               "bytes": None, "mtime_ns": None} for name in ("one", "two")]  # fmt: skip
     at = folder / "steps"
     at.mkdir()
-    step("normalize").normalize(files, "nfc", [], at / "text", at / "bad", at / "counts")
+    step("normalize").normalize(
+        files, "nfc", [], READ_LIMITS, 1 << 40, at / "text", at / "bad", at / "counts"
+    )
     before = Path.cwd()
     os.chdir(folder)
     try:

@@ -16,6 +16,7 @@ from corpusmill.filters.documents import Documents
 from corpusmill.filters.measuring import decided
 from corpusmill.filters.registry import deciding, measurer, measuring
 from corpusmill.run.filter_faults import filter_faults
+from corpusmill.storage.streams import READ_LIMITS
 from corpusmill.text.columns import TextColumn, string_array
 
 members = st.sampled_from(
@@ -134,7 +135,7 @@ def test_metadata__through_the_steps(step, tmp_path):
     state = {"bytes": raw.stat().st_size, "mtime_ns": raw.stat().st_mtime_ns, "text_field": "text"}
     paths = [tmp_path / name for name in ("text.arrow", "quarantine.jsonl", "counts.json")]
     files = [{"source": "web", "path": str(raw)} | state]
-    step("normalize").normalize(files, "nfc", [], *paths)
+    step("normalize").normalize(files, "nfc", [], READ_LIMITS, 1 << 40, *paths)
     entries = [
         {"name": "metadata_number", "field": "score", "min": 0.5, "missing": "keep"},
         {"name": "metadata", "field": "score"},

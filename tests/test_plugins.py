@@ -19,6 +19,7 @@ from corpusmill.filters.measuring import Measures
 from corpusmill.filters.reference import page
 from corpusmill.filters.registry import filter_class, known_filters
 from corpusmill.run.filter_faults import filter_faults
+from corpusmill.storage.streams import READ_LIMITS
 from corpusmill.text.columns import TextColumn, string_array
 
 EXTENDING = (ROOT / "docs/extending.md").read_text("utf-8")
@@ -242,7 +243,7 @@ def step_fault(step, folder: Path, file: Path) -> str:
     known = (folder / "raw.jsonl").stat()
     state = {"bytes": known.st_size, "mtime_ns": known.st_mtime_ns, "text_field": "text"}
     files = [{"source": "web", "path": str(folder / "raw.jsonl")} | state]
-    step("normalize").normalize(files, "nfc", [], *paths)
+    step("normalize").normalize(files, "nfc", [], READ_LIMITS, 1 << 40, *paths)
     measures = folder / "measures.arrow"
     try:
         measure = step("measure")

@@ -9,6 +9,8 @@ import pytest
 import yaml
 from workflow import digests, document, jobs, mill, small_corpus, snakemake, summary, write_jsonl
 
+from corpusmill.storage.streams import READ_LIMITS
+
 
 @pytest.fixture(scope="module")
 def milled(tmp_path_factory):
@@ -129,11 +131,19 @@ def test_file_that_changes_while_it_is_read__fails_the_step(step, tmp_path):
     ):
         planned = [file | {"bytes": bytes, "mtime_ns": mtime_ns}]
         with pytest.raises(ValueError, match="It changed while it was read"):
-            normalize(planned, "nfc", [], *out)
+            normalize(planned, "nfc", [], READ_LIMITS, 1 << 40, *out)
         with pytest.raises(ValueError, match="It changed while it was read"):
-            evaluation(planned, {"s": 0}, "nfc", [], tmp_path / "held.npy", tmp_path / "held.json")
+            held = tmp_path / "held.npy", tmp_path / "held.json"
+            evaluation(planned, {"s": 0}, "nfc", [], READ_LIMITS, *held)
     assert not any(path.exists() for path in (*out, tmp_path / "held.npy"))
-    normalize([file | {"bytes": known.st_size, "mtime_ns": known.st_mtime_ns}], "nfc", [], *out)
+    normalize(
+        [file | {"bytes": known.st_size, "mtime_ns": known.st_mtime_ns}],
+        "nfc",
+        [],
+        READ_LIMITS,
+        1 << 40,
+        *out,
+    )
     assert out[0].exists()
 
 

@@ -18,7 +18,7 @@ from corpusmill.calibration.measured import measured
 from corpusmill.calibration.page import calibration_page
 from corpusmill.calibration.sample import Sampled, Source, Wanted, take_sample
 from corpusmill.calibration.terminal import told
-from corpusmill.run.config import milled_sources, text_field
+from corpusmill.run.config import milled_sources, read_limits, text_field
 from corpusmill.run.plan import list_inputs
 from corpusmill.run.progress import phase
 from corpusmill.storage.files import replacing, save_plain_json
@@ -66,7 +66,8 @@ def sources_of(config: dict) -> list[Source]:
     asked = [
         Asked(file.source, file.path, fields[file.source], fractions[file.source]) for file in files
     ]
-    if faults := [fault for one in asked if (fault := fault_of(one, readers))]:
+    limits = read_limits(config)
+    if faults := [fault for one in asked if (fault := fault_of(one, readers, limits))]:
         raise ValueError("\n".join(faults))
     return [
         Source(name, field, [file for file in files if file.source == name])
@@ -93,7 +94,7 @@ def calibrate(config: dict, options: Options) -> Iterator[str]:
     seed = config["shuffle"]["seed"] if options.seed is None else options.seed
     wanted = Wanted(
         options.documents, options.read_megabytes * 1_000_000, seed,
-        config["normalize"]["mode"], config["input"]["readers"],
+        config["normalize"]["mode"], config["input"]["readers"], read_limits(config),
     )  # fmt: skip
     with tempfile.TemporaryDirectory(prefix="corpusmill-") as folder:
         found = calibrated(config, sources, wanted, options.examples, Path(folder) / "part.arrow")

@@ -15,6 +15,7 @@ from corpusmill.documents.ids import unit_hash
 from corpusmill.run.plan import InputFile
 from corpusmill.storage.files import writing
 from corpusmill.storage.progress import Progress
+from corpusmill.storage.streams import READ_LIMITS, ReadLimits
 from corpusmill.text.json_records import json_records_within
 from corpusmill.text.normalization import normalizer
 from corpusmill.text.parts import TextWriter
@@ -37,6 +38,7 @@ class Wanted(NamedTuple):
     seed: int
     mode: str  # of normalizing
     readers: Sequence[str]  # files of the user's
+    limits: ReadLimits = READ_LIMITS
 
 
 class Source(NamedTuple):
@@ -108,7 +110,7 @@ class FileReading:
         surrogates = self._wanted.mode == "ftfy"
         for stretch in self._stretches:
             yield from json_records_within(
-                self.path, self._text_field, surrogates, stretch, progress
+                self.path, self._text_field, surrogates, stretch, progress, self._wanted.limits
             )
         if not self.entered:
             yield from self._from_beginning(surrogates, progress)
@@ -116,8 +118,9 @@ class FileReading:
     def _from_beginning(self, surrogates: bool, progress: Progress) -> Iterator[Record | Malformed]:
         amount = Amount(progress)
         for record in read_records(
-            self.path, self._text_field, amount, surrogates, self._wanted.readers
-        ):
+            self.path, self._text_field, amount, surrogates, self._wanted.readers,
+            limits=self._wanted.limits,
+        ):  # fmt: skip
             yield record
             if self._share < 1 and amount.bytes >= self._share * self.size:
                 self.fraction = min(1.0, amount.bytes / self.size)

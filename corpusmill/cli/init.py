@@ -15,7 +15,7 @@ from corpusmill.run.places import workflow_home
 from corpusmill.run.plan import files_beneath
 from corpusmill.storage.files import replacing
 from corpusmill.storage.progress import Silence
-from corpusmill.storage.streams import read_lines
+from corpusmill.storage.streams import LongLine, read_lines
 from corpusmill.text.readers import format_of
 from corpusmill.text.records import FORMATS
 
@@ -154,6 +154,10 @@ def first_members(path: str) -> Iterator[dict[str, Any]]:
     else:
         lines = itertools.islice(read_lines(path, Silence()), LOOKED_AT_RECORDS)
         for number, line in enumerate(lines, 1):
+            if isinstance(line, LongLine):
+                raise ValueError(
+                    f"line {number} has {line.bytes:,} bytes, which no record is to have"
+                )
             try:
                 record = msgspec.json.decode(line.removeprefix(b"\xef\xbb\xbf"))
             except ValueError as error:

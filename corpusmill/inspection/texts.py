@@ -2,12 +2,12 @@
 
 import hashlib
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from corpusmill.documents.ids import ROW_BITS, ROW_MASK
 from corpusmill.inspection.results import Results
+from corpusmill.storage.streams import ReadLimits
 
 PARTS = ("edited/{}.arrow", "cut/{}.arrow", "text/{}.arrow")
 """Text parts, the last ones first: without what filters cut, without repeated spans, as read."""
@@ -91,7 +91,7 @@ def text_of_input(results: Results, row: dict[str, Any], expected: int) -> Text:
 
 def record_at(results: Results, source: str, path: Path, line: int) -> str | None:
     """The text of the record at a line, as it came; None if there is none."""
-    from corpusmill.run.config import text_field
+    from corpusmill.run.config import read_limits, text_field
     from corpusmill.storage.progress import Silence
     from corpusmill.text.json_records import MARK, record_of_line
     from corpusmill.text.readers import read_records
@@ -101,27 +101,28 @@ def record_at(results: Results, source: str, path: Path, line: int) -> str | Non
         text_field(results.sources[source]),
         results.config["normalize"]["mode"] == "ftfy",
     )
-    if (raw := line_of(path, line)) is not None:
+    if (raw := line_of(path, line, read_limits(results.config))) is not None:
         if line == 1:
             raw = raw.removeprefix(MARK)
         found = record_of_line(line, 0, raw, field, mends)
         return found.text if isinstance(found, Record) else None
     readers = results.config["input"]["readers"]
-    for one in read_records(str(path), field, Silence(), mends, readers):
+    limits = read_limits(results.config)
+    for one in read_records(str(path), field, Silence(), mends, readers, limits=limits):
         if one.line == line:
             return one.text if isinstance(one, Record) else None
     return None
 
 
-def line_of(path: Path, line: int) -> bytes | None:
+def line_of(path: Path, line: int, limits: ReadLimits) -> bytes | None:
     """A line of a file of JSON lines, the others unread; None of other files, or beyond the end."""
     from corpusmill.storage.progress import Silence
     from corpusmill.storage.streams import read_lines
 
     if not path.name.endswith((".jsonl", ".jsonl.zst", ".jsonl.gz")):
         return None
-    lines: Iterator[bytes] = read_lines(str(path), Silence())
+    lines = read_lines(str(path), Silence(), limits=limits)
     for number, found in enumerate(lines, 1):
         if number == line:
-            return found
+            return found if isinstance(found, bytes) else None
     return None

@@ -11,6 +11,7 @@ import yaml
 
 from corpusmill.run.filter_faults import filter_faults
 from corpusmill.run.schema_faults import Validator, in_words
+from corpusmill.storage.streams import ReadLimits
 
 TRAINED_END_OF_TEXT = "<|endoftext|>"
 
@@ -139,6 +140,11 @@ def milled_sources(config: dict) -> list[dict]:
 def held_out_sources(config: dict) -> list[dict]:
     """The sources that are only kept out of train: evaluation sets."""
     return [source for source in config["sources"] if source.get("held_out")]
+
+
+def read_limits(config: dict) -> ReadLimits:
+    of_input = config["input"]
+    return ReadLimits(of_input["max_record_bytes"], of_input["max_window_log"])
 
 
 def text_field(source: dict) -> str:

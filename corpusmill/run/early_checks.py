@@ -107,9 +107,9 @@ class HubCheck(EarlyCheck):
 class InputCheck(EarlyCheck):
     """Whether the first records of input files can be read and have a text."""
 
-    def __init__(self, files: list[list], readers: list[str], root: Path) -> None:
-        """files: as Asked in corpusmill/text/first_records.py."""
-        asked = json.dumps({"files": files, "readers": readers})
+    def __init__(self, files: list[list], readers: list[str], limits: dict, root: Path) -> None:
+        """files: as Asked in corpusmill/text/first_records.py. limits: ReadLimits."""
+        asked = json.dumps({"files": files, "readers": readers, "limits": limits})
         super().__init__("corpusmill.text.first_records", [], asked, root)
 
 
@@ -125,7 +125,7 @@ def early_checks(
     elif ask_hub and not folder and source not in ("train", kept_source(kept)):
         checks.append(HubCheck(source, root))
     if files := layout.found_files():
-        checks.append(InputCheck(files, config["input"]["readers"], root))
+        checks.append(InputCheck(files, config["input"]["readers"], layout.read_limits, root))
     return checks
 
 

@@ -4,6 +4,7 @@ which job, and how much memory it needs. The rules ask it; nothing here knows Sn
 
 import inspect
 import re
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,13 @@ from corpusmill.filters.registry import (
     filter_class,
     measuring,
 )
-from corpusmill.run.config import band_setting, fractions, milled_sources, text_field
+from corpusmill.run.config import (
+    band_setting,
+    fractions,
+    milled_sources,
+    read_limits,
+    text_field,
+)
 from corpusmill.run.input_files import replaced
 from corpusmill.run.plan import (
     InputFile,
@@ -29,6 +36,7 @@ from corpusmill.run.plan import (
     refuse_other_corpus,
     shard_counts,
 )
+from corpusmill.run.read_sizes import SizesRead
 from corpusmill.run.record import load_record
 from corpusmill.storage.buckets import bucket_count
 
@@ -44,11 +52,10 @@ SNAKEMAKES_MB = 360
 MEASURED_WORDS_MB = 600
 SNAKEMAKES_MB_PER_PART = 0.01
 MOST_BLOCK_PARTS = 16
+# Times the expected text, which is four bytes of one that is packed; text seldom packs to a tenth.
+MOST_EXPANSION = 8
 
 JOINED_NAMES = {"train": "train", "validation": "val", "test": "test"}
-
-Amounts = tuple[float, float, float]
-"""Megabytes at least, megabytes per megabyte of data, bytes of data."""
 
 
 def quickly_called(function: Callable) -> Callable:
@@ -67,13 +74,15 @@ class Layout:
         parts: list[Part],
         held_out: list[InputFile],
         on_cluster: Callable[[], bool] = lambda: False,
+        results: Path = Path("results"),
     ) -> None:
         """held_out: the files of the sources that are not milled.
 
         on_cluster: whether jobs run on a cluster; asked when a job's memory is, not before.
+        results: where the text of parts is or will be.
         """
         self._config, self.parts, self.held_out = config, parts, held_out
-        self._on_cluster = on_cluster
+        self._on_cluster, self._read = on_cluster, SizesRead(parts, results)
         self.noted: dict[str, str] = {}
         self.read_before: dict[str, str] = {}
         self._sources = {source["name"]: source for source in config["sources"]}
@@ -125,7 +134,7 @@ class Layout:
         finished = record["finished"]
         parts = plan_parts(milled, part_bytes, earlier_parts(finished, part_bytes))
         held_out = [file for file in files if file.source not in names]
-        layout = cls(config, parts, held_out, on_cluster)
+        layout = cls(config, parts, held_out, on_cluster, results)
         # SHA-256 by path, of what was replaced behind its size and time; of all that was read.
         layout.noted = record["noted"]
         layout.read_before = (finished or {}).get("inputs", {})
@@ -400,56 +409,113 @@ class Layout:
         width = spans["width"] if spans["unit"] == "sentence" else 1
         return {"unit": spans["unit"], "width": width, "min_chars": spans["min_chars"]}
 
+    @property
+    def read_limits(self) -> dict:
+        """What of input files is not read; see corpusmill/storage/streams.py."""
+        return read_limits(self._config)._asdict()
+
+    def most_text_bytes(self, wildcards: Any) -> int:
+        """Of a part: what a configuration has room for in any case, or a multiple of what its
+        files let expect, so that a few bytes that unpack to gigabytes end the run early."""
+        planned = self.part_of(wildcards).text_bytes
+        return max(self._config["input"]["part_bytes"], MOST_EXPANSION * planned)
+
     def buckets(self, name: str) -> dict:
         """How the keys of all parts are shared among the jobs of a wildcard."""
         return {"jobs": self.counts[name], "entries": self.bucket_entries}
 
-    # Memory: mem_mb as a function of wildcards and attempt.
+    # Memory: mem_mb as a function of wildcards and attempt. Snakemake asks when a job can begin:
+    # then the text of its part is read, and what was guessed of it is known.
 
-    def memory(self, amounts: Callable[[Any], Amounts]) -> Callable:
+    def memory(self, megabytes: Callable[[Any], float]) -> Callable:
         """Half as much again with every attempt. On a cluster it is that of the whole job."""
         around = SNAKEMAKES_MB + SNAKEMAKES_MB_PER_PART * len(self.parts)
 
         def mem_mb(wildcards: Any, attempt: int) -> int:
-            base, per_megabyte, data_bytes = amounts(wildcards)
-            step = base + per_megabyte * data_bytes / 1e6
+            step = megabytes(wildcards)
             return int((step + around * self._on_cluster()) * 1.5 ** (attempt - 1))
 
         return quickly_called(mem_mb)
 
     def flat_memory(self, base: float) -> Callable:
         """Of a job that holds as much in every corpus."""
-        return self.memory(lambda wildcards: (base, 0, 0))
+        return self.memory(lambda wildcards: base)
 
-    def part_memory(self, base: float, per_text_megabyte: float) -> Callable:
-        """By the text bytes of the job's part."""
+    def reading_memory(self, base: float, per_record_megabyte: float) -> Callable:
+        """Of a job that reads the input files of a part, of which nothing is known."""
         return self.memory(
-            lambda wildcards: (base, per_text_megabyte, self.part_of(wildcards).text_bytes)
+            lambda wildcards: (
+                base + self._reading(self.part_of(wildcards).files, per_record_megabyte)
+            )
         )
 
-    def largest_part_memory(self, base: float, per_text_megabyte: float) -> Callable:
-        """By the text bytes of the largest part."""
-        largest = max(part.text_bytes for part in self.parts)
-        return self.memory(lambda wildcards: (base, per_text_megabyte, largest))
+    def _reading(self, files: list[InputFile], per_record_megabyte: float) -> float:
+        limits = read_limits(self._config)
+        # What is not packed has no longer record than the file is.
+        plain = all(file.path.endswith(".jsonl") for file in files)
+        largest = max((file.text_bytes for file in files), default=0) if plain else sys.maxsize
+        window = (1 << limits.window_log) * any(file.path.endswith(".zst") for file in files)
+        return (per_record_megabyte * min(limits.line_bytes, largest) + window) / 1e6
 
-    def shard_memory(self, base: float, per_text_megabyte: float) -> Callable:
-        """By the text bytes per shard."""
-        shard_bytes = self._config["output"]["shard_bytes"]
-        return self.memory(lambda wildcards: (base, per_text_megabyte, shard_bytes))
+    def part_memory(
+        self, base: float, per_text_megabyte: float, per_document_megabyte: float = 0
+    ) -> Callable:
+        """By the text of the job's part, and its largest document."""
+
+        def megabytes(wildcards: Any) -> float:
+            text_bytes, largest = self._read.of_part(int(wildcards.part))
+            return base + (per_text_megabyte * text_bytes + per_document_megabyte * largest) / 1e6
+
+        return self.memory(megabytes)
+
+    def largest_part_memory(
+        self, base: float, per_text_megabyte: float, per_document_megabyte: float = 0
+    ) -> Callable:
+        """By the text of the largest part, and the largest document of all."""
+
+        def megabytes(wildcards: Any) -> float:
+            text_bytes, largest = self._read.of_all().of_part
+            return base + (per_text_megabyte * text_bytes + per_document_megabyte * largest) / 1e6
+
+        return self.memory(megabytes)
+
+    def shard_memory(
+        self, base: float, per_text_megabyte: float, per_document_megabyte: float = 0
+    ) -> Callable:
+        """By the text per shard, more where the files have more of it than was planned."""
+
+        def megabytes(wildcards: Any) -> float:
+            read = self._read.of_all()
+            text_bytes = (
+                self._config["output"]["shard_bytes"] * read.text_bytes / max(self.text_bytes, 1)
+            )
+            largest = read.of_part.largest
+            return base + (per_text_megabyte * text_bytes + per_document_megabyte * largest) / 1e6
+
+        return self.memory(megabytes)
 
     def documents_memory(self, base: float, bytes_per_document: float) -> Callable:
         """Of a job that holds a few bytes of every document at once."""
         expected = self.text_bytes // LEAST_DOCUMENT_BYTES
-        return self.memory(lambda wildcards: (base, 1, expected * bytes_per_document))
+        return self.memory(lambda wildcards: base + expected * bytes_per_document / 1e6)
 
     def bucket_memory(self, base: float, bytes_per_entry: float) -> Callable:
         """Of a job of a bucket of keys, which holds so many at once."""
-        return self.memory(lambda wildcards: (base, 1, self.bucket_entries * bytes_per_entry))
+        return self.memory(lambda wildcards: base + self.bucket_entries * bytes_per_entry / 1e6)
 
     def held_out_memory(self, base: float, bytes_per_text: float) -> Callable:
         """Of a job that holds something of every held-out text: of the splits, the sets."""
+        return self.memory(lambda wildcards: base + self._held_out(bytes_per_text))
+
+    def evaluation_memory(
+        self, base: float, bytes_per_text: float, per_record_megabyte: float
+    ) -> Callable:
+        """Of the job that reads the held-out files."""
+        reading = self._reading(self.held_out, per_record_megabyte)
+        return self.memory(lambda wildcards: base + reading + self._held_out(bytes_per_text))
+
+    def _held_out(self, bytes_per_text: float) -> float:
         share = self.fractions["validation"] + self.fractions["test"]
         expected = share * self.text_bytes
         expected += sum(file.text_bytes for file in self.held_out)
-        texts = expected / LEAST_DOCUMENT_BYTES
-        return self.memory(lambda wildcards: (base, 1, texts * bytes_per_text))
+        return expected / LEAST_DOCUMENT_BYTES * bytes_per_text / 1e6

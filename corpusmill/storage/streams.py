@@ -1,18 +1,35 @@
 """Input files as bytes and lines, packed or not; one that ends too early is an error."""
 
-import functools
+import sys
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, NamedTuple, Protocol
+from typing import IO, Any, NamedTuple, Protocol
 
 import zstandard
 
 from corpusmill.storage.progress import Progress
 from corpusmill.storage.sums import checked_blocks
+from corpusmill.storage.zstd_frames import Pieces
 
 BLOCK_BYTES = 1 << 18
-MAX_WINDOW = 1 << 31  # what `zstd --long=31` writes, as large public dumps do
+PIECE_BYTES = 1 << 20
+"""What is unpacked at once, about: a few bytes may be packed gigabytes."""
+
+
+class ReadLimits(NamedTuple):
+    """What nobody is to hold in memory of a file of somebody else's."""
+
+    line_bytes: int
+    window_log: int
+    """Of zstd: how far back a frame may refer, as a power of two; 31 is what `zstd --long=31`
+    writes, as large public dumps do."""
+
+
+MAX_WINDOW = 1 << 31
+
+READ_LIMITS = ReadLimits(line_bytes=1 << 26, window_log=27)
+"""Where no configuration says others: as in config.yaml."""
 
 
 class Seen(Protocol):
@@ -45,30 +62,42 @@ def _not_empty(path: str, stored: Iterator[bytes]) -> Iterator[bytes]:
     yield from stored
 
 
+class _Zstd:
+    """A frame. `_zstd_pieces` has cut the bytes of the file so that little comes out of each."""
+
+    def __init__(self) -> None:
+        # The windows of all frames have been looked at.
+        packing = zstandard.ZstdDecompressor(max_window_size=MAX_WINDOW)
+        self.piece = packing.decompressobj()
+
+    def unpacked(self, block: bytes) -> Iterator[bytes]:
+        yield self.piece.decompress(block)
+
+
+class _Gzip:
+    """A member."""
+
+    def __init__(self) -> None:
+        self.piece = zlib.decompressobj(wbits=31)
+
+    def unpacked(self, block: bytes) -> Iterator[bytes]:
+        while block:
+            yield self.piece.decompress(block, PIECE_BYTES)
+            block = self.piece.unconsumed_tail
+
+
 class Packing(NamedTuple):
     """A compressed format: a file is one piece after another, each whole by itself."""
 
     name: str
     piece: str
-    start: Callable  # makes what unpacks one piece
+    start: Callable[[], Any]  # makes what unpacks one piece
     error: type[Exception]
     padded: bool  # zeros after the last piece are allowed, as tape blocks have them
 
 
-ZSTD = Packing(
-    name="zstd",
-    piece="frame",
-    start=lambda: zstandard.ZstdDecompressor(max_window_size=MAX_WINDOW).decompressobj(),
-    error=zstandard.ZstdError,
-    padded=False,
-)
-GZIP = Packing(
-    name="gzip",
-    piece="member",
-    start=lambda: zlib.decompressobj(wbits=31),
-    error=zlib.error,
-    padded=True,
-)
+ZSTD = Packing(name="zstd", piece="frame", start=_Zstd, error=zstandard.ZstdError, padded=False)
+GZIP = Packing(name="gzip", piece="member", start=_Gzip, error=zlib.error, padded=True)
 
 
 def _unpacked(packing: Packing, path: str, stored: Iterator[bytes]) -> Iterator[bytes]:
@@ -82,15 +111,15 @@ def _unpacked(packing: Packing, path: str, stored: Iterator[bytes]) -> Iterator[
                     break
                 piece = packing.start()
             try:
-                yield piece.decompress(block)
+                yield from piece.unpacked(block)
             except packing.error as error:
                 raise ValueError(
                     f"{path}: damaged {packing.name} data in the {BLOCK_BYTES} bytes from byte "
                     f"{offset} on ({error}). Fetch the file again."
                 ) from error
-            offset += len(block) - len(piece.unused_data)
-            block = piece.unused_data
-            if piece.eof:
+            offset += len(block) - len(piece.piece.unused_data)
+            block = piece.piece.unused_data
+            if piece.piece.eof:
                 piece = None
     if piece is not None:
         raise ValueError(
@@ -99,44 +128,104 @@ def _unpacked(packing: Packing, path: str, stored: Iterator[bytes]) -> Iterator[
         )
 
 
-def _plain_blocks(path: str, stored: Iterator[bytes]) -> Iterator[bytes]:
-    yield from stored
+def _zstd_pieces(path: str, stored: Iterator[bytes], window_log: int) -> Iterator[bytes]:
+    """The same bytes; raises before a frame that needs a larger window."""
+
+    def check_window(window: int) -> None:
+        if window > 1 << window_log:
+            raise ValueError(
+                f"{path}: expected zstd frames with a window of at most {1 << window_log:,} bytes, "
+                f"found one of {window:,}, which unpacking would take of memory. Pack the file "
+                f"anew without --long, or set input.max_window_log to {(window - 1).bit_length()}."
+            )
+
+    pieces = Pieces(check_window)
+    for block in stored:
+        yield from pieces.of(block)
 
 
-_PACKED = {".zst": functools.partial(_unpacked, ZSTD), ".gz": functools.partial(_unpacked, GZIP)}
+class LongLine(NamedTuple):
+    """A line of more bytes than anybody wants to hold."""
+
+    start: bytes
+    bytes: int
+
+
+SHOWN_BYTES = 80
 
 
 def lines_of(blocks: Iterator[bytes]) -> Iterator[bytes]:
     """The lines of a byte stream without their ends; a last line needs no end."""
-    open_line: list[bytes] = []
+    for line in limited_lines(blocks, sys.maxsize):
+        assert not isinstance(line, LongLine)
+        yield line
+
+
+def limited_lines(blocks: Iterator[bytes], most: int) -> Iterator[bytes | LongLine]:
+    """The same; of a line of more than `most` bytes no more is held than its start."""
+    held: list[bytes] = []
+    size = 0
     for block in blocks:
         first, *others = block.split(b"\n")
-        open_line.append(first)
+        size += len(first)
+        if size <= most:
+            held.append(first)
+        else:
+            held = [_start_of([*held, first])]
         if others:
-            yield b"".join(open_line)
-            yield from others[:-1]
-            open_line = [others[-1]]
-    if last := b"".join(open_line):
-        yield last
+            yield b"".join(held) if size <= most else LongLine(held[0], size)
+            if len(block) <= most:
+                yield from others[:-1]
+            else:
+                yield from (_line(other, most) for other in others[:-1])
+            held, size = [others[-1]], len(others[-1])
+            if size > most:
+                held = [_start_of(held)]
+    if size:
+        yield b"".join(held) if size <= most else LongLine(held[0], size)
 
 
-def unpacked_by_name(path: str, stored: Iterator[bytes]) -> Iterator[bytes]:
+def _line(line: bytes, most: int) -> bytes | LongLine:
+    return line if len(line) <= most else LongLine(_start_of([line]), len(line))
+
+
+def _start_of(held: list[bytes]) -> bytes:
+    start = b""
+    for piece in held:
+        start += piece[: SHOWN_BYTES - len(start)]
+        if len(start) == SHOWN_BYTES:
+            break
+    return start
+
+
+def unpacked_by_name(
+    path: str, stored: Iterator[bytes], limits: ReadLimits = READ_LIMITS
+) -> Iterator[bytes]:
     """The content of a file of this name, of whose bytes as they lie there we have the blocks."""
-    return _PACKED.get(Path(path).suffix, _plain_blocks)(path, stored)
+    match Path(path).suffix:
+        case ".zst":
+            return _unpacked(ZSTD, path, _zstd_pieces(path, stored, limits.window_log))
+        case ".gz":
+            return _unpacked(GZIP, path, stored)
+    return stored
 
 
-def read_blocks(path: str, progress: Progress, seen: Seen | None = None) -> Iterator[bytes]:
+def read_blocks(
+    path: str, progress: Progress, seen: Seen | None = None, limits: ReadLimits = READ_LIMITS
+) -> Iterator[bytes]:
     """The content of a file, unpacked if it ends in .zst or .gz, every byte of it accounted for.
 
     seen: is told the bytes as they lie there.
     """
     with open(path, "rb") as file:
-        yield from unpacked_by_name(path, _stored_blocks(file, progress, seen))
+        yield from unpacked_by_name(path, _stored_blocks(file, progress, seen), limits)
 
 
-def read_lines(path: str, progress: Progress, seen: Seen | None = None) -> Iterator[bytes]:
+def read_lines(
+    path: str, progress: Progress, seen: Seen | None = None, limits: ReadLimits = READ_LIMITS
+) -> Iterator[bytes | LongLine]:
     """The lines of such a file."""
-    return lines_of(read_blocks(path, progress, seen))
+    return limited_lines(read_blocks(path, progress, seen, limits), limits.line_bytes)
 
 
 def read_written_blocks(path: Path, progress: Progress) -> Iterator[bytes]:
@@ -149,15 +238,31 @@ def read_written_lines(path: Path, progress: Progress) -> Iterator[bytes]:
 
 
 def lines_within(
-    path: str, start: int, end: int, progress: Progress
-) -> Iterator[tuple[int, bytes]]:
+    path: str, start: int, end: int, progress: Progress, most: int = READ_LIMITS.line_bytes
+) -> Iterator[tuple[int, bytes | LongLine]]:
     """(offset, line) of the lines of a plain file that begin from byte `start` to before `end`."""
     with open(path, "rb") as file:
         if start:
             file.seek(start - 1)
-            file.readline()  # the end of the line before, its newline alone at the least
+            _passed_over(file)  # the end of the line before, its newline alone at the least
         offset = file.tell()
-        while offset < end and (line := file.readline()):
-            yield offset, line.removesuffix(b"\n")
-            offset += len(line)
-            progress.advance(len(line))
+        while offset < end and (line := file.readline(max(most, SHOWN_BYTES) + 1)):
+            size = len(line)
+            if len(line.removesuffix(b"\n")) > most:
+                more, ended = (0, True) if line.endswith(b"\n") else _passed_over(file)
+                size += more
+                yield offset, LongLine(line[:SHOWN_BYTES].removesuffix(b"\n"), size - ended)
+            else:
+                yield offset, line.removesuffix(b"\n")
+            offset += size
+            progress.advance(size)
+
+
+def _passed_over(file: IO[bytes]) -> tuple[int, bool]:
+    """Go to the end of the line; how many bytes that are, and whether the last ends a line."""
+    passed = 0
+    while piece := file.readline(PIECE_BYTES):
+        passed += len(piece)
+        if piece.endswith(b"\n"):
+            return passed, True
+    return passed, False

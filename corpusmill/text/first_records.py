@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from corpusmill.storage.progress import Silence
-from corpusmill.storage.streams import read_lines
+from corpusmill.storage.streams import READ_LIMITS, LongLine, ReadLimits, read_lines
 from corpusmill.text.readers import format_of, formats, read_records
 from corpusmill.text.records import Malformed
 
@@ -30,13 +30,15 @@ class Asked(NamedTuple):
     max_malformed_fraction: float
 
 
-def fault_of(file: Asked, readers: Sequence[str] = ()) -> str | None:
+def fault_of(
+    file: Asked, readers: Sequence[str] = (), limits: ReadLimits = READ_LIMITS
+) -> str | None:
     """Why a file cannot be meant; None if its first records are fine, or it has none."""
     path, field = file.path, file.text_field
     try:
         first = list(
             itertools.islice(
-                read_records(path, field, Silence(), keep_surrogates=True, readers=readers),
+                read_records(path, field, Silence(), True, readers, limits=limits),
                 LOOKED_AT,
             )
         )
@@ -53,7 +55,7 @@ def fault_of(file: Asked, readers: Sequence[str] = ()) -> str | None:
     if missing and format_of(path, known).startswith(".jsonl"):
         return (
             f'{path}: source "{file.source}" reads the field "{field}", and none of the first '
-            f"records ({len(wrong)}) has it; they have {_fields(path)}. Set its text_field."
+            f"records ({len(wrong)}) has it; they have {_fields(path, limits)}. Set its text_field."
         )
     return (
         f'{path}: none of the first records ({len(wrong)}) is one that source "{file.source}" can '
@@ -62,18 +64,22 @@ def fault_of(file: Asked, readers: Sequence[str] = ()) -> str | None:
     )
 
 
-def _fields(path: str) -> str:
+def _fields(path: str, limits: ReadLimits) -> str:
     """The names in the first record of a JSONL file, those of texts first."""
-    members = json.loads(next(iter(read_lines(path, Silence()))).removeprefix(b"\xef\xbb\xbf"))
+    line = next(iter(read_lines(path, Silence(), limits=limits)))
+    assert not isinstance(line, LongLine)  # it was read as a record without the field
+    members = json.loads(line.removeprefix(b"\xef\xbb\xbf"))
     names = sorted(members, key=lambda name: not isinstance(members[name], str))
     return ", ".join(f'"{name}"' for name in names) or "no fields"
 
 
 def main() -> None:
-    """{"files": [Asked], "readers": [path]} on standard input; one line per fault, exit code 1."""
+    """{"files": [Asked], "readers": [path], "limits": ReadLimits} on standard input; one line
+    per fault, exit code 1."""
     asked = json.load(sys.stdin)
     files = [Asked(*one) for one in asked["files"]]
-    faults = [fault for file in files if (fault := fault_of(file, asked["readers"]))]
+    limits = ReadLimits(**asked["limits"])
+    faults = [fault for file in files if (fault := fault_of(file, asked["readers"], limits))]
     if len(faults) > MOST_TOLD:
         faults[MOST_TOLD:] = [f"and {len(faults) - MOST_TOLD} files more"]
     if faults:

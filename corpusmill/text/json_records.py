@@ -10,8 +10,15 @@ from typing import NamedTuple
 import msgspec
 
 from corpusmill.storage.progress import Progress
-from corpusmill.storage.streams import Seen, lines_within, read_lines
-from corpusmill.text.records import Malformed, Record
+from corpusmill.storage.streams import (
+    READ_LIMITS,
+    LongLine,
+    ReadLimits,
+    Seen,
+    lines_within,
+    read_lines,
+)
+from corpusmill.text.records import Malformed, Record, too_long
 
 MARK = b"\xef\xbb\xbf"
 """A byte order mark in UTF-8: some editors begin a file with it, and it says nothing."""
@@ -222,7 +229,29 @@ def record_of_line(
             mended = _lone_surrogates_kept(line, text_field)
             if mended:
                 return Record(number, *mended)
-    return Malformed(number, offset, reason, line[:80].decode("utf-8", "backslashreplace"))
+    return Malformed(number, offset, reason, _shown(line))
+
+
+def _shown(line: bytes) -> str:
+    return line[:80].decode("utf-8", "backslashreplace")
+
+
+def long_record(number: int, offset: int, line: LongLine, limits: ReadLimits) -> Malformed:
+    """Of a line that nobody holds."""
+    return Malformed(number, offset, too_long(line.bytes, limits.line_bytes), _shown(line.start))
+
+
+def _behind_mark(path: str, line: bytes | LongLine) -> tuple[int, bytes | LongLine]:
+    """Where the first record of a file begins, and its line from there on."""
+    start = line.start if isinstance(line, LongLine) else line
+    if start.startswith(UTF_16):
+        raise ValueError(
+            f"{path}: UTF-16, expected UTF-8. Convert it: iconv -f UTF-16 -t UTF-8 {path}"
+        )
+    mark = len(MARK) if start.startswith(MARK) else 0
+    if isinstance(line, LongLine):
+        return mark, LongLine(start[mark:], line.bytes - mark)
+    return mark, line[mark:]
 
 
 def json_records(
@@ -231,19 +260,19 @@ def json_records(
     keep_surrogates: bool,
     progress: Progress,
     seen: Seen | None = None,
+    limits: ReadLimits = READ_LIMITS,
 ) -> Iterator[Record | Malformed]:
     """seen: is told the bytes of the file."""
     offset = 0
-    for number, line in enumerate(read_lines(path, progress, seen), 1):
+    for number, line in enumerate(read_lines(path, progress, seen, limits), 1):
         if number == 1:
-            if line.startswith(UTF_16):
-                raise ValueError(
-                    f"{path}: UTF-16, expected UTF-8. Convert it: iconv -f UTF-16 -t UTF-8 {path}"
-                )
-            offset = len(MARK) if line.startswith(MARK) else 0
-            line = line[offset:]
+            offset, line = _behind_mark(path, line)
         # Not by record_of_line alone: a call more is a tenth of reading short records.
         found: Record | Malformed
+        if isinstance(line, LongLine):
+            yield long_record(number, offset, line, limits)
+            offset += line.bytes + 1
+            continue
         try:
             found = Record(number, *_text_and_rest(line, text_field))
         except (RecursionError, msgspec.MsgspecError, ValueError, KeyError):
@@ -258,10 +287,14 @@ def json_records_within(
     keep_surrogates: bool,
     stretch: tuple[int, int],
     progress: Progress,
+    limits: ReadLimits = READ_LIMITS,
 ) -> Iterator[Record | Malformed]:
     """The records of a file that is not packed whose lines begin in a stretch of its bytes, from
     the first to before the last. Nobody has counted the lines before them: their number is the
     byte where they begin."""
-    for offset, line in lines_within(path, *stretch, progress):
+    for offset, line in lines_within(path, *stretch, progress, limits.line_bytes):
+        if isinstance(line, LongLine):
+            yield long_record(offset, offset, line, limits)
+            continue
         mark = len(MARK) if offset == 0 and line.startswith(MARK) else 0
         yield record_of_line(offset, offset + mark, line[mark:], text_field, keep_surrogates)

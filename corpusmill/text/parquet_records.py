@@ -10,17 +10,20 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from corpusmill.storage.progress import Progress
+from corpusmill.storage.streams import READ_LIMITS
 from corpusmill.text.parquet_values import BytesAsText, Column, doubled_field, is_bytes, is_text
 from corpusmill.text.records import Malformed, Record
 
 _encode = msgspec.json.Encoder().encode
 
 PARQUET_ROWS = 64  # at once: a row may be a book
+BUFFER_BYTES = 1 << 20
 
 
 def _opened(path: str, text_field: str) -> pq.ParquetFile:
     """The file, if it has the text column and no two columns or fields of one name."""
-    file = pq.ParquetFile(path)
+    # With a buffer a column is read page by page, without one its share of a row group at once.
+    file = pq.ParquetFile(path, buffer_size=BUFFER_BYTES, pre_buffer=False)
     schema = file.schema_arrow
     if (doubled := doubled_field(schema)) is not None:
         raise ValueError(
@@ -56,8 +59,23 @@ def named_if_damaged(path: str) -> Iterator[None]:
         raise ValueError(f"{path}: damaged Parquet file ({error}). Fetch it again.") from error
 
 
-def parquet_records(path: str, text_field: str, progress: Progress) -> Iterator[Record | Malformed]:
-    """Every row of the file; a text column of another type than text has none that is a record."""
+def _batches(file: pq.ParquetFile, most_bytes: int) -> Iterator[pa.RecordBatch]:
+    """All rows, PARQUET_ROWS at once, or fewer where a row group is so large that these might be
+    more than `most_bytes`, were its rows alike."""
+    for group in range(file.num_row_groups):
+        of_group = file.metadata.row_group(group)
+        per_row = max(of_group.total_byte_size // max(of_group.num_rows, 1), 1)
+        rows = max(1, min(PARQUET_ROWS, most_bytes // per_row))
+        yield from file.iter_batches(batch_size=rows, row_groups=[group])
+
+
+def parquet_records(
+    path: str, text_field: str, progress: Progress, most_bytes: int = READ_LIMITS.line_bytes
+) -> Iterator[Record | Malformed]:
+    """Every row of the file; a text column of another type than text has none that is a record.
+
+    most_bytes: that a record may have; a page of the file is held whole all the same.
+    """
     with named_if_damaged(path):
         file = _opened(path, text_field)
         columns = {field.name: Column(path, field) for field in file.schema_arrow}
@@ -73,7 +91,7 @@ def parquet_records(path: str, text_field: str, progress: Progress) -> Iterator[
         null = f'"{text_field}" is null, not a string'
         bytes_per_row = os.path.getsize(path) / max(file.metadata.num_rows, 1)
         number = 0
-        for batch in file.iter_batches(batch_size=PARQUET_ROWS):
+        for batch in _batches(file, most_bytes):
             for value, rest, fault in _rows(batch, text, others):
                 number += 1
                 if fault:

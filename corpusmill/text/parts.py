@@ -41,6 +41,8 @@ class TextWriter:
     def __init__(self, file: SummedFile, files: list[dict]) -> None:
         """files: one {"source", "path"} per input file; rows name theirs by its place here."""
         self._writer = new_part(file, files)
+        self.text_bytes = self.largest = 0
+        """Of all texts, and of the document with most of text and rest."""
         self._start_batch()
 
     def _start_batch(self) -> None:
@@ -55,7 +57,10 @@ class TextWriter:
         self._rests.append(rest)
         self._files.append(file)
         self._lines.append(line)
-        self._bytes += len(text) + len(rest)
+        size = len(text) + len(rest)
+        self._bytes += size
+        self.text_bytes += len(text)
+        self.largest = max(self.largest, size)
         if self._bytes >= BATCH_BYTES or len(self._texts) >= MAX_BATCH_ROWS:
             self._write_batch()
 

@@ -13,10 +13,10 @@ from typing import Any, ClassVar
 
 from corpusmill.storage.files import stored_blocks
 from corpusmill.storage.progress import Progress
-from corpusmill.storage.streams import Seen
+from corpusmill.storage.streams import READ_LIMITS, ReadLimits, Seen
 from corpusmill.text.json_records import fault_of_line, json_records
 from corpusmill.text.plugins import PLUGIN_ERRORS, loaded, one_line, place_of
-from corpusmill.text.records import FORMATS, Malformed, Record
+from corpusmill.text.records import FORMATS, Malformed, Record, too_long
 
 _END: Any = object()
 
@@ -105,23 +105,38 @@ def read_records(
     keep_surrogates: bool = False,
     readers: Sequence[str] = (),
     seen: Seen | None = None,
+    limits: ReadLimits = READ_LIMITS,
 ) -> Iterator[Record | Malformed]:
     """Every record of a file in its order, the malformed ones too.
 
     keep_surrogates: also accept texts with lone surrogates, which cannot be written as UTF-8;
     the caller mends them. readers: files of the user's. seen: is told all bytes of the file.
+    limits: a longer record is malformed.
     """
     own = own_readers(readers)
     ending = format_of(path, FORMATS | dict.fromkeys(own, 1.0))
     if ending in own:
         records = _checked(*own[ending], path, text_field, progress)
-        return _then_seen(records, path, seen)
+        return _then_seen(_short_enough(records, limits.line_bytes), path, seen)
     if ending == ".parquet":
         # Loaded only where it is the format: most jobs are small.
         from corpusmill.text.parquet_records import parquet_records
 
-        return _then_seen(parquet_records(path, text_field, progress), path, seen)
-    return json_records(path, text_field, keep_surrogates, progress, seen)
+        records = parquet_records(path, text_field, progress, limits.line_bytes)
+        return _then_seen(_short_enough(records, limits.line_bytes), path, seen)
+    return json_records(path, text_field, keep_surrogates, progress, seen, limits)
+
+
+def _short_enough(records: Iterator[Record | Malformed], most: int) -> Iterator[Record | Malformed]:
+    """The same; one with more bytes of text and of what stands beside it is malformed."""
+    for one in records:
+        if isinstance(one, Record):
+            size = len(one.text) + len(one.rest)
+            if size > most // 4:  # a character has four bytes at most
+                size += len(one.text.encode("utf-8", "surrogatepass")) - len(one.text)
+            if size > most:
+                one = Malformed(one.line, None, too_long(size, most), one.text[:80])
+        yield one
 
 
 def _then_seen(

@@ -21,3 +21,8 @@ class Malformed(NamedTuple):
     offset: int | None
     reason: str
     start: str
+
+
+def too_long(bytes: int, most: int) -> str:
+    """Why a record is not read."""
+    return f"{bytes} bytes, and input.max_record_bytes allows {most}"

@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 from pyarrow import types
 
 from corpusmill.storage.progress import Silence
+from corpusmill.storage.streams import READ_LIMITS, ReadLimits
 from corpusmill.text.json_records import joined_members
 from corpusmill.text.parquet_records import named_if_damaged
 from corpusmill.text.parquet_values import Column, is_bytes, is_listed, is_text, retyped
@@ -111,7 +112,9 @@ def common_type(one: Kept, other: Kept) -> Kept:
     return None
 
 
-def types_of(path: str, text_field: str, readers: Sequence[str]) -> dict[str, Kept]:
+def types_of(
+    path: str, text_field: str, readers: Sequence[str], limits: ReadLimits = READ_LIMITS
+) -> dict[str, Kept]:
     """Name -> type of the members of a file's records, but for the text.
 
     readers: files of the user's that read other formats.
@@ -121,7 +124,7 @@ def types_of(path: str, text_field: str, readers: Sequence[str]) -> dict[str, Ke
             schema = pq.read_schema(path)
         return {field.name: kept_type(field.type) for field in schema if field.name != text_field}
     found: dict[str, Kept] = {}
-    records = read_records(path, text_field, Silence(), True, readers)
+    records = read_records(path, text_field, Silence(), True, readers, None, limits)
     for record in itertools.islice(records, LOOKED_AT):
         if isinstance(record, Record):
             for name, raw in _members(record.rest).items():

@@ -124,6 +124,9 @@ def compare_text(results: Path, name: str, part: Part, which: str) -> Iterator[s
     if which == "before":
         facts = {
             "documents": len(part.documents),
+            "largest": max(
+                (len(row["text"].encode()) + len(row["rest"]) for row in expected), default=0
+            ),
             "by_source": text_counts(part),
             "files": [input_facts(results.parent, file) for file in part.files],
         }

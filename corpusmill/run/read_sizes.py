@@ -1,0 +1,82 @@
+"""How much text there is, and how large a document: guessed before it is read, known afterwards.
+
+The memory of a job follows from it, and Snakemake asks for that when the job can begin.
+"""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from corpusmill.run.plan import Part
+from corpusmill.storage.files import load_json
+from corpusmill.storage.sums import DamagedError
+
+EXPECTED_LARGEST = 1 << 20
+"""Bytes of text and members of the largest document, before any is read."""
+
+
+class ReadSizes(NamedTuple):
+    """Of a part, or of the largest part."""
+
+    text_bytes: int
+    largest: int
+    """Bytes of text and members of the largest document."""
+
+
+class AllSizes(NamedTuple):
+    text_bytes: int  # of all parts
+    of_part: ReadSizes  # the most of any
+
+
+Sizes = TypeVar("Sizes", ReadSizes, AllSizes)
+
+
+class SizesRead:
+    def __init__(self, parts: list[Part], results: Path) -> None:
+        self._parts, self._results = parts, results
+        self._known: dict[Path, tuple[int, Any]] = {}
+
+    def of_part(self, number: int) -> ReadSizes:
+        """What is known now: of a part that is read, what was; no less than the plan has."""
+        return self._while_unchanged(
+            self._results / f"text/{number:05d}.json", lambda path: self._of_part(number, path)
+        )
+
+    def of_all(self) -> AllSizes:
+        """The same of all parts together, once all are read."""
+        return self._while_unchanged(self._results / "admitted.json", self._of_all)
+
+    def _of_part(self, number: int, counts: Path | None) -> ReadSizes:
+        planned = self._parts[number].text_bytes
+        try:
+            found = load_json(counts) if counts else None
+        except DamagedError:
+            found = None  # the job that reads it will say so, by name
+        if found is None:
+            return ReadSizes(planned, EXPECTED_LARGEST)
+        text_bytes = sum(one.get("text_bytes", 0) for one in found["by_source"].values())
+        return ReadSizes(max(planned, text_bytes), found["largest"])
+
+    def _of_all(self, admitted: Path | None) -> AllSizes:
+        numbers = [part.number for part in self._parts]
+        sizes = [
+            self.of_part(number) if admitted else self._of_part(number, None) for number in numbers
+        ]
+        return AllSizes(
+            sum(one.text_bytes for one in sizes),
+            ReadSizes(max(one.text_bytes for one in sizes), max(one.largest for one in sizes)),
+        )
+
+    def _while_unchanged(self, path: Path, read: Callable[[Path | None], Sizes]) -> Sizes:
+        """What `read` makes of the file, or of None if it is not there, asked once of each state
+        of it: tens of thousands of jobs ask."""
+        try:
+            state = os.stat(path).st_mtime_ns
+        except FileNotFoundError:
+            state = 0
+        known = self._known.get(path)
+        if known is None or known[0] != state:
+            known = self._known[path] = state, read(path if state else None)
+        sizes: Sizes = known[1]
+        return sizes

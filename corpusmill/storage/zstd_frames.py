@@ -1,0 +1,107 @@
+"""Where the blocks of zstd frames end, read from their headers alone (RFC 8878): how much a piece
+of a file can expand to, and what window its decompressor needs, before a byte is unpacked."""
+
+from collections.abc import Callable, Generator, Iterator
+
+MAGIC = 0xFD2FB528
+SKIPPABLE = 0x184D2A50
+"""To 0x184D2A5F: frames that say nothing."""
+
+PIECE_BLOCKS = 8
+"""A block is 128 KiB at most, however few bytes it is packed to: some 1 MiB comes out at once."""
+
+RLE = 1
+
+_Parser = Generator[int, bytes, None]
+"""Asks for so many bytes; if the number is negative, they are passed over and b"" is given."""
+
+
+def _number(data: bytes) -> int:
+    return int.from_bytes(data, "little")
+
+
+def _header(check_window: Callable[[int], None]) -> Generator[int, bytes, bool]:
+    """The header of a frame; whether a checksum is behind its blocks."""
+    descriptor = _number((yield 1))
+    single = descriptor >> 5 & 1
+    window = 0
+    if not single:
+        exponent, mantissa = divmod(_number((yield 1)), 8)
+        window = (1 << 10 + exponent) // 8 * (8 + mantissa)
+    if id_bytes := (0, 1, 2, 4)[descriptor & 3]:
+        yield -id_bytes
+    if size_bytes := (single, 2, 4, 8)[descriptor >> 6]:
+        size = _number((yield size_bytes)) + 256 * (size_bytes == 2)
+        window = size if single else window
+    check_window(window)
+    return bool(descriptor >> 2 & 1)
+
+
+def _blocks(check_window: Callable[[int], None], ended: Callable[[], None]) -> _Parser:
+    """Over all frames; ends at what is none, which the decompressor will name.
+
+    ended: is called at the end of each block.
+    """
+    while True:
+        magic = _number((yield 4))
+        if magic & ~0xF == SKIPPABLE:
+            yield -_number((yield 4))
+            continue
+        if magic != MAGIC:
+            return
+        summed = yield from _header(check_window)
+        last = 0
+        while not last:
+            header = _number((yield 3))
+            last, kind, size = header & 1, header >> 1 & 3, header >> 3
+            yield -(1 if kind == RLE else size)
+            ended()
+        if summed:
+            yield -4
+
+
+class Pieces:
+    """Cuts a zstd file, block by block of storage, into pieces that expand to little each."""
+
+    def __init__(self, check_window: Callable[[int], None]) -> None:
+        """check_window: is told the bytes of each frame's window, and may raise."""
+        self._ended = 0
+        self._parser: _Parser | None = _blocks(check_window, self._count)
+        self._wanted = next(self._parser)
+        self._held = b""
+
+    def _count(self) -> None:
+        self._ended += 1
+
+    def of(self, stored: bytes) -> Iterator[bytes]:
+        """The next bytes of the file, in pieces in which PIECE_BLOCKS blocks end at most."""
+        start = at = 0
+        while at < len(stored) and self._parser:
+            at += self._step(stored, at)
+            if self._ended >= PIECE_BLOCKS:
+                yield stored[start:at]
+                start, self._ended = at, 0
+        if start < len(stored):
+            yield stored[start:]
+
+    def _step(self, stored: bytes, at: int) -> int:
+        """Take what the parser asks for, as far as it is there; how many bytes."""
+        missing = abs(self._wanted) - len(self._held) if self._wanted > 0 else -self._wanted
+        taken = min(missing, len(stored) - at)
+        if self._wanted > 0:
+            self._held += stored[at : at + taken]
+        else:
+            self._wanted += taken
+        if taken == missing:
+            given, self._held = self._held, b""
+            self._advance(given)
+        return taken
+
+    def _advance(self, given: bytes) -> None:
+        assert self._parser
+        try:
+            self._wanted = self._parser.send(given)
+            while self._wanted == 0:  # a block or a frame without content
+                self._wanted = self._parser.send(b"")
+        except StopIteration:
+            self._parser = None
