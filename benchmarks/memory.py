@@ -7,6 +7,7 @@ rule allows is asked of Snakemake when all sizes are known.
 """
 
 import argparse
+import itertools
 import json
 import re
 import subprocess
@@ -62,7 +63,11 @@ def texts(case: Case, rng: np.random.Generator) -> Iterator[Iterator[bytes]]:
             left -= len(piece)
 
     for number in range(case.documents):
+        rng = np.random.default_rng([1, number])
         yield iter([b"%010d" % number]) if case.chars == 10 else long(case.chars)
+    if case.chars > 10:  # a near copy of the first, so that somebody has to compare them
+        rng = np.random.default_rng([1, 0])
+        yield itertools.chain([b"another beginning "], long(case.chars))
 
 
 def write(case: Case, path: Path) -> None:
@@ -75,12 +80,14 @@ def write(case: Case, path: Path) -> None:
             file.write(b'"}\n')
 
 
-def config(case: Case, tokenizer: str) -> dict:
+def config(case: Case, given: argparse.Namespace) -> dict:
+    chosen = yaml.safe_load(given.preset.read_text("utf-8")) if given.preset else {}
     return {
         "sources": [{"name": "made", "files": ["raw.jsonl.zst"], "max_duplicate_fraction": 1}],
         "input": {"max_record_bytes": case.max_record_bytes},
-        "filters": [{"name": "empty"}],
-        "tokenizer": {"source": tokenizer},
+        "filters": chosen.get("filters", [{"name": "empty"}]),
+        "spans": {"unit": given.spans},
+        "tokenizer": {"source": given.tokenizer},
     }
 
 
@@ -93,11 +100,11 @@ def snakemake(folder: Path, *arguments: str) -> str:
     return done.stdout + done.stderr
 
 
-def measured(case: Case, folder: Path, tokenizer: str) -> dict[str, tuple[int, int]]:
+def measured(case: Case, folder: Path, given: argparse.Namespace) -> dict[str, tuple[int, int]]:
     """Rule -> peak and allowed megabytes of the job that came nearest."""
     folder.mkdir(parents=True)
     write(case, folder / "raw.jsonl.zst")
-    (folder / "mine.yaml").write_text(yaml.safe_dump(config(case, tokenizer)))
+    (folder / "mine.yaml").write_text(yaml.safe_dump(config(case, given)))
     snakemake(folder)
     found: dict[str, tuple[int, int]] = {}
     for log, allowed in ALLOWED.findall(snakemake(folder, "--dry-run", "--forceall")):
@@ -127,13 +134,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cases", default=",".join(CASES))
     parser.add_argument("--tokenizer", default="train", help="a folder; else one is trained")
+    parser.add_argument("--preset", type=Path, help="filters; else none but empty")
+    parser.add_argument("--spans", default="none", help="what repeated spans are cut")
     parser.add_argument("--keep", type=Path, help="where the runs stay; else nowhere")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         folder = given.keep or Path(temporary)
         found = {}
         for name in given.cases.split(","):
-            found[name] = measured(CASES[name], folder / name.replace(" ", "-"), given.tokenizer)
+            found[name] = measured(CASES[name], folder / name.replace(" ", "-"), given)
             print(json.dumps({"case": name, **found[name]}), file=sys.stderr)
     print("\n".join(table(found)))
 

@@ -30,7 +30,7 @@ rule assign:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=LAYOUT.part_memory(base=500, per_text_megabyte=0.1),
+        mem_mb=LAYOUT.part_memory(base=500, bytes_per_document=200),
     params:
         settings=settings(
             sampling=LAYOUT.sampling,

@@ -23,7 +23,9 @@ rule band:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=LAYOUT.part_memory(base=500, per_text_megabyte=1),
+        mem_mb=LAYOUT.part_memory(
+            base=500, bytes_per_document=500 + 4 * LAYOUT.permutations
+        ),
     params:
         settings=settings(
             banding=LAYOUT.banding,

@@ -25,7 +25,7 @@ rule encode:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=LAYOUT.shard_memory(base=1200, per_text_megabyte=0.5),
+        mem_mb=LAYOUT.encoding_memory(base=1200),
     params:
         settings=settings(),
         code=code_digest("encode"),

@@ -31,7 +31,10 @@ rule measure:
         "../envs/corpusmill.yaml"
     resources:
         mem_mb=LAYOUT.part_memory(
-            base=800 + LAYOUT.measuring_megabytes, per_text_megabyte=0.2
+            base=800 + LAYOUT.measuring_megabytes,
+            per_text_megabyte=0.2,
+            per_largest_megabyte=LAYOUT.measuring_per_megabyte,
+            bytes_per_document=LAYOUT.measured_per_document,
         ),
     params:
         settings=settings(
@@ -57,7 +60,9 @@ rule filter:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=LAYOUT.part_memory(base=400, per_text_megabyte=0.1),
+        mem_mb=LAYOUT.part_memory(
+            base=400, bytes_per_document=LAYOUT.measured_per_document
+        ),
     params:
         settings=settings(
             filters=LAYOUT.deciding,

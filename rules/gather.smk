@@ -50,7 +50,9 @@ rule gather:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=LAYOUT.shard_memory(base=500, per_text_megabyte=4),
+        mem_mb=LAYOUT.shard_memory(
+            base=500, per_text_megabyte=4, per_largest_megabyte=5, bytes_per_document=600
+        ),
     params:
         settings=settings(
             shards=LAYOUT.shards,

@@ -27,7 +27,9 @@ rule tally:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=LAYOUT.largest_part_memory(base=800, per_text_megabyte=2),
+        mem_mb=LAYOUT.largest_part_memory(
+            base=800, bytes_per_document=LAYOUT.measured_per_document
+        ),
     params:
         settings=settings(
             first_part=LAYOUT.first_of_block,

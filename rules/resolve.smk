@@ -31,7 +31,7 @@ rule extract:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=LAYOUT.largest_part_memory(base=600, per_text_megabyte=3),
+        mem_mb=LAYOUT.largest_part_memory(base=600, per_text_megabyte=3, bytes_per_document=200),
     params:
         settings=settings(
             first_part=LAYOUT.first_of_block,
@@ -57,7 +57,9 @@ rule resolve:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=LAYOUT.largest_part_memory(base=700, per_text_megabyte=5),
+        mem_mb=LAYOUT.largest_part_memory(
+            base=700, per_text_megabyte=5, per_largest_megabyte=25, bytes_per_document=300
+        ),
     params:
         settings=settings(
             resolve=config["dedup"]["resolve"],

@@ -22,7 +22,7 @@ rule scatter:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=LAYOUT.part_memory(base=500, per_text_megabyte=3),
+        mem_mb=LAYOUT.part_memory(base=500, per_text_megabyte=3, bytes_per_document=600),
     params:
         settings=settings(
             shards=LAYOUT.shards,

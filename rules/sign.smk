@@ -20,7 +20,10 @@ rule sign:
         "../envs/corpusmill.yaml"
     resources:
         mem_mb=LAYOUT.part_memory(
-            base=600 + config["minhash"]["permutations"], per_text_megabyte=0.2
+            base=600 + config["minhash"]["permutations"],
+            per_text_megabyte=0.2,
+            per_largest_megabyte=11,
+            bytes_per_document=100,
         ),
     params:
         settings=settings(

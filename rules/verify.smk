@@ -30,7 +30,9 @@ rule verify:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=LAYOUT.shard_memory(base=1000, per_text_megabyte=0.5),
+        mem_mb=LAYOUT.shard_memory(
+            base=1000, per_text_megabyte=0.5, per_largest_megabyte=9, bytes_per_document=500
+        ),
     params:
         settings=settings(),
         code=code_digest("verify"),

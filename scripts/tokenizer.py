@@ -19,8 +19,10 @@ def sample(text: Path):
         for document in read_shard(text, progress):
             if chars >= TRAIN_CHARS:
                 break
-            chars += len(document.text)
-            yield document.text
+            # A single document may be larger than all that is wanted.
+            text = document.text[:TRAIN_CHARS]
+            chars += len(text)
+            yield text
 
 
 def tokenizer(

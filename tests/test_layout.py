@@ -9,6 +9,8 @@ from workflow import ROOT
 
 from corpusmill.run.layout import Layout
 from corpusmill.run.plan import InputFile, Part
+from corpusmill.run.read_sizes import EXPECTED_LARGEST
+from corpusmill.storage.files import save_json
 
 CONFIG = yaml.safe_load((ROOT / "config.yaml").read_text("utf-8"))
 SOURCES = [{"name": "web", "files": ["web"]}, {"name": "test", "files": ["test"], "held_out": True}]
@@ -119,9 +121,12 @@ def test_states__are_those_of_the_plan():
 @pytest.mark.parametrize(
     ("memory", "expected"),
     [
-        (lambda found: found.part_memory(100, 0.5), 100 + 0.5 * 1000),
-        (lambda found: found.largest_part_memory(100, 2), 100 + 2 * 1000),
-        (lambda found: found.shard_memory(100, 2), 100 + 2 * 268.435456),
+        (lambda found: found.part_memory(100, per_text_megabyte=0.5), 100 + 0.5 * 1000),
+        (lambda found: found.part_memory(100, bytes_per_document=20), 100 + 20 * 0.5),
+        (lambda found: found.part_memory(100, per_largest_megabyte=40), 100 + 40 * 1.048576),
+        (lambda found: found.largest_part_memory(100, per_text_megabyte=2), 100 + 2 * 1000),
+        (lambda found: found.shard_memory(100, per_text_megabyte=2), 100 + 2 * 268.435456),
+        (lambda found: found.reading_memory(100, 10), 100 + 10 * 67.108864),
         (lambda found: found.documents_memory(100, 8), 100 + 3 * 2 * 8),
         (lambda found: found.bucket_memory(100, 10), 100 + (1 << 24) * 10 / 1e6),
         (lambda found: found.held_out_memory(100, 50), 100 + (0.01 * 3000 + 1) / 500 * 50),
@@ -145,3 +150,32 @@ def test_memory__on_a_cluster_has_room_for_the_snakemakes_of_the_job(parts, mega
     assert mem_mb(job(), 1) == int(500 + megabytes)
     assert mem_mb(job(), 3) == int((500 + megabytes) * 1.5**2)
     assert layout(parts).flat_memory(500)(job(), 1) == 500
+
+
+def test_memory__follows_from_what_was_read_once_it_is(tmp_path):
+    config = CONFIG | {"sources": SOURCES}
+    parts = [Part(n, [InputFile("web", f"web/{n}.zst", 1000, 5, 7)]) for n in range(2)]
+    found = Layout(config, parts, [], results=tmp_path)
+    of_part = found.part_memory(0, per_text_megabyte=1, per_largest_megabyte=10)
+    of_shard = found.shard_memory(0, per_text_megabyte=1, bytes_per_document=100)
+    assert of_part(job(part="00001"), 1) == int(10 * EXPECTED_LARGEST / 1e6)
+    for part, documents in enumerate((10, 10**7)):
+        counts = {"documents": documents, "largest": 7 * 10**6, "files": [],
+                  "by_source": {"web": {"text_bytes": 10**9}}}  # fmt: skip
+        save_json(tmp_path / f"text/{part:05d}.json", counts)
+    assert of_part(job(part="00001"), 1) == 1000 + 70
+    assert of_shard(job(), 1) == 268  # not all parts are read, as far as one is told
+    save_json(tmp_path / "admitted.json", {})
+    assert of_shard(job(), 1) == int(2000 * 0.99) + 990
+    (tmp_path / "text/00001.json").write_text("{}")
+    assert of_part(job(part="00001"), 1) == int(10 * EXPECTED_LARGEST / 1e6)
+
+
+@pytest.mark.parametrize(
+    ("paths", "megabytes"),
+    [(["a.jsonl"], 100), (["a.jsonl", "b.jsonl.gz"], 671), (["b.jsonl.zst"], 805)],
+)
+def test_memory__of_reading_has_room_for_the_longest_record_and_the_window(paths, megabytes):
+    config = CONFIG | {"sources": SOURCES}
+    parts = [Part(0, [InputFile("web", path, 10**7, 5, 7) for path in paths])]
+    assert Layout(config, parts, []).reading_memory(0, 10)(job(part="00000"), 1) == megabytes

@@ -15,6 +15,7 @@ from corpusmill.run.plan import (
     plan_parts,
     refuse_other_corpus,
     shard_counts,
+    split_bytes,
 )
 from corpusmill.storage.files import save_json, save_text
 
@@ -218,7 +219,7 @@ def test_refuse_other_corpus__of_an_untouched_folder(tmp_path):
 )
 def test_shard_counts__follow_from_expected_bytes(weight, shard_bytes, expected):
     parts = plan_parts(inputs(a=400, b=600), 500, [])
-    assert shard_counts(parts, {"s": weight}, FRACTIONS, shard_bytes) == expected
+    assert shard_counts(split_bytes(parts, {"s": weight}, FRACTIONS), shard_bytes) == expected
 
 
 def test_files_beneath__refuses_a_folder_that_cannot_be_looked_into(tmp_path, monkeypatch):

@@ -132,8 +132,8 @@ def test_file_that_changes_while_it_is_read__fails_the_step(step, tmp_path):
         planned = [file | {"bytes": bytes, "mtime_ns": mtime_ns}]
         with pytest.raises(ValueError, match="It changed while it was read"):
             normalize(planned, "nfc", [], READ_LIMITS, 1 << 40, *out)
+        held = tmp_path / "held.npy", tmp_path / "held.json"
         with pytest.raises(ValueError, match="It changed while it was read"):
-            held = tmp_path / "held.npy", tmp_path / "held.json"
             evaluation(planned, {"s": 0}, "nfc", [], READ_LIMITS, *held)
     assert not any(path.exists() for path in (*out, tmp_path / "held.npy"))
     normalize(

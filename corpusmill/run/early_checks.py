@@ -11,11 +11,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from corpusmill.run.layout import Layout
+from corpusmill.run.layout import SETTING_FILE, Layout
 from corpusmill.storage.files import check_folder, load_json
-
-SETTING_FILE = "corpusmill.json"
-"""What the rule `tokenizer` writes last, beside the tokenizer itself."""
 
 
 def local_tokenizer(source: str) -> Path | None:

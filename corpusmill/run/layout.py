@@ -35,14 +35,15 @@ from corpusmill.run.plan import (
     plan_parts,
     refuse_other_corpus,
     shard_counts,
+    split_bytes,
 )
-from corpusmill.run.read_sizes import SizesRead
+from corpusmill.run.read_sizes import EXPECTED_DOCUMENT_BYTES, ReadSizes, SizesRead
 from corpusmill.run.record import load_record
 from corpusmill.storage.buckets import bucket_count
+from corpusmill.storage.files import load_json
 
-# What jobs are cut by before a document is read: as web pages are on average. Smaller documents
+# What jobs are cut by before a document is read, like EXPECTED_DOCUMENT_BYTES. Smaller documents
 # are more of them; a pair job then takes its bucket in several pieces.
-EXPECTED_DOCUMENT_BYTES = 2000
 EXPECTED_SPAN_BYTES = 100
 # For the memory of jobs that hold something of every document: few corpora have shorter ones.
 LEAST_DOCUMENT_BYTES = 500
@@ -55,7 +56,24 @@ MOST_BLOCK_PARTS = 16
 # Times the expected text, which is four bytes of one that is packed; text seldom packs to a tenth.
 MOST_EXPANSION = 8
 
+SETTING_FILE = "corpusmill.json"
+"""What the rule `tokenizer` writes last, beside the tokenizer itself."""
+
 JOINED_NAMES = {"train": "train", "validation": "val", "test": "test"}
+
+
+def held(
+    read: ReadSizes,
+    per_text_megabyte: float = 0,
+    per_largest_megabyte: float = 0,
+    bytes_per_document: float = 0,
+) -> float:
+    """Megabytes that a job holds: of all text, of the largest document, of every document."""
+    return (
+        per_text_megabyte * read.text_bytes
+        + per_largest_megabyte * read.largest
+        + bytes_per_document * read.documents
+    ) / 1e6
 
 
 def quickly_called(function: Callable) -> Callable:
@@ -82,16 +100,17 @@ class Layout:
         results: where the text of parts is or will be.
         """
         self._config, self.parts, self.held_out = config, parts, held_out
-        self._on_cluster, self._read = on_cluster, SizesRead(parts, results)
+        self._on_cluster, self._results = on_cluster, results
+        self._read = SizesRead(parts, results)
         self.noted: dict[str, str] = {}
         self.read_before: dict[str, str] = {}
         self._sources = {source["name"]: source for source in config["sources"]}
         milled = milled_sources(config)
         self.weights = {source["name"]: source.get("weight", 1) for source in milled}
         self.fractions = fractions(config)
-        self.shards = shard_counts(
-            parts, self.weights, self.fractions, config["output"]["shard_bytes"]
-        )
+        expected = split_bytes(parts, self.weights, self.fractions)
+        self.shards = shard_counts(expected, config["output"]["shard_bytes"])
+        self._shard_bytes = max(expected[split] / n for split, n in self.shards.items())
         self.generation = max(part.generation for part in parts)
         self.bands, self.band_rows = band_setting(config)
         self.cuts_spans = config["spans"]["unit"] != "none"
@@ -317,12 +336,26 @@ class Layout:
     def measuring_megabytes(self) -> float:
         """What filters take beside a batch of texts: the files that they read, models for one; and
         its words, lines and cuts."""
-        splits = any(
-            "words" in (cls := filter_class(entry)).settings or cls.edits
+        files = sum(file.stat().st_size for file in self.measuring_files) / 1e6
+        return files + (MEASURED_WORDS_MB if self._splits_words else 0)
+
+    @property
+    def measuring_per_megabyte(self) -> float:
+        """The same of a document that is larger than a batch, for each megabyte of it."""
+        return 4 + self._splits_words * MEASURED_WORDS_MB / 32
+
+    @property
+    def measured_per_document(self) -> float:
+        """Bytes of what is measured of a document, and of what comes by it."""
+        values = sum(len(filter_class(entry).values) for entry in self.measuring)
+        return 250 + 24 * values
+
+    @property
+    def _splits_words(self) -> bool:
+        return any(
+            "words" in (cls := filter_class(entry)).settings or bool(cls.edits)
             for entry in self.measuring
         )
-        files = sum(file.stat().st_size for file in self.measuring_files) / 1e6
-        return files + (MEASURED_WORDS_MB if splits else 0)
 
     @property
     def measuring(self) -> list[dict]:
@@ -457,47 +490,56 @@ class Layout:
         window = (1 << limits.window_log) * any(file.path.endswith(".zst") for file in files)
         return (per_record_megabyte * min(limits.line_bytes, largest) + window) / 1e6
 
-    def part_memory(
-        self, base: float, per_text_megabyte: float, per_document_megabyte: float = 0
-    ) -> Callable:
-        """By the text of the job's part, and its largest document."""
+    def part_memory(self, base: float, **amounts: float) -> Callable:
+        """By the text and the documents of the job's part; amounts: as in `held`."""
+        return self.memory(
+            lambda wildcards: base + held(self._read.of_part(int(wildcards.part)), **amounts)
+        )
 
-        def megabytes(wildcards: Any) -> float:
-            text_bytes, largest = self._read.of_part(int(wildcards.part))
-            return base + (per_text_megabyte * text_bytes + per_document_megabyte * largest) / 1e6
+    def largest_part_memory(self, base: float, **amounts: float) -> Callable:
+        """By the most text, documents and largest document of any part."""
+        return self.memory(lambda wildcards: base + held(self._read.of_all().of_part, **amounts))
 
-        return self.memory(megabytes)
-
-    def largest_part_memory(
-        self, base: float, per_text_megabyte: float, per_document_megabyte: float = 0
-    ) -> Callable:
-        """By the text of the largest part, and the largest document of all."""
-
-        def megabytes(wildcards: Any) -> float:
-            text_bytes, largest = self._read.of_all().of_part
-            return base + (per_text_megabyte * text_bytes + per_document_megabyte * largest) / 1e6
-
-        return self.memory(megabytes)
-
-    def shard_memory(
-        self, base: float, per_text_megabyte: float, per_document_megabyte: float = 0
-    ) -> Callable:
+    def shard_memory(self, base: float, **amounts: float) -> Callable:
         """By the text per shard, more where the files have more of it than was planned."""
 
         def megabytes(wildcards: Any) -> float:
             read = self._read.of_all()
-            text_bytes = (
-                self._config["output"]["shard_bytes"] * read.text_bytes / max(self.text_bytes, 1)
-            )
-            largest = read.of_part.largest
-            return base + (per_text_megabyte * text_bytes + per_document_megabyte * largest) / 1e6
+            text_bytes = self._shard_bytes * read.text_bytes / max(self.text_bytes, 1)
+            documents = int(read.documents * self._shard_bytes / max(self.text_bytes, 1))
+            of_shard = ReadSizes(
+                max(int(text_bytes), self._config["output"]["shard_bytes"]),
+                documents, read.of_part.largest,
+            )  # fmt: skip
+            return base + held(of_shard, **amounts)
 
         return self.memory(megabytes)
+
+    def encoding_memory(self, base: float) -> Callable:
+        """Of a shard, by the engine: the reference knows many things of every token."""
+
+        def megabytes(wildcards: Any) -> float:
+            largest = self._read.of_all().of_part.largest
+            per_megabyte = 170 if self._engine() == "reference" else 10
+            return base + per_megabyte * largest / 1e6
+
+        return self.memory(megabytes)
+
+    def _engine(self) -> str:
+        """auto, until the tokenizer is kept."""
+        chosen = str(self._config["tokenizer"]["engine"])
+        kept = self._results / "tokenizer" / SETTING_FILE
+        return load_json(kept)["engine"] if chosen == "auto" and kept.exists() else chosen
 
     def documents_memory(self, base: float, bytes_per_document: float) -> Callable:
         """Of a job that holds a few bytes of every document at once."""
         expected = self.text_bytes // LEAST_DOCUMENT_BYTES
-        return self.memory(lambda wildcards: base + expected * bytes_per_document / 1e6)
+
+        def megabytes(wildcards: Any) -> float:
+            documents = max(expected, self._read.of_all().documents)
+            return base + documents * bytes_per_document / 1e6
+
+        return self.memory(megabytes)
 
     def bucket_memory(self, base: float, bytes_per_entry: float) -> Callable:
         """Of a job of a bucket of keys, which holds so many at once."""
@@ -516,6 +558,8 @@ class Layout:
 
     def _held_out(self, bytes_per_text: float) -> float:
         share = self.fractions["validation"] + self.fractions["test"]
-        expected = share * self.text_bytes
-        expected += sum(file.text_bytes for file in self.held_out)
-        return expected / LEAST_DOCUMENT_BYTES * bytes_per_text / 1e6
+        of_splits = share * max(
+            self.text_bytes / LEAST_DOCUMENT_BYTES, self._read.of_all().documents
+        )
+        of_sets = sum(file.text_bytes for file in self.held_out) / LEAST_DOCUMENT_BYTES
+        return (of_splits + of_sets) * bytes_per_text / 1e6

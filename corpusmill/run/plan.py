@@ -248,13 +248,10 @@ def plan_lines(parts: list[Part], part_bytes: int) -> list[str]:
     ]
 
 
-def shard_counts(
-    parts: list[Part], weights: dict[str, float], fractions: dict[str, float], shard_bytes: int
-) -> dict[str, int]:
-    """How many shards each split gets: its expected bytes over shard_bytes, at least one.
-
-    A split with fraction 0 has none. Expected: nothing dropped, train repeated by weight.
-    """
+def split_bytes(
+    parts: list[Part], weights: dict[str, float], fractions: dict[str, float]
+) -> dict[str, float]:
+    """The expected text of each split: nothing dropped, train repeated by weight."""
     expected = dict.fromkeys(SPLITS, 0.0)
     for part in parts:
         for file in part.files:
@@ -262,8 +259,10 @@ def shard_counts(
             for split in SPLITS:
                 repeats = weight if split == "train" else min(weight, 1.0)
                 expected[split] += file.text_bytes * fractions[split] * repeats
-    return {
-        split: max(1, math.ceil(expected[split] / shard_bytes))
-        for split in SPLITS
-        if fractions[split] > 0
-    }
+    # A split with fraction 0 has no shards.
+    return {split: bytes for split, bytes in expected.items() if fractions[split] > 0}
+
+
+def shard_counts(expected: dict[str, float], shard_bytes: int) -> dict[str, int]:
+    """How many shards each split gets: its expected bytes over shard_bytes, at least one."""
+    return {split: max(1, math.ceil(bytes / shard_bytes)) for split, bytes in expected.items()}

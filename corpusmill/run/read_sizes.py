@@ -12,6 +12,9 @@ from corpusmill.run.plan import Part
 from corpusmill.storage.files import load_json
 from corpusmill.storage.sums import DamagedError
 
+EXPECTED_DOCUMENT_BYTES = 2000
+"""As web pages are on average."""
+
 EXPECTED_LARGEST = 1 << 20
 """Bytes of text and members of the largest document, before any is read."""
 
@@ -20,12 +23,14 @@ class ReadSizes(NamedTuple):
     """Of a part, or of the largest part."""
 
     text_bytes: int
+    documents: int
     largest: int
     """Bytes of text and members of the largest document."""
 
 
 class AllSizes(NamedTuple):
     text_bytes: int  # of all parts
+    documents: int
     of_part: ReadSizes  # the most of any
 
 
@@ -54,9 +59,9 @@ class SizesRead:
         except DamagedError:
             found = None  # the job that reads it will say so, by name
         if found is None:
-            return ReadSizes(planned, EXPECTED_LARGEST)
+            return ReadSizes(planned, planned // EXPECTED_DOCUMENT_BYTES, EXPECTED_LARGEST)
         text_bytes = sum(one.get("text_bytes", 0) for one in found["by_source"].values())
-        return ReadSizes(max(planned, text_bytes), found["largest"])
+        return ReadSizes(max(planned, text_bytes), found["documents"], found["largest"])
 
     def _of_all(self, admitted: Path | None) -> AllSizes:
         numbers = [part.number for part in self._parts]
@@ -65,7 +70,8 @@ class SizesRead:
         ]
         return AllSizes(
             sum(one.text_bytes for one in sizes),
-            ReadSizes(max(one.text_bytes for one in sizes), max(one.largest for one in sizes)),
+            sum(one.documents for one in sizes),
+            ReadSizes(*(max(of_all) for of_all in zip(*sizes, strict=True))),
         )
 
     def _while_unchanged(self, path: Path, read: Callable[[Path | None], Sizes]) -> Sizes:
