@@ -35,8 +35,8 @@ from corpusmill.run.layout import Layout, quickly_called
 from corpusmill.run.lost_files import forget, lost_files
 from corpusmill.run.signatures import mismatches, parameters
 from corpusmill.run.step_log import SAY_KILLED
+from corpusmill.run.disk import disk_faults, expected_disk
 from corpusmill.run.early_checks import (
-    disk_faults,
     early_checks,
     faults_of,
     states_of_files,
@@ -312,7 +312,7 @@ def finish_checks():
     """Stop the run if its tokenizer or input files cannot be meant, or the disk is too small."""
     faults = faults_of(EARLY_CHECKS)
     if workflow.is_main_process:
-        faults += disk_faults(LAYOUT.text_bytes, placed("results"))
+        faults += disk_faults(expected_disk(config, LAYOUT).least, placed("results"))
     if faults:
         stop("\n".join(faults))
 

@@ -94,3 +94,45 @@ def test_step_log__of_a_stopped_job_says_so(run):
     assert code == 1
     assert shown == "error: stopped by signal 15: the job was cancelled, or its time was over\n"
     assert log.rstrip().endswith(shown.rstrip())
+
+
+FAULTS = {
+    "full": ("ENOSPC", "results/a: expected room for it, found none (No space left on device)"),
+    "quota": ("EDQUOT", "results/a: expected room for it"),
+    "gone": ("ENOENT", "results/a: expected a file, found none"),
+    "unmounted": ("EIO", "results/a: expected a disk that answers, found none"),
+    "read only": ("EROFS", "results/a: may not be read or written"),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_step_log__says_of_a_disk_which_file_and_what_to_do(run, name):
+    number, expected = FAULTS[name]
+    code, shown, log = run(
+        f'import errno, os\nraise OSError(errno.{number}, os.strerror(errno.{number}), "results/a")'
+    )
+    assert code == 1
+    assert shown.startswith(f"error: {expected}")
+    assert len(shown.splitlines()) == 1
+    assert log.rstrip().endswith(shown.rstrip())
+
+
+WRITES_TOO_MUCH = """
+import resource, signal
+from pathlib import Path
+from corpusmill.storage.files import writing
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+with writing(Path(sys.argv[1]).parent / "table.arrow") as file:
+    import pyarrow as pa
+    with pa.ipc.new_file(file, pa.schema([("n", pa.int64())])) as writer:
+        for _ in range(100):
+            writer.write_batch(pa.record_batch([pa.array(range(10_000))], ["n"]))
+"""
+
+
+def test_writing__where_there_is_no_room_names_the_file_and_leaves_nothing(run, tmp_path):
+    code, shown, _ = run(WRITES_TOO_MUCH)
+    assert code == 1
+    assert shown.startswith(f"error: {tmp_path}/table.arrow: expected room for it, found none")
+    assert [path.name for path in tmp_path.iterdir()] == ["job.log"]

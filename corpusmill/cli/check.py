@@ -1,7 +1,6 @@
 """Everything that can be known before the first job, all of it at once."""
 
 import platform
-import shutil
 from importlib.metadata import version
 from pathlib import Path
 
@@ -10,7 +9,8 @@ import yaml
 from corpusmill.demo.files import EVALUATION_FILES
 from corpusmill.demo.files import FILES as DEMO_FILES
 from corpusmill.run.config import check_config, laid_over, refuse_config_without_sources
-from corpusmill.run.early_checks import amount, disk_faults, early_checks, existing, faults_of
+from corpusmill.run.disk import amount, disk_faults, expected_disk, free_bytes
+from corpusmill.run.early_checks import early_checks, faults_of
 from corpusmill.run.layout import Layout
 from corpusmill.run.places import PACKAGE, workflow_home
 
@@ -26,7 +26,7 @@ def checked(configs: list[Path]) -> tuple[list[str], list[str]]:
     except ValueError as error:
         return [], str(error).splitlines()
     faults = faults_of(early_checks(config, layout, RESULTS, PACKAGE.parent, ask_hub=True))
-    return facts(config, layout), faults + disk_faults(layout.text_bytes, RESULTS)
+    return facts(config, layout), faults + disk_faults(expected_disk(config, layout).least, RESULTS)
 
 
 def checked_config(configs: list[Path]) -> dict:
@@ -60,14 +60,14 @@ def loaded(path: Path) -> dict:
 def facts(config: dict, layout: Layout) -> list[str]:
     """What would be run, and with what."""
     files = [file for part in layout.parts for file in part.files]
-    free = shutil.disk_usage(existing(RESULTS)).free
+    wanted = expected_disk(config, layout).likely
     return [
         f"sources      {len(layout.weights)}; files: {len(files):,}, about "
         f"{layout.text_bytes / 1e6:,.0f} MB of text; parts: {len(layout.parts):,}",
         f"held out     files: {len(layout.held_out):,}",
         f"tokenizer    {config['tokenizer']['source']}",
         f"shards       {', '.join(f'{split} {n}' for split, n in layout.shards.items())}",
-        f"disk         about {amount(2.5 * layout.text_bytes)} wanted, {amount(free)} free",
+        f"disk         about {amount(wanted)} wanted, {amount(free_bytes(RESULTS))} free",
         f"versions     Python {platform.python_version()}, "
         + ", ".join(f"{name} {version(name)}" for name in ("snakemake", "numpy", "pyarrow")),
     ]

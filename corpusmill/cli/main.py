@@ -5,6 +5,7 @@ is imported by it, so that --help and the completion of a shell are quick.
 """
 
 import contextlib
+import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -208,7 +209,7 @@ def started(
     from corpusmill.cli.check import RESULTS, checked_config
     from corpusmill.cli.result import result
     from corpusmill.cli.running import snakemake_command, unwatched, watched
-    from corpusmill.run.early_checks import disk_faults
+    from corpusmill.run.disk import disk_faults
 
     more = ["--cores", cores, *context.meta["snakemake"]]
     if faults := disk_faults(LEAST_TEXT_BYTES, RESULTS):  # before Snakemake writes its lock
@@ -479,6 +480,51 @@ def export(format_name: str | None, results: Path, to: Path | None, length: int)
         click.echo(command.export(format_name, results, to, length))
     except KeyboardInterrupt:
         click.echo("Stopped. The same command goes on.", err=True)
+        sys.exit(130)
+    except (ValueError, OSError) as error:
+        raise click.ClickException(str(error)) from error
+    finally:
+        heartbeat.stop()
+
+
+@main.command()
+@config_argument
+@click.option(
+    "--cores", default="all", show_default=True, type=Cores(), help="Processors of the run."
+)
+@click.option(
+    "--read",
+    default=200,
+    show_default=True,
+    type=click.IntRange(1),
+    metavar="MB",
+    help="How much text to read, about.",
+)
+@click.option("--json", "in_json", is_flag=True, help="The same figures as JSON, and no more.")
+def estimate(configs: tuple[Path, ...], cores: str, read: int, in_json: bool) -> None:
+    """Say what a run would keep, and take of time, memory and disk.
+
+    Reads some of every source, compares it, and mills a sample of it in a folder that is removed
+    again: half a minute, most of it starts of jobs.
+    """
+    import json
+
+    from corpusmill.cli.check import GENERATED, RESULTS, checked_config
+    from corpusmill.estimate import command
+    from corpusmill.run.layout import Layout
+    from corpusmill.run.progress import Heartbeat
+
+    heartbeat = Heartbeat(lambda line: click.echo(line, err=True))
+    heartbeat.start()
+    try:
+        config = checked_config(configs_or_default(configs))
+        layout = Layout.planned(config, RESULTS, GENERATED, lambda: False)
+        count = len(os.sched_getaffinity(0)) if cores == "all" else int(cores)
+        found = command.estimate(config, layout, command.Options(count, read))
+        for line in [json.dumps(command.in_json(found))] if in_json else command.told(found):
+            click.echo(line)
+    except KeyboardInterrupt:
+        click.echo("Stopped.", err=True)
         sys.exit(130)
     except (ValueError, OSError) as error:
         raise click.ClickException(str(error)) from error

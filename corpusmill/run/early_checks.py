@@ -5,7 +5,6 @@ import atexit
 import contextlib
 import json
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -128,32 +127,3 @@ def early_checks(
 
 def faults_of(checks: list[EarlyCheck]) -> list[str]:
     return [fault for check in checks for fault in check.faults()]
-
-
-LEAST_DISK = 1.5
-"""Bytes on disk per byte of text; runs were seen to take 2 to 2.6."""
-
-
-def existing(results: Path) -> Path:
-    """Where the results are or will be."""
-    return results if results.exists() else Path(".")
-
-
-def disk_faults(text_bytes: int, results: Path) -> list[str]:
-    """Why nothing, or not enough, can be written."""
-    folder = existing(results)
-    if not os.access(folder, os.W_OK | os.X_OK):
-        return [f"{folder.resolve()}: nothing can be written here. Work in another folder."]
-    free, wanted = shutil.disk_usage(folder).free, LEAST_DISK * text_bytes
-    if wanted > free:
-        wanted -= sum(file.stat().st_size for file in results.rglob("*") if file.is_file())
-    if wanted > free:
-        return [
-            f"{folder.resolve()}: {amount(free)} are free, and at least {amount(wanted)} more "
-            "will be written. Make room, or work on another disk."
-        ]
-    return []
-
-
-def amount(size: float) -> str:
-    return f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{size / 1e6:,.0f} MB"

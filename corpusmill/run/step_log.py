@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from corpusmill.run.progress import Heartbeat
+from corpusmill.storage.disk_errors import in_words
 
 SAY_KILLED = (
     '[ "$1" != 137 ] || echo "error: killed (signal 9), most likely for memory: its rule asked for'
@@ -58,8 +59,9 @@ def step_log(path: str) -> Iterator[None]:
         heartbeat.stop()
         logging.exception("failed after %.1f s", time.monotonic() - started)
         if isinstance(error, (ValueError, OSError)):
-            logging.error("error: %s", error)
-            sys.exit(f"error: {error}")
+            reason = in_words(error) if isinstance(error, OSError) else str(error)
+            logging.error("error: %s", reason)
+            sys.exit(f"error: {reason}")
         logging.error("fault of corpusmill: %s: %s", type(error).__name__, error)
         raise
     heartbeat.stop()

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from corpusmill.storage.disk_errors import named
 from corpusmill.storage.sums import (
     SUMS,
     DamagedError,
@@ -46,8 +47,9 @@ def replacing(path: Path, shared: bool = False) -> Iterator[Path]:
             leftover.unlink(missing_ok=True)
     temporary = path.with_name(f".{path.name}~{os.getpid()}-{secrets.token_hex(4)}")
     try:
-        yield temporary
-        sync(temporary)
+        with named(path):
+            yield temporary
+            sync(temporary)
         os.replace(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)

@@ -8,6 +8,7 @@ from typing import IO, Any, NamedTuple, Protocol
 
 import zstandard
 
+from corpusmill.storage.disk_errors import named
 from corpusmill.storage.progress import Progress
 from corpusmill.storage.sums import checked_blocks
 from corpusmill.storage.zstd_frames import Pieces
@@ -217,7 +218,7 @@ def read_blocks(
 
     seen: is told the bytes as they lie there.
     """
-    with open(path, "rb") as file:
+    with open(path, "rb") as file, named(Path(path)):
         yield from unpacked_by_name(path, _stored_blocks(file, progress, seen), limits)
 
 

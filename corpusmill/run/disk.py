@@ -1,0 +1,79 @@
+"""How much disk a run takes, from its plan alone, and whether it is there: what `check` says, and
+what stops a run before its first job."""
+
+import os
+import shutil
+from pathlib import Path
+from typing import NamedTuple
+
+from corpusmill.run.layout import Layout
+from corpusmill.run.read_sizes import EXPECTED_DOCUMENT_BYTES
+
+PACKED_LZ4 = 0.65
+"""Of text, which is in `text`, in `cut` and `edited` if there are such, and in `scatter`."""
+
+PACKED_ZSTD = 0.38
+TOKEN_BYTES = 4 / 4.2
+"""A token of four bytes for so many bytes of text; two where a vocabulary is small."""
+
+LEAST_KEPT = 0.5
+"""Of a corpus of which less stays, the half may be enough."""
+
+
+class Disk(NamedTuple):
+    """Bytes that are written, nothing removed."""
+
+    likely: float
+    least: float
+
+
+def expected_disk(config: dict, layout: Layout) -> Disk:
+    of_documents = 4 * layout.permutations + 32 + 12 * (layout.bands + 1) + 60
+    parts = 1 + layout.cuts_spans + layout.edits
+    before = parts * PACKED_LZ4 + of_documents / EXPECTED_DOCUMENT_BYTES
+    final = PACKED_LZ4 + PACKED_ZSTD + TOKEN_BYTES * (1 + config["output"]["join"])
+    copies = sum(
+        file.text_bytes * layout.weights[file.source]
+        for part in layout.parts
+        for file in part.files
+    )
+    likely = before * layout.text_bytes + final * copies
+    # Text that packs and drops far better than most, tokens of two bytes.
+    least = 0.5 * before * layout.text_bytes + LEAST_KEPT * (final - TOKEN_BYTES / 2) * copies
+    return Disk(likely, least)
+
+
+def existing(results: Path) -> Path:
+    """Where the results are or will be."""
+    return results if results.exists() else Path(".")
+
+
+def free_bytes(results: Path) -> int:
+    return shutil.disk_usage(existing(results)).free
+
+
+def unwritable(results: Path) -> list[str]:
+    """Why nothing can be written."""
+    folder = existing(results)
+    if not os.access(folder, os.W_OK | os.X_OK):
+        return [f"{folder.resolve()}: nothing can be written here. Work in another folder."]
+    return []
+
+
+def disk_faults(least: float, results: Path) -> list[str]:
+    """Why nothing, or not enough, can be written. least: bytes that will be."""
+    if faults := unwritable(results):
+        return faults
+    free = free_bytes(results)
+    if least > free:
+        least -= sum(file.stat().st_size for file in results.rglob("*") if file.is_file())
+    if least > free:
+        return [
+            f"{existing(results).resolve()}: {amount(free)} are free, and at least {amount(least)} "
+            "more will be written. Make room, or work on another disk."
+        ]
+    return []
+
+
+def amount(size: float) -> str:
+    return f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{size / 1e6:,.0f} MB"
