@@ -78,6 +78,10 @@ def compared(name: str, folder: Path, given: argparse.Namespace) -> dict:
         "documents": (said["kept"], sum(shard["documents"] for shard in shards)),
         "tokens": (said["tokens"], sum(shard["tokens"] for shard in shards)),
         "seconds": (said["seconds"], seconds),
+        "seconds of CPU": (
+            said["cpu_seconds"],
+            sum(rule["cpu_seconds"] for rule in summary["rules"].values()),
+        ),
         "disk, MB": (said["disk_bytes"] / 1e6, sum(f.stat().st_size for f in files) / 1e6),
         "duplicates": (said["duplicates"]["likely"], duplicates),
     }

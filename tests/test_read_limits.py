@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpusmill.storage import streams
+from corpusmill.storage.files import load_json
 from corpusmill.storage.progress import Silence
 from corpusmill.storage.streams import READ_LIMITS, LongLine, ReadLimits, limited_lines
 from corpusmill.storage.zstd_frames import Pieces
@@ -128,6 +129,34 @@ def test_read_lines__of_a_bomb_hold_little_of_it(tmp_path, name):
     tracemalloc.stop()
     assert path.stat().st_size < 200_000
     assert peak < 32_000_000
+
+
+def normalized(step, folder, path, limits: ReadLimits, most_text_bytes: int) -> list[dict]:
+    """What is in quarantine then."""
+    state = path.stat()
+    files = [{"source": "web", "path": str(path), "text_field": "text", "bytes": state.st_size,
+              "mtime_ns": state.st_mtime_ns}]  # fmt: skip
+    made = [folder / name for name in ("text.arrow", "quarantine.jsonl", "counts.json")]
+    step("normalize").normalize(files, "nfc", [], limits, most_text_bytes, *made)
+    return [json.loads(line) for line in made[1].read_text().splitlines()]
+
+
+def test_normalize__puts_long_records_aside_and_says_how_large_the_others_are(step, tmp_path):
+    path = tmp_path / "a.jsonl.gz"
+    path.write_bytes(gzip.compress(b"\n".join([record(9), record(5000), record(700, n=1)])))
+    (aside,) = normalized(step, tmp_path, path, ReadLimits(1024, 27), 1 << 20)
+    assert (aside["line"], aside["file"]) == (2, str(path))
+    assert aside["reason"] == "5012 bytes, and input.max_record_bytes allows 1024"
+    counts = load_json(tmp_path / "counts.json")
+    assert (counts["documents"], counts["largest"]) == (2, 700 + len('"n":1'))
+
+
+def test_normalize__of_far_more_text_than_its_files_let_expect_ends_where_it_is(step, tmp_path):
+    path = tmp_path / "a.jsonl.gz"
+    path.write_bytes(gzip.compress((record(90) + b"\n") * 1000))
+    with pytest.raises(ValueError, match=r"a\.jsonl\.gz:112: expected at most 10,000 bytes"):
+        normalized(step, tmp_path, path, READ_LIMITS, 10_000)
+    assert not (tmp_path / "text.arrow").exists()
 
 
 FRAMES = {

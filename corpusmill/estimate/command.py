@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from corpusmill.estimate.duplicates import Groups, groups_of, similar_pairs
+from corpusmill.estimate.duplicates import ALL, Groups, groups_of, similar_pairs
 from corpusmill.estimate.projection import Estimate, estimated
 from corpusmill.estimate.reading import ReadTexts, read_some
 from corpusmill.estimate.trial import Planning, milled
@@ -89,7 +89,10 @@ def told(found: Estimate) -> Iterator[str]:
         f"disk         {amount(found.disk_bytes)} when it ends, {amount(found.kept_disk_bytes)} of "
         f"it to keep; {amount(free)} free here"
     )
-    yield f"time         {duration(found.seconds)} on {found.cores} cores like those here"
+    yield (
+        f"time         {duration(found.seconds)} on {found.cores} cores like those here; "
+        f"{duration(found.cpu_seconds)} of CPU"
+    )
     yield ""
     rows = [
         [stage.name, f"{stage.jobs:,}", f"{stage.seconds:,.0f} s", f"{stage.mem_mb:,} MB"]
@@ -102,7 +105,7 @@ def told(found: Estimate) -> Iterator[str]:
 
 def _duplicates(found: Estimate) -> str:
     likely, least, most = found.duplicates
-    if found.read_share > 0.999:
+    if found.read_share > ALL:
         return f"duplicates   {likely:,.0f}"
     return (
         f"duplicates   {likely:,.0f}, from {least:,.0f} to {min(most, found.filtered):,.0f}: "
@@ -111,7 +114,7 @@ def _duplicates(found: Estimate) -> str:
 
 
 def _doubts(found: Estimate) -> Iterator[str]:
-    if found.read_share > 0.999:
+    if found.read_share > ALL:
         yield "All was read. Time and tokens are those of a sample that was milled."
         return
     yield (

@@ -3,14 +3,25 @@
 A pair is in a sample with the square of the chance of a document, so the share of duplicates in a
 sample is too low, whatever the sample: it is the least that the corpus has. Pairs over the square
 of the share have the right mean, and count too often where more than two are alike: they are the
-most. Between the two, each group counts by how many of it were seen.
+most. Between the two is what the sizes of groups in the sample make likely.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
 from corpusmill.dedup.sketches import have_shingles
+
+SEED, FACTOR = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
+
+
+MOST_SEEN = 32
+"""Documents of a group in a sample; of a larger one the share that was read says enough."""
+
+MOST_IN_GROUP = 400
+ROUNDS = 300
+ALL = 0.999
 
 
 class Range(NamedTuple):
@@ -34,8 +45,10 @@ def similar_pairs(
     chosen = np.flatnonzero(have_shingles(signatures))
     table, found = signatures[chosen], [np.zeros((0, 2), np.int64)]
     for band in range(bands):
-        columns = np.ascontiguousarray(table[:, band * rows : (band + 1) * rows])
-        keys = columns.view([("", np.uint32)] * rows).ravel()
+        keys = np.full(len(table), SEED, np.uint64)
+        for row in range(rows):  # equal for equal rows, and hardly ever for others
+            keys = (keys ^ table[:, band * rows + row]) * FACTOR
+            keys ^= keys >> np.uint64(29)
         order = np.argsort(keys, kind="stable")
         ranked = keys[order]
         same = np.flatnonzero(ranked[1:] == ranked[:-1])
@@ -70,12 +83,44 @@ def groups_of(digests: np.ndarray, pairs: np.ndarray, documents: int) -> Groups:
     return Groups(dropped, sizes[sizes > 1])
 
 
+def chances(sizes: int, seen: int, read_share: float) -> np.ndarray:
+    """float64 (seen + 1, sizes): that of a group of m documents, in column m - 1, k are read."""
+    logs = np.array([math.lgamma(n + 1) for n in range(sizes + 1)])
+    of_all, of_read = np.arange(1, sizes + 1), np.arange(seen + 1)[:, None]
+    rest = np.maximum(of_all - of_read, 0)
+    choices = logs[of_all] - logs[np.minimum(of_read, sizes)] - logs[rest]
+    found = np.exp(choices + of_read * math.log(read_share) + rest * math.log1p(-read_share))
+    return np.where(of_read <= of_all, found, 0.0)
+
+
+def likely_duplicates(groups: Groups, read_share: float) -> float:
+    """The documents but one of each group, for the numbers of groups of each size under which the
+    groups that were seen are likely: expectation and maximization, stopped before they fit the
+    noise too."""
+    large = groups.sizes[groups.sizes > MOST_SEEN]
+    small = groups.sizes[groups.sizes <= MOST_SEEN]
+    seen = int(small.max(initial=2))
+    sizes = np.arange(1, min(int(2 * seen / read_share) + 4, MOST_IN_GROUP) + 1)
+    chance = chances(sizes.size, seen, read_share)
+    counts = np.bincount(small, minlength=seen + 1).astype(float)
+    counts[1] = groups.dropped.size - groups.sizes.sum()
+    numbers = counts.sum() / read_share / sizes**3.0
+    for _ in range(ROUNDS):
+        expected = chance @ numbers
+        ratio = np.where(counts > 0, counts / np.maximum(expected, 1e-300), 0.0)
+        ratio[0] = 1  # nobody has counted those of which nothing was read
+        numbers = numbers * (chance.T @ ratio)
+    return float((numbers * (sizes - 1)).sum() + (large / read_share - 1).sum())
+
+
 def duplicates_in_all(groups: Groups, read_share: float) -> Range:
     """How many documents of the whole corpus are dropped, if so much of it was read."""
-    sizes = groups.sizes.astype(float)
     least = groups.dropped.sum() / read_share
-    most = (sizes * (sizes - 1) / 2).sum() / read_share**2
-    twos = (sizes == 2).sum() / read_share**2
-    likely = twos + np.maximum(sizes[sizes > 2] / read_share - 1, 0).sum()
-    most = max(most, least)
+    if read_share > ALL:
+        return Range(float(least), float(least), float(least))
+    sizes = groups.sizes.astype(float)
+    most = max((sizes * (sizes - 1) / 2).sum() / read_share**2, least)
+    # Of a group not all need be dropped: two that are like a third may be unlike one another.
+    dropped = groups.dropped.sum() / max((sizes - 1).sum(), 1)
+    likely = dropped * likely_duplicates(groups, read_share)
     return Range(float(min(max(likely, least), most)), float(least), float(most))

@@ -32,6 +32,7 @@ class Stage(NamedTuple):
     name: str
     jobs: int
     seconds: float  # of all jobs together
+    cpu_seconds: float
     mem_mb: int
 
 
@@ -46,6 +47,7 @@ class Estimate(NamedTuple):
     tokens: float
     stages: list[Stage]
     seconds: float  # of the whole run, on so many cores
+    cpu_seconds: float  # of its jobs
     cores: int
     disk_bytes: float  # while it runs, and at its end
     kept_disk_bytes: float
@@ -57,16 +59,13 @@ def in_all(sources: list[ReadSource], field: str) -> float:
     return sum(getattr(one, field) / one.read_share if one.read_share else 0.0 for one in sources)
 
 
-def line_through(works: list[Work], start: float) -> tuple[float, float]:
+def line_through(sizes: np.ndarray, seconds: np.ndarray, start: float) -> tuple[float, float]:
     """Seconds of a job without text, and per byte of text; neither below 0. start: what any job
     takes, for where all had as much."""
-    sizes = np.array([work.bytes for work in works])
-    seconds = np.array([work.seconds for work in works])
     if np.ptp(sizes) > 0.5 * sizes.max():
         slope, base = np.polyfit(sizes, seconds, 1)
-        slope, base = max(float(slope), 0.0), max(float(base), 0.0)
-        if slope and base:
-            return base, slope
+        if slope > 0 and base > 0:
+            return float(base), float(slope)
     base = min(start, float(seconds.mean()))
     return base, float((seconds.mean() - base) / max(sizes.mean(), 1))
 
@@ -80,21 +79,30 @@ def stages_of(trial: Trial, plan: Plan, text_bytes: float, kept_bytes: float) ->
     of_rule: dict[str, list[Work]] = {}
     for work in trial.jobs:
         of_rule.setdefault(work.rule, []).append(work)
-    start = statistics.quantiles([work.seconds for work in trial.jobs], n=4)[0]
-    seconds = dict.fromkeys(STAGES, 0.0)
+    clocks = [
+        {rule: np.array([work[clock] for work in works]) for rule, works in of_rule.items()}
+        for clock in (2, 3)
+    ]
+    starts = [statistics.quantiles(np.concatenate([*one.values()]), n=4)[0] for one in clocks]
+    totals = {name: [0.0, 0.0] for name in STAGES}
     jobs: Counter[str] = Counter()
     memory: dict[str, int] = {}
     for rule, works in of_rule.items():
-        base, per_byte = line_through(works, start)
+        sizes = np.array([work.bytes for work in works])
         amount = kept_bytes if rule in AFTER else text_bytes
         # Those of a tokenizer that is trained, of a page: as much for any corpus.
-        amount = sum(work.bytes for work in works) if rule in ("tokenizer", "report") else amount
-        count = plan.jobs[rule] or len(works)
-        stage = stage_of(rule)
-        seconds[stage] += base * count + per_byte * amount
+        amount = float(sizes.sum()) if rule in ("tokenizer", "report") else amount
+        count, stage = plan.jobs[rule] or len(works), stage_of(rule)
+        for place, (clock, start) in enumerate(zip(clocks, starts, strict=True)):
+            base, per_byte = line_through(sizes, clock[rule], start)
+            totals[stage][place] += base * count + per_byte * amount
         jobs[stage] += count
         memory[stage] = max(memory.get(stage, 0), plan.mem_mb.get(rule, 0))
-    return [Stage(name, jobs[name], seconds[name], memory[name]) for name in STAGES if jobs[name]]
+    return [
+        Stage(name, jobs[name], wall, cpu, memory[name])
+        for name, (wall, cpu) in totals.items()
+        if jobs[name]
+    ]
 
 
 def disk_of(trial: Trial, text_bytes: float, kept_bytes: float) -> dict[str, float]:
@@ -135,7 +143,7 @@ def kept_in_all(
     if config["spans"]["unit"] != "none":  # no filter has seen what they leave
         share = trial.kept_bytes / max(trial.text_bytes, 1)
         bytes *= min(1.0, share * in_all(reading.sources, "text_bytes") / max(bytes, 1))
-    return Kept(documents, bytes)
+    return Kept(float(documents), float(bytes))
 
 
 def estimated(
@@ -163,6 +171,7 @@ def estimated(
         tokens=trial.tokens / max(trial.kept_bytes, 1) * kept.bytes,
         stages=stages,
         seconds=waiting + sum(stage.seconds for stage in stages) / cores[0],
+        cpu_seconds=sum(stage.cpu_seconds for stage in stages),
         cores=cores[0],
         disk_bytes=sum(disk.values()),
         kept_disk_bytes=sum(size for folder, size in disk.items() if folder in KEPT_FOLDERS),

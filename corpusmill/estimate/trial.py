@@ -28,6 +28,9 @@ RULE = re.compile(
 )
 
 
+CPU_SECONDS = re.compile(r"finished: [\d.]+ s, ([\d.]+) s of CPU")
+
+
 class Work(NamedTuple):
     """What a job took."""
 
@@ -35,6 +38,7 @@ class Work(NamedTuple):
     bytes: float
     """Of text that it had: read, or kept for the rules of AFTER."""
     seconds: float
+    cpu_seconds: float
 
 
 class Trial(NamedTuple):
@@ -173,7 +177,6 @@ def _works(logs: Path, of_text: list[int], of_shard: dict[str, int]) -> Iterator
     for path in sorted(logs.rglob("*.tsv")):
         rule, *which = path.relative_to(logs).with_suffix("").parts
         jobs = len(list((logs / rule).rglob("*.tsv")))
-        seconds = float(path.read_text().splitlines()[1].split("\t")[0])
         if "/".join(which) in of_shard:
             amount = float(of_shard["/".join(which)])
         elif which[0].isdigit() and jobs == len(of_text):
@@ -182,7 +185,14 @@ def _works(logs: Path, of_text: list[int], of_shard: dict[str, int]) -> Iterator
             amount = sum(of_text) / jobs
         if rule == "scatter":  # its part's share of what is kept
             amount *= sum(of_shard.values()) / max(sum(of_text), 1)
-        yield Work(rule, amount, seconds)
+        yield Work(rule, amount, *_seconds(path))
+
+
+def _seconds(benchmark: Path) -> tuple[float, float]:
+    """Of a job, on the clock; and of CPU, as its log has them."""
+    log = benchmark.with_suffix(".log").read_text("utf-8")
+    wall = float(benchmark.read_text("utf-8").splitlines()[1].split("\t")[0])
+    return wall, float(CPU_SECONDS.findall(log)[-1])
 
 
 def _sizes(results: Path) -> dict[str, int]:

@@ -1,0 +1,123 @@
+"""What is said of a run before it: duplicates, time, disk, the command as a whole."""
+
+import json
+import math
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from click.testing import CliRunner
+from warm import warm_python
+from workflow import document, write_jsonl
+
+from corpusmill.cli.main import main
+from corpusmill.estimate.duplicates import (
+    Groups,
+    chances,
+    duplicates_in_all,
+    groups_of,
+    similar_pairs,
+)
+from corpusmill.estimate.projection import line_through
+
+
+def seen(sizes: list[int], share: float, seed: int) -> Groups:
+    """Of groups of these sizes, what a sample has: the first of each that was read stays."""
+    rng = np.random.default_rng(seed)
+    found = rng.binomial(sizes, share)
+    dropped = np.concatenate([np.arange(k) > 0 for k in found.tolist()])
+    return Groups(dropped, found[found > 1])
+
+
+@pytest.mark.parametrize("share", [0.1, 0.3, 0.7])
+def test_duplicates_in_all__are_near_the_truth_and_in_the_range(share):
+    sizes = [1] * 50_000 + [2] * 5000 + [3] * 500 + [20] * 40
+    truth = sum(size - 1 for size in sizes)
+    got = duplicates_in_all(seen(sizes, share, 1), share)
+    assert got.least < truth < got.most
+    assert got.likely == pytest.approx(truth, rel=0.25)
+
+
+def test_duplicates_in_all__of_all_are_those_that_were_found():
+    groups = seen([1, 2, 5, 5], 1.0, 1)
+    assert duplicates_in_all(groups, 1.0) == (9, 9, 9)
+
+
+def test_chances__are_binomial():
+    got = chances(5, 3, 0.3)
+    for k in range(4):
+        for m in range(1, 6):
+            expected = math.comb(m, k) * 0.3**k * 0.7 ** max(m - k, 0)
+            assert got[k, m - 1] == pytest.approx(expected)
+
+
+def test_similar_pairs__are_those_that_share_a_band_and_enough_values():
+    rng = np.random.default_rng(1)
+    table = rng.integers(0, 2**32, (40, 12)).astype(np.uint32)
+    table[7], table[9], table[30] = table[3], table[3], table[3]
+    table[9, :2] += np.uint32(1)  # 10 of 12 values
+    table[30, :6] += np.uint32(1)  # the half
+    got = {tuple(sorted(pair)) for pair in similar_pairs(table, 4, 3, 0.8, True).tolist()}
+    assert {(3, 7), (3, 9)} <= got
+    assert not any(30 in pair for pair in got)
+    assert any(30 in pair for pair in similar_pairs(table, 4, 3, 0.8, False).tolist())
+
+
+def test_groups_of__drops_for_what_stays_and_equal_texts_for_the_first():
+    digests = np.array([5, 6, 5, 7, 6, 8], np.uint64)
+    got = groups_of(digests, np.array([[0, 3], [3, 5]]), 6)
+    assert got.dropped.tolist() == [False, False, True, True, True, False]
+    assert sorted(got.sizes.tolist()) == [2, 3]
+
+
+def test_line_through__takes_what_a_job_takes_by_itself_from_what_its_text_does():
+    sizes = np.array([1e6, 9e6, 5e6])
+    assert line_through(sizes, 0.5 + 2e-7 * sizes, 9.0) == pytest.approx((0.5, 2e-7))
+    alike = np.array([4e6, 4e6])
+    assert line_through(alike, np.array([1.0, 1.2]), 0.3) == pytest.approx((0.3, 0.8 / 4e6))
+    assert line_through(np.zeros(1), np.array([0.2]), 0.3)[0] == pytest.approx(0.2)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("estimated")
+    texts = [document(k, words=150) for k in range(500)]
+    write_jsonl(folder / "raw/a.jsonl", [{"body": text} for text in texts + texts[:100]])
+    write_jsonl(folder / "raw/b.jsonl", [{"body": "short"}] * 50)
+    config = {
+        "sources": [{"name": "a", "files": ["raw"], "text_field": "body", "weight": 2}],
+        "tokenizer": {"source": "train", "train_vocabulary": 512},
+    }
+    (folder / "mine.yaml").write_text(yaml.safe_dump(config))
+    return folder
+
+
+def test_estimate__of_a_corpus_that_is_all_read_is_what_comes_out(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(sys, "executable", warm_python())
+    got = CliRunner().invoke(main, ["estimate", "mine.yaml", "--cores", "1", "--json"])
+    assert got.exit_code == 0, got.output
+    said = json.loads(got.stdout)
+    assert (said["records"], said["documents"], said["filtered"]) == (650, 650, 600)
+    assert said["duplicates"] == {"likely": 100, "least": 100, "most": 100}
+    assert (said["kept"], said["read_share"], said["cores"]) == (1000, 1, 1)
+    size = sum(len(document(k, words=150)) for k in range(500))
+    assert said["kept_bytes"] == 2 * size
+    assert size / 4 < said["tokens"] < 2 * size
+    stages = {stage["name"]: stage for stage in said["stages"]}
+    assert {"read", "filter", "find duplicates", "shuffle", "tokenize"} <= set(stages)
+    assert all(stage["jobs"] and stage["mem_mb"] >= 500 for stage in said["stages"])
+    assert not {path.name for path in folder.iterdir()} - {"raw", "mine.yaml"}
+
+
+def test_estimate__without_documents_says_so(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    (folder / "none.jsonl").write_text('{"text": 1}\n')
+    (folder / "none.yaml").write_text("sources: [{name: a, files: [none.jsonl]}]\n")
+    got = CliRunner().invoke(main, ["estimate", "none.yaml"])
+    (folder / "none.jsonl").unlink()
+    (folder / "none.yaml").unlink()
+    assert got.exit_code == 1
+    assert "none of the first records (1)" in got.stderr.splitlines()[-1]
