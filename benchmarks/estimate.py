@@ -1,6 +1,6 @@
 """What `corpusmill estimate` says beside what a run then does, on corpora of different nature.
 
-    CORPUSMILL_DATA=... python benchmarks/estimate.py [--cores 1] [--read 200] [--corpora web,code]
+    CORPUSMILL_DATA=... python benchmarks/estimate.py [--cores 1] [--read 1000] [--corpora web,code]
 
 web, languages and near are real text from CORPUSMILL_DATA, code is this Python's standard library.
 """
@@ -73,7 +73,7 @@ def compared(name: str, folder: Path, given: argparse.Namespace) -> dict:
     files = [path for path in (folder / "results").rglob("*") if path.is_file()]
     duplicates = summary["documents"]["dropped"]["duplicate"]
     return {
-        "read": said["read_share"],
+        "read": said["taken_share"],
         "took": took,
         "documents": (said["kept"], sum(shard["documents"] for shard in shards)),
         "tokens": (said["tokens"], sum(shard["tokens"] for shard in shards)),
@@ -88,7 +88,7 @@ def compared(name: str, folder: Path, given: argparse.Namespace) -> dict:
 
 
 def table(found: dict[str, dict]) -> Iterator[str]:
-    yield "| corpus | read | estimate took | figure | estimated | was | off by |"
+    yield "| corpus | compared | estimate took | figure | estimated | was | off by |"
     yield "|---|--:|--:|---|--:|--:|--:|"
     for corpus, figures in found.items():
         for name, pair in figures.items():
@@ -105,7 +105,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--corpora", default="web,languages,near,code")
     parser.add_argument("--cores", type=int, default=1)
-    parser.add_argument("--read", type=int, default=200, help="MB of text")
+    parser.add_argument("--read", type=int, default=1000, help="MB of text")
     parser.add_argument("--keep", type=Path, help="where the runs stay; else nowhere")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:

@@ -25,7 +25,7 @@ rule evaluation:
         "../envs/corpusmill.yaml"
     resources:
         mem_mb=LAYOUT.evaluation_memory(
-            base=400, bytes_per_text=160, per_record_megabyte=10
+            base=400, bytes_per_text=160, per_record_megabyte=12
         ),
     params:
         settings=settings(

@@ -22,7 +22,7 @@ rule normalize:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=LAYOUT.reading_memory(base=400, per_record_megabyte=10),
+        mem_mb=LAYOUT.reading_memory(base=400, per_record_megabyte=12),
     params:
         settings=settings(
             files=LAYOUT.states_of_part,

@@ -102,7 +102,7 @@ def test_estimate__of_a_corpus_that_is_all_read_is_what_comes_out(folder, monkey
     said = json.loads(got.stdout)
     assert (said["records"], said["documents"], said["filtered"]) == (650, 650, 600)
     assert said["duplicates"] == {"likely": 100, "least": 100, "most": 100}
-    assert (said["kept"], said["read_share"], said["cores"]) == (1000, 1, 1)
+    assert (said["kept"], said["taken_share"], said["cores"]) == (1000, 1, 1)
     size = sum(len(document(k, words=150)) for k in range(500))
     assert said["kept_bytes"] == 2 * size
     assert size / 4 < said["tokens"] < 2 * size

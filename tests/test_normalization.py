@@ -8,6 +8,7 @@ from effort import examples
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from corpusmill.text import normalization
 from corpusmill.text.normalization import nfc, normalizer
 
 # Composed, decomposed, excluded from composition, Hangul, marks out of order, singletons.
@@ -56,3 +57,13 @@ def test_none__changes_nothing(text):
 def test_normalizer__of_another_mode_is_refused():
     with pytest.raises(KeyError):
         normalizer("nfkc")
+
+
+@given(st.one_of(texts, st.text(st.sampled_from(TRICKY + "e1 "))), st.integers(1, 5))
+def test_nfc__of_pieces_is_that_of_the_whole(text, piece_chars):
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(normalization, "PIECE_CHARS", piece_chars)
+        pieces = list(normalization.pieces_to_compose(text))
+        assert nfc(text) == unicodedata.normalize("NFC", text)
+    assert "".join(pieces) == text
+    assert all(pieces)

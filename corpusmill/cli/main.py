@@ -494,7 +494,7 @@ def export(format_name: str | None, results: Path, to: Path | None, length: int)
 )
 @click.option(
     "--read",
-    default=200,
+    default=1_000,
     show_default=True,
     type=click.IntRange(1),
     metavar="MB",

@@ -105,7 +105,7 @@ def told(found: Estimate) -> Iterator[str]:
 
 def _duplicates(found: Estimate) -> str:
     likely, least, most = found.duplicates
-    if found.read_share > ALL:
+    if found.taken_share > ALL:
         return f"duplicates   {likely:,.0f}"
     return (
         f"duplicates   {likely:,.0f}, from {least:,.0f} to {min(most, found.filtered):,.0f}: "
@@ -114,11 +114,11 @@ def _duplicates(found: Estimate) -> str:
 
 
 def _doubts(found: Estimate) -> Iterator[str]:
-    if found.read_share > ALL:
-        yield "All was read. Time and tokens are those of a sample that was milled."
+    if found.taken_share > ALL:
+        yield "All was compared. Time and tokens are those of a sample that was milled."
         return
     yield (
-        f"{found.read_share:.1%} of the text was read. A document whose duplicate was not read "
+        f"{found.taken_share:.1%} of the text was compared. A document whose duplicate was not "
         "looks like none: the number of duplicates is a guess between the least and the most that "
         "this sample allows. Packed files are read from their beginning; if that is unlike the "
         "rest, so is all above. More is read with --read."

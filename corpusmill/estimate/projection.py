@@ -51,12 +51,17 @@ class Estimate(NamedTuple):
     cores: int
     disk_bytes: float  # while it runs, and at its end
     kept_disk_bytes: float
-    read_share: float
+    taken_share: float  # of the text, filtered and compared
     compared: int  # documents of which the duplicates are estimated
 
 
 def in_all(sources: list[ReadSource], field: str) -> float:
-    return sum(getattr(one, field) / one.read_share if one.read_share else 0.0 for one in sources)
+    """Of all of the sources: records and documents by what was read, the rest by what was taken."""
+    counted = field in ("records", "malformed", "documents")
+    shares = [one.read_share if counted else one.taken_share for one in sources]
+    return sum(
+        getattr(one, field) / share for one, share in zip(sources, shares, strict=True) if share
+    )
 
 
 def line_through(sizes: np.ndarray, seconds: np.ndarray, start: float) -> tuple[float, float]:
@@ -137,7 +142,7 @@ def kept_in_all(
         gone, sizes = dropped[rows], reading.texts.sizes[rows]
         stays = max(1 - more * gone.sum() / max(gone.size, 1), 0.0)
         bytes_stay = max(1 - more * sizes[gone].sum() / max(sizes.sum(), 1), 0.0)
-        copies = weights[source.name] / (source.read_share or 1)
+        copies = weights[source.name] / (source.taken_share or 1)
         documents += source.kept * stays * copies
         bytes += source.kept_bytes * bytes_stay * copies
     if config["spans"]["unit"] != "none":  # no filter has seen what they leave
@@ -151,8 +156,9 @@ def estimated(
 ) -> Estimate:
     """cores: of the run, and of the trial."""
     sources = reading.sources
-    read_share = sum(one.text_bytes for one in sources) / max(in_all(sources, "text_bytes"), 1)
-    duplicates = duplicates_in_all(groups, read_share)
+    # A pair has to be taken, both of it.
+    taken_share = sum(one.text_bytes for one in sources) / max(in_all(sources, "text_bytes"), 1)
+    duplicates = duplicates_in_all(groups, taken_share)
     text_bytes = in_all(sources, "text_bytes")
     kept = kept_in_all(config, reading, groups.dropped, duplicates, trial)
     stages = stages_of(trial, plan, text_bytes, kept.bytes)
@@ -175,6 +181,6 @@ def estimated(
         cores=cores[0],
         disk_bytes=sum(disk.values()),
         kept_disk_bytes=sum(size for folder, size in disk.items() if folder in KEPT_FOLDERS),
-        read_share=read_share,
+        taken_share=taken_share,
         compared=reading.texts.sizes.size,
     )

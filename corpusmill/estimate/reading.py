@@ -35,6 +35,9 @@ TRIAL_BYTES = 32_000_000
 SMALL_BYTES = 200_000
 """Of the first part of it: two sizes tell what a job takes by itself from what its text does."""
 
+TAKEN_BYTES = 200_000_000
+"""Of text, of what is read: filtered and compared. The rest is counted."""
+
 PURPOSE = "estimate"
 
 
@@ -47,10 +50,17 @@ class ReadSource(NamedTuple):
     records: int
     malformed: int
     documents: int
+    taken: int
+    """Of the documents, by chance: what follows is of these alone."""
     text_bytes: int
     kept: int
     """By the filters, with what is left of their text:"""
     kept_bytes: int
+
+    @property
+    def taken_share(self) -> float:
+        """Of all of the source."""
+        return self.read_share * self.taken / max(self.documents, 1)
 
 
 class ReadTexts(NamedTuple):
@@ -69,13 +79,14 @@ def chosen_files(files: list[InputFile]) -> list[InputFile]:
 class SourceReader:
     """Reads a share of a source, batch by batch."""
 
-    def __init__(self, config: dict, source: dict, number: int, share: float) -> None:
+    def __init__(self, config: dict, source: dict, share: float, taken_share: float) -> None:
+        """share: of its files that is read. taken_share: of the documents there."""
         self._config, self._source = config, source
         self._wanted = Wanted(
             0, 0, config["shuffle"]["seed"], config["normalize"]["mode"],
             config["input"]["readers"], read_limits(config),
         )  # fmt: skip
-        self._number, self._share = number, share
+        self._share, self._bound = share, int(taken_share * 2**64)
         self._hasher = MinHasher(**_hasher(config))
         self.signatures: list[np.ndarray] = []
         self.digests: list[np.ndarray] = []
@@ -107,6 +118,9 @@ class SourceReader:
             if isinstance(record, Malformed):
                 self.counts["malformed"] += 1
                 continue
+            self.counts["documents"] += 1
+            if key >= self._bound:
+                continue
             text = mend(record.text).encode("utf-8")
             trial.add(key, text_field(self._source), record.text, record.rest, len(text))
             rows.append((text, record.rest, place, record.line))
@@ -130,7 +144,7 @@ class SourceReader:
         ]  # fmt: skip
         batch = pa.record_batch(columns, schema=SCHEMA)
         left, kept = self._filtered(Documents(TextColumn.of(columns[0]), batch, named))
-        self.counts["documents"] += len(rows)
+        self.counts["taken"] += len(rows)
         self.counts["text_bytes"] += sum(map(len, texts))
         column = TextColumn.of(left.texts.array().filter(pa.array(kept)))
         self.counts["kept"] += column.offsets.size - 1
@@ -202,7 +216,11 @@ def read_some(
     for file in (file for part in layout.parts for file in part.files):
         by_source.setdefault(file.source, []).append(file)
     share = min(1.0, read_bytes / max(layout.text_bytes, 1))
-    trial_share = min(1.0, TRIAL_BYTES / max(min(read_bytes, layout.text_bytes), 1))
+    read = min(read_bytes, layout.text_bytes)
+    # One key decides both: what is milled is of what is taken.
+    taken_share, trial_share = (
+        min(1.0, most / max(read, 1)) for most in (TAKEN_BYTES, TRIAL_BYTES)
+    )
     sizes = {name: sum(file.text_bytes for file in files) for name, files in by_source.items()}
     order = sorted(sizes, key=lambda name: (-sizes[name], name))
     sources = {source["name"]: source for source in milled_sources(config)}
@@ -211,7 +229,7 @@ def read_some(
     trial: dict[str, list[Path]] = {}
     for number, name in enumerate(order):
         writer = TrialWriter(folder, f"{number:03d}", trial_share, number == 0)
-        readers.append(SourceReader(config, sources[name], number, share))
+        readers.append(SourceReader(config, sources[name], share, taken_share))
         found.append(readers[-1].read(by_source[name], writer, progress))
         trial[name] = writer.files()
     return Reading(found, _joined(readers, _hasher(config)["permutations"]), trial)
