@@ -10,6 +10,7 @@ from corpusmill.estimate.duplicates import ALL, Groups, groups_of, similar_pairs
 from corpusmill.estimate.projection import Estimate, estimated
 from corpusmill.estimate.reading import ReadTexts, read_some
 from corpusmill.estimate.trial import Planning, milled
+from corpusmill.kernels.cache import are_compiled
 from corpusmill.report.columns import aligned
 from corpusmill.run.config import band_setting
 from corpusmill.run.disk import amount, free_bytes
@@ -24,6 +25,7 @@ class Options(NamedTuple):
 
 def estimate(config: dict, layout: Layout, options: Options) -> Estimate:
     cores = min(options.cores, len(os.sched_getaffinity(0)))
+    compiled = are_compiled()
     with tempfile.TemporaryDirectory(prefix="corpusmill-estimate-") as temporary:
         folder = Path(temporary)
         planning = Planning(folder / "plan", config)
@@ -42,6 +44,10 @@ def estimate(config: dict, layout: Layout, options: Options) -> Estimate:
                 "expected documents in what was read of the input files, found none. Correct "
                 "sources[].files, or read more with --read."
             )
+        if not compiled:
+            # What compiling takes, once on a machine, is no time of this run's.
+            with phase("compiling kernels"):
+                milled(config, reading.trial, folder / "first", cores)
         with phase("milling a sample"):
             trial = milled(config, reading.trial, folder / "trial", cores)
     return estimated(config, reading, groups, trial, plan, (options.cores, cores))
