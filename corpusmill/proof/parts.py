@@ -87,11 +87,13 @@ class PartAgain:
 
     def _normalize(self) -> None:
         config, layout = self._run.config, self._run.layout
-        files = layout.states_of_part(SimpleNamespace(part=self.part))
+        part = SimpleNamespace(part=self.part)
+        files = layout.states_of_part(part)
         counts = self.path("text/{}.json")
         self._run.step(
             "normalize", files=files, mode=config["normalize"]["mode"],
-            readers=config["input"]["readers"], text=self.path("text/{}.arrow"),
+            readers=config["input"]["readers"], limits=layout.read_limits,
+            most_text_bytes=layout.most_text_bytes(part), text=self.path("text/{}.arrow"),
             quarantine=self.path("quarantine/{}.jsonl"), counts=counts,
         )  # fmt: skip
         known = {one["path"]: one for one in self._run.listing.content["inputs"]}

@@ -88,7 +88,10 @@ def columns(run: Finished) -> list[Path]:
         return []
     path = run.scratch / "plan/columns.arrow"
     files = run.layout.milled_states(None)
-    run.step("columns", files=files, readers=run.config["input"]["readers"], columns=path)
+    run.step(
+        "columns", files=files, readers=run.config["input"]["readers"],
+        limits=run.layout.read_limits, columns=path,
+    )  # fmt: skip
     return [path]
 
 
