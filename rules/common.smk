@@ -29,6 +29,7 @@ from corpusmill.run.cluster_log import ends_of_jobs
 from corpusmill.run.code_digest import code_digest as digest_of_code
 from corpusmill.run.config import check_config, config_digest, laid_over, shaping, typed
 from corpusmill.run.config import refuse_config_without_sources
+from corpusmill.run.config_files import refuse_repeated_keys, replaced_lists
 from corpusmill.run.job_list import JOB_LIST, RuleJobs, save_job_list
 from corpusmill.run.input_files import told_replaced
 from corpusmill.run.layout import Layout, quickly_called
@@ -110,7 +111,11 @@ def planned():
         else:
             told = workflow.config_settings
             given = typed(config, told.config, schema)
+            refuse_repeated_keys(told.configfiles)
             refuse_config_without_sources(told.configfiles, told.overwrite_config)
+            if workflow.is_main_process:
+                for notice in replaced_lists(told.configfiles):
+                    print(f"note: {notice}", file=sys.stderr)
         check_config(given, schema)
         demo = {
             f"{DEMO}/{name}": n for name, n in (DEMO_FILES | EVALUATION_FILES).items()

@@ -162,7 +162,29 @@ def test_init__writes_what_check_accepts(folder):
     assert (got.exit_code, got.stderr) == (0, "")
 
 
+def test_init__leaves_the_filters_to_a_preset(folder):
+    write_lines(folder / "a.jsonl")
+    assert called("init", "a.jsonl").exit_code == 0
+    assert "filters" not in yaml.safe_load(Path("corpusmill.yaml").read_text("utf-8"))
+
+
 # check
+
+
+def test_check__says_which_list_of_filters_does_not_count(folder):
+    write_lines(folder / "a.jsonl")
+    Path("preset.yaml").write_text("filters: [{name: empty}, {name: c4}]\n")
+    Path("mine.yaml").write_text(
+        "sources: [{name: a, files: [a.jsonl]}]\nfilters: [{name: empty}]\n"
+    )
+    got = called("check", "preset.yaml", "mine.yaml")
+    note = "note: filters: the list of mine.yaml replaces that of preset.yaml whole."
+    assert (got.exit_code, got.stderr.startswith(note)) == (0, True)
+    dry = run_of(folder, "run", "preset.yaml", "mine.yaml", "--dry-run")
+    assert (dry.returncode, dry.stderr.count("mine.yaml replaces that of ")) == (0, 1), dry.stderr
+    Path("mine.yaml").write_text("sources: [{name: a, files: [a.jsonl]}]\nsources: []\n")
+    twice = run_of(folder, "run", "mine.yaml", "--dry-run")
+    assert (twice.returncode, "mine.yaml:2: the key sources" in twice.stderr) == (1, True)
 
 
 def test_check__says_everything_at_once(folder):

@@ -9,6 +9,7 @@ import yaml
 from corpusmill.demo.files import EVALUATION_FILES
 from corpusmill.demo.files import FILES as DEMO_FILES
 from corpusmill.run.config import check_config, laid_over, refuse_config_without_sources
+from corpusmill.run.config_files import refuse_repeated_keys
 from corpusmill.run.disk import amount, disk_faults, expected_disk, free_bytes
 from corpusmill.run.early_checks import early_checks, faults_of
 from corpusmill.run.layout import Layout
@@ -39,6 +40,7 @@ def checked_config(configs: list[Path]) -> dict:
         found = loaded(path)
         given |= found
         config = laid_over(config, found)
+    refuse_repeated_keys(configs)
     refuse_config_without_sources(configs, given)
     check_config(config, home / "config.schema.yaml")
     return config

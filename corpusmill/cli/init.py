@@ -238,8 +238,10 @@ def config_text(found: list[Found], cores: int) -> str:
         "  source: train                   # one of this corpus; or a folder, or a hub id",
         "  # end_of_text: <|endoftext|>    # when the tokenizer does not say",
         "",
-        "filters:                          # docs/filters.md; yours: docs/extending.md",
-        *(f"  - {json.dumps(entry)}" for entry in shipped["filters"]),
+        "# These are shipped. A list of yours here replaces them, and those of a preset too;",
+        "# docs/filters.md has all, docs/presets.md the presets, docs/extending.md your own.",
+        "# filters:",
+        *(f"#   - {json.dumps(entry)}" for entry in shipped["filters"]),
     ]
     if expected < 2 * cores * SHIPPED_PART_BYTES:
         part = max(LEAST_PART_BYTES, -(-expected // (2 * cores)) >> 20 << 20)

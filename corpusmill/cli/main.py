@@ -48,6 +48,13 @@ def configs_or_default(configs: Sequence[Path]) -> list[Path]:
     return list(configs) or [CONFIG]
 
 
+def say_what_is_replaced(configs: Sequence[Path]) -> None:
+    from corpusmill.run.config_files import replaced_lists
+
+    for notice in replaced_lists(configs):
+        click.echo(f"note: {notice}", err=True)
+
+
 @click.group(
     cls=Commands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
@@ -109,6 +116,7 @@ def check(configs: tuple[Path, ...]) -> None:
     if faults:
         click.echo(f"{len(faults)} to mend.", err=True)
         sys.exit(1)
+    say_what_is_replaced(configs)
     click.echo("Ready: corpusmill run " + " ".join(map(str, configs)))
 
 
@@ -225,6 +233,7 @@ def started(
         sys.exit(unwatched(snakemake_command(configs, [*more, "--dry-run", "--quiet", "rules"])))
     if verbose:
         sys.exit(unwatched(snakemake_command(configs, more)))
+    say_what_is_replaced(configs)  # Snakemake says it too, where it is listened to
     code, seen = watched(snakemake_command(configs, more), quiet)
     if code == 0:
         click.echo(result(seen))
@@ -401,7 +410,9 @@ def calibrate(configs: tuple[Path, ...], read: int, **options: Any) -> None:
     heartbeat = Heartbeat(lambda line: click.echo(line, err=True))
     heartbeat.start()
     try:
-        for line in command.calibrate(checked_config(configs_or_default(configs)), asked):
+        config = checked_config(configs_or_default(configs))
+        say_what_is_replaced(configs)
+        for line in command.calibrate(config, asked):
             click.echo(line)
     except KeyboardInterrupt:
         click.echo("Stopped.", err=True)

@@ -1,0 +1,76 @@
+"""What config files say twice: YAML, and the laying of one over another, would lose some of it
+without a word."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+MERGE = "tag:yaml.org,2002:merge"
+"""Of `<<`, which may stand in a place as often as one likes."""
+
+
+def text_of(file: Path) -> str:
+    text = file.read_text("utf-8")
+    # YAML reads JSON but for its tabs, which stand between its tokens alone.
+    return text.replace("\t", " ") if text.lstrip().startswith("{") else text
+
+
+def refuse_repeated_keys(files: Sequence[Path]) -> None:
+    """ValueError, a line per fault, if a key stands twice in one place of a file."""
+    if faults := [fault for file in files for fault in repeated_keys(file)]:
+        raise ValueError("\n".join(faults))
+
+
+def repeated_keys(file: Path) -> Iterator[str]:
+    """The keys of a file of which YAML would take the last and forget the others."""
+    open_nodes, seen = [yaml.compose(text_of(file), yaml.SafeLoader)], set()
+    while open_nodes:
+        node = open_nodes.pop()
+        if id(node) in seen:  # an alias of it was there
+            continue
+        seen.add(id(node))
+        if isinstance(node, yaml.SequenceNode):
+            open_nodes += node.value
+        if isinstance(node, yaml.MappingNode):
+            open_nodes += [value for _, value in node.value]
+            yield from repeated_in(file, [key for key, _ in node.value])
+
+
+def repeated_in(file: Path, keys: list[yaml.Node]) -> Iterator[str]:
+    """keys: of one place."""
+    lines: dict[str, int] = {}
+    for key in keys:
+        line = key.start_mark.line + 1
+        if key.tag == MERGE or not isinstance(key, yaml.ScalarNode):
+            continue
+        if key.value in lines:
+            yield (
+                f"{file}:{line}: the key {key.value} stands there twice, first in line "
+                f"{lines[key.value]}, and only the last would count. Make one of them."
+            )
+        lines.setdefault(key.value, line)
+
+
+def replaced_lists(files: Sequence[Path]) -> Iterator[str]:
+    """Lists of a file of which nothing stays, as a later one has another: of `filters` for one."""
+    first: dict[str, tuple[Path, list]] = {}
+    for file in files:
+        for place, found in lists_of(yaml.safe_load(text_of(file))):
+            before, its = first.get(place, (file, found))
+            if its != found:
+                yield (
+                    f"{place}: the list of {file} replaces that of {before} whole. If both are "
+                    "meant, put them into one list."
+                )
+            first[place] = (file, found)
+
+
+def lists_of(value: Any, place: str = "") -> Iterator[tuple[str, list]]:
+    """The lists that keys lead to, with their places: `filters`, `input.readers`."""
+    if isinstance(value, list):
+        yield place, value
+    if isinstance(value, dict):
+        for key, member in value.items():
+            yield from lists_of(member, f"{place}.{key}" if place else str(key))

@@ -1,0 +1,73 @@
+"""What config files say twice is refused or told, and not lost."""
+
+import pytest
+from workflow import ROOT
+
+from corpusmill.run.config_files import refuse_repeated_keys, replaced_lists
+
+
+@pytest.fixture
+def written(tmp_path, monkeypatch):
+    """Files by their names and contents, in a folder that is the current one."""
+    monkeypatch.chdir(tmp_path)
+
+    def write(**contents: str) -> list:
+        files = [tmp_path / f"{name}.yaml" for name in contents]
+        for file, content in zip(files, contents.values(), strict=True):
+            file.write_text(content, "utf-8")
+        return [file.relative_to(tmp_path) for file in files]
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("filters: []\ndedup: {}\nfilters: []\n",
+         "a.yaml:3: the key filters stands there twice, first in line 1, and only the last would "
+         "count. Make one of them."),
+        ("filters: [{name: x, min: 1, min: 2}]\n",
+         "a.yaml:1: the key min stands there twice, first in line 1, and only the last would "
+         "count. Make one of them."),
+        ('{\n\t"filters": [],\n\t"filters": []\n}\n',
+         "a.yaml:3: the key filters stands there twice, first in line 2, and only the last would "
+         "count. Make one of them."),
+    ],
+)  # fmt: skip
+def test_refuse_repeated_keys__says_file_line_and_the_line_before(written, content, expected):
+    with pytest.raises(ValueError, match="twice") as caught:
+        refuse_repeated_keys(written(a=content))
+    assert str(caught.value) == expected
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "a: {name: 1}\nb: {name: 2}\n",
+        "[{name: 1}, {name: 2}]",
+        "a: &one {name: 1}\nb: *one\nc: {<<: *one, <<: *one, name: 3}\n",
+        "? [a, b]\n: 1\n? [a, b, c]\n: 2\n",
+    ],
+)
+def test_refuse_repeated_keys__takes_what_yaml_keeps(written, content):
+    refuse_repeated_keys(written(a=content))
+
+
+def test_shipped_files__have_every_key_once():
+    shipped = [ROOT / "config.yaml", *sorted((ROOT / "presets").glob("*.yaml"))]
+    refuse_repeated_keys(shipped)
+    assert len(shipped) > 3
+
+
+def test_replaced_lists__are_those_of_which_nothing_stays(written):
+    files = written(
+        preset="filters: [{name: empty}, {name: c4}]\ninput: {readers: [a.py]}\n",
+        mine="sources: [{name: a}]\nfilters: [{name: empty}]\ninput: {readers: [a.py]}\n",
+        more="filters: [{name: empty}]\nsplits: {test: 0}\n",
+    )
+    assert list(replaced_lists(files)) == [
+        "filters: the list of mine.yaml replaces that of preset.yaml whole. If both are meant, put "
+        "them into one list."
+    ]
+    assert list(replaced_lists(files[1:])) == []
