@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from corpusmill.filters.measuring import decided
-from corpusmill.filters.registry import measuring
+from corpusmill.filters.registry import filter_class, known_filters, measuring
 from corpusmill.run.filter_faults import filter_faults
 
 CLOSE = """
@@ -29,8 +29,8 @@ class Mine(Filter):
         return {"size": texts.sizes().astype(np.float64)}
 
     def faults(self):
-        if self.most is not None and self.least > self.most:
-            yield f"least {self.least} is above most {self.most}. Turn them round."
+        if self.most == self.least:
+            yield f"least and most are both {self.most}. Move one."
 """
 
 
@@ -88,18 +88,32 @@ def test_filter__may_be_there_twice(entry):
     ("more", "says"),
     [
         ({"least": -1}, "filters[0].least: -1 is less than the minimum of 0. Least."),
-        ({"most": 1}, "filters[0]: least 2 is above most 1. Turn them round."),
+        ({"most": 2}, "filters[0]: least and most are both 2. Move one."),
+        ({"most": 1}, "filters[0]: mine: least 2 is above most 1, so that every size is beyond"),
         ({"words": "none.txt"}, "filters[0]: there is no file none.txt. Correct its path."),
         ({"sources": {"wep": False}}, "filters[0].sources.wep: there is no source wep. Is web"),
         ({"sources": {"web": {"mots": 3}}}, "filters[0].sources.web: unknown key mots. Known here"),
         ({"sources": {"web": {"most": 10}}}, "filters[0].sources.web.most: 10 is greater than"),
-        ({"sources": {"web": {"most": 1}}}, "filters[0]: least 2 is above most 1."),
+        ({"sources": {"web": {"most": 1}}}, "filters[0].sources.web: mine: least 2 is above most"),
         ({"sources": {"web": {"words": "a"}}}, "filters[0].sources.web: words says how it is"),
     ],
 )  # fmt: skip
 def test_wrong_settings__are_told(entry, more, says):
     faults = list(filter_faults([entry | more], ["web", "books"]))
     assert any(fault.startswith(says) for fault in faults), json.dumps(faults, indent=1)
+
+
+@pytest.mark.parametrize("name", known_filters())
+def test_limits_that_leave_no_room__are_told_of_every_filter(name):
+    limits = getattr(filter_class({"name": name}), "limits", ())
+    for least in (one for one in limits if one.side == "below"):
+        for most in (one for one in limits if (one.value, one.side) == (least.value, "above")):
+            of_texts = name == "metadata"
+            entry = {"name": name, "field": "a"} if "metadata" in name else {"name": name}
+            entry |= {"model": __file__} if name == "fasttext" else {}
+            low, high = ("b", "a") if of_texts else (1, 0)
+            faults = list(filter_faults([entry | {least.setting: low, most.setting: high}], []))
+            assert f"{least.setting} {low} is above {most.setting} {high}" in faults[0]
 
 
 def test_words_of_measuring__have_to_be_given(entry):

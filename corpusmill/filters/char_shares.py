@@ -46,12 +46,3 @@ class CharShares(Filter):
         with np.errstate(invalid="ignore"):
             shares = counts / counts[:, [characters.ANY]]
         return {name: shares[:, kind] for kind, name in enumerate(self.values)}
-
-    def faults(self):
-        for kind in KINDS:
-            least, most = getattr(self, f"min_{kind}_share"), getattr(self, f"max_{kind}_share")
-            if least is not None and most is not None and least > most:
-                yield (
-                    f"char_shares: min_{kind}_share {least} is above max_{kind}_share {most}, so "
-                    "that no document is kept. Lower one or raise the other."
-                )

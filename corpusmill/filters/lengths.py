@@ -54,12 +54,3 @@ class Lengths(Filter):
                 "solid_lines": line_count.astype(np.uint32),
                 "mean_line_chars": in_lines / line_count,
             }
-
-    def faults(self):
-        for name in ("words", "chars", "lines", "mean_line_chars"):
-            least, most = getattr(self, f"min_{name}"), getattr(self, f"max_{name}")
-            if least is not None and most is not None and least > most:
-                yield (
-                    f"lengths: min_{name} {least} is above max_{name} {most}, so that no document "
-                    "is kept. Lower one or raise the other."
-                )

@@ -69,11 +69,6 @@ class Metadata(Filter):
     def faults(self):
         if not all(self.field.split(".")):
             yield f"metadata: field {self.field!r} has an empty name. Correct it."
-        if self.first is not None and self.last is not None and self.first > self.last:
-            yield (
-                f"metadata: first {self.first!r} is above last {self.last!r}, so that no document "
-                "is kept. Turn them round."
-            )
         try:
             re.compile(self.matches or "")
         except re.error as error:

@@ -51,8 +51,3 @@ class MetadataNumber(Filter):
     def faults(self):
         if not all(self.field.split(".")):
             yield f"metadata_number: field {self.field!r} has an empty name. Correct it."
-        if self.min is not None and self.max is not None and self.min > self.max:
-            yield (
-                f"metadata_number: min {self.min} is above max {self.max}, so that no document is "
-                "kept. Lower one or raise the other."
-            )

@@ -1,5 +1,6 @@
 """What is wrong with the filters of a configuration, in words."""
 
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -48,7 +49,7 @@ def filter_faults(entries: list[Entry], sources: list[str]) -> Iterator[str]:
                 yield f"{place}: value {column} is measured by the filter {first} already."
             columns[column] = name
         settings = list(setting_faults(entry, cls, sources, place))
-        yield from settings or (f"{place}: {fault}" for fault in own_faults(entry))
+        yield from settings or own_faults(entry, place)
 
 
 def setting_faults(
@@ -95,10 +96,25 @@ def files_missing(entry: Entry, cls: type[Filter]) -> list[str]:
     return [file for file in named if file and isinstance(file, str) and not Path(file).is_file()]
 
 
-def own_faults(entry: Entry) -> Iterator[str]:
-    """What the filter itself says of its settings, as they are for each source."""
-    told: dict[str, None] = {}
+def own_faults(entry: Entry, place: str) -> Iterator[str]:
+    """What is wrong with the settings together, as they are for each source."""
+    told: dict[str, str] = {}
     for source in ["", *entry.get("sources", {})]:
+        where = f"{place}.sources.{source}" if source else place
         if filter := of_source(entry, source):
-            told |= dict.fromkeys(filter.faults())
-    yield from told
+            for fault in (*crossed(filter), *filter.faults()):
+                told.setdefault(fault, where)
+    yield from (f"{where}: {fault}" for fault, where in told.items())
+
+
+def crossed(filter: Filter) -> Iterator[str]:
+    """Pairs of limits that leave no room between them."""
+    limits = getattr(filter, "limits", ())
+    for least, most in itertools.product(limits, limits):
+        if (least.value, least.side, most.side) == (most.value, "below", "above"):
+            low, high = getattr(filter, least.setting), getattr(filter, most.setting)
+            if low is not None and high is not None and low > high:
+                yield (
+                    f"{filter.fate}: {least.setting} {low} is above {most.setting} {high}, so that "
+                    f"every {least.value} is beyond one of them. Lower one or raise the other."
+                )
