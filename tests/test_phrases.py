@@ -126,6 +126,12 @@ def test_bad_words__wrong_lists_are_told_before_any_job(tmp_path, monkeypatch):
     entry = {"name": "bad_words", "list": str(tmp_path / "list")}
     (fault,) = filter_faults([entry], ["web"])
     assert "list:1: expected UTF-8" in fault
+    for line in ("a word\t5", "a word\rb", "a\u2028b", "a\0"):
+        (tmp_path / "list").write_text(f"{line}\n", "utf-8", newline="")
+        (fault,) = filter_faults([entry], ["web"])
+        assert (
+            f"list:1: expected a word or phrase without control characters, found {line!r}" in fault
+        )
     (tmp_path / "list").write_text("a word\n")
     assert list(filter_faults([entry], ["web"])) == []
     monkeypatch.setattr("corpusmill.filters.bad_words.MOST_TABLE_BYTES", 200)

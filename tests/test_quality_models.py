@@ -225,6 +225,7 @@ DATA = whole()
         (DATA[:-1], r"cut off: expected 4,\d+ bytes, found 4,\d+"),
         (DATA + b"\0", "damaged"),
         (DATA[:200] + b"\1" + DATA[201:], "damaged"),
+        (DATA.replace(b'"bits": 10', b'"bits":999'), "damaged"),
         (DATA[:20] + b"\xff" + DATA[21:], "damaged"),
         (DATA[:8] + struct.pack("<I", 2) + DATA[12:], "expected version 1 .* found 2"),
     ],

@@ -112,6 +112,11 @@ def test_with_parents__are_the_domains_that_it_is_in():
     [
         ("domains", "my domain.org", ":2: expected a domain such as example.org, no scheme"),
         ("domains", "https://bad.org", ":2: expected a domain such as example.org"),
+        ("domains", "bad.org,adult", ":2: expected a domain such as example.org"),
+        ("domains", "||bad.org^", ":2: expected a domain such as example.org"),
+        ("domains", '"bad.org"', ":2: expected a domain such as example.org"),
+        ("domains", "bad.org\0", ":2: expected a domain such as example.org"),
+        ("domains", "bäd.örg;x", ":2: expected a domain such as example.org"),
         ("domains", "bad..org", ":2: expected a domain such as example.org"),
         ("urls", "http://a.org/x y", ":2: expected a URL without white space, found 'http://a"),
         ("words", "two words", ":2: expected a word of letters and digits, found 'two words'."),

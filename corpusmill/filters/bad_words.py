@@ -13,7 +13,8 @@ from corpusmill.filters.declaration import (
     word_rule,
 )
 
-PHRASE = re.compile(r".*\S.*")
+PHRASE = re.compile(r"[^\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+"""Columns parted by tabs, and lines that end otherwise, would be phrases that no text has."""
 MOST_TABLE_BYTES = 256 * 10**6
 
 
@@ -65,7 +66,7 @@ class BadWords(Filter):
         from corpusmill.text.lists import entries, wrong_lines
         from corpusmill.text.phrases import table_bytes
 
-        wrong = list(wrong_lines(self.list, PHRASE, "a word or phrase"))
+        wrong = list(wrong_lines(self.list, PHRASE, "a word or phrase without control characters"))
         yield from wrong
         needed = 0 if wrong else table_bytes(entries(self.list))
         if needed > MOST_TABLE_BYTES:

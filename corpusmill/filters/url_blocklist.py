@@ -5,7 +5,8 @@ from collections.abc import Callable
 
 from corpusmill.filters.declaration import Filter, Value, count, optional_file, text
 
-DOMAIN = re.compile(r"[^\s/:@*?#\\.]+(\.[^\s/:@*?#\\.]+)*\.?")
+LABEL = r"(?:[A-Za-z0-9_-]|(?=[^\x00-\x7f])\S)+"
+DOMAIN = re.compile(rf"{LABEL}(\.{LABEL})*\.?")
 EXPECTED = {
     "domains": (DOMAIN, "a domain such as example.org, no scheme, path or port"),
     "urls": (re.compile(r"\S+"), "a URL without white space"),

@@ -84,6 +84,8 @@ def load_quality_model(path: Path) -> QualityModel:
         head = json.loads(data[HEAD.size : start])
         definition = Definition(head["most_words"], head["bits"])
         bias = float.fromhex(head["bias"])
+        if definition.bits not in range(LEAST_BITS, MOST_BITS + 1):
+            raise ValueError(definition.bits)
         size = start + (4 << definition.bits) + DIGEST_BYTES
     except (ValueError, KeyError, TypeError) as error:
         raise damaged(path) from error
