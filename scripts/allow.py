@@ -1,4 +1,4 @@
-"""Stop the run if a filter drops too much of a source, with some of what it drops."""
+"""Stop the run if filters drop too much of a source, with some of what they drop."""
 
 import logging
 from collections import Counter
@@ -10,8 +10,9 @@ from corpusmill.storage.tables import load_column
 from corpusmill.text.parts import TextPart
 
 LEAST_DOCUMENTS = 100
-"""Of a source: of fewer a filter may well drop all."""
+"""Of a source: of fewer filters may well drop all."""
 SHOWN = 3
+"""Filters, those that drop most, and documents of each."""
 SHOWN_CHARS = 160
 
 
@@ -31,14 +32,16 @@ def allow(
             dropped.setdefault(source, Counter()).update(figures["dropped"])
     faults = []
     for source, by_filter in sorted(dropped.items()):
-        for name, count in by_filter.items():
-            most = max_dropped_fraction[source]
-            if count > most * documents[source] and documents[source] >= LEAST_DOCUMENTS:
-                faults.append(
-                    f"source {source}: the filter {name} drops {count} of {documents[source]} "
-                    f"documents, max_dropped_fraction allows {most} of them. Raise it at the "
-                    "source if that is right, or change the filter; some of these:"
-                )
+        most, count = max_dropped_fraction[source], by_filter.total()
+        if count > most * documents[source] and documents[source] >= LEAST_DOCUMENTS:
+            ranked = [(name, its) for name, its in by_filter.most_common() if its]
+            faults.append(
+                f"source {source}: filters drop {count} of {documents[source]} documents "
+                f"({', '.join(f'{name} {its}' for name, its in ranked)}), max_dropped_fraction "
+                f"allows {most} of them. Raise it at the source if that is right, or change the "
+                "filters; some of these:"
+            )
+            for name, _ in ranked[:SHOWN]:
                 faults += examples(source, name, parts, texts, verdicts)
     if faults:
         raise ValueError("\n".join(faults))

@@ -1,10 +1,12 @@
-"""A filter that drops too much of a source stops the run, and shows what it drops."""
+"""Filters that drop too much of a source stop the run, and it shows what they drop."""
 
 import json
 
 import pytest
 import yaml
 from workflow import document, mill, snakemake, write_jsonl
+
+from corpusmill.storage.files import load_json, save_json
 
 
 @pytest.fixture
@@ -29,8 +31,8 @@ def test_filter__that_drops_too_much_stops_the_run_with_examples(tmp_path, confi
     assert done.returncode == 1
     said = (tmp_path / "logs/allow/allow.log").read_text()
     assert (
-        "error: source web: the filter too_short drops 118 of 120 documents, max_dropped_fraction "
-        "allows 0.9 of them."
+        "error: source web: filters drop 118 of 120 documents (too_short 118), "
+        "max_dropped_fraction allows 0.9 of them."
     ) in said
     assert "  web.jsonl:3: chars 7 below min_chars 200: 'short 0'" in said
     assert "source notes" not in said
@@ -44,3 +46,27 @@ def test_filter__may_drop_all_of_few_and_what_is_allowed(tmp_path, config):
         "notes": {"documents": 90, "dropped": {"empty": 0, "too_short": 90}},
         "web": {"documents": 120, "dropped": {"empty": 0, "too_short": 118}},
     }
+
+
+def counts_of(folder, **sources: dict[str, int]):
+    """The files of one part of which filters drop so many of 200 documents, and which they are."""
+    by_source = {
+        name: {"documents": 200, "dropped": dropped, "first": {one: [] for one in dropped}}
+        for name, dropped in sources.items()
+    }
+    save_json(folder / "counts.json", {"by_source": by_source})
+    return [folder / "text.arrow"], [folder / "verdicts.arrow"], [folder / "counts.json"]
+
+
+def test_allow__adds_up_what_the_filters_of_a_source_drop(tmp_path, step):
+    allow = step("allow").allow
+    files = counts_of(tmp_path, web={"a": 60, "b": 0, "c": 139}, books={"a": 0, "b": 198, "c": 0})
+    most = {"web": 0.99, "books": 0.99}
+    with pytest.raises(ValueError, match="source web") as caught:
+        allow(*files, most, tmp_path / "report.json")
+    assert "filters drop 199 of 200 documents (c 139, a 60), max_dropped_fraction" in str(
+        caught.value
+    )
+    assert "books" not in str(caught.value)
+    allow(*files, most | {"web": 0.995}, tmp_path / "report.json")
+    assert load_json(tmp_path / "report.json")["web"]["dropped"] == {"a": 60, "b": 0, "c": 139}
