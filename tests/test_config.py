@@ -76,6 +76,11 @@ def test_check_config__accepts_presets(preset):
         ({"dedup": {"bands": "many"}}, r"^dedup\.bands: "),
         ({"dedup": None}, r"^dedup: None is not of type 'object'"),
         ({"splits": {"test": 1.0}}, r"^splits\.test: 1\.0 "),
+        ({"filters": ["empty"]}, r"^filters\[0\]: 'empty' .*'object'\. A filter is its name and "),
+        ({"filters": [{"name": "empty", "sources": {"code": True}}]},
+         r"^filters\[0\]\.sources\.code: True is not possible\. Expected settings, "),
+        ({"sources": [{"name": "a", "files": "b"}]},
+         r"^sources\[0\]\.files: 'b' .*'array'\. Write a list: \[one, another\]\. "),
         ({"output": {"join": "yes"}}, r"^output\.join: 'yes' is not of type 'boolean'"),
     ],
 )  # fmt: skip

@@ -43,6 +43,11 @@ def in_words(error: jsonschema.ValidationError, inside: str = "") -> str:
     if error.validator == "required":
         missing = next(key for key in error.validator_value if key not in error.instance)
         return f"{place}: the key {missing} is missing."
+    if error.validator == "type" and error.validator_value == "array":
+        hint = "Write a list: [one, another]."
+        return f"{place}: {error.message}. {hint} {meaning}".strip()
+    if error.validator == "anyOf":
+        return f"{place}: {error.instance!r} is not possible. {meaning}".strip()
     if error.validator == "type" and error.validator_value == "string":
         hint = "YAML takes it for something else without quotes."
         return f"{place}: {error.message}. {hint} {meaning}".strip()
