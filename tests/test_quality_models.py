@@ -305,3 +305,23 @@ def test_train_filter__says_what_is_wrong(good, bad, fault, folder):
     assert fault in done.output
     assert "Traceback" not in done.output
     assert not Path("q.model").exists()
+
+
+@pytest.mark.parametrize("name", ["good/a.jsonl", "other"])
+def test_train_filter__replaces_what_it_wrote_and_nothing_else(name, folder):
+    (folder / "other.json").write_text("{}")
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    wrong = command("--good", "good", "--bad", "bad.parquet", "-o", name)
+    assert wrong.exit_code == 1
+    assert "is there already, and train-filter did not write it: it begins with b'{" in wrong.output
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+    for seed in ("1", "2"):
+        done = command("--good", "good", "--bad", "bad.parquet", "-o", "q.model", "--seed", seed)
+        assert done.exit_code == 0, done.output
+
+
+@pytest.mark.parametrize("option", ["--rate", "--held-out"])
+def test_train_filter__takes_numbers_alone(option, folder):
+    done = command("--good", "good", "--bad", "bad.parquet", "-o", "q.model", option, "nan")
+    assert (done.exit_code, "expected a number, got nan" in done.output) == (2, True)
+    assert not Path("q.model").exists()

@@ -5,6 +5,7 @@ is imported by it, so that --help and the completion of a shell are quick.
 """
 
 import contextlib
+import math
 import os
 import shutil
 import sys
@@ -613,6 +614,18 @@ def designer(context: click.Context) -> None:
     command.main()
 
 
+class NumberRange(click.FloatRange):
+    """Of numbers alone: nan is neither below nor above any limit."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, context: click.Context | None
+    ) -> float:
+        number = float(super().convert(value, param, context))
+        if math.isnan(number):
+            self.fail(f"expected a number, got {value}", param, context)
+        return number
+
+
 @main.command("train-filter")
 @click.option(
     "--good",
@@ -631,12 +644,12 @@ def designer(context: click.Context) -> None:
 )  # fmt: skip
 @click.option("--text-field", default="text", show_default=True, help="The member with the text.")
 @click.option(
-    "--held-out", default=0.1, show_default=True, type=click.FloatRange(0.001, 0.9),
+    "--held-out", default=0.1, show_default=True, type=NumberRange(0.001, 0.9),
     help="Share of the texts to test with.",
 )  # fmt: skip
 @click.option("--epochs", default=5, show_default=True, type=click.IntRange(1, 1000))
 @click.option(
-    "--rate", default=3.0, show_default=True, type=click.FloatRange(1e-6, 1000),
+    "--rate", default=3.0, show_default=True, type=NumberRange(1e-6, 1000),
     help="Learning rate.",
 )  # fmt: skip
 @click.option(

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from corpusmill.models.evaluation import Evaluation
 from corpusmill.models.examples import Counts, ExampleFile, Examples
-from corpusmill.models.quality_model import Definition, save_quality_model
+from corpusmill.models.quality_model import MAGIC, Definition, save_quality_model
 from corpusmill.models.training import Settings, Trained, trained
 from corpusmill.run.plan import files_beneath
 from corpusmill.run.progress import phase
@@ -17,6 +17,9 @@ from corpusmill.storage.progress import Progress
 from corpusmill.text.normalization import nfc
 from corpusmill.text.readers import format_of, read_records
 from corpusmill.text.records import FORMATS, Malformed
+
+REPORT = "corpusmill.quality_report"
+"""What a report begins with."""
 
 
 class Asked(NamedTuple):
@@ -32,6 +35,7 @@ def train_filter(asked: Asked, definition: Definition, settings: Settings) -> st
     """Learn, save the model and the report beside it; the report in words. ValueError if the
     files cannot be learnt from."""
     files = {True: listed(asked.good, "--good"), False: listed(asked.bad, "--bad")}
+    refuse_files_of_others(asked.output)
     asked.output.parent.mkdir(parents=True, exist_ok=True)
     examples, counts = read_examples(files, asked, definition)
     with phase("learning", settings.epochs, "epochs") as progress:
@@ -55,6 +59,20 @@ def read_examples(
                             f"{path}: expected {name} texts, found no record. Leave the file out."
                         )
         return collected.examples()
+
+
+def refuse_files_of_others(output: Path) -> None:
+    """ValueError if a file that is there is none of an earlier training, which may be replaced."""
+    begins = {output: MAGIC, report_path(output): f'{{\n "{REPORT}"'.encode()}
+    for path, expected in begins.items():
+        if path.exists():
+            with open(path, "rb") as file:
+                found = file.read(len(expected))
+            if found != expected:
+                raise ValueError(
+                    f"{path} is there already, and train-filter did not write it: it begins with "
+                    f"{found!r}. Name another file as --output."
+                )
 
 
 def report_path(output: Path) -> Path:
@@ -97,7 +115,7 @@ def report_of(
     found: Trained, counts: Counts, definition: Definition, settings: Settings
 ) -> dict[str, Any]:
     return {
-        "corpusmill.quality_report": 1,
+        REPORT: 1,
         "texts": counts._asdict() | {"learnt_from": found.learnt_from},
         "definition": definition._asdict(),
         "settings": settings._asdict(),
