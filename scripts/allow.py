@@ -4,6 +4,7 @@ import logging
 from collections import Counter
 from pathlib import Path
 
+from corpusmill.inspection.comparison import shown as shown_plainly
 from corpusmill.run.job import run
 from corpusmill.storage.files import load_json, save_json
 from corpusmill.storage.tables import load_column
@@ -65,7 +66,7 @@ def examples(
         if rows and len(shown) < SHOWN:
             reasons = load_column(verdict, "reason")
             shown += [
-                f"  {place}: {reasons[row].as_py() or name}: {beginning!r}"
+                f"  {place}: {shown_plainly(reasons[row].as_py() or name)}: {beginning!r}"
                 for row, place, beginning in beginnings(text, rows)
             ]
     return shown[:SHOWN]

@@ -2,11 +2,14 @@
 
 import json
 
+import pyarrow as pa
 import pytest
 import yaml
 from workflow import document, mill, snakemake, write_jsonl
 
-from corpusmill.storage.files import load_json, save_json
+from corpusmill.storage.files import load_json, save_json, writing
+from corpusmill.storage.tables import save_table
+from corpusmill.text.parts import TextWriter
 
 
 @pytest.fixture
@@ -46,6 +49,23 @@ def test_filter__may_drop_all_of_few_and_what_is_allowed(tmp_path, config):
         "notes": {"documents": 90, "dropped": {"empty": 0, "too_short": 90}},
         "web": {"documents": 120, "dropped": {"empty": 0, "too_short": 118}},
     }
+
+
+def test_filter__that_drops_too_much_shows_no_text_that_would_steer_a_terminal(tmp_path, step):
+    texts, verdicts, counts = counts_of(tmp_path, web={"a": 200})
+    by_source = load_json(counts[0])["by_source"]
+    by_source["web"]["first"]["a"] = [0]
+    save_json(counts[0], {"by_source": by_source})
+    save_table(verdicts[0], reason=pa.array(["score \x1b[2J\n not in one_of"]))
+    with writing(texts[0]) as part:
+        writer = TextWriter(part, [{"source": "web", "path": "web.jsonl"}])
+        writer.add(b"text", b"", 0, 7)
+        writer.close()
+    with pytest.raises(ValueError, match="source web") as caught:
+        step("allow").allow(texts, verdicts, counts, {"web": 0.5}, tmp_path / "report.json")
+    assert str(caught.value).splitlines()[1] == (
+        r"  web.jsonl:7: score \x1b[2J\n not in one_of: 'text'"
+    )
 
 
 def counts_of(folder, **sources: dict[str, int]):
