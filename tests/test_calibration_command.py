@@ -90,6 +90,16 @@ def test_calibrate__names_a_source_without_documents(inside):
     assert 'source "none": expected documents in what was read of its files (1), found none' in said
 
 
+def test_calibrate__says_that_fewer_documents_than_sources_are_too_few(inside):
+    for name in ("left", "right"):
+        (inside / f"{name}.jsonl").write_text('{"text": "a"}\n')
+    sources = [{"name": name, "files": [f"{name}.jsonl"]} for name in ("left", "right")]
+    config = config_with(inside, sources=sources, filters=[{"name": "empty"}])
+    got = called(config, "-o", "few", "--documents", "1")
+    assert got.exit_code == 1
+    assert "none of the 1 documents of --documents is left for it, as 2 sources share" in got.stderr
+
+
 def test_calibrate__names_a_file_that_cannot_be_read(inside):
     (inside / "bad.jsonl.zst").write_bytes(b"no frame")
     said = faulty(inside, sources=[{"name": "bad", "files": ["bad.jsonl.zst"]}],

@@ -5,9 +5,14 @@ import os
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
 from calibrated import HOSTILE, called
+
+from corpusmill.calibration.figures import TextShare, texts_of
+from corpusmill.calibration.measured import Measured, Rule
+from corpusmill.filters.declaration import outside
 
 SENTENCES = "This is a sentence of some words. " * 4
 RECORDS = [
@@ -55,6 +60,18 @@ def test_texts__are_told_with_what_is_dropped_of_them(done):
     assert [(one["text"], round(11 * one["documents"]), round(11 * one["drops"]))
             for one in found["texts"]] == [("en", 6, 0), ("de", 3, 3), (HOSTILE, 1, 1)]  # fmt: skip
     assert rule(done, "none_of")["groups"]["all sources"]["texts"] == []
+
+
+def test_texts__that_end_in_a_nul_are_texts_of_their_own():
+    limit = outside("code", "one_of")
+    values = np.array(["", "\0", "a\0", "a", None], object)
+    drops = np.array([False, True, True, False, False])
+    found = Rule("metadata", limit, "", values, ["", "a"], {}, drops, [])
+    of = Measured(np.zeros(5), np.ones(5), np.ones(5), [], [found], {}, {})
+    assert texts_of(of, found, np.arange(5)) == [
+        TextShare(text, 0.2, share)
+        for text, share in (("", 0), ("\0", 0.2), ("a", 0), ("a\0", 0.2))
+    ]
 
 
 def test_texts__stand_in_terminal_and_page(done):

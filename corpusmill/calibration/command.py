@@ -75,8 +75,14 @@ def sources_of(config: dict) -> list[Source]:
     ]
 
 
-def refuse_empty(sampled: list[Sampled]) -> None:
+def refuse_empty(sampled: list[Sampled], documents: int) -> None:
+    """documents: so many were asked for."""
     for one in sampled:
+        if one.documents and not one.sampled:
+            raise ValueError(
+                f'source "{one.name}": none of the {documents} documents of --documents is left '
+                f"for it, as {len(sampled)} sources share them. Ask for more."
+            )
         if not one.sampled:
             raise ValueError(
                 f'source "{one.name}": expected documents in what was read of its files '
@@ -111,7 +117,7 @@ def calibrated(
     """part: where the sample is put."""
     with phase("reading", 2 * sum(file.bytes or 0 for one in sources for file in one.files)) as it:
         sampled = take_sample(sources, wanted, part, it)
-    refuse_empty(sampled)
+    refuse_empty(sampled, wanted.documents)
     documents = {one.name: one.documents for one in sampled}
     with phase("measuring", sum(one.sampled for one in sampled), "documents") as it:
         of = measured(part, config["filters"], documents, it)

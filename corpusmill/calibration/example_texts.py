@@ -39,7 +39,7 @@ def _example(one: Example) -> str:
     said = "" if one.value is None else one.value
     if not isinstance(said, str):
         said = f"{number(said, 6)}, limit {number(one.bound, 6)}"
-    facts = f"<b>{kind}</b> {escape(said)} · <bdi>{escape(one.source)}</bdi>"
+    facts = f"<b>{kind}</b> {visible(said)} · <bdi>{escape(one.source)}</bdi>"
     place = f"<bdi>{escape(one.place)}</bdi> · {one.chars:,} characters"
     middle = f"<p>… from the middle:</p>{excerpt(one.middle, 'from the middle')}"
     return (

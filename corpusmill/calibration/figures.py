@@ -162,12 +162,13 @@ def rule_figures(of: Measured, rule: Rule, alone: np.ndarray, group: Group) -> R
 def texts_of(of: Measured, rule: Rule, rows: np.ndarray) -> list[TextShare]:
     """The most frequent ones first."""
     known = rows[has_value(rule.values[rows])]
-    texts, of_row = np.unique(rule.values[known].astype(str), return_inverse=True)
+    # As objects: of numpy's own strings each has the room of the longest, and ends before a NUL.
+    texts, of_row = np.unique(rule.values[known], return_inverse=True)
     all_weights, weights = of.weights[rows].sum(), of.weights[known]
     documents = np.bincount(of_row, weights, texts.size) / all_weights
     drops = np.bincount(of_row, weights * rule.drops[known], texts.size) / all_weights
-    first = np.lexsort((texts, -documents))[:MOST_TEXTS].tolist()
-    return [TextShare(str(texts[at]), float(documents[at]), float(drops[at])) for at in first]
+    first = np.argsort(-documents, kind="stable")[:MOST_TEXTS].tolist()
+    return [TextShare(texts[at], float(documents[at]), float(drops[at])) for at in first]
 
 
 def figures_of_rules(of: Measured) -> list[list[RuleFigures]]:

@@ -148,9 +148,9 @@ def groups_of(table: pa.Table, sources: np.ndarray, names: list[str]) -> list[Gr
     if len(names) > 1:
         found += [Group("source", name, np.flatnonzero(sources == name)) for name in names]
     if LANGUAGE in table.column_names and table[LANGUAGE].type == pa.string():
-        languages = np.array([one or "" for one in table[LANGUAGE].to_pylist()])
+        languages = np.array([one or "" for one in table[LANGUAGE].to_pylist()], object)
         known, counts = np.unique(languages, return_counts=True)
-        for name in known[np.lexsort((known, -counts))].tolist():
+        for name in known[np.argsort(-counts, kind="stable")].tolist():
             found.append(Group("language", name or "none", np.flatnonzero(languages == name)))
     return found
 
