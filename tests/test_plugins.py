@@ -235,6 +235,25 @@ def test_wrong_rule__stops_its_step(step, tmp_path, body, says):
     assert says in error.replace(f"{tmp_path}/", "")
 
 
+@pytest.mark.parametrize(
+    ("parameters", "says"),
+    [
+        ("text", "rule.py: keep takes (text), and is given a text and its record: too many"),
+        ("text, record, more", "missing a required argument: 'more'. Write it as def keep(text, "),
+        ("*, text, record", "Write it as def keep(text, record)."),
+    ],
+)
+def test_rule__with_other_parameters_is_told_before_any_job(tmp_path, parameters, says):
+    (tmp_path / "rule.py").write_text(f"def keep({parameters}):\n    return True\n")
+    (fault,) = filter_faults([{"name": "mine", "file": str(tmp_path / "rule.py")}], ["web"])
+    assert says in fault
+
+
+def test_rule__may_have_parameters_of_its_own_with_defaults(tmp_path):
+    (tmp_path / "rule.py").write_text("def keep(text, record, least=3):\n    return True\n")
+    assert not list(filter_faults([{"name": "mine", "file": str(tmp_path / "rule.py")}], ["web"]))
+
+
 def step_fault(step, folder: Path, file: Path) -> str:
     """What measure or filter says of a filter in a file."""
     corpus(folder)

@@ -1,5 +1,6 @@
 """A rule of thumb as a filter: a function of a text and its record in a file of the user's."""
 
+import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -18,10 +19,23 @@ def as_text(said: str) -> str:
     return said.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
+def refuse_other_parameters(keep: Callable[..., bool | str], file: str) -> None:
+    """ValueError if a function of Python cannot be called as `keep` is."""
+    if inspect.isfunction(keep):
+        try:
+            inspect.signature(keep).bind("", {})
+        except TypeError as error:
+            raise ValueError(
+                f"{file}: keep takes {inspect.signature(keep)}, and is given a text and its "
+                f"record: {error}. Write it as def keep(text, record)."
+            ) from error
+
+
 def keep_filter(
     name: str, keep: Callable[[str, dict[str, Any]], bool | str], file: str
 ) -> type[Filter]:
     """The filter that drops what `keep` does not keep: it gives False, or the reason, a text."""
+    refuse_other_parameters(keep, file)
 
     class Keep(Filter):
         fate = name

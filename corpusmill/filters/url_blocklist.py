@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from corpusmill.filters.declaration import Filter, Value, count, optional_file, text
+from corpusmill.filters.declaration import Filter, Value, count, keep_or_drop, optional_file, text
 
 LABEL = r"(?:[A-Za-z0-9_-]|(?=[^\x00-\x7f])\S)+"
 DOMAIN = re.compile(rf"{LABEL}(\.{LABEL})*\.?")
@@ -34,7 +34,7 @@ class UrlBlocklist(Filter):
         "soft_words": optional_file("A list of words, of which several drop."),
         "subwords": optional_file("A list of parts of words."),
         "min_soft_words": count(2, "So many different soft words drop.", least=1),
-        "missing": text("keep", "What becomes of a record without a URL.", ["keep", "drop"]),
+        "missing": keep_or_drop("keep", "What becomes of a record without a URL."),
     }
     measured_with = ("field", *EXPECTED)
     values = {
