@@ -115,7 +115,7 @@ def planned():
             refuse_config_without_sources(told.configfiles, told.overwrite_config)
             if workflow.is_main_process:
                 for notice in replaced_lists(told.configfiles):
-                    print(f"note: {notice}", file=sys.stderr)
+                    print(f"NOTE: {notice}", file=sys.stderr)
         check_config(given, schema)
         demo = {
             f"{DEMO}/{name}": n for name, n in (DEMO_FILES | EVALUATION_FILES).items()

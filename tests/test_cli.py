@@ -178,13 +178,40 @@ def test_check__says_which_list_of_filters_does_not_count(folder):
         "sources: [{name: a, files: [a.jsonl]}]\nfilters: [{name: empty}]\n"
     )
     got = called("check", "preset.yaml", "mine.yaml")
-    note = "note: filters: the list of mine.yaml replaces that of preset.yaml whole."
+    note = "NOTE: filters: the list of mine.yaml replaces that of preset.yaml whole."
     assert (got.exit_code, got.stderr.startswith(note)) == (0, True)
     dry = run_of(folder, "run", "preset.yaml", "mine.yaml", "--dry-run")
     assert (dry.returncode, dry.stderr.count("mine.yaml replaces that of ")) == (0, 1), dry.stderr
     Path("mine.yaml").write_text("sources: [{name: a, files: [a.jsonl]}]\nsources: []\n")
     twice = run_of(folder, "run", "mine.yaml", "--dry-run")
     assert (twice.returncode, "mine.yaml:2: the key sources" in twice.stderr) == (1, True)
+
+
+def test_check__notes_a_member_that_no_first_record_has(folder):
+    lines = ['{"text": "a", "meta": {"url": "b.org"}, "score": null}'] * 3
+    (folder / "a.jsonl").write_text("\n".join(lines))
+    write_lines(folder / "b.jsonl")
+    (folder / "0.jsonl").write_text("")
+    Path("list").write_text("bad\n")
+    listed = {"name": "url_blocklist", "words": "list"}
+    config = {
+        "sources": [{"name": name, "files": [f"{name}.jsonl"]} for name in "0ab"],
+        "filters": [
+            listed,
+            listed | {"name": "nested", "use": "url_blocklist", "field": "meta.url"},
+            {"name": "metadata_number", "field": "score"},
+            {"name": "other", "use": "metadata", "field": "score", "sources": {"a": False}},
+        ],
+    }
+    Path("mine.yaml").write_text(yaml.safe_dump(config))
+    got = called("check", "mine.yaml")
+    assert got.exit_code == 0, got.output
+    assert [line for line in got.stdout.splitlines() if line.startswith("NOTE")] == [
+        "NOTE: the filter url_blocklist asks for the member url, which none of the first records "
+        "has. Is meta.url meant? Known: meta, meta.url, score.",
+        "NOTE: the filter other asks for the member score, which none of the first records has. "
+        "Known: id.",
+    ]
 
 
 def test_check__says_everything_at_once(folder):

@@ -2,18 +2,25 @@
 
 import platform
 from importlib.metadata import version
+from itertools import starmap
 from pathlib import Path
 
 import yaml
 
 from corpusmill.demo.files import EVALUATION_FILES
 from corpusmill.demo.files import FILES as DEMO_FILES
-from corpusmill.run.config import check_config, laid_over, refuse_config_without_sources
+from corpusmill.run.config import (
+    check_config,
+    laid_over,
+    milled_sources,
+    refuse_config_without_sources,
+)
 from corpusmill.run.config_files import refuse_repeated_keys
 from corpusmill.run.disk import amount, disk_faults, expected_disk, free_bytes
 from corpusmill.run.early_checks import early_checks, faults_of
 from corpusmill.run.layout import Layout
 from corpusmill.run.places import PACKAGE, workflow_home
+from corpusmill.text.first_records import Asked
 
 RESULTS = Path("results")
 GENERATED = {f"results/demo/{name}": n for name, n in (DEMO_FILES | EVALUATION_FILES).items()}
@@ -27,7 +34,8 @@ def checked(configs: list[Path]) -> tuple[list[str], list[str]]:
     except ValueError as error:
         return [], str(error).splitlines()
     faults = faults_of(early_checks(config, layout, RESULTS, PACKAGE.parent, ask_hub=True))
-    return facts(config, layout), faults + disk_faults(expected_disk(config, layout).least, RESULTS)
+    faults += disk_faults(expected_disk(config, layout).least, RESULTS)
+    return facts(config, layout) + ([] if faults else notes(config, layout)), faults
 
 
 def checked_config(configs: list[Path]) -> dict:
@@ -73,3 +81,14 @@ def facts(config: dict, layout: Layout) -> list[str]:
         f"versions     Python {platform.python_version()}, "
         + ", ".join(f"{name} {version(name)}" for name in ("snakemake", "numpy", "pyarrow")),
     ]
+
+
+def notes(config: dict, layout: Layout) -> list[str]:
+    """What may be meant, and is likely not to be. Where there is no fault."""
+    # numpy and pyarrow, which the commands that import this one have no need of.
+    from corpusmill.run.absent_members import absent_members
+
+    milled = {source["name"] for source in milled_sources(config)}
+    asked = [one for one in starmap(Asked, layout.found_files()) if one.source in milled]
+    found = absent_members(config["filters"], asked, config["input"]["readers"])
+    return [f"NOTE: {one}" for one in found]

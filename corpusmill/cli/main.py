@@ -53,7 +53,7 @@ def say_what_is_replaced(configs: Sequence[Path]) -> None:
     from corpusmill.run.config_files import replaced_lists
 
     for notice in replaced_lists(configs):
-        click.echo(f"note: {notice}", err=True)
+        click.echo(f"NOTE: {notice}", err=True)
 
 
 @click.group(

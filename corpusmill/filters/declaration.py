@@ -91,6 +91,8 @@ class Setting(NamedTuple):
     """JSON Schema: its type and limits."""
     is_file: bool = False
     """Whether it names a file that the filter reads: when that changes, all that depends on it."""
+    is_member: bool = False
+    """Whether it names a member of the records: `check` says so if no first record has it."""
 
 
 def share(default: float | None, meaning: str) -> Setting:
@@ -123,6 +125,11 @@ def several(
 def keep_or_drop(default: str, meaning: str) -> Setting:
     """What becomes of documents without a value, see `lacking`."""
     return text(default, meaning, ["keep", "drop"])
+
+
+def member(default: str | None, meaning: str) -> Setting:
+    """A member of the record beside the text: `url`, or `meta.url` for that of an object."""
+    return Setting(default, meaning, {"type": "string"}, is_member=True)
 
 
 def file(default: str | None, meaning: str) -> Setting:

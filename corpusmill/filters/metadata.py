@@ -10,6 +10,7 @@ from corpusmill.filters.declaration import (
     below,
     keep_or_drop,
     lacking,
+    member,
     outside,
     several,
     text,
@@ -40,7 +41,7 @@ class Metadata(Filter):
     fate = "metadata"
     reads_records = True
     settings = {
-        "field": text(None, FIELD),
+        "field": member(None, FIELD),
         "missing": keep_or_drop("drop", "What becomes of a record without the member."),
         "one_of": several(None, 'Texts that are kept; put "2026" and "true" in quotes.', least=1),
         "none_of": several(None, "Texts that drop a document.", least=1),

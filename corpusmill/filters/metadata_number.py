@@ -9,8 +9,8 @@ from corpusmill.filters.declaration import (
     below,
     keep_or_drop,
     lacking,
+    member,
     number,
-    text,
 )
 
 NUMBER = re.compile(r"-?\d.*")
@@ -24,7 +24,7 @@ class MetadataNumber(Filter):
     fate = "metadata_number"
     reads_records = True
     settings = {
-        "field": text(
+        "field": member(
             None, "The member: `score`, or `quality.score` for that of the object `quality`."
         ),
         "missing": keep_or_drop("drop", "What becomes of a record without such a number."),

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from corpusmill.filters.declaration import Filter, Value, count, keep_or_drop, optional_file, text
+from corpusmill.filters.declaration import Filter, Value, count, keep_or_drop, member, optional_file
 
 LABEL = r"(?:[A-Za-z0-9_-]|(?=[^\x00-\x7f])\S)+"
 DOMAIN = re.compile(rf"{LABEL}(\.{LABEL})*\.?")
@@ -27,7 +27,9 @@ class UrlBlocklist(Filter):
     fate = "url_blocklist"
     reads_records = True
     settings = {
-        "field": text("url", "The member of the record that is its URL; `meta.url` of an object."),
+        "field": member(
+            "url", "The member of the record that is its URL; `meta.url` of an object."
+        ),
         "domains": optional_file("A list of domains: with each go all within it."),
         "urls": optional_file("A list of URLs."),
         "words": optional_file("A list of words, each of which drops."),

@@ -1,0 +1,63 @@
+"""Members of records that filters ask for and that no first record has: a wrong name, most likely,
+by which a block list finds nothing in a run that ends well."""
+
+import itertools
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from corpusmill.filters.documents import member_at
+from corpusmill.filters.registry import Entry, filter_class, settings_of, untouched
+from corpusmill.storage.progress import Silence
+from corpusmill.text.first_records import LOOKED_AT, Asked
+from corpusmill.text.near_names import meant
+from corpusmill.text.readers import read_records
+from corpusmill.text.records import Record
+
+MOST_FILES = 50
+"""That are looked at for one member. A score may well be in few records, so nothing is refused."""
+
+
+def absent_members(
+    entries: list[Entry], files: list[Asked], readers: Sequence[str]
+) -> Iterator[str]:
+    """What to tell of each filter. files: of milled sources, their first records without fault."""
+    for entry in entries:
+        judged = [file for file in files if file.source not in untouched(entry)][:MOST_FILES]
+        first = next((rest for file in judged for rest in rests(file, readers)), None)
+        settings = settings_of(entry)
+        for name, setting in filter_class(entry).settings.items():
+            if setting.is_member and first is not None:
+                field = settings[name]
+                if not has_member(judged, field, readers):
+                    yield (
+                        f"the filter {entry['name']} asks for the member {field}, which none of "
+                        f"the first records has.{meant(field, names_in(first), cutoff=0.5)}"
+                    )
+
+
+def has_member(files: list[Asked], field: str, readers: Sequence[str]) -> bool:
+    path = field.split(".")
+    return any(
+        member_at(b"{%s}" % rest, path) is not None
+        for file in files
+        for rest in rests(file, readers)
+    )
+
+
+def rests(file: Asked, readers: Sequence[str]) -> Iterator[bytes]:
+    """What stands beside the texts of the first records."""
+    records = read_records(file.path, file.text_field, Silence(), True, readers)
+    for record in itertools.islice(records, LOOKED_AT):
+        if isinstance(record, Record):
+            yield record.rest
+
+
+def names_in(rest: bytes) -> list[str]:
+    """The members of a record, and of the objects among them, as a filter names them."""
+    names = []
+    for name, member in msgspec.json.decode(b"{%s}" % rest).items():
+        names.append(name)
+        if isinstance(member, dict):
+            names += [f"{name}.{inner}" for inner in member]
+    return names
