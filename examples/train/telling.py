@@ -1,0 +1,72 @@
+"""What is said while it trains, every two seconds at least; on a terminal, on one line."""
+
+import resource
+import shutil
+import sys
+import threading
+import time
+from types import TracebackType
+
+EVERY_SECONDS = 1.9
+
+
+class Teller(threading.Thread):
+    """Says what is being done, from a thread of its own: also while a shard is waited for."""
+
+    def __init__(self, silent: bool = False) -> None:
+        super().__init__(daemon=True)
+        self.now = "starting"
+        self._silent = silent
+        self._redraws = sys.stderr.isatty()
+        self._since = time.monotonic()
+        self._said = self._since
+        self._over = threading.Event()
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> "Teller":
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None,
+        where: TracebackType | None,
+    ) -> None:  # fmt: skip
+        self._over.set()
+        self.join()
+
+    def run(self) -> None:
+        while not self._over.wait(0.2):
+            if time.monotonic() - self._said >= EVERY_SECONDS:
+                self.show(self.now)
+
+    def show(self, text: str) -> None:
+        """In the place of the last line on a terminal; a line of its own elsewhere."""
+        self.now = text
+        if self._silent:
+            return
+        seconds = time.monotonic() - self._since
+        line = f"{text} ({seconds:,.0f} s, {held_mb():,.0f} MB)"
+        with self._lock:
+            self._said = time.monotonic()
+            if self._redraws:
+                width = shutil.get_terminal_size().columns - 1
+                print(f"\r\x1b[K{line[:width]}", end="", file=sys.stderr, flush=True)
+            else:
+                print(line, file=sys.stderr, flush=True)
+
+    def say(self, text: str) -> None:
+        """A line that stays."""
+        if self._silent:
+            return
+        with self._lock:
+            print(f"\r\x1b[K{text}" if self._redraws else text, file=sys.stderr, flush=True)
+
+
+def held_mb() -> float:
+    """The most memory that this process has held."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def bar(done: int, total: int, width: int = 12) -> str:
+    full = done * width // total
+    return "█" * full + "·" * (width - full)
