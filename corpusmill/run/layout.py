@@ -41,6 +41,7 @@ from corpusmill.run.read_sizes import EXPECTED_DOCUMENT_BYTES, ReadSizes, SizesR
 from corpusmill.run.record import load_record
 from corpusmill.storage.buckets import bucket_count
 from corpusmill.storage.files import load_json
+from corpusmill.storage.sums import DamagedError
 
 # What jobs are cut by before a document is read, like EXPECTED_DOCUMENT_BYTES. Smaller documents
 # are more of them; a pair job then takes its bucket in several pieces.
@@ -526,10 +527,15 @@ class Layout:
         return self.memory(megabytes)
 
     def _engine(self) -> str:
-        """auto, until the tokenizer is kept."""
+        """auto, until the tokenizer is kept; and if it is not what was kept, which jobs tell."""
         chosen = str(self._config["tokenizer"]["engine"])
         kept = self._results / "tokenizer" / SETTING_FILE
-        return load_json(kept)["engine"] if chosen == "auto" and kept.exists() else chosen
+        if chosen != "auto" or not kept.exists():
+            return chosen
+        try:
+            return str(load_json(kept).get("engine", chosen))
+        except DamagedError:
+            return chosen
 
     def documents_memory(self, base: float, bytes_per_document: float) -> Callable:
         """Of a job that holds a few bytes of every document at once."""
