@@ -77,7 +77,7 @@ def test_identical_edges__are_a_star_of_every_text(corpus, buckets):
     assert sorted(got) == [(a, b, IDENTICAL) for a, b in expected]
 
 
-@examples(200)
+@examples(60)
 @given(corpora(), buckets, st.integers(0, PERMUTATIONS), st.sampled_from([1, 3, 1000]))
 def test_similar_edges__are_all_pairs_that_share_a_band_each_once(corpus, buckets, least, most):
     sketches, parts = corpus

@@ -33,7 +33,7 @@ RULE_NAMES = set(re.findall(r"^rule (\w+):", "\n".join(RULES.values()), re.MULTI
 STAGES = re.findall(r'^    "(\w+)": ', RULES["complete.smk"], re.MULTILINE)
 
 LISTED_WHOLE = {"rules", "scripts", "corpusmill"}
-FIRST_WORDS = {"corpusmill", "snakemake", "make", "source", "python", "pip"}
+FIRST_WORDS = {"corpusmill", "snakemake", "make", "source", "python", "pip", "torchrun"}
 WHERE = '"$(corpusmill where)"'
 NOT_HERE = {
     "--profile profiles/slurm": not importlib.util.find_spec("snakemake_executor_plugin_slurm"),

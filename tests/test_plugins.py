@@ -366,6 +366,7 @@ def test_filter__a_buffer_that_it_takes_again_is_copied(tmp_path):
     assert measures.columns()["something"].to_pylist() == [1, 2]
 
 
+@pytest.mark.whole
 def test_filter__what_it_reads_counts(tmp_path):
     (tmp_path / "words.txt").write_text("one")
     code = GOOD.replace('fate = "mine"', 'fate = "mine"\n    files = ("words.txt",)')

@@ -303,6 +303,7 @@ def test_added_file__leaves_old_parts_as_they_are(milled, tmp_path):
     assert len(new) == len(old) + 40
 
 
+@pytest.mark.whole
 def test_weights_and_parquet_and_join__give_what_they_say(tmp_path):
     config = small_corpus(tmp_path)
     config["sources"][0]["weight"] = 0
