@@ -51,7 +51,10 @@ rule gather:
         "../envs/corpusmill.yaml"
     resources:
         mem_mb=LAYOUT.shard_memory(
-            base=500, per_text_megabyte=4, per_largest_megabyte=5, bytes_per_document=600
+            base=500,
+            per_text_megabyte=4,
+            per_largest_megabyte=5,
+            bytes_per_document=600,
         ),
     params:
         settings=settings(

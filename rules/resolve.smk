@@ -31,7 +31,9 @@ rule extract:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=LAYOUT.largest_part_memory(base=600, per_text_megabyte=3, bytes_per_document=200),
+        mem_mb=LAYOUT.largest_part_memory(
+            base=600, per_text_megabyte=3, bytes_per_document=200
+        ),
     params:
         settings=settings(
             first_part=LAYOUT.first_of_block,
@@ -58,7 +60,10 @@ rule resolve:
         "../envs/corpusmill.yaml"
     resources:
         mem_mb=LAYOUT.largest_part_memory(
-            base=700, per_text_megabyte=5, per_largest_megabyte=25, bytes_per_document=300
+            base=700,
+            per_text_megabyte=5,
+            per_largest_megabyte=25,
+            bytes_per_document=300,
         ),
     params:
         settings=settings(

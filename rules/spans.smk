@@ -27,7 +27,9 @@ rule span:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=LAYOUT.part_memory(base=700, per_text_megabyte=1, per_largest_megabyte=20),
+        mem_mb=LAYOUT.part_memory(
+            base=700, per_text_megabyte=1, per_largest_megabyte=20
+        ),
     params:
         settings=settings(
             span=LAYOUT.span,
@@ -79,7 +81,9 @@ rule cut:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=LAYOUT.part_memory(base=800, per_text_megabyte=1, per_largest_megabyte=20),
+        mem_mb=LAYOUT.part_memory(
+            base=800, per_text_megabyte=1, per_largest_megabyte=20
+        ),
     params:
         settings=settings(
             span=LAYOUT.span,

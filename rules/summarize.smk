@@ -40,7 +40,9 @@ rule ledger:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=LAYOUT.part_memory(base=500, per_text_megabyte=0.3, bytes_per_document=500),
+        mem_mb=LAYOUT.part_memory(
+            base=500, per_text_megabyte=0.3, bytes_per_document=500
+        ),
     params:
         settings=settings(
             filters=LAYOUT.filter_values,

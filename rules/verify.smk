@@ -31,7 +31,10 @@ rule verify:
         "../envs/corpusmill.yaml"
     resources:
         mem_mb=LAYOUT.shard_memory(
-            base=1000, per_text_megabyte=0.5, per_largest_megabyte=9, bytes_per_document=500
+            base=1000,
+            per_text_megabyte=0.5,
+            per_largest_megabyte=9,
+            bytes_per_document=500,
         ),
     params:
         settings=settings(),
