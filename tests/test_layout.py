@@ -21,7 +21,8 @@ def layout(parts: int = 3, text_bytes: int = 10**9, on_cluster: bool = False, **
     config |= {name: config[name] | section for name, section in sections.items()}
     planned = [Part(n, [InputFile("web", f"web/{n}", text_bytes, 5, 7)]) for n in range(parts)]
     held_out = [InputFile("test", "test/0", 1_000_000, 1, 2)]
-    return Layout(config, planned, held_out, lambda: on_cluster)
+    # A folder without results; that of the tests may have those of the demo.
+    return Layout(config, planned, held_out, lambda: on_cluster, results=ROOT / "tests")
 
 
 def job(**wildcards: str) -> SimpleNamespace:
