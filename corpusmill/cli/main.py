@@ -364,6 +364,27 @@ def told_how_far() -> Iterator[Callable[[str], None]]:
         line.close()
 
 
+@contextlib.contextmanager
+def speaking(stopped: str = "Stopped.") -> Iterator[None]:
+    """Say every two seconds what is being done while the block runs. A fault of the user's and
+    Ctrl-C are a sentence; `stopped` is that of Ctrl-C."""
+    from corpusmill.run.progress import Heartbeat
+
+    heartbeat = Heartbeat(lambda line: click.echo(line, err=True))
+    heartbeat.start()
+    try:
+        yield
+    except KeyboardInterrupt:
+        click.echo(stopped, err=True)
+        sys.exit(130)
+    except BrokenPipeError:
+        raise  # by `| head`: click ends without a word
+    except (ValueError, OSError) as error:
+        raise click.ClickException(str(error)) from error
+    finally:
+        heartbeat.stop()
+
+
 @main.command()
 @config_argument
 @click.option(
@@ -405,23 +426,13 @@ def calibrate(configs: tuple[Path, ...], read: int, **options: Any) -> None:
     """
     from corpusmill.calibration import command
     from corpusmill.cli.check import checked_config
-    from corpusmill.run.progress import Heartbeat
 
     asked = command.Options(read_megabytes=read, **options)
-    heartbeat = Heartbeat(lambda line: click.echo(line, err=True))
-    heartbeat.start()
-    try:
+    with speaking():
         config = checked_config(configs_or_default(configs))
         say_what_is_replaced(configs)
         for line in command.calibrate(config, asked):
             click.echo(line)
-    except KeyboardInterrupt:
-        click.echo("Stopped.", err=True)
-        sys.exit(130)
-    except (ValueError, OSError) as error:
-        raise click.ClickException(str(error)) from error
-    finally:
-        heartbeat.stop()
 
 
 @main.command("eye-test")
@@ -446,19 +457,10 @@ def eye_test(**given: Any) -> None:
     they should, a sample comes twice in an epoch, or targets are not the inputs one place on.
     """
     from corpusmill.rehearsal import command
-    from corpusmill.run.progress import Heartbeat
 
-    heartbeat = Heartbeat(lambda line: click.echo(line, err=True))
-    heartbeat.start()
-    try:
+    with speaking():
         for line in command.eye_test(command.Asked(**given)):
             click.echo(line)
-    except BrokenPipeError:
-        raise  # by `| head`: click ends without a word
-    except (ValueError, OSError) as error:
-        raise click.ClickException(str(error)) from error
-    finally:
-        heartbeat.stop()
 
 
 @main.command()
@@ -481,22 +483,12 @@ def export(format_name: str | None, results: Path, to: Path | None, length: int)
     Nothing is tokenized again, and nothing is replaced. An export that was stopped goes on.
     """
     from corpusmill.exports import command
-    from corpusmill.run.progress import Heartbeat
 
     if format_name is None:
         click.echo("\n".join(command.table()))
         return
-    heartbeat = Heartbeat(lambda line: click.echo(line, err=True))
-    heartbeat.start()
-    try:
+    with speaking("Stopped. The same command goes on."):
         click.echo(command.export(format_name, results, to, length))
-    except KeyboardInterrupt:
-        click.echo("Stopped. The same command goes on.", err=True)
-        sys.exit(130)
-    except (ValueError, OSError) as error:
-        raise click.ClickException(str(error)) from error
-    finally:
-        heartbeat.stop()
 
 
 @main.command()
@@ -524,24 +516,14 @@ def estimate(configs: tuple[Path, ...], cores: str, read: int, in_json: bool) ->
     from corpusmill.cli.check import GENERATED, RESULTS, checked_config
     from corpusmill.estimate import command
     from corpusmill.run.layout import Layout
-    from corpusmill.run.progress import Heartbeat
 
-    heartbeat = Heartbeat(lambda line: click.echo(line, err=True))
-    heartbeat.start()
-    try:
+    with speaking():
         config = checked_config(configs_or_default(configs))
         layout = Layout.planned(config, RESULTS, GENERATED, lambda: False)
         count = len(os.sched_getaffinity(0)) if cores == "all" else int(cores)
         found = command.estimate(config, layout, command.Options(count, read))
         for line in [json.dumps(command.in_json(found))] if in_json else command.told(found):
             click.echo(line)
-    except KeyboardInterrupt:
-        click.echo("Stopped.", err=True)
-        sys.exit(130)
-    except (ValueError, OSError) as error:
-        raise click.ClickException(str(error)) from error
-    finally:
-        heartbeat.stop()
 
 
 @main.command()
@@ -674,20 +656,13 @@ def train_filter(**given: Any) -> None:
     from corpusmill.cli.train_filter import train_filter as train
     from corpusmill.models.quality_model import Definition
     from corpusmill.models.training import Settings
-    from corpusmill.run.progress import Heartbeat
 
-    heartbeat = Heartbeat(lambda line: click.echo(line, err=True))
-    heartbeat.start()
-    try:
+    with speaking():
         said = train(
             Asked(given["good"], given["bad"], given["text_field"], given["output"]),
             Definition(given["words"], given["bits"]),
             Settings(given["held_out"], given["epochs"], given["rate"], given["seed"]),
         )
-    except (ValueError, OSError) as error:
-        raise click.ClickException(str(error)) from error
-    finally:
-        heartbeat.stop()
     click.echo(said)
 
 

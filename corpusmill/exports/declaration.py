@@ -106,6 +106,11 @@ class Exported(NamedTuple):
     vocabulary: Vocabulary
     length: int  # tokens of a sample, for formats of samples
 
+    @property
+    def shards(self) -> Iterator[Shard]:
+        """Of all splits."""
+        return (shard for split in self.splits for shard in split.shards)
+
 
 class Format(NamedTuple):
     """A format of token files."""

@@ -79,7 +79,7 @@ class Exporting:
         if found := faults(name, self.exported):
             raise ValueError("\n".join(found))
         self.folder = folder
-        self.bytes = sum(shard.bytes for one in self.exported.splits for shard in one.shards)
+        self.bytes = sum(shard.bytes for shard in self.exported.shards)
         self._what = {
             "corpusmill.export": VERSION,
             "format": name,

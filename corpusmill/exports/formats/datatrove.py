@@ -5,14 +5,13 @@ from corpusmill.exports.target import Target
 
 
 def write(exported: Exported, target: Target) -> None:
-    for split in exported.splits:
-        for shard in split.shards:
-            name = f"{split.name}/{shard.number:05}.ds"
-            if target.wants(name, shard.bytes):
-                target.same(name, shard.path)
-            if target.wants(f"{name}.index"):
-                with target.file(f"{name}.index") as file:
-                    file.write(shard.starts()[1:].astype("<u8").tobytes())
+    for shard in exported.shards:
+        name = f"{shard.split}/{shard.number:05}.ds"
+        if target.wants(name, shard.bytes):
+            target.same(name, shard.path)
+        if target.wants(f"{name}.index"):
+            with target.file(f"{name}.index") as file:
+                file.write(shard.starts()[1:].astype("<u8").tobytes())
 
 
 FORMAT = Format(

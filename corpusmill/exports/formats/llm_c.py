@@ -18,12 +18,11 @@ HEADERS = {2: (20240520, 1), 4: (20240801, 7)}
 
 
 def write(exported: Exported, target: Target) -> None:
-    for split in exported.splits:
-        for shard in split.shards:
-            name = f"{NAMES.get(split.name, split.name)}_{shard.number:06}.bin"
-            if target.wants(name, shard.bytes):
-                with target.file(name) as file:
-                    write_shard(shard, exported.vocabulary.end_of_text, file)
+    for shard in exported.shards:
+        name = f"{NAMES.get(shard.split, shard.split)}_{shard.number:06}.bin"
+        if target.wants(name, shard.bytes):
+            with target.file(name) as file:
+                write_shard(shard, exported.vocabulary.end_of_text, file)
 
 
 def write_shard(shard: Shard, end_of_text: int, file: IO[bytes]) -> None:

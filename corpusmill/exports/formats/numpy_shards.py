@@ -12,19 +12,18 @@ BLOCK = 1024
 
 def write(exported: Exported, target: Target) -> None:
     length = exported.length
-    for split in exported.splits:
-        for shard in split.shards:
-            tokens = f"{split.name}_{shard.number:06}.npy"
-            sample_ids = f"{split.name}_sample_ids_{shard.number:06}.bin"
-            if target.wants(tokens, shard.bytes):
-                target.same(tokens, shard.path)
-            if target.wants(sample_ids):
-                ids = shard.ids()
-                samples = ids[: len(ids) // length * length].reshape(-1, length)
-                with target.file(sample_ids) as file:
-                    for at in range(0, len(samples), BLOCK):
-                        block = [xxhash.xxh3_64_intdigest(row) for row in samples[at : at + BLOCK]]
-                        file.write(np.array(block, "<u8").tobytes())
+    for shard in exported.shards:
+        tokens = f"{shard.split}_{shard.number:06}.npy"
+        sample_ids = f"{shard.split}_sample_ids_{shard.number:06}.bin"
+        if target.wants(tokens, shard.bytes):
+            target.same(tokens, shard.path)
+        if target.wants(sample_ids):
+            ids = shard.ids()
+            samples = ids[: len(ids) // length * length].reshape(-1, length)
+            with target.file(sample_ids) as file:
+                for at in range(0, len(samples), BLOCK):
+                    block = [xxhash.xxh3_64_intdigest(row) for row in samples[at : at + BLOCK]]
+                    file.write(np.array(block, "<u8").tobytes())
 
 
 FORMAT = Format(

@@ -9,17 +9,16 @@ from corpusmill.exports.target import Target
 
 
 def write(exported: Exported, target: Target) -> None:
-    for split in exported.splits:
-        for shard in split.shards:
-            prefix = f"{split.name}/{shard.number:05}"
-            if target.wants(f"{prefix}.npy", shard.bytes):
-                target.same(f"{prefix}.npy", shard.path)
-            if target.wants(f"{prefix}.csv.gz"):
-                with (
-                    target.file(f"{prefix}.csv.gz") as file,
-                    gzip.GzipFile("", "wb", 6, file, mtime=0) as packed,
-                ):
-                    packed.write(rows(shard))
+    for shard in exported.shards:
+        prefix = f"{shard.split}/{shard.number:05}"
+        if target.wants(f"{prefix}.npy", shard.bytes):
+            target.same(f"{prefix}.npy", shard.path)
+        if target.wants(f"{prefix}.csv.gz"):
+            with (
+                target.file(f"{prefix}.csv.gz") as file,
+                gzip.GzipFile("", "wb", 6, file, mtime=0) as packed,
+            ):
+                packed.write(rows(shard))
 
 
 def rows(shard: Shard) -> bytes:

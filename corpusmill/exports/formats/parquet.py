@@ -11,12 +11,11 @@ ROW_GROUP_TOKENS = 4 << 20
 
 
 def write(exported: Exported, target: Target) -> None:
-    for split in exported.splits:
-        for shard in split.shards:
-            name = f"{split.name}/{shard.number:05}.parquet"
-            if target.wants(name, shard.bytes):
-                with target.path(name) as path:
-                    write_shard(shard, path)
+    for shard in exported.shards:
+        name = f"{shard.split}/{shard.number:05}.parquet"
+        if target.wants(name, shard.bytes):
+            with target.path(name) as path:
+                write_shard(shard, path)
 
 
 def write_shard(shard: Shard, path: object) -> None:

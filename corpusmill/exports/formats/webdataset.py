@@ -12,12 +12,11 @@ from corpusmill.exports.target import Target
 
 
 def write(exported: Exported, target: Target) -> None:
-    for split in exported.splits:
-        for shard in split.shards:
-            name = f"{split.name}/{shard.number:06}.tar"
-            if target.wants(name, shard.bytes):
-                with target.file(name) as file:
-                    write_shard(shard, file)
+    for shard in exported.shards:
+        name = f"{shard.split}/{shard.number:06}.tar"
+        if target.wants(name, shard.bytes):
+            with target.file(name) as file:
+                write_shard(shard, file)
 
 
 def write_shard(shard: Shard, file: IO[bytes]) -> None:
