@@ -67,6 +67,14 @@ def jaccard(one: set, other: set) -> float:
     return len(one & other) / len(one | other) if one | other else 0.0
 
 
+def places_of_runs(words: list[int], n: int) -> list[list[int]]:
+    """Where each run of n words begins that stands more than once, by its first place."""
+    places: dict[tuple[int, ...], list[int]] = {}
+    for k in range(len(words) - n + 1):
+        places.setdefault(tuple(words[k : k + n]), []).append(k)
+    return [of_one for of_one in places.values() if len(of_one) > 1]
+
+
 def equal_values(one: list[int], other: list[int]) -> int:
     return sum(a == b for a, b in zip(one, other, strict=True))
 
@@ -455,3 +463,25 @@ def block_sums(name: str, content: bytes, block_bytes: int) -> list[int]:
     seed = xxhash.xxh3_64(name.encode()).intdigest()
     blocks = [content[at : at + block_bytes] for at in range(0, len(content), block_bytes)]
     return [xxhash.xxh3_64(b, seed=(seed + k) % 2**64).intdigest() for k, b in enumerate(blocks)]
+
+
+def cluster_sizes(winners: list[int]) -> list[dict]:
+    """Clusters of a kept document and those dropped for it, by size."""
+    sizes = [winners.count(winner) + 1 for winner in set(winners)]
+    found = []
+    bounds = [(2, 2), (3, 3), (4, 4), (5, 5), (6, 10), (11, 20), (21, 50), (51, 100), (101, 500)]
+    for least, most in bounds:
+        if mine := [size for size in sizes if least <= size <= most]:
+            found.append(
+                {"least": least, "most": most, "clusters": len(mine), "documents": sum(mine)}
+            )
+    return found
+
+
+def emptied_by(pieces: list[tuple[int, str, str]], spans: list[int], row: int) -> str | None:
+    """What cut the last of a text. pieces: row, filter and rule, in order; spans: rows."""
+    if mine := [(filter, rule) for one, filter, rule in pieces if one == row]:
+        last = mine[-1][0]
+        rules = sorted({rule for filter, rule in mine if filter == last})
+        return f"{last} cut the last of it: {', '.join(rules)}"
+    return "repeated spans were the last of it" if row in spans else None

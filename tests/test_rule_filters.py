@@ -3,6 +3,7 @@
 import functools
 import math
 
+import naive
 import naive_filters
 import numpy as np
 import pyarrow as pa
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from corpusmill.filters.documents import Documents
 from corpusmill.filters.gopher_quality import STOP_WORDS
 from corpusmill.filters.registry import measurer, measuring
+from corpusmill.kernels import repeats
 from corpusmill.kernels import words as kernels
 from corpusmill.text.columns import TextColumn, string_array
 from corpusmill.text.unicode_tables import scalars, text_of
@@ -73,6 +75,25 @@ def same(one: dict, other: dict) -> bool:
 def test_rule_filter__measures_what_its_twin_does(name, texts):
     for text, found in zip(texts, measured(name, texts), strict=True):
         assert same(found, TWINS[name](text, text.split())), text
+
+
+@examples(1000)
+@given(st.lists(st.lists(st.integers(1, 4), max_size=12), max_size=8), st.data())
+def test_lengthen__finds_the_runs_that_come_again(passages, data):
+    order = data.draw(st.lists(st.sampled_from(passages), max_size=12)) if passages else []
+    words = [word for passage in order for word in passage]
+    grams = repeats.room_for_grams(len(words) + 3)
+    repeats.find_pairs(np.array(words, np.uint64), grams)
+    for n in range(2, 12):
+        got: dict[int, list[int]] = {}
+        for place, one in enumerate(grams.classes[: len(words)].tolist()):
+            got.setdefault(one, []).append(place)
+        got.pop(0, None)
+        expected = naive.places_of_runs(words, n)
+        assert list(got.values()) == expected
+        often, first = max(((len(one), -one[0]) for one in expected), default=(0, 0))
+        assert repeats.top_gram(grams) == (often, -first)
+        repeats.lengthen(grams)
 
 
 def test_gopher_repetition__knows_words_apart_whose_digits_add_up_alike():

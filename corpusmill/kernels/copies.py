@@ -16,6 +16,7 @@ from corpusmill.kernels.jit import kernel
 from corpusmill.kernels.lines import hash_of, without_blanks
 from corpusmill.kernels.repeats import (
     FINISH,
+    NONE,
     as_key,
     find_pairs,
     lengthen,
@@ -91,26 +92,23 @@ def count_copies(data, first, lines, table, counts):
 
 
 @kernel
-def longest_top_gram(grams, size, at, n):
-    """The characters of the longest of the most frequent runs of n words."""
-    best = longest = 0
-    for k in range(size):
-        often = np.int64(grams.counts[n % 2, grams.ids[k]])
-        chars = at[grams.places[k] + n] - at[grams.places[k]]
-        if often > best or (often == best and chars > longest):
-            best, longest = often, chars
+def longest_top_gram(grams, at, n, often):
+    """The characters of the longest of the runs of n words that come so often."""
+    longest = 0
+    for k in range(at.size - n):
+        if np.int64(grams.members[grams.classes[k]] >> U(32)) == often:
+            longest = max(longest, at[k + n] - at[k])
     return longest
 
 
 @kernel
-def covered_chars(grams, size, at, n):
+def covered_chars(grams, at, n):
     """Characters of words in runs of n words that are there more than once."""
     chars = behind = 0
-    for k in range(size):
-        if grams.counts[n % 2, grams.ids[k]] > 1:
-            place = np.int64(grams.places[k])
-            chars += at[place + n] - at[max(place, behind)]
-            behind = place + n
+    for k in range(at.size - n):
+        if grams.classes[k] != NONE:
+            chars += at[k + n] - at[max(k, behind)]
+            behind = k + n
     return chars
 
 
@@ -125,24 +123,26 @@ def copied_gram_shares(first, chars, hashes, longest_of_equals, shares):
     most = 0
     for d in range(first.size - 1):
         most = max(most, first[d + 1] - first[d])
-    grams, at = room_for_grams(most), np.zeros(most + 1, np.int64)
+    grams, ats = room_for_grams(most), np.zeros(most + 1, np.int64)
     for d in range(first.size - 1):
         of_words = hashes[first[d] : first[d + 1]]
+        at = ats[: of_words.size + 1]
         for k in range(of_words.size):
             at[k + 1] = at[k] + chars[first[d] + k]
         shares[d] = 0
         total = max(at[of_words.size], 1)
-        size = find_pairs(of_words, grams)
+        find_pairs(of_words, grams)
         for n in range(LEAST_TOP, MOST_DUPLICATE + 1):
-            often, place = top_gram(grams, size, n)
-            if n <= MOST_TOP and often > 1:
-                of_top = at[place + n] - at[place]
-                if longest_of_equals:
-                    of_top = longest_top_gram(grams, size, at, n)
-                shares[d, n - LEAST_TOP] = of_top * often / total
+            if n <= MOST_TOP:
+                often, place = top_gram(grams)
+                if often > 0:
+                    of_top = at[place + n] - at[place]
+                    if longest_of_equals:
+                        of_top = longest_top_gram(grams, at, n, often)
+                    shares[d, n - LEAST_TOP] = of_top * often / total
             if n >= LEAST_DUPLICATE:
-                shares[d, n - LEAST_TOP] = covered_chars(grams, size, at, n) / total
-            size = lengthen(grams, size, n)
+                shares[d, n - LEAST_TOP] = covered_chars(grams, at, n) / total
+            lengthen(grams)
 
 
 @kernel

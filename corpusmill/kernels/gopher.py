@@ -10,6 +10,7 @@ from corpusmill.kernels.finding import finder, literal
 from corpusmill.kernels.jit import kernel
 from corpusmill.kernels.lines import NEWLINE, hash_of, line_end, without_blanks
 from corpusmill.kernels.repeats import (
+    NONE,
     find_pairs,
     lengthen,
     repeats,
@@ -196,18 +197,35 @@ def count_repeats(data, offsets, first, lines, table, counts):
 
 
 @kernel
-def duplicate_chars(grams, size, at, n, seen, mark):
+def find_next_places(grams, next_place):
+    """next_place: int64 (words,), written: the first place behind each where a run begins that
+    comes again; how many words there are if there is none."""
+    behind = next_place.size
+    for before in range(next_place.size):
+        k = next_place.size - 1 - before
+        next_place[k] = behind
+        behind = behind if grams.classes[k] == NONE else k
+
+
+@kernel
+def duplicate_chars(grams, next_place, at, n, seen, mark):
     """Characters of runs of n words that stood before, spaces left out: behind one of these it goes
-    on with the next word. seen: those ids that have `mark` were met; updated."""
-    chars = behind = 0
-    for k in range(size):
-        begin, one = np.int64(grams.places[k]), grams.ids[k]
-        if begin < behind:
-            continue
-        if seen[one] == mark:
-            chars += at[begin + n] - at[begin] - n
-            behind = begin + n
-        seen[one] = mark
+    on with the next word. seen: those classes that have `mark` were met; updated.
+
+    next_place: as written for these or shorter runs. at: int64 (words + 1,), characters before each
+    word, with a space behind each.
+    """
+    chars = k = 0
+    while k < next_place.size:
+        one = grams.classes[k]
+        if one == NONE:
+            k = next_place[k]
+        elif seen[one] == mark:
+            chars += at[k + n] - at[k] - n
+            k += n
+        else:
+            seen[one] = mark
+            k += 1
     return chars
 
 
@@ -221,24 +239,26 @@ def gram_shares(first, chars, hashes, of_text, shares):
     longest = 0
     for d in range(first.size - 1):
         longest = max(longest, first[d + 1] - first[d])
-    grams, at = room_for_grams(longest), np.zeros(longest + 1, np.int64)
-    seen, mark = np.zeros(longest + 1, np.int64), 0
+    grams, ats = room_for_grams(longest), np.zeros(longest + 1, np.int64)
+    next_place = np.empty(longest, np.int64)
+    seen, mark = np.zeros(grams.members.size, np.uint32), np.uint32(0)
     for d in range(first.size - 1):
         of_words = hashes[first[d] : first[d + 1]]
         words = of_words.size
+        at = ats[: words + 1]
         for k in range(words):
             at[k + 1] = at[k] + chars[first[d] + k] + 1
         shares[d] = 0
         total = max(of_text[d], 1)
-        size = find_pairs(of_words, grams)
+        find_pairs(of_words, grams)
         for n in range(LEAST_TOP, MOST_DUPLICATE + 1):
             if n <= MOST_TOP and words >= n:
-                often, place = top_gram(grams, size, n)
-                if often <= 1:
-                    often, place = 1, 0
-                shares[d, n - LEAST_TOP] = (at[place + n] - at[place] - 1) * often / total
+                often, place = top_gram(grams)
+                shares[d, n - LEAST_TOP] = (at[place + n] - at[place] - 1) * max(often, 1) / total
+            if n == LEAST_DUPLICATE:
+                find_next_places(grams, next_place[:words])
             if n >= LEAST_DUPLICATE:
-                mark += 1
-                size_of_all = duplicate_chars(grams, size, at, n, seen, mark)
-                shares[d, n - LEAST_TOP] = size_of_all / total
-            size = lengthen(grams, size, n)
+                mark += np.uint32(1)
+                size = duplicate_chars(grams, next_place[:words], at, n, seen, mark)
+                shares[d, n - LEAST_TOP] = size / total
+            lengthen(grams)

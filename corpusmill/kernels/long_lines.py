@@ -1,8 +1,16 @@
 """Long lines of texts, counted."""
 
 from corpusmill.kernels.jit import kernel
+from corpusmill.kernels.lines import find_newline
 
-NEWLINE = 0x0A
+
+@kernel
+def count_chars(data):
+    """Characters of valid UTF-8."""
+    chars = 0
+    for byte in data:
+        chars += byte & 0xC0 != 0x80
+    return chars
 
 
 @kernel
@@ -12,11 +20,10 @@ def count_long_lines(data, offsets, least, counts):
     data: uint8, valid UTF-8. offsets: int64 (documents + 1,). counts: int64 (documents,), written.
     """
     for d in range(offsets.size - 1):
-        found = chars = 0
-        for i in range(offsets[d], offsets[d + 1]):
-            if data[i] == NEWLINE:
-                found += chars >= least
-                chars = 0
-            else:
-                chars += data[i] & 0xC0 != 0x80
-        counts[d] = found + (chars >= least)
+        counts[d] = 0
+        start, stop = offsets[d], offsets[d + 1]
+        while start <= stop:
+            end = find_newline(data, start, stop)
+            if end - start >= least:
+                counts[d] += count_chars(data[start:end]) >= least
+            start = end + 1

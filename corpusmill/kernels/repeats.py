@@ -11,6 +11,8 @@ FINISH = U(0xD6E8FEB86659FD93)
 # Not the base of the hashes of words: with it `12 34` and `13 24` would be alike.
 PAIR = U(0xC2B2AE3D27D4EB4F)
 TAG = ~U((1 << 28) - 1)
+ONE, TWO = U(1 << 32), U(2 << 32)
+NONE = np.uint32(0)
 
 
 @kernel
@@ -57,10 +59,11 @@ def slots_for(count, slots):
 
 
 @kernel
-def number_alike(keys, slots, ids, counts):
-    """ids[k]: the first place with the key of place k; counts[ids[k]]: how often it comes.
+def number_alike(keys, slots, ids, members):
+    """ids[k]: the first place with the key of place k; members[ids[k]]: how many places have it,
+    times ONE, and these places xored.
 
-    keys: uint64. ids, counts: uint32, as many; counts are written at first places alone.
+    keys: uint64. ids: uint32, members: uint64, as many; members are written at first places alone.
     slots: as in place_in.
     """
     # ASSUME no two different keys of a document have 36 bits and their place in `slots` in common.
@@ -77,99 +80,127 @@ def number_alike(keys, slots, ids, counts):
         is_new = slot == U(0)
         one = k if is_new else (slot & ~TAG) - U(1)
         slots[place] = tag | (one + U(1))
-        counts[one] = (U(0) if is_new else U(counts[one])) + U(1)
+        members[k] = U(0)
+        members[one] = (members[one] + ONE) ^ k
         ids[k] = one
 
 
 class Grams(NamedTuple):
-    """Runs of n words of a document that may come again, and room to find those of n + 1 words.
+    """The runs of n words of a document that come again, and room to find those of n + 1 words.
 
-    All arrays are longer than the words of a document are many; uint32 but for two.
+    Places where the same run begins are of one class. In it all go on alike unless the class one
+    word behind was split for the last word; so only the places before these are looked at.
     """
 
-    places: np.ndarray  # where each begins, ascending
-    ids: np.ndarray  # of each the first place where it stands
-    counts: np.ndarray  # (2, ...): in row n % 2 how often it stands, by id
-    left: np.ndarray
-    right: np.ndarray
-    leads: np.ndarray
-    others: np.ndarray
+    classes: np.ndarray  # uint32, by place; NONE where a run begins that stands once
+    members: np.ndarray  # uint64, by class: how many places, times ONE, and these xored
+    changed: np.ndarray  # uint32: the places whose class is another than it was
+    sizes: np.ndarray  # int64: how many those are, the last class, the place of the last word
+    leaving: np.ndarray  # uint32, as all but the last three: room to lengthen
+    lost: np.ndarray
     alike: np.ndarray
-    often: np.ndarray
-    keys: np.ndarray  # uint64
-    slots: np.ndarray  # uint64
+    groups: np.ndarray  # uint64
+    keys: np.ndarray
+    slots: np.ndarray
 
 
 @kernel
 def room_for_grams(words):
     """Grams of documents of up to so many words."""
-    size = slots_for(words, np.empty(4 * words + 16, np.uint64)).size
-    rows = np.empty((7, words + 1), np.uint32)
+    # A new class parts places of one class, which words - 1 places are at most so often.
+    members = np.empty(2 * words + 2, np.uint64)
+    rows, wide = np.empty((5, words + 1), np.uint32), np.empty((2, words + 1), np.uint64)
+    slots = slots_for(words, np.empty(4 * words + 16, np.uint64))
     return Grams(
-        rows[0], rows[1], np.empty((2, words + 1), np.uint32), rows[2], rows[3], rows[4], rows[5],
-        rows[6], np.empty(words + 1, np.uint32), np.empty(words + 1, np.uint64),
-        np.empty(size, np.uint64),
+        rows[0], members, rows[1], np.zeros(3, np.int64), rows[2], rows[3], rows[4], wide[0],
+        wide[1], slots,
     )  # fmt: skip
 
 
 @kernel
 def find_pairs(words, grams):
-    """Begin with runs of two words; return how many there are. words: uint64, their hashes."""
+    """Begin with runs of two words. words: uint64, their hashes."""
+    classes, members, changed = grams.classes, grams.members, grams.changed
     size = max(words.size - 1, 0)
     for k in range(size):
-        grams.places[k] = k
         grams.keys[k] = words[k] * PAIR + words[k + 1]
-    slots = slots_for(size, grams.slots)
-    number_alike(grams.keys[:size], slots, grams.ids, grams.counts[0])
-    return size
+    number_alike(grams.keys[:size], slots_for(size, grams.slots), classes, members[1:])
+    members[0] = U(0)
+    for k in range(U(size)):
+        first = U(classes[k])
+        comes_again = (first != k) | (members[k + U(1)] >= TWO)
+        classes[k] = first + U(1) if comes_again else U(NONE)
+    classes[size] = NONE
+    # Those that go on as the first of their class does need no look; most do.
+    n = U(0)
+    for k in range(U(size)):
+        one, behind = classes[k], classes[k + U(1)]
+        changed[n] = k + U(1)
+        n += U((one != NONE) & ((behind == NONE) | (behind != classes[one])))
+    grams.sizes[0], grams.sizes[1], grams.sizes[2] = n, size, size
 
 
 @kernel
-def lengthen(grams, size, n):
-    """From runs of n words to those of n + 1; return how many there are. Only these may come again
-    whose words but the last, and whose words but the first, do.
-
-    size: how many there are of n words.
-    """
-    if size < 2:
-        return 0
-    places, ids, _, left, right, leads, others, alike, often, keys, slots = grams
-    counts, longer_counts = grams.counts[n % 2], grams.counts[(n + 1) % 2]
-    kept = unlike = U(0)
-    comes_again = counts[ids[0]] > 1
-    for k in range(U(size - 1)):
-        place = places[k]
-        stays = (places[k + U(1)] == place + 1) & comes_again
-        comes_again = counts[ids[k + U(1)]] > 1
-        places[kept], left[kept], right[kept] = place, ids[k], ids[k + U(1)]
-        kept += U(stays & comes_again)
-    # Most runs go on as the first one of n words did, the lead, and need no table. Three plain
-    # loops are faster than one whose reads wait for what it wrote.
-    for behind in range(kept):
-        k = kept - behind - U(1)
-        leads[left[k]] = k
-    for k in range(kept):
-        lead = U(leads[left[k]])
-        same = right[lead] == right[k]
-        first = places[lead]
-        ids[k] = first
-        longer_counts[first] = (U(0) if lead == k else U(longer_counts[first])) + U(same)
-        others[unlike], keys[unlike] = k, U(left[k]) << U(32) | U(right[k])
-        unlike += U(not same)
-    number_alike(keys[:unlike], slots_for(np.int64(unlike), slots), alike, often)
-    for k in range(unlike):
-        first = places[others[alike[k]]]
-        ids[others[k]], longer_counts[first] = first, often[alike[k]]
-    return np.int64(kept)
+def lengthen(grams):
+    """From runs of n words to those of n + 1."""
+    # Few branches: whether a run comes again is what the processor cannot foresee.
+    classes, members, changed, sizes, leaving, lost, alike, groups, keys, slots = grams
+    n = gone = U(0)
+    for k in range(sizes[0]):
+        if changed[k] > 0:
+            place = changed[k] - 1
+            one, behind = classes[place], classes[changed[k]]
+            members[one] = members[one] - ONE ^ U(place)
+            leaving[n], keys[n], lost[gone] = place, U(one) << U(32) | U(behind), place
+            n += U((one != NONE) & (behind != NONE))
+            gone += U((one != NONE) & (behind == NONE))
+    number_alike(keys[:n], slots_for(np.int64(n), slots), alike, groups)
+    count, last, nowhere = U(0), U(sizes[1]), U(sizes[2])
+    # Those who leave together are a new class; the first to do so, if nobody stays, are the old.
+    for k in range(n):
+        place, old, first = U(leaving[k]), keys[k] >> U(32), U(alike[k])
+        is_first = first == k
+        is_new = is_first & (groups[k] >= TWO) & (members[old] >= ONE)
+        last += U(is_new)
+        if_first = (last if is_new else old) if groups[k] >= TWO else U(NONE)
+        new = if_first if is_first else U(alike[first])
+        members[new] = ((U(0) if is_new else members[new]) + ONE) ^ place
+        alike[k] = classes[place] = new
+        changed[count] = place
+        count += U(new != old)
+    for k in range(n):
+        count = drop_alone(keys[k] >> U(32), classes, members, changed, count, nowhere)
+    for k in range(gone):
+        count = drop_alone(U(classes[lost[k]]), classes, members, changed, count, nowhere)
+        classes[lost[k]] = NONE
+        changed[count] = lost[k]
+        count += U(1)
+    members[0] = U(0)
+    sizes[0], sizes[1] = count, last
 
 
 @kernel
-def top_gram(grams, size, n):
-    """How often the most frequent run of n words comes, and where first; of several the first."""
-    counts = grams.counts[n % 2]
-    best = first = 0
-    for k in range(size):
-        often = counts[grams.ids[k]]
-        if often > best:
-            best, first = np.int64(often), np.int64(grams.places[k])
-    return best, first
+def drop_alone(one, classes, members, changed, count, nowhere):
+    """If a class has one place left, that has none now; return how many have changed."""
+    left = members[one]
+    alone = left >> U(32) == U(1)
+    place = left & (ONE - U(1))
+    changed[count] = place
+    classes[place if alone else nowhere] = NONE
+    members[one] = U(0) if alone else left
+    return count + U(alone)
+
+
+@kernel
+def top_gram(grams):
+    """How often the most frequent run comes, and where first; of several the first. (0, 0) if none
+    comes again."""
+    best = U(0)
+    for one in range(grams.sizes[1] + 1):
+        best = max(best, grams.members[one] >> U(32))
+    if best < U(2):
+        return 0, 0
+    first = 0
+    while grams.members[grams.classes[first]] >> U(32) != best:
+        first += 1
+    return np.int64(best), first

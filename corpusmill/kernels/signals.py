@@ -7,7 +7,7 @@ import numpy as np
 from corpusmill.kernels.clean import decode_one
 from corpusmill.kernels.gopher import count_symbols
 from corpusmill.kernels.jit import kernel
-from corpusmill.kernels.repeats import number_alike, slots_for
+from corpusmill.kernels.repeats import ONE, number_alike, slots_for
 from corpusmill.kernels.words import BASE, U
 
 # Bits of a table entry, see corpusmill/text/signals.py.
@@ -107,15 +107,16 @@ def word_entropy(first, hashes, unique, entropy):
     for d in range(first.size - 1):
         most = max(most, first[d + 1] - first[d])
     slots = np.empty(4 * most + 16, np.uint64)
-    ids, counts = np.empty(most, np.uint32), np.empty(most, np.uint32)
+    ids, members = np.empty(most, np.uint32), np.empty(most, np.uint64)
     for d in range(first.size - 1):
         words = hashes[first[d] : first[d + 1]]
-        number_alike(words, slots_for(words.size, slots), ids, counts)
+        number_alike(words, slots_for(words.size, slots), ids, members)
         unique[d], total = 0, 0.0
         for k in range(words.size):
             if ids[k] == k:
                 unique[d] += 1
-                total += counts[k] * math.log(counts[k])
+                often = np.int64(members[k] // ONE)
+                total += often * math.log(often)
         entropy[d] = math.log(words.size) - total / words.size if words.size else np.nan
 
 
