@@ -43,7 +43,7 @@ CASES = {
     "10 characters": Case(1_000_000, 10),
 }
 
-FINISHED = re.compile(r"peak memory (\d+) MB$", re.MULTILINE)
+FINISHED = re.compile(r"peak memory (\d+) MB(?: of \d+)?$", re.MULTILINE)
 ALLOWED = re.compile(r"^ +log: (\S+)$.*?mem_mb=(\d+)", re.MULTILINE | re.DOTALL)
 
 

@@ -8,8 +8,9 @@ samples in the same order, and a digest of what came is compared, outside the cl
 reads as nanoGPT does: a map per shard, a slice per sample, np.stack per batch; the order is worked
 out for it beforehand. Then: how long a corpus of many shards takes to open, of which nothing but
 the manifest is there; and the memory of the process while it reads everything, with maps of a
-quarter of the corpus allowed. Seconds are those of the processor, as nothing waits for a disk and
-others may use the machine; `raw.jsonl` has those of the clock too.
+quarter of the corpus allowed. With --peer other libraries read the same documents, each from shards
+of its own format, in an order of its own. Seconds are those of the processor, as nothing waits for
+a disk and others may use the machine; `raw.jsonl` has those of the clock too.
 """
 
 import hashlib
@@ -132,18 +133,22 @@ def random_samples(run: RunFolder, results: Path, given) -> None:
             )
 
 
-def peer(run: RunFolder, results: Path, given) -> None:
-    """litdata in an environment of its own; the rows are ours in another order."""
+def peers(run: RunFolder, results: Path, given) -> None:
+    """Other libraries, each with shards of its own format and in an order of its own."""
     wanted = min(int(given.samples), given.shards * int(given.shard_tokens) // (given.length + 1))
-    for _ in range(given.runs):
-        told = child(
-            [given.peer, ROOT / "benchmarks/peers/litdata_samples.py",
-             "--tokens", results / "tokens/train", "--out", results / "litdata",
-             "--length", given.length, "--batch", 512, "--samples", wanted]
-        )  # fmt: skip
-        run.record("stream", "random samples, batches of 512: litdata", amount=told.pop("samples"),
-                   group="random samples, batches of 512", unit="samples",
-                   not_equal="int32, chunks shuffled", **told)  # fmt: skip
+    for library in ("litdata", "mosaicml", "datatrove", "megatron"):
+        for _ in range(given.runs):
+            told = child(
+                [given.peer, ROOT / "benchmarks/peers/sample_readers.py", library,
+                 "--tokens", results / "tokens/train", "--out", results / library,
+                 "--length", given.length, "--batch", 512, "--samples", wanted]
+            )  # fmt: skip
+            found, documents = told.pop("documents_found"), told.pop("documents")
+            if not found == documents > 0:
+                raise ValueError(f"{library}: {documents} documents, {found} are of the corpus")
+            run.record("stream", f"random samples, batches of 512: {told.pop('library')}",
+                       amount=told.pop("samples"), group="random samples, batches of 512",
+                       unit="samples", not_equal="another order", **told)  # fmt: skip
 
 
 def sequential(run: RunFolder, results: Path, given) -> None:
@@ -209,7 +214,7 @@ def main() -> None:
     arguments.add_argument("--length", type=int, default=2048)
     arguments.add_argument("--samples", type=float, default=1e5)
     arguments.add_argument("--many", type=int, default=10_000, help="shards that are opened")
-    arguments.add_argument("--peer", type=Path, help="python with peers/litdata.txt")
+    arguments.add_argument("--peer", type=Path, help="python with peers/exports.txt")
     given = arguments.parse_args()
     tokens = int(given.shard_tokens)
     one = given.cache / f"stream-{given.shards}-{tokens}/results"
@@ -219,7 +224,7 @@ def main() -> None:
     run = RunFolder(given.run_folder)
     random_samples(run, one, given)
     if given.peer:
-        peer(run, one, given)
+        peers(run, one, given)
     sequential(run, one, given)
     opening(run, many, given.many, given.runs)
     memory(run, one, given)

@@ -7,7 +7,9 @@ import gc
 import json
 import os
 import re
+import signal
 import sys
+import time
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
@@ -25,6 +27,7 @@ if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
 from corpusmill.run import one_at_a_time, record
+from corpusmill.run.clock import clock_faults
 from corpusmill.run.cluster_log import ends_of_jobs
 from corpusmill.run.code_digest import code_digest as digest_of_code
 from corpusmill.run.config import check_config, config_digest, laid_over, shaping, typed
@@ -34,12 +37,15 @@ from corpusmill.run.job_list import JOB_LIST, RuleJobs, save_job_list
 from corpusmill.run.input_files import told_replaced
 from corpusmill.run.layout import Layout, quickly_called
 from corpusmill.run.lost_files import forget, lost_files
+from corpusmill.run.signals import handle_beside
 from corpusmill.run.signatures import mismatches, parameters
 from corpusmill.run.step_log import SAY_KILLED
-from corpusmill.run.disk import disk_faults, expected_disk
+from corpusmill.run.disk import disk_faults, expected_disk, unwritable
 from corpusmill.run.early_checks import (
     early_checks,
     faults_of,
+    local_tokenizer,
+    notes_of,
     states_of_files,
     tokenizer_files,
 )
@@ -74,14 +80,25 @@ RECORD = placed("results/plan/record.json")
 DEMO = "results/demo"
 
 
-def stop(reason):
-    """End with a reason in a line or a few, no traceback; `corpusmill run` is told it too."""
-    print(reason, file=sys.stderr)
+def tell(event, text):
+    """Let `corpusmill run` know, which shows nothing of what is printed here."""
     pipe = os.environ.get("CORPUSMILL_EVENTS")
     if workflow.is_main_process and pipe:
-        event = json.dumps({"event": "refused", "text": str(reason)}) + "\n"
-        os.write(int(pipe), event.encode())
+        line = json.dumps({"event": event, "text": text}) + "\n"
+        os.write(int(pipe), line.encode())
+
+
+def stop(reason):
+    """End with a reason in a line or a few, no traceback."""
+    print(reason, file=sys.stderr)
+    tell("refused", str(reason))
     sys.exit(1)
+
+
+def note(text):
+    """Say what may be meant, and is likely not to be."""
+    print(f"NOTE: {text}", file=sys.stderr)
+    tell("note", text)
 
 
 if workflow.is_main_process:
@@ -117,6 +134,8 @@ def planned():
                 for notice in replaced_lists(told.configfiles):
                     print(f"NOTE: {notice}", file=sys.stderr)
         check_config(given, schema)
+        if faults := unwritable(placed("results")):
+            raise ValueError(faults[0])
         demo = {
             f"{DEMO}/{name}": n for name, n in (DEMO_FILES | EVALUATION_FILES).items()
         }
@@ -163,6 +182,7 @@ def run_script(step):
     same where they are others. PYTHONPATH is not: Snakemake takes it from jobs in conda.
     """
     path = 'PYTHONPATH="$CORPUSMILL_ROOT${{PYTHONPATH:+:$PYTHONPATH}}"'
+    path += " CORPUSMILL_MEM_MB={resources.mem_mb}"
     script = f'"$CORPUSMILL_PYTHON" -P "$CORPUSMILL_SCRIPTS/{step}.py"'
     killed = 'sh -c "$CORPUSMILL_KILLED" {log:q} $? {resources.mem_mb}'
     job = f"<<'JOB' || {killed}\n{{params.settings}}\n{{params.paths}}\nJOB"
@@ -291,6 +311,26 @@ def refuse_too_little_memory(rules):
         )
 
 
+def note_needs():
+    """Say from now on if a job may hold more than --resources mem_mb allows: of what was read, or
+    at another attempt, more than was known when the run began. Snakemake counts it as no more than
+    is allowed, so what runs beside it may be too much."""
+    allowed = workflow.global_resources.get("mem_mb")
+    if allowed is None or allowed.value is None:
+        return
+    told = [allowed.value]
+
+    def hear(megabytes):
+        if megabytes > told[-1]:
+            told.append(megabytes)
+            note(
+                f"--resources mem_mb allows {allowed.value} MB, and a job may hold {megabytes}, as "
+                "is known by now. Jobs beside it may be too many: allow more, or fewer --cores."
+            )
+
+    LAYOUT.hear_need = hear
+
+
 def forget_lost_files(stages):
     """Let what is gone be made anew though it stands behind a barrier that is there. Behind all
     rules. stages: of every barrier the small files that are in it."""
@@ -313,13 +353,28 @@ def forget_lost_files(stages):
         forget(lost)
 
 
+def exported():
+    """What exports take on disk, for a byte of token shards."""
+    forms = config["output"]["exports"]
+    if not forms:
+        return 0
+    from corpusmill.exports.exporting import disk_share  # and with it numpy and pyarrow
+
+    return disk_share(forms)
+
+
 def finish_checks():
-    """Stop the run if its tokenizer or input files cannot be meant, or the disk is too small."""
+    """Stop the run if its tokenizer or input files cannot be meant, or the disk is too small; note
+    what may be meant, and is likely not to be."""
     faults = faults_of(EARLY_CHECKS)
     if workflow.is_main_process:
-        faults += disk_faults(expected_disk(config, LAYOUT).least, placed("results"))
+        wanted = expected_disk(config, LAYOUT, exported())
+        faults += disk_faults(wanted.least, placed("results"))
+        faults += clock_faults(LAYOUT.input_files, placed("results"), time.time_ns())
     if faults:
         stop("\n".join(faults))
+    for noticed in notes_of(EARLY_CHECKS):
+        note(noticed)
 
 
 def begin_run():
@@ -328,6 +383,7 @@ def begin_run():
     finish_checks()
     if not workflow.is_main_process:
         return
+    handle_beside(signal.SIGTERM)
     to_do = jobs_to_do()
     refuse_too_little_memory(to_do)
     try:
@@ -337,6 +393,7 @@ def begin_run():
     if not IS_MODULE:
         one_at_a_time.begin_run()
     save_job_list(to_do, placed(JOB_LIST))
+    note_needs()
     if on_cluster():
         # Each job does so itself, unless it is killed before; then its old log would be shown.
         for jobs in to_do.values():

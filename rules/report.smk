@@ -107,7 +107,6 @@ rule report:
         settings=settings(
             threshold=config["dedup"]["threshold"],
             config=shaping(config),
-            job_list=str(placed(JOB_LIST)),
         ),
         code=code_digest("report"),
         paths=named_paths,

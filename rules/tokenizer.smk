@@ -14,8 +14,9 @@ rule tokenizer:
         "logs/tokenizer/tokenizer.log",
     benchmark:
         "logs/tokenizer/tokenizer.tsv"
-    # A hub id is looked at here for the first time: what is no tokenizer stops the run at its start.
-    priority: 20
+    # A hub id is loaded here for the first time: what is no tokenizer stops the run at its start. A
+    # local one was looked at before any job, and waits for a core that has nothing else to do.
+    priority: -1 if local_tokenizer(config["tokenizer"]["source"]) else 20
     conda:
         "../envs/corpusmill.yaml"
     resources:

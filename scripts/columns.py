@@ -8,11 +8,12 @@ from corpusmill.run.progress import phase
 from corpusmill.shuffle.shards import OUR_COLUMNS
 from corpusmill.storage.streams import ReadLimits
 from corpusmill.storage.tables import save_schema
+from corpusmill.text.readers import refuse_changed
 from corpusmill.text.typed_columns import columns_of, types_of
 
 
 def columns(files: list[dict], readers: list[str], limits: ReadLimits, columns: Path) -> None:
-    """files: {"path", "text_field", ...} of each input file, in order.
+    """files: as in normalize.
 
     readers: files of the user's that read other formats.
     """
@@ -20,6 +21,7 @@ def columns(files: list[dict], readers: list[str], limits: ReadLimits, columns: 
         found = []
         for file in files:
             found.append(types_of(file["path"], file["text_field"], readers, limits))
+            refuse_changed(file)
             progress.advance(1)
     schema = columns_of(found, OUR_COLUMNS)
     save_schema(columns, schema)

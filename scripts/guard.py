@@ -6,6 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 from corpusmill.dedup.mixed_kinds import refuse_mixed
+from corpusmill.documents.cluster_sizes import added
 from corpusmill.run.job import run
 from corpusmill.storage.files import load_json, save_json
 
@@ -38,6 +39,7 @@ def guard(
         "measured": sum(one["measured"] for one in bins),
         "sources": {source: shares(count) for source, count in sorted(sources.items())},
         **preferred_kinds(parts),
+        "clusters": added(one["clusters"] for one in bins),
         "largest_groups": groups + [group for group in of_copies if group not in groups],
     }
     faults = source_faults(sources, max_duplicate_fraction)

@@ -12,6 +12,7 @@ import pyarrow as pa
 from corpusmill.dedup.edges import STAGES
 from corpusmill.documents.accounts import imbalances
 from corpusmill.documents.decided import load_decided
+from corpusmill.documents.emptied import emptied_by
 from corpusmill.documents.fates import DUPLICATE, KEPT, MALFORMED, SPLITS, dropping_fates
 from corpusmill.documents.ids import ROW_MASK, ids_of_part
 from corpusmill.documents.ledgers import ledger_schema, save_ledger
@@ -110,6 +111,15 @@ def cut_columns(cut: Cut, sizes: np.ndarray) -> dict[str, pa.Array]:
     }
 
 
+def reasons_of(about: Decided, cut: Cut, sizes: np.ndarray) -> pa.Array:
+    """The filters' own; of a text of which nothing is left, what cut the last of it."""
+    own = load_column(about.verdicts, "reason")
+    by_filter = load_column(about.verdicts, "fate").cast(pa.string())
+    without = own.is_null().to_numpy(zero_copy_only=False) & (sizes == 0)
+    dropped = by_filter.to_numpy(zero_copy_only=False) != KEPT
+    return pa.compute.coalesce(own, emptied_by(cut.cut_spans, without & dropped))
+
+
 def document_rows(
     text: TextPart, part: int, about: Decided, cut: Cut, filters: list[FilterValues]
 ) -> pa.Table:
@@ -141,7 +151,7 @@ def document_rows(
         "text_bytes": pa.array(sizes),
         "digest": pa.array(digest_words(load_array(about.digests))),
         **cut_columns(cut, sizes),
-        "reason": load_column(about.verdicts, "reason"),
+        "reason": reasons_of(about, cut, sizes),
         **values_where_they_decided(filters, about.measures, fate),
     }
     return pa.table(columns, schema=schema_of(filters))

@@ -15,7 +15,6 @@ from corpusmill.report.statistics import STATISTICS, statistics_of, statistics_p
 from corpusmill.report.times import Time, times, times_page
 from corpusmill.report.whole import SHOWN_RECORDS, Finished, whole_page
 from corpusmill.run import job
-from corpusmill.run.job_list import load_job_list
 from corpusmill.storage.files import load_json, load_text, replacing
 from corpusmill.storage.progress import Silence
 from corpusmill.storage.streams import read_written_lines
@@ -59,8 +58,6 @@ class Account(NamedTuple):
     """The summary as a text for people."""
     duplicates: Path
     quarantine: list[Path]
-    job_list: Path
-    """Which jobs the last run had to do; there if Snakemake has started this one."""
 
 
 def report(
@@ -83,7 +80,7 @@ def report(
     took = times(summed)
     finished = Finished(
         summed, load_json(told.duplicates), found, threshold, statistics, of_all.bins,
-        first_lines(told.quarantine), memory_bounds(told.job_list), config,
+        first_lines(told.quarantine), config,
     )  # fmt: skip
     files = {
         shown.whole: whole_page(finished),
@@ -107,12 +104,6 @@ def first_lines(files: list[Path]) -> list[bytes]:
         records = read_written_lines(file, Silence())
         lines += itertools.islice(records, SHOWN_RECORDS - len(lines))
     return lines
-
-
-def memory_bounds(job_list: Path) -> dict[str, int]:
-    """MB that a job may hold, by rule."""
-    rules = load_job_list(job_list) if job_list.exists() else {}
-    return {rule: jobs.mem_mb for rule, jobs in rules.items()}
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from corpusmill.dedup.resolution import (
     dropped_documents,
     graph_of,
 )
+from corpusmill.documents.cluster_sizes import cluster_sizes
 from corpusmill.run.job import run
 from corpusmill.storage.arrays import save_array
 from corpusmill.storage.files import content_digest, load_json, save_json
@@ -46,6 +47,7 @@ def resolve(
             "pairs": int(graph.one.size),
             "measured": int(resolution.measured),
             "dropped": int(found.size),
+            "clusters": cluster_sizes(found["winner"]),
             "groups": largest_groups(extract, graph, resolution, found),
         },
     )

@@ -17,12 +17,16 @@ from corpusmill.documents.fates import dropping_fates
 from corpusmill.run import job, record
 from corpusmill.storage.files import load_json, save_json, save_text
 
+END = re.compile(r"([\d.]+) s of CPU, peak memory (\d+) MB(?: of (\d+))?$", re.MULTILINE)
+"""Of a log: CPU seconds, MB that were held, MB that the job was allowed."""
+
 PACKAGES = ["snakemake", "numpy", "numba", "pyarrow", "zstandard", "msgspec", "datasketch",
             "transformers", "tokenizers", "gigatoken"]  # fmt: skip
 
 
 def measured(logs: Path) -> dict[str, dict]:
-    """Per rule: jobs, seconds and CPU seconds of all jobs, and the largest memory of one.
+    """Per rule: jobs, seconds and CPU seconds of all jobs, the largest memory of one, and what
+    that one was allowed, 0 where its log does not say.
 
     Seconds are Snakemake's, start of the job included. CPU and memory are what the job itself says
     at its end: Snakemake looks only now and then, and misses short jobs.
@@ -31,17 +35,17 @@ def measured(logs: Path) -> dict[str, dict]:
     for folder in sorted(path for path in logs.iterdir() if path.is_dir()):
         times = [row["s"] for file in folder.rglob("*.tsv") for row in tab_separated(file)]
         ends = [
-            end
-            for file in folder.rglob("*.log")
-            if (end := re.search(r"([\d.]+) s of CPU, peak memory (\d+)", file.read_text("utf-8")))
+            end for file in folder.rglob("*.log") if (end := END.search(file.read_text("utf-8")))
         ]
         # This job has no end yet, though its times may be those of an earlier run.
         if times and ends:
+            peak, bound = max((int(end[2]), int(end[3] or 0)) for end in ends)
             rules[folder.name] = {
                 "jobs": len(times),
                 "wall_seconds": round(sum(map(float, times)), 2),
                 "cpu_seconds": round(sum(float(end[1]) for end in ends), 2),
-                "peak_memory_mb": max(int(end[2]) for end in ends),
+                "peak_memory_mb": peak,
+                "mem_mb": bound,
             }
     return rules
 
@@ -120,14 +124,17 @@ def spans_of(whole: Counter, edits: dict[str, dict[str, int]], unit: str) -> dic
     }
 
 
-def languages_of(blocks: list[Path]) -> dict[str, dict[str, int]]:
-    """Documents and bytes of every language, read and kept, the most frequent first."""
+def languages_of(blocks: list[Path]) -> dict[str, dict]:
+    """Documents and bytes of every language, read and kept, and dropped for which reason, the most
+    frequent first."""
     found: dict[str, Counter] = {}
+    dropped: dict[str, Counter] = {}
     for file in blocks:
         for language, figures in load_json(file).items():
+            dropped.setdefault(language, Counter()).update(figures.pop("dropped"))
             found.setdefault(language, Counter()).update(figures)
     ranked = sorted(found, key=lambda one: (-found[one]["read"], one))
-    return {language: dict(found[language]) for language in ranked}
+    return {one: {**found[one], "dropped": dict(sorted(dropped[one].items()))} for one in ranked}
 
 
 def remarks(

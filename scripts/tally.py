@@ -10,7 +10,13 @@ import pyarrow.compute as pc
 
 from corpusmill.documents.decided import load_decided
 from corpusmill.documents.fates import KEPT
-from corpusmill.documents.tallies import STAGES, Tally, added, tally_of_part
+from corpusmill.documents.tallies import (
+    STAGES,
+    Tally,
+    added,
+    dropped_by_language,
+    tally_of_part,
+)
 from corpusmill.run.job import run
 from corpusmill.run.progress import phase
 from corpusmill.storage.files import save_json
@@ -26,24 +32,29 @@ def tally(
     languages: Path,
 ) -> None:
     """measures: of the block's parts, the first of which has the number `first_part`."""
+    dropped: dict[str, Counter] = {}
     with phase("counting", len(measures), "parts") as progress:
 
         def of_parts() -> Iterator[Tally]:
             for part, file in enumerate(measures, first_part):
                 fates = load_decided(decided, part).column("fate").cast(pa.string())
                 kept = fates.to_numpy(zero_copy_only=False) == KEPT
-                yield tally_of_part(load_arrow(file), kept)
+                of_part = load_arrow(file)
+                for language, counts in dropped_by_language(of_part, fates).items():
+                    dropped.setdefault(language, Counter()).update(counts)
+                yield tally_of_part(of_part, kept)
                 progress.advance(1)
 
         of_block = added(of_parts())
     save_parquet(bins, of_block.bins)
     save_parquet(totals, of_block.totals)
-    save_json(languages, languages_of(of_block.totals))
+    save_json(languages, languages_of(of_block.totals, dropped))
     logging.info("%d values of %d parts", of_block.totals.num_rows, len(measures))
 
 
-def languages_of(totals: pa.Table) -> dict[str, dict[str, int]]:
-    """Documents and bytes of every language, read and kept; none if no filter tells languages."""
+def languages_of(totals: pa.Table, dropped: dict[str, Counter]) -> dict[str, dict]:
+    """Documents and bytes of every language, read and kept, and dropped for which reason; none if
+    no filter tells languages."""
     found: dict[str, Counter] = {}
     for row in totals.filter(pc.equal(totals["value"], "text_bytes")).to_pylist():
         if row["language"] is not None:
@@ -51,7 +62,11 @@ def languages_of(totals: pa.Table) -> dict[str, dict[str, int]]:
             figures[row["stage"]] += row["documents"]
             figures[f"{row['stage']}_bytes"] += int(row["sum"])
     names = [name for stage in STAGES for name in (stage, f"{stage}_bytes")]
-    return {one: {name: found[one][name] for name in names} for one in found}
+    return {
+        one: {name: found[one][name] for name in names}
+        | {"dropped": dict(sorted(dropped.get(one, {}).items()))}
+        for one in found
+    }
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import fcntl
 import importlib.util
 import itertools
 import os
+import signal
 from collections import defaultdict
 from pathlib import Path
 
@@ -38,7 +39,16 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
+    heed_signals()
     settings.load_profile("seeded" if config.option.whole else "sampled")
+
+
+def heed_signals():
+    """Let processes of tests stop when asked to, also where this one must not: by `nohup`, or
+    behind an `&`. Whoever is started ignores what is ignored here, but not what is handled."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, lambda *_: None)
 
 
 def pytest_collection_modifyitems(config, items):

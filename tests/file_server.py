@@ -1,12 +1,12 @@
 """A server of files on this machine that can be told to misbehave."""
 
-import threading
-import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
+
+from listening import listening, send_body
 
 
 class Files:
@@ -67,42 +67,16 @@ def handler_of(files: Files) -> type[BaseHTTPRequestHandler]:
                 self.send_header("Content-Range", f"bytes {told}-{size - 1}/{size}")
             self.send_header("Content-Length", str(len(body) + (fault == "longer")))
             self.end_headers()
-            if fault in ("truncated", "reset", "stalled"):
-                body = body[: len(body) // 2]
             if fault == "wrong bytes":
                 body = bytes(255 - byte for byte in body)
-            for start in range(0, len(body), BLOCK):
-                self.wfile.write(body[start : start + BLOCK])
-                time.sleep(files.seconds_per_block)
-            if fault == "stalled":
-                time.sleep(3)
-            if fault:
-                self.wfile.flush()
-                self.close_connection = True
-            if fault == "reset":
-                self.connection.close()
+            send_body(self, body, fault, files.seconds_per_block, BLOCK)
 
     return Handler
-
-
-class Server(ThreadingHTTPServer):
-    daemon_threads = True
-
-    def handle_error(self, *_: object) -> None:
-        """A client that was killed, or a connection that this server broke: both are wanted."""
 
 
 @contextmanager
 def served(folder: Path):
     """A server of a folder on a port of its own; gives its `Files`."""
     files = Files(folder)
-    server = Server(("127.0.0.1", 0), handler_of(files))
-    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
-    thread.start()
-    files.address = f"http://127.0.0.1:{server.server_address[1]}"
-    try:
+    with listening(handler_of(files)) as files.address:
         yield files
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()

@@ -2,9 +2,12 @@
 
 import hashlib
 import json
+import time
 from pathlib import Path
 
 import numpy as np
+
+from corpusmill.storage.files import as_json
 
 END = 0
 
@@ -50,7 +53,10 @@ def write_corpus(
 
 
 def write_manifest(results: Path, content: dict) -> None:
-    (results / "manifest.json").write_text(json.dumps(content, indent=1))
+    """With its own digest, as the rule manifest takes it."""
+    chain = {name: value for name, value in content.items() if name != "sha256"}
+    own = hashlib.sha256(as_json(chain).encode()).hexdigest()
+    (results / "manifest.json").write_text(as_json(chain | {"sha256": own}))
 
 
 def read_manifest(results: Path) -> dict:
@@ -62,3 +68,14 @@ def tokens_of(results: Path, split: str = "train") -> list[int]:
     facts = json.loads((results / "tokenizer/corpusmill.json").read_text())
     files = sorted((results / f"tokens/{split}").glob("*.bin"))
     return [id for file in files for id in np.fromfile(file, facts["dtype"]).tolist()]
+
+
+def half_fetched(cache: Path) -> Path:
+    """The shard of which something has come, and not all."""
+    until = time.monotonic() + 20
+    while time.monotonic() < until:
+        for part in cache.glob("*/*.bin.part"):
+            if part.stat().st_size:
+                return part
+        time.sleep(0.01)
+    raise TimeoutError(f"nothing has come to {cache}")

@@ -140,7 +140,8 @@ def run(tmp_path_factory):
             {"text": f"{document(n)}.\nmenu\n{source} {body}\nRead our privacy policy now.\n"}
             for n in (range(20) if source == "web" else range(20, 40))
         ]
-        write_jsonl(folder / f"{source}.jsonl", [*records, {"text": "void main() { run(); }."}])
+        records += [{"text": "void main() { run(); }."}, {"text": "menu\nhome"}]
+        write_jsonl(folder / f"{source}.jsonl", records)
     config = {
         "sources": [{"name": one, "files": [f"{one}.jsonl"]} for one in ("web", "code")],
         "filters": [
@@ -192,3 +193,7 @@ def test_cuts__leave_what_the_shards_hold(run):
     rows = pq.read_table(run / "results/ledger/00000.parquet").to_pylist()
     reasons = {row["reason"] for row in rows if row["fate"] == "c4"}
     assert reasons == {"curly_lines 1 above max_curly_lines 0"}
+    assert {row["source"]: row["reason"] for row in rows if row["fate"] == "empty"} == {
+        "web": "c4 cut the last of it: few_words",
+        "code": "few cut the last of it: no_end_mark",
+    }

@@ -17,9 +17,11 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 from click.testing import CliRunner
-from workflow import ROOT
+from workflow import ROOT, snakemake
 
+from corpusmill.cli.failures import reasons
 from corpusmill.cli.main import main
+from corpusmill.cli.progress import Job, Run
 from corpusmill.cli.running import FIRST_RUN, watched
 from corpusmill.kernels.cache import cache_folder
 
@@ -214,6 +216,20 @@ def test_check__notes_a_member_that_no_first_record_has(folder):
     ]
 
 
+def test_run__notes_members_that_no_record_has(tmp_path):
+    write_lines(tmp_path / "a.jsonl")
+    config = {
+        "sources": [{"name": "a", "files": ["a.jsonl"]}],
+        "filters": [{"name": "metadata", "field": "lang", "missing": "keep"}],
+        "tokenizer": {"source": "train", "train_vocabulary": 300},
+    }
+    (tmp_path / "corpusmill.yaml").write_text(yaml.safe_dump(config))
+    note = "NOTE: the filter metadata asks for the member lang, which none of the first records has"
+    got = run_of(tmp_path, "run", "--", "--until", "plan")
+    assert got.returncode == 0, got.stderr
+    assert got.stderr.count(note) == 1
+
+
 def test_check__says_everything_at_once(folder):
     write_lines(folder / "field.jsonl", field="content")
     (folder / "wide.jsonl").write_bytes('{"text": "a"}\n'.encode("utf-16"))
@@ -276,6 +292,21 @@ def test_check__says_when_the_disk_is_too_small(folder, monkeypatch):
     assert (got.exit_code, "are free, and at least" in got.stderr) == (1, True)
 
 
+@pytest.mark.parametrize("door", ["corpusmill", "snakemake"])
+def test_run__refuses_a_folder_whose_name_snakemake_takes_for_a_pattern(tmp_path, door):
+    folder = tmp_path / "{n}"
+    folder.mkdir()
+    write_lines(folder / "a.jsonl")
+    (folder / "mine.yaml").write_text("sources:\n  - {name: a, files: [a.jsonl]}\n")
+    if door == "corpusmill":
+        got = run_of(folder, "run", "mine.yaml")
+    else:
+        got = snakemake(folder, "--configfile", "mine.yaml", "--cores", "1")
+    assert got.returncode == 1
+    assert f"{folder}: Snakemake takes {{ and }} in a path for its own" in got.stderr
+    assert "Traceback" not in got.stderr
+
+
 def test_run__refuses_less_memory_than_a_job_needs(folder):
     write_lines(folder / "a.jsonl")
     Path("mine.yaml").write_text("sources:\n  - {name: a, files: [a.jsonl]}\n")
@@ -283,6 +314,16 @@ def test_run__refuses_less_memory_than_a_job_needs(folder):
     assert got.returncode == 1
     reason = got.stderr.splitlines()[-1]
     assert re.match(r"--resources mem_mb allows 50 MB, and \w+ needs \d+\. Allow more, ", reason)
+
+
+@pytest.mark.whole
+def test_run__notes_a_job_that_needs_more_than_was_known_when_it_began(tmp_path):
+    (tmp_path / "a.jsonl").write_text(json.dumps({"text": different_text(1) * 60_000}) + "\n")
+    config = {"sources": [{"name": "a", "files": ["a.jsonl"]}], "filters": [{"name": "empty"}]}
+    (tmp_path / "corpusmill.yaml").write_text(yaml.safe_dump(config))
+    got = run_of(tmp_path, "run", "--", "--until", "sign", "--resources", "mem_mb=800")
+    assert got.returncode == 0, got.stderr
+    assert got.stderr.count("NOTE: --resources mem_mb allows 800 MB, and a job may hold 9") == 1
 
 
 def test_run__without_a_config_file_says_how_to_get_one(folder):
@@ -352,6 +393,22 @@ def test_run__says_the_reason_of_a_failed_job_last(tmp_path):
         r"^admit failed, log logs/admit/admit.log:\n.*1 of 31 records", got.stderr, re.MULTILINE
     )
     assert "Traceback" not in got.stderr
+
+
+FULL = "Error recording metadata for finished job ([Errno 28] No space left on device)."
+
+
+@pytest.mark.parametrize("log", ["", "12:00:00 reading\n", None])
+def test_reasons__of_a_full_disk_are_told_where_no_log_could_be_written(folder, log):
+    if log is not None:
+        Path("job.log").write_text(log)
+    run = Run()
+    run.failed.append(Job("sign", Path("job.log"), 0))
+    told = [*reasons(run, 1, FULL, [])]
+    assert told[-1].startswith(f"{folder}: expected room on its disk, found none (No space left")
+    run.failed.clear()
+    run.errors.append(("WorkflowError", FULL))
+    assert [*reasons(run, 1, FULL, [])] == told[-1:]
 
 
 def ignore_ctrl_c() -> None:

@@ -67,7 +67,7 @@ def test_largest_groups__equal_naive(texts, data):
     expected.sort(key=lambda group: -group["texts"])
     got = groups_of(extract)
     for group in got:
-        del group["sample"], group["shared"]
+        del group["sample"], group["starts"], group["shared"]
     assert got == expected[:LARGEST]
 
 
@@ -81,6 +81,7 @@ def test_largest_groups__show_pairs_and_what_their_texts_share():
     passage = "the same passage in every text"
     (group,) = groups_of(star([f"{n} {passage} {n * 7}" for n in range(40)]))
     assert group["shared"].strip() == passage
+    assert group["starts"] == [f"{n} {passage} {n * 7}" for n in (1, 0)]
     assert len(group["sample"]) == SAMPLED_PAIRS
     for pair in group["sample"]:
         assert pair["winner"] == 0
@@ -106,8 +107,20 @@ def test_largest_groups__of_copies_are_their_numbers(resolve):
     extract = extract_by_hand(list(range(5)), [FIRST] * 5, ["a"] * 3 + ["b"] * 2, edges)
     copies = {"winner": 0, "similarity": 1.0, "stage": "identical"}
     assert groups_of(extract, resolve) == [
-        {"texts": 1, "documents": 3, "shared": "a", "sample": [{"id": n} | copies for n in (1, 2)]},
-        {"texts": 1, "documents": 2, "shared": "b", "sample": [{"id": 4} | copies | {"winner": 3}]},
+        {
+            "texts": 1,
+            "documents": 3,
+            "sample": [{"id": n} | copies for n in (1, 2)],
+            "starts": ["a", "a"],
+            "shared": "a",
+        },
+        {
+            "texts": 1,
+            "documents": 2,
+            "sample": [{"id": 4} | copies | {"winner": 3}],
+            "starts": ["b", "b"],
+            "shared": "b",
+        },
     ]
 
 
@@ -138,3 +151,4 @@ def test_largest_groups__cut_no_character_of_a_text_in_two():
     long = "水" * 5000
     (group,) = groups_of(star([long + "a", long + "b"]))
     assert group["shared"] == "水" * 2000
+    assert group["starts"] == ["水" * 300] * 2

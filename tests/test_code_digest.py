@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from corpusmill.run.code_digest import code_digest
+from corpusmill.run.code_digest import code_digest, kept_in
 
 ROOT = Path(__file__).parent.parent
 SCRIPT = "from corpusmill.direct import f\n"
@@ -15,6 +15,12 @@ PACKAGE = {
     "deeper": "def g(x):\n    return x * 2\n",
     "unrelated": "def h(x):\n    return x\n",
 }
+
+
+@pytest.fixture(autouse=True)
+def own_place():
+    yield
+    kept_in.cache_clear()
 
 
 @pytest.fixture
@@ -108,3 +114,25 @@ def test_code_digest__of_real_steps(tmp_path, step, module, counts):
         code.write("\nADDED = 1\n")
     assert (code_digest(tmp_path, script) != code_digest(ROOT, script)) == counts
     assert len(code_digest(ROOT, script)) == 16
+
+
+@pytest.mark.parametrize("damage", [b"", b"\xff\n", b"0" * 63 + b"\ncorpusmill.deeper"])
+def test_code_digest__does_not_believe_what_is_kept_of_a_file_but_half(
+    digest, tmp_path, monkeypatch, damage
+):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    kept_in.cache_clear()
+    once = digest()
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert len(files) == 3  # the script and what it imports
+    for path in files:
+        path.write_bytes(damage)
+    assert digest() == once
+
+
+def test_code_digest__is_the_same_where_nothing_can_be_kept(digest, tmp_path, monkeypatch):
+    once = digest()
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    kept_in.cache_clear()
+    assert digest() == once

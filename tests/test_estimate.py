@@ -89,6 +89,7 @@ def folder(tmp_path_factory) -> Path:
     config = {
         "sources": [{"name": "a", "files": ["raw"], "text_field": "body", "weight": 2}],
         "tokenizer": {"source": "train", "train_vocabulary": 512},
+        "output": {"exports": ["nanogpt", "mds"], "sample_tokens": 10**6},
     }
     (folder / "mine.yaml").write_text(yaml.safe_dump(config))
     return folder
@@ -106,6 +107,9 @@ def test_estimate__of_a_corpus_that_is_all_read_is_what_comes_out(folder, monkey
     size = sum(len(document(k, words=150)) for k in range(500))
     assert said["kept_bytes"] == 2 * size
     assert size / 4 < said["tokens"] < 2 * size
+    # Longer samples than this corpus has are no fault of a sample of it.
+    assert said["exports_disk_bytes"] == pytest.approx(2 * 2 * said["tokens"], rel=0.2)
+    assert said["exports_disk_bytes"] < said["kept_disk_bytes"] < said["disk_bytes"]
     stages = {stage["name"]: stage for stage in said["stages"]}
     assert {"read", "filter", "find duplicates", "shuffle", "tokenize"} <= set(stages)
     assert all(stage["jobs"] and stage["mem_mb"] >= 500 for stage in said["stages"])

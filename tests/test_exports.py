@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import naive_exports
 import numpy as np
@@ -20,7 +21,8 @@ from stream_corpus import END, described, read_manifest, tokens_of, write_corpus
 from workflow import ROOT, document, jobs, mill, snakemake, write_jsonl
 
 from corpusmill.cli.main import main
-from corpusmill.exports.exporting import Exporting, known_formats, opened
+from corpusmill.exports.exporting import Exporting, disk_share, known_formats, opened
+from corpusmill.run.disk import TOKEN_BYTES, expected_disk
 from corpusmill.storage.progress import Silence
 
 SPLITS = {
@@ -344,3 +346,24 @@ def test_run__exports_and_exports_anew_what_changed(tmp_path):
     assert (results / "manifest.json").read_bytes() == manifest
     samples = naive_exports.mds(results / "exports/mds", "train", "uint16")
     assert {len(sample) for sample in samples} == {64}
+
+
+def test_disk__of_exports_is_what_they_take(tmp_path):
+    # Long documents, as the headers of short ones take as much as their ids.
+    sizes = np.random.default_rng(1).integers(4000, 9000, 60).tolist()
+    results = corpus(tmp_path, splits={"train": [sizes, sizes]})
+    tokens = sum(path.stat().st_size for path in results.glob("tokens/train/*.bin"))
+    for name in sorted({*known_formats()} - {"hdf5", "parquet"}):  # these pack
+        folder = exported(name, results, tmp_path / name, length=512)
+        own = [path.stat() for path in folder.rglob("*") if path.is_file()]
+        size = sum(state.st_size for state in own if state.st_nlink == 1)
+        assert size / tokens == pytest.approx(disk_share([name]), abs=0.2), name
+    layout = SimpleNamespace(
+        permutations=128, bands=9, cuts_spans=False, edits=False, text_bytes=1000,
+        parts=[SimpleNamespace(files=[SimpleNamespace(text_bytes=1000, source="a")])],
+        weights={"a": 2},
+    )  # fmt: skip
+    config = {"output": {"join": False}}
+    with_mds, without = (expected_disk(config, layout, share) for share in (1.0, 0))
+    assert with_mds.likely - without.likely == pytest.approx(2000 * TOKEN_BYTES)
+    assert with_mds.least - without.least == pytest.approx(2000 * TOKEN_BYTES / 4)

@@ -1,5 +1,6 @@
 """Files appear whole or not at all."""
 
+import errno
 import hashlib
 import io
 
@@ -8,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpusmill.storage.files import load_json, replacing, save_json
+from corpusmill.storage.files import load_json, replacing, replacing_folder, save_json
 from corpusmill.storage.sha256 import DigestingFile, file_sha256
 
 
@@ -112,3 +113,10 @@ def test_file_sha256__equals_hashlib(tmp_path):
     data = bytes(range(256)) * 9000
     (tmp_path / "a").write_bytes(data)
     assert file_sha256(tmp_path / "a") == hashlib.sha256(data).hexdigest()
+
+
+def test_replacing_folder__names_itself_where_there_is_no_room(tmp_path):
+    with pytest.raises(OSError, match="No space") as told, replacing_folder(tmp_path / "kept"):
+        raise OSError(errno.ENOSPC, "No space left on device")
+    assert told.value.filename == str(tmp_path / "kept")
+    assert list(tmp_path.iterdir()) == []

@@ -12,6 +12,9 @@ def group(texts: int, documents: int, **more) -> dict:
     return {"texts": texts, "documents": documents, **more}
 
 
+SOME = {"least": 6, "most": 10, "clusters": 2, "documents": 15}
+
+
 def report_of(step, folder: Path, sources: list[dict], bins: list[list[dict]],
               max_group_texts: int | None = 100, prefer=(), **most: float) -> dict:  # fmt: skip
     parts = [
@@ -23,7 +26,7 @@ def report_of(step, folder: Path, sources: list[dict], bins: list[list[dict]],
     bins = bins or [[]]
     dropped = [*[0] * (len(bins) - 1), 3 * len(sources)]
     found = [
-        {"dropped": n, "pairs": 10, "measured": 3, "groups": groups}
+        {"dropped": n, "pairs": 10, "measured": 3, "clusters": [SOME], "groups": groups}
         for n, groups in zip(dropped, bins, strict=True)
     ]
     save_json(folder / "resolved.json", {"parts": found})
@@ -44,6 +47,7 @@ def test_guard__adds_up_what_parts_and_bins_found(step, tmp_path):
     got = report_of(step, tmp_path, sources, bins, web=0.3, books=0)
     assert got["dropped"] == {"identical": 1, "shingles": 2}
     assert (got["pairs"], got["measured"]) == (30, 9)
+    assert got["clusters"] == [SOME | {"clusters": 6, "documents": 45}]
     assert got["sources"] == {
         "books": {"documents": 0, "duplicates": 0, "share": 0},
         "web": {"documents": 10, "duplicates": 3, "share": 0.3},
@@ -64,7 +68,7 @@ def test_guard__refuses_parts_that_lost_a_dropped_document(step, tmp_path):
     save_json(
         tmp_path / "assigned.json", {"parts": [{"by_source": {}, "stages": {}, "winners": 4}]}
     )
-    bins = [{"dropped": 5, "pairs": 9, "measured": 0, "groups": []}]
+    bins = [{"dropped": 5, "pairs": 9, "measured": 0, "clusters": [], "groups": []}]
     save_json(tmp_path / "resolved.json", {"parts": bins})
     files = tmp_path / "assigned.json", tmp_path / "resolved.json"
     with pytest.raises(ValueError, match="5 documents were dropped for another one, 4 of them"):

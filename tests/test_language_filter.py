@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from workflow import mill, snakemake, write_jsonl
+from workflow import mill, snakemake, summary, write_jsonl
 
 from corpusmill.filters.measuring import Decision, decided
 from corpusmill.filters.registry import filter_of, measuring
@@ -83,9 +83,9 @@ def test_reasons__name_what_is_kept():
         ({"languages": ["en", "ger"]}, "languages: the model knows no language ger. Is "),
         (
             {"languages": ["EN"]},
-            "languages: the model knows no language EN. Is en meant? Known: ace,",
+            "languages: the model knows no language EN. Is en or ",
         ),
-        ({"among": ["und"]}, "among: the model knows no language und."),
+        ({"among": ["und"]}, "among: the model knows no language und. "),
         ({"languages": ["fr"], "among": ["de"]}, "languages has fr, which no document can be in:"),
         ({"languages": "en"}, "languages"),
         ({"languages": []}, "filters[0].languages: [] should be non-empty. Languages that are"),
@@ -124,6 +124,11 @@ def test_run__keeps_a_language_and_decides_anew_without_measuring(tmp_path):
     gone = [row for row in rows if row["fate"] == "language"]
     assert len(gone) == 16
     assert {(row["language"], row["script"]) for row in gone} == {("en", "Latn"), ("ru", "Cyrl")}
+    languages = summary(tmp_path)["languages"]
+    assert languages["en"]["dropped"] == languages["ru"]["dropped"] == {"language": 8}
+    assert all(one["read"] == one["kept"] + sum(one["dropped"].values())
+               for one in languages.values())  # fmt: skip
+    assert "<td>ru</td>" in (tmp_path / "results/report.html").read_text()
     config["filters"][0]["languages"] = ["de", "ru"]
     mill(tmp_path, config, "results/filter/00000.arrow")
     assert "measure" not in snakemake(tmp_path, "-n", "--quiet", "rules").stdout.split()

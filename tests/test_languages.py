@@ -3,6 +3,7 @@
 import functools
 import json
 import unicodedata
+from pathlib import Path
 
 import naive
 import numba
@@ -237,7 +238,14 @@ def spec_in(folder):
 def test_code_faults__name_the_nearest():
     assert list(code_faults(["de", "und", "zxx"])) == []
     (fault,) = code_faults(["en-GB"])
-    assert fault.startswith("the model knows no language en-GB. Is en meant? Known: ace, af, am")
+    assert fault.startswith("the model knows no language en-GB. Is en or ")
+    assert fault.endswith(" meant? All codes: docs/languages.md")
+    assert list(code_faults(["123456"])) == [
+        "the model knows no language 123456. All codes: docs/languages.md"
+    ]
+    page = (Path(__file__).parents[1] / "docs/languages.md").read_text("utf-8")
+    listed = page.split("## What it knows")[1].split("```")[1].split()
+    assert sorted(listed) == sorted(MODEL_LANGUAGES)
 
 
 # Scripts.

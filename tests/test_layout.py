@@ -139,6 +139,13 @@ def test_memory__follows_from_what_a_job_holds_and_grows_with_attempts(memory, e
     assert mem_mb(job(part="00000"), 2) == int(expected * 1.5)
 
 
+def test_memory__is_heard_of_when_it_is_asked_for():
+    found, heard = layout(), []
+    mem_mb = found.flat_memory(500)
+    found.hear_need = heard.append
+    assert [mem_mb(job(), attempt) for attempt in (1, 2)] == heard == [500, 750]
+
+
 def test_permutations__are_none_where_only_equal_texts_are_looked_for():
     found = layout(dedup={"method": "exact"})
     assert found.permutations == found.similarity["permutations"] == 0

@@ -132,17 +132,42 @@ def test_many_copies__end_one_after_another_and_leave_no_lock(copies):
 def test_job_of_a_run_that_another_has_followed__writes_nothing(copies):
     note = copies.folder / "run"
     note.write_text("the next\n")
-    late = copies.start("late", CORPUSMILL_RUN="mine", CORPUSMILL_RUN_NOTE=str(note))
+    late = copies.start("late", CORPUSMILL_RUN="mine", CORPUSMILL_RUN_NOTE=str(note),
+                        CORPUSMILL_ENGINE="")  # fmt: skip
     code, said = ended(late)
     assert code == 1
     assert said.startswith("error: another run has begun in this folder")
     assert copies.written() == {}
 
 
+GIVES_OUT = """
+import os, pathlib, subprocess, sys
+from corpusmill.run import one_at_a_time
+one_at_a_time.name_run(pathlib.Path("note"))
+job = "from corpusmill.run import one_at_a_time; one_at_a_time.refuse_if_followed()"
+command = ["sh", "-c", '"$0" -c "$1"; exit $?', sys.executable, job]
+assert subprocess.run(command).returncode == 0
+pathlib.Path("note").write_text("the next")
+subprocess.run(command)
+pathlib.Path("outputs-removed").touch()
+"""
+
+
+def test_job_of_a_run_that_another_has_followed__ends_its_snakemake(tmp_path):
+    """It would remove what the next run has made under the names of the job's outputs."""
+    done = subprocess.run(
+        [sys.executable, "-c", GIVES_OUT], cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    assert not (tmp_path / "outputs-removed").exists()
+
+
 def test_running_job__fails_if_another_run_has_begun_meanwhile(copies):
     note = copies.folder / "run"
     note.write_text("mine\n")
-    running = copies.start("old", CORPUSMILL_RUN="mine", CORPUSMILL_RUN_NOTE=str(note))
+    running = copies.start("old", CORPUSMILL_RUN="mine", CORPUSMILL_RUN_NOTE=str(note),
+                        CORPUSMILL_ENGINE="")  # fmt: skip
     in_second_file(running)
     note.write_text("the next\n")
     copies.go()
@@ -153,6 +178,7 @@ def test_jobs__of_the_folders_run_or_of_none_are_not_refused(tmp_path, monkeypat
     one_at_a_time.refuse_if_followed()
     monkeypatch.setenv(one_at_a_time.RUN, "")
     monkeypatch.setenv(one_at_a_time.NOTE, "")
+    monkeypatch.setenv(one_at_a_time.ENGINE, "")
     one_at_a_time.name_run(tmp_path / "logs/run")
     one_at_a_time.refuse_if_followed()  # nobody has begun
     one_at_a_time.begin_run()

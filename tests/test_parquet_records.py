@@ -1,5 +1,6 @@
 """Parquet: a row is a document, its other columns are JSON that loses nothing."""
 
+import contextlib
 import io
 import logging
 from decimal import Decimal
@@ -62,6 +63,18 @@ def test_read_records__of_parquet_refuse_a_cut_file(read):
     for cut in range(len(data)):
         with pytest.raises(ValueError, match=r"input\.parquet: damaged Parquet file"):
             read(data[:cut], ".parquet")
+
+
+@pytest.mark.parametrize("compression", ["none", "zstd"])
+def test_read_records__of_parquet_with_sums_of_pages_never_take_a_flipped_bit(read, compression):
+    sink = io.BytesIO()
+    table = pa.table({"text": [f"text {n}" for n in range(300)]})
+    pq.write_table(table, sink, write_page_checksum=True, compression=compression)
+    data, expected = sink.getvalue(), read(sink.getvalue(), ".parquet")
+    for place in range(0, len(data), len(data) // 60):
+        broken = data[:place] + bytes([data[place] ^ 16]) + data[place + 1 :]
+        with contextlib.suppress(ValueError):
+            assert read(broken, ".parquet") == expected, place
 
 
 def test_read_records__of_parquet_name_a_damaged_file(read):

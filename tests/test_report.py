@@ -14,17 +14,19 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from workflow import document, mill, small_corpus, snakemake, summary, write_jsonl
 
 from corpusmill.dedup.edges import STAGES
 from corpusmill.documents.accounts import funnel as account_of
+from corpusmill.documents.cluster_sizes import added, cluster_sizes
 from corpusmill.documents.tallies import BINS
-from corpusmill.report import funnel, similarities, statistics, times
+from corpusmill.report import clusters, funnel, languages, similarities, statistics, times
 from corpusmill.report.pages import as_csv, page, shortened, table
 from corpusmill.report.similarities import bins, removed, similarities_page
 from corpusmill.report.times import Time
-from corpusmill.report.whole import Finished, whole_page
-from corpusmill.run.job_list import JOB_LIST, load_job_list
+from corpusmill.report.whole import Finished, what_became, whole_page
 from corpusmill.storage.files import load_json
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -110,6 +112,9 @@ def test_table__escapes_and_aligns():
         (None, "number", "number")
     }
     assert table(("name",), []) == ""
+    shares = table(("source", "share"), [("1", "4.56 %"), ("web", ""), ("x", "1,300")])
+    first, *_ = ET.fromstring(shares).iter("tr")
+    assert [cell.get("class") for cell in first] == [None, "number"]
 
 
 def test_as_csv__is_read_back():
@@ -250,11 +255,96 @@ def test_similarities_picture__marks_the_threshold_between_the_bars():
     assert tip.text == "0.85 to 0.86: 1"
 
 
+# Clusters.
+
+
+@given(st.lists(st.integers(1, 99), max_size=30))
+def test_cluster_sizes__equal_naive(dropped):
+    winners = [7 * place for place, number in enumerate(dropped) for _ in range(number)]
+    got = cluster_sizes(np.array(winners[::-1], np.uint64))
+    assert got == naive.cluster_sizes(winners)
+    half = sum(dropped[: len(dropped) // 2])
+    halves = (np.array(those, np.uint64) for those in (winners[:half], winners[half:]))
+    assert added(map(cluster_sizes, halves)) == got
+
+
+def test_cluster_picture__has_bars_as_long_as_the_numbers():
+    bins = cluster_sizes(np.array([1, 2, 3, 4, 4, *[5] * 30]))
+    image = ET.fromstring(clusters.picture(bins))
+    assert cut_off(image) == overlapping(image) == []
+    assert widths(image, "clusters") == pytest.approx([190, 190 / 3, 190 / 3], abs=0.1)
+    assert widths(image, "documents") == pytest.approx([190 * n / 31 for n in (6, 3, 31)], abs=0.1)
+    words = [text.text for text in image.iter(f"{SVG}text")]
+    assert [one for one in words if "2" in one or "3" in one][-3:] == ["2", "3", "21 to 50"]
+
+
+def test_cluster_picture__of_large_numbers_cuts_nothing_off():
+    bins = [
+        {"least": 10**k + 1, "most": 2 * 10**k, "clusters": 10**9, "documents": 10**11}
+        for k in range(9)
+    ]
+    image = ET.fromstring(clusters.picture(bins))
+    assert cut_off(image) == overlapping(image) == []
+
+
+def test_groups__show_how_a_pair_begins():
+    pair = {"id": 5, "winner": 2, "similarity": 0.91, "stage": "shingles"}
+    near = {
+        "texts": 2,
+        "documents": 2,
+        "kept": 1,
+        "pairs": 1,
+        "sample": [pair],
+        "starts": ["<i>a", "b"],
+        "shared": "&",
+    }
+    copies = near | {
+        "starts": ["", ""],
+        "shared": "",
+        "sample": [pair | {"similarity": None, "stage": "identical"}],
+    }
+    made = "".join(clusters.of_clusters({"clusters": [], "largest_groups": [near, copies]}))
+    assert "Group 1: 5 was dropped for 2 (shingles, similarity 0.91)" in made
+    assert "<h3>Document 5 begins</h3>\n<pre>&lt;i&gt;a</pre>" in made
+    assert "<h3>Document 2 begins</h3>\n<pre>b</pre>" in made
+    assert "<h3>Both have</h3>\n<pre>&amp;</pre>" in made
+    assert "Group 2: 5 was dropped for 2 (identical)" in made
+    assert made.count("Their texts are equal") == 1
+    assert made.count("corpusmill why 5") == 2
+
+
+# Languages.
+
+
+def test_languages__have_a_share_for_every_reason_and_are_bounded():
+    figures = {
+        f"l{n:02}": {"read": 200 - n, "dropped": {"a": 100 - n, "<b>": 1}} for n in range(20)
+    }
+    figures["l00"]["dropped"] |= {f"rare{n:02}": 1 for n in range(15)}
+    rows = list(
+        ET.fromstring("".join(languages.of_languages(figures)).partition("</p>")[2]).iter("tr")
+    )
+    heading, first, *others = [["".join(cell.itertext()) for cell in row] for row in rows]
+    assert heading[:5] == ["language", "documents read", "kept", "a", "<b>"]
+    assert len(heading) == 3 + 12 + 1
+    assert heading[-1] == "other reasons"
+    assert first[:5] == ["l00", "200", "42.0 %", "50.0 %", "0.5 %"]
+    assert first[-1] == "2.5 %"
+    assert len(others) == 15
+    name, documents, *_ = others[-1]
+    assert (name, documents) == ("other languages", f"{sum(200 - n for n in range(15, 20))}")
+    assert "background: rgb(213 94 0 / 32%)" in rows[1][3].get("style") + ";"
+
+
+def test_languages__that_no_filter_tells_are_said_to_be_none():
+    assert "no filter of this run tells the language" in "".join(languages.of_languages({}))
+
+
 # Times.
 
 
 def test_times__are_the_longest_first():
-    rules = {"a": Time("a", 2, 1.5, 1.0, 30), "b": Time("b", 1, 9.0, 12.0, 400)}
+    rules = {"a": Time("a", 2, 1.5, 1.0, 30), "b": Time("b", 1, 9.0, 12.0, 400, 1000)}
     told = {name: row._asdict() for name, row in rules.items()}
     for row in told.values():
         del row["rule"]
@@ -263,12 +353,14 @@ def test_times__are_the_longest_first():
     assert "9.0 s, 12.0 s CPU, 1 job" in [text.text for text in image.iter(f"{SVG}text")]
     bars = [float(bar.get("width")) for bar in list(image.iter(f"{SVG}rect"))[4:]]
     seconds = times.LONGEST_SECONDS / 12
-    expected = [9 * seconds, 12 * seconds, 130, 1.5 * seconds, seconds, 130 * 30 / 400]
+    megabyte = times.LONGEST_MEMORY / 1000
+    expected = [9 * seconds, 12 * seconds, 1000 * megabyte, 400 * megabyte]
+    expected += [1.5 * seconds, seconds, 0, 30 * megabyte]
     assert bars == pytest.approx(expected, abs=0.1)
 
 
 @pytest.mark.parametrize("rows", [
-    [], [Time("a", 1, 0.0, 0.0, 0)], [Time("long" * 9, 10**4, 10.0**6, 10.0**6, 10**5)],
+    [], [Time("a", 1, 0.0, 0.0, 0)], [Time("long" * 9, 10**4, 10.0**6, 10.0**6, 10**5, 10**5)],
 ])  # fmt: skip
 def test_times_picture__cuts_nothing_off(rows):
     image = ET.fromstring(times.picture(rows))
@@ -362,14 +454,14 @@ def test_whole_page__tells_what_the_results_do_and_needs_nothing_beside_it(mille
     assert f"{sum(told['tokens'].values()):,} tokens" in words
     dropped = told["documents"]["dropped"]["duplicate"]
     assert f"{100 * dropped / told['documents']['in']:.2f} %" in words
-    for rule, jobs in load_job_list(milled / JOB_LIST).items():
-        if jobs.mem_mb and rule in told["rules"]:
-            peak, bound = told["rules"][rule]["peak_memory_mb"], jobs.mem_mb
-            assert re.search(
-                rf"  {rule} .*  {peak:,}  {bound:,}  {100 * peak / bound:.0f} %", words
-            )
+    for rule, took in told["rules"].items():
+        peak, bound = took["peak_memory_mb"], took["mem_mb"]
+        assert re.search(rf"  {rule} .*  {peak:,}  {bound:,}  {100 * peak / bound:.0f} %", words)
+        assert bound > 0
     (group, *_) = load_json(milled / "results/duplicates.json")["largest_groups"]
     assert escape(group["shared"][:100]) in made
+    assert escape(group["starts"][0]) in made
+    assert told["manifest"] in words
     assert told["config_digest"] in words
 
 
@@ -378,13 +470,23 @@ def test_whole_page__escapes_and_names_malformed_records(milled):
                for n in range(3)]  # fmt: skip
     told = summary(milled)
     told["documents"]["dropped"]["malformed"] = 9
-    duplicates, none = {"largest_groups": []}, removed([])
+    duplicates, none = {"clusters": [], "largest_groups": []}, removed([])
     bins = pa.Table.from_pylist([], BINS)
-    made = whole_page(Finished(told, duplicates, none, 0.8, [], bins, records, {}, {"a": "<u>"}))
+    made = whole_page(Finished(told, duplicates, none, 0.8, [], bins, records, {"a": "<u>"}))
     assert "9 records could not be read. The first 3 are here" in made
     assert "&lt;b&gt;" in made
     assert "a&amp;b:2" in made
     assert not re.search("<[biu]>", made)
+
+
+def test_whole_page__draws_the_largest_of_many_sources_and_tells_all():
+    many = summed({f"source{n}": account(100 + n) for n in range(20)})
+    for one in (many, *many["sources"].values()):
+        one["tokens"] = {"train": 5}
+    drawn, more, rest = what_became(many)
+    assert [f"source{n}<" in drawn for n in range(20)] == [False] * 8 + [True] * 12
+    assert "The 12 largest of 20 sources" in more
+    assert all(f"<td>source{n}</td>" in rest for n in range(20))
 
 
 def test_report__has_pages_with_captions(milled):

@@ -125,6 +125,7 @@ def test_file_that_changes_while_it_is_read__fails_the_step(step, tmp_path):
     file = {"source": "s", "path": str(path), "text_field": "text"}
     out = tmp_path / "text.arrow", tmp_path / "quarantine.jsonl", tmp_path / "counts.json"
     normalize, evaluation = step("normalize").normalize, step("evaluation").evaluation
+    columns = step("columns").columns
     for bytes, mtime_ns in (
         (known.st_size + 1, known.st_mtime_ns),
         (known.st_size, known.st_mtime_ns - 1),
@@ -135,7 +136,9 @@ def test_file_that_changes_while_it_is_read__fails_the_step(step, tmp_path):
         held = tmp_path / "held.npy", tmp_path / "held.json"
         with pytest.raises(ValueError, match="It changed while it was read"):
             evaluation(planned, {"s": 0}, "nfc", [], READ_LIMITS, *held)
-    assert not any(path.exists() for path in (*out, tmp_path / "held.npy"))
+        with pytest.raises(ValueError, match="It changed while it was read"):
+            columns(planned, [], READ_LIMITS, tmp_path / "columns.arrow")
+    assert not any(path.exists() for path in (*out, *held, tmp_path / "columns.arrow"))
     normalize(
         [file | {"bytes": known.st_size, "mtime_ns": known.st_mtime_ns}],
         "nfc",

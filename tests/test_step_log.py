@@ -1,13 +1,14 @@
 """A job's log: what it did, how it ended; and the exit code. In processes of their own."""
 
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from corpusmill.run.step_log import SAY_KILLED
+from corpusmill.run.step_log import BOUND, SAY_KILLED
 
 ROOT = Path(__file__).parent.parent
 START = """
@@ -38,6 +39,14 @@ def test_step_log__of_a_job_that_ends_well(run):
     first, last = log.splitlines()
     assert re.fullmatch(r"\d\d:\d\d:\d\d 3 documents", first)
     assert re.search(r"finished: [\d.]+ s, [\d.]+ s of CPU, peak memory \d+ MB$", last)
+
+
+def test_step_log__says_what_its_job_may_hold(run, monkeypatch):
+    monkeypatch.setenv(BOUND, "1500")
+    _, _, log = run('with progress.phase("counting"):\n    time.sleep(2.05)')
+    going, last = log.splitlines()
+    assert re.search(r", held \d+ MB of 1500$", going)
+    assert re.search(r", peak memory \d+ MB of 1500$", last)
 
 
 def test_step_log__says_something_within_two_seconds(run):
@@ -89,10 +98,12 @@ def test_say_killed__is_one_line_in_the_log_and_at_the_terminal(tmp_path, code, 
     assert log.read_text() == "12:00:00 reading\n" + done.stderr
 
 
-def test_step_log__of_a_stopped_job_says_so(run):
-    code, shown, log = run("import os, signal\nos.kill(os.getpid(), signal.SIGTERM)\ntime.sleep(9)")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_step_log__of_a_stopped_job_says_so(run, number):
+    code, shown, log = run(f"import os\nos.kill(os.getpid(), {int(number)})\ntime.sleep(9)")
     assert code == 1
-    assert shown == "error: stopped by signal 15: the job was cancelled, or its time was over\n"
+    told = f"error: stopped by signal {int(number)}: the job was cancelled, or its time was over\n"
+    assert shown == told
     assert log.rstrip().endswith(shown.rstrip())
 
 
@@ -115,6 +126,15 @@ def test_step_log__says_of_a_disk_which_file_and_what_to_do(run, name):
     assert shown.startswith(f"error: {expected}")
     assert len(shown.splitlines()) == 1
     assert log.rstrip().endswith(shown.rstrip())
+
+
+def test_step_log__that_cannot_be_written_is_told_once_and_the_job_goes_on():
+    code = START + '    logging.info("a")\n    logging.info("b")\n    print("done")'
+    command = [sys.executable, "-W", "error", "-c", code, "/dev/full"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "done\n")
+    assert done.stderr.startswith("error: /dev/full: expected room for it, found none")
+    assert done.stderr.count("\n") == 1
 
 
 WRITES_TOO_MUCH = """

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from file_server import served
-from stream_corpus import read_manifest, tokens_of, write_corpus, write_manifest
+from stream_corpus import half_fetched, read_manifest, tokens_of, write_corpus, write_manifest
 from workflow import ROOT
 
 from corpusmill.stream import Batches, Corpus, Shuffled, Windowed
@@ -372,19 +372,14 @@ def test_process__killed_in_a_download_leaves_nothing_locked(tmp_path):
         server.seconds_per_block = 0.05
         process = reader(server, tmp_path / "cache", keep=2)
         process.stdout.readline()
-        part = []
-        until = time.monotonic() + 20
-        while not any(path.stat().st_size for path in part):
-            assert time.monotonic() < until
-            part = list((tmp_path / "cache").glob("*/*.bin.part"))
-            time.sleep(0.01)
+        part = half_fetched(tmp_path / "cache")
         process.send_signal(signal.SIGKILL)
         process.communicate()
-        came = part[0].stat().st_size
+        came = part.stat().st_size
         server.seconds_per_block = 0
         remote = Remote(server, tmp_path / "cache", keep_shards=2)
         assert whole(remote.train) == tokens_of(results)
-        name = f"tokens/train/{part[0].name.removesuffix('.part')}"
+        name = f"tokens/train/{part.name.removesuffix('.part')}"
         assert (name, f"bytes={came}-") in server.ranges
 
 

@@ -10,7 +10,16 @@ from effort import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpusmill.documents.tallies import BINS, EDGES, TOTALS, Tally, added, quantiles, tally_of_part
+from corpusmill.documents.tallies import (
+    BINS,
+    EDGES,
+    TOTALS,
+    Tally,
+    added,
+    dropped_by_language,
+    quantiles,
+    tally_of_part,
+)
 from corpusmill.report.statistics import STATISTICS, statistics_of, statistics_page
 
 numbers = st.floats(-1e12, 1e12) | st.sampled_from([0.0, math.nan, 0.3, 1e15])
@@ -115,6 +124,16 @@ def test_tallies__take_what_is_not_finite_and_float32_as_it_is_written():
     assert math.isnan(totals["wild"]["sum"])
     assert totals["wild"]["documents"] == 4
     assert totals["language"]["sum"] == 5
+
+
+def test_dropped_by_language__counts_what_has_both():
+    rows = [("en", "kept"), ("en", "a"), ("de", "a"), ("en", "a"), ("en", "b"), (None, "a")]
+    language, fate = (pa.array(one, pa.string()) for one in zip(*rows, strict=True))
+    fates = pa.chunked_array([fate])
+    got = dropped_by_language(pa.table({"language": language}), fates)
+    assert got == {"en": {"a": 2, "b": 1}, "de": {"a": 1}}
+    assert dropped_by_language(pa.table({"words": language}), fates) == {}
+    assert dropped_by_language(pa.table({"language": pa.array([1] * 6)}), fates) == {}
 
 
 @examples(200)

@@ -44,6 +44,26 @@ def losses(folder) -> list[str]:
         return [row["loss"] for row in csv.DictReader(file)]
 
 
+def test_train__without_what_it_needs_says_how_to_get_it(tmp_path):
+    """An environment of nothing but Python."""
+    done = subprocess.run(
+        [sys.executable, "-E", "-S", str(FOLDER / "train.py"), "nowhere"],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "is not installed here: pip install " in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@needs_torch
+def test_train__of_no_corpus_is_a_sentence(tmp_path):
+    done = train(tmp_path / "nowhere", tmp_path / "out")
+    assert done.returncode == 1
+    assert "nowhere/manifest.json: no such file" in done.stderr.splitlines()[-1]
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
 @needs_torch
 def test_train__begins_near_ln_of_the_vocabulary_and_learns(results, tmp_path):
     done = train(results, tmp_path / "out", "--test")

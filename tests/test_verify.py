@@ -27,8 +27,10 @@ from corpusmill.cli.main import main
 from corpusmill.cli.screen import OneLine
 from corpusmill.documents.fates import SPLITS
 from corpusmill.documents.ids import keyed_hash
+from corpusmill.exports.exporting import Exporting
 from corpusmill.run.progress import Phase
 from corpusmill.storage.files import as_json
+from corpusmill.storage.progress import Silence
 from corpusmill.stream.patience import Patience
 from corpusmill.text.columns import TextColumn, string_array
 from corpusmill.tokens.tokenizers import encoder_of
@@ -554,12 +556,93 @@ def test_place_file__is_read_as_a_file(tmp_path_factory, data, reads):
         assert got.tell() == expected.tell() or expected.tell() > len(data)
 
 
+# Exports.
+
+
+def with_exports(results: Path) -> Path:
+    for name, length in (("mds", 64), ("megatron", 64)):
+        Exporting(name, results, results / f"exports/{name}", length).write(Silence())
+    return results
+
+
+def test_exports__that_are_whole(results):
+    told = verified(with_exports(results), "--deep")
+    assert (told["exit_code"], told["damages"]) == (0, [])
+    assert [one["folder"] for one in told["exports"]] == ["exports/mds", "exports/megatron"]
+    of_exports = sum(one["files"] for one in told["exports"])
+    assert told["files"] == len(listed(results)) + of_exports
+    # The bytes of megatron are those of the shards; those of mds nobody holds against them.
+    (unseen,) = told["not_looked_at"]
+    assert unseen["what"] == "whether the ids of exports/mds are those of the corpus"
+
+
+def test_exports__that_are_damaged_say_what_makes_them_anew(results):
+    with_exports(results)
+    folder = results / "exports/mds"
+    first, second, *_ = (
+        file["path"] for file in json.loads((folder / "export.json").read_text())["files"]
+    )
+    (folder / first).unlink()
+    with open(folder / second, "ab") as file:
+        file.write(b"more")
+    (folder / "train/copy.mds").write_bytes(b"")
+    told = verified(results)
+    expected = {f"exports/mds/{name}" for name in (first, second, "train/copy.mds")}
+    assert damaged(told) == expected
+    ways = {damage["path"]: damage["way_out"] for damage in told["damages"]}
+    command = f"corpusmill export mds {results} --to {folder} --length 64"
+    assert f"remove {folder} and make it anew: {command}" in ways[f"exports/mds/{first}"]
+    assert {damage["rule"] for damage in told["damages"]} == {"export"}
+
+
+def test_exports__of_another_corpus_and_those_that_nobody_knows(results):
+    with_exports(results)
+    edit_json(
+        results / "exports/mds/export.json", lambda told: told.update(manifest_sha256="0" * 64)
+    )
+    (results / "exports/megatron/export.json").rename(
+        results / "exports/megatron/.export-begun.json"
+    )
+    (results / "exports/mine").mkdir()
+    (results / "exports/spoilt").mkdir()
+    (results / "exports/spoilt/export.json").write_text('{"corpusmill.export": 2}')
+    told = verified(results)
+    said = {damage["path"]: damage["what"] for damage in told["damages"]}
+    assert "of another corpus" in said.pop("exports/mds/export.json")
+    assert "begun and is not done" in said.pop("exports/megatron")
+    assert "nobody can say what it is" in said.pop("exports/mine")
+    assert "version 2, expected 1" in said.pop("exports/spoilt/export.json")
+    assert not said
+
+
+@pytest.mark.parametrize("path", ["../mine", "/etc/passwd", "a//b", "a\\b"])
+def test_exports__lead_out_of_no_folder(results, path):
+    with_exports(results)
+    entry = {"path": path, "bytes": 1, "sha256": "0" * 64}
+    edit_json(results / "exports/mds/export.json", lambda told: told.update(files=[entry]))
+    (damage,) = verified(results)["damages"]
+    assert "leads out of the folder" in damage["what"]
+
+
+def test_exports__alone_are_looked_at_here_and_at_an_address(results, tmp_path):
+    shutil.move(with_exports(results) / "exports/mds", tmp_path / "mds")
+    done = CliRunner().invoke(main, ["verify", str(tmp_path / "mds")])
+    assert done.exit_code == 0, done.output
+    told, last = done.stdout.splitlines()
+    origin = hashlib.sha256((results / "manifest.json").read_bytes()).hexdigest()
+    assert told == f"not looked at: whether it is of the corpus that you mean: of manifest {origin}"
+    assert last.startswith("Whole: ")
+    (tmp_path / "mds/train/index.json").write_text("{}")
+    with served(tmp_path) as server:
+        assert damaged(verified(f"{server.address}/mds")) == {"train/index.json"}
+
+
 def test_http__is_looked_at_like_a_folder(results):
     with served(results) as server:
         told = verified(server.address, "--deep")
         assert (told["exit_code"], told["damages"]) == (0, [])
         assert [one["what"] for one in told["not_looked_at"]] == [
-            "files that the manifest does not list"
+            "files that the manifest does not list, exports too"
         ]
         flipped(results / f"tokens/{SHARD}.bin", results)
         (results / f"tokens/{SHARD}.idx").unlink()
@@ -629,9 +712,9 @@ def test_look_at_files__stopped_waits_for_no_file():
 
 
 def test_place__of_another_kind_is_refused():
-    done = CliRunner().invoke(main, ["verify", "s3://bucket/results"])
+    done = CliRunner().invoke(main, ["verify", "gs://bucket/results"])
     assert done.exit_code == 2
-    assert "expected a folder or an address of http or https, found s3" in done.stderr
+    assert "expected a folder, or an address of http, https, s3 or hf, found gs" in done.stderr
 
 
 def test_kinds__have_every_file_of_a_run(every_fate):

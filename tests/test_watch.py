@@ -77,7 +77,7 @@ def test_job__is_what_its_log_says(made):
     made.begin(sign=["00000", "00001", "00002", "00003"], plan=["plan"])
     made.log("sign/00000", ENDED.format(4.5, 300))
     made.run(
-        "sign/00001", "12:00:02 signing: 3 of 9 MB, 33 %, 1.0 MB/s, 6 s left (3 s), 512 MB held\n"
+        "sign/00001", "12:00:02 signing: 3 of 9 MB, 33 %, 1.0 MB/s, 6 s left (3 s), held 512 MB\n"
     )
     made.log("sign/00002", "12:00:00 failed after 3 s\n12:00:00 error: a.jsonl:3: no text\n")
     seen = made.seen()
@@ -92,6 +92,15 @@ def test_job__is_what_its_log_says(made):
     assert 4 < running["seconds"] < 10
     assert seen["failed"] == {"sign 00002": "a.jsonl:3: no text"}
     assert "memory: 512 of 1,000 MB in sign 00001" in made.notes()
+
+
+def test_memory__is_held_against_the_bound_of_the_attempt(made):
+    made.begin(sign=["00000", "00001"])
+    made.log("sign/00000", "12:00:01 finished: 1.0 s, 0.4 s of CPU, peak memory 1200 MB of 1500\n")
+    made.run("sign/00001", "12:00:02 signing: 3 MB, held 1000 MB of 2250\n")
+    seen = made.seen()
+    assert (seen["rules"]["sign"]["mem_mb"], seen["running"][0]["mem_mb"]) == (2250, 2250)
+    assert "memory: 1,200 of 1,500 MB in sign 00000" in made.notes()
 
 
 def test_log__of_an_earlier_run_is_not_counted(made):

@@ -377,7 +377,22 @@ def test_text__of_an_input_that_has_changed_is_not_shown(copied, whole):
     expected = f"results/text has been removed, and {row['file']} has changed since it was milled"
     assert f"Its text cannot be shown: {expected}." in said(row["id"])
     Path(row["file"]).unlink()
-    assert f"{row['file']} too." in said(row["id"])
+    assert f"{row['file']} is not there." in said(row["id"])
+
+
+def test_why__of_a_copy_without_sums_or_of_another_name(copied, whole):
+    row = one_of(whole, fate="kept", source="few")
+    Path("results").rename("elsewhere")
+    answer(row["id"], "--results", "elsewhere")
+    for path in Path("elsewhere").rglob(".*.sums"):
+        path.unlink()
+    told = answer(row["id"], "--results", "elsewhere")
+    assert told["text"]["from"] == f"{row['file']}:{row['line']}"
+    Path(row["file"]).unlink()
+    assert "elsewhere/text is without its sums, and" in said(row["id"], "--results", "elsewhere")
+    assert said("--dropped", "--sample", 3, "--results", "elsewhere")
+    Path("elsewhere/summary.json").write_text("{")
+    assert "elsewhere/summary.json: no JSON" in fault(row["id"], "--results", "elsewhere")
 
 
 def test_story__does_without_what_may_be_removed(copied, whole):

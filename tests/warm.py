@@ -25,13 +25,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-PATH = [str(ROOT), str(ROOT / "tests")]
+PATH = [str(ROOT), str(ROOT / "tests"), str(ROOT / "corpusmill/cli/snakemake_plugin")]
 """Where the server finds what it imports, beside what every Python finds."""
 MODULES = ["numba", "numpy.ma", "pyarrow.parquet", "pyarrow.dataset", "msgspec", "zstandard",
            "ftfy", "gigatoken", "tokenizers.trainers", "transformers.models.auto.tokenization_auto",
            "transformers.convert_slow_tokenizer", "snakemake.cli", "smart_open"]  # fmt: skip
 CLIENT_OF = "WARM_PYTHON"
 """The variable that has the path of the client while there is a server."""
+EVENTS = "CORPUSMILL_EVENTS"
+"""The variable with the number of a pipe to `corpusmill run`, if that is who asks."""
+FIRST = "WARM_FIRST"
+"""The variable with the name of a module that processes import before they begin."""
 # Standard library only, and not even its site packages: it has to start in no time.
 CLIENT = """#!{python} -IS
 import array, json, os, socket, sys
@@ -42,11 +46,15 @@ server = socket.socket(socket.AF_UNIX)
 server.connect({address!r})
 asked = json.dumps([sys.argv, os.getcwd(), dict(os.environ)]).encode()
 streams = array.array("i", [0, 1, 2])
+if not step:
+    streams.extend(map(int, os.environ.get({events!r}, "").split()))
 handed = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, streams)]
 server.sendmsg([len(asked).to_bytes(8, "little")], handed)
 server.sendall(asked)
 answer = server.recv(1)
-sys.exit(answer[0] if answer else 70)
+if not answer:
+    os.kill(os.getpid(), 9)  # so was what did the job
+sys.exit(answer[0])
 """
 
 
@@ -64,7 +72,7 @@ def warm_jobs() -> Iterator[None]:
     """A server while this lasts, also for the processes that are started here."""
     with tempfile.TemporaryDirectory(prefix="warm") as folder:
         address, client = Path(folder) / "server", Path(folder) / "python"
-        client.write_text(CLIENT.format(python=sys.executable, address=str(address)))
+        client.write_text(CLIENT.format(python=sys.executable, address=str(address), events=EVENTS))
         client.chmod(0o700)
         environment = os.environ | {
             "PYTHONPATH": os.pathsep.join(PATH),
@@ -144,28 +152,32 @@ def own_modules() -> list[str]:
 
 def answered(connection: socket.socket) -> int:
     """What is asked for, done in the place of this process: its streams, its folder."""
-    head, ancillary, _, _ = connection.recvmsg(8, socket.CMSG_SPACE(12))
+    head, ancillary, _, _ = connection.recvmsg(8, socket.CMSG_SPACE(16))
     asked = b""
     while len(asked) < int.from_bytes(head, "little"):
         asked += connection.recv(1 << 16)
     (client, *arguments), folder, environment = json.loads(asked)
-    for number, stream in enumerate(array.array("i", ancillary[0][2])):
+    handed = array.array("i", ancillary[0][2])
+    for number, stream in enumerate(handed[:3]):
         os.dup2(stream, number)
         os.close(stream)
+    if handed[3:]:
+        environment[EVENTS] = str(handed[3])
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
     sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
+    sys.argv = arguments[1:]  # behind -m or -P
+    if FIRST in environment:
+        importlib.import_module(environment[FIRST])
     path = environment.get("PYTHONPATH", "").split(os.pathsep)
     sys.path[:] = [*filter(None, path), *(place for place in sys.path if place not in PATH)]
     atexit._clear()  # what is to be done at the server's end
     if arguments[0] == "-m":
         sys.executable = client  # with which Snakemake starts its jobs
         sys.path.insert(0, folder)
-        sys.argv = arguments[1:]
         status = status_of(runpy.run_module, arguments[1])
     else:
-        sys.argv = arguments[1:]  # behind -P
         status = status_of(runpy.run_path, sys.argv[0])
     threading._shutdown()
     atexit._run_exitfuncs()

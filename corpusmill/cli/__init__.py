@@ -4,5 +4,5 @@ Thin: Snakemake is the engine, and whatever can be done here can be done with it
 `main.py`; `running.py` is the run, `screen.py` what is seen of it.
 
 Imports: storage, text, models, run, estimate, calibration, designer, inspection, rehearsal,
-exports, verification, proof, demo, kernels.
+exports, verification, publication, proof, demo, kernels.
 """

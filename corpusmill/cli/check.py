@@ -1,26 +1,25 @@
 """Everything that can be known before the first job, all of it at once."""
 
 import platform
+import time
 from importlib.metadata import version
-from itertools import starmap
 from pathlib import Path
 
 import yaml
 
 from corpusmill.demo.files import EVALUATION_FILES
 from corpusmill.demo.files import FILES as DEMO_FILES
+from corpusmill.run.clock import clock_faults
 from corpusmill.run.config import (
     check_config,
     laid_over,
-    milled_sources,
     refuse_config_without_sources,
 )
 from corpusmill.run.config_files import refuse_repeated_keys
-from corpusmill.run.disk import amount, disk_faults, expected_disk, free_bytes
-from corpusmill.run.early_checks import early_checks, faults_of
+from corpusmill.run.disk import Disk, amount, disk_faults, expected_disk, free_bytes
+from corpusmill.run.early_checks import early_checks, faults_of, notes_of
 from corpusmill.run.layout import Layout
 from corpusmill.run.places import PACKAGE, workflow_home
-from corpusmill.text.first_records import Asked
 
 RESULTS = Path("results")
 GENERATED = {f"results/demo/{name}": n for name, n in (DEMO_FILES | EVALUATION_FILES).items()}
@@ -33,9 +32,11 @@ def checked(configs: list[Path]) -> tuple[list[str], list[str]]:
         layout = Layout.planned(config, RESULTS, GENERATED, lambda: False)
     except ValueError as error:
         return [], str(error).splitlines()
-    faults = faults_of(early_checks(config, layout, RESULTS, PACKAGE.parent, ask_hub=True))
-    faults += disk_faults(expected_disk(config, layout).least, RESULTS)
-    return facts(config, layout) + ([] if faults else notes(config, layout)), faults
+    checks = early_checks(config, layout, RESULTS, PACKAGE.parent, ask_hub=True)
+    faults = faults_of(checks) + disk_faults(wanted_disk(config, layout).least, RESULTS)
+    faults += clock_faults(layout.input_files, RESULTS, time.time_ns())
+    notes = [] if faults else [f"NOTE: {note}" for note in notes_of(checks)]
+    return facts(config, layout) + notes, faults
 
 
 def checked_config(configs: list[Path]) -> dict:
@@ -67,10 +68,16 @@ def loaded(path: Path) -> dict:
     return found
 
 
+def wanted_disk(config: dict, layout: Layout) -> Disk:
+    from corpusmill.exports.exporting import disk_share  # and with it numpy and pyarrow
+
+    return expected_disk(config, layout, disk_share(config["output"]["exports"]))
+
+
 def facts(config: dict, layout: Layout) -> list[str]:
     """What would be run, and with what."""
     files = [file for part in layout.parts for file in part.files]
-    wanted = expected_disk(config, layout).likely
+    wanted = wanted_disk(config, layout).likely
     return [
         f"sources      {len(layout.weights)}; files: {len(files):,}, about "
         f"{layout.text_bytes / 1e6:,.0f} MB of text; parts: {len(layout.parts):,}",
@@ -81,14 +88,3 @@ def facts(config: dict, layout: Layout) -> list[str]:
         f"versions     Python {platform.python_version()}, "
         + ", ".join(f"{name} {version(name)}" for name in ("snakemake", "numpy", "pyarrow")),
     ]
-
-
-def notes(config: dict, layout: Layout) -> list[str]:
-    """What may be meant, and is likely not to be. Where there is no fault."""
-    # numpy and pyarrow, which the commands that import this one have no need of.
-    from corpusmill.run.absent_members import absent_members
-
-    milled = {source["name"] for source in milled_sources(config)}
-    asked = [one for one in starmap(Asked, layout.found_files()) if one.source in milled]
-    found = absent_members(config["filters"], asked, config["input"]["readers"])
-    return [f"NOTE: {one}" for one in found]

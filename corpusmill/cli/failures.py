@@ -3,12 +3,14 @@
 import re
 import signal
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 import psutil
 
 from corpusmill.cli.progress import Job, Run
 
 REASON = re.compile(r"^(?:\d\d:\d\d:\d\d )?(error|fault of corpusmill): ", re.MULTILINE)
+FULL = re.compile("No space left on device|Disk quota exceeded")
 REPORT = "This is a fault of corpusmill. Please report it, with this log:"
 
 
@@ -22,12 +24,14 @@ def reasons(run: Run, code: int, said: str, others: Iterable[psutil.Process]) ->
         yield from run.refused
     elif run.failed:
         # Jobs side by side may fail for the same reason.
-        told = {reason_of(job): job for job in reversed(run.failed)}
+        told = {reason_of(job, said): job for job in reversed(run.failed)}
         for reason, job in reversed(told.items()):
             yield f"{job.name} failed, log {job.log or 'not known'}:"
             yield reason
     elif any(kind == "LockException" for kind, _ in run.errors):
         yield lock_reason(others)
+    elif run.errors and (full := FULL.search(said)):
+        yield no_room(full[0])
     elif run.errors:
         yield from (text.strip() for _, text in run.errors)
     elif code < 0:
@@ -52,13 +56,22 @@ def lock_reason(others: Iterable[psutil.Process]) -> str:
     )
 
 
-def reason_of(job: Job) -> str:
-    """What a job said that was wrong."""
+def no_room(found: str) -> str:
+    return (
+        f"{Path.cwd()}: expected room on its disk, found none ({found}). Make room, or raise the "
+        "quota, and give the same command again: what is finished stays."
+    )
+
+
+def reason_of(job: Job, said: str = "") -> str:
+    """What a job said that was wrong. said: by Snakemake and its jobs, where a log that could not
+    be written has nothing."""
+    if not _reasons(job.log) and (full := FULL.search(said)):
+        return no_room(full[0])
     if job.log is None or not job.log.exists():
         return "it left no log, so it was ended before it began; is there memory for it?"
     text = job.log.read_text("utf-8", "replace")
-    found = list(REASON.finditer(text))
-    if not found:
+    if not (found := _reasons(job.log)):
         return (
             "it was killed, most likely for lack of memory. Run fewer jobs at once (--cores), tell "
             "Snakemake how much there is (--resources mem_mb=...), or lower input.part_bytes and "
@@ -67,6 +80,10 @@ def reason_of(job: Job) -> str:
     last = found[-1]
     reason = text[last.end() :].strip()
     return reason if last[1] == "error" else f"{reason}\n{REPORT} {_traceback(text)}"
+
+
+def _reasons(log: Path | None) -> list[re.Match[str]]:
+    return list(REASON.finditer(log.read_text("utf-8", "replace"))) if log and log.exists() else []
 
 
 def _traceback(text: str) -> str:

@@ -272,9 +272,10 @@ def watch(folder: Path, in_json: bool) -> None:
 def verify(place: str, deep: bool, in_json: bool) -> None:
     """See whether a finished corpus is still what its manifest lists.
 
-    DIR is a results folder, here or copied elsewhere, or its address (https://...); else results.
-    Every file is read and held against its SHA-256; nothing is written. All damages are told, each
-    with what makes the file again.
+    DIR is a results folder, here or copied elsewhere, its address (https://...), or where it was
+    published (s3://bucket/name, hf://org/name); else results. Exports are looked at with the corpus
+    that they lie in; DIR may be one alone. Every file is read and held against its SHA-256; nothing
+    is written. All damages are told, each with what makes the file again.
 
     With --deep the files are held against one another as well: documents and tokens against index,
     placements, ledger and summary, and decoded tokens against the text.
@@ -296,6 +297,65 @@ def verify(place: str, deep: bool, in_json: bool) -> None:
             raise CouldNotLookError(str(error)) from error
     click.echo(command.as_json(done) if in_json else "\n".join(command.in_words(done)))
     sys.exit(done.findings.code)
+
+
+endpoint_option = click.option(
+    "--endpoint-url", "endpoint", metavar="URL",
+    help="Of the store; else AWS_ENDPOINT_URL, the profile's, or AWS itself.",
+)  # fmt: skip
+
+
+@main.command()
+@click.argument("results", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
+@click.argument("address", metavar="ADDRESS")
+@click.option("--version", metavar="V", help="What to call it; else by the manifest's digest.")
+@click.option(
+    "-n", "--dry-run", is_flag=True, help="Only say what would be sent, and what is there."
+)
+@endpoint_option
+@click.option(
+    "--price", "prices", multiple=True, metavar="WHAT=NUMBER",
+    help="For --dry-run: of month, read (a GB each), writes, reads (1,000 requests each).",
+)  # fmt: skip
+@click.option("--json", "in_json", is_flag=True, help="What was done as JSON, for programs.")
+def publish(prices: tuple[str, ...], in_json: bool, **given: Any) -> None:
+    """Send a finished corpus to an object store or a hub, as a version that never changes.
+
+    Readers see the version when all of it is there and was compared with its SHA-256, and not
+    before. When it was stopped or killed, the same command goes on.
+
+    \b
+    corpusmill publish results s3://bucket/name
+    corpusmill verify s3://bucket/name
+    corpusmill publish results hf://org/name     # a dataset of the Hugging Face hub
+    """
+    from corpusmill.publication.command import Asked
+    from corpusmill.publication.costs import prices_of
+    from corpusmill.publication.destinations import publisher_of
+
+    command = publisher_of(given["address"])
+    with speaking("Stopped. Readers see what they saw before; the same command goes on.") as say:
+        done = command.publish(Asked(prices=prices_of(prices), **given), say)
+    click.echo(command.as_json(done) if in_json else "\n".join(command.told(done)))
+
+
+@main.command()
+@click.argument("address", metavar="s3://BUCKET/NAME")
+@click.option("--version", required=True, metavar="V", help="Which.")
+@click.option("--latest", is_flag=True, help="Also the latest, if there is no other.")
+@click.option("-n", "--dry-run", is_flag=True, help="Only list what would go.")
+@endpoint_option
+@click.option("--json", "in_json", is_flag=True, help="What was done as JSON, for programs.")
+def unpublish(in_json: bool, **given: Any) -> None:
+    """Take a version of a published corpus away; its manifest goes first.
+
+    Never the latest, as long as there are others: publish another one first.
+    """
+    from corpusmill.publication import withdrawal as command
+
+    with speaking("Stopped. The same command goes on.") as say:
+        done = command.unpublish(command.Asked(**given), say)
+    click.echo(command.as_json(done) if in_json else "\n".join(command.told(done)))
 
 
 @main.command()
@@ -365,15 +425,18 @@ def told_how_far() -> Iterator[Callable[[str], None]]:
 
 
 @contextlib.contextmanager
-def speaking(stopped: str = "Stopped.") -> Iterator[None]:
-    """Say every two seconds what is being done while the block runs. A fault of the user's and
-    Ctrl-C are a sentence; `stopped` is that of Ctrl-C."""
+def speaking(stopped: str = "Stopped.") -> Iterator[Callable[[str], None]]:
+    """Say every two seconds what is being done while the block runs; what else is to be said so.
+    A fault of the user's and Ctrl-C are a sentence; `stopped` is that of Ctrl-C."""
     from corpusmill.run.progress import Heartbeat
 
-    heartbeat = Heartbeat(lambda line: click.echo(line, err=True))
+    def say(line: str) -> None:
+        click.echo(line, err=True)
+
+    heartbeat = Heartbeat(say)
     heartbeat.start()
     try:
-        yield
+        yield say
     except KeyboardInterrupt:
         click.echo(stopped, err=True)
         sys.exit(130)

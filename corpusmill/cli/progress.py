@@ -49,6 +49,8 @@ class Run:
         """Those that run."""
         self.failed: list[Job] = []
         self.refused: list[str] = []
+        self.notes: list[str] = []
+        """What is to be said of it before its end, and has not been."""
         self.errors: list[tuple[str, str]] = []
         """Kind and text of what Snakemake itself says that is wrong."""
         self.stopping = False
@@ -69,6 +71,8 @@ class Run:
                 self.failed.append(Job(event["rule"], _first(event["log"]), self._now()))
             case "refused":
                 self.refused.append(event["text"])
+            case "note":
+                self.notes.append(event["text"])
             case "stopping":
                 self.stopping = True
             case "error":

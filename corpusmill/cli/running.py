@@ -153,9 +153,15 @@ class Stopping:
     def show(self) -> None:
         """How far the run is; a terminal that is gone has hung up."""
         try:
+            self.say_notes()
             self._screen.show(self._run)
         except (OSError, ValueError):
             self._came(signal.SIGHUP, None)
+
+    def say_notes(self) -> None:
+        """What has been noted since the last time."""
+        while self._run.notes:
+            self._screen.say(f"NOTE: {self._run.notes.pop(0)}")
 
     def _ask(self) -> None:
         if self._running:
@@ -202,6 +208,7 @@ def watched(command: Sequence[str], quiet: bool) -> tuple[int, Run]:
         finally:
             stopping.restore()
             with contextlib.suppress(OSError, ValueError):
+                stopping.say_notes()
                 shown.close()
         if stopping.first is not None:
             if stopping.at_once:

@@ -51,7 +51,7 @@ def notes(folder: Folder) -> Iterator[str]:
     """What there is to say of a run beside its jobs, a line each; faults last."""
     yield from amounts(folder)
     if job := folder.fullest():
-        bound = folder.rules[job.rule].mem_mb
+        bound = folder.bound_of(job)
         yield f"memory: {job.peak_mb:,} of {bound:,} MB in {job.name}, the nearest to its bound"
     used, left = folder.disk()
     yield f"disk: results take {used / 1e9:,.1f} GB, {left / 1e9:,.1f} GB are left"
@@ -102,9 +102,8 @@ def as_json(path: Path) -> str:
     folder.look()
     run = folder.as_run()
     used, left = folder.disk()
-    states = {
-        rule: Counter(job.state for job in folder.jobs if job.rule == rule) for rule in folder.rules
-    }
+    of_rule = {rule: [job for job in folder.jobs if job.rule == rule] for rule in folder.rules}
+    states = {rule: Counter(job.state for job in jobs) for rule, jobs in of_rule.items()}
     found: dict[str, Any] = {
         "state": folder.state,
         "began": folder.began,
@@ -115,14 +114,15 @@ def as_json(path: Path) -> str:
         "rules": {
             rule: {
                 "jobs": len(jobs.logs), **states[rule], "seconds": run.seconds[rule],
-                "mem_mb": jobs.mem_mb,
-                "peak_mb": max((job.peak_mb for job in folder.jobs if job.rule == rule), default=0),
+                "mem_mb": max([jobs.mem_mb, *(job.bound_mb for job in of_rule[rule])]),
+                "peak_mb": max((job.peak_mb for job in of_rule[rule]), default=0),
             }
             for rule, jobs in folder.rules.items()
         },
         "running": [
             {"job": job.name, "log": str(job.log), "seconds": folder.now - job.started,
              "silent_seconds": folder.now - job.heard, "held_mb": job.peak_mb,
+             "mem_mb": folder.bound_of(job),
              "doing": Job(job.rule, job.log, job.started).doing()}
             for job in folder.running()
         ],

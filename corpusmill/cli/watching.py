@@ -29,9 +29,10 @@ CLOCK_TICK = 0.02
 DISK_EVERY_SECONDS = 30
 
 ENDED = re.compile(
-    r"finished: (?P<seconds>[\d.]+) s, [\d.]+ s of CPU, peak memory (?P<peak>\d+) MB$"
+    r"finished: (?P<seconds>[\d.]+) s, [\d.]+ s of CPU, "
+    r"peak memory (?P<peak>\d+) MB( of (?P<bound>\d+))?$"
 )
-HELD = re.compile(r", (?P<mb>\d+) MB held$")
+HELD = re.compile(r", held (?P<mb>\d+) MB( of (?P<bound>\d+))?$")
 HOLDER = re.compile(r"process (?P<pid>\d+) on (?P<host>\S+?),? ?(SLURM.*)?$")
 
 OVER = ("finished", "failed", "stopped")
@@ -50,6 +51,8 @@ class Watched:
     """When it last said something."""
     seconds: float = 0.0
     peak_mb: int = 0
+    bound_mb: int = 0
+    """What it may hold, as it says itself: more than its rule says, where it was tried before."""
     killed: bool = False
     """Whether its process is gone, and it has not said so."""
 
@@ -65,7 +68,7 @@ class Watched:
         last = end_of(self.log)
         if found := ENDED.search(last):
             self.state, self.seconds = DONE, float(found["seconds"])
-            self.peak_mb = int(found["peak"])
+            self.peak_mb, self.bound_mb = int(found["peak"]), int(found["bound"] or 0)
             self.started = heard - self.seconds
         elif REASON.search(last):
             self.state = FAILED
@@ -74,7 +77,7 @@ class Watched:
             self.started = locked or self.started or heard
             self.killed = locked is not None and is_gone(self.lock)
             if found := HELD.search(last):
-                self.peak_mb = int(found["mb"])
+                self.peak_mb, self.bound_mb = int(found["mb"]), int(found["bound"] or 0)
 
     @property
     def lock(self) -> Path:
@@ -239,8 +242,12 @@ class Folder:
 
     def fullest(self) -> Watched | None:
         """Which has come nearest to the memory that it may hold."""
-        bounded = [job for job in self.jobs if job.peak_mb and self.rules[job.rule].mem_mb]
-        return max(bounded, default=None, key=lambda job: job.peak_mb / self.rules[job.rule].mem_mb)
+        bounded = [job for job in self.jobs if job.peak_mb and self.bound_of(job)]
+        return max(bounded, default=None, key=lambda job: job.peak_mb / self.bound_of(job))
+
+    def bound_of(self, job: Watched) -> int:
+        """MB that it may hold; 0: not said."""
+        return job.bound_mb or self.rules[job.rule].mem_mb
 
     def seconds_of(self, rule: str) -> float:
         """From the beginning of its first job to the end of its last, or to now."""

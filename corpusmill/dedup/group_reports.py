@@ -16,6 +16,9 @@ SAMPLED_PAIRS = 5
 SHARED_CHARS = 2000
 """Of each text, from its start: where a shared passage is looked for."""
 
+SHOWN_CHARS = 300
+"""Of each text of the first sampled pair: its start, for the page of the run."""
+
 
 def _distances(members: np.ndarray, graph: Graph, resolution: Resolution) -> dict:
     """How dense a group is, and how many pairs its members are away from the best of them."""
@@ -46,11 +49,15 @@ def _text(extract: Extract, document: int) -> str:
     return bytes(extract.texts.data[begin:stop]).decode("utf-8")[:SHARED_CHARS]
 
 
-def _shared(extract: Extract, graph: Graph, one: int, other: int) -> str:
-    """The longest passage that the starts of two texts share; "" where they are not at hand."""
+def _compared(extract: Extract, graph: Graph, one: int, other: int) -> dict:
+    """How two texts begin, and the longest passage that their starts share; "" where they are not
+    at hand."""
     a, b = (_text(extract, graph.example[text]) for text in (one, other))
     match = difflib.SequenceMatcher(None, a, b, autojunk=False).find_longest_match()
-    return a[match.a : match.a + match.size]
+    return {
+        "starts": [a[:SHOWN_CHARS], b[:SHOWN_CHARS]],
+        "shared": a[match.a : match.a + match.size],
+    }
 
 
 def largest_groups(
@@ -89,7 +96,7 @@ def largest_groups(
                     }
                     for id, winner, similarity, stage in dict.fromkeys(sample.tolist())
                 ],
-                "shared": _shared(extract, graph, *graph.text_of[pair].tolist()),
+                **_compared(extract, graph, *graph.text_of[pair].tolist()),
             }
         )
     return groups

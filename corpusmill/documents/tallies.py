@@ -11,6 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from corpusmill.documents.fates import KEPT
+
 LANGUAGE = "language"
 """The value that groups documents beside their source, where a filter measures it as a text."""
 
@@ -86,12 +88,33 @@ def tally_of_part(measures: pa.Table, kept: np.ndarray) -> Tally:
 def grouped(measures: pa.Table) -> _Groups:
     sources = measures.column("source").cast(pa.string()).to_pylist()
     languages: list[str | None] = [None] * measures.num_rows
-    if LANGUAGE in measures.column_names and pa.types.is_string(measures.column(LANGUAGE).type):
+    if tells_languages(measures):
         languages = measures.column(LANGUAGE).to_pylist()
     pairs = list(zip(sources, languages, strict=True))
     known = {pair: place for place, pair in enumerate(dict.fromkeys(pairs))}
     columns = (pa.array([pair[place] for pair in known], pa.string()) for place in (0, 1))
     return _Groups(np.array([known[pair] for pair in pairs], np.int64), *columns)
+
+
+def dropped_by_language(measures: pa.Table, fates: pa.ChunkedArray) -> dict[str, dict[str, int]]:
+    """Language -> fate -> documents that were dropped so; nothing if no filter tells languages.
+
+    measures: of a part. fates: of its documents, as texts.
+    """
+    if not tells_languages(measures):
+        return {}
+    rows = pa.table({"language": measures.column(LANGUAGE), "fate": fates})
+    rows = rows.filter(pc.not_equal(rows["fate"], KEPT)).drop_null()
+    counts = rows.group_by(rows.column_names, use_threads=False).aggregate([([], "count_all")])
+    found: dict[str, dict[str, int]] = {}
+    for row in counts.to_pylist():
+        found.setdefault(row["language"], {})[row["fate"]] = row["count_all"]
+    return found
+
+
+def tells_languages(measures: pa.Table) -> bool:
+    names = measures.column_names
+    return LANGUAGE in names and pa.types.is_string(measures.column(LANGUAGE).type)
 
 
 def _table(

@@ -2,5 +2,5 @@
 
 Begin with `command.py`.
 
-Imports: storage, documents, text, filters, dedup, run, report, calibration, kernels.
+Imports: storage, documents, text, filters, dedup, exports, run, report, calibration, kernels.
 """

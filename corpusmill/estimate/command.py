@@ -120,6 +120,8 @@ def _duplicates(found: Estimate) -> str:
 
 
 def _doubts(found: Estimate) -> Iterator[str]:
+    if found.exports_disk_bytes:
+        yield (f"Exports are in the disk ({amount(found.exports_disk_bytes)}) and not in the time.")
     if found.taken_share > ALL:
         yield "All was compared. Time and tokens are those of a sample that was milled."
         return

@@ -8,6 +8,7 @@ import numpy as np
 from corpusmill.estimate.duplicates import Groups, Range, duplicates_in_all
 from corpusmill.estimate.reading import Reading, ReadSource
 from corpusmill.estimate.trial import AFTER, OF_ANY, OF_KEPT, Plan, Trial, Work
+from corpusmill.exports.exporting import disk_share
 
 STAGES = {
     "read": ("plan", "normalize", "admit"),
@@ -23,7 +24,8 @@ STAGES = {
 SNAKEMAKE_JOB_SECONDS = 0.01
 """Of Snakemake itself, as seen in runs of 5,000 jobs."""
 
-KEPT_FOLDERS = ("corpus", "tokens", "placements", "ledger", "tokenizer", "report", "clusters", "")
+KEPT_FOLDERS = ("corpus", "tokens", "placements", "ledger", "tokenizer", "report", "clusters",
+                "exports", "")  # fmt: skip
 """What README's table names."""
 
 
@@ -52,6 +54,7 @@ class Estimate(NamedTuple):
     kept_disk_bytes: float
     taken_share: float  # of the text, filtered and compared
     compared: int  # documents of which the duplicates are estimated
+    exports_disk_bytes: float  # of the disk
 
 
 def in_all(sources: list[ReadSource], field: str) -> float:
@@ -174,6 +177,7 @@ def estimated(
     waiting = max(trial.seconds - sum(work.seconds for work in trial.jobs) / cores[1], 0)
     waiting += SNAKEMAKE_JOB_SECONDS * max(sum(plan.jobs.values()) - len(trial.jobs), 0)
     disk = disk_of(trial, text_bytes, kept.bytes)
+    disk["exports"] = disk_share(config["output"]["exports"]) * disk.get("tokens", 0)
     return Estimate(
         records=in_all(sources, "records"),
         documents=in_all(sources, "documents"),
@@ -191,4 +195,5 @@ def estimated(
         kept_disk_bytes=sum(size for folder, size in disk.items() if folder in KEPT_FOLDERS),
         taken_share=taken_share,
         compared=reading.texts.sizes.size,
+        exports_disk_bytes=disk["exports"],
     )

@@ -118,6 +118,7 @@ class Format(NamedTuple):
     read_by: str
     layout: str  # what lies in the folder
     write: Callable[[Exported, Target], None]
+    share: float = 1  # bytes on disk, for a byte of token shards; little of linked files
     uint16_alone: bool = False  # it has no place for more ids
     samples: bool = False  # of `length` tokens, not documents
     most_tokens: int | None = None  # of a shard

@@ -1,6 +1,7 @@
 """`corpusmill export`: a finished corpus, written out in a format."""
 
 import importlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,11 @@ def format_of(name: str) -> Format:
         raise ValueError(f"there is no format {name}.{meant(name, known_formats())}")
     module = importlib.import_module(f"corpusmill.exports.formats.{name.replace('-', '_')}")
     return module.FORMAT
+
+
+def disk_share(names: Sequence[str]) -> float:
+    """Bytes that exports in these formats take, for a byte of token shards."""
+    return sum(format_of(name).share for name in names)
 
 
 def opened(results: Path, length: int) -> Exported:

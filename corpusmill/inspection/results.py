@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from corpusmill.documents.fates import SPLITS
-from corpusmill.storage.files import load_json
+from corpusmill.storage.files import load_plain_json
 
 
 class PlannedFile(NamedTuple):
@@ -37,6 +37,14 @@ def refuse_unfinished(folder: Path) -> None:
     )
 
 
+def read_json(path: Path) -> Any:
+    """A small file of a run; of a copy too, which may lack its sums, or be called otherwise."""
+    try:
+        return load_plain_json(path)
+    except ValueError as error:
+        raise ValueError(f"{path}: no JSON, so not what was written. Copy it again.") from error
+
+
 class Results:
     """A folder of results."""
 
@@ -44,7 +52,7 @@ class Results:
         """ValueError if no run has finished there."""
         refuse_unfinished(folder)
         self.folder = folder
-        summary = load_json(folder / "summary.json")
+        summary = read_json(folder / "summary.json")
         if "configuration" not in summary:
             raise ValueError(
                 f"{folder}/summary.json is of an earlier corpusmill and does not say with which "

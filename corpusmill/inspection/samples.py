@@ -10,8 +10,7 @@ from corpusmill.documents.fates import KEPT, dropping_fates
 from corpusmill.inspection.columns import has_one_of, rows_at
 from corpusmill.inspection.facts import Facts
 from corpusmill.inspection.ledger import Ledger
-from corpusmill.inspection.results import Results
-from corpusmill.storage.files import load_json
+from corpusmill.inspection.results import Results, read_json
 
 
 class Wanted(NamedTuple):
@@ -49,7 +48,7 @@ def counts_of_parts(results: Results, wanted: Wanted) -> list[int]:
     """How many records of each part may be meant, by the accounts of the ledger."""
     counts = []
     for part in range(results.parts):
-        account = load_json(results.path("ledger/{}.json", part))
+        account = read_json(results.path("ledger/{}.json", part))
         counts.append(
             sum(
                 figures.get(fate, 0)

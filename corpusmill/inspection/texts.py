@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from corpusmill.documents.ids import ROW_BITS, ROW_MASK
 from corpusmill.inspection.results import Results
 from corpusmill.storage.streams import ReadLimits
+from corpusmill.storage.sums import DamagedError, load_sums
 
 PARTS = ("edited/{}.arrow", "cut/{}.arrow", "text/{}.arrow")
 """Text parts, the last ones first: without what filters cut, without repeated spans, as read."""
@@ -29,7 +30,7 @@ def text_of(results: Results, row: dict[str, Any]) -> Text:
     part, number = row["id"] >> ROW_BITS, row["id"] & ROW_MASK
     for pattern in PARTS:
         path = results.path(pattern, part)
-        if path.exists():
+        if is_at_hand(path):
             # A part of an earlier setting may lie there still: what it has tells the digest.
             text = text_in_part(path, number)
             if text is not None and digest_of(text) == row["digest"]:
@@ -43,11 +44,21 @@ def whole_text_of(results: Results, row: dict[str, Any]) -> Text:
     """The same as it was before something was cut of it."""
     expected = row.get("whole_digest", row["digest"])
     path = results.path(WHOLE, row["id"] >> ROW_BITS)
-    if path.exists():
+    if is_at_hand(path):
         text = text_in_part(path, row["id"] & ROW_MASK)
         if text is not None and digest_of(text) == expected:
             return Text(text, str(path))
     return text_of_input(results, row, expected)
+
+
+def is_at_hand(path: Path) -> bool:
+    """Whether a text part is there and can be read: a copy of the results may lack its sums, or be
+    called otherwise than these say. The input file has the text too."""
+    try:
+        load_sums(path)
+    except DamagedError:
+        return False
+    return path.exists()
 
 
 def text_in_part(path: Path, row: int) -> str | None:
@@ -70,8 +81,10 @@ def text_of_input(results: Results, row: dict[str, Any], expected: int) -> Text:
     from corpusmill.text.normalization import normalizer
 
     path, line = results.input_file(row["file"]), row["line"]
+    why = "is without its sums" if (results.folder / "text").exists() else "has been removed"
+    gone = f"{results.folder}/text {why}"
     if not path.exists():
-        return Text(None, f"{results.folder}/text has been removed, and {path} too")
+        return Text(None, f"{gone}, and {path} is not there")
     planned = results.files[row["file"]]
     state = os.stat(path)
     if planned.bytes is not None and (state.st_size, state.st_mtime_ns) != planned[4:]:
@@ -81,12 +94,12 @@ def text_of_input(results: Results, row: dict[str, Any], expected: int) -> Text:
     try:
         record = record_at(results, row["source"], path, line)
     except (ValueError, OSError) as error:
-        return Text(None, f"{results.folder}/text has been removed, and of the input: {error}")
+        return Text(None, f"{gone}, and of the input: {error}")
     if record is not None:
         text = normalizer(results.config["normalize"]["mode"])(record)
         if digest_of(text) == expected:
             return Text(text, f"{path}:{line}")
-    return Text(None, f"{results.folder}/text has been removed, and {changed}")
+    return Text(None, f"{gone}, and {changed}")
 
 
 def record_at(results: Results, source: str, path: Path, line: int) -> str | None:

@@ -1,8 +1,14 @@
-"""Where compiled kernels are kept."""
+"""Where compiled kernels are kept, and what else takes long to make."""
 
 import hashlib
 import os
 from pathlib import Path
+
+
+def home() -> Path:
+    """The folder of this user for what can be made again."""
+    caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return caches / "corpusmill"
 
 
 def cache_folder() -> Path:
@@ -15,8 +21,7 @@ def cache_folder() -> Path:
     digest = hashlib.sha256(os.fsencode(here))
     for source in sorted(here.glob("*.py")):
         digest.update(source.name.encode() + b"\0" + source.read_bytes())
-    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return home / "corpusmill" / f"kernels-{digest.hexdigest()[:16]}"
+    return home() / f"kernels-{digest.hexdigest()[:16]}"
 
 
 def are_compiled() -> bool:

@@ -3,7 +3,7 @@ light."""
 
 from collections.abc import Iterable, Iterator
 
-from corpusmill.text.near_names import meant
+from corpusmill.text.near_names import near_names
 
 UNKNOWN = "und"
 """Where there is nothing to say: no feature of the model is in the text."""
@@ -21,10 +21,15 @@ MODEL_LANGUAGES = tuple(_CODES.split())
 LANGUAGES = (*MODEL_LANGUAGES, UNKNOWN)
 
 
+NEAREST = 3
+"""Codes that are named in place of one that nobody knows."""
+
+
 def code_faults(codes: Iterable[str], known: Iterable[str] = LANGUAGES) -> Iterator[str]:
     """What is wrong with codes that nobody knows, in words."""
     known = sorted(known)
     for code in codes:
         if code not in known:
-            near = meant(code.lower().split("-")[0], known, cutoff=0.5)
-            yield f"the model knows no language {code}.{near}"
+            near = near_names(code.lower().split("-")[0], known, cutoff=0.5)[:NEAREST]
+            question = f" Is {' or '.join(near)} meant?" if near else ""
+            yield f"the model knows no language {code}.{question} All codes: docs/languages.md"

@@ -1,12 +1,8 @@
 """What `kernels.scripts` has to know of every character, as one table."""
 
 import functools
-import hashlib
-import platform
 import unicodedata
-from pathlib import Path
 
-import numba
 import numpy as np
 
 from corpusmill.kernels import scripts as kernels
@@ -18,7 +14,7 @@ from corpusmill.kernels.scripts import (
     TRADITIONAL,
     UPPER,
 )
-from corpusmill.storage.files import replacing
+from corpusmill.text.unicode_tables import kept_table
 
 SCRIPTS = (
     "Zyyy", "Jpan", "Hans", "Hant", "Hani", "Hira", "Kana", "Latn", "Cyrl", "Grek", "Arab", "Hebr",
@@ -95,15 +91,5 @@ def built_table() -> np.ndarray:
 
 @functools.cache
 def script_table() -> np.ndarray:
-    """uint32 (0x110000,): the script of a letter and the flags of `kernels.scripts`.
-
-    Kept beside the compiled kernels, for this Python and this code: it takes seconds to make.
-    """
-    code = Path(__file__).read_bytes() + Path(kernels.__file__).read_bytes()
-    digest = hashlib.sha256(code).hexdigest()[:16]
-    name = f"scripts-{platform.python_version()}-{digest}.npy"
-    kept = Path(numba.config.CACHE_DIR) / name  # type: ignore[attr-defined]
-    if not kept.exists():
-        with replacing(kept, shared=True) as temporary, open(temporary, "wb") as file:
-            np.save(file, built_table(), allow_pickle=False)
-    return np.load(kept)
+    """uint32 (0x110000,): the script of a letter and the flags of `kernels.scripts`."""
+    return kept_table("scripts", built_table, __file__, kernels.__file__)

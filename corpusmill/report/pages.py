@@ -5,6 +5,7 @@ Pages, because Snakemake's report shows neither CSV nor text, and of a tall pict
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Sequence
 from html import escape
 
@@ -18,6 +19,8 @@ th, td { padding: 3px 18px 3px 0; border-bottom: 1px solid #e4e4e4; text-align: 
 td:first-child { overflow-wrap: anywhere; min-width: 6em }
 .number { text-align: right }
 """
+
+NUMBER = re.compile(r"(-?[\d,]+(\.\d+)?(e[-+]?\d+)?( %)?)?|nan|-?inf")
 
 Row = Sequence[str | int | float | None]
 
@@ -35,14 +38,24 @@ def paragraph(words: str) -> str:
     return f"<p>{escape(words)}</p>\n"
 
 
+def scrolling(html: str) -> str:
+    """What is too wide for a phone moves by itself."""
+    return f'<div class="wide" tabindex="0">{html}</div>\n' if html else ""
+
+
 def table(heading: Sequence[str], rows: Sequence[Row]) -> str:
     """Nothing if it has no rows. Names of columns may be those of code: `text_bytes`."""
     if not rows:
         return ""
     names = [name.replace("_", " ") for name in heading]
-    texts = [any(isinstance(row[place], str) for row in rows) for place in range(len(names))]
+    texts = [any(is_words(row[place]) for row in rows) for place in range(len(names))]
     lines = [_line("th", names, texts), *(_line("td", row, texts) for row in rows)]
     return f"<table>\n{''.join(lines)}</table>\n"
+
+
+def is_words(value: str | int | float | None) -> bool:
+    """Whether it is a text that is no number: `1,300` and `4.56 %` are such."""
+    return isinstance(value, str) and not NUMBER.fullmatch(value)
 
 
 def _line(kind: str, row: Row, texts: list[bool]) -> str:

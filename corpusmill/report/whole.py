@@ -1,17 +1,18 @@
 """One page on a run: what came in, what became of it, what it took, what it was made with."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from html import escape
 from typing import Any, NamedTuple
 
 import msgspec
 import pyarrow as pa
 
-from corpusmill.report import funnel, similarities, statistics, times
-from corpusmill.report.pages import Row, page, paragraph, table
+from corpusmill.report import clusters, funnel, languages, similarities, statistics, times
+from corpusmill.report.pages import Row, page, paragraph, scrolling, table
 
 TEXT_BYTES = "text_bytes"
-SHOWN_RECORDS, SHOWN_GROUPS, SHOWN_CHARS = 20, 10, 600
+SHOWN_RECORDS = 20
+DRAWN_SOURCES = 12
 MOST_COLUMNS = 8
 """Sources beside one another; of more only the largest are shown."""
 
@@ -24,18 +25,26 @@ nav { display: flex; flex-wrap: wrap; gap: 4px 18px }
 a { color: #0057a3 }
 .wide { overflow-x: auto }
 .wide svg { min-width: 560px }
-table { font-variant-numeric: tabular-nums }
+.wide td:first-child { overflow-wrap: break-word; max-width: 16em }
+table { font-variant-numeric: tabular-nums } td.number { white-space: nowrap }
 pre { white-space: pre-wrap; overflow-wrap: anywhere; background: #f6f6f4; padding: 8px }
 summary { cursor: pointer; padding: 4px 0 }
-@media (prefers-color-scheme: dark) {
+h3 { font-size: 14px; margin: 12px 0 4px }
+@media screen and (prefers-color-scheme: dark) {
   body { background: #17181a; color: #e8e8e8 } a { color: #8ec5ff }
   th, td, h2 { border-color: #3c3e42 } pre { background: #222427 }
   svg { filter: invert(0.9) hue-rotate(180deg) } }
 @media (max-width: 640px) { body { padding: 10px } th, td { padding-right: 10px } }
 @media print {
-  nav { display: none } h2 { break-after: avoid } tr, svg, article { break-inside: avoid }
-  .wide { overflow: visible } .wide svg { min-width: 0 } body { max-width: none; font-size: 11px }
-  rect { print-color-adjust: exact; -webkit-print-color-adjust: exact } }
+  :root { color-scheme: light } nav { display: none }
+  h2, h3, summary { break-after: avoid } tr, svg, h3, summary { break-inside: avoid }
+  .wide { overflow: visible } .wide svg { min-width: 0; max-height: 85vh }
+  body { max-width: none; font-size: 11px; padding: 0 } pre { font-size: 9px }
+  table { font-size: 9px; width: 100% }
+  th, td { padding-right: 5px; overflow-wrap: anywhere }
+  h3 { font-size: 11px }
+  article details::details-content { content-visibility: visible; block-size: auto }
+  rect, td { print-color-adjust: exact; -webkit-print-color-adjust: exact } }
 </style>
 """
 
@@ -52,8 +61,6 @@ class Finished(NamedTuple):
     bins: pa.Table
     quarantine: Sequence[bytes]
     """Lines of JSON; as many as are shown."""
-    bounds: Mapping[str, int]
-    """Of rules the memory that a job may hold, MB; as far as the last run did them."""
     config: dict[str, Any]
 
 
@@ -93,13 +100,16 @@ def in_short(summary: dict[str, Any]) -> str:
     )
 
 
-def scrolling(html: str) -> str:
-    """What is too wide for a phone moves by itself."""
-    return f'<div class="wide" tabindex="0">{html}</div>\n' if html else ""
-
-
 def what_became(summary: dict[str, Any]) -> Iterator[str]:
-    yield scrolling(funnel.picture(summary))
+    largest = largest_sources(summary)[:DRAWN_SOURCES]
+    yield scrolling(
+        funnel.picture(summary | {"sources": {n: summary["sources"][n] for n in largest}})
+    )
+    if len(largest) < len(summary["sources"]):
+        yield paragraph(
+            f"The {DRAWN_SOURCES} largest of {len(summary['sources'])} sources; all are in "
+            "results/report/funnel.html, and in this table:"
+        )
     rows: list[Row] = []
     for name, source in {funnel.ALL: summary, **summary["sources"]}.items():
         tokens, size = sum(source["tokens"].values()), source["bytes"]
@@ -113,11 +123,14 @@ def what_became(summary: dict[str, Any]) -> Iterator[str]:
     yield scrolling(table(heading, rows))
 
 
+def largest_sources(summary: dict[str, Any]) -> list[str]:
+    sources = summary["sources"]
+    return sorted(sources, key=lambda name: -sources[name]["documents"]["in"])
+
+
 def what_filters_dropped(summary: dict[str, Any]) -> Iterator[str]:
     """A share of every source, the largest sources beside one another."""
-    sources = sorted(
-        summary["sources"], key=lambda name: -summary["sources"][name]["documents"]["in"]
-    )
+    sources = largest_sources(summary)
     accounts = {funnel.ALL: summary} | {
         name: summary["sources"][name] for name in sources[:MOST_COLUMNS]
     }
@@ -132,7 +145,7 @@ def what_filters_dropped(summary: dict[str, Any]) -> Iterator[str]:
             f"The {MOST_COLUMNS} largest of {len(sources)} sources; all are in "
             "results/report/funnel.csv."
         )
-    yield statistics.of_languages(summary.get("languages", {}))
+    yield from languages.of_languages(summary.get("languages", {}))
 
 
 def share(documents: dict[str, Any], fate: str) -> str:
@@ -154,18 +167,7 @@ def lengths(rows: Sequence[dict[str, Any]], bins: pa.Table) -> Iterator[str]:
 
 def duplicates(found: Finished) -> Iterator[str]:
     yield from similarities.what_was_removed(found.removed, found.threshold)
-    groups = found.duplicates["largest_groups"][:SHOWN_GROUPS]
-    rows: list[Row] = [
-        [place, group["documents"], group.get("kept"), group.get("pairs")]
-        for place, group in enumerate(groups, 1)
-    ]
-    if rows:
-        yield paragraph("The largest groups of documents that are alike, and what they share:")
-        yield scrolling(table(["group", "documents", "kept", "pairs"], rows))
-    for place, group in enumerate(groups, 1):
-        if shared := group.get("shared"):
-            yield f"<article><details><summary>group {place} shares</summary>\n"
-            yield f"<pre>{escape(shared[:SHOWN_CHARS])}</pre></details></article>\n"
+    yield from clusters.of_clusters(found.duplicates)
 
 
 def malformed(found: Finished) -> Iterator[str]:
@@ -187,10 +189,9 @@ def time_and_memory(found: Finished) -> Iterator[str]:
     yield scrolling(times.picture(took))
     rows: list[Row] = []
     for time in took:
-        bound = found.bounds.get(time.rule) or None
         rows.append([
-            time.rule, time.jobs, time.wall_seconds, time.cpu_seconds, time.peak_memory_mb, bound,
-            f"{100 * time.peak_memory_mb / bound:.0f} %" if bound else "",
+            *time[:-1], time.mem_mb or None,
+            f"{100 * time.peak_memory_mb / time.mem_mb:.0f} %" if time.mem_mb else "",
         ])  # fmt: skip
     heading = ["rule", "jobs", "seconds", "seconds of CPU", "most memory MB", "bound MB", "of it"]
     yield scrolling(table(heading, rows))
@@ -198,7 +199,12 @@ def time_and_memory(found: Finished) -> Iterator[str]:
 
 def made_with(found: Finished) -> Iterator[str]:
     summary = found.summary
-    yield paragraph(f"Configuration {summary['config_digest']}:")
+    rows: list[Row] = [
+        ["configuration", summary["config_digest"]],
+        ["manifest (SHA-256)", summary["manifest"]],
+    ]
+    yield scrolling(table(["made with", "digest"], rows))
+    yield paragraph("The configuration:")
     told = msgspec.json.format(msgspec.json.encode(found.config), indent=1).decode()
     yield f"<details><summary>all of it</summary><pre>{escape(told)}</pre></details>\n"
     yield table(["package", "version"], list(summary["versions"].items()))

@@ -2,5 +2,5 @@
 
 It decides nothing about a document. Begin with `config.py` and `plan.py`; `job.py` has the jobs.
 
-Imports: storage, documents, text, filters.
+Imports: kernels, storage, documents, text, filters.
 """

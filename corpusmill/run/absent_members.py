@@ -1,7 +1,12 @@
 """Members of records that filters ask for and that no first record has: a wrong name, most likely,
-by which a block list finds nothing in a run that ends well."""
+by which a block list finds nothing in a run that ends well.
+
+A process of its own beside the start of a run.
+"""
 
 import itertools
+import json
+import sys
 from collections.abc import Iterator, Sequence
 
 import msgspec
@@ -61,3 +66,16 @@ def names_in(rest: bytes) -> list[str]:
         if isinstance(member, dict):
             names += [f"{name}.{inner}" for inner in member]
     return names
+
+
+def main() -> None:
+    """{"filters", "files": [Asked], "readers": [path]} on standard input; one line per member on
+    standard error."""
+    asked = json.load(sys.stdin)
+    files = [Asked(*file) for file in asked["files"]]
+    for note in absent_members(asked["filters"], files, asked["readers"]):
+        print(note, file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

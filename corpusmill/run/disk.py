@@ -27,11 +27,13 @@ class Disk(NamedTuple):
     least: float
 
 
-def expected_disk(config: dict, layout: Layout) -> Disk:
+def expected_disk(config: dict, layout: Layout, exported: float) -> Disk:
+    """exported: bytes that its exports take, for a byte of token shards."""
     of_documents = 4 * layout.permutations + 32 + 12 * (layout.bands + 1) + 60
     parts = 1 + layout.cuts_spans + layout.edits
     before = parts * PACKED_LZ4 + of_documents / EXPECTED_DOCUMENT_BYTES
-    final = PACKED_LZ4 + PACKED_ZSTD + TOKEN_BYTES * (1 + config["output"]["join"])
+    of_tokens = 1 + config["output"]["join"] + exported
+    final = PACKED_LZ4 + PACKED_ZSTD + TOKEN_BYTES * of_tokens
     copies = sum(
         file.text_bytes * layout.weights[file.source]
         for part in layout.parts
@@ -39,7 +41,8 @@ def expected_disk(config: dict, layout: Layout) -> Disk:
     )
     likely = before * layout.text_bytes + final * copies
     # Text that packs and drops far better than most, tokens of two bytes.
-    least = 0.5 * before * layout.text_bytes + LEAST_KEPT * (final - TOKEN_BYTES / 2) * copies
+    least_final = final - TOKEN_BYTES / 2 * of_tokens
+    least = 0.5 * before * layout.text_bytes + LEAST_KEPT * least_final * copies
     return Disk(likely, least)
 
 
@@ -55,6 +58,8 @@ def free_bytes(results: Path) -> int:
 def unwritable(results: Path) -> list[str]:
     """Why nothing can be written."""
     folder = existing(results)
+    if {"{", "}"} & set(str(Path.cwd())):
+        return [f"{Path.cwd()}: Snakemake takes {{ and }} in a path for its own. Work elsewhere."]
     if not os.access(folder, os.W_OK | os.X_OK):
         return [f"{folder.resolve()}: nothing can be written here. Work in another folder."]
     return []

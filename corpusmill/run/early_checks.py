@@ -10,6 +10,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from corpusmill.filters.registry import filter_class
+from corpusmill.run.config import milled_sources
 from corpusmill.run.layout import SETTING_FILE, Layout
 from corpusmill.storage.files import check_folder, load_json
 
@@ -75,9 +77,16 @@ class EarlyCheck:
 
     def faults(self) -> list[str]:
         """What it found, when it is done."""
-        _, said = self._process.communicate()
-        lines = said.strip().splitlines()
+        lines = self._said()
         return lines if self._process.returncode else []
+
+    def notes(self) -> list[str]:
+        """What may be meant, and is likely not to be."""
+        return []
+
+    def _said(self) -> list[str]:
+        _, said = self._process.communicate()
+        return said.strip().splitlines()
 
 
 class TokenizerCheck(EarlyCheck):
@@ -109,6 +118,24 @@ class InputCheck(EarlyCheck):
         super().__init__("corpusmill.text.first_records", [], asked, root)
 
 
+class MemberCheck(EarlyCheck):
+    """Whether first records have the members that filters ask for."""
+
+    def __init__(self, filters: list[dict], files: list[list], readers: list[str], root: Path):
+        """files: as for InputCheck, of milled sources."""
+        asked = json.dumps({"filters": filters, "files": files, "readers": readers})
+        super().__init__("corpusmill.run.absent_members", [], asked, root)
+
+    def faults(self) -> list[str]:
+        return []  # a file that cannot be read is the business of InputCheck
+
+    def notes(self) -> list[str]:
+        lines = self._said()
+        if self._process.returncode:
+            return [f"which members records have could not be looked at: {lines[-1]}"]
+        return lines
+
+
 def early_checks(
     config: dict, layout: Layout, results: Path, root: Path, ask_hub: bool
 ) -> list[EarlyCheck]:
@@ -122,8 +149,27 @@ def early_checks(
         checks.append(HubCheck(source, root))
     if files := layout.found_files():
         checks.append(InputCheck(files, config["input"]["readers"], layout.read_limits, root))
+    milled = {source["name"] for source in milled_sources(config)}
+    of_milled = [file for file in files if file[0] in milled]
+    if of_milled and asks(config):
+        readers = config["input"]["readers"]
+        checks.append(MemberCheck(config["filters"], of_milled, readers, root))
     return checks
+
+
+def asks(config: dict) -> bool:
+    """Whether a filter asks for members of records."""
+    return any(
+        setting.is_member
+        for entry in config["filters"]
+        for setting in filter_class(entry).settings.values()
+    )
 
 
 def faults_of(checks: list[EarlyCheck]) -> list[str]:
     return [fault for check in checks for fault in check.faults()]
+
+
+def notes_of(checks: list[EarlyCheck]) -> list[str]:
+    """Of checks without faults."""
+    return [note for check in checks for note in check.notes()]

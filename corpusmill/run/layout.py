@@ -102,6 +102,8 @@ class Layout:
         """
         self._config, self.parts, self.held_out = config, parts, held_out
         self._on_cluster, self._results = on_cluster, results
+        self.hear_need: Callable[[int], None] = lambda megabytes: None
+        """Told what each job may hold, when somebody asks for it."""
         self._read = SizesRead(parts, results)
         self.noted: dict[str, str] = {}
         self.read_before: dict[str, str] = {}
@@ -162,7 +164,7 @@ class Layout:
 
     def note_replaced(self, results: Path) -> None:
         """Read all input files, and note those that were replaced behind their size and time."""
-        files = [*(file for part in self.parts for file in part.files), *self.held_out]
+        files = self.input_files
         counts = [results / "text" / f"{part.name}.json" for part in self.parts]
         self.noted |= replaced(files, [*counts, results / "holdout/evaluation.json"])
 
@@ -304,6 +306,10 @@ class Layout:
             for file in files
         ]
 
+    @property
+    def input_files(self) -> list[InputFile]:
+        return [*(file for part in self.parts for file in part.files), *self.held_out]
+
     def found_files(self) -> list[list]:
         """Every input file that is there before the run, as Asked in
         corpusmill/text/first_records.py."""
@@ -314,7 +320,7 @@ class Layout:
                 text_field(self._sources[file.source]),
                 self._sources[file.source].get("max_malformed_fraction", 0),
             ]
-            for file in [*(file for part in self.parts for file in part.files), *self.held_out]
+            for file in self.input_files
             if file.mtime_ns is not None
         ]
 
@@ -467,7 +473,9 @@ class Layout:
 
         def mem_mb(wildcards: Any, attempt: int) -> int:
             step = megabytes(wildcards)
-            return int((step + around * self._on_cluster()) * 1.5 ** (attempt - 1))
+            need = int((step + around * self._on_cluster()) * 1.5 ** (attempt - 1))
+            self.hear_need(need)
+            return need
 
         return quickly_called(mem_mb)
 

@@ -18,10 +18,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TextIO
 
+from corpusmill.storage.disk_errors import named
 from corpusmill.storage.files import replacing
 
-# Jobs inherit both: the run that they are of, and where the folder's note lies.
-RUN, NOTE = "CORPUSMILL_RUN", "CORPUSMILL_RUN_NOTE"
+# Jobs inherit them: the run that they are of, where the folder's note lies, Snakemake's process.
+RUN, NOTE, ENGINE = "CORPUSMILL_RUN", "CORPUSMILL_RUN_NOTE", "CORPUSMILL_ENGINE"
 # If the job before failed, its Snakemake removes its outputs: some tenths of a second later.
 PAUSE_SECONDS = 3
 # ASSUME a file system without locks says so with one of these.
@@ -37,14 +38,20 @@ def alone(log: Path) -> Iterator[None]:
     path = log.with_name(f".{log.name}.lock")
     with locked(path) as file:
         slurm = os.environ.get("SLURM_JOB_ID")
-        file.truncate(0)
-        file.write(f"process {os.getpid()} on {os.uname().nodename}")
-        file.write(f", SLURM job {slurm}" if slurm else "")
-        file.flush()
+        told = process() + (f", SLURM job {slurm}" if slurm else "")
+        with named(path):
+            file.truncate(0)
+            # Not through the file's buffer, which would be written once more when it is closed.
+            os.write(file.fileno(), told.encode())
         try:
             yield
         finally:
             path.unlink(missing_ok=True)
+
+
+def process(pid: int | None = None) -> str:
+    """A process of this machine, or this one, as no other machine has it."""
+    return f"process {pid or os.getpid()} on {os.uname().nodename}"
 
 
 def locked(path: Path) -> TextIO:
@@ -85,6 +92,7 @@ def waited_for(file: TextIO) -> bool:
 def name_run(note: Path) -> None:
     """Give the run of this process a name, which its jobs inherit."""
     os.environ[RUN], os.environ[NOTE] = secrets.token_hex(8), str(note.absolute())
+    os.environ[ENGINE] = process()
 
 
 def begin_run() -> None:
@@ -99,7 +107,18 @@ def refuse_if_followed() -> None:
         return
     with contextlib.suppress(FileNotFoundError):
         if Path(os.environ[NOTE]).read_text("utf-8").strip() != os.environ[RUN]:
+            end_engine()
             raise ValueError(
                 "another run has begun in this folder since this job was given out; it does the "
                 "job itself, and this one ends here"
             )
+
+
+def end_engine() -> None:
+    """Kill the Snakemake above this job, if it is on this machine: it would remove the outputs of
+    the job that failed, which may be those that the next run has made and believes."""
+    import psutil  # by the few jobs alone that come to this
+
+    for one in psutil.Process().parents():
+        if process(one.pid) == os.environ[ENGINE]:
+            one.kill()

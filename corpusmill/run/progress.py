@@ -56,10 +56,10 @@ def phase(name: str, total: int = 0, unit: str = "MB") -> Iterator[Phase]:
 class Heartbeat(threading.Thread):
     """Says the current phase until stopped: a job that works never looks hung."""
 
-    def __init__(self, say: Any, held_mb: Callable[[], float] | None = None) -> None:
-        """held_mb: how much memory it has taken so far, if that is to be said too."""
+    def __init__(self, say: Any, held: Callable[[], str] | None = None) -> None:
+        """held: how much memory it has taken so far, in words, if that is to be said too."""
         super().__init__(daemon=True)
-        self._say, self._held_mb = say, held_mb
+        self._say, self._held = say, held
         self._over = threading.Event()
         self._since = time.monotonic()
 
@@ -67,7 +67,7 @@ class Heartbeat(threading.Thread):
         while not self._over.wait(SAY_EVERY_SECONDS):
             seconds = time.monotonic() - self._since
             line = _current.line() if _current else f"working ({seconds:,.0f} s)"
-            self._say(f"{line}, {self._held_mb():.0f} MB held" if self._held_mb else line)
+            self._say(f"{line}, held {self._held()}" if self._held else line)
 
     def stop(self) -> None:
         self._over.set()

@@ -2,6 +2,7 @@
 
 import contextlib
 import logging
+import os
 import resource
 import signal
 import sys
@@ -22,13 +23,31 @@ SAY_KILLED = (
 $0: its log; $1: its exit code, which is kept; $2: its mem_mb.
 """
 
+BOUND = "CORPUSMILL_MEM_MB"
+"""The variable that has the mem_mb of this job: of this attempt, where it was tried before."""
+
+
+class LogFile(logging.FileHandler):
+    """A log of which is said once, at the terminal, that it could not be written."""
+
+    told = False
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging's name
+        error = sys.exception()
+        if not isinstance(error, OSError):
+            super().handleError(record)
+        elif not self.told:
+            self.told = True
+            error.filename = error.filename or self.baseFilename
+            print(f"error: {in_words(error)}", file=sys.stderr)
+
 
 class Stopped(BaseException):
     """Somebody has ended this job."""
 
 
-def stop(*_: Any) -> NoReturn:
-    raise Stopped("stopped by signal 15: the job was cancelled, or its time was over")
+def stop(number: int, _: Any) -> NoReturn:
+    raise Stopped(f"stopped by signal {number}: the job was cancelled, or its time was over")
 
 
 @contextlib.contextmanager
@@ -38,16 +57,17 @@ def step_log(path: str) -> Iterator[None]:
     Wrong input (ValueError, OSError) ends the job with its one-line message on the terminal.
     """
     logging.basicConfig(
-        filename=path,
-        filemode="w",
+        handlers=[LogFile(path, "w", "utf-8")],
         level=logging.INFO,
         format="%(asctime)s %(message)s",
         datefmt="%H:%M:%S",
         force=True,
     )
-    signal.signal(signal.SIGTERM, stop)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, stop)
     started = time.monotonic()
-    heartbeat = Heartbeat(logging.info, peak_memory_mb)
+    heartbeat = Heartbeat(logging.info, memory_in_words)
     heartbeat.start()
     try:
         yield
@@ -66,11 +86,17 @@ def step_log(path: str) -> Iterator[None]:
         raise
     heartbeat.stop()
     logging.info(
-        "finished: %.2f s, %.2f s of CPU, peak memory %.0f MB",
+        "finished: %.2f s, %.2f s of CPU, peak memory %s",
         time.monotonic() - started,
         time.process_time(),
-        peak_memory_mb(),
+        memory_in_words(),
     )
+
+
+def memory_in_words() -> str:
+    """`312 MB of 1500`: the most that was held, and what may be, where a rule has said so."""
+    bound = os.environ.get(BOUND, "")
+    return f"{peak_memory_mb():.0f} MB" + (f" of {bound}" if bound.isdecimal() else "")
 
 
 def peak_memory_mb() -> float:

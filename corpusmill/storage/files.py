@@ -80,9 +80,10 @@ def replacing_folder(folder: Path) -> Iterator[Path]:
     for leftover in folder.parent.glob(f".{glob.escape(folder.name)}~*"):
         shutil.rmtree(leftover)
     temporary = folder.with_name(f".{folder.name}~{os.getpid()}-{secrets.token_hex(4)}")
-    temporary.mkdir()
     try:
-        yield temporary
+        temporary.mkdir()
+        with named(folder):
+            yield temporary
         for path in sorted(path for path in temporary.rglob("*") if path.is_file()):
             # A library wrote it: what it meant to write is what lies there now.
             place = folder / path.relative_to(temporary)

@@ -194,7 +194,8 @@ def load_sums(path: Path) -> Sums:
         sums = _decoded(beside.read_bytes())
     except FileNotFoundError as error:
         what = f"nobody can say whether it is what was written, its sums in {beside} are gone"
-        raise DamagedError(path, what) from error
+        copied = "(in a copy: bring files with a dot in front, too)"
+        raise DamagedError(path, f"{what} {copied}") from error
     if sums is None:
         raise DamagedError(path, f"its sums in {beside} are not what was written")
     if sums.name != name_of(path):

@@ -86,6 +86,10 @@ def load_parquet(path: Path, columns: list[str] | None = None) -> pa.Table:
     return pq.read_table(_whole(path), columns=columns)
 
 
+def parquet_columns(path: Path) -> list[str]:
+    return list(pq.read_schema(_whole(path)).names)
+
+
 def parquet_rows(path: Path) -> int:
     """How many there are."""
     return int(pq.read_metadata(_whole(path)).num_rows)

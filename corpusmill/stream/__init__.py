@@ -4,7 +4,7 @@ Needs numpy and the standard library alone, so a trainer can import it without t
 `corpus.py` for what is opened, `shuffled.py` and `windowed.py` for in which order it is read, and
 `batches.py` for who gets what. With torch: `torch_datasets.py`.
 
-Imports: storage, documents.
+Imports: storage, documents, s3.
 """
 
 from corpusmill.stream.batches import Batches

@@ -5,7 +5,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from corpusmill.stream.cache import Cache
-from corpusmill.stream.manifest import read_manifest
+from corpusmill.stream.opening import opened, store_of
 from corpusmill.stream.patience import Patience, Say, to_stderr
 from corpusmill.stream.shelves import Here, Shelf
 from corpusmill.stream.split import Split
@@ -16,7 +16,8 @@ MAPPED_BYTES = 4 << 30
 
 
 class Corpus:
-    """place: the results folder of a run, its address (https://...), or a `Store`.
+    """place: the results folder of a run, its address (https://...), or a `Store`; or where it
+    was published (s3://bucket/name, hf://org/name, each with @version too, https://host/name).
 
     cache: a folder of this machine; shards are fetched to it whole, verified, and read there. An
     address needs one; for a slow shared file system it is a choice. keep_shards: so many shards of
@@ -34,7 +35,7 @@ class Corpus:
         patience: Patience = Patience(),  # noqa: B008  it cannot be changed
         mapped_bytes: int = MAPPED_BYTES,
     ) -> None:
-        store = _store(place, headers)
+        store = store_of(place, headers)
         if cache is None and not isinstance(store, Folder):
             raise ValueError(
                 f"{store.where('')}: expected cache, a folder of this machine to which shards are "
@@ -45,7 +46,7 @@ class Corpus:
                 f"keep_shards {keep_shards}: expected 1 or more shards in a cache, which is "
                 f"{cache}. Nothing that lies elsewhere is ever removed."
             )
-        manifest = read_manifest(store, patience, say)
+        store, manifest = opened(store, patience, say)
         self._where = store.where("manifest.json")
         self._splits: dict[str, Split] = {}
         self.vocabulary = manifest.vocabulary
@@ -70,14 +71,3 @@ class Corpus:
                 f"{self._where}: expected one of {', '.join(self._splits)}, got split {name!r}."
             )
         return self._splits[name]
-
-
-def _store(place: str | Path | Store, headers: Mapping[str, str]) -> Store:
-    if isinstance(place, str) and place.startswith(("http://", "https://")):
-        from corpusmill.stream.http_store import HttpStore
-
-        return HttpStore(place.removesuffix("/manifest.json"), headers)
-    if isinstance(place, str | Path):
-        folder = Path(place)
-        return Folder(folder.parent if folder.name == "manifest.json" else folder)
-    return place

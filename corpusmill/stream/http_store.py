@@ -9,7 +9,13 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from corpusmill.stream.stores import BLOCK_BYTES, MissingError, PassingError, other_size
+from corpusmill.stream.stores import (
+    BLOCK_BYTES,
+    ForbiddenError,
+    MissingError,
+    PassingError,
+    other_size,
+)
 
 NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 SILENCE_SECONDS = 30.0
@@ -17,7 +23,7 @@ SILENCE_SECONDS = 30.0
 
 # Asked too often, too slow, or out of order for a moment.
 PASSING_STATUS = {408, 425, 429, 500, 502, 503, 504}
-GONE_STATUS = {404, 410}
+KINDS = {404: MissingError, 410: MissingError, 401: ForbiddenError, 403: ForbiddenError}
 
 
 class HttpStore:
@@ -31,6 +37,9 @@ class HttpStore:
         self._address = address.rstrip("/")
         self._headers = dict(headers)
 
+    def below(self, folder: str) -> "HttpStore":
+        return HttpStore(self.where(folder), self._headers)
+
     def where(self, name: str) -> str:
         return f"{self._address}/{name}"
 
@@ -38,7 +47,7 @@ class HttpStore:
         if size is not None and start == size:
             return
         with _passing(self.where(name)), self._response(name, start) as response:
-            yield from _sent(response, self.where(name), start, size)
+            yield from sent(response, self.where(name), start, size)
 
     def _response(self, name: str, start: int) -> Any:
         request = urllib.request.Request(self.where(name))
@@ -59,8 +68,7 @@ def _passing(where: str) -> Iterator[None]:
         error.close()
         if error.code in PASSING_STATUS:
             raise PassingError(f"{where}: the server says {error.code} {error.reason}") from None
-        kind = MissingError if error.code in GONE_STATUS else ValueError
-        raise kind(
+        raise KINDS.get(error.code, ValueError)(
             f"{where}: expected the file, the server says {error.code} {error.reason}. Is the "
             "address that of the results folder, and may you read it?"
         ) from None
@@ -73,7 +81,7 @@ def _passing(where: str) -> Iterator[None]:
         raise PassingError(f"{where}: {error or type(error).__name__}") from None
 
 
-def _sent(response: Any, where: str, start: int, size: int | None) -> Iterator[bytes]:
+def sent(response: Any, where: str, start: int, size: int | None) -> Iterator[bytes]:
     """What a server sends, from `start` on; raises where it ends early or is of another size."""
     skip = start if response.status == 200 else _begins_later(response, where, start)
     announced = response.length  # of this answer; None if the server does not say

@@ -2,14 +2,20 @@
 
 import hashlib
 import json
+import re
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from corpusmill.stream.patience import Patience, Say, wait
+from corpusmill.stream.patience import Patience, Say, patiently
 from corpusmill.stream.stores import PassingError, Store
 
+MANIFEST = "manifest.json"
 VERSION = 1
+WRONG_TIMES = 3  # so often a small file that came wrong is fetched
+SEAL = re.compile(rb',\n "sha256": "([0-9a-f]{64})"\n}\n\Z')
+"""The end of a manifest: the digest of what stands before it."""
 FACTS = ["tokenizer", "corpusmill.json"]
 
 NO_FILE: dict[str, Any] = {"bytes": 0, "sha256": ""}
@@ -54,10 +60,13 @@ class Manifest(NamedTuple):
     splits: dict[str, Shards]
 
 
-def read_manifest(store: Store, patience: Patience, say: Say) -> Manifest:
-    """Raises ValueError where it is not what this code knows, or does not agree with itself."""
-    where = store.where("manifest.json")
-    data = read_whole(store, "manifest.json", patience, say)
+def read_manifest(store: Store, patience: Patience, say: Say, digest: str = "") -> Manifest:
+    """Raises ValueError where it is not what this code knows, or does not agree with itself.
+
+    digest: its own one, if that is known from elsewhere.
+    """
+    where = store.where(MANIFEST)
+    data = read_sealed(store, patience, say, digest)
     try:
         content = json.loads(data)
         version = content["corpusmill.manifest"]
@@ -78,6 +87,27 @@ def read_manifest(store: Store, patience: Patience, say: Say) -> Manifest:
     return Manifest(vocabulary, splits)
 
 
+def read_sealed(store: Store, patience: Patience, say: Say, digest: str) -> bytes:
+    """The bytes of a manifest that holds by its own digest. digest: what that has to be."""
+    return read_whole(store, MANIFEST, patience, say, lambda data: _broken_seal(data, digest))
+
+
+def _broken_seal(data: bytes, digest: str) -> str | None:
+    """What is wrong with a manifest by its own digest; digest: what that has to be, or empty.
+
+    The bytes are looked at as they lie there: written anew to be compared, 10,000 shards would
+    take longer than all the rest of opening a corpus.
+    """
+    seal = SEAL.search(data)
+    found = seal[1].decode() if seal else ""
+    if digest and found != digest:
+        return f"expected the manifest with SHA-256 {digest}, found {found or 'none'}"
+    if not seal:
+        return None
+    own = hashlib.sha256(data[: seal.start()] + b"\n}\n").hexdigest()
+    return None if own == found else f"expected SHA-256 {found} by its last line, found {own}"
+
+
 def _by_split(listed: list[dict[str, Any]]) -> tuple[Files, dict[str, Any] | None]:
     """What is listed of token shards, by split and name; and of the facts of the tokenizer."""
     folders: Files = {}
@@ -94,17 +124,23 @@ def _by_split(listed: list[dict[str, Any]]) -> tuple[Files, dict[str, Any] | Non
     return {split: names for (above, split), names in parted.items() if above == "tokens"}, facts
 
 
-def read_whole(store: Store, name: str, patience: Patience, say: Say) -> bytes:
-    """A small file, tried again while what goes wrong may pass."""
-    failures = 0
-    while True:
-        try:
-            return b"".join(store.blocks(name))
-        except PassingError as fault:
-            failures += 1
-            if failures == patience.attempts:
-                raise OSError(f"{fault}, {failures} times in a row. Try again later.") from None
-            wait(patience.seconds(failures), f"{fault}; trying again", say)
+def read_whole(
+    store: Store,
+    name: str,
+    patience: Patience,
+    say: Say,
+    fault_of: Callable[[bytes], str | None] = lambda data: None,
+) -> bytes:
+    """A small file, tried again while what goes wrong may pass. fault_of: what is wrong with what
+    came, in words; the network may have changed it."""
+    for _ in range(WRONG_TIMES):
+        data = patiently(lambda: b"".join(store.blocks(name)), PassingError, patience, say)
+        if (told := fault_of(data)) is None:
+            return data
+        say(f"{store.where(name)}: {told}; fetched anew")
+    raise ValueError(
+        f"{store.where(name)}: {told}, {WRONG_TIMES} times. Copy it again, and what it is with."
+    )
 
 
 def _vocabulary(
@@ -114,13 +150,15 @@ def _vocabulary(
     name = "/".join(FACTS)
     if listed is None:
         raise ValueError(f"{where}: expected {name} among its files, found none. Mill it again.")
-    data = read_whole(store, name, patience, say)
-    if (found := hashlib.sha256(data).hexdigest()) != listed["sha256"]:
-        raise ValueError(
-            f"{store.where(name)}: expected SHA-256 {listed['sha256']}, found {found}. It is of "
-            "another run than manifest.json: copy both again."
+
+    def fault_of(data: bytes) -> str | None:
+        found = hashlib.sha256(data).hexdigest()
+        its = (
+            f"expected SHA-256 {listed['sha256']}, found {found}: of another run than the manifest"
         )
-    facts = json.loads(data)
+        return None if found == listed["sha256"] else its
+
+    facts = json.loads(read_whole(store, name, patience, say, fault_of))
     dtype = np.dtype(facts["dtype"]).newbyteorder("<")
     return Vocabulary(dtype, facts["vocabulary"], facts["end_of_text_id"])
 

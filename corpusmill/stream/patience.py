@@ -4,12 +4,13 @@ import random
 import sys
 import time
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 SAY_SECONDS = 2.0
 """Nobody waits longer than this without a line that says for what."""
 
 Say = Callable[[str], None]
+T = TypeVar("T")
 
 
 def to_stderr(line: str) -> None:
@@ -37,3 +38,16 @@ def wait(seconds: float, line: str, say: Say) -> None:
     while (left := end - time.monotonic()) > 0:
         say(line)
         time.sleep(min(left, SAY_SECONDS))
+
+
+def patiently(action: Callable[[], T], passing: type[Exception], patience: Patience, say: Say) -> T:
+    """What an action gives, tried again while it raises `passing`; OSError in the end."""
+    failures = 0
+    while True:
+        try:
+            return action()
+        except passing as fault:
+            failures += 1
+            if failures == patience.attempts:
+                raise OSError(f"{fault}, {failures} times in a row. Try again later.") from None
+            wait(patience.seconds(failures), f"{fault}; trying again", say)

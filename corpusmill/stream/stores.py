@@ -15,6 +15,10 @@ class MissingError(ValueError):
     """There is no such file."""
 
 
+class ForbiddenError(ValueError):
+    """A file may not be read. Some stores say so of one that is not there."""
+
+
 class Store(Protocol):
     """A place with files, of which nothing has to be listed."""
 

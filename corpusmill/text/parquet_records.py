@@ -23,7 +23,9 @@ BUFFER_BYTES = 1 << 20
 def _opened(path: str, text_field: str) -> pq.ParquetFile:
     """The file, if it has the text column and no two columns or fields of one name."""
     # With a buffer a column is read page by page, without one its share of a row group at once.
-    file = pq.ParquetFile(path, buffer_size=BUFFER_BYTES, pre_buffer=False)
+    file = pq.ParquetFile(
+        path, buffer_size=BUFFER_BYTES, pre_buffer=False, page_checksum_verification=True
+    )
     schema = file.schema_arrow
     if (doubled := doubled_field(schema)) is not None:
         raise ValueError(
@@ -56,7 +58,8 @@ def named_if_damaged(path: str) -> Iterator[None]:
     try:
         yield
     except (pa.ArrowException, OSError) as error:
-        raise ValueError(f"{path}: damaged Parquet file ({error}). Fetch it again.") from error
+        said = " ".join(str(error).split())  # Arrow breaks lines
+        raise ValueError(f"{path}: damaged Parquet file ({said}). Fetch it again.") from error
 
 
 def _batches(file: pq.ParquetFile, most_bytes: int) -> Iterator[pa.RecordBatch]:
@@ -102,3 +105,15 @@ def parquet_records(
                 else:
                     yield Record(number, value, _encode(dict(zip(names, rest, strict=True)))[1:-1])
             progress.advance(int(batch.num_rows * bytes_per_row))
+        refuse_other_count(path, number, file.metadata)
+
+
+def refuse_other_count(path: str, read: int, told: pq.FileMetaData) -> None:
+    """Rows are counted for the file, each row group and each page: with a bit of a count flipped,
+    fewer are read and nobody else says a word."""
+    of_groups = sum(told.row_group(group).num_rows for group in range(told.num_row_groups))
+    if not read == of_groups == told.num_rows:
+        raise ValueError(
+            f"{path}: damaged Parquet file: expected {told.num_rows} rows, or {of_groups} in its "
+            f"row groups, found {read}. Fetch it again."
+        )

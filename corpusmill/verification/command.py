@@ -7,8 +7,16 @@ from typing import Any, NamedTuple
 
 from corpusmill.run.progress import phase
 from corpusmill.verification.deep import look_inside
+from corpusmill.verification.exports import (
+    Export,
+    export_alone,
+    exports_of,
+    hold_origin,
+    hold_tokens,
+    look_at_export,
+)
 from corpusmill.verification.files import FilesSeen, look_at_files, look_for_foreign
-from corpusmill.verification.findings import Findings
+from corpusmill.verification.findings import Findings, NoCorpusError
 from corpusmill.verification.kinds import MANIFEST
 from corpusmill.verification.listing import Listing, read_listing
 from corpusmill.verification.places import Place
@@ -19,26 +27,53 @@ class Verified(NamedTuple):
 
     where: str
     listing: Listing
+    """Of no files where an export alone was looked at."""
+    exports: list[Export]
     findings: Findings
     seconds: float
     """Of looking at every file, without `--deep`."""
     deep: bool
 
+    @property
+    def files(self) -> int:
+        return sum(len(one.files) for one in self._listings)
+
+    @property
+    def bytes(self) -> int:
+        return sum(one.bytes for one in self._listings)
+
+    @property
+    def _listings(self) -> list[Listing]:
+        return [self.listing, *(one.listing for one in self.exports)]
+
 
 def verified(place: Place, deep: bool) -> Verified:
-    """Look at a corpus; NoCorpusError if there is none."""
+    """Look at a corpus and its exports, or at an export; NoCorpusError if it is neither."""
     findings = Findings()
-    listing = read_listing(place, findings)
+    try:
+        listing = read_listing(place, findings)
+        exports = exports_of(place, findings)
+    except NoCorpusError:
+        if (export := export_alone(place, findings)) is None:
+            raise
+        listing, exports = Listing({}, {}, "", 0), [export]
+    done = Verified(place.where(MANIFEST), listing, exports, findings, 0.0, deep)
     began = time.monotonic()
-    with phase("verifying", listing.bytes) as progress:
+    with phase("verifying", done.bytes) as progress:
         seen = FilesSeen(progress, len(listing.files), findings)
         look_at_files(place, listing, findings, seen)
-    seconds = time.monotonic() - began
+        for export in exports:
+            look_at_export(place, export, findings, progress)
+    done = done._replace(seconds=time.monotonic() - began)
     if listing.files:
         look_for_foreign(place, listing, findings)
-    if deep:
+        for export in exports:
+            hold_origin(place, export, findings)
+            if deep:
+                hold_tokens(listing, export, findings)
+    if deep and listing.files:
         look_inside(place, listing, findings)
-    return Verified(place.where(MANIFEST), listing, findings, seconds, deep)
+    return done
 
 
 def in_words(done: Verified) -> Iterator[str]:
@@ -49,12 +84,15 @@ def in_words(done: Verified) -> Iterator[str]:
         yield f"  {damage.way_out}"
     for one in findings.not_seen:
         yield f"not looked at: {one.what}: {one.why}"
-    if not done.deep:
+    if not listing.content and done.exports:
+        origin = done.exports[0].manifest_sha256
+        yield f"not looked at: whether it is of the corpus that you mean: of manifest {origin}"
+    elif not done.deep:
         yield "not looked at: whether the files agree with one another: --deep does"
-    rate = listing.bytes / 1e6 / max(done.seconds, 1e-9)
-    amount = listing.bytes / 1e6
+    amount = done.bytes / 1e6
+    rate = amount / max(done.seconds, 1e-9)
     large = f"{amount / 1e3:,.2f} GB" if amount >= 1e3 else f"{amount:,.1f} MB"
-    size = f"{len(listing.files):,} files, {large}"
+    size = f"{done.files:,} files, {large}"
     read = f"{size}, read at {rate:,.0f} MB/s"
     if findings.damages:
         names = {damage.name for damage in findings.damages}
@@ -72,12 +110,13 @@ def as_json(done: Verified) -> str:
         "manifest": done.where,
         "manifest_sha256": listing.sha256,
         "config_digest": listing.content.get("config_digest"),
-        "files": len(listing.files),
-        "bytes": listing.bytes,
+        "files": done.files,
+        "bytes": done.bytes,
         "seconds": round(done.seconds, 3),
         "deep": done.deep,
         "whole": findings.code == 0,
         "exit_code": findings.code,
+        "exports": [export.as_json() for export in done.exports],
         "damages": [damage.as_json() for damage in findings.damages],
         "not_looked_at": [one._asdict() for one in findings.not_seen],
     }

@@ -13,6 +13,8 @@ from corpusmill.verification.kinds import KINDS, kind_of
 from corpusmill.verification.listing import Kept, Listing
 from corpusmill.verification.places import Place
 
+NO_LIST = "a server lists none; to look at an export, name its address"
+
 
 class StoppedError(Exception):
     """Nobody waits for the answer any more."""
@@ -116,7 +118,7 @@ def look_for_foreign(place: Place, listing: Listing, findings: Findings) -> None
     for folder in folders:
         found = place.names(folder)
         if found is None:
-            findings.unseen("files that the manifest does not list", "a server lists none", True)
+            findings.unseen("files that the manifest does not list, exports too", NO_LIST, True)
             return
         for base in found:
             name = f"{folder}/{base}"

@@ -6,6 +6,8 @@ from typing import NamedTuple
 from corpusmill.documents.fates import SPLITS
 
 MANIFEST = "manifest.json"
+EXPORTS, EXPORT, BEGUN_EXPORT = "exports", "export.json", ".export-begun.json"
+"""The folder of exports; what each of them is, and what one is that is not done."""
 
 
 class Kind(NamedTuple):
@@ -60,6 +62,8 @@ def kind_of(name: str) -> Kind | None:
 def rule_of(name: str) -> str | None:
     if name in ALONE:
         return ALONE[name]
+    if name.startswith(f"{EXPORTS}/"):
+        return "export"
     kind = kind_of(name)
     return kind and kind.rule
 

@@ -3,14 +3,21 @@
 import io
 import os
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
+from threading import Lock
 from typing import Any, Protocol
 
-from corpusmill.stream.http_store import HttpStore
-from corpusmill.stream.patience import Patience, Say, wait
-from corpusmill.stream.stores import Folder, MissingError, PassingError
+from corpusmill.s3.addresses import is_s3
+from corpusmill.s3.bucket import Bucket, Listed
+from corpusmill.stream.hub_addresses import is_hub
+from corpusmill.stream.manifest import read_sealed
+from corpusmill.stream.opening import latest_below, store_of
+from corpusmill.stream.patience import Patience, Say, patiently, wait
+from corpusmill.stream.s3_store import S3Store, faults_of_a_store
+from corpusmill.stream.stores import Folder, ForbiddenError, MissingError, PassingError, Store
 from corpusmill.verification.findings import NoCorpusError, UnreachableError
-from corpusmill.verification.kinds import MANIFEST
+from corpusmill.verification.kinds import EXPORT, MANIFEST
 
 
 class Place(Protocol):
@@ -21,6 +28,9 @@ class Place(Protocol):
 
     def names(self, folder: str) -> list[str] | None:
         """The files that lie in a folder, not in those below; None if the place cannot list."""
+
+    def folders(self, folder: str) -> list[str] | None:
+        """The folders that lie in a folder, but for hidden ones; None if the place cannot list."""
 
     def size(self, name: str) -> int | None:
         """Its bytes; None if only reading tells. MissingError if it is not there."""
@@ -41,9 +51,16 @@ class LocalPlace:
         return self._store.where(name)
 
     def names(self, folder: str) -> list[str]:
+        return sorted(entry.name for entry in self._entries(folder) if entry.is_file())
+
+    def folders(self, folder: str) -> list[str]:
+        found = (entry.name for entry in self._entries(folder) if entry.is_dir())
+        return sorted(name for name in found if name[0] != ".")
+
+    def _entries(self, folder: str) -> list[os.DirEntry[str]]:
         try:
             with os.scandir(self.folder / folder) as found:
-                return sorted(entry.name for entry in found if entry.is_file())
+                return list(found)
         except FileNotFoundError:
             return []
 
@@ -58,19 +75,22 @@ class LocalPlace:
             raise UnreachableError(f"{self.where(name)}: may not be read") from error
 
 
-class HttpPlace:
+class RemotePlace:
     """Files behind a server, which lists none and says a size when it sends a file."""
 
-    def __init__(self, store: HttpStore, say: Say, patience: Patience) -> None:
+    def __init__(self, store: Store, say: Say, patience: Patience) -> None:
         self._store, self._say, self._patience = store, say, patience
 
     def where(self, name: str) -> str:
         return self._store.where(name)
 
-    def names(self, folder: str) -> None:
+    def names(self, folder: str) -> list[str] | None:
         return None
 
-    def size(self, name: str) -> None:
+    def folders(self, folder: str) -> list[str] | None:
+        return None
+
+    def size(self, name: str) -> int | None:
         return None
 
     def blocks(self, name: str, start: int = 0) -> Iterator[bytes]:
@@ -93,18 +113,85 @@ class HttpPlace:
                 raise UnreachableError(str(error)) from error
 
 
+class BucketPlace(RemotePlace):
+    """Files in a bucket, which are listed once."""
+
+    def __init__(self, store: S3Store, say: Say, patience: Patience) -> None:
+        super().__init__(store, say, patience)
+        self._folder = f"{store.folder}/"
+        self._bucket = Bucket.of(store.connections)
+        self._lock = Lock()
+
+    @cached_property
+    def _sizes(self) -> dict[str, int]:
+        def listed() -> Listed:
+            with faults_of_a_store():
+                return self._bucket.listed(self._folder)
+
+        try:
+            found = patiently(listed, PassingError, self._patience, self._say)
+        except (OSError, ValueError) as error:
+            raise UnreachableError(str(error)) from error
+        finally:
+            self._bucket.connections.close()
+        return {key.removeprefix(self._folder): size for key, size in found.sizes.items()}
+
+    def names(self, folder: str) -> list[str]:
+        return sorted(name for name in self._inside(folder) if "/" not in name)
+
+    def folders(self, folder: str) -> list[str]:
+        return sorted({name.partition("/")[0] for name in self._inside(folder) if "/" in name})
+
+    def _inside(self, folder: str) -> list[str]:
+        prefix = f"{folder}/" if folder else ""
+        with self._lock:
+            return [name.removeprefix(prefix) for name in self._sizes if name.startswith(prefix)]
+
+    def size(self, name: str) -> int:
+        with self._lock:
+            if name not in self._sizes:
+                raise MissingError(f"{self.where(name)}: it is not there")
+            return self._sizes[name]
+
+
 def place_of(address: str, say: Say, patience: Patience = Patience()) -> Place:  # noqa: B008
-    """address: a results folder or the URL of one, or its manifest.json."""
-    if address.startswith(("http://", "https://")):
-        return HttpPlace(HttpStore(address.removesuffix(f"/{MANIFEST}")), say, patience)
-    if "://" in address:
-        kind = address.partition("://")[0]
-        raise NoCorpusError(
-            f"{address}: expected a folder or an address of http or https, found {kind}. Copy or "
-            "mount the corpus, and name the folder."
-        )
-    path = Path(address)
-    return LocalPlace(path.parent if path.name == MANIFEST else path)
+    """address: a results folder, an export, the URL of one, or where a corpus was published; or its
+    manifest.json, export.json."""
+    if not (is_s3(address) or is_hub(address) or address.startswith(("http://", "https://"))):
+        if "://" in address:
+            kind = address.partition("://")[0]
+            raise NoCorpusError(
+                f"{address}: expected a folder, or an address of http, https, s3 or hf, found "
+                f"{kind}. Copy or mount the corpus, and name the folder."
+            )
+        path = Path(address)
+        return LocalPlace(path.parent if path.name in (MANIFEST, EXPORT) else path)
+    try:
+        store = published(store_of(address.removesuffix(f"/{EXPORT}")), patience, say)
+    except (OSError, ValueError) as error:
+        raise NoCorpusError(f"{error}") from error
+    if isinstance(store, S3Store):
+        return BucketPlace(store, say, patience)
+    return RemotePlace(store, say, patience)
+
+
+def published(store: Store, patience: Patience, say: Say) -> Store:
+    """A store itself, or that of the latest version of the corpus that is published there."""
+
+    def first() -> None:
+        next(iter(store.blocks(MANIFEST)), b"")
+
+    try:
+        patiently(first, PassingError, patience, say)
+    except (MissingError, ForbiddenError) as missing:
+        try:
+            below, latest = latest_below(store, missing, patience, say)
+        except (MissingError, ForbiddenError):
+            return store  # it may be an export, and is told if it is none either
+        # What readers refuse is no corpus, whatever its files are.
+        read_sealed(below, patience, say, latest.manifest_sha256)
+        return below
+    return store
 
 
 class PlaceFile(io.RawIOBase):

@@ -44,6 +44,7 @@ class Training:
         """One step of the optimizer; the mean loss of all processes."""
         total = torch.zeros(())
         for number in range(self.given.accumulate):
+            self.teller.now = self.status(number)
             tokens = torch.from_numpy(next(self.batches).astype("int64"))
             # Gradients of other processes are wanted once, with the last batch.
             last = number == self.given.accumulate - 1
@@ -52,7 +53,7 @@ class Training:
                 loss = self.model(tokens[:, :-1], tokens[:, 1:]) / self.given.accumulate
                 loss.backward()
             total += loss.detach()
-            self.teller.now = self.status(number + 1)
+        self.teller.now = self.status(self.given.accumulate)
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
         if WORLD > 1:
@@ -61,11 +62,8 @@ class Training:
 
     def status(self, batches: int) -> str:
         loss = f"loss {self.losses[-1]:.4f}" if self.losses else "first step"
-        stopping = "; stopping after it, once more: at once" if self.stopped_by else ""
-        return (
-            f"step {len(self.losses) + 1}/{self.given.steps} "
-            f"{bar(batches, self.given.accumulate)} {loss}{stopping}"
-        )
+        done = bar(batches, self.given.accumulate)
+        return f"step {len(self.losses) + 1}/{self.given.steps} {done} {loss}"
 
     def state(self) -> dict[str, Any]:
         inner = self.model.module if WORLD > 1 else self.model
@@ -103,7 +101,7 @@ class Training:
 def prepared(given: argparse.Namespace, teller: Teller) -> Training:
     """The corpus opened and the model made, the same in every process."""
     teller.show(f"opening {given.results}")
-    corpus = Corpus(given.results, cache=given.cache, say=teller.say)
+    corpus = Corpus(given.results, cache=given.cache, say=teller.show)
     order = Shuffled(corpus.split("train"), given.length, given.seed)
     batches = Batches(order, given.batch, rank=RANK, world_size=WORLD)
     teller.show("making the model")
@@ -123,7 +121,7 @@ def prepared(given: argparse.Namespace, teller: Teller) -> Training:
     teller.say(
         f"{corpus.split('train').tokens:,} tokens, vocabulary {size:,}; {parameters:,} parameters; "
         f"{given.batch * given.accumulate * WORLD * given.length:,} tokens per step, "
-        f"{WORLD} processes"
+        f"{WORLD} process{'es' * (WORLD > 1)}"
     )
     return training
 
@@ -166,13 +164,17 @@ def run(given: argparse.Namespace, teller: Teller) -> int:
     torch.use_deterministic_algorithms(True)
     if WORLD > 1:
         distributed.init_process_group("gloo")
-    training = prepared(given, teller)
+    try:
+        training = prepared(given, teller)
+    except (ValueError, OSError) as error:  # no corpus there, a shard that is damaged, a full disk
+        sys.exit(f"error: {error}")
 
     def stop(number: int, frame: object) -> None:
         if training.stopped_by:
             sys.exit(128 + number)
         # Nothing is printed here: whoever was interrupted may be in the middle of a line.
         training.stopped_by = number
+        teller.also = "; stopping after this step, once more: at once"
 
     signal.signal(signal.SIGINT, stop)
     signal.signal(signal.SIGTERM, stop)

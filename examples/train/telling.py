@@ -16,6 +16,7 @@ class Teller(threading.Thread):
     def __init__(self, silent: bool = False) -> None:
         super().__init__(daemon=True)
         self.now = "starting"
+        self.also = ""  # whatever is being done
         self._silent = silent
         self._redraws = sys.stderr.isatty()
         self._since = time.monotonic()
@@ -33,6 +34,8 @@ class Teller(threading.Thread):
     ) -> None:  # fmt: skip
         self._over.set()
         self.join()
+        if self._redraws and not self._silent:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
     def run(self) -> None:
         while not self._over.wait(0.2):
@@ -45,7 +48,7 @@ class Teller(threading.Thread):
         if self._silent:
             return
         seconds = time.monotonic() - self._since
-        line = f"{text} ({seconds:,.0f} s, {held_mb():,.0f} MB)"
+        line = f"{text}{self.also} ({seconds:,.0f} s, {held_mb():,.0f} MB)"
         with self._lock:
             self._said = time.monotonic()
             if self._redraws:

@@ -11,6 +11,12 @@ from pathlib import Path
 
 from telling import Teller
 
+NEEDED = {
+    "torch": "pip install torch",
+    "numpy": "pip install numpy",
+    "corpusmill": f"pip install --no-deps {Path(__file__).resolve().parents[2]}",
+}
+
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -37,14 +43,21 @@ def arguments() -> argparse.Namespace:
     return given
 
 
-def main() -> int:
+def main() -> int | str:
     given = arguments()
     with Teller(silent=os.environ.get("RANK", "0") != "0") as teller:
         teller.show("loading torch")  # which takes seconds
-        from loop import run
-
+        try:
+            from loop import run
+        except ModuleNotFoundError as error:
+            if error.name not in NEEDED:
+                raise
+            return f"error: {error.name} is not installed here: {NEEDED[error.name]}"
         return run(given, teller)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:  # before the first step; the loop has a handler of its own
+        sys.exit(130)

@@ -62,6 +62,8 @@ def ledger_row(document: Document, columns: dict) -> dict:
         }
     if document.fate == "too_short":
         row |= {"chars": len(document.cleaned), "reason": document.filter_reason}
+    if document.fate == "empty" and document.cuts:
+        row["reason"] = "repeated spans were the last of it"
     if document.fate == "duplicate":
         row |= resolved_row(document)
     if document.fate == "contaminated":

@@ -89,6 +89,7 @@ def compare_duplicates(results: Path, outcome: Outcome) -> Iterator[str]:
         "pairs": outcome.resolution.edges,
         "measured": outcome.resolution.measured,
         "sources": sources,
+        "clusters": cluster_sizes(outcome),
         "prefer": Counter(d.preferred_kind for d in outcome.documents()) if prefers else {},
     }
     got = read_json(results / "duplicates.json")
@@ -99,6 +100,22 @@ def compare_duplicates(results: Path, outcome: Outcome) -> Iterator[str]:
         if abs(share - right) > 1e-4:
             yield f"results/duplicates.json: sources.{source}.share: {share}, expected {right}"
     yield from tree_differ("results/duplicates.json", got, expected)
+
+
+def cluster_sizes(outcome: Outcome) -> list[dict]:
+    """How many clusters, kept document and all dropped for it, have 2, 3, 4, 5, 6 to 10, 11 to 20,
+    21 to 50 documents and so on."""
+    dropped_for = Counter(d.winner for d in outcome.documents() if d.winner is not None)
+    bounds = [(1, 2), (2, 3), (3, 4), (4, 5), (5, 10)]
+    bounds += [(a * 10**k, b * 10**k) for k in range(1, 5) for a, b in ((1, 2), (2, 5), (5, 10))]
+    found = []
+    for below, most in bounds:
+        sizes = [count + 1 for count in dropped_for.values() if below < count + 1 <= most]
+        if sizes:
+            found.append(
+                {"least": below + 1, "most": most, "clusters": len(sizes), "documents": sum(sizes)}
+            )
+    return found
 
 
 def preferred_kinds(documents: list[Document]) -> dict[str, Counter]:

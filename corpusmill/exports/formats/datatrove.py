@@ -18,4 +18,5 @@ FORMAT = Format(
     read_by="datatrove, nanotron",
     layout="{split}/00000.ds (raw ids), .ds.index: where each document ends",
     write=write,
+    share=0.02,
 )

@@ -42,5 +42,6 @@ FORMAT = Format(
     read_by="Cerebras Model Zoo",
     layout="{split}/data-00000.h5: `data` int32 (samples, 3, length): ids, mask, labels",
     write=write,
+    share=0.8,
     samples=True,
 )

@@ -43,5 +43,6 @@ FORMAT = Format(
     read_by="Megatron-LM, NeMo",
     layout="{split}/00000.bin, .idx; {split}_prefixes.txt: what --data-path takes",
     write=write,
+    share=0.02,
     most_tokens=2**31 - 1,
 )

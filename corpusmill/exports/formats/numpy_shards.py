@@ -30,5 +30,6 @@ FORMAT = Format(
     read_by="NumPy, and loaders that deal out samples by id",
     layout="{split}_000000.npy (raw ids), {split}_sample_ids_000000.bin: uint64 XXH3 per sample",
     write=write,
+    share=0.02,
     samples=True,
 )

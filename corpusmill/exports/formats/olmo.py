@@ -38,4 +38,5 @@ FORMAT = Format(
     read_by="OLMo, OLMo-core, dolma",
     layout="{split}/00000.npy (raw ids), .csv.gz: start, end, id, source, row of each document",
     write=write,
+    share=0.02,
 )

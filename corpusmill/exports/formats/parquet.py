@@ -47,5 +47,6 @@ FORMAT = Format(
     read_by="Hugging Face datasets, DuckDB, pandas, whatever reads Parquet",
     layout="{split}/00000.parquet: id, source, input_ids",
     write=write,
+    share=0.5,
     most_tokens=2**31 - 1,
 )

@@ -40,4 +40,5 @@ FORMAT = Format(
     read_by="WebDataset",
     layout="{split}/000000.tar: 000000000.npy (ids), .json (id, source) of each document",
     write=write,
+    share=1.2,
 )

@@ -1,0 +1,42 @@
+"""How large clusters of duplicates are: of a kept document and all that were dropped for it.
+
+Counted in bins that are the same everywhere, so that those of all jobs add up.
+"""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+
+LEAST = [2, 3, 4, 5, 6, *(first * 10**power + 1 for power in range(1, 18) for first in (1, 2, 5))]
+"""2, 3, 4, 5, 6 to 10, 11 to 20, 21 to 50, 51 to 100 and so on."""
+
+Bin = dict[str, int]
+"""`least` and `most` of the sizes in it, how many `clusters`, how many `documents` in these."""
+
+
+def cluster_sizes(winners: "np.ndarray") -> list[Bin]:
+    """The bins that have clusters. winners: of each dropped document, all of a cluster at once."""
+    import numpy as np  # for who counts; a small step adds
+
+    sizes = np.unique(winners, return_counts=True)[1] + 1
+    places = np.searchsorted(LEAST, sizes, "right") - 1
+    return [
+        {
+            "least": LEAST[place],
+            "most": LEAST[place + 1] - 1,
+            "clusters": int((places == place).sum()),
+            "documents": int(sizes[places == place].sum()),
+        }
+        for place in np.unique(places)
+    ]
+
+
+def added(counts: Iterable[list[Bin]]) -> list[Bin]:
+    found: dict[int, Bin] = {}
+    for bin in (bin for bins in counts for bin in bins):
+        whole = found.setdefault(bin["least"], bin | {"clusters": 0, "documents": 0})
+        whole["clusters"] += bin["clusters"]
+        whole["documents"] += bin["documents"]
+    return [found[least] for least in sorted(found)]

@@ -1,0 +1,115 @@
+"""What of a results folder is published: all that the manifest lists, and what people read."""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from corpusmill.publication.card import CARD, card_of
+from corpusmill.verification.findings import Findings
+from corpusmill.verification.kinds import MANIFEST, way_out
+from corpusmill.verification.listing import Listing, read_listing
+from corpusmill.verification.places import LocalPlace
+
+SUMMARY = "summary.json"
+BESIDE = [SUMMARY, "summary.txt"]
+"""Not listed, as they have seconds in them, which are others in every run."""
+
+
+Data = bytes
+
+
+class DamagedFileError(ValueError):
+    """A file is not what the manifest lists."""
+
+
+class File(NamedTuple):
+    """A file to be published, by its name below the version."""
+
+    name: str
+    bytes: int
+    sha256: str
+    path: Path | None
+    """None: it is `data`."""
+    data: Data = b""
+
+
+class Contents(NamedTuple):
+    listing: Listing
+    listed: list[File]
+    beside: list[File]
+    """What no reader needs and no digest binds."""
+    manifest: File
+
+    @property
+    def files(self) -> list[File]:
+        return [*self.listed, *self.beside]
+
+    @property
+    def bytes(self) -> int:
+        return sum(file.bytes for file in [*self.files, self.manifest])
+
+
+def contents_of(results: Path, address: str) -> Contents:
+    """address: where it goes, for its card. ValueError for what is no finished corpus, or is not
+    there as it is listed; bytes are looked at when they are sent."""
+    place, findings = LocalPlace(results), Findings()
+    listing = read_listing(place, findings)
+    if findings.damages:
+        damage = findings.damages[0]
+        raise DamagedFileError(f"{results / damage.name}: {damage.what}. {damage.way_out}.")
+    listed = [
+        File(one.name, one.bytes, one.sha256, results / one.name) for one in listing.files.values()
+    ]
+    for file in listed:
+        check_size(file)
+    text = (results / MANIFEST).read_bytes()
+    summary = summary_of(results, listing)
+    data = card_of(listing, summary, address).encode()
+    beside = [of_bytes(CARD, data)]
+    if summary is not None:
+        there = [name for name in BESIDE if (results / name).is_file()]
+        beside += [of_bytes(name, (results / name).read_bytes()) for name in there]
+    return Contents(listing, listed, beside, of_bytes(MANIFEST, text))
+
+
+def of_bytes(name: str, data: bytes) -> File:
+    return File(name, len(data), hashlib.sha256(data).hexdigest(), None, data)
+
+
+def check_size(file: File) -> None:
+    assert file.path
+    try:
+        found = file.path.stat().st_size
+    except (FileNotFoundError, NotADirectoryError):
+        raise DamagedFileError(f"{file.path}: it is not there. {way_out(file.name)}.") from None
+    if found != file.bytes or not file.path.is_file():
+        raise DamagedFileError(
+            f"{file.path}: expected {file.bytes:,} bytes, as manifest.json says, found {found:,}. "
+            f"{way_out(file.name)}."
+        )
+
+
+def damaged(file: File, found: str) -> DamagedFileError:
+    return DamagedFileError(
+        f"{file.path or file.name}: expected SHA-256 {file.sha256}, as manifest.json says, found "
+        f"{found}. {way_out(file.name)}."
+    )
+
+
+def summary_of(results: Path, listing: Listing) -> dict[str, Any] | None:
+    """The summary of this manifest; None if there is none, ValueError if it is of another one."""
+    path = results / SUMMARY
+    if not path.is_file():
+        return None
+    try:
+        summary = json.loads(path.read_bytes())
+        found = summary.get("manifest")
+    except (ValueError, AttributeError):
+        found = "no summary"
+    if found != listing.sha256:
+        raise ValueError(
+            f"{path}: expected the summary of manifest {listing.sha256}, found that of {found}. "
+            "Run again: corpusmill run; or move it away, and the corpus goes without."
+        )
+    return dict(summary)

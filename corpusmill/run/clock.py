@@ -1,0 +1,46 @@
+"""Times that are still to come, of a clock that was set back or of a copy: Snakemake would do the
+jobs, take what they made for older than what it was made of, and fail."""
+
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+from corpusmill.run.plan import InputFile
+
+TOLERATED_NS = 60 * 10**9
+"""Clocks of a file server may differ so much; a job that takes longer is not hindered."""
+
+
+def of_results(results: Path) -> list[tuple[str, int]]:
+    """Each folder of the results and its time, which is that of its latest file."""
+    folders = [path for path in results.glob("*") if path.is_dir()]
+    return [(str(path), path.stat().st_mtime_ns) for path in folders]
+
+
+def clock_faults(files: Iterable[InputFile], results: Path, now_ns: int) -> list[str]:
+    """Which times have to be set, of input files and of an earlier run's results."""
+    inputs = [(file.path, file.mtime_ns) for file in files if file.mtime_ns is not None]
+    now = moment(now_ns)
+    ways = (
+        (inputs, "touch -d '{now}' {path}"),
+        (of_results(results), "find {results} -exec touch -d '{now}' {{}} +"),
+    )
+    faults = []
+    for times, way in ways:
+        late = [(path, at) for path, at in times if at > now_ns + TOLERATED_NS]
+        if late:
+            path, at = late[0]
+            faults.append(
+                f"{path}{and_more(late)}: expected a time up to now ({now}), found {moment(at)}. "
+                "Set the clock right, or the time: "
+                + way.format(now=now, path=path, results=results)
+            )
+    return faults
+
+
+def and_more(late: list) -> str:
+    return f" and {len(late) - 1} more" if len(late) > 1 else ""
+
+
+def moment(time_ns: int) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time_ns // 10**9))

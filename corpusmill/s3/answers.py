@@ -1,0 +1,94 @@
+"""What a store says, and what it means when it says no."""
+
+import re
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Mapping
+from typing import NamedTuple
+
+PASSING_STATUS = {408, 425, 429, 500, 502, 503, 504}
+PASSING_CODES = {"SlowDown", "RequestTimeout", "OperationAborted", "ConditionalRequestConflict"}
+CHANGED_CODES = {
+    "BadDigest", "XAmzContentSHA256Mismatch", "IncompleteBody", "InvalidDigest", "MalformedXML",
+}  # fmt: skip
+"""Of bytes whose digest was taken a moment ago: they changed on the way."""
+
+REASONS = {
+    "NoSuchBucket": "there is no such bucket. Make it first, or mend its name.",
+    "NoSuchKey": "it is not there.",
+    "AccessDenied": "these credentials may not do that. Ask whoever owns the bucket.",
+    "ExpiredToken": "the credentials are expired. Get new ones, and go on with the same command.",
+    "TokenRefreshRequired": "the credentials are expired. Get new ones.",
+    "InvalidAccessKeyId": "it does not know the access key. Mend AWS_ACCESS_KEY_ID or the profile.",
+    "InvalidToken": "it does not know the session token. Mend AWS_SESSION_TOKEN or the profile.",
+    "SignatureDoesNotMatch": "the secret is not that of the access key. Mend it.",
+    "RequestTimeTooSkewed": "the clock of this machine is wrong. Set it.",
+}
+OF_STATUS = {403: "AccessDenied", 404: "NoSuchKey", 412: "PreconditionFailed"}
+OTHER_REGION = {"PermanentRedirect", "AuthorizationHeaderMalformed", "TemporaryRedirect"}
+
+
+class PassingFault(Exception):  # noqa: N818  it may go well the next time
+    """A busy store, a broken connection."""
+
+
+class Refusal(ValueError):  # noqa: N818
+    """What will not change by asking again."""
+
+    def __init__(self, told: str, status: int, code: str) -> None:
+        super().__init__(told)
+        self.status, self.code = status, code
+
+    def __reduce__(self) -> tuple:
+        return Refusal, (str(self), self.status, self.code)
+
+
+class Answer(NamedTuple):
+    status: int
+    headers: Mapping[str, str]
+    """By names in small letters."""
+    body: bytes
+
+
+def fault(where: str, status: int, headers: Mapping[str, str], body: bytes) -> Exception:
+    """What an answer that is no success means. Of what a store sends only its code is told: its
+    sentences may repeat keys of the request."""
+    code = code_of(body) or OF_STATUS.get(status, "")
+    said = f"{where}: the store says {status}" + f" {code}" * bool(code)
+    if code in PASSING_CODES or code in CHANGED_CODES or status in PASSING_STATUS:
+        return PassingFault(said)
+    region = headers.get("x-amz-bucket-region", "another one")
+    reason = REASONS.get(code, "expected success. Look the code up with whoever runs the store.")
+    if not code:
+        reason = "it gives no reason. Are the credentials still good, and of this store?"
+    if code in OTHER_REGION or (status in (301, 307, 400) and "x-amz-bucket-region" in headers):
+        reason = f"the bucket is in {region}. Set AWS_REGION to it, or mend the endpoint."
+    return Refusal(f"{said}: {reason}", status, code)
+
+
+def code_of(body: bytes) -> str:
+    """The code of an error, which a store can send behind a 200 too."""
+    root = parsed(body)
+    found = "" if root is None or name_of(root) != "Error" else text_of(root, "Code")
+    return found if re.fullmatch(r"[A-Za-z0-9.]{1,64}", found) else ""
+
+
+def parsed(body: bytes) -> ElementTree.Element | None:
+    """None for what is no XML."""
+    try:
+        return ElementTree.fromstring(body)
+    except ElementTree.ParseError:
+        return None
+
+
+def name_of(element: ElementTree.Element) -> str:
+    """Without the namespace, which not all stores give."""
+    return element.tag.rpartition("}")[2]
+
+
+def all_of(element: ElementTree.Element, name: str) -> list[ElementTree.Element]:
+    return [child for child in element if name_of(child) == name]
+
+
+def text_of(element: ElementTree.Element, name: str) -> str:
+    """The text of a child; empty if there is none."""
+    return next((child.text or "" for child in all_of(element, name)), "")

@@ -1,0 +1,160 @@
+"""Exports of a corpus: the folders below `exports/`, or one alone, wherever it was copied to."""
+
+import hashlib
+import json
+import posixpath
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from corpusmill.documents.fates import SPLITS
+from corpusmill.run.progress import Phase
+from corpusmill.stream.stores import MissingError
+from corpusmill.verification.files import FilesSeen, look_at_files
+from corpusmill.verification.findings import Damage, Findings, UnreachableError
+from corpusmill.verification.kinds import BEGUN_EXPORT, EXPORT, EXPORTS, MANIFEST
+from corpusmill.verification.listing import SHA256, Kept, Listing
+from corpusmill.verification.places import Place, whole
+
+VERSION = 1
+TOKENS = {f"tokens/{split}" for split in SPLITS}
+"""Where the token shards of a corpus are."""
+
+
+class Export(NamedTuple):
+    """What an export says of itself."""
+
+    folder: str
+    """Below the place; "" if the place is the export."""
+    format: str
+    length: int | None
+    manifest_sha256: str
+    listing: Listing
+    results: str
+    """Of which corpus it is, as a command names it."""
+    at: str
+    """Where it lies, likewise."""
+
+    @property
+    def command(self) -> str:
+        """What makes it anew."""
+        length = f" --length {self.length}" if self.length else ""
+        return f"corpusmill export {self.format} {self.results} --to {self.at}{length}"
+
+    @property
+    def way_out(self) -> str:
+        return f"copy it again; or remove {self.at} and make it anew: {self.command}"
+
+    def as_json(self) -> dict[str, Any]:
+        files, size = len(self.listing.files), self.listing.bytes
+        return {"folder": self.folder, "format": self.format, "files": files, "bytes": size}
+
+
+def exports_of(place: Place, findings: Findings) -> list[Export]:
+    """Those below a corpus; what is wrong with what they say of themselves is told."""
+    folders = place.folders(EXPORTS) or []
+    found = (read_export(place, f"{EXPORTS}/{name}", findings) for name in folders)
+    return [one for one in found if one]
+
+
+def export_alone(place: Place, findings: Findings) -> Export | None:
+    """Of a place that is an export; None if nothing there says so."""
+    try:
+        whole(place, EXPORT)
+    except (MissingError, UnreachableError, OSError):
+        return None
+    nobody_knows = Export("", "", None, "", Listing({}, {}, "", 0), "", "")
+    return read_export(place, "", findings) or nobody_knows
+
+
+def read_export(place: Place, folder: str, findings: Findings) -> Export | None:
+    """None if nobody can say what it is, which is told."""
+    name = posixpath.join(folder, EXPORT)
+    try:
+        return told_export(place, folder, json.loads(whole(place, name)))
+    except MissingError:
+        if BEGUN_EXPORT in (place.names(folder) or []):
+            what, way = "it was begun and is not done", "give the command of this export again"
+        else:
+            what = f"there is no {EXPORT}, so nobody can say what it is"
+            way = f"move {folder} out of the results, or remove it and export again"
+        findings.add(Damage(folder, what, way))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        way = f"copy it again; or remove {folder or 'this folder'} and export again"
+        said = f"does not say what an export is: {type(error).__name__}: {error}"
+        findings.add(Damage(name, said, way))
+    except (UnreachableError, OSError) as error:
+        findings.unseen(name, str(error))
+    return None
+
+
+def told_export(place: Place, folder: str, content: Any) -> Export:
+    """ValueError, KeyError or TypeError of what is none."""
+    if content["corpusmill.export"] != VERSION:
+        raise ValueError(f"version {content['corpusmill.export']}, expected {VERSION}")
+    files = {}
+    for entry in content["files"]:
+        path, size, sha256 = entry["path"], entry["bytes"], entry["sha256"]
+        inside = path.isprintable() and "\\" not in path
+        if not inside or not {"", ".", ".."}.isdisjoint(path.split("/")):
+            raise ValueError(f"the path {path!r} leads out of the folder; it is not followed")
+        if type(size) is not int or not SHA256.fullmatch(sha256):
+            raise ValueError(f"{path} without a size or a SHA-256")
+        kept = Kept(posixpath.join(folder, path), size, sha256, None, None)
+        files[kept.name] = kept
+    listing = Listing(files, content, "", sum(file.bytes for file in files.values()))
+    results = posixpath.dirname(place.where(MANIFEST)) if folder else "RESULTS"
+    at = posixpath.dirname(place.where(posixpath.join(folder, EXPORT)))
+    return Export(
+        folder, str(content["format"]), content["length"], content["manifest_sha256"], listing,
+        results, at,
+    )  # fmt: skip
+
+
+def look_at_export(place: Place, export: Export, findings: Findings, progress: Phase) -> None:
+    """Tell of every file that is not there, not what it was, or not listed."""
+    own = Findings()
+    progress.name = f"verifying {export.at}"
+    look_at_files(place, export.listing, own, FilesSeen(progress, len(export.listing.files), own))
+    for damage in own.damages:
+        findings.add(damage._replace(way_out=export.way_out))
+    for one in own.not_seen:
+        findings.unseen(*one)
+    for name in files_below(place, export.folder):
+        if name not in export.listing.files and name != posixpath.join(export.folder, EXPORT):
+            what = f"{EXPORT} does not list it, and who reads the whole folder takes it for data"
+            findings.add(Damage(name, what, f"move {name} out of the export"))
+
+
+def files_below(place: Place, folder: str) -> Iterator[str]:
+    """But for names with a dot in front, which are intermediate files or nobody's."""
+    for name in place.names(folder) or []:
+        if name[0] != ".":
+            yield posixpath.join(folder, name)
+    for inner in place.folders(folder) or []:
+        yield from files_below(place, posixpath.join(folder, inner))
+
+
+def hold_origin(place: Place, export: Export, findings: Findings) -> None:
+    """Tell if it was made from another corpus than the one that it lies in."""
+    own = hashlib.sha256(whole(place, MANIFEST)).hexdigest()
+    if export.manifest_sha256 != own and not findings.damaged(MANIFEST):
+        told = f"of another corpus: of a manifest of SHA-256 {export.manifest_sha256}, here {own}"
+        name = posixpath.join(export.folder, EXPORT)
+        findings.add(Damage(name, told, export.way_out))
+
+
+def hold_tokens(corpus: Listing, export: Export, findings: Findings) -> None:
+    """Where an export has the files of the corpus under other names, their ids are the corpus's;
+    of others that is not known, which is told."""
+    shards = {
+        file.sha256
+        for name, file in corpus.files.items()
+        if name.endswith(".bin") and posixpath.dirname(name) in TOKENS and file.bytes
+    }
+    if not shards <= {file.sha256 for file in export.listing.files.values()}:
+        findings.unseen(
+            f"whether the ids of {export.folder} are those of the corpus",
+            "its format has copies of them, which are what was written then. Make it anew "
+            f"elsewhere, and hold both {EXPORT} side by side: {export.command}",
+            by_design=True,
+        )

@@ -1,0 +1,1 @@
+"""What a run has to outlive: kills, a full disk, other surroundings, bad inputs; in campaigns."""
