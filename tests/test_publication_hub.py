@@ -441,6 +441,18 @@ def test_token__is_found_where_the_library_finds_it(where, tmp_path, monkeypatch
         assert theirs.stdout.decode().strip() == READER
 
 
+@pytest.mark.parametrize("value", ["hid\nden", "hid den", "hid…den"])
+def test_token__that_fits_in_no_header_is_refused_and_not_repeated(
+    value, hub, results, monkeypatch
+):
+    monkeypatch.setenv("HF_TOKEN", value)
+    for words in (["publish", results, ADDRESS], ["verify", ADDRESS]):
+        code, said = command(*words)
+        assert code
+        assert "line ends, found something else. Mend HF_TOKEN" in said
+        assert "hid" not in said
+
+
 def test_reading__needs_the_standard_library_alone():
     code = (
         "import sys; import corpusmill.stream.hub_store; "

@@ -120,6 +120,20 @@ def test_credentials__of_the_environment_win_and_are_never_mixed(home, monkeypat
     assert load_access("x", "http://given").endpoint == "http://given"
 
 
+@pytest.mark.parametrize("name", ["AWS_ACCESS_KEY_ID", "AWS_SESSION_TOKEN", "AWS_REGION"])
+@pytest.mark.parametrize("value", ["hid\nden", "hid den", "hid…den"])
+def test_credentials__that_fit_in_no_header_are_refused_and_not_repeated(
+    name, value, home, monkeypatch
+):
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "k")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "any … \n at all")
+    load_access("s3://b/x", None)
+    monkeypatch.setenv(name, value)
+    with pytest.raises(ValueError, match=r"line ends, found something else") as refused:
+        load_access("s3://b/x", None)
+    assert "hid" not in str(refused.value)
+
+
 def test_profile__that_is_none_is_told_without_what_is_in_it(home):
     (home / ".aws/credentials").write_text("aws_secret_access_key = hidden\n")
     with pytest.raises(ValueError, match=r"credentials: expected \[profiles\]") as refused:

@@ -39,20 +39,31 @@ def load_access(where: str, endpoint: str | None) -> Access:
     profile = _profile()
     region = _first("AWS_REGION", "AWS_DEFAULT_REGION") or profile.get("region", USUAL_REGION)
     own = _first("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL") or profile.get("endpoint_url")
-    return Access(_credentials(where, profile), region, endpoint or own)
+    return Access(_credentials(where, profile, region), region, endpoint or own)
 
 
 def _first(*names: str) -> str | None:
     return next((value for name in names if (value := os.environ.get(name, "").strip())), None)
 
 
-def _credentials(where: str, profile: Mapping[str, str]) -> Credentials:
+def is_plain(text: str) -> bool:
+    """Whether it goes into a header as it is."""
+    return text.isascii() and text.isprintable() and " " not in text
+
+
+def _credentials(where: str, profile: Mapping[str, str], region: str) -> Credentials:
     names = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
     key, secret, token = map(_first, names)
     if not key and not secret:
         # Never half of each: a token of the profile goes with no key of the environment.
         key, secret, token = (profile.get(name.lower(), "").strip() or None for name in names)
     if key and secret:
+        if not all(map(is_plain, (key, token or "", region))):
+            # Not repeated: Python would repeat it too, where it writes a header.
+            raise ValueError(
+                f"{where}: expected access key, session token and region of ASCII letters, digits "
+                "and signs, without blanks and line ends, found something else. Copy them anew."
+            )
         return Credentials(key, secret, token)
     found = "none" if not key and not secret else "the secret" if secret else "the access key"
     raise ValueError(

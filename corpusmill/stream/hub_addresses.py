@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from corpusmill.s3.addresses import check_version
+from corpusmill.s3.credentials import is_plain
 
 SCHEME = "hf://"
 DATASETS = "datasets/"
@@ -52,6 +53,17 @@ def server() -> str:
 def token() -> str | None:
     """Where huggingface_hub finds it too: in the environment, or in the file that `hf auth login`
     writes. Looked up for every request, so who renews it disturbs no training."""
+    found = _written()
+    if found and not is_plain(found):
+        # Not repeated: Python would repeat it too, where it writes a header.
+        raise ValueError(
+            "the token of the Hugging Face hub: expected ASCII letters, digits and signs, without "
+            "blanks and line ends, found something else. Mend HF_TOKEN, or log in: hf auth login"
+        )
+    return found
+
+
+def _written() -> str | None:
     environment = os.environ
     for name in ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"):
         if found := environment.get(name, "").strip():
