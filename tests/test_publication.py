@@ -294,6 +294,14 @@ def test_fault__that_stays_is_a_sentence_and_shows_readers_nothing(
     assert read(address, tmp_path / "cache") == ids_of(results)
 
 
+def test_bucket__that_may_not_be_listed_is_no_damage_to_verify(front, results, address):
+    publish(results, address)
+    front.fault = lambda method, path, number: "401" if "list-type" in path else None
+    code, said = verified(address)
+    assert (code, said.count("\n")) == (2, 1)
+    assert "the store says 401 AccessDenied" in said
+
+
 def test_parts__that_came_before_are_gone_on_with(front, large, address, small_parts):
     """The second part never comes, then all is asked for again."""
     front.fault = lambda method, path, number: "403" if "partNumber=2" in path else None

@@ -137,6 +137,25 @@ def test_verify__writes_nothing(results):
 # Damaged files.
 
 
+def test_verify__stopped_says_so(results, monkeypatch):
+    def look(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "look_at_files", look)
+    done = CliRunner().invoke(main, ["verify", str(results)])
+    assert (done.exit_code, done.output) == (130, "Stopped. Nothing was changed.\n")
+
+
+def test_folder__that_cannot_be_listed_is_no_damage(results):
+    (results / "exports").write_text("no folder of ours")
+    assert verified(results)["exit_code"] == 0
+    (results / "exports").unlink()
+    (results / "exports").symlink_to("exports")
+    done = CliRunner().invoke(main, ["verify", str(results)])
+    assert (done.exit_code, done.output.count("\n")) == (2, 1)
+    assert "exports" in done.output
+
+
 def one_of_each_kind(results: Path) -> list[str]:
     """A file of every folder and ending, the last."""
     return list({re.sub(r"\d{5}", "", name): name for name in listed(results)}.values())

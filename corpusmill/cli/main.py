@@ -287,13 +287,14 @@ def verify(place: str, deep: bool, in_json: bool) -> None:
       2  could not be looked at: no manifest, one of a foreign version, a file that may not be read
     """
     from corpusmill.verification import command
-    from corpusmill.verification.findings import NoCorpusError
+    from corpusmill.verification.findings import NoCorpusError, UnreachableError
     from corpusmill.verification.places import place_of
 
     with told_how_far() as say:
         try:
             done = command.verified(place_of(place, say), deep)
-        except NoCorpusError as error:
+        except (NoCorpusError, UnreachableError, OSError) as error:
+            # Also of a folder or bucket that may not be listed, which is no damage.
             raise CouldNotLookError(str(error)) from error
     click.echo(command.as_json(done) if in_json else "\n".join(command.in_words(done)))
     sys.exit(done.findings.code)
@@ -415,13 +416,17 @@ def told_how_far() -> Iterator[Callable[[str], None]]:
     line = OneLine()
     heartbeat = Heartbeat(line.show)
     heartbeat.start()
+    stopped = False
     try:
         yield line.show
     except KeyboardInterrupt:
-        sys.exit(130)
+        stopped = True
     finally:
         heartbeat.stop()
         line.close()
+    if stopped:
+        click.echo("Stopped. Nothing was changed.", err=True)
+        sys.exit(130)
 
 
 @contextlib.contextmanager

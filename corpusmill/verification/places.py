@@ -61,7 +61,7 @@ class LocalPlace:
         try:
             with os.scandir(self.folder / folder) as found:
                 return list(found)
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return []
 
     def size(self, name: str) -> int | None:
