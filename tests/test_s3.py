@@ -150,6 +150,7 @@ def test_profile__that_is_none_is_told_without_what_is_in_it(home):
         ("mill", "http://localhost:9000", "localhost:9000", "/mill"),
         ("mill", "https://store.org/below/", "store.org", "/below/mill"),
         ("mill", "https://store.org:443", "store.org", "/mill"),
+        ("mill", "http://[::1]:9000", "[::1]:9000", "/mill"),
     ],
 )
 def test_target__is_where_a_bucket_is(bucket, endpoint, host, path):

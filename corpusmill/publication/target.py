@@ -70,10 +70,13 @@ class Target:
             except PassingFault as fault:
                 failures += 1
                 if failures >= min(patience.attempts, self._patience.attempts):
-                    raise OSError(
-                        f"{fault}, {failures} times in a row. What came is kept: the same command "
-                        "goes on."
-                    ) from None
+                    way = (
+                        "What came is kept: the same command goes on."
+                        if self._answered
+                        else "Is that the store's address, in --endpoint-url, AWS_ENDPOINT_URL or "
+                        "the profile?"
+                    )
+                    raise OSError(f"{fault}, {failures} times in a row. {way}") from None
                 self._say(f"{fault}; trying again, {failures} of {patience.attempts}")
                 self.stopped.wait(patience.seconds(failures))
 

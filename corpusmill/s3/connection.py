@@ -49,7 +49,8 @@ class Target(NamedTuple):
     @property
     def host_header(self) -> str:
         usual = self.port == (443 if self.secure else 80)
-        return self.host if usual else f"{self.host}:{self.port}"
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if usual else f"{host}:{self.port}"
 
 
 def target_of(bucket: str, access: Access) -> Target:
@@ -61,14 +62,14 @@ def target_of(bucket: str, access: Access) -> Target:
             if "." in bucket
             else Target(True, f"{bucket}.{host}", 443, "")
         )
-    found = urllib.parse.urlsplit(access.endpoint)
     with contextlib.suppress(ValueError):
+        found = urllib.parse.urlsplit(access.endpoint)
         secure, port = found.scheme == "https", found.port
-        if found.scheme in ("http", "https") and found.hostname and "@" not in found.netloc:
+        host = found.hostname or ""
+        host.encode("idna")  # as Python does it to connect
+        if found.scheme in ("http", "https") and host and not {" ", "@"} & set(found.netloc):
             folder = found.path.rstrip("/")
-            return Target(
-                secure, found.hostname, port or (443 if secure else 80), f"{folder}/{bucket}"
-            )
+            return Target(secure, host, port or (443 if secure else 80), f"{folder}/{bucket}")
     # Not repeated: who writes it otherwise may have a password in it.
     raise ValueError(
         "the endpoint of the store: expected http(s)://host or http(s)://host:port, found "
