@@ -23,7 +23,7 @@ from stream_corpus import described, read_manifest, write_corpus, write_manifest
 from workflow import ROOT
 
 from corpusmill.cli.main import main
-from corpusmill.publication import command, sending, withdrawal
+from corpusmill.publication import command, contents, sending, withdrawal
 from corpusmill.publication.contents import contents_of
 from corpusmill.run import progress
 from corpusmill.s3.answers import Refusal
@@ -511,6 +511,22 @@ def test_results__that_are_no_corpus_are_refused_before_the_store_is_asked(
     (copy / "tokens/train/00001.bin").write_bytes(b"x")
     assert "00001.bin: expected 200 bytes, as manifest.json" in refused("publish", copy, address)
     assert front.asked == []
+
+
+def test_manifest__that_a_run_replaces_meanwhile_is_not_sent(
+    front, results, address, monkeypatch, tmp_path
+):
+    copy, sizes = shutil.copytree(results, tmp_path / "results"), contents.check_size
+
+    def look(file: contents.File) -> None:
+        write_manifest(copy, read_manifest(copy) | {"generation": 2})
+        sizes(file)
+
+    monkeypatch.setattr(contents, "check_size", look)
+    done = publish(copy, address)
+    assert done.contents.manifest.data == (results / "manifest.json").read_bytes()
+    assert read(address, tmp_path / "cache") == ids_of(results)
+    assert verified(address)[0] == 0
 
 
 @pytest.mark.parametrize("name", ["tokens/train/00000.bin", "tokens/train/00001.bin"])

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from corpusmill.publication.card import CARD, card_of
+from corpusmill.storage.files import as_json
 from corpusmill.verification.findings import Findings
 from corpusmill.verification.kinds import MANIFEST, way_out
 from corpusmill.verification.listing import Listing, read_listing
@@ -63,13 +64,14 @@ def contents_of(results: Path, address: str) -> Contents:
     ]
     for file in listed:
         check_size(file)
-    text = (results / MANIFEST).read_bytes()
     summary = summary_of(results, listing)
     data = card_of(listing, summary, address).encode()
     beside = [of_bytes(CARD, data)]
     if summary is not None:
         there = [name for name in BESIDE if (results / name).is_file()]
         beside += [of_bytes(name, (results / name).read_bytes()) for name in there]
+    # The one that was read: a run may have written another one meanwhile.
+    text = as_json(listing.content).encode()
     return Contents(listing, listed, beside, of_bytes(MANIFEST, text))
 
 
