@@ -302,6 +302,16 @@ def test_bucket__that_may_not_be_listed_is_no_damage_to_verify(front, results, a
     assert "the store says 401 AccessDenied" in said
 
 
+def test_parts__end_with_the_first_that_the_store_refuses(
+    front, larger, address, small_parts, monkeypatch
+):
+    monkeypatch.setattr(sending, "PART_BYTES", 1 << 20)  # eleven, and two buffers
+    front.fault = lambda method, path, number: "403" if "partNumber=" in path else None
+    with pytest.raises(Refusal):
+        publish(larger, address, streams=1)
+    assert 1 <= len([path for path in front.paths("PUT") if "partNumber=" in path]) <= 3
+
+
 def test_parts__that_came_before_are_gone_on_with(front, large, address, small_parts):
     """The second part never comes, then all is asked for again."""
     front.fault = lambda method, path, number: "403" if "partNumber=2" in path else None

@@ -2,6 +2,7 @@
 
 import contextlib
 import hashlib
+from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from functools import partial
@@ -208,10 +209,12 @@ class Sender:
 
     def _bring_parts(self, file: File, key: str, upload: str, known: dict[int, Part]) -> list[Part]:
         """known: what is there of the upload already."""
-        futures: list[Future[Part]] = []
+        futures: deque[Future[Part]] = deque()
         brought: list[Part] = []
         try:
             for piece in pieces(file, self._free_buffers()):
+                while futures and futures[0].done():
+                    brought.append(futures.popleft().result())  # a fault ends it here
                 there = known.get(piece.number)
                 checksum = in_base64(piece.sha256)
                 if there and (there.bytes, there.checksum) == (len(piece.data), checksum):
