@@ -1,5 +1,6 @@
 """A corpus is published whole or not at all, whatever happens; and taken away likewise."""
 
+import errno
 import hashlib
 import json
 import os
@@ -554,6 +555,20 @@ def test_file__that_is_not_what_is_listed_is_never_an_object(
     assert not any(key.endswith(name) for key, _ in uploads(address))
     publish(large, address)
     assert verified(address)[0] == 0
+
+
+def test_file__that_the_disk_does_not_give_is_no_fault_of_the_store(
+    front, results, address, monkeypatch
+):
+    def look(path: Path, *_: object, **__: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    monkeypatch.setattr(sending, "open", look, raising=False)
+    said: list[str] = []
+    asked = command.Asked(results, address, None, None, False, {})
+    with pytest.raises(ValueError, match=r"\.bin: cannot be read: Permission denied"):
+        command.publish(asked, said.append, QUICK)
+    assert said == []
 
 
 def test_bucket__that_does_not_exist_is_told(front, results, tmp_path):

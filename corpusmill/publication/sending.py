@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from functools import partial
+from io import FileIO
 from itertools import repeat
 from queue import Empty, SimpleQueue
 from threading import Lock
@@ -43,13 +44,30 @@ def part_count(size: int) -> int:
     return 0 if size <= WHOLE_BYTES else -(-size // part_bytes(size))
 
 
+@contextlib.contextmanager
+def faults_of_the_disk(file: File) -> Iterator[None]:
+    """As no OSError, which in the middle of a request is taken for one of the network."""
+    try:
+        yield
+    except OSError as error:
+        raise DamagedFileError(
+            f"{file.path}: cannot be read: {error.strerror or error}. Mend that, and give the same "
+            "command again."
+        ) from None
+
+
+def checked(file: File) -> FileIO:
+    """Opened, and as long as it is listed."""
+    assert file.path
+    check_size(file)
+    return open(file.path, "rb", buffering=0)
+
+
 def blocks(file: File) -> Iterator[memoryview]:
     """A local file; DamagedFileError before its last block if it is not what is listed, so that
     nobody gets all of it."""
-    assert file.path
-    check_size(file)
     digest, buffer, left = hashlib.sha256(), bytearray(BLOCK_BYTES), file.bytes
-    with open(file.path, "rb", buffering=0) as opened:
+    with faults_of_the_disk(file), checked(file) as opened:
         while left:
             size = opened.readinto(memoryview(buffer)[:left])
             block = memoryview(buffer)[:size]
