@@ -462,6 +462,34 @@ def killed_at(front, results: Path, address: str, moment: int, answered: bool) -
     return code
 
 
+@pytest.mark.parametrize(
+    ("method", "told"), [("PUT", "Readers see what they saw before"), ("DELETE", "goes on")]
+)
+def test_stopped__while_the_store_is_silent_ends_at_once(method, told, front, results, address):
+    words = ["publish", str(results), address]
+    if method == "DELETE":
+        words = ["unpublish", address, "--version", publish(results, address, "a").version]
+        publish(results, address, "b")
+    came, go_on = threading.Event(), threading.Event()
+
+    def silence(asked: str, path: str, number: int) -> None:
+        if asked == method and "/tokens/" in path:
+            came.set()
+            go_on.wait(60)
+
+    front.fault = silence
+    process = subprocess.Popen(
+        [sys.executable, "-m", "corpusmill", *words], cwd=ROOT, stderr=subprocess.PIPE, text=True
+    )
+    assert came.wait(60)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=15)  # it counts as broken after 30 seconds
+    go_on.set()
+    assert process.returncode == 130
+    assert told in said.splitlines()[-1]
+    assert "trying again" not in said
+
+
 def campaign(front, old: Path, new: Path, address: str, cache: Path, moments: list[int]) -> None:
     publish(old, address)
     before = read(address, cache)

@@ -144,14 +144,14 @@ class Sender:
         """
         # Of several the same one for all who publish this at once.
         self._uploads = dict(sorted(uploads, reverse=True))
-        futures = [self._files.submit(self._send, file, there.get(file.name)) for file in files]
         try:
+            futures = [self._files.submit(self._send, file, there.get(file.name)) for file in files]
             done, _ = wait(futures, return_when=FIRST_EXCEPTION)
             for future in done:
                 future.result()
             return [future.result() for future in futures]
         except BaseException:
-            self._target.stopped.set()
+            self._target.stop()
             raise
         finally:
             self._files.shutdown(cancel_futures=True)

@@ -53,6 +53,11 @@ class Target:
     def where(self, file: str = "") -> str:
         return self.bucket.where(self.key(file).rstrip("/"))
 
+    def stop(self) -> None:
+        """End what other threads ask for at once, however long the store is silent."""
+        self.stopped.set()
+        self.bucket.connections.end()
+
     def patiently(self, action: Callable[[], T]) -> T:
         """What an action gives; OSError if its faults do not pass."""
         failures = 0
@@ -68,6 +73,8 @@ class Target:
                     self.bucket.connections.close()  # what is open has the patience of before
                 return found
             except PassingFault as fault:
+                if self.stopped.is_set():
+                    raise StoppedError from None
                 failures += 1
                 if failures >= min(patience.attempts, self._patience.attempts):
                     way = (

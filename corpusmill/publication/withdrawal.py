@@ -101,8 +101,12 @@ def remove(target: Target, keys: list[str]) -> None:
         target.patiently(partial(bucket.abort, key, upload))
     with phase("removing", len(keys), "files") as progress, ThreadPoolExecutor(STREAMS) as pool:
         between = keys[len(first) : -1]
-        for _ in pool.map(lambda key: target.patiently(partial(bucket.remove, key)), between):
-            progress.advance(1)
+        try:
+            for _ in pool.map(lambda key: target.patiently(partial(bucket.remove, key)), between):
+                progress.advance(1)
+        except BaseException:
+            target.stop()
+            raise
     target.patiently(partial(bucket.remove, keys[-1]))
 
 

@@ -3,6 +3,7 @@
 import contextlib
 import http.client
 import os
+import socket
 import ssl
 import threading
 import urllib.parse
@@ -94,6 +95,8 @@ class Connections:
         self._process = os.getpid()
         self._lock = threading.Lock()
         self._idle: list[tuple[Target, http.client.HTTPConnection]] = []
+        self._asking: set[http.client.HTTPConnection] = set()
+        self._ended = False
 
     def __getstate__(self) -> dict[str, Any]:
         given = {"bucket", "silence_seconds", "_endpoint"}
@@ -113,6 +116,29 @@ class Connections:
                 while self._idle:
                     self._idle.pop()[1].close()
 
+    def end(self) -> None:
+        """Break off what is being asked, and ask no more: nobody waits for the answers."""
+        with self._lock:
+            self._ended = True
+            for connection in self._asking:
+                if opened := connection.sock:
+                    with contextlib.suppress(OSError):
+                        # Not that of TLS, which is of the thread that reads alone.
+                        socket.socket.shutdown(opened, socket.SHUT_RDWR)
+
+    @contextlib.contextmanager
+    def _under_way(self, where: str, connection: http.client.HTTPConnection) -> Iterator[None]:
+        with self._lock:
+            self._asking.add(connection)
+            ended = self._ended
+        try:
+            if ended:
+                raise PassingFault(f"{where}: broken off")
+            yield
+        finally:
+            with self._lock:
+                self._asking.discard(connection)
+
     def ask(
         self,
         method: str,
@@ -130,8 +156,9 @@ class Connections:
                 target, connection, kept = self._connection(where)
                 try:
                     send = self._signed(target, where, method, key, query, headers, digest)
-                    response = _answered(connection, method, *send, body)
-                    answer = Answer(response.status, _headers(response), response.read())
+                    with self._under_way(where, connection):
+                        response = _answered(connection, method, *send, body)
+                        answer = Answer(response.status, _headers(response), response.read())
                     break
                 except (http.client.RemoteDisconnected, ConnectionError):
                     connection.close()
