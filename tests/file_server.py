@@ -5,6 +5,7 @@ from collections.abc import Callable
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
+from urllib.parse import unquote
 
 from listening import listening, send_body
 
@@ -34,7 +35,7 @@ def handler_of(files: Files) -> type[BaseHTTPRequestHandler]:
             """Nobody reads it."""
 
         def do_GET(self) -> None:
-            path = self.path.lstrip("/")
+            path = unquote(self.path.lstrip("/").partition("?")[0])
             asked = self.headers.get("Range")
             files.requests[path] += 1
             files.ranges.append((path, asked))

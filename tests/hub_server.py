@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler
 from typing import NamedTuple
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 from listening import listening
 
@@ -314,7 +314,7 @@ def handler_of(hub: Hub, is_elsewhere: bool) -> type[BaseHTTPRequestHandler]:
                 place = f"{hub.elsewhere}/{name}/{blob.sha256}?{SIGNATURE}"
                 return self.give(302, b"", {"Location": place})
             if what == "resolve":
-                place = f"/api/datasets/{name}/resolve-cache/{commit}/{file}"
+                place = quote(f"/api/datasets/{name}/resolve-cache/{commit}/{file}")
                 return self.give(307, b"", {"Location": place})
             return self.ranged(blob.data)
 

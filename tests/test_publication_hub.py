@@ -441,6 +441,19 @@ def test_token__is_found_where_the_library_finds_it(where, tmp_path, monkeypatch
         assert theirs.stdout.decode().strip() == READER
 
 
+def test_name__with_any_letters_is_published_and_read(hub, tmp_path):
+    folder = write_corpus(tmp_path, {"train": SIZES})
+    files = read_manifest(folder)["files"]
+    for name in ("a b", "größe", "a#b", "a+b"):
+        path = folder / f"tokenizer/{name}.json"
+        path.write_text(name)
+        files.append(described(folder, path))
+    write_manifest(folder, read_manifest(folder) | {"files": files})
+    publish(folder)
+    code, said = command("verify", ADDRESS)
+    assert (code, "Whole: 13 files" in said) == (0, True), said
+
+
 @pytest.mark.parametrize("value", ["hid\nden", "hid den", "hid…den"])
 def test_token__that_fits_in_no_header_is_refused_and_not_repeated(
     value, hub, results, monkeypatch

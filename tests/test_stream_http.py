@@ -57,6 +57,15 @@ def on_disk(cache: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir() if path.suffix != ".lock")
 
 
+@pytest.mark.parametrize("name", ["a b", "größe", "名", "a%20b", "a+b", "a#b", "a?b=c&d"])
+def test_name__with_any_letters_is_asked_for_as_it_is(name, tmp_path):
+    (tmp_path / "tokenizer").mkdir()
+    (tmp_path / f"tokenizer/{name}.json").write_text(name)
+    with served(tmp_path) as server:
+        store = HttpStore(server.address)
+        assert b"".join(store.blocks(f"tokenizer/{name}.json")) == name.encode()
+
+
 def test_corpus__comes_by_http(server, results, tmp_path):
     remote = Remote(server, tmp_path / "cache")
     assert server.requests.keys() == {"manifest.json", "tokenizer/corpusmill.json"}

@@ -4,6 +4,7 @@ import contextlib
 import http.client
 import ssl
 import urllib.error
+import urllib.parse
 import urllib.request
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
@@ -49,8 +50,12 @@ class HttpStore:
         with _passing(self.where(name)), self._response(name, start) as response:
             yield from sent(response, self.where(name), start, size)
 
+    def url(self, name: str) -> str:
+        """The file as a server is asked for it: names of tokenizer files may have any letters."""
+        return f"{self._address}/{urllib.parse.quote(name)}"
+
     def _response(self, name: str, start: int) -> Any:
-        request = urllib.request.Request(self.where(name))
+        request = urllib.request.Request(self.url(name))
         for header, value in self._headers.items():
             # A redirect to a file host must not take our password there.
             request.add_unredirected_header(header, value)

@@ -35,8 +35,8 @@ class HubStore:
 
     def _resolved(self) -> str:
         root = f"{self._server}/api/datasets/{self._address.repository}/revision"
-        files = HubFiles(root, bearer() | self._given)
-        name = f"{self._address.version or BRANCH}?expand=sha"  # not a name for each file too
+        files = Revisions(root, bearer() | self._given)
+        name = self._address.version or BRANCH
         try:
             return str(json.loads(b"".join(files.blocks(name)))["sha"])
         except (MissingError, ForbiddenError) as refusal:
@@ -57,13 +57,20 @@ class HubFiles(HttpStore):
     """Files of the hub, which sends us on to addresses of its own and of other servers."""
 
     def _response(self, name: str, start: int) -> Any:
-        request = urllib.request.Request(self.where(name))
+        request = urllib.request.Request(self.url(name))
         if start:
             request.add_header("Range", f"bytes={start}-")
         opener = urllib.request.build_opener(KeptByTheServer(self._headers))
         for header, value in self._headers.items():
             request.add_unredirected_header(header, value)
         return opener.open(request, timeout=SILENCE_SECONDS)
+
+
+class Revisions(HubFiles):
+    """What the hub says of them, without the names of all files."""
+
+    def url(self, name: str) -> str:
+        return f"{super().url(name)}?expand=sha"
 
 
 class KeptByTheServer(urllib.request.HTTPRedirectHandler):
