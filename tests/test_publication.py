@@ -544,6 +544,10 @@ def test_results__that_are_no_corpus_are_refused_before_the_store_is_asked(
     write_manifest(copy, content)
     (copy / "summary.json").write_text('{"manifest": "another"}')
     assert "expected the summary of manifest" in refused("publish", copy, address)
+    own = {"manifest": content["sha256"]}
+    for summary in (own, own | {"sources": []}, own | {"sources": {}, "documents": None}):
+        (copy / "summary.json").write_text(json.dumps(summary))
+        assert "found what has other members" in refused("publish", copy, address)
     (copy / "summary.json").unlink()
     (copy / "tokens/train/00001.bin").unlink()
     assert "00001.bin: it is not there" in refused("publish", copy, address)

@@ -65,7 +65,12 @@ def contents_of(results: Path, address: str) -> Contents:
     for file in listed:
         check_size(file)
     summary = summary_of(results, listing)
-    data = card_of(listing, summary, address).encode()
+    try:
+        data = card_of(listing, summary, address).encode()
+    except (KeyError, TypeError, AttributeError) as error:
+        raise no_summary(
+            results / SUMMARY, listing, f"what has other members ({error!r})"
+        ) from None
     beside = [of_bytes(CARD, data)]
     if summary is not None:
         there = [name for name in BESIDE if (results / name).is_file()]
@@ -110,8 +115,12 @@ def summary_of(results: Path, listing: Listing) -> dict[str, Any] | None:
     except (ValueError, AttributeError):
         found = "no summary"
     if found != listing.sha256:
-        raise ValueError(
-            f"{path}: expected the summary of manifest {listing.sha256}, found that of {found}. "
-            "Run again: corpusmill run; or move it away, and the corpus goes without."
-        )
+        raise no_summary(path, listing, f"that of {found}")
     return dict(summary)
+
+
+def no_summary(path: Path, listing: Listing, found: str) -> ValueError:
+    return ValueError(
+        f"{path}: expected the summary of manifest {listing.sha256}, found {found}. "
+        "Run again: corpusmill run; or move it away, and the corpus goes without."
+    )
