@@ -13,10 +13,12 @@ import urllib.error
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from file_server import served
 from stream_corpus import half_fetched, read_manifest, tokens_of, write_corpus, write_manifest
 from workflow import ROOT
 
+from corpusmill.cli.main import main
 from corpusmill.stream import Batches, Corpus, Shuffled, Windowed
 from corpusmill.stream.http_store import HttpStore
 from corpusmill.stream.patience import Patience, wait
@@ -64,6 +66,15 @@ def test_name__with_any_letters_is_asked_for_as_it_is(name, tmp_path):
     with served(tmp_path) as server:
         store = HttpStore(server.address)
         assert b"".join(store.blocks(f"tokenizer/{name}.json")) == name.encode()
+
+
+def test_password__in_an_address_is_refused_and_not_repeated(tmp_path):
+    address = "https://me:hidden@example.org/results"
+    with pytest.raises(ValueError, match=r"expected https://host/..., and the password in") as told:
+        Corpus(address, cache=tmp_path)
+    done = CliRunner().invoke(main, ["verify", address])
+    assert done.exit_code == 2
+    assert "hidden" not in str(told.value) + done.output
 
 
 def test_corpus__comes_by_http(server, results, tmp_path):

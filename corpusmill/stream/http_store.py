@@ -35,6 +35,12 @@ class HttpStore:
     """
 
     def __init__(self, address: str, headers: Mapping[str, str] = NO_HEADERS) -> None:
+        if "@" in address.partition("://")[2].partition("/")[0]:
+            # Not repeated, and addresses are said and logged.
+            raise ValueError(
+                "an address with a name or password before the host: expected https://host/..., "
+                'and the password in headers={"Authorization": "..."}, which go to that server.'
+            )
         self._address = address.rstrip("/")
         self._headers = dict(headers)
 
