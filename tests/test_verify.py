@@ -5,6 +5,7 @@ import io
 import json
 import pickle
 import re
+import shlex
 import shutil
 import sys
 from collections import Counter
@@ -38,6 +39,7 @@ from corpusmill.verification import command, deep
 from corpusmill.verification.accounts import LedgerLook, differences
 from corpusmill.verification.copies import CopySums, copy_numbers, text_numbers
 from corpusmill.verification.decoding import Decoder, Spelling
+from corpusmill.verification.exports import Export
 from corpusmill.verification.files import FilesSeen, look_at_files
 from corpusmill.verification.findings import Findings
 from corpusmill.verification.kinds import kind_of, rule_of
@@ -612,6 +614,13 @@ def test_exports__that_are_damaged_say_what_makes_them_anew(results):
     command = f"corpusmill export mds {results} --to {folder} --length 64"
     assert f"remove {folder} and make it anew: {command}" in ways[f"exports/mds/{first}"]
     assert {damage["rule"] for damage in told["damages"]} == {"export"}
+
+
+def test_export__with_a_blank_in_its_folder_is_made_anew_by_what_is_said():
+    listing = Listing({}, {}, "", 0)
+    export = Export("exports/mds", "mds", 64, "", listing, "my results", "my results/exports/mds")
+    words = ["export", "mds", "my results", "--to", "my results/exports/mds", "--length", "64"]
+    assert shlex.split(export.command) == ["corpusmill", *words]
 
 
 def test_exports__of_another_corpus_and_those_that_nobody_knows(results):

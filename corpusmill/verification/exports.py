@@ -3,6 +3,7 @@
 import hashlib
 import json
 import posixpath
+import shlex
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -37,8 +38,9 @@ class Export(NamedTuple):
     @property
     def command(self) -> str:
         """What makes it anew."""
-        length = f" --length {self.length}" if self.length else ""
-        return f"corpusmill export {self.format} {self.results} --to {self.at}{length}"
+        length = ["--length", str(self.length)] if self.length else []
+        words = ["export", self.format, self.results, "--to", self.at, *length]
+        return f"corpusmill {shlex.join(words)}"
 
     @property
     def way_out(self) -> str:
