@@ -1,6 +1,8 @@
 """Tokenizers: kept once, encoded by whichever engine gives the reference's ids."""
 
 import os
+import re
+import time
 from pathlib import Path
 
 import numpy as np
@@ -13,10 +15,12 @@ from tokenizers import AddedToken
 
 from corpusmill.tokens.probes import PROBES
 from corpusmill.tokens.tokenizer_folder import (
+    LONGEST_RUN,
     chosen_engine,
     end_of_text_of,
     keep_tokenizer,
     train_tokenizer,
+    without_long_runs,
 )
 from corpusmill.tokens.tokenizers import (
     SETTING_FILE,
@@ -90,6 +94,24 @@ def test_train_tokenizer__same_texts_give_same_files(tmp_path):
     assert files == sorted(path.name for path in (tmp_path / "b").iterdir())
     for name in files:
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+
+
+def test_train_tokenizer__a_word_of_millions_of_characters_is_no_hang(tmp_path):
+    begun = time.process_time()
+    train_tokenizer(tmp_path, ["one two\n" + "x" * 1_000_000, " " * 1_000_000 + "three"], 300)
+    assert time.process_time() - begun < 30
+    assert load_reference(str(tmp_path)).tokenize("x" * 4096) == ["x" * 4096]
+
+
+def test_without_long_runs__cuts_these_and_nothing_else():
+    long, short = "x" * (2 * LONGEST_RUN + 1), "y" * LONGEST_RUN
+    text = f"a {long} {short}\n{short} b" + "\n" * (LONGEST_RUN + 1) + long
+    pieces = list(without_long_runs(text))
+    assert "".join(pieces) == text
+    assert max(len(run) for piece in pieces for run in re.findall(r"\S+|\s+", piece)) == LONGEST_RUN
+    assert len(pieces) == 1 + 2 + 1 + 2
+    for kept in ("", "a b", f"{short} {short}\n" * 3):
+        assert list(without_long_runs(kept)) == [kept]
 
 
 def test_keep_tokenizer__knows_what_later_steps_need(tiny_tokenizer, tiny):

@@ -1,7 +1,9 @@
 """results/tokenizer: a tokenizer loaded or trained once, and all that later steps must know."""
 
 import logging
-from collections.abc import Container, Iterable
+import re
+from collections.abc import Container, Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +29,12 @@ from corpusmill.tokens.tokenizers import (
     plain_definition,
     reference_ids,
 )
+
+LONGEST_RUN = 10_000
+"""Characters of a word or of white space that a tokenizer is trained on at once: what that takes
+goes with their square, hours for one of some millions."""
+
+LONG_RUN = re.compile(rf"(?<!\S)\S{{{LONGEST_RUN + 1},}}|(?<!\s)\s{{{LONGEST_RUN + 1},}}")
 
 
 def chosen_engine(reference: Any, wanted: str, probes: list[str], definition: bytes | None) -> str:
@@ -228,6 +236,16 @@ def _is_light(reference: Any, folder: Path, probes: list[str]) -> bool:
     )
 
 
+def without_long_runs(text: str) -> Iterator[str]:
+    """The text, cut wherever a run of or without white space is longer than LONGEST_RUN."""
+    at = 0
+    for run in LONG_RUN.finditer(text) if len(text) > LONGEST_RUN else ():
+        for end in range(run.start() + LONGEST_RUN, run.end(), LONGEST_RUN):
+            yield text[at:end]
+            at = end
+    yield text[at:]
+
+
 def train_tokenizer(folder: Path, texts: Iterable[str], vocabulary: int) -> None:
     """Train a byte-level BPE on the texts and save it as transformers loads it."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
@@ -242,7 +260,8 @@ def train_tokenizer(folder: Path, texts: Iterable[str], vocabulary: int) -> None
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,
     )
-    tokenizer.train_from_iterator(texts, trainer)
+    pieces = chain.from_iterable(map(without_long_runs, texts))
+    tokenizer.train_from_iterator(pieces, trainer)
     fast = PreTrainedTokenizerFast(  # type: ignore[no-untyped-call]
         tokenizer_object=tokenizer,
         eos_token="<|endoftext|>",
