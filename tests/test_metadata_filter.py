@@ -102,6 +102,12 @@ def test_metadata__numbers():
     ]  # fmt: skip
 
 
+def test_metadata_number__is_told_apart_from_its_limit():
+    for number, least in (("0.49999999999999994", 0.5), ("1999999.0", 2_000_000)):
+        got = outcome([f'{{"n":{number}}}'], name="metadata_number", field="n", min=least)
+        assert got == [f"metadata_number {float(number)} below min {least}"]
+
+
 def test_metadata__escaped_names_and_odd_spaces_of_json():
     records = ['{ "\\u0073core" :  0.5 , "z": [ {"score": 9} ] }', '{"a b": {"é": 0.5 }}']
     assert kept(records, name="metadata_number", field="score", max=1) == [True, False]

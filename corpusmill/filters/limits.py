@@ -49,7 +49,11 @@ def in_words(limit: Limit, value: Any, bound: Any) -> str:
     """`words 12 below min_words 50`, `language fr not in languages en`."""
     if limit.side == "missing":
         return f"no {limit.value}"
-    return f"{limit.value} {shown(value)} {limit.side} {limit.setting} {shown(bound)}"
+    told, allowed = shown(value), shown(bound)
+    if not isinstance(bound, str | list) and f"{value:.6g}" == f"{bound:.6g}":
+        # Nothing is below itself, so these are told with all digits.
+        told, allowed = str(value), str(bound)
+    return f"{limit.value} {told} {limit.side} {limit.setting} {allowed}"
 
 
 def shown(value: Any) -> str:
