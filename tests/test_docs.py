@@ -19,6 +19,7 @@ import zstandard
 from workflow import ROOT, small_corpus, snakemake, write_jsonl
 
 from corpusmill.demo.files import EVALUATION_FILES, FILES
+from corpusmill.filters.reference import limits
 from corpusmill.filters.registry import known_filters
 from corpusmill.run.layout import Layout
 from corpusmill.run.reference import page
@@ -305,6 +306,11 @@ def keys_of(schema: dict, name: str = "") -> set[str]:
 def test_configuration_md__is_what_the_module_writes():
     """After a change of schema or config.yaml: python -m corpusmill.run.reference"""
     assert page() == CONFIGURATION
+
+
+def test_limits__of_a_list_names_the_values_as_they_are():
+    assert limits({"type": "array", "items": {"enum": ["one", "two"]}}) == "list, of one, two"
+    assert limits({"type": "array", "items": {"type": "string"}}) == "list of texts"
 
 
 def keys_listed() -> list[list[str]]:

@@ -40,7 +40,8 @@ def limits(schema: dict[str, Any]) -> str:
     if isinstance(kind, list):
         return "; or ".join(limits(schema | {"type": one}) for one in kind)
     if kind == "array":
-        return f"list of {limits(schema['items'])}s"
+        each = limits(schema["items"])
+        return f"list of {each}s" if schema["items"].get("type") else f"list, of {each}"
     name = NAMES.get(kind, kind)
     if kind not in ("integer", "number"):
         return name
