@@ -598,7 +598,7 @@ def test_file__that_the_disk_does_not_give_is_no_fault_of_the_store(
     monkeypatch.setattr(sending, "open", look, raising=False)
     said: list[str] = []
     asked = command.Asked(results, address, None, None, False, {})
-    with pytest.raises(ValueError, match=r"\.bin: cannot be read: Permission denied"):
+    with pytest.raises(ValueError, match="cannot be read: Permission denied"):
         command.publish(asked, said.append, QUICK)
     assert said == []
 

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpusmill.s3.addresses import Address, parsed
-from corpusmill.s3.answers import PassingFault, Refusal, code_of, fault
+from corpusmill.s3.answers import Answer, PassingFault, Refusal, code_of, fault
 from corpusmill.s3.bucket import Bucket, composite, kind_of
 from corpusmill.s3.connection import Connections, _connected, faults_of_the_network, target_of
 from corpusmill.s3.credentials import Access, Credentials, load_access
@@ -249,6 +249,15 @@ def test_finish__that_fails_behind_a_200_is_no_success(monkeypatch):
     monkeypatch.setattr(bucket.connections, "ask", lambda *_: Answered)
     with pytest.raises(PassingFault, match="InternalError"):
         bucket.finish("x", "upload", [])
+
+
+@pytest.mark.parametrize("body", [b"<html><body/></html>", b"no XML"])
+def test_listed__takes_no_page_of_a_proxy_for_an_empty_list(monkeypatch, body):
+    bucket = Bucket("b", "http://127.0.0.1:1")
+    monkeypatch.setattr(bucket.connections, "ask", lambda *_: Answer(200, {}, body))
+    for asked in (bucket.listed, bucket.uploads):
+        with pytest.raises(PassingFault, match="expected XML of a store"):
+            asked("corpus/")
 
 
 def test_kind__is_what_a_browser_shows():

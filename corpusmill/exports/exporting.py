@@ -89,7 +89,7 @@ class Exporting:
         self._what = {
             "corpusmill.export": VERSION,
             "format": name,
-            "manifest_sha256": file_sha256(results / "manifest.json"),
+            "manifest_sha256": load_plain_json(results / "manifest.json").get("sha256"),
             "length": length if self.format.samples else None,
         }
 

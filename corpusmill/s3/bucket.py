@@ -7,7 +7,16 @@ from hashlib import sha256
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
-from corpusmill.s3.answers import PassingFault, Refusal, all_of, code_of, fault, parsed, text_of
+from corpusmill.s3.answers import (
+    PassingFault,
+    Refusal,
+    all_of,
+    code_of,
+    fault,
+    name_of,
+    parsed,
+    text_of,
+)
 from corpusmill.s3.connection import NOTHING, Body, Connections
 
 CHECKSUM = "x-amz-checksum-sha256"
@@ -129,7 +138,7 @@ class Bucket:
             query["delimiter"] = "/"
         found = Listed({}, [])
         while True:
-            root = self._xml("GET", "", query)
+            root = self._xml("ListBucketResult", "GET", "", query)
             for one in all_of(root, "Contents"):
                 found.sizes[plain(one, "Key")] = int(text_of(one, "Size"))
             found.folders.extend(plain(one, "Prefix") for one in all_of(root, "CommonPrefixes"))
@@ -147,7 +156,7 @@ class Bucket:
         }  # fmt: skip
         found: list[tuple[str, str]] = []
         while True:
-            root = self._xml("GET", "", query)
+            root = self._xml("ListMultipartUploadsResult", "GET", "", query)
             found += [
                 (plain(one, "Key"), text_of(one, "UploadId")) for one in all_of(root, "Upload")
             ]
@@ -161,7 +170,8 @@ class Bucket:
         headers = {
             "x-amz-checksum-algorithm": "SHA256", NOTE: digest, "Content-Type": kind_of(key),
         }  # fmt: skip
-        return text_of(self._xml("POST", key, {"uploads": ""}, headers), "UploadId")
+        root = self._xml("InitiateMultipartUploadResult", "POST", key, {"uploads": ""}, headers)
+        return text_of(root, "UploadId")
 
     def send_part(
         self, key: str, upload: str, number: int, data: bytes | memoryview, digest: str
@@ -178,7 +188,7 @@ class Bucket:
         query = {"uploadId": upload, "max-parts": str(MOST_AT_ONCE)}
         found: dict[int, Part] = {}
         while True:
-            root = self._xml("GET", key, query)
+            root = self._xml("ListPartsResult", "GET", key, query)
             for one in all_of(root, "Part"):
                 size, number = int(text_of(one, "Size")), int(text_of(one, "PartNumber"))
                 checksum = text_of(one, "ChecksumSHA256")
@@ -210,11 +220,13 @@ class Bucket:
                 raise
 
     def _xml(
-        self, method: str, key: str, query: Mapping[str, str], headers: Mapping[str, str] = NOTHING
-    ) -> Element:
+        self, name: str, method: str, key: str, query: Mapping[str, str],
+        headers: Mapping[str, str] = NOTHING,
+    ) -> Element:  # fmt: skip
+        """name: of the answer's root; a page of a proxy is XML too."""
         answer = self.connections.ask(method, key, query, headers)
         root = parsed(answer.body)
-        if root is None:
+        if root is None or name_of(root) != name:
             raise PassingFault(f"{self.where(key)}: expected XML of a store, found something else")
         return root
 

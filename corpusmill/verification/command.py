@@ -68,7 +68,7 @@ def verified(place: Place, deep: bool) -> Verified:
     if listing.files:
         look_for_foreign(place, listing, findings)
         for export in exports:
-            hold_origin(place, export, findings)
+            hold_origin(listing, export, findings)
             if deep:
                 hold_tokens(listing, export, findings)
     if deep and listing.files:

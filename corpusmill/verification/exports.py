@@ -1,6 +1,5 @@
 """Exports of a corpus: the folders below `exports/`, or one alone, wherever it was copied to."""
 
-import hashlib
 import json
 import posixpath
 import shlex
@@ -136,11 +135,11 @@ def files_below(place: Place, folder: str) -> Iterator[str]:
         yield from files_below(place, posixpath.join(folder, inner))
 
 
-def hold_origin(place: Place, export: Export, findings: Findings) -> None:
+def hold_origin(corpus: Listing, export: Export, findings: Findings) -> None:
     """Tell if it was made from another corpus than the one that it lies in."""
-    own = hashlib.sha256(whole(place, MANIFEST)).hexdigest()
+    own = corpus.sha256
     if export.manifest_sha256 != own and not findings.damaged(MANIFEST):
-        told = f"of another corpus: of a manifest of SHA-256 {export.manifest_sha256}, here {own}"
+        told = f"of another corpus: of manifest {export.manifest_sha256}, here {own}"
         name = posixpath.join(export.folder, EXPORT)
         findings.add(Damage(name, told, export.way_out))
 
