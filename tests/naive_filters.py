@@ -286,7 +286,8 @@ def c4_line(line: str, needs: dict) -> str | None:
     if max(map(len, words), default=0) > needs["max_word_chars"]:
         return "long_word"
     line = without_citations(line) if needs["cuts_citations"] else line
-    if needs["needs_end_mark"] and (not line.endswith(tuple(".?!\"'")) or line.endswith("...")):
+    no_mark = not line.endswith(tuple(needs["end_marks"])) or line.endswith("...")
+    if needs["needs_end_mark"] and no_mark:
         return "no_end_mark"
     if len(words) < needs["min_words_per_line"]:
         return "few_words"

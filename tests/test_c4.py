@@ -59,7 +59,8 @@ PIECES = [
     *("Terms of Use", "{", "privacy policy", "é", "漢字。", "x" * 12, "İ", "\x85", "\x1c"),
 ]
 texts = st.lists(st.sampled_from(PIECES) | st.text(max_size=2), max_size=30).map("".join)
-DEFAULTS = {"needs_end_mark": True, "min_words_per_line": 3, "max_word_chars": 10,
+DEFAULTS = {"needs_end_mark": True, "end_marks": ".?!\"'",
+            "min_words_per_line": 3, "max_word_chars": 10,
             "cuts_citations": True, "cuts_javascript": True, "cuts_policies": True,
             "paragraph_chars": 6}  # fmt: skip
 RULES = list(filter_class({"name": "c4"}).edits)
@@ -92,7 +93,7 @@ def edited(texts: list[str], needs: dict) -> tuple[list[dict], list[str], list[t
     "needs_end_mark": st.booleans(), "min_words_per_line": st.integers(0, 3),
     "max_word_chars": st.sampled_from([3, 10]), "cuts_citations": st.booleans(),
     "cuts_javascript": st.booleans(), "cuts_policies": st.booleans(),
-    "paragraph_chars": st.integers(0, 9),
+    "paragraph_chars": st.integers(0, 9), "end_marks": st.sampled_from([".?!\"'", '.?!"', "。é."]),
 }))  # fmt: skip
 def test_c4__measures_and_cuts_what_its_twin_does(texts, needs):
     values, rest, pieces = edited(texts, needs)
@@ -102,6 +103,19 @@ def test_c4__measures_and_cuts_what_its_twin_does(texts, needs):
         # Ends of lines that stay are what they were, but for a carriage return before a newline.
         assert joined(rest[row].splitlines()) == joined(kept)
         assert len(rest[row]) + sum(len(cut) for of, cut, _ in pieces if of == row) == len(text)
+
+
+def test_c4__takes_other_end_marks():
+    lines = ["He said 'these four words'", "These are four words.", "漢 漢 漢 漢。"]
+    for marks, stay in ((".'", [0, 1]), ('.?!"', [1]), ("。", [2])):
+        _, (rest,), _ = edited(["\n".join(lines)], DEFAULTS | {"end_marks": marks})
+        assert rest.strip() == "\n".join(lines[n] for n in stay)
+
+
+def test_c4__refuses_no_end_marks():
+    (fault,) = filter_of({"name": "c4", "end_marks": ""}).faults()
+    assert fault == "c4: end_marks has no mark. Name some, or set needs_end_mark to false."
+    assert not list(filter_of({"name": "c4", "end_marks": "", "needs_end_mark": False}).faults())
 
 
 def test_c4__says_why():

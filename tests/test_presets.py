@@ -16,7 +16,7 @@ def preset(name: str) -> dict:
 
 def settings(name: str) -> dict[str, dict]:
     """Filter -> all its settings."""
-    return {entry["name"]: settings_of(entry) for entry in preset(name)["filters"]}
+    return {entry["name"]: settings_of(entry) for entry in preset(name).get("filters", [])}
 
 
 @pytest.mark.parametrize("name", PRESETS)
@@ -25,36 +25,47 @@ def test_preset__can_be_laid_over_a_configuration(name):
     check_config(config, ROOT / "config.schema.yaml")
 
 
-def test_fineweb__has_the_published_limits_in_its_order():
-    found = settings("fineweb")
-    assert list(found) == [
+SOURCES = yaml.safe_load((ROOT / "tests/preset_sources.yaml").read_text("utf-8"))
+IS_WORDS = ("words", "stop_words", "stop_chars")
+"""Settings of filters that say what a word or a mark is: no numbers."""
+
+
+def numbers(name: str) -> dict[str, dict]:
+    """Filter or section -> its numbers, limits that are off, flags and marks."""
+    found = {
+        filter: {key: one for key, one in values.items() if key not in IS_WORDS}
+        for filter, values in settings(name).items()
+    }
+    for section, values in preset(name).items():
+        if section != "filters":
+            is_number = (int, float, type(None))
+            found[section] = {k: v for k, v in values.items() if isinstance(v, is_number)}
+    return {where: values for where, values in found.items() if values}
+
+
+@pytest.mark.parametrize("name", [name for name in PRESETS if name != "qwen3"])
+def test_preset__has_the_numbers_of_its_source(name):
+    published = {
+        where: {key: number for key, (number, _) in cited["numbers"].items()}
+        for where, cited in SOURCES[name].items()
+    }
+    assert numbers(name) == published
+
+
+def test_preset_sources__say_where_each_number_is_from():
+    assert sorted(SOURCES) == [name for name in PRESETS if numbers(name)]
+    for cited in [one for of_preset in SOURCES.values() for one in of_preset.values()]:
+        assert any(one.startswith("https://") or "section" in one for one in cited["source"])
+        assert all(name for _, name in cited["numbers"].values())
+
+
+def test_presets__ask_in_the_order_of_their_sources():
+    assert list(settings("fineweb")) == [
         "empty", "gopher_repetition", "gopher_quality", "c4", "fineweb_quality",
     ]  # fmt: skip
-    repetition = [one for key, one in found["gopher_repetition"].items() if key != "words"]
-    assert repetition == [
-        0.3, 0.2, 0.3, 0.2, 0.2, 0.18, 0.16, 0.15, 0.14, 0.13, 0.12, 0.11, 0.1,
+    assert list(settings("fineweb2-fra")) == [
+        "empty", "gopher_repetition", "fineweb_quality", "gopher_quality",
     ]  # fmt: skip
-    quality = [one for key, one in found["gopher_quality"].items() if key.startswith("m")]
-    assert quality == [50, 100_000, 3, 10, 0.1, 0.1, 0.9, 0.3, 0.8, 2]
-    assert found["c4"]["needs_end_mark"] is False
-    assert found["c4"]["min_sentences"] == 5
-    own = {key: one for key, one in found["fineweb_quality"].items() if key.startswith("m")}
-    assert list(own.values()) == [1, 0.12, 0.67, 0.01, 0.3]
-    assert settings("gopher") == {key: found[key] for key in list(found)[:3]}
-
-
-def test_fineweb2__disables_what_it_does_not_use():
-    found = settings("fineweb2-fra")
-    assert found["gopher_repetition"]["max_repeated_paragraph_share"] is None
-    assert found["gopher_repetition"]["max_repeated_line_share"] == 0.264
-    assert len(found["gopher_quality"]["stop_words"]) == 18
-
-
-def test_dclm__has_the_published_limits_in_its_order():
-    found = settings("dclm")
-    assert list(found) == ["empty", "dclm", "dclm_lines"]
-    assert list(found["dclm"].values()) == [
-        50, 100_000, 3, 10, 0.1, 0.9, 0.3, 0.2, 2, 0.3, 0.3, 0.2, 0.2, 0.2, 0.18, 0.16, 0.15,
-        0.14, 0.13, 0.12, 0.11, 0.1,
-    ]  # fmt: skip
-    assert list(found["dclm_lines"].values()) == [0.5, 0.999999, True, 2, 10, 2, 0.05]
+    assert list(settings("dclm")) == ["empty", "dclm", "dclm_lines"]
+    first = list(settings("fineweb").items())[:3]
+    assert list(settings("gopher").items()) == first

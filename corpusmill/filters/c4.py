@@ -1,6 +1,6 @@
 """C4's rules (Raffel et al. 2020), as datatrove has them."""
 
-from corpusmill.filters.declaration import Filter, Value, above, below, count, flag
+from corpusmill.filters.declaration import Filter, Value, above, below, count, flag, text
 
 
 class C4(Filter):
@@ -10,7 +10,7 @@ class C4(Filter):
     fate = "c4"
     settings = {
         "needs_end_mark": flag(
-            True, "Cut lines that do not end in . ? ! \" ' or end in three dots."
+            True, "Cut lines that do not end in one of end_marks, or end in three dots."
         ),
         "min_words_per_line": count(3, "Cut lines of fewer words, as white space parts them."),
         "max_word_chars": count(1000, "Cut lines with a longer word."),
@@ -20,12 +20,13 @@ class C4(Filter):
         "max_lorem_ipsum_lines": count(0, "Most lines with lorem ipsum."),
         "max_curly_lines": count(0, "Most lines with a {."),
         "min_sentences": count(5, "Fewest sentences in the lines that stay."),
+        "end_marks": text(".?!\"'", "Marks that a line may end in, one after the other."),
         "paragraph_chars": count(200, "A line of the text before it is cut is a paragraph from so "
                                       "many characters on, as newlines part lines."),
         "min_paragraphs": count(None, "Fewest paragraphs; mC4's rule is 3."),
     }  # fmt: skip
     cut_with = tuple(settings)[:6]
-    measured_with = (*cut_with, "paragraph_chars")
+    measured_with = (*cut_with, "end_marks", "paragraph_chars")
     values = {
         "lorem_ipsum_lines": Value("uint32", "lines with lorem ipsum"),
         "curly_lines": Value("uint32", "lines with a {"),
@@ -54,12 +55,16 @@ class C4(Filter):
         from corpusmill.filters.edits import Cuts
         from corpusmill.kernels.c4 import c4_lines
         from corpusmill.kernels.long_lines import count_long_lines
+        from corpusmill.text.unicode_tables import points_of
         from corpusmill.text.words import word_table
 
         needs = np.array([getattr(self, name) for name in self.cut_with], np.int64)
+        marks = np.unique(points_of(self.end_marks))
         texts, counts = documents.texts, np.empty((len(documents), 3), np.int64)
         cuts = Cuts.made_by(
-            lambda room: c4_lines(texts.data, texts.offsets, word_table(), needs, room, counts),
+            lambda room: c4_lines(
+                texts.data, texts.offsets, word_table(), needs, marks, room, counts
+            ),
             int(texts.sizes().sum()),
         )
         sentences, lorem, curly = counts.T.astype(np.uint32)
@@ -72,3 +77,7 @@ class C4(Filter):
             "c4_paragraphs": paragraphs.astype(np.uint32),
         }
         return values, cuts
+
+    def faults(self):
+        if self.needs_end_mark and not self.end_marks:
+            yield "c4: end_marks has no mark. Name some, or set needs_end_mark to false."

@@ -142,14 +142,20 @@ def citation_end(data, i, stop, table):
 
 
 @kernel
-def has_end_mark(data, start, stop):
-    """Whether it ends in . ? ! " or ' and not in three dots."""
+def has_end_mark(data, start, stop, marks):
+    """Whether it ends in one of the marks, and not in three dots. marks: uint32."""
     if start == stop:
         return False
-    last = data[stop - 1]
-    if last == 0x2E:
-        return not (stop - start >= 3 and data[stop - 2] == 0x2E and data[stop - 3] == 0x2E)
-    return last == 0x3F or last == 0x21 or last == 0x22 or last == 0x27
+    if stop - start >= 3 and data[stop - 1] == data[stop - 2] == data[stop - 3] == 0x2E:
+        return False
+    i = stop - 1
+    while data[i] & 0xC0 == 0x80:
+        i -= 1
+    last, _ = decode_one(data, i)
+    found = False
+    for mark in marks:
+        found |= last == mark
+    return found
 
 
 @kernel
@@ -186,7 +192,7 @@ def rule_of_phrases(data, start, stop, may_have, needs, counts):
 
 
 @kernel
-def rule_of_line(data, a, b, edited, size, table, may_have, needs, counts):
+def rule_of_line(data, a, b, edited, size, table, may_have, needs, marks, counts):
     """The rule that cuts the line data[a:b]; 0 if it stays.
 
     edited: its first `size` bytes are the line without citations; -1 if it has none.
@@ -195,7 +201,9 @@ def rule_of_line(data, a, b, edited, size, table, may_have, needs, counts):
     whole = size < 0
     if needs[2] >= 0 and has_long_word(data, a, b, needs[2], table):
         return LONG_WORD
-    if needs[0] == 1 and not (has_end_mark(data, a, b) if whole else has_end_mark(edited, 0, size)):
+    if needs[0] == 1 and not (
+        has_end_mark(data, a, b, marks) if whole else has_end_mark(edited, 0, size, marks)
+    ):
         return NO_END_MARK
     if not has_words(data, a, b, needs[1], table):
         return FEW_WORDS
@@ -206,13 +214,14 @@ def rule_of_line(data, a, b, edited, size, table, may_have, needs, counts):
 
 
 @kernel
-def c4_lines(data, offsets, table, needs, cuts, counts):
+def c4_lines(data, offsets, table, needs, marks, cuts, counts):
     """Cut lines, and count what decides on documents; return how many cuts there are.
 
     data: uint8, valid UTF-8. offsets: int64 (documents + 1,). table: see kernels.words.
     needs: int64 (6,): whether a line needs an end mark, its fewest words, most characters of a
     word, whether citations, lines with javascript, lines with policies go; -1 where there is no
-    limit. cuts: int64 (room, 4), row, start, stop and rule, written as far as it reaches, by row.
+    limit. marks: uint32, the code points that end a line.
+    cuts: int64 (room, 4), row, start, stop and rule, written as far as it reaches, by row.
     counts: int64 (documents, 3), written: sentences of the lines that stay, lines with lorem ipsum,
     lines with a {. Of such a document cuts mean nothing.
     """
@@ -234,7 +243,7 @@ def c4_lines(data, offsets, table, needs, cuts, counts):
             before, size = n, -1
             if has_open and find_open(data, a, b) < b:
                 size, n = without_citations(data, a, b, table, edited, cuts, n, d)
-            rule = rule_of_line(data, a, b, edited, size, table, may_have, needs, counts[d])
+            rule = rule_of_line(data, a, b, edited, size, table, may_have, needs, marks, counts[d])
             if rule:
                 n = put_cut(cuts, before, d, start, after, rule)
             else:
