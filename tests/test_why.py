@@ -6,6 +6,7 @@ import json
 import shutil
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 
 import naive_results as naive
 import numpy as np
@@ -16,9 +17,10 @@ from click.testing import CliRunner
 from every_fate import changed, long
 from hypothesis import given
 from hypothesis import strategies as st
-from workflow import document, write_jsonl
+from workflow import document, mill, write_jsonl
 
 from corpusmill.cli.main import main
+from corpusmill.documents.fates import DUPLICATE
 from corpusmill.documents.ledgers import ROW_GROUP, ledger_schema, save_ledger
 from corpusmill.inspection.columns import has_one_of
 from corpusmill.inspection.comparison import (
@@ -30,6 +32,7 @@ from corpusmill.inspection.comparison import (
     side_by_side,
     wrapped,
 )
+from corpusmill.inspection.facts import Facts
 from corpusmill.inspection.ledger import Ledger
 from corpusmill.inspection.results import Results
 from corpusmill.inspection.samples import even_places
@@ -638,3 +641,56 @@ def test_why__ends_without_a_word_when_nobody_reads_on(here, monkeypatch):
     monkeypatch.setattr("click.echo", closed)
     done = called("5")
     assert (done.exit_code, done.stderr) == (1, "")
+
+
+REASONS = ("weight 0", "milled before", "priority", "longer", "id is lower")
+"""What `why` says of each column that documents are compared by, in the order of them."""
+
+
+@given(
+    st.lists(
+        st.fixed_dictionaries({
+            "weight": st.sampled_from([0, 1]), "fate": st.sampled_from(["kept", "too_short"]),
+            "generation": st.integers(1, 2), "priority": st.sampled_from([None, 1, 2]),
+            "text_bytes": st.integers(1, 2),
+        }),
+        min_size=2, max_size=2,
+    )
+)  # fmt: skip
+def test_why__names_the_first_that_differs(documents):
+    def key(one: dict) -> tuple:
+        unused = one["fate"] != "kept" or one["weight"] == 0
+        rank = one["priority"] or 3
+        return unused, one["generation"], rank, -one["text_bytes"], one["id"]
+
+    for id, one in enumerate(documents):
+        one |= {"id": id, "source": str(id), "file": str(id)}
+    winner, other = sorted(documents, key=key)
+    if other["fate"] == "kept":  # the others are no duplicates by their fate
+        first = [a == b for a, b in zip(key(winner), key(other), strict=True)].index(False)
+        results = SimpleNamespace(
+            config={"dedup": {"earlier_first": True, "prefer": {"field": None}}},
+            sources={one["source"]: one | {"name": one["source"]} for one in documents},
+            files={one["file"]: SimpleNamespace(generation=one["generation"]) for one in documents},
+        )
+        better, worse = (Facts(results, None, row) for row in (winner, other | {"fate": DUPLICATE}))
+        assert REASONS[first] in better.comes_first_because(worse)
+
+
+def test_story__of_a_winner_that_a_filter_dropped(tmp_path, monkeypatch):
+    for source in ("better", "worse"):
+        write_jsonl(tmp_path / f"{source}.jsonl", [{"text": document(n)} for n in range(3)])
+    write_jsonl(tmp_path / "web.jsonl", [{"text": document(9, words=200)}])
+    sources = [
+        {"name": "worse", "files": ["worse.jsonl"], "weight": 0, "max_duplicate_fraction": 1},
+        {"name": "better", "files": ["better.jsonl"], "weight": 0, "priority": 1},
+        {"name": "web", "files": ["web.jsonl"]},
+    ]
+    strict = {"name": "too_short", "min_chars": 1000, "sources": {"worse": False}}
+    mill(tmp_path, {"sources": sources, "filters": [{"name": "empty"}, strict],
+                    "dedup": {"method": "exact", "candidates": "all"},
+                    "splits": {"validation": 0, "test": 0}})  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    told = said("worse.jsonl:2")
+    assert "comes before it: its source better has priority 1, worse has none." in told
+    assert "That one was dropped itself by the filter too_short." in told

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from corpusmill.documents.fates import CONTAMINATED, DUPLICATE, KEPT, MALFORMED
+from corpusmill.documents.fates import CONTAMINATED, DUPLICATE, KEPT, MALFORMED, NOT_SAMPLED
 from corpusmill.documents.ids import ROW_BITS, ROW_MASK
 from corpusmill.documents.ledgers import OWN_COLUMNS
 from corpusmill.inspection.columns import Row, opened, places_with, rows_at
@@ -51,6 +51,17 @@ class Facts:
     @property
     def is_document(self) -> bool:
         return self.fate != MALFORMED
+
+    @property
+    def by_filter(self) -> bool:
+        """Whether a filter dropped it."""
+        later = KEPT, DUPLICATE, NOT_SAMPLED, CONTAMINATED
+        return self.is_document and self.fate not in later
+
+    @property
+    def comes_last(self) -> bool:
+        """Whether it stands behind all documents that a filter kept and that have a weight."""
+        return self.by_filter or self.results.sources[self.row["source"]].get("weight", 1) == 0
 
     @property
     def part(self) -> int:
@@ -160,7 +171,8 @@ class Facts:
             other.results.sources[other.row["source"]],
         )
         dedup = self.results.config["dedup"]
-        if its.get("weight", 1) == 0 < mine.get("weight", 1):
+        # The other one is a duplicate, so the filters kept it: only its weight can put it last.
+        if other.comes_last and not self.comes_last:
             return f"the source {its['name']} has weight 0"
         if dedup["earlier_first"] and self.generation < other.generation:
             return "its file was milled before the other's was added (dedup.earlier_first)"

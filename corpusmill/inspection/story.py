@@ -52,8 +52,7 @@ def steps(facts: Facts) -> list[Step]:
     if not facts.is_document:
         return [Step("normalize", f"Put aside: {facts.row['reason']}.{put_aside(facts)}")]
     told = [read(facts), *cut(facts), filtered(facts)]
-    by_filter = facts.fate not in (KEPT, DUPLICATE, NOT_SAMPLED, CONTAMINATED)
-    if not by_filter:
+    if not facts.by_filter:
         told.append(compared(facts))
     if facts.fate in (KEPT, NOT_SAMPLED):
         told.append(assigned(facts))
@@ -159,11 +158,12 @@ def compared(facts: Facts) -> Step:
         others = f"{counted(count, 'other document')} dropped for it: {documents(ids, count)}."
         return Step("resolve", others if count else "No other document was dropped for it.")
     winner = facts.winner
-    became = (
-        f"kept, in {winner.row['split']}"
-        if winner.fate == KEPT
-        else f"dropped itself by a later step: {winner.fate}"
-    )
+    if winner.fate == KEPT:
+        became = f"kept, in {winner.row['split']}"
+    elif winner.by_filter:
+        became = f"dropped itself by the filter {winner.fate}"
+    else:
+        became = f"dropped itself by a later step: {winner.fate}"
     return Step(
         "resolve",
         f"{how_alike(facts)} Document {winner.id} ({place(winner)}, source "
