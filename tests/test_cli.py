@@ -131,6 +131,23 @@ def test_init__takes_numbered_folders_for_one_source_and_quotes_what_yaml_would_
     assert called("check").exit_code == 0
 
 
+@pytest.mark.parametrize("number", ["1e400", "7" * 5000], ids=["1e400", "5000 digits"])
+def test_init_and_check__take_numbers_of_any_size(folder, number):
+    (folder / "data").mkdir()
+    (folder / "data/a.jsonl").write_text(f'{{"text": "{TEXT}", "score": {number}}}\n' * 3)
+    made = called("init", "data")
+    assert made.exit_code == 0
+    assert "not JSON" not in made.stderr
+    asks = "filters: [{name: empty}, {name: metadata, field: scores, one_of: [a]}]\n"
+    Path("asks.yaml").write_text(asks)
+    told = called("check", "corpusmill.yaml", "asks.yaml")
+    assert (
+        "asks for the member scores, which none of the first records has. Is score" in told.output
+    )
+    Path("wrong.yaml").write_text("sources: [{name: a, files: [data], text_field: body}]\n")
+    assert '"text", "score"' in called("check", "wrong.yaml").output
+
+
 def test_init__names_a_line_that_is_no_json(folder):
     write_lines(folder / "data/a.jsonl")
     with open(folder / "data/a.jsonl", "a") as file:

@@ -4,6 +4,7 @@
 import json
 import re
 import sys
+from decimal import Decimal
 from pathlib import Path
 
 import pyarrow as pa
@@ -21,6 +22,7 @@ from corpusmill.filters.registry import filter_class, known_filters
 from corpusmill.run.filter_faults import filter_faults
 from corpusmill.storage.streams import READ_LIMITS
 from corpusmill.text.columns import TextColumn, string_array
+from corpusmill.text.json_values import decoded
 
 EXTENDING = (ROOT / "docs/extending.md").read_text("utf-8")
 PYTHON, YAML = (
@@ -205,11 +207,11 @@ def test_wrong_filter__is_refused_before_any_job(tmp_path, old, new, entry, says
         ('return {"something"', 'return {"other"', "measure gave ['other'], its declaration has ['something']"),
         ("np.uint32)", "np.int8)", "value something is int8, its declaration says uint32"),
         ("size - 1,", "size,", "the shape (31,), expected one for each of 30 documents"),
-        ('return {"something"', 'return 1 / 0, {"something"', "mine.py:11: filter mine: ZeroDivisionError: division by zero, among the documents from raw.jsonl:1 to raw.jsonl:30"),
+        ('return {"something"', 'return 1 / 0, {"something"', "mine.py:11: filter mine: ZeroDivisionError: division by zero, at the document raw.jsonl:1"),
         ("measure(self, texts):", "measure(self, texts):\n        self.least", "mine.py:11: filter mine: AttributeError"),
         ("> self.least", "+ self.least", "filter mine: drops gave ndarray uint32 (30,), expected bool for each of 30"),
         ("return values", "return 1 / 0, values", "mine.py:14: filter mine: ZeroDivisionError"),
-        ('"uint32"', '"text"', "value something is no list of str and None"),
+        ('"uint32"', '"text"', "value something is ndarray, expected a list of str and None"),
         ("texts):", "texts):\n        texts.data[0] = 32", "ValueError: assignment destination is read-only"),
         ('np.zeros(texts.offsets.size - 1, np.uint32)', "np.ma.zeros(30, np.uint32)", "value something is MaskedArray, its"),
         ("texts):", "texts):\n        import sys; sys.exit(0)", "mine.py:11: filter mine: SystemExit: 0"),
@@ -254,8 +256,9 @@ def test_rule__may_have_parameters_of_its_own_with_defaults(tmp_path):
     assert not list(filter_faults([{"name": "mine", "file": str(tmp_path / "rule.py")}], ["web"]))
 
 
-def step_fault(step, folder: Path, file: Path) -> str:
+def step_fault(step, folder: Path, file: Path, settings: dict | None = None) -> str:
     """What measure or filter says of a filter in a file."""
+    settings = {"least": 3} if settings is None else settings
     corpus(folder)
     entry = {"name": "mine", "file": str(file)}
     paths = [folder / name for name in ("text.arrow", "quarantine.jsonl", "counts.json")]
@@ -269,7 +272,7 @@ def step_fault(step, folder: Path, file: Path) -> str:
         none = measure.EditedFiles([], [], [], [])
         measure.measure(paths[0], [entry], {"field": None}, 0, measures, none)
         made = folder / "verdicts.arrow", folder / "counts.json"
-        step("filter").filter(measures, [entry | {"least": 3}], *made)
+        step("filter").filter(measures, [entry | settings], *made)
     except ValueError as error:
         (said,) = str(error).splitlines()
         return said
@@ -404,3 +407,95 @@ def test_a_filter_of_ours__is_one_file():
     # Its value in the ledger is named in no other place; the designer samples without filters.
     naming = [path for path in naming if "designer" not in path]
     assert naming == ["corpusmill/filters/__init__.py", "corpusmill/filters/too_short.py"]
+
+
+ODD_NUMBERS = ["1e400", "-1.5E+4000", "7" * 5000, "1e-400", "-0.0", "12345678901234567890123", "2",
+               "1e99999999999999999999999"]  # fmt: skip
+
+
+def test_numbers__of_any_size_reach_a_rule_and_stay_as_written(tmp_path):
+    corpus(tmp_path)
+    lines = (tmp_path / "raw.jsonl").read_text().splitlines()
+    for n, number in enumerate(ODD_NUMBERS):
+        lines[n] = lines[n].replace(f'"n": {n}', f'"n": {number}, "in": [{number}]')
+    (tmp_path / "raw.jsonl").write_text("\n".join(lines) + "\n")
+    (tmp_path / "rule.py").write_text(
+        "def keep(text, record):\n"
+        "    n = record['n']\n"
+        "    return f'{type(n).__name__} {str(n)[:9]} {record.get(\"in\", [n])[0] == n}'\n"
+    )
+    config = {"sources": [{"name": "web", "files": ["raw.jsonl"]}], **SMALL}
+    config["filters"] = [
+        {"name": "empty"},
+        {"name": "metadata_number", "field": "n", "missing": "keep", "max": 1e308},
+        {"name": "metadata", "field": "n", "none_of": ["2"]},
+        {"name": "shown", "file": str(tmp_path / "rule.py"), "sources": {"none": False}},
+    ]
+    config["sources"].append({"name": "none", "files": ["none.jsonl"]})
+    write_jsonl(tmp_path / "none.jsonl", [{"text": document(99), "n": 1}])
+    config["dedup"] = {"prefer": {"field": "n", "order": "highest"}}
+    mill(tmp_path, config)
+    rows = pq.read_table(tmp_path / "results/ledger/00000.parquet").to_pylist()
+    assert [(row["fate"], row["reason"]) for row in rows[:8]] == [
+        ("metadata_number", "metadata_number inf above max 1e+308"),
+        ("shown", "Decimal -1.5E+400 True"),
+        ("metadata_number", "metadata_number inf above max 1e+308"),
+        ("shown", "float 0.0 True"),
+        ("shown", "float -0.0 True"),
+        ("shown", "int 123456789 True"),
+        ("metadata", "metadata_value 2 in none_of 2"),
+        ("metadata_number", "metadata_number inf above max 1e+308"),
+    ]
+
+
+@pytest.mark.parametrize("number", ODD_NUMBERS)
+def test_decoded__gives_each_number_of_json_a_value(number):
+    value = decoded(f'{{"n": {number}}}'.encode())["n"]
+    if number.lstrip("-").isdecimal():
+        assert type(value) is (int if len(number) <= 4300 else Decimal)
+        assert Decimal(value) == Decimal(number)
+    else:
+        assert float(value) == float(number)
+        beyond = float(number) in (float("inf"), -float("inf"))
+        assert type(value) is (Decimal if beyond else float)
+
+
+FAILS_ON_7 = '''
+import numpy as np
+from corpusmill.filters.declaration import Filter, Value
+
+
+class Mine(Filter):
+    """Documents of something."""
+
+    fate = "mine"
+    reads_records = True
+    values = {"something": Value("text", "of something")}
+
+    def measure_documents(self, documents):
+        return {"something": [MEASURED for text, record in documents.records()]}
+
+    def drops(self, values):
+        return np.array(list(map(DECIDED, values["something"])), bool)
+'''
+
+
+@pytest.mark.parametrize(
+    ("measured", "decides", "says"),
+    [
+        ("str(1 // (record['n'] - 7))", "bool", "mine.py:14: filter mine: ZeroDivisionError: integer "
+         "division or modulo by zero, at the document raw.jsonl:8"),
+        ("record['n'] - 7 or 'x'", "bool", "filter mine: measure: value something is -7, expected a "
+         "text of valid Unicode or None, at the document raw.jsonl:1"),
+        ("'\\ud800' * (record['n'] == 7)", "bool", "value something is '\\ud800', expected a text of "
+         "valid Unicode or None, at the document raw.jsonl:8"),
+        ("str(record['n'])", "lambda n: 1 // (int(n) - 7)", "mine.py:17: filter mine: ZeroDivisionError:"
+         " integer division or modulo by zero, at a document with something 7, text_bytes 8"),
+    ],
+)  # fmt: skip
+def test_failing_filter__names_the_document(step, tmp_path, measured, decides, says):
+    (tmp_path / "mine.py").write_text(
+        FAILS_ON_7.replace("MEASURED", measured).replace("DECIDED", decides)
+    )
+    error = step_fault(step, tmp_path, tmp_path / "mine.py", {})
+    assert says in error.replace(f"{tmp_path}/", "")

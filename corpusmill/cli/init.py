@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import msgspec
 import yaml
 
 from corpusmill.run.places import workflow_home
@@ -16,6 +15,7 @@ from corpusmill.run.plan import files_beneath
 from corpusmill.storage.files import replacing
 from corpusmill.storage.progress import Silence
 from corpusmill.storage.streams import LongLine, read_lines
+from corpusmill.text.json_values import decoded
 from corpusmill.text.readers import format_of
 from corpusmill.text.records import FORMATS
 
@@ -159,7 +159,7 @@ def first_members(path: str) -> Iterator[dict[str, Any]]:
                     f"line {number} has {line.bytes:,} bytes, which no record is to have"
                 )
             try:
-                record = msgspec.json.decode(line.removeprefix(b"\xef\xbb\xbf"))
+                record = decoded(line.removeprefix(b"\xef\xbb\xbf"))
             except ValueError as error:
                 raise ValueError(f"line {number} is not JSON ({error})") from error
             if isinstance(record, dict):

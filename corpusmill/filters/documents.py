@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from corpusmill.filters.edits import Cuts, without
 from corpusmill.text.columns import TextColumn
+from corpusmill.text.json_values import decoded
 
 if TYPE_CHECKING:
     from corpusmill.text.lines import Lines
@@ -73,6 +74,11 @@ class Documents:
         column = self.batch.schema.get_field_index("text")
         return Documents(texts, self.batch.set_column(column, "text", texts.array()), self.files)
 
+    def some(self, first: int, stop: int) -> "Documents":
+        """The same from one row to before another."""
+        texts = TextColumn(self.texts.offsets[first : stop + 1], self.texts.data)
+        return Documents(texts, self.batch.slice(first, stop - first), self.files)
+
     def outside(self, sources: list[str]) -> np.ndarray:
         """bool (documents,): which are of no source of these."""
         theirs = np.array([file["source"] in sources for file in self.files], bool)
@@ -95,7 +101,7 @@ class Documents:
         ):
             where = self.files[file]
             place = {"source": where["source"], "file": where["path"], "line": line}
-            yield text, msgspec.json.decode(b"{%s}" % rest) | place
+            yield text, decoded(b"{%s}" % rest) | place
 
     def members(self, field: str) -> list[str | None]:
         """The JSON text of a member of each record, None if it has none; field: `a`, or `a.b` for

@@ -1,7 +1,7 @@
 """All values of all filters, in one pass over the text of a part; and what the filters make of
 them."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -34,7 +34,7 @@ def checked(
     entry: Entry,
     filter: Filter,
     measured: Mapping[str, np.ndarray | list[str | None]],
-    documents: int,
+    documents: Documents,
 ) -> dict[str, pa.Array]:
     """The values of a filter as columns; ValueError if they are not what it declares."""
     where = f"filter {entry['name']}: measure"
@@ -49,21 +49,38 @@ def checked(
     for name, value in filter.values.items():
         got = measured[name]
         if value.dtype == "text":
-            if not isinstance(got, list) or not all(one is None or type(one) is str for one in got):
-                raise ValueError(f"{where}: value {name} is no list of str and None")
+            if not isinstance(got, list):
+                found = f"{where}: value {name} is {type(got).__name__}"
+                raise ValueError(f"{found}, expected a list of str and None")
+            refuse_no_text(got, f"{where}: value {name}", documents)
         elif type(got) is not np.ndarray or got.dtype != np.dtype(value.dtype):
             kind = got.dtype if type(got) is np.ndarray else type(got).__name__
             raise ValueError(f"{where}: value {name} is {kind}, its declaration says {value.dtype}")
         shape = (len(got),) if isinstance(got, list) else got.shape
-        if shape != (documents,):
+        if shape != (len(documents),):
             raise ValueError(
                 f"{where}: value {name} has the shape {shape}, expected one for each of "
-                f"{documents} documents: {(documents,)}"
+                f"{len(documents)} documents: {(len(documents),)}"
             )
         # Copied: it may be a buffer that the filter takes again.
         copied = got if isinstance(got, list) else got.copy()
         columns[called[name]] = pa.array(copied, arrow_type(value.dtype))
     return columns
+
+
+def refuse_no_text(values: list, what: str, documents: Documents) -> None:
+    """ValueError with the document whose value is neither a text that can be written nor None."""
+    for row, one in enumerate(values[: len(documents)]):
+        if one is None or (type(one) is str and not has_lone_surrogate(one)):
+            continue
+        raise ValueError(
+            f"{what} is {one!r:.60}, expected a text of valid Unicode or None, at the document "
+            f"{documents.place(row)}"
+        )
+
+
+def has_lone_surrogate(text: str) -> bool:
+    return not text.isascii() and any("\ud800" <= one <= "\udfff" for one in text)
 
 
 class Edit(NamedTuple):
@@ -72,6 +89,55 @@ class Edit(NamedTuple):
     entry: Entry
     before: Documents
     cuts: Cuts
+
+
+def measured_by(
+    entry: Entry, filter: Filter, documents: Documents
+) -> tuple[Mapping[str, np.ndarray | list[str | None]], Cuts | None]:
+    """What a filter measures of documents, and what it cuts out of them."""
+    seen = documents.read_only() if "file" in entry else documents
+    if filter.edits:
+        return filter.measure_and_edit(seen)
+    return filter.measure_documents(seen), None
+
+
+def failing_row(run: Callable[[int, int], object], rows: int) -> int | None:
+    """A row that fails by itself, found by halves; None if the one they lead to does not.
+
+    run: on the rows from one to before another; raises if a user's code fails on them.
+    """
+
+    def fails(first: int, stop: int) -> bool:
+        try:
+            run(first, stop)
+        except PLUGIN_ERRORS:
+            return True
+        return False
+
+    first, stop = 0, rows
+    while stop - first > 1:
+        middle = (first + stop) // 2
+        first, stop = (first, middle) if fails(first, middle) else (middle, stop)
+    return first if fails(first, stop) else None
+
+
+def failed(error: BaseException, entry: Entry, about: str) -> ValueError:
+    place = place_of(error, str(module_file(entry)))
+    return ValueError(f"{place}: filter {entry['name']}: {one_line(error)}, {about}")
+
+
+def failed_measuring(
+    error: BaseException, entry: Entry, filter: Filter, documents: Documents
+) -> ValueError:
+    """The error of a filter with the document that it is about."""
+    row = failing_row(
+        lambda first, stop: measured_by(entry, filter, documents.some(first, stop)), len(documents)
+    )
+    if row is not None:
+        return failed(error, entry, f"at the document {documents.place(row)}")
+    last = documents.place(len(documents) - 1)
+    about = f"among the documents from {documents.place(0)} to {last}; none fails by itself"
+    return failed(error, entry, about)
 
 
 class Measures:
@@ -90,34 +156,21 @@ class Measures:
         before it left."""
         edits = []
         for entry, filter in self._filters:
-            file = str(module_file(entry))
             try:
-                seen = documents.read_only() if "file" in entry else documents
-                if filter.edits:
-                    measured, cuts = filter.measure_and_edit(seen)
-                else:
-                    measured, cuts = filter.measure_documents(seen), None
+                measured, cuts = measured_by(entry, filter, documents)
             except ValueError as error:
-                if str(error).startswith(f"{file}:"):  # by keep, which knows the document
+                if str(error).startswith(f"{module_file(entry)}:"):  # by keep, which knows where
                     raise
-                raise self._at(error, entry, documents) from error
+                raise failed_measuring(error, entry, filter, documents) from error
             except PLUGIN_ERRORS as error:
-                raise self._at(error, entry, documents) from error
-            for name, column in checked(entry, filter, measured, len(documents)).items():
+                raise failed_measuring(error, entry, filter, documents) from error
+            for name, column in checked(entry, filter, measured, documents).items():
                 self._pieces[name].append(column)
             if cuts is not None:
                 cuts = cuts.of(documents.outside(untouched(entry)))
                 edits.append(Edit(entry, documents, cuts))
                 documents = documents.without(cuts)
         return documents, edits
-
-    @staticmethod
-    def _at(error: BaseException, entry: Entry, documents: Documents) -> ValueError:
-        return ValueError(
-            f"{place_of(error, str(module_file(entry)))}: filter {entry['name']}: "
-            f"{one_line(error)}, among the documents from {documents.place(0)} to "
-            f"{documents.place(len(documents) - 1)}"
-        )
 
     def columns(self) -> dict[str, pa.Array]:
         return {name: pa.concat_arrays(pieces) for name, pieces in self._pieces.items()}
@@ -157,10 +210,14 @@ class Decision:
         try:
             drops = filter.drops(values)
         except PLUGIN_ERRORS as error:
-            file = str(module_file(entry))
-            raise ValueError(
-                f"{place_of(error, file)}: filter {entry['name']}: {one_line(error)}"
-            ) from error
+            row = failing_row(
+                lambda first, stop: filter.drops({k: v[first:stop] for k, v in values.items()}),
+                rows.size,
+            )
+            of_row = {} if row is None else {k: v[row] for k, v in values.items()}
+            said = ", ".join(f"{name} {value!s:.60}" for name, value in of_row.items())
+            about = f"at a document with {said}" if said else "and with no document by itself"
+            raise failed(error, entry, about) from error
         if not isinstance(drops, np.ndarray) or drops.dtype != bool or drops.shape != rows.shape:
             raise ValueError(
                 f"filter {entry['name']}: drops gave {type(drops).__name__} "

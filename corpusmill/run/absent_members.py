@@ -9,12 +9,11 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 
-import msgspec
-
 from corpusmill.filters.documents import member_at
 from corpusmill.filters.registry import Entry, filter_class, settings_of, untouched
 from corpusmill.storage.progress import Silence
 from corpusmill.text.first_records import LOOKED_AT, Asked
+from corpusmill.text.json_values import decoded
 from corpusmill.text.near_names import meant
 from corpusmill.text.readers import read_records
 from corpusmill.text.records import Record
@@ -61,7 +60,7 @@ def rests(file: Asked, readers: Sequence[str]) -> Iterator[bytes]:
 def names_in(rest: bytes) -> list[str]:
     """The members of a record, and of the objects among them, as a filter names them."""
     names = []
-    for name, member in msgspec.json.decode(b"{%s}" % rest).items():
+    for name, member in decoded(b"{%s}" % rest).items():
         names.append(name)
         if isinstance(member, dict):
             names += [f"{name}.{inner}" for inner in member]

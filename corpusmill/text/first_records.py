@@ -68,7 +68,8 @@ def _fields(path: str, limits: ReadLimits) -> str:
     """The names in the first record of a JSONL file, those of texts first."""
     line = next(iter(read_lines(path, Silence(), limits=limits)))
     assert not isinstance(line, LongLine)  # it was read as a record without the field
-    members = json.loads(line.removeprefix(b"\xef\xbb\xbf"))
+    # Nobody looks at the numbers, and Python refuses integers of more than 4,300 digits.
+    members = json.loads(line.removeprefix(b"\xef\xbb\xbf"), parse_int=float)
     names = sorted(members, key=lambda name: not isinstance(members[name], str))
     return ", ".join(f'"{name}"' for name in names) or "no fields"
 
