@@ -1,10 +1,11 @@
 """Slow twins of what a trainer reads, written to be obviously right."""
 
+import functools
 import hashlib
 import itertools
 import math
 
-from naive import MASK_64, mixed
+from naive import MASK_64, mixed, unit_hash
 
 
 def keys_of(key: str) -> list[int]:
@@ -88,6 +89,25 @@ def windowed(shard_rows: list[list], seed: int, window: int, epochs: int) -> lis
                 places = shuffle(len(rows), f"{seed}/{epoch}/{number}/rows")
                 found += [rows[place] for place in places]
     return found
+
+
+@functools.cache
+def mixture_block(counts: tuple[int, ...], seed: int, block: int) -> list[int]:
+    """Which order each sample of a block is of."""
+    places = [
+        ((n + unit_hash(n, seed, f"mixture/{block}/{order}")) / count, order, n)
+        for order, count in enumerate(counts)
+        for n in range(count)
+    ]
+    return [order for _, order, _ in sorted(places)]
+
+
+def mixture(orders: list[list], counts: tuple[int, ...], seed: int, size: int) -> list:
+    """The first samples of a mixture; counts: samples of each order in a block."""
+    left = [iter(order) for order in orders]
+    blocks = range(-(-size // sum(counts)))
+    whose = [order for block in blocks for order in mixture_block(counts, seed, block)]
+    return [next(left[order]) for order in whose[:size]]
 
 
 def dealt(order: list, batch_size: int, ranks: int) -> list[list[list]]:

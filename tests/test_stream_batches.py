@@ -3,6 +3,7 @@
 import itertools
 import json
 import pickle
+import time
 from collections import Counter
 
 import naive_stream
@@ -126,6 +127,100 @@ def test_state__is_exact_in_the_middle_of_a_worker(kind, train, steps, workers, 
     assert [batch.tolist() for batch in second] == whole[taken:]
 
 
+def trainer_of(order, batch_size: int, ranks: int, workers: int, state=None) -> list[list[Batches]]:
+    """The workers of every rank."""
+    trainer = [
+        [Batches(order, batch_size, rank, ranks, None, (n, workers)) for n in range(workers)]
+        for rank in range(ranks)
+    ]
+    for batches in itertools.chain(*trainer) if state else ():
+        batches.load_state_dict(json.loads(json.dumps(state)))
+    return trainer
+
+
+def steps_in_turn(trainer: list[list[Batches]], turn: int, steps: int) -> list[list[int]]:
+    """The rows of so many steps, the first of them made by worker number `turn`."""
+    numbers = [(turn + step) % len(trainer[0]) for step in range(steps)]
+    return [row for n in numbers for rank in trainer for row in next(rank[n]).tolist()]
+
+
+TRAINERS = st.lists(
+    st.tuples(st.integers(1, 4), st.integers(1, 3), st.integers(1, 4), st.integers(0, 9)),
+    min_size=2, max_size=4,
+)  # fmt: skip
+
+
+def one_after_the_other(order, trainers) -> list[list[int]]:
+    """What trainers (batch_size, ranks, workers, steps) get. Each goes on from the state that
+    the worker who made the last step of the trainer before it has."""
+    seen, state, turn, workers_before = [], None, 0, 0
+    for batch_size, ranks, workers, steps in trainers:
+        trainer = trainer_of(order, batch_size, ranks, workers, state)
+        # As many workers as before go on in turn; others begin with the first.
+        turn = turn if workers == workers_before else 0
+        seen += steps_in_turn(trainer, turn, steps)
+        states = [rank[(turn + steps - 1) % workers].state_dict() for rank in trainer]
+        assert all(found == states[0] for found in states)
+        state, turn, workers_before = states[0], (turn + steps) % workers, workers
+    return seen
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(TRAINERS)
+def test_state__goes_on_with_any_other_ranks_and_workers(kind, train, results, trainers):
+    seen = one_after_the_other(KINDS[kind](train), trainers)
+    assert seen == expected_rows(kind, results, 2 + len(seen) // 10)[: len(seen)]
+
+
+@given(TRAINERS, st.lists(st.integers(1, 9), min_size=2, max_size=3))
+def test_mixture__goes_on_with_any_other_ranks_and_workers(train, results, trainers, weights):
+    kinds = ["shuffled", "windowed", "packed"][: len(weights)]
+    mixture = Mixture([KINDS[kind](train) for kind in kinds], weights, 1)
+    seen = one_after_the_other(mixture, trainers)
+    rows = [expected_rows(kind, results, 2 + len(seen) // 10) for kind in kinds]
+    counts = tuple(shares(weights).tolist())
+    assert seen == naive_stream.mixture(rows, counts, 1, len(seen))
+
+
+FAR = st.tuples(st.integers(0, 10**12), st.integers(0, 3 * BLOCK))
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "mixture"])
+@given(FAR)
+def test_skip__of_any_number_takes_no_time_and_is_as_two_skips(kind, train, counts):
+    """CPU time, so that a busy machine does not matter."""
+    all_kinds = [of(train) for of in KINDS.values()]
+    order = Mixture(all_kinds, [1] * 4, 5) if kind == "mixture" else KINDS[kind](train)
+    begun = time.process_time()
+    far = order.after(order.begin(), sum(counts))
+    twice = order.after(order.after(order.begin(), counts[0]), counts[1])
+    assert far == twice
+    order.read(far, np.arange(3))
+    assert time.process_time() - begun < 2
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(st.integers(0, 400))
+def test_after__is_the_rows_of_the_oracle_from_there(kind, train, results, count):
+    order = KINDS[kind](train)
+    got = order.read(order.after(order.begin(), count), np.arange(20)).tolist()
+    assert got == expected_rows(kind, results, 14)[count : count + 20]
+
+
+@given(st.integers(0, 3 * BLOCK), st.integers(1, 2 * BLOCK + 5))
+@examples(50)
+def test_mixture__after_counts_what_the_oracle_gives(train, first, count):
+    weights = [5, 3, 1]
+    mixture = Mixture([InOrder(train, LENGTH)] * 3, weights, 1)
+    counts = tuple(shares(weights).tolist())
+    blocks = range(-(-(first + count) // BLOCK))
+    whose = [order for n in blocks for order in naive_stream.mixture_block(counts, 1, n)]
+    cursor = mixture.after(mixture.after(mixture.begin(), first), count)
+    size = len(mixture._orders[0].samples)
+    expected = [whose[: first + count].count(number) for number in range(3)]
+    assert [place["epoch"] * size + place["position"] for place in cursor["of"]] == expected
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @given(st.integers(0, 40), st.sampled_from([None, 1, 3]))
 def test_skip__is_as_if_steps_had_been_made(kind, train, steps, epochs):
@@ -238,6 +333,12 @@ STATES = {
     r"expected a place in this order, found \{'epoch': 0\} \('position'\)": (
         lambda s, o: s | {"cursor": {"epoch": 0}}
     ),
+    r"expected turn to be one of some workers, found \[2, 2\]": lambda s, o: s | {"turn": [2, 2]},
+    r"expected turn to be one of some workers, found \[0\]": lambda s, o: s | {"turn": [0]},
+    r"expected turn to be one of some workers, found \['0', 1\]": (
+        lambda s, o: s | {"turn": ["0", 1]}
+    ),
+    "found waiting, which this version does not know": lambda s, o: s | {"waiting": 1},
     "an epoch has 37 samples": lambda s, o: s | {"cursor": {"epoch": 0, "position": 37}},
     "expected a place in this order, found None": lambda s, o: s | {"cursor": None},
 }

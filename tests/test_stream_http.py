@@ -94,6 +94,18 @@ def test_shard__may_be_empty(tmp_path):
         assert whole(train) == tokens_of(results)
 
 
+@pytest.mark.parametrize("packed", [False, True])
+def test_windowed__fetches_no_window_beyond_its_epochs(packed, server, tmp_path):
+    train = Remote(server, tmp_path / "cache", keep_shards=4).train
+    for _ in Batches(Windowed(train, 8, 4, 2, packed), 3, epochs=1):
+        pass
+    until = time.monotonic() + 10
+    while train.shelf._thread and time.monotonic() < until:
+        time.sleep(0.01)
+    counts = [count for path, count in server.requests.items() if path.endswith(".bin")]
+    assert counts == [1] * len(SIZES)
+
+
 def test_fault__of_a_shard_that_is_not_needed_yet_waits(server, tmp_path):
     server.fault = lambda path, request: "404" if "00003" in path else None
     shelf = Remote(server, tmp_path).train.shelf

@@ -8,6 +8,8 @@ import numpy as np
 from corpusmill.stream.orders import Cursor, Order
 
 VERSION = 1
+MEMBERS = {"corpusmill.stream", "order", "cursor", "turn"}
+"""All that a state can have; `turn` only with several workers."""
 TOKENS_AHEAD = 1 << 20
 
 
@@ -19,7 +21,8 @@ class Batches:
     may be: every rank makes as many steps as the others, and may have no row in the last.
 
     worker: (number, workers) of one of several processes that make the batches of this rank in
-    turn: steps number, number + workers, and so on.
+    turn: steps number, number + workers, and so on. Behind a state that was loaded, as many workers
+    as before go on in turn, and any other number begins with worker 0.
     """
 
     def __init__(
@@ -81,7 +84,7 @@ class Batches:
             offset += skipped + count
             waiting = self._workers - 1
         if chosen:
-            rows = self.order.read(begin, np.concatenate(chosen))
+            rows = self.order.read(begin, np.concatenate(chosen), self._epochs)
             ends = np.cumsum([one.size for one in chosen])[:-1]
             self._ahead.extend(zip(np.split(rows, ends), cursors, strict=True))
 
@@ -101,9 +104,14 @@ class Batches:
 
     def state_dict(self) -> dict[str, Any]:
         """Where all ranks are after as many steps as this one made; small, plain, the same on each
-        of them. Save it from one rank, when all have made the same steps."""
+        of them. Save it from one rank, when all have made the same steps.
+
+        Of several workers, the state of the one that made the last step has all steps up to it.
+        """
         state = {"corpusmill.stream": VERSION, "order": self.order.identity, "cursor": self.cursor}
-        return state | ({"waiting": self._waiting} if self._workers > 1 else {})
+        if self._workers > 1:
+            state["turn"] = [(self._worker - self._waiting) % self._workers, self._workers]
+        return state
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on behind that. batch_size, ranks and workers may be others than they were."""
@@ -118,6 +126,12 @@ class Batches:
                 f"state: expected {told}. It is of another corpus or order: open those, or begin "
                 "anew without it."
             )
+        if unknown := sorted(set(state) - MEMBERS):
+            raise ValueError(
+                f"state: expected no more than {', '.join(sorted(MEMBERS))}, found "
+                f"{', '.join(unknown)}, which this version does not know. Begin anew."
+            )
+        turn, workers = checked_turn(state.get("turn", [0, 1]))
         cursor = state["cursor"]
         try:
             self.order.check(cursor)
@@ -128,7 +142,19 @@ class Batches:
             ) from None
         self._ahead.clear()
         self.cursor = dict(cursor)
-        self._waiting = state.get("waiting", self._worker)
+        as_before = workers == self._workers
+        self._waiting = (self._worker - turn) % workers if as_before else self._worker
+
+
+def checked_turn(turn: Any) -> tuple[int, int]:
+    """(number, workers): whose turn it is, and of how many; ValueError if it can be nobody's."""
+    whole = isinstance(turn, list) and [type(number) for number in turn] == [int, int]
+    if not whole or not 0 <= turn[0] < turn[1]:
+        raise ValueError(
+            f"state: expected turn to be one of some workers, found {turn!r}. Load a state that is "
+            "whole, or begin anew."
+        )
+    return turn[0], turn[1]
 
 
 def difference(here: Any, there: Any, name: str = "order") -> str | None:

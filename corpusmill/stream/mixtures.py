@@ -51,7 +51,7 @@ class Mixture:
             )
         self._orders = list(orders)
         self._seed = seed
-        self._last_block: tuple[int, np.ndarray] | None = None
+        self._blocks: dict[int, np.ndarray] = {}  # two at most: a batch may reach into the next
         self.identity: dict[str, Any] = {
             "order": "mixture", "shares": self._counts.tolist(), "seed": seed,
             "of": [order.identity for order in orders],
@@ -69,7 +69,7 @@ class Mixture:
         pairs = zip(self._orders, cursor["of"], strict=True)
         return min(order.near(place) for order, place in pairs)
 
-    def read(self, cursor: Cursor, chosen: np.ndarray) -> np.ndarray:
+    def read(self, cursor: Cursor, chosen: np.ndarray, epochs: int | None = None) -> np.ndarray:
         position = int(cursor["position"])
         whose = self._whose(position, position + int(chosen[-1]) + 1 if chosen.size else position)
         batch = np.empty((chosen.size, self.length + 1), self.vocabulary.dtype)
@@ -83,7 +83,7 @@ class Mixture:
 
     def after(self, cursor: Cursor, count: int) -> Cursor:
         position = int(cursor["position"])
-        given = np.bincount(self._whose(position, position + count), minlength=len(self._orders))
+        given = self._given(position + count) - self._given(position)
         pairs = zip(self._orders, cursor["of"], given.tolist(), strict=True)
         return {
             "position": position + count,
@@ -96,6 +96,12 @@ class Mixture:
         for order, place in zip(self._orders, cursor["of"], strict=True):
             order.check(place)
 
+    def _given(self, position: int) -> np.ndarray:
+        """int64: how many samples before a position are of each order."""
+        block, first = divmod(position, BLOCK)
+        begun = np.bincount(self._block(block)[:first], minlength=len(self._orders))
+        return block * self._counts + begun
+
     def _whose(self, start: int, stop: int) -> np.ndarray:
         """uint16: of which order the samples at positions [start, stop) are."""
         runs = [np.zeros(0, np.uint16)]
@@ -107,8 +113,8 @@ class Mixture:
         return np.concatenate(runs)
 
     def _block(self, block: int) -> np.ndarray:
-        if self._last_block and self._last_block[0] == block:
-            return self._last_block[1]
+        if block in self._blocks:
+            return self._blocks[block]
         places = []
         for number, count in enumerate(self._counts.tolist()):
             nth = np.arange(count)
@@ -116,5 +122,5 @@ class Mixture:
             places.append((nth + chance) / count)
         whose = np.repeat(np.arange(len(places), dtype=np.uint16), self._counts)
         mixed = whose[np.argsort(np.concatenate(places), kind="stable")]
-        self._last_block = block, mixed
+        self._blocks = dict([*self._blocks.items()][-1:]) | {block: mixed}
         return mixed

@@ -32,11 +32,14 @@ class Order(Protocol):
     def near(self, cursor: Cursor) -> int:
         """How many of the next samples can be read without a shard that may have to be fetched."""
 
-    def read(self, cursor: Cursor, chosen: np.ndarray) -> np.ndarray:
-        """(chosen, length + 1): samples counted from the cursor, by ascending int64 numbers."""
+    def read(self, cursor: Cursor, chosen: np.ndarray, epochs: int | None = None) -> np.ndarray:
+        """(chosen, length + 1): samples counted from the cursor, by ascending int64 numbers.
+
+        epochs: behind so many nothing will be read, so nothing is fetched for it.
+        """
 
     def after(self, cursor: Cursor, count: int) -> Cursor:
-        """The cursor behind the next `count` samples."""
+        """The cursor behind the next `count` samples, in a time that hardly grows with `count`."""
 
     def check(self, cursor: Cursor) -> None:
         """Raise ValueError, KeyError or TypeError for a cursor of no place."""

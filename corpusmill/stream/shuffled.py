@@ -33,12 +33,12 @@ class InOrder:
     def near(self, cursor: Cursor) -> int:
         return len(self.samples)
 
-    def read(self, cursor: Cursor, chosen: np.ndarray) -> np.ndarray:
+    def read(self, cursor: Cursor, chosen: np.ndarray, epochs: int | None = None) -> np.ndarray:
         places = self._counted(cursor) + chosen
-        epochs, positions = np.divmod(places, len(self.samples))
+        epoch_of, positions = np.divmod(places, len(self.samples))
         numbers = np.empty_like(positions)
-        for epoch in np.unique(epochs).tolist():
-            here = epochs == epoch
+        for epoch in np.unique(epoch_of).tolist():
+            here = epoch_of == epoch
             numbers[here] = self.numbers(epoch, positions[here])
         return self.samples.rows(numbers)
 

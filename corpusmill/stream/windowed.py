@@ -63,20 +63,13 @@ class Windowed:
         return {"epoch": 0, "window": 0, "position": 0}
 
     def available(self, cursor: Cursor, wanted: int, epochs: int | None) -> int:
-        if epochs is None:
-            return wanted
-        found = -int(cursor["position"])
-        epoch, window = int(cursor["epoch"]), int(cursor["window"])
-        while epoch < epochs and found < wanted:
-            found += self._window(epoch, window).rows
-            epoch, window = self._next(epoch, window)
-        return max(0, min(found, wanted))
+        return wanted if epochs is None else self._walked(cursor, wanted, epochs)[1]
 
     def near(self, cursor: Cursor) -> int:
         rows = self._window(int(cursor["epoch"]), int(cursor["window"])).rows
         return rows - int(cursor["position"])
 
-    def read(self, cursor: Cursor, chosen: np.ndarray) -> np.ndarray:
+    def read(self, cursor: Cursor, chosen: np.ndarray, epochs: int | None = None) -> np.ndarray:
         epoch, window = int(cursor["epoch"]), int(cursor["window"])
         places = int(cursor["position"]) + chosen
         runs = [np.zeros((0, self.length + 1), self.vocabulary.dtype)]
@@ -84,26 +77,49 @@ class Windowed:
             rows = self._window(epoch, window).rows
             here = int(np.searchsorted(places, rows))
             if here:
-                runs.append(self._of_window(epoch, window, places[:here]))
+                runs.append(self._of_window(epoch, window, places[:here], epochs))
             places = places[here:] - rows
             epoch, window = self._next(epoch, window)
         return np.concatenate(runs)
 
     def after(self, cursor: Cursor, count: int) -> Cursor:
-        epoch, window = int(cursor["epoch"]), int(cursor["window"])
-        position = int(cursor["position"]) + count
-        while position >= (rows := self._window(epoch, window).rows):
-            position -= rows
-            epoch, window = self._next(epoch, window)
-        return {"epoch": epoch, "window": window, "position": position}
+        return self._walked(cursor, count, None)[0]
 
     def check(self, cursor: Cursor) -> None:
         if min(cursor.values()) < 0 or cursor["window"] >= self._windows_per_epoch:
             raise ValueError(f"an epoch has {self._windows_per_epoch} windows")
 
-    def _of_window(self, epoch: int, window: int, places: np.ndarray) -> np.ndarray:
+    def _walked(self, cursor: Cursor, count: int, epochs: int | None) -> tuple[Cursor, int]:
+        """The cursor behind the next `count` rows, or behind as many as there are before `epochs`
+        are over; and how many these are.
+
+        It stays at the end of a window: how many rows the next one has may take a fetch to know.
+        """
+        epoch, window = int(cursor["epoch"]), int(cursor["window"])
+        left = int(cursor["position"]) + count
+        epoch_rows, is_whole = 0, window == 0
+        while epochs is None or epoch < epochs:
+            rows = self._window(epoch, window).rows
+            if left <= rows:
+                return {"epoch": epoch, "window": window, "position": left}, count
+            left, epoch_rows = left - rows, epoch_rows + rows
+            epoch, window = self._next(epoch, window)
+            if window:
+                continue
+            if is_whole:  # all epochs have as many rows
+                more = (left - 1) // epoch_rows
+                more = more if epochs is None else min(more, epochs - epoch)
+                epoch, left = epoch + more, left - more * epoch_rows
+            epoch_rows, is_whole = 0, True
+        return {"epoch": epoch, "window": window, "position": left}, max(0, count - left)
+
+    def _of_window(
+        self, epoch: int, window: int, places: np.ndarray, epochs: int | None
+    ) -> np.ndarray:
         shards, first_rows = found = self._window(epoch, window)
-        now, soon = shards.tolist(), self._shards(*self._next(epoch, window)).tolist()
+        after = self._next(epoch, window)
+        now = shards.tolist()
+        soon = [] if after[0] == epochs else self._shards(*after).tolist()
         self.split.opened.close_all_but({*now, *soon})
         self.split.shelf.expect(now, soon)
         numbers = Permutation(found.rows, f"{self._seed}/{epoch}/{window}/rows")(places)
