@@ -23,6 +23,9 @@ END = re.compile(r"([\d.]+) s of CPU, peak memory (\d+) MB(?: of (\d+))?$", re.M
 PACKAGES = ["snakemake", "numpy", "numba", "pyarrow", "zstandard", "msgspec", "datasketch",
             "transformers", "tokenizers", "gigatoken"]  # fmt: skip
 
+TOKENIZER = ["source", "end_of_text", "end_of_text_id", "vocabulary"]
+"""What the summary says of the tokenizer."""
+
 
 def measured(logs: Path) -> dict[str, dict]:
     """Per rule: jobs, seconds and CPU seconds of all jobs, the largest memory of one, and what
@@ -142,10 +145,11 @@ def remarks(
     account: dict[str, Counter],
     spans: dict,
     edits: dict[str, dict[str, int]],
-    tokenizer: Path,
+    tokenizer: dict,
     planted: dict | None,
 ) -> Iterator[str]:
-    """What a person should know beside the table. whole: the account of all sources."""
+    """What a person should know beside the table. whole: the account of all sources. tokenizer:
+    corpusmill.json."""
     if not whole["copies"]:
         yield "WARNING: no document is left"
     if spans["unit"] != "none":
@@ -157,7 +161,8 @@ def remarks(
         if figures["spans"]:
             yield f"cut by {rule}: {figures['spans']:,}, {figures['bytes'] / 1e6:,.2f} MB"
     yield from losses_in_words(account)
-    if steps := load_json(tokenizer / "corpusmill.json")["normalizer"]:
+    yield f"documents end with {tokenizer['end_of_text']}, id {tokenizer['end_of_text_id']}"
+    if steps := tokenizer["normalizer"]:
         yield f"the tokenizer's own normalizer changes texts: {', '.join(steps)}"
     for kind, figures in (planted or {}).items():
         yield f"planted {kind}: {figures['found']} of {figures['planted']} found"
@@ -180,6 +185,7 @@ def summarize(
     for figures in account.values():
         whole.update(figures)
     planted = load_json(recall[0]) if recall else None
+    told = load_json(tokenizer / "corpusmill.json")
     edits, languages = edits_of(numbers.edits), languages_of(numbers.languages)
     spans = spans_of(whole, edits, config.span_unit)
     save_json(
@@ -196,13 +202,14 @@ def summarize(
             **({"planted": planted} if planted else {}),
             "config_digest": config.config_digest,
             "configuration": config.configuration,
+            "tokenizer": {name: told[name] for name in TOKENIZER},
             "manifest": manifest["sha256"],
             "versions": {"corpusmill": corpusmill.__version__, "python": platform.python_version()}
             | {name: importlib.metadata.version(name) for name in PACKAGES},
             "rules": measured(logs),
         },
     )
-    lines = [table(account, fates), *remarks(whole, account, spans, edits, tokenizer, planted)]
+    lines = [table(account, fates), *remarks(whole, account, spans, edits, told, planted)]
     save_text(readable, "\n".join(lines) + "\n", kept=True)
     logging.info("balanced\n%s", "\n".join(lines))
     inputs = {file["path"]: file["sha256"] for file in manifest["inputs"]}

@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 from click.testing import CliRunner
+from tokenizer_kinds import chat
 from workflow import ROOT, snakemake
 
 from corpusmill.cli.failures import reasons
@@ -179,6 +180,51 @@ def test_init__writes_what_check_accepts(folder):
     assert called("init", "täglich neu").exit_code == 0
     got = called("check")
     assert (got.exit_code, got.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("eos", "ends"),
+    [
+        (None, ["  end_of_text: <|endoftext|> "]),
+        ("<|endoftext|>", ["  end_of_text: <|endoftext|> "]),
+        ("<|im_end|>", ["  end_of_text: <|endoftext|> ", "  # end_of_text: <|im_end|> "]),
+    ],
+)
+def test_init__writes_which_token_ends_documents(eos, ends, folder):
+    write_lines(folder / "a.jsonl")
+    source = chat(folder / "given", eos) if eos else "train"
+    got = called("init", "a.jsonl", "--tokenizer", source)
+    assert ("could be <|im_end|> as well" in got.stderr) == (len(ends) == 2)
+    lines = Path("corpusmill.yaml").read_text().splitlines()
+    written = [line for line in lines if "end_of_text" in line]
+    assert all(line.startswith(end) for line, end in zip(written, ends, strict=True))
+    said = called("check")
+    assert said.exit_code == 0, said.stderr
+    assert f"tokenizer    {source}; documents end with <|endoftext|>\n" in said.stdout
+
+
+def test_init__of_no_tokenizer_is_a_sentence(folder):
+    write_lines(folder / "a.jsonl")
+    got = called("init", "a.jsonl", "--tokenizer", "a/b/c")
+    assert got.exit_code == 1
+    assert "a/b/c is neither a folder nor the id of a tokenizer" in got.stderr
+    assert not Path("corpusmill.yaml").exists()
+
+
+@pytest.mark.parametrize("chosen", ["<|endoftext|>", "<|im_end|>", "auto"])
+def test_check__says_what_ends_documents(chosen, folder):
+    write_lines(folder / "a.jsonl")
+    source = chat(folder / "given", "<|im_end|>")
+    settings = {"source": source, "end_of_text": chosen}
+    sources = [{"name": "a", "files": ["a.jsonl"]}]
+    Path("mine.yaml").write_text(json.dumps({"sources": sources, "tokenizer": settings}))
+    got = called("check", "mine.yaml")
+    assert got.exit_code == (chosen == "auto")
+    if chosen == "auto":
+        assert got.stderr.startswith("tokenizer.end_of_text: auto would end every document with")
+        assert "1 to mend" in got.stderr
+    else:
+        assert f"documents end with {chosen}\n" in got.stdout
 
 
 def test_init__leaves_the_filters_to_a_preset(folder):

@@ -8,6 +8,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from tokenizer_kinds import END, chat
 from workflow import ROOT
 
 COMMIT = "0" * 40
@@ -82,8 +83,11 @@ def kept(source: str, folder: Path, endpoint: str) -> subprocess.CompletedProces
     return with_hub(["-c", code, str(folder / "kept"), source], folder, endpoint)
 
 
-def checked(source: str, folder: Path, endpoint: str) -> subprocess.CompletedProcess:
-    return with_hub(["-m", "corpusmill.tokens.hub_check", source], folder, endpoint)
+def checked(
+    source: str, folder: Path, endpoint: str, end_of_text: str = "auto", state: str = "new"
+) -> subprocess.CompletedProcess:
+    module = ["-m", "corpusmill.tokens.hub_check"]
+    return with_hub([*module, source, end_of_text, state], folder, endpoint)
 
 
 def test_keep_tokenizer__loads_a_hub_id(hub, tmp_path, tiny_tokenizer):
@@ -109,6 +113,25 @@ def test_fault_of__a_tokenizer_that_can_be_had(hub, tmp_path, source):
 def test_fault_of__a_tokenizer_that_is_here_needs_no_hub(hub, tmp_path):
     assert kept("mill/tiny", tmp_path, hub).returncode == 0
     assert checked("mill/tiny", tmp_path, "http://127.0.0.1:1").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("eos", "end_of_text", "code", "printed"),
+    [
+        (END, "auto", 0, END),
+        ("<|im_end|>", "auto", 1, ""),
+        ("<|im_end|>", "<|im_end|>", 0, "<|im_end|>"),
+    ],
+)
+def test_hub_check__says_what_ends_documents(hub, tmp_path, eos, end_of_text, code, printed):
+    Hub.folder = Path(chat(tmp_path / "given", eos))
+    done = checked("mill/tiny", tmp_path, hub, end_of_text)
+    assert (done.returncode, done.stdout.strip()) == (code, printed), done.stderr
+    assert ("tokenizer.end_of_text: auto would end" in done.stderr) == bool(code)
+    # Once here, the hub is not asked again, and a kept one asks nobody.
+    nowhere = "http://127.0.0.1:1"
+    assert checked("mill/tiny", tmp_path, nowhere, end_of_text, "kept").returncode == code
+    assert checked("mill/none", tmp_path, nowhere, end_of_text, "kept").returncode == 0
 
 
 @pytest.mark.parametrize(

@@ -228,12 +228,16 @@ def test_summary_and_card__go_along_and_stay_as_they_were(front, results, addres
     digest = read_manifest(copy)["sha256"]
     documents = {"in": 20, "kept": 12, "dropped": {"empty": 8, "malformed": 0}, "written": 12}
     source = {"documents": documents, "tokens": {"train": 520, "test": 13}}
+    ends = {"source": "Qwen/Qwen3", "end_of_text": "<|im_end|>", "end_of_text_id": 151645}
     summary = source | {"manifest": digest, "sources": {"a|b": source}, "rules": {"s": 1}}
+    summary |= {"tokenizer": ends}
     (copy / "summary.json").write_text(json.dumps(summary))
     (copy / "summary.txt").write_text("a table")
     done = publish(copy, address)
     card = contents_of(copy, address).beside[0].data.decode()
     assert "| a\\|b | 20 | 8 | 12 | 533 |" in card
+    told = "Tokenizer: Qwen/Qwen3. Documents end with \\<\\|im\\_end\\|\\>, id 151645."
+    assert told in card
     assert f'Corpus("{address}", cache="shards")' in card
     (copy / "summary.json").write_text(json.dumps(summary | {"rules": {"s": 2}}))
     assert publish(copy, address).sent_bytes == 0

@@ -432,6 +432,15 @@ def test_similarities__are_those_of_the_clusters(milled):
     assert {round(float(start) * 100): int(number) for start, number in shown} == expected
 
 
+def test_summary__says_which_token_ends_documents(milled):
+    facts = json.loads((milled / "results/tokenizer/corpusmill.json").read_text())
+    told = json.loads((milled / "results/summary.json").read_text())["tokenizer"]
+    assert told == {name: facts[name] for name in told}
+    assert set(told) == {"source", "end_of_text", "end_of_text_id", "vocabulary"}
+    expected = f"documents end with <|endoftext|>, id {facts['end_of_text_id']}"
+    assert expected in (milled / "results/summary.txt").read_text().splitlines()
+
+
 def test_times_table__equals_the_summary(milled):
     rules = summary(milled)["rules"]
     rows = csv_rows(milled, "times")

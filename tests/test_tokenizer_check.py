@@ -1,5 +1,6 @@
 """A tokenizer that has no ids for plain text is refused, in one line, before any job."""
 
+import json
 import os
 import re
 import subprocess
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from tokenizer_kinds import EXACT, LOSSY, config_only, saved
+from tokenizer_kinds import END, EXACT, LOSSY, chat, config_only, saved
 from tokenizers import Tokenizer, models, pre_tokenizers
 from workflow import ROOT, mill, small_corpus, snakemake, summary, write_jsonl
 
@@ -58,6 +59,80 @@ def test_keep_tokenizer__refuses_what_has_no_ids_for_plain_text(kind, tmp_path):
     with pytest.raises(ValueError, match=USELESS[kind][1]):
         keep_tokenizer(tmp_path / "kept", source, "auto", "auto")
     assert not (tmp_path / "kept").exists()
+
+
+CHATS = ["<|im_end|>", "<|eot_id|>", "<end_of_turn>", "<|end|>", "<|eom_id|>", "[/INST]", "<mine>"]
+
+
+@pytest.mark.parametrize("eos", CHATS)
+def test_auto__between_a_chat_turn_and_an_end_of_text_is_refused_with_both(eos, tmp_path):
+    source = Path(chat(tmp_path / "given", eos))
+    for refuse in (
+        lambda: check_tokenizer(source),
+        lambda: check_tokenizer(source, "auto", kept=True),
+        lambda: keep_tokenizer(tmp_path / "kept", str(source), "auto", "auto"),
+    ):
+        with pytest.raises(ValueError, match=r"^tokenizer\.end_of_text: auto would end") as told:
+            refuse()
+        assert f"Set end_of_text to {END}, as base models have it, or to {eos}." in str(told.value)
+        assert "\n" not in str(told.value)
+    for chosen in (eos, END):
+        assert check_tokenizer(source, chosen) == chosen
+        facts = keep_tokenizer(tmp_path / "kept", str(source), chosen, "auto")
+        assert facts.end_of_text == chosen
+
+
+@pytest.mark.parametrize("usual", ["<|end_of_text|>", "</s>", "<eos>"])
+def test_auto__knows_the_usual_ends_of_text(usual, tmp_path):
+    """Llama's is marked as special, and nothing names it."""
+    tokenizer = Tokenizer(models.WordLevel({"Hello": 0, "<unk>": 1}, unk_token="<unk>"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    tokenizer.add_special_tokens(["<|eot_id|>", usual])
+    source = Path(saved(tmp_path / "chat", tokenizer, unk_token="<unk>", eos_token="<|eot_id|>"))
+    with pytest.raises(ValueError, match=re.escape(f"end_of_text to {usual}, as base models")):
+        check_tokenizer(source)
+    assert keep_tokenizer(tmp_path / "kept", str(source), usual, "auto").end_of_text == usual
+    base = Path(saved(tmp_path / "base", tokenizer, unk_token="<unk>", eos_token=usual))
+    assert check_tokenizer(base) == usual == keep_tokenizer(base, str(base), "auto", "auto")[2]
+
+
+def test_auto__takes_the_one_end_that_there_is(tmp_path):
+    tokenizer = Tokenizer(models.WordLevel({"Hello": 0, "<unk>": 1, "<|im_end|>": 2}))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    source = saved(tmp_path / "given", tokenizer, eos_token="<|im_end|>")
+    assert check_tokenizer(Path(source)) == "<|im_end|>"
+
+
+def test_end_of_text__that_no_file_names_is_looked_up_by_the_library(tmp_path):
+    source = Path(EXACT["byte level"](tmp_path / "given"))
+    settings = json.loads((source / "tokenizer_config.json").read_text())
+    del settings["eos_token"]
+    settings["tokenizer_class"] = "GPT2Tokenizer"
+    (source / "tokenizer_config.json").write_text(json.dumps(settings))
+    (source / "special_tokens_map.json").unlink(missing_ok=True)
+    assert check_tokenizer(source) == END
+
+
+@pytest.mark.parametrize("written", ["[1]", '{"eos_token"', "[" * 5000, "\xff"])
+def test_end_of_text__in_a_broken_file_is_one_line(written, tmp_path):
+    source = Path(EXACT["byte level"](tmp_path / "given"))
+    (source / "tokenizer_config.json").write_bytes(written.encode("latin-1"))
+    with pytest.raises(ValueError, match=r"^tokenizer\.source: .*json is not what") as told:
+        check_tokenizer(source)
+    assert "\n" not in str(told.value)
+
+
+@pytest.mark.parametrize("arguments", [["-n"], ["--cores", "2"]], ids=["dry", "real"])
+def test_run__with_an_unclear_end_of_text_stops_before_any_job(arguments, tmp_path):
+    config = small_corpus(tmp_path)
+    config["tokenizer"] = {"source": chat(tmp_path / "given", "<|im_end|>")}
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(config))
+    done = snakemake(tmp_path, "--configfile", "mine.yaml", *arguments)
+    assert done.returncode == 1
+    told = [line for line in done.stderr.splitlines() if line.startswith("tokenizer.end_of_text")]
+    assert len(told) == 1
+    assert "Traceback" not in done.stdout + done.stderr
+    assert not (tmp_path / "results").exists()
 
 
 @pytest.mark.parametrize(

@@ -60,6 +60,13 @@ def byte_level(folder: Path, **how) -> str:
     return saved(folder, byte_level_tokenizer(**how), eos_token=END)
 
 
+def chat(folder: Path, eos: str, *others: str) -> str:
+    """A byte-level one that has END and these; others are marked as special and nobody's name."""
+    tokenizer = byte_level_tokenizer()
+    tokenizer.add_special_tokens([eos, *others])
+    return saved(folder, tokenizer, eos_token=eos)
+
+
 def lower_casing(folder: Path) -> str:
     normalizer = normalizers.Sequence([normalizers.NFKC(), normalizers.Lowercase()])
     return byte_level(folder, normalizer=normalizer)

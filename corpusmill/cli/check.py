@@ -17,7 +17,12 @@ from corpusmill.run.config import (
 )
 from corpusmill.run.config_files import refuse_repeated_keys
 from corpusmill.run.disk import Disk, amount, disk_faults, expected_disk, free_bytes
-from corpusmill.run.early_checks import early_checks, faults_of, notes_of
+from corpusmill.run.early_checks import (
+    early_checks,
+    end_of_text_of,
+    faults_of,
+    notes_of,
+)
 from corpusmill.run.layout import Layout
 from corpusmill.run.places import PACKAGE, workflow_home
 
@@ -36,7 +41,7 @@ def checked(configs: list[Path]) -> tuple[list[str], list[str]]:
     faults = faults_of(checks) + disk_faults(wanted_disk(config, layout).least, RESULTS)
     faults += clock_faults(layout.input_files, RESULTS, time.time_ns())
     notes = [] if faults else [f"NOTE: {note}" for note in notes_of(checks)]
-    return facts(config, layout) + notes, faults
+    return facts(config, layout, end_of_text_of(config, checks)) + notes, faults
 
 
 def checked_config(configs: list[Path]) -> dict:
@@ -74,15 +79,16 @@ def wanted_disk(config: dict, layout: Layout) -> Disk:
     return expected_disk(config, layout, disk_share(config["output"]["exports"]))
 
 
-def facts(config: dict, layout: Layout) -> list[str]:
+def facts(config: dict, layout: Layout, end_of_text: str | None) -> list[str]:
     """What would be run, and with what."""
+    ends = end_of_text or "the eos_token of the tokenizer, which is not here yet"
     files = [file for part in layout.parts for file in part.files]
     wanted = wanted_disk(config, layout).likely
     return [
         f"sources      {len(layout.weights)}; files: {len(files):,}, about "
         f"{layout.text_bytes / 1e6:,.0f} MB of text; parts: {len(layout.parts):,}",
         f"held out     files: {len(layout.held_out):,}",
-        f"tokenizer    {config['tokenizer']['source']}",
+        f"tokenizer    {config['tokenizer']['source']}; documents end with {ends}",
         f"shards       {', '.join(f'{split} {n}' for split, n in layout.shards.items())}",
         f"disk         about {amount(wanted)} wanted, {amount(free_bytes(RESULTS))} free",
         f"versions     Python {platform.python_version()}, "

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from corpusmill.run.config import TRAINED_END_OF_TEXT
 from corpusmill.run.places import workflow_home
 from corpusmill.run.plan import files_beneath
 from corpusmill.storage.files import replacing
@@ -18,6 +19,7 @@ from corpusmill.storage.streams import LongLine, read_lines
 from corpusmill.text.json_values import decoded
 from corpusmill.text.readers import format_of
 from corpusmill.text.records import FORMATS
+from corpusmill.tokens.ends_of_text import likely_ends, named_in
 
 LOOKED_AT_FILES = 20
 LOOKED_AT_RECORDS = 50
@@ -40,9 +42,9 @@ class Found(NamedTuple):
     text_bytes: int
 
 
-def config_for(data: list[Path], output: Path) -> tuple[str, list[str]]:
-    """Write the config file; its text, and what is not sure. ValueError if there is no text, or a
-    file of this name."""
+def config_for(data: list[Path], output: Path, tokenizer: str) -> tuple[str, list[str]]:
+    """Write the config file; its text, and what is not sure. ValueError if there is no text, a
+    file of this name, or no such tokenizer."""
     if output.exists():
         raise ValueError(f"{output} is there already and stays as it is. Name another: --output")
     unsure: list[str] = []
@@ -55,7 +57,10 @@ def config_for(data: list[Path], output: Path) -> tuple[str, list[str]]:
             f"{', '.join(map(str, data))}: no file that ends in {', '.join(FORMATS)}. Other "
             "formats need a reader of yours: docs/extending.md."
         )
-    text = config_text(named_apart(found), os.cpu_count() or 1)
+    ends = ends_of_text(tokenizer)
+    if len(ends) > 1:
+        unsure.append(f"{tokenizer}: documents end with {ends[0]}; it could be {ends[1]} as well")
+    text = config_text(named_apart(found), os.cpu_count() or 1, tokenizer, ends)
     with replacing(output) as temporary:
         temporary.write_text(text, "utf-8")
     return text, unsure
@@ -211,7 +216,24 @@ SOURCE_COMMENTS = [
 ]
 
 
-def config_text(found: list[Found], cores: int) -> str:
+def ends_of_text(tokenizer: str) -> list[str]:
+    """The token that is to end documents, then the one that `auto` would take if that is another;
+    none if the tokenizer does not say. ValueError if there is no such tokenizer."""
+    if tokenizer == "train":
+        return [TRAINED_END_OF_TEXT]
+    if (folder := Path(tokenizer)).is_dir():
+        named = named_in(folder)
+    else:
+        from corpusmill.tokens.hub_check import is_there, named_at
+
+        named = named_at(tokenizer, ask=is_there(tokenizer))
+    return likely_ends(named)
+
+
+ENDS = ["the token that ends every document", "the tokenizer's eos_token: the end of a chat turn?"]
+
+
+def config_text(found: list[Found], cores: int, tokenizer: str, ends: list[str]) -> str:
     """The file, with a comment wherever somebody may want to change something."""
     expected = sum(one.text_bytes for one in found)
     shipped = yaml.safe_load((workflow_home() / "config.yaml").read_text("utf-8"))
@@ -235,8 +257,11 @@ def config_text(found: list[Found], cores: int) -> str:
         "  #   held_out: true",
         "",
         "tokenizer:",
-        "  source: train                   # one of this corpus; or a folder, or a hub id",
-        "  # end_of_text: <|endoftext|>    # when the tokenizer does not say",
+        f"  source: {in_yaml(tokenizer):<23} # train: one of this corpus; or a folder, a hub id",
+        *(
+            f"  {'# ' * place}end_of_text: {in_yaml(end):<{18 - 2 * place}} # {why}"
+            for place, (end, why) in enumerate(zip(ends, ENDS, strict=False))
+        ),
         "",
         "# These are shipped. A list of yours here replaces them, and those of a preset too;",
         "# docs/filters.md has all, docs/presets.md the presets, docs/extending.md your own.",

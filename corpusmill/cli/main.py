@@ -81,16 +81,21 @@ def main() -> None:
     "-o", "--output", default=CONFIG, show_default=True, type=click.Path(path_type=Path),
     help="The config file to write; one that is there is never replaced.",
 )  # fmt: skip
-def init(data: tuple[Path, ...], output: Path) -> None:
+@click.option(
+    "--tokenizer", default="train", show_default=True, metavar="FOLDER|ID|train",
+    help="A folder, a hub id, or train: one of this corpus.",
+)  # fmt: skip
+def init(data: tuple[Path, ...], output: Path, tokenizer: str) -> None:
     """Look at files and folders of text and write a config file for them.
 
     A folder is a source with all files beneath it that can be read; so is a file. What the text
-    field is called is found out from the first records.
+    field is called is found out from the first records, and from the tokenizer which token ends
+    documents.
     """
     from corpusmill.cli.init import config_for
 
     try:
-        written, unsure = config_for(list(data), output)
+        written, unsure = config_for(list(data), output, tokenizer)
     except (ValueError, OSError) as error:
         raise click.ClickException(str(error)) from error
     click.echo(written)

@@ -25,7 +25,7 @@ def card_of(listing: Listing, summary: dict[str, Any] | None, address: str) -> s
     name = address.rpartition("@")[0] or address
     lines = [f"# {name.rpartition('/')[2]}", "", "A corpus that corpusmill made.", ""]
     lines += table(["split", "shards", "documents", "tokens"], split_rows(listing))
-    lines += ["", "## Sources", ""]
+    lines += ["", *ends_of_documents(summary), "## Sources", ""]
     if summary is None:
         lines += [", ".join(map(plain, listing.content.get("sources", []))) or "not told", ""]
     else:
@@ -47,6 +47,15 @@ def card_of(listing: Listing, summary: dict[str, Any] | None, address: str) -> s
     }
     lines += [f"- {name}: {value}" for name, value in facts.items()]
     return "\n".join(lines) + "\n"
+
+
+def ends_of_documents(summary: dict[str, Any] | None) -> list[str]:
+    """Who trains on the tokens has to know which one ends a document."""
+    told = (summary or {}).get("tokenizer")
+    if told is None:  # of an earlier corpusmill
+        return []
+    source, end, id = (plain(told[name]) for name in ("source", "end_of_text", "end_of_text_id"))
+    return [f"Tokenizer: {source}. Documents end with {end}, id {id}.", ""]
 
 
 def tokens_of(listing: Listing) -> dict[str, int]:

@@ -8,10 +8,11 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 
 from corpusmill.filters.registry import filter_class
-from corpusmill.run.config import milled_sources
+from corpusmill.run.config import TRAINED_END_OF_TEXT, milled_sources
 from corpusmill.run.layout import SETTING_FILE, Layout
 from corpusmill.storage.files import check_folder, load_json
 
@@ -54,6 +55,9 @@ def kept_source(kept: Path) -> str | None:
 class EarlyCheck:
     """A check by a process of its own; it ends with this one, whether or not somebody asks."""
 
+    answers = False
+    """Whether it prints what was asked for, beside what is wrong."""
+
     def __init__(
         self, module: str, arguments: Sequence[str | Path], asked: str, root: Path
     ) -> None:
@@ -64,7 +68,7 @@ class EarlyCheck:
             [sys.executable, "-P", "-m", module, *arguments],
             env=os.environ | {"PYTHONPATH": path},
             stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
+            stdout=subprocess.PIPE if self.answers else subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,
         )
@@ -77,36 +81,45 @@ class EarlyCheck:
 
     def faults(self) -> list[str]:
         """What it found, when it is done."""
-        lines = self._said()
+        lines = self._said
         return lines if self._process.returncode else []
 
     def notes(self) -> list[str]:
         """What may be meant, and is likely not to be."""
         return []
 
+    @cached_property
+    def _answer(self) -> tuple[str, str]:
+        return self._process.communicate()
+
+    @property
     def _said(self) -> list[str]:
-        _, said = self._process.communicate()
-        return said.strip().splitlines()
+        return self._answer[1].strip().splitlines()
 
 
 class TokenizerCheck(EarlyCheck):
-    """Whether a local tokenizer has ids for plain text, and the token that ends it."""
+    """Whether there is a tokenizer that has ids for plain text, and which token ends documents."""
 
-    def __init__(self, folder: Path, end_of_text: str, root: Path) -> None:
-        super().__init__("corpusmill.tokens.tokenizer_check", [folder, end_of_text], "", root)
+    answers = True
 
     def faults(self) -> list[str]:
         return super().faults()[-1:]  # its library may have said more
 
+    def end_of_text(self) -> str | None:
+        """Of a check without faults; None if it is not known before the tokenizer is loaded."""
+        printed = self._answer[0].strip().splitlines()
+        return printed[-1] if printed else None
 
-class HubCheck(EarlyCheck):
-    """Whether a tokenizer by hub id can be had."""
+    @classmethod
+    def local(cls, folder: Path, end_of_text: str, kept: bool, root: Path) -> "TokenizerCheck":
+        """kept: the last run used it as it is."""
+        arguments = [str(folder), end_of_text, "kept" if kept else "new"]
+        return cls("corpusmill.tokens.tokenizer_check", arguments, "", root)
 
-    def __init__(self, hub_id: str, root: Path) -> None:
-        super().__init__("corpusmill.tokens.hub_check", [hub_id], "", root)
-
-    def faults(self) -> list[str]:
-        return super().faults()[-1:]
+    @classmethod
+    def hub(cls, hub_id: str, end_of_text: str, kept: bool, root: Path) -> "TokenizerCheck":
+        arguments = [hub_id, end_of_text, "kept" if kept else "new"]
+        return cls("corpusmill.tokens.hub_check", arguments, "", root)
 
 
 class InputCheck(EarlyCheck):
@@ -130,7 +143,7 @@ class MemberCheck(EarlyCheck):
         return []  # a file that cannot be read is the business of InputCheck
 
     def notes(self) -> list[str]:
-        lines = self._said()
+        lines = self._said
         if self._process.returncode:
             return [f"which members records have could not be looked at: {lines[-1]}"]
         return lines
@@ -142,11 +155,12 @@ def early_checks(
     """The checks of a run, begun. results: its folder; ask_hub: whether to use the network."""
     checks: list[EarlyCheck] = []
     source, kept = config["tokenizer"]["source"], results / "tokenizer"
-    folder = local_tokenizer(source)
-    if folder and not is_kept(folder, kept):
-        checks.append(TokenizerCheck(folder, config["tokenizer"]["end_of_text"], root))
-    elif ask_hub and not folder and source not in ("train", kept_source(kept)):
-        checks.append(HubCheck(source, root))
+    end_of_text = config["tokenizer"]["end_of_text"]
+    if folder := local_tokenizer(source):
+        checks.append(TokenizerCheck.local(folder, end_of_text, is_kept(folder, kept), root))
+    elif source != "train" and (ask_hub or kept_source(kept) == source):
+        was_kept = kept_source(kept) == source
+        checks.append(TokenizerCheck.hub(source, end_of_text, was_kept, root))
     if files := layout.found_files():
         checks.append(InputCheck(files, config["input"]["readers"], layout.read_limits, root))
     milled = {source["name"] for source in milled_sources(config)}
@@ -168,6 +182,14 @@ def asks(config: dict) -> bool:
 
 def faults_of(checks: list[EarlyCheck]) -> list[str]:
     return [fault for check in checks for fault in check.faults()]
+
+
+def end_of_text_of(config: dict, checks: list[EarlyCheck]) -> str | None:
+    """The token that will end documents; None if it is known when the tokenizer is loaded."""
+    if config["tokenizer"]["source"] == "train":
+        return TRAINED_END_OF_TEXT
+    found = [check.end_of_text() for check in checks if isinstance(check, TokenizerCheck)]
+    return found[0] if found else None
 
 
 def notes_of(checks: list[EarlyCheck]) -> list[str]:

@@ -1,12 +1,20 @@
-"""Whether a tokenizer by hub id can be had: `... hub_check ID`.
+"""Whether a tokenizer can be had by its hub id: `... hub_check ID END_OF_TEXT STATE`.
 
-A process of its own beside the start of a run, before any job. One question to the hub, and none if
-the machine has the tokenizer already.
+A process of its own beside the start of a run, before any job. It asks the hub for no file that the
+machine has already, and for small ones where these tell enough. It prints the token that will end
+documents, if it can know that. STATE: `new`, or `kept` if the last run used it: then nobody is
+asked.
 """
 
 import sys
+from pathlib import Path
 
-from huggingface_hub import get_hf_file_metadata, hf_hub_url, try_to_load_from_cache
+from huggingface_hub import (
+    get_hf_file_metadata,
+    hf_hub_download,
+    hf_hub_url,
+    try_to_load_from_cache,
+)
 from huggingface_hub.errors import (  # type: ignore[attr-defined] # HTTPError is httpx2's
     EntryNotFoundError,
     HfHubHTTPError,
@@ -15,39 +23,83 @@ from huggingface_hub.errors import (  # type: ignore[attr-defined] # HTTPError i
     RepositoryNotFoundError,
 )
 
+from corpusmill.tokens.ends_of_text import DEFINITION, USUAL, Named, named_by, refuse_guess
+from corpusmill.tokens.ends_of_text import FILES as ENDS
+
 FILES = ("tokenizer.json", "tokenizer_config.json", "tokenizer.model", "vocab.json", "vocab.txt")
 """Of which every tokenizer has some."""
 
 WAIT_SECONDS = 5
 
 
-def fault_of(hub_id: str) -> str | None:
-    """Why there will be no tokenizer; None if there may be."""
+def is_there(hub_id: str) -> bool:
+    """Whether its files can be asked for now; ValueError, in one line, if they never can."""
     ways = "Give a folder, the id of a tokenizer that this machine can reach, or train."
     try:
         if any(isinstance(try_to_load_from_cache(hub_id, file), str) for file in FILES):
-            return None
-        url = hf_hub_url(hub_id, "config.json")
-        get_hf_file_metadata(url, timeout=WAIT_SECONDS)
+            return True
+        get_hf_file_metadata(hf_hub_url(hub_id, "config.json"), timeout=WAIT_SECONDS)
     except HFValidationError:
-        return f"tokenizer.source: {hub_id} is neither a folder nor the id of a tokenizer. {ways}"
+        raise ValueError(
+            f"tokenizer.source: {hub_id} is neither a folder nor the id of a tokenizer. {ways}"
+        ) from None
     except EntryNotFoundError:
-        return None
+        pass  # the repository is there
     except RepositoryNotFoundError:
-        return (
+        raise ValueError(
             f"tokenizer.source: the hub has no {hub_id}, or none for who is logged in here "
             f"(hf auth login). {ways}"
-        )
+        ) from None
     except HfHubHTTPError:
-        return None  # a hub that has too much to do now; the step asks more than once
+        return False  # a hub that has too much to do now; the step asks more than once
     except (HTTPError, OSError) as error:
-        return (
+        raise ValueError(
             f"tokenizer.source: {hub_id} is not on this machine, and the hub cannot be reached "
             f"({' '.join(str(error).split())}). {ways}"
-        )
-    return None
+        ) from error
+    return True
+
+
+def named_at(hub_id: str, ask: bool) -> Named:
+    """What the files of a tokenizer say, as many of them as it takes.
+
+    ask: the hub too, not only this machine.
+    """
+    files: dict[Path, bytes] = {}
+    for name in (*ENDS, DEFINITION):
+        if named_by(files).eos_token in USUAL:
+            break
+        if path := file_of(hub_id, name, ask):
+            files[path] = path.read_bytes()
+    return named_by(files)
+
+
+def file_of(hub_id: str, name: str, ask: bool) -> Path | None:
+    """A file of a tokenizer, None if it has none of this name or the hub does not give it now."""
+    cached = try_to_load_from_cache(hub_id, name)
+    if cached is not None or not ask:
+        return Path(cached) if isinstance(cached, str) else None  # or it is known to have none
+    try:
+        return Path(hf_hub_download(hub_id, name, etag_timeout=WAIT_SECONDS))
+    except (EntryNotFoundError, HfHubHTTPError, HTTPError, OSError):
+        return None  # the step asks again, and knows all
+
+
+def checked(hub_id: str, end_of_text: str, kept: bool) -> str | None:
+    """The token that will end documents, None if that is not known yet. ValueError, in one line,
+    if there will be no tokenizer, or nobody said what ends documents."""
+    if not kept and not is_there(hub_id):
+        return None
+    if end_of_text != "auto":
+        return end_of_text
+    named = named_at(hub_id, ask=not kept)
+    if named.eos_token is not None:
+        refuse_guess(hub_id, named.eos_token, named.special)
+    return named.eos_token
 
 
 if __name__ == "__main__":
-    if fault := fault_of(sys.argv[1]):
-        sys.exit(fault)
+    try:
+        print(checked(sys.argv[1], sys.argv[2], sys.argv[3] == "kept") or "")
+    except ValueError as error:
+        sys.exit(str(error))

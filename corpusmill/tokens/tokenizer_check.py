@@ -1,6 +1,7 @@
-"""Whether a folder holds a tokenizer that has ids for plain text: `... tokenizer_check FOLDER`.
+"""Whether a folder holds a tokenizer of plain text: `... tokenizer_check FOLDER END_OF_TEXT STATE`.
 
-A process of its own beside the start of a run, before any job; so it loads as little as it can.
+A process of its own beside the start of a run, before any job; so it loads as little as it can. It
+prints the token that will end documents. STATE: `new`, or `kept` if its ids were looked at before.
 """
 
 import sys
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from corpusmill.tokens.ends_of_text import DEFINITION, named_in, refuse_guess, refuse_no_special
 from corpusmill.tokens.probes import PLAIN, refuse_useless
 
 
@@ -16,16 +18,10 @@ class _Model(msgspec.Struct):
     unk_id: int | None = None
 
 
-class _Added(msgspec.Struct):
-    content: str
-    special: bool = False
-
-
 class _Definition(msgspec.Struct):
     """As much of tokenizer.json as is asked here; the vocabulary is skipped."""
 
     model: _Model
-    added_tokens: list[_Added] = []
 
 
 def ids_of_definition(path: Path) -> tuple[list[list[int]], set[int | None]]:
@@ -42,25 +38,36 @@ def ids_of_definition(path: Path) -> tuple[list[list[int]], set[int | None]]:
     return [one.ids for one in encoded], {unknown, model.unk_id}
 
 
-def refuse_no_end(folder: Path, end_of_text: str, definition: Path) -> None:
-    """ValueError if the token that is to end documents is no special one of a tokenizer.json."""
-    added = msgspec.json.decode(definition.read_bytes(), type=_Definition).added_tokens
-    special = [one.content for one in added if one.special]
-    # Beside them there are those of tokenizer_config.json, which only the whole library knows.
-    if end_of_text not in ("auto", *special) and not any(
-        end_of_text in file.read_text("utf-8", "replace")
-        for name in ("tokenizer_config.json", "special_tokens_map.json")
-        if (file := folder / name).is_file()
-    ):
-        raise ValueError(
-            f"tokenizer.end_of_text: {end_of_text} is no special token of {folder}. "
-            f"It has: {', '.join(special) or 'none'}."
-        )
+def end_of(folder: Path, end_of_text: str) -> str:
+    """The token that will end documents; ValueError, in one line, if it cannot or nobody said."""
+    named = named_in(folder)
+    if end_of_text != "auto":
+        if (folder / DEFINITION).is_file():  # without it the library alone knows all
+            refuse_no_special(str(folder), end_of_text, named.special)
+        return end_of_text
+    if named.eos_token is None:
+        from corpusmill.tokens.tokenizer_folder import end_of_text_of
+        from corpusmill.tokens.tokenizers import load_reference
+
+        reference = load_reference(str(folder))
+        return end_of_text_of(reference, end_of_text, reference.get_vocab())[0]
+    refuse_guess(str(folder), named.eos_token, named.special)
+    return named.eos_token
 
 
-def check_tokenizer(folder: Path, end_of_text: str = "auto") -> None:
-    """ValueError, in one line, if texts would be lost for sure, or no token can end them."""
-    definition = folder / "tokenizer.json"
+def check_tokenizer(folder: Path, end_of_text: str = "auto", kept: bool = False) -> str:
+    """The token that will end documents. ValueError, in one line, if texts would be lost for sure,
+    or no token can end them.
+
+    kept: its ids were looked at before.
+    """
+    if not kept:
+        refuse_lost_texts(folder)
+    return end_of(folder, end_of_text)
+
+
+def refuse_lost_texts(folder: Path) -> None:
+    definition = folder / DEFINITION
     if definition.is_file():
         try:
             found, unknown = ids_of_definition(definition)
@@ -75,12 +82,10 @@ def check_tokenizer(folder: Path, end_of_text: str = "auto") -> None:
         reference = load_reference(str(folder))
         found, unknown = reference_ids(reference, PLAIN), {reference.unk_token_id}
     refuse_useless(str(folder), found, [id for id in unknown if id is not None])
-    if definition.is_file():
-        refuse_no_end(folder, end_of_text, definition)
 
 
 if __name__ == "__main__":
     try:
-        check_tokenizer(Path(sys.argv[1]), sys.argv[2])
+        print(check_tokenizer(Path(sys.argv[1]), sys.argv[2], sys.argv[3] == "kept"))
     except ValueError as error:
         sys.exit(str(error))

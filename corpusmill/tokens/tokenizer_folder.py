@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 
 from corpusmill.storage.files import load_plain_json, replacing_folder, save_plain_json
+from corpusmill.tokens.ends_of_text import refuse_guess
 from corpusmill.tokens.id_bytes import UNCERTAIN, IdBytes, id_bytes, steps
 from corpusmill.tokens.losses import lost_characters
 from corpusmill.tokens.probes import PLAIN, PROBES, framed, refuse_useless
@@ -62,24 +63,34 @@ def chosen_engine(reference: Any, wanted: str, probes: list[str], definition: by
 
 def end_of_text_of(reference: Any, wanted: str, vocabulary: dict[str, int]) -> tuple[str, int]:
     """The token that ends documents, and its id."""
+    special = special_tokens(reference)
     token = reference.eos_token if wanted == "auto" else wanted
     if token is None:
         raise ValueError(
             "tokenizer.end_of_text: this tokenizer names no eos_token. Name one of its tokens: "
-            f"{', '.join(map(str, reference.all_special_tokens)) or 'it has no special tokens'}."
+            f"{', '.join(special) or 'it has no special tokens'}."
         )
     id = vocabulary.get(token)
     if id is None:
         raise ValueError(
             f"tokenizer.end_of_text: {token} is no token of this tokenizer. "
-            f"Its special tokens: {', '.join(map(str, reference.all_special_tokens))}."
+            f"Its special tokens: {', '.join(special)}."
         )
-    if token not in reference.all_special_tokens:
+    if token not in special:
         raise ValueError(
             f"tokenizer.end_of_text: {token} is not a special token, so a text could contain it. "
-            f"Special tokens: {', '.join(map(str, reference.all_special_tokens))}."
+            f"Special tokens: {', '.join(special)}."
         )
+    if wanted == "auto":
+        refuse_guess("this tokenizer", token, special)
     return token, id
+
+
+def special_tokens(reference: Any) -> list[str]:
+    """Those that transformers has a name for, and those that are only marked as special."""
+    added = getattr(reference, "added_tokens_decoder", {}).values()
+    marked = [token.content for token in added if token.special]
+    return list(dict.fromkeys([*map(str, reference.all_special_tokens), *marked]))
 
 
 def unknown_ids(

@@ -59,6 +59,9 @@ def look_inside(place: Place, listing: Listing, findings: Findings) -> None:
         findings.unseen("whether documents balance", "a part of the ledger cannot be read")
     with phase("verifying what is told of all shards"):
         guarded(corpus, META, lambda: hold_meta(corpus, decoder, written))
+        if decoder and summary and (told := summary.get("tokenizer")) is not None:
+            facts = decoder.setting._asdict()
+            tell(corpus, SUMMARY, told, {name: facts.get(name) for name in told})
         for split in SPLITS:
             if (joined := f"tokens/{JOINED[split]}.bin") in listing.files:
                 hold_joined(corpus, joined, [one for one in shards if one.split == split])

@@ -194,6 +194,10 @@ def compare_summary(results: Path, outcome: Outcome) -> Iterator[str]:
         spans = cut_counts(documents)
         unit = outcome.config["spans"]["unit"]
         expected["spans"] = {"unit": unit, "cut": spans["spans"], "cut_bytes": spans["bytes"]}
+    expected["tokenizer"] = {
+        name: read_json(results / "tokenizer/corpusmill.json")[name]
+        for name in ("source", "end_of_text", "end_of_text_id", "vocabulary")
+    }
     yield from compare_funnel(results, expected)
     summary = read_json(results / "summary.json")
     got = {key: summary.get(key) for key in expected}
