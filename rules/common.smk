@@ -47,6 +47,7 @@ from corpusmill.run.early_checks import (
     local_tokenizer,
     notes_of,
     states_of_files,
+    told_of_tokenizer,
     tokenizer_files,
 )
 from corpusmill.demo.files import EVALUATION_FILES, FILES as DEMO_FILES
@@ -363,10 +364,23 @@ def exported():
     return disk_share(forms)
 
 
+def faults_of_exports():
+    """Why exports would fail at the end; in conda nobody knows here what jobs have."""
+    forms = config["output"]["exports"]
+    if not forms or IN_CONDA:
+        return []
+    from corpusmill.exports.exporting import faults_ahead
+
+    told = told_of_tokenizer(config, EARLY_CHECKS, placed("results"))
+    return faults_ahead(forms, told["vocabulary"])
+
+
 def finish_checks():
-    """Stop the run if its tokenizer or input files cannot be meant, or the disk is too small; note
-    what may be meant, and is likely not to be."""
+    """Stop the run if its tokenizer, input files or exports cannot be meant, or the disk is too
+    small; note what may be meant, and is likely not to be."""
     faults = faults_of(EARLY_CHECKS)
+    if workflow.is_main_process and not faults:
+        faults += faults_of_exports()
     if workflow.is_main_process:
         wanted = expected_disk(config, LAYOUT, exported())
         faults += disk_faults(wanted.least, placed("results"))

@@ -1,6 +1,7 @@
 """A tokenizer by hub id, from a hub on this machine: the loading code is the real one."""
 
 import http.server
+import json
 import os
 import subprocess
 import sys
@@ -10,6 +11,8 @@ from pathlib import Path
 import pytest
 from tokenizer_kinds import END, chat
 from workflow import ROOT
+
+from corpusmill.tokens.tokenizers import load_reference
 
 COMMIT = "0" * 40
 
@@ -87,7 +90,7 @@ def checked(
     source: str, folder: Path, endpoint: str, end_of_text: str = "auto", state: str = "new"
 ) -> subprocess.CompletedProcess:
     module = ["-m", "corpusmill.tokens.hub_check"]
-    return with_hub([*module, source, end_of_text, state], folder, endpoint)
+    return with_hub([*module, source, end_of_text, state, "vocabulary"], folder, endpoint)
 
 
 def test_keep_tokenizer__loads_a_hub_id(hub, tmp_path, tiny_tokenizer):
@@ -119,14 +122,16 @@ def test_fault_of__a_tokenizer_that_is_here_needs_no_hub(hub, tmp_path):
     ("eos", "end_of_text", "code", "printed"),
     [
         (END, "auto", 0, END),
-        ("<|im_end|>", "auto", 1, ""),
+        ("<|im_end|>", "auto", 1, None),
         ("<|im_end|>", "<|im_end|>", 0, "<|im_end|>"),
     ],
 )
 def test_hub_check__says_what_ends_documents(hub, tmp_path, eos, end_of_text, code, printed):
     Hub.folder = Path(chat(tmp_path / "given", eos))
     done = checked("mill/tiny", tmp_path, hub, end_of_text)
-    assert (done.returncode, done.stdout.strip()) == (code, printed), done.stderr
+    told = json.loads(done.stdout or '{"end_of_text": null}')
+    assert (done.returncode, told["end_of_text"]) == (code, printed), done.stderr
+    assert code or told["vocabulary"] == len(load_reference(str(Hub.folder)))
     assert ("tokenizer.end_of_text: auto would end" in done.stderr) == bool(code)
     # Once here, the hub is not asked again, and a kept one asks nobody.
     nowhere = "http://127.0.0.1:1"

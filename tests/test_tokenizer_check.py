@@ -77,7 +77,7 @@ def test_auto__between_a_chat_turn_and_an_end_of_text_is_refused_with_both(eos, 
         assert f"Set end_of_text to {END}, as base models have it, or to {eos}." in str(told.value)
         assert "\n" not in str(told.value)
     for chosen in (eos, END):
-        assert check_tokenizer(source, chosen) == chosen
+        assert check_tokenizer(source, chosen).end_of_text == chosen
         facts = keep_tokenizer(tmp_path / "kept", str(source), chosen, "auto")
         assert facts.end_of_text == chosen
 
@@ -93,14 +93,15 @@ def test_auto__knows_the_usual_ends_of_text(usual, tmp_path):
         check_tokenizer(source)
     assert keep_tokenizer(tmp_path / "kept", str(source), usual, "auto").end_of_text == usual
     base = Path(saved(tmp_path / "base", tokenizer, unk_token="<unk>", eos_token=usual))
-    assert check_tokenizer(base) == usual == keep_tokenizer(base, str(base), "auto", "auto")[2]
+    assert check_tokenizer(base).end_of_text == usual
+    assert keep_tokenizer(base, str(base), "auto", "auto").end_of_text == usual
 
 
 def test_auto__takes_the_one_end_that_there_is(tmp_path):
     tokenizer = Tokenizer(models.WordLevel({"Hello": 0, "<unk>": 1, "<|im_end|>": 2}))
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
     source = saved(tmp_path / "given", tokenizer, eos_token="<|im_end|>")
-    assert check_tokenizer(Path(source)) == "<|im_end|>"
+    assert check_tokenizer(Path(source)).end_of_text == "<|im_end|>"
 
 
 def test_end_of_text__that_no_file_names_is_looked_up_by_the_library(tmp_path):
@@ -110,7 +111,7 @@ def test_end_of_text__that_no_file_names_is_looked_up_by_the_library(tmp_path):
     settings["tokenizer_class"] = "GPT2Tokenizer"
     (source / "tokenizer_config.json").write_text(json.dumps(settings))
     (source / "special_tokens_map.json").unlink(missing_ok=True)
-    assert check_tokenizer(source) == END
+    assert check_tokenizer(source).end_of_text == END
 
 
 @pytest.mark.parametrize("written", ["[1]", '{"eos_token"', "[" * 5000, "\xff"])

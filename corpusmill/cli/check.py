@@ -19,9 +19,9 @@ from corpusmill.run.config_files import refuse_repeated_keys
 from corpusmill.run.disk import Disk, amount, disk_faults, expected_disk, free_bytes
 from corpusmill.run.early_checks import (
     early_checks,
-    end_of_text_of,
     faults_of,
     notes_of,
+    told_of_tokenizer,
 )
 from corpusmill.run.layout import Layout
 from corpusmill.run.places import PACKAGE, workflow_home
@@ -38,10 +38,13 @@ def checked(configs: list[Path]) -> tuple[list[str], list[str]]:
     except ValueError as error:
         return [], str(error).splitlines()
     checks = early_checks(config, layout, RESULTS, PACKAGE.parent, ask_hub=True)
-    faults = faults_of(checks) + disk_faults(wanted_disk(config, layout).least, RESULTS)
+    faults = faults_of(checks)
+    told = {} if faults else told_of_tokenizer(config, checks, RESULTS)
+    faults += faults_ahead(config, told.get("vocabulary"))
+    faults += disk_faults(wanted_disk(config, layout).least, RESULTS)
     faults += clock_faults(layout.input_files, RESULTS, time.time_ns())
     notes = [] if faults else [f"NOTE: {note}" for note in notes_of(checks)]
-    return facts(config, layout, end_of_text_of(config, checks)) + notes, faults
+    return facts(config, layout, told.get("end_of_text")) + notes, faults
 
 
 def checked_config(configs: list[Path]) -> dict:
@@ -77,6 +80,12 @@ def wanted_disk(config: dict, layout: Layout) -> Disk:
     from corpusmill.exports.exporting import disk_share  # and with it numpy and pyarrow
 
     return expected_disk(config, layout, disk_share(config["output"]["exports"]))
+
+
+def faults_ahead(config: dict, vocabulary: int | None) -> list[str]:
+    from corpusmill.exports.exporting import faults_ahead  # and with it numpy and pyarrow
+
+    return faults_ahead(config["output"]["exports"], vocabulary)
 
 
 def facts(config: dict, layout: Layout, end_of_text: str | None) -> list[str]:

@@ -122,3 +122,4 @@ class Format(NamedTuple):
     uint16_alone: bool = False  # it has no place for more ids
     samples: bool = False  # of `length` tokens, not documents
     most_tokens: int | None = None  # of a shard
+    needs: str | None = None  # a package that nothing else needs

@@ -1,6 +1,7 @@
 """`corpusmill export`: a finished corpus, written out in a format."""
 
 import importlib
+import importlib.util
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -49,17 +50,46 @@ def opened(results: Path, length: int) -> Exported:
     return Exported(splits, corpus.vocabulary, length)
 
 
-def faults(name: str, exported: Exported) -> list[str]:
-    """Why the format cannot hold the corpus."""
-    form, vocabulary = format_of(name), exported.vocabulary
+def faults_ahead(names: Sequence[str], vocabulary: int | None) -> list[str]:
+    """Why exports would fail, as far as it is known before there is a corpus.
+
+    vocabulary: how many ids there will be, if that is known.
+    """
     found = []
-    if form.uint16_alone and vocabulary.dtype.itemsize > 2:
+    for name in names:
+        if fault := missing_package(name):
+            found.append(f"output.exports: {fault}")
+        if vocabulary is not None:
+            wide = vocabulary > 1 << 16
+            found += [f"output.exports: {one}" for one in of_vocabulary(name, vocabulary, wide)]
+    return found
+
+
+def missing_package(name: str) -> str | None:
+    needs = format_of(name).needs
+    if needs is None or importlib.util.find_spec(needs):
+        return None
+    return f"{name} needs the package {needs}, which is not installed: pip install {needs}"
+
+
+def of_vocabulary(name: str, size: int, is_wide: bool) -> list[str]:
+    """Why the format cannot hold so many ids. is_wide: they are of 32 bits."""
+    found = []
+    if format_of(name).uint16_alone and is_wide:
         found.append(
-            f"{name} has ids of 16 bits, and this vocabulary has {vocabulary.size:,}, expected "
+            f"{name} has ids of 16 bits, and this vocabulary has {size:,}, expected "
             "65,536 at most. Take a tokenizer with a smaller vocabulary, or another format."
         )
-    if vocabulary.size > 1 << 31:
-        found.append(f"{name}: expected ids below 2**31, found {vocabulary.size:,} of them.")
+    if size > 1 << 31:
+        found.append(f"{name}: expected ids below 2**31, found {size:,} of them.")
+    return found
+
+
+def faults(name: str, exported: Exported) -> list[str]:
+    """Why the format cannot hold the corpus, or cannot be written here."""
+    form, vocabulary = format_of(name), exported.vocabulary
+    found = [fault] if (fault := missing_package(name)) else []
+    found += of_vocabulary(name, vocabulary.size, vocabulary.dtype.itemsize > 2)
     for split in exported.splits:
         most = max((shard.tokens for shard in split.shards), default=0)
         if form.most_tokens is not None and most > form.most_tokens:

@@ -68,6 +68,8 @@ def _conflicts(config: dict) -> Iterator[str]:
                 f"minhash.permutations {minhash['permutations']} ({error}). Give bands and rows, "
                 "or raise the permutations."
             )
+    if not any(source.get("weight", 1) for source in milled_sources(config) or [{}]):
+        yield "sources: all have the weight 0, so no document would be kept. Raise one above 0."
     if not milled_sources(config):
         yield "sources: all are held_out, so there is nothing to mill. Name a source without it."
     if config["splits"]["validation"] + config["splits"]["test"] >= 1:

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from corpusmill.filters.registry import filter_class
 from corpusmill.run.config import TRAINED_END_OF_TEXT, milled_sources
@@ -105,21 +106,10 @@ class TokenizerCheck(EarlyCheck):
     def faults(self) -> list[str]:
         return super().faults()[-1:]  # its library may have said more
 
-    def end_of_text(self) -> str | None:
-        """Of a check without faults; None if it is not known before the tokenizer is loaded."""
-        printed = self._answer[0].strip().splitlines()
-        return printed[-1] if printed else None
-
-    @classmethod
-    def local(cls, folder: Path, end_of_text: str, kept: bool, root: Path) -> "TokenizerCheck":
-        """kept: the last run used it as it is."""
-        arguments = [str(folder), end_of_text, "kept" if kept else "new"]
-        return cls("corpusmill.tokens.tokenizer_check", arguments, "", root)
-
-    @classmethod
-    def hub(cls, hub_id: str, end_of_text: str, kept: bool, root: Path) -> "TokenizerCheck":
-        arguments = [hub_id, end_of_text, "kept" if kept else "new"]
-        return cls("corpusmill.tokens.hub_check", arguments, "", root)
+    def told(self) -> dict[str, Any]:
+        """Of a check without faults: `end_of_text` and `vocabulary`, None where that is not known
+        before the tokenizer is loaded."""
+        return dict(json.loads(self._answer[0].strip().splitlines()[-1]))
 
 
 class InputCheck(EarlyCheck):
@@ -129,6 +119,18 @@ class InputCheck(EarlyCheck):
         """files: as Asked in corpusmill/text/first_records.py. limits: ReadLimits."""
         asked = json.dumps({"files": files, "readers": readers, "limits": limits})
         super().__init__("corpusmill.text.first_records", [], asked, root)
+
+
+class KindCheck(EarlyCheck):
+    """Whether first records have both numbers and texts in the preferred field."""
+
+    def __init__(
+        self, field: str, files: list[list], config: dict, limits: dict, root: Path
+    ) -> None:
+        """files: as for InputCheck, of milled sources."""
+        readers = config["input"]["readers"]
+        asked = {"field": field, "files": files, "readers": readers, "limits": limits}
+        super().__init__("corpusmill.dedup.first_kinds", [], json.dumps(asked), root)
 
 
 class MemberCheck(EarlyCheck):
@@ -155,16 +157,22 @@ def early_checks(
     """The checks of a run, begun. results: its folder; ask_hub: whether to use the network."""
     checks: list[EarlyCheck] = []
     source, kept = config["tokenizer"]["source"], results / "tokenizer"
-    end_of_text = config["tokenizer"]["end_of_text"]
+    end_of_text, engine = config["tokenizer"]["end_of_text"], config["tokenizer"]["engine"]
     if folder := local_tokenizer(source):
-        checks.append(TokenizerCheck.local(folder, end_of_text, is_kept(folder, kept), root))
+        state = "kept" if is_kept(folder, kept) else "new"
+        arguments = [str(folder), end_of_text, state, engine]
+        checks.append(TokenizerCheck("corpusmill.tokens.tokenizer_check", arguments, "", root))
     elif source != "train" and (ask_hub or kept_source(kept) == source):
-        was_kept = kept_source(kept) == source
-        checks.append(TokenizerCheck.hub(source, end_of_text, was_kept, root))
+        state = "kept" if kept_source(kept) == source else "new"
+        what = "vocabulary" if config["output"]["exports"] else "end"
+        arguments = [source, end_of_text, state, what]
+        checks.append(TokenizerCheck("corpusmill.tokens.hub_check", arguments, "", root))
     if files := layout.found_files():
         checks.append(InputCheck(files, config["input"]["readers"], layout.read_limits, root))
     milled = {source["name"] for source in milled_sources(config)}
     of_milled = [file for file in files if file[0] in milled]
+    if of_milled and (field := config["dedup"]["prefer"]["field"]):
+        checks.append(KindCheck(field, of_milled, config, layout.read_limits, root))
     if of_milled and asks(config):
         readers = config["input"]["readers"]
         checks.append(MemberCheck(config["filters"], of_milled, readers, root))
@@ -184,12 +192,25 @@ def faults_of(checks: list[EarlyCheck]) -> list[str]:
     return [fault for check in checks for fault in check.faults()]
 
 
-def end_of_text_of(config: dict, checks: list[EarlyCheck]) -> str | None:
-    """The token that will end documents; None if it is known when the tokenizer is loaded."""
-    if config["tokenizer"]["source"] == "train":
-        return TRAINED_END_OF_TEXT
-    found = [check.end_of_text() for check in checks if isinstance(check, TokenizerCheck)]
-    return found[0] if found else None
+def told_of_tokenizer(config: dict, checks: list[EarlyCheck], results: Path) -> dict[str, Any]:
+    """`end_of_text` and `vocabulary` of checks without faults; None where it is not known yet."""
+    of_tokenizer = config["tokenizer"]
+    if of_tokenizer["source"] == "train":
+        return {
+            "end_of_text": TRAINED_END_OF_TEXT, "vocabulary": of_tokenizer["train_vocabulary"]
+        }  # fmt: skip
+    found = [check.told() for check in checks if isinstance(check, TokenizerCheck)]
+    told = found[0] if found else {"end_of_text": None, "vocabulary": None}
+    if told["vocabulary"] is None and kept_source(results / "tokenizer") == named(config):
+        told["vocabulary"] = load_json(results / "tokenizer" / SETTING_FILE).get("vocabulary")
+    return told
+
+
+def named(config: dict) -> str:
+    """What the run calls its tokenizer."""
+    source = config["tokenizer"]["source"]
+    folder = local_tokenizer(source)
+    return folder.resolve().name if folder else str(source)
 
 
 def notes_of(checks: list[EarlyCheck]) -> list[str]:

@@ -25,6 +25,13 @@ class Named(NamedTuple):
     special: list[str]
 
 
+class Told(NamedTuple):
+    """What is known of a tokenizer before it is loaded."""
+
+    end_of_text: str | None
+    vocabulary: int | None
+
+
 class _Added(msgspec.Struct):
     content: str
     special: bool = False

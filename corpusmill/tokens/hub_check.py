@@ -1,11 +1,12 @@
-"""Whether a tokenizer can be had by its hub id: `... hub_check ID END_OF_TEXT STATE`.
+"""Whether a tokenizer can be had by its hub id.
 
-A process of its own beside the start of a run, before any job. It asks the hub for no file that the
-machine has already, and for small ones where these tell enough. It prints the token that will end
-documents, if it can know that. STATE: `new`, or `kept` if the last run used it: then nobody is
-asked.
+`... hub_check ID END_OF_TEXT STATE WHAT` is a process of its own beside the start of a run, before
+any job. It asks the hub for no file that the machine has already, and for small ones where these
+tell enough. It prints what it knows then, as JSON. STATE: `new`, or `kept` if the last run used it:
+then nobody is asked. WHAT: `end`, or `vocabulary` for its size too.
 """
 
+import json
 import sys
 from pathlib import Path
 
@@ -23,8 +24,9 @@ from huggingface_hub.errors import (  # type: ignore[attr-defined] # HTTPError i
     RepositoryNotFoundError,
 )
 
-from corpusmill.tokens.ends_of_text import DEFINITION, USUAL, Named, named_by, refuse_guess
+from corpusmill.tokens.ends_of_text import DEFINITION, USUAL, Named, Told, named_by, refuse_guess
 from corpusmill.tokens.ends_of_text import FILES as ENDS
+from corpusmill.tokens.tokenizer_check import ids_of_definition
 
 FILES = ("tokenizer.json", "tokenizer_config.json", "tokenizer.model", "vocab.json", "vocab.txt")
 """Of which every tokenizer has some."""
@@ -85,21 +87,28 @@ def file_of(hub_id: str, name: str, ask: bool) -> Path | None:
         return None  # the step asks again, and knows all
 
 
-def checked(hub_id: str, end_of_text: str, kept: bool) -> str | None:
-    """The token that will end documents, None if that is not known yet. ValueError, in one line,
-    if there will be no tokenizer, or nobody said what ends documents."""
+def checked(hub_id: str, end_of_text: str, kept: bool, count: bool) -> Told:
+    """What is known of it now. ValueError, in one line, if there will be no tokenizer, or nobody
+    said what ends documents.
+
+    count: how many ids it has, too, for which its tokenizer.json has to come.
+    """
     if not kept and not is_there(hub_id):
-        return None
-    if end_of_text != "auto":
-        return end_of_text
-    named = named_at(hub_id, ask=not kept)
-    if named.eos_token is not None:
-        refuse_guess(hub_id, named.eos_token, named.special)
-    return named.eos_token
+        return Told(None, None)
+    end: str | None = end_of_text
+    if end_of_text == "auto":
+        named = named_at(hub_id, ask=not kept)
+        end = named.eos_token
+        if end is not None:
+            refuse_guess(hub_id, end, named.special)
+    definition = file_of(hub_id, DEFINITION, ask=not kept) if count else None
+    return Told(end, ids_of_definition(definition)[2] if definition else None)
 
 
 if __name__ == "__main__":
     try:
-        print(checked(sys.argv[1], sys.argv[2], sys.argv[3] == "kept") or "")
+        hub_id, end_of_text, state, what = sys.argv[1:]
+        told = checked(hub_id, end_of_text, state == "kept", what == "vocabulary")
+        print(json.dumps(told._asdict()))
     except ValueError as error:
         sys.exit(str(error))

@@ -1,15 +1,25 @@
-"""Whether a folder holds a tokenizer of plain text: `... tokenizer_check FOLDER END_OF_TEXT STATE`.
+"""Whether a folder holds a tokenizer of plain text.
 
-A process of its own beside the start of a run, before any job; so it loads as little as it can. It
-prints the token that will end documents. STATE: `new`, or `kept` if its ids were looked at before.
+`... tokenizer_check FOLDER END_OF_TEXT STATE ENGINE` is a process of its own beside the start of a
+run, before any job; so it loads as little as it can. It prints what it knows then, as JSON. STATE:
+`new`, or `kept` if its ids were looked at before.
 """
 
+import json
 import sys
+import tempfile
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
-from corpusmill.tokens.ends_of_text import DEFINITION, named_in, refuse_guess, refuse_no_special
+from corpusmill.tokens.ends_of_text import (
+    DEFINITION,
+    Told,
+    named_in,
+    refuse_guess,
+    refuse_no_special,
+)
 from corpusmill.tokens.probes import PLAIN, refuse_useless
 
 
@@ -24,8 +34,8 @@ class _Definition(msgspec.Struct):
     model: _Model
 
 
-def ids_of_definition(path: Path) -> tuple[list[list[int]], set[int | None]]:
-    """The ids of PLAIN by a tokenizer.json, and its unknown ids."""
+def ids_of_definition(path: Path) -> tuple[list[list[int]], set[int | None], int]:
+    """The ids of PLAIN by a tokenizer.json, its unknown ids, and how many ids there are."""
     from tokenizers import Tokenizer
 
     written = path.read_bytes()
@@ -35,7 +45,13 @@ def ids_of_definition(path: Path) -> tuple[list[list[int]], set[int | None]]:
     model = msgspec.json.decode(written, type=_Definition).model
     unknown = tokenizer.token_to_id(model.unk_token) if model.unk_token else None
     encoded = tokenizer.encode_batch(PLAIN, add_special_tokens=False)
-    return [one.ids for one in encoded], {unknown, model.unk_id}
+    return [one.ids for one in encoded], {unknown, model.unk_id}, ids_in(tokenizer)
+
+
+def ids_in(tokenizer: Any) -> int:
+    """Every id is below. Gaps are looked for where they may matter, and the look takes no time."""
+    size: int = tokenizer.get_vocab_size()
+    return size if size > 1 << 16 else max(size, *(id + 1 for id in tokenizer.get_vocab().values()))
 
 
 def end_of(folder: Path, end_of_text: str) -> str:
@@ -55,22 +71,32 @@ def end_of(folder: Path, end_of_text: str) -> str:
     return named.eos_token
 
 
-def check_tokenizer(folder: Path, end_of_text: str = "auto", kept: bool = False) -> str:
-    """The token that will end documents. ValueError, in one line, if texts would be lost for sure,
-    or no token can end them.
+def check_tokenizer(
+    folder: Path, end_of_text: str = "auto", kept: bool = False, engine: str = "auto"
+) -> Told:
+    """What is known of it. ValueError, in one line, if texts would be lost for sure, no token can
+    end them, or the engine is asked for and gives other ids.
 
-    kept: its ids were looked at before.
+    kept: the last run used it as it is.
     """
-    if not kept:
-        refuse_lost_texts(folder)
-    return end_of(folder, end_of_text)
+    if kept:
+        return Told(end_of(folder, end_of_text), None)
+    vocabulary = whole_vocabulary(folder)
+    end = end_of(folder, end_of_text)
+    if engine == "gigatoken":
+        from corpusmill.tokens.tokenizer_folder import keep_tokenizer
+
+        with tempfile.TemporaryDirectory() as place:
+            keep_tokenizer(Path(place) / "kept", str(folder), end_of_text, engine)
+    return Told(end, vocabulary)
 
 
-def refuse_lost_texts(folder: Path) -> None:
+def whole_vocabulary(folder: Path) -> int:
+    """How many ids it has. ValueError if it has none for plain text."""
     definition = folder / DEFINITION
     if definition.is_file():
         try:
-            found, unknown = ids_of_definition(definition)
+            found, unknown, vocabulary = ids_of_definition(definition)
         except Exception as error:  # the library raises no other class
             raise ValueError(
                 f"tokenizer.source: the tokenizers library cannot use {definition} "
@@ -81,11 +107,15 @@ def refuse_lost_texts(folder: Path) -> None:
 
         reference = load_reference(str(folder))
         found, unknown = reference_ids(reference, PLAIN), {reference.unk_token_id}
+        vocabulary = max(len(reference), *(id + 1 for id in reference.get_vocab().values()))
     refuse_useless(str(folder), found, [id for id in unknown if id is not None])
+    return vocabulary
 
 
 if __name__ == "__main__":
     try:
-        print(check_tokenizer(Path(sys.argv[1]), sys.argv[2], sys.argv[3] == "kept"))
+        folder, end_of_text, state, engine = sys.argv[1:]
+        told = check_tokenizer(Path(folder), end_of_text, state == "kept", engine)
+        print(json.dumps(told._asdict()))
     except ValueError as error:
         sys.exit(str(error))

@@ -23,10 +23,8 @@ def write(exported: Exported, target: Target) -> None:
 
 def write_samples(block: np.ndarray, path: Path) -> None:
     """block: (samples, length + 1), the last of each the label of the one before."""
-    try:
-        import h5py  # nobody needs it who needs no HDF5
-    except ImportError:
-        raise ValueError("the format hdf5 needs h5py: pip install h5py") from None
+    import h5py  # nobody needs it who needs no HDF5
+
     samples, length = len(block), block.shape[1] - 1
     data = np.ones((samples, 3, length), "<i4")
     data[:, 0], data[:, 2] = block[:, :-1], block[:, 1:]
@@ -44,4 +42,5 @@ FORMAT = Format(
     write=write,
     share=0.8,
     samples=True,
+    needs="h5py",
 )
