@@ -1,4 +1,4 @@
-"""What would fail a run late, and is known from configuration, tokenizer and first records alone, is
+"""What would fail a run late, and is known from configuration, tokenizer and first records, is
 refused by `check` and by a run before any job."""
 
 import json

@@ -251,13 +251,73 @@ def test_export__into_files_of_others_is_refused(tmp_path):
     (tmp_path / "mine.txt").write_text("mine")
     with pytest.raises(ValueError, match="expected an empty folder, found files in it"):
         exported("olmo", results, tmp_path)
-    begun = tmp_path / "begun"
-    with pytest.raises(ZeroDivisionError):
-        Exporting("olmo", results, begun, LENGTH).write(
-            type("P", (), {"advance": lambda *_: 1 / 0})()
-        )
-    with pytest.raises(ValueError, match="another export into it was begun"):
-        exported("megatron", results, begun)
+
+
+class Failing:
+    """Progress that fails at the n-th file."""
+
+    def __init__(self, n: int) -> None:
+        self._left = n
+
+    def advance(self, amount: int) -> None:
+        self._left -= 1
+        if self._left < 0:
+            raise OSError("the disk is full")
+
+
+@pytest.mark.parametrize("files", [0, 3])
+@pytest.mark.parametrize(("name", "length"), [("megatron", LENGTH), ("mds", LENGTH + 1)])
+def test_export__that_failed_leaves_its_folder_to_others(files, name, length, tmp_path):
+    results = corpus(tmp_path / "corpus")
+    folder, expected = tmp_path / "begun", exported(name, results, tmp_path / "new", length)
+    with pytest.raises(OSError, match="disk is full"):
+        Exporting("mds", results, folder, LENGTH).write(Failing(files))
+    if files:
+        (folder / "train/.shard.00000.mds~1-ab").touch()  # of a writer that was killed
+    exported(name, results, folder, length)
+    assert bytes_of(folder) == bytes_of(expected)
+    assert {path.name for path in folder.rglob(".*")} == set()
+
+
+def test_export__that_failed_goes_on_with_the_same(tmp_path):
+    results = corpus(tmp_path / "corpus")
+    with pytest.raises(OSError, match="disk is full"):
+        Exporting("megatron", results, tmp_path / "out", LENGTH).write(Failing(3))
+    first = tmp_path / "out/train/00000.idx"
+    made = first.stat().st_ino
+    exported("megatron", results, tmp_path / "out")
+    assert first.stat().st_ino == made
+    assert bytes_of(tmp_path / "out") == bytes_of(exported("megatron", results, tmp_path / "new"))
+
+
+def test_export__removes_no_file_that_it_did_not_make(tmp_path):
+    results = corpus(tmp_path / "corpus")
+    folder = tmp_path / "begun"
+    with pytest.raises(OSError, match="disk is full"):
+        Exporting("olmo", results, folder, LENGTH).write(Failing(3))
+    (folder / "train/mine.txt").write_text("mine")
+    (tmp_path / "mine.txt").write_text("mine")
+    with open(folder / ".export-made.txt", "a") as made:
+        made.write("../mine.txt\ntrain/../../mine.txt\n/\n\n.\ntrain\n")
+    with pytest.raises(ValueError, match="expected an empty folder, found files in it"):
+        exported("megatron", results, folder)
+    assert [path.name for path in folder.rglob("*") if path.is_file() and path.name[0] != "."] == [
+        "mine.txt"
+    ]
+    assert (tmp_path / "mine.txt").read_text() == "mine"
+
+
+def test_export__into_a_folder_of_one_that_is_under_way_is_refused(tmp_path):
+    results = corpus(tmp_path / "corpus")
+    folder = tmp_path / "out"
+
+    class Meanwhile(Silence):
+        def advance(self, amount: int) -> None:
+            with pytest.raises(ValueError, match="another export into it is under way"):
+                exported("olmo", results, folder)
+
+    Exporting("megatron", results, folder, LENGTH).write(Meanwhile())
+    assert (folder / "export.json").exists()
 
 
 def test_export__of_a_damaged_shard_is_refused(tmp_path):

@@ -434,6 +434,10 @@ CHANGES = {
         in_json(f"tokens/{SHARD}.json", "by_source", "web", "tokens"),
         {f"tokens/{SHARD}.json"},
     ),
+    "end of text in the summary": (
+        in_json("summary.json", "tokenizer", "end_of_text_id"),
+        {"summary.json"},
+    ),
     "summary": (
         in_json("summary.json", "sources", "web", "documents", "kept"),
         {"summary.json"},

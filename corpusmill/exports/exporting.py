@@ -1,24 +1,26 @@
 """`corpusmill export`: a finished corpus, written out in a format."""
 
+import contextlib
 import importlib
 import importlib.util
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from corpusmill.exports.declaration import Exported, Format, Shard, Split
-from corpusmill.exports.target import Target
+from corpusmill.exports.target import MADE, Target, remove_made
 from corpusmill.storage.files import load_plain_json, save_plain_json
 from corpusmill.storage.progress import Progress
 from corpusmill.storage.sha256 import file_sha256
 from corpusmill.stream.corpus import Corpus
+from corpusmill.stream.node_locks import NodeLock
 from corpusmill.text.near_names import meant
 
 VERSION = 1
 RECORD = "export.json"
 """What an export is, written when it is done."""
 BEGUN = ".export-begun.json"
-"""What is being exported, until it is done: a later run goes on with the same, and only that."""
+"""What is being exported, until it is done: a later run goes on with the same."""
 FORMATS = Path(__file__).parent / "formats"
 
 
@@ -125,17 +127,19 @@ class Exporting:
 
     def write(self, progress: Progress) -> dict[str, Any]:
         """Make all of it that is not there yet; the record of it."""
-        done = begin(self.folder, self._what)
+        done = finished(self.folder, self._what)
         if done is not None:
             return done
-        target = Target(self.folder, progress)
-        self.format.write(self.exported, target)
-        return finish(target, self._what, self.exported)
+        with alone_in(self.folder):
+            begin(self.folder, self._what)
+            target = Target(self.folder, progress)
+            self.format.write(self.exported, target)
+            return finish(target, self._what, self.exported)
 
 
-def begin(folder: Path, what: dict[str, Any]) -> dict[str, Any] | None:
+def finished(folder: Path, what: dict[str, Any]) -> dict[str, Any] | None:
     """The record of an export that is done already; ValueError if the folder has something else."""
-    record, begun = folder / RECORD, folder / BEGUN
+    record = folder / RECORD
     if record.exists():
         there = load_plain_json(record)
         if {key: there.get(key) for key in what} == what:
@@ -146,21 +150,45 @@ def begin(folder: Path, what: dict[str, Any]) -> dict[str, Any] | None:
             f"{folder}: expected an empty folder, or this same export; found one with {differs}. "
             "Nothing is replaced: remove it, or name another folder with --to."
         )
-    if begun.exists():
-        if load_plain_json(begun) != what:
-            raise ValueError(
-                f"{folder}: another export into it was begun and is not done. Remove it, or name "
-                "another with --to."
-            )
-    elif folder.exists() and any(path.name[0] != "." for path in folder.iterdir()):
+    if not (folder / BEGUN).exists():
+        refuse_files(folder)
+    return None
+
+
+def refuse_files(folder: Path) -> None:
+    if folder.exists() and any(path.name[0] != "." for path in folder.iterdir()):
         raise ValueError(
             f"{folder}: expected an empty folder, found files in it. Nothing is replaced: name "
             "another with --to."
         )
-    else:
-        folder.mkdir(parents=True, exist_ok=True)
-        save_plain_json(begun, what)
-    return None
+
+
+@contextlib.contextmanager
+def alone_in(folder: Path) -> Iterator[None]:
+    """ValueError if another process exports into the folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = NodeLock(folder / MADE)
+    try:
+        if not lock.alone():
+            raise ValueError(
+                f"{folder}: another export into it is under way. Wait for its end, or name another "
+                "folder with --to."
+            )
+        yield
+    finally:
+        lock.close()
+
+
+def begin(folder: Path, what: dict[str, Any]) -> None:
+    """Go on with an export that was not done. What is there of another one is removed; of files
+    that it did not make, none: then ValueError."""
+    begun = folder / BEGUN
+    if begun.exists() and load_plain_json(begun) == what:
+        return
+    remove_made(folder)
+    begun.unlink(missing_ok=True)
+    refuse_files(folder)
+    save_plain_json(begun, what)
 
 
 def finish(target: Target, what: dict[str, Any], exported: Exported) -> dict[str, Any]:
@@ -172,4 +200,5 @@ def finish(target: Target, what: dict[str, Any], exported: Exported) -> dict[str
     record = what | {"splits": splits, "files": files}
     save_plain_json(target.folder / RECORD, record)
     (target.folder / BEGUN).unlink()
+    (target.folder / MADE).unlink()
     return record

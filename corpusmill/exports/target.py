@@ -1,6 +1,7 @@
 """The folder of an export: files that appear whole, and stay when an export is gone on with."""
 
 import contextlib
+import glob
 import os
 import shutil
 from collections.abc import Iterator
@@ -9,6 +10,9 @@ from typing import IO
 
 from corpusmill.storage.files import replacing, sync
 from corpusmill.storage.progress import Progress
+
+MADE = ".export-made.txt"
+"""The names of the files that an export has begun to make, a line each, until it is done."""
 
 
 class Target:
@@ -28,7 +32,11 @@ class Target:
         self.progress.advance(bytes_read)
         path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        return not path.exists()
+        if path.exists():
+            return False
+        with open(self.folder / MADE, "a", encoding="utf-8") as made:
+            made.write(f"{name}\n")
+        return True
 
     @contextlib.contextmanager
     def path(self, name: str) -> Iterator[Path]:
@@ -50,3 +58,20 @@ class Target:
             except OSError:
                 shutil.copyfile(source, path)
         sync((self.folder / name).parent)
+
+
+def remove_made(folder: Path) -> None:
+    """Remove what an export that was not done has made, and folders that are empty then."""
+    root = folder.resolve()
+    for name in (folder / MADE).read_text("utf-8").splitlines():
+        path = folder / name
+        inside = path.parent.resolve()
+        # The list is read from a disk: what it names elsewhere is not ours.
+        if inside == root or root in inside.parents:
+            for file in (path, *inside.glob(f".{glob.escape(path.name)}~*")):
+                if file.is_file() and not file.is_symlink():
+                    file.unlink()
+            while inside != root and inside.is_dir() and not any(inside.iterdir()):
+                inside.rmdir()
+                inside = inside.parent
+    os.truncate(folder / MADE, 0)
