@@ -285,13 +285,26 @@ def training_text():
     return [LAYOUT.text_shard.format(split="train", shard="00000")] if wanted else []
 
 
+def memory_asked(job):
+    """The mem_mb of a job as Snakemake evaluates it, but not yet limited by --resources; 0 where
+    nothing asks for any, or for a multiple of files that are not there yet."""
+    asked, _ = job.rule.apply_input_function(
+        job.rule.resources.get("mem_mb").evaluate,
+        job.wildcards_dict,
+        input=job.input,
+        attempt=1,
+        threads=lambda: job.threads,
+        rulename=job.rule.name,
+        async_run=workflow.async_run,
+    )
+    return asked.value if isinstance(asked.value, int) else 0
+
+
 def jobs_to_do():
     """By rule the memory that its jobs may hold, and the logs of those that are to be done."""
     needs, logs = {}, {}
     for job in workflow.dag.jobs:
-        mem_mb = job.rule.resources.get("mem_mb")
-        need = mem_mb and mem_mb.evaluate(job.wildcards, attempt=1).value
-        needs[job.rule.name] = max(need or 0, needs.get(job.rule.name, 0))
+        needs[job.rule.name] = max(memory_asked(job), needs.get(job.rule.name, 0))
     for job in workflow.dag.needrun_jobs():
         logs.setdefault(job.rule.name, []).extend(map(str, job.log))
     return {rule: RuleJobs(needs[rule], logs.get(rule, [])) for rule in needs}
