@@ -400,7 +400,7 @@ def finish_checks():
         faults += clock_faults(LAYOUT.input_files, placed("results"), time.time_ns())
     if faults:
         stop("\n".join(faults))
-    for noticed in notes_of(EARLY_CHECKS):
+    for noticed in [*LAYOUT.skipped, *notes_of(EARLY_CHECKS)]:
         note(noticed)
 
 

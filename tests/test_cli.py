@@ -608,3 +608,39 @@ def test_hub__that_cannot_be_reached_is_told_before_any_job_and_not_asked_in_a_d
         told = "mill/tiny is not on this machine, and the hub cannot be reached" in done.stderr
         assert (done.returncode, told) == (code, code == 1), done.stderr
         assert not Path("results").exists()
+
+
+@pytest.mark.parametrize("links", ["fifo", "device", "nowhere", "circle"])
+@pytest.mark.parametrize("words", [("check",), ("estimate",), ("calibrate",), ("init", "data")])
+def test_commands__refuse_inputs_that_are_no_files_and_never_wait(folder, words, links):
+    write_lines(folder / "data/0.jsonl")
+    odd = folder / "data/odd.jsonl"
+    match links:
+        case "fifo":
+            os.mkfifo(odd)
+        case "device":
+            odd.symlink_to("/dev/zero")
+        case "nowhere":
+            odd.symlink_to("gone")
+        case "circle":
+            odd.symlink_to("odd.jsonl")
+    if words[0] != "init":
+        (folder / "corpusmill.yaml").write_text("sources: [{name: s, files: [data]}]")
+    done = run_of(folder, *words)
+    said = done.stdout + done.stderr
+    assert done.returncode == 1, said
+    assert "data/odd.jsonl: expected a regular file, found " in said
+    assert "Traceback" not in said
+
+
+def test_check_and_init__enter_a_folder_once(folder):
+    write_lines(folder / "data/0.jsonl")
+    for name in "abcd":
+        (folder / f"data/{name}").symlink_to(".")
+    init = called("init", "data")
+    assert 'files: ["data"]' in init.stdout
+    assert "data/a is skipped: it is the folder data, which is read already." in init.stderr
+    done = called("check")
+    assert done.exit_code == 0
+    assert "files: 1, " in done.stdout
+    assert "NOTE: data/b is skipped: it is the folder data, which is read already." in done.stdout

@@ -1,15 +1,16 @@
 """The plan: every input file in one part, old parts as they were."""
 
+import glob
 import os
 
 import pytest
 
+from corpusmill.run.listing import files_beneath, matches
 from corpusmill.run.plan import (
     EarlierPart,
     InputFile,
     Part,
     earlier_parts,
-    files_beneath,
     list_inputs,
     plan_lines,
     plan_parts,
@@ -233,4 +234,74 @@ def test_files_beneath__refuses_a_folder_that_cannot_be_looked_into(tmp_path, mo
 
     monkeypatch.setattr(os, "scandir", refused)
     with pytest.raises(ValueError, match=r"shut: may not be looked into\. Change its permissions"):
-        files_beneath(str(tmp_path), [".jsonl"])
+        files_beneath(str(tmp_path), [".jsonl"], [])
+
+
+def special_files(folder) -> dict[str, str]:
+    """Entry of a folder -> what is found there, of entries that nobody can read as a file."""
+    os.mkfifo(folder / "fifo.jsonl")
+    (folder / "zero.jsonl").symlink_to("/dev/zero")
+    (folder / "gone.jsonl").symlink_to("nowhere")
+    (folder / "circle.jsonl").symlink_to("circle.jsonl")
+    return {
+        "fifo.jsonl": "a FIFO",
+        "zero.jsonl": "a device",
+        "gone.jsonl": "a symlink that leads to no file",
+        "circle.jsonl": "a symlink that leads in a circle",
+    }
+
+
+@pytest.mark.parametrize("entry", ["data", "data/*.jsonl", "data/**/*.jsonl", "data/{}"])
+@pytest.mark.parametrize("name", ["fifo", "zero", "gone", "circle"])
+def test_list_inputs__refuse_what_is_no_regular_file(here, tmp_path, entry, name):
+    here("data/0.jsonl")
+    kinds = special_files(tmp_path / "data")
+    for other in kinds.keys() - {f"{name}.jsonl"}:
+        (tmp_path / "data" / other).unlink()
+    with pytest.raises(
+        ValueError, match=f"data/{name}.jsonl: expected a regular file, found "
+    ) as e:
+        list_inputs([source("s", entry.format(f"{name}.jsonl"))], {})
+    assert kinds[f"{name}.jsonl"] in str(e.value)
+    assert "\n" not in str(e.value)
+
+
+@pytest.mark.parametrize(
+    "entry", ["data", "data/**", "data/**/*.jsonl", "**/*.jsonl", "./**/*.jsonl"]
+)
+def test_list_inputs__enter_each_real_folder_once(here, tmp_path, entry):
+    here("data/0.jsonl", "data/b/1.jsonl", "outside/2.jsonl", "data/.hidden/3.jsonl")
+    for name in "xyz":
+        (tmp_path / "data" / name).symlink_to(".")
+    (tmp_path / "data/a").symlink_to("b")
+    (tmp_path / "data/b/up").symlink_to("..")
+    (tmp_path / "data/c").symlink_to("../outside")
+    (tmp_path / "outside/back").symlink_to("../data")
+    skipped = []
+    got = [file.path for file in list_inputs([source("s", entry)], {}, skipped=skipped)]
+    before = "./" if entry.startswith(".") else ""
+    # From the top `outside` is found by its own name.
+    third = "outside/2.jsonl" if entry.removeprefix("./").startswith("**") else "data/c/2.jsonl"
+    assert got == [before + one for one in ("data/0.jsonl", "data/b/1.jsonl", third)]
+    assert any(f"{before}data/a is skipped: it is the folder" in one for one in skipped)
+
+
+@pytest.mark.parametrize("links", [True, False])
+@pytest.mark.parametrize(
+    "pattern",
+    ["**", "a/**", "**/*.jsonl", "a*/**/c/*", "**/c/**/*.jsonl", "*/*", "[ab]/**/[1]*", "no/**/*"],
+)
+def test_matches__are_those_of_glob(here, tmp_path, pattern, links):
+    here("a/1.jsonl", "a/b/2.jsonl", "a/b/c/1.jsonl", "a/[c]/1.jsonl", "b/.h/1.jsonl", "1.jsonl")
+    if links:
+        (tmp_path / "linked.jsonl").symlink_to("1.jsonl")
+    expected = {path for path in glob.glob(pattern, recursive=True) if os.path.isfile(path)}
+    assert {path for path in matches(pattern, []) if os.path.isfile(path)} == expected
+
+
+def test_list_inputs__tell_a_link_to_a_folder_that_was_met(here, tmp_path):
+    here("data/0.jsonl")
+    (tmp_path / "data/again").symlink_to(".")
+    skipped = []
+    list_inputs([source("s", "data")], {}, skipped=skipped)
+    assert skipped == ["data/again is skipped: it is the folder data, which is read already."]

@@ -1,6 +1,7 @@
 """Readers: every record located, every other field untouched, nothing cut off in silence."""
 
 import gzip
+import os
 import random
 
 import pytest
@@ -145,3 +146,15 @@ def test_read_records__report_every_byte_read(tmp_path, monkeypatch):
     told = Phase("reading", 0, "MB")
     assert len(list(read_records(str(tmp_path / "a.jsonl.zst"), "text", told))) == 30
     assert told.done == len(zst(LONG))
+
+
+@pytest.mark.parametrize("ending", [".jsonl", ".jsonl.gz", ".parquet"])
+def test_read_records__never_wait_for_who_writes(tmp_path, progress, monkeypatch, ending):
+    """Also where the file is replaced by a FIFO after it was looked at."""
+    path = str(tmp_path / f"a{ending}")
+    os.mkfifo(path)
+    with pytest.raises(ValueError, match="expected a regular file, found a FIFO"):
+        read_records(path, "text", progress)
+    monkeypatch.setattr("corpusmill.text.readers.fault_of_kind", lambda path: None)
+    with pytest.raises(ValueError, match="expected a regular file, found a FIFO"):
+        list(read_records(path, "text", progress))

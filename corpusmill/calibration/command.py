@@ -56,11 +56,14 @@ def prepare(output: Path, force: bool) -> None:
             )
 
 
-def sources_of(config: dict) -> list[Source]:
-    """The milled sources and their files, of which the first records were looked at."""
+def sources_of(config: dict, skipped: list[str]) -> list[Source]:
+    """The milled sources and their files, of which the first records were looked at.
+
+    skipped: as in `list_inputs`.
+    """
     milled = milled_sources(config)
     readers = config["input"]["readers"]
-    files = list_inputs(milled, {}, readers)
+    files = list_inputs(milled, {}, readers, skipped)
     fields = {source["name"]: text_field(source) for source in milled}
     fractions = {source["name"]: source.get("max_malformed_fraction", 0) for source in milled}
     asked = [
@@ -96,7 +99,9 @@ def calibrate(config: dict, options: Options) -> Iterator[str]:
     if not config["filters"]:
         raise ValueError("filters: there are none, so there is nothing to calibrate. Name some.")
     prepare(options.output, options.force)
-    sources = sources_of(config)
+    skipped: list[str] = []
+    sources = sources_of(config, skipped)
+    yield from (f"NOTE: {one}" for one in dict.fromkeys(skipped))
     seed = config["shuffle"]["seed"] if options.seed is None else options.seed
     wanted = Wanted(
         options.documents, options.read_megabytes * 1_000_000, seed,

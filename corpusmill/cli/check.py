@@ -43,8 +43,9 @@ def checked(configs: list[Path]) -> tuple[list[str], list[str]]:
     faults += faults_ahead(config, told.get("vocabulary"))
     faults += disk_faults(wanted_disk(config, layout).least, RESULTS)
     faults += clock_faults(layout.input_files, RESULTS, time.time_ns())
-    notes = [] if faults else [f"NOTE: {note}" for note in notes_of(checks)]
-    return facts(config, layout, told.get("end_of_text")) + notes, faults
+    notes = layout.skipped + ([] if faults else notes_of(checks))
+    about = facts(config, layout, told.get("end_of_text"))
+    return about + [f"NOTE: {note}" for note in notes], faults
 
 
 def checked_config(configs: list[Path]) -> dict:

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import yaml
 
 from corpusmill.run.config import TRAINED_END_OF_TEXT
+from corpusmill.run.listing import files_beneath, folders_beneath
 from corpusmill.run.places import workflow_home
-from corpusmill.run.plan import files_beneath
 from corpusmill.storage.files import replacing
 from corpusmill.storage.progress import Silence
 from corpusmill.storage.streams import LongLine, read_lines
@@ -74,8 +74,8 @@ def groups(path: Path, unsure: list[str]) -> Iterator[tuple[str, list[str], list
             return
         yield path.name.split(".")[0], [str(path)], [str(path)]
         return
-    beneath = sorted(files_beneath(str(path), FORMATS))
-    leave_out(path, len(beneath), unsure)
+    beneath = sorted(files_beneath(str(path), FORMATS, unsure))
+    leave_out(path, unsure)
     inside: dict[str, list[str]] = defaultdict(list)
     for file in beneath:
         first, *rest = Path(file).relative_to(path).parts
@@ -92,15 +92,14 @@ def groups(path: Path, unsure: list[str]) -> Iterator[tuple[str, list[str], list
             yield path.resolve().name, files, [str(path / f"*{ending}") for ending in endings]
 
 
-def leave_out(folder: Path, taken: int, unsure: list[str]) -> None:
+def leave_out(folder: Path, unsure: list[str]) -> None:
     """Say what lies in a folder beside the files that are taken."""
     others: Counter[str] = Counter()
-    for place, folders, names in os.walk(folder, followlinks=True):
-        folders[:] = [name for name in folders if not name.startswith(".")]
+    for _, entries in folders_beneath(str(folder), []):
         others.update(
-            Path(place, name).suffix or name
-            for name in names
-            if not name.endswith(tuple(FORMATS)) and not name.startswith(".")
+            Path(entry.path).suffix or entry.name
+            for entry in entries
+            if not entry.name.endswith(tuple(FORMATS)) and not os.path.isdir(entry.path)
         )
     if others:
         kinds = ", ".join(f"{count} {kind}" for kind, count in others.most_common(5))

@@ -593,6 +593,8 @@ def estimate(configs: tuple[Path, ...], cores: str, read: int, in_json: bool) ->
     with speaking():
         config = checked_config(configs_or_default(configs))
         layout = Layout.planned(config, RESULTS, GENERATED, lambda: False)
+        for note in layout.skipped:
+            click.echo(f"NOTE: {note}", err=True)
         count = len(os.sched_getaffinity(0)) if cores == "all" else int(cores)
         found = command.estimate(config, layout, command.Options(count, read))
         for line in [json.dumps(command.in_json(found))] if in_json else command.told(found):

@@ -1,6 +1,5 @@
 """`corpusmill train-filter`: a quality model from files of good and of bad texts."""
 
-import glob
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -10,7 +9,7 @@ from corpusmill.models.evaluation import Evaluation
 from corpusmill.models.examples import Counts, ExampleFile, Examples
 from corpusmill.models.quality_model import MAGIC, Definition, save_quality_model
 from corpusmill.models.training import Settings, Trained, trained
-from corpusmill.run.plan import files_beneath
+from corpusmill.run.listing import files_beneath, matches
 from corpusmill.run.progress import phase
 from corpusmill.storage.files import save_plain_json
 from corpusmill.storage.progress import Progress
@@ -84,8 +83,8 @@ def listed(patterns: Sequence[str], option: str) -> list[str]:
     found: set[str] = set()
     for pattern in patterns:
         some = (
-            files_beneath(pattern, FORMATS) if os.path.isdir(pattern)
-            else set(glob.glob(pattern, recursive=True)) or {pattern}
+            files_beneath(pattern, FORMATS, []) if os.path.isdir(pattern)
+            else matches(pattern, []) or {pattern}
         )  # fmt: skip
         if not some:
             raise ValueError(

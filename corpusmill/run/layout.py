@@ -105,6 +105,8 @@ class Layout:
         self.hear_need: Callable[[int], None] = lambda megabytes: None
         """Told what each job may hold, when somebody asks for it."""
         self._read = SizesRead(parts, results)
+        self.skipped: list[str] = []
+        """A sentence for each link to a folder that is read already."""
         self.noted: dict[str, str] = {}
         self.read_before: dict[str, str] = {}
         self._sources = {source["name"]: source for source in config["sources"]}
@@ -147,7 +149,8 @@ class Layout:
         corpus's are there. generated: files that a rule makes, and their text bytes."""
         if results.exists() and not results.is_dir():
             raise ValueError(f"{results} is a file; results go to a folder of its name. Move it.")
-        files = list_inputs(config["sources"], generated, config["input"]["readers"])
+        skipped: list[str] = []
+        files = list_inputs(config["sources"], generated, config["input"]["readers"], skipped)
         names = {source["name"] for source in milled_sources(config)}
         milled = [file for file in files if file.source in names]
         refuse_other_corpus(milled, generated, results)
@@ -159,6 +162,7 @@ class Layout:
         layout = cls(config, parts, held_out, on_cluster, results)
         # SHA-256 by path, of what was replaced behind its size and time; of all that was read.
         layout.noted = record["noted"]
+        layout.skipped = list(dict.fromkeys(skipped))
         layout.read_before = (finished or {}).get("inputs", {})
         return layout
 

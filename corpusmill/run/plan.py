@@ -4,15 +4,15 @@ The same files give the same plan. The parts of a finished run are kept: new fil
 at the end, so old parts keep their numbers, their documents' ids and their results.
 """
 
-import glob
 import json
 import math
 import os
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from corpusmill.documents.fates import SPLITS
+from corpusmill.run.listing import files_of_pattern
 from corpusmill.storage.files import load_json, load_text
 from corpusmill.text.readers import format_of, formats
 
@@ -42,57 +42,20 @@ class Part(NamedTuple):
         return sum(file.text_bytes for file in self.files)
 
 
-def _refuse_unreadable(error: OSError) -> None:
-    raise ValueError(
-        f"{error.filename}: may not be looked into. Change its permissions, or name other folders "
-        "in sources[].files."
-    ) from error
-
-
-def files_beneath(folder: str, known: Iterable[str]) -> set[str]:
-    """The files of a folder and of those in it that can be read; hidden ones are not looked at.
-
-    known: endings.
-    """
-    found: set[str] = set()
-    endings = tuple(known)
-    for place, folders, names in os.walk(folder, onerror=_refuse_unreadable, followlinks=True):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        found |= {
-            os.path.join(place, name)
-            for name in names
-            if name.endswith(endings) and not name.startswith(".")
-        }
-    return found
-
-
-def files_of_pattern(pattern: str, generated: Container[str], known: dict[str, float]) -> set[str]:
-    """The input files of one entry of sources[].files; ValueError if there are none."""
-    if pattern in generated:
-        return {pattern}
-    if os.path.isdir(pattern):
-        found = files_beneath(pattern, known)
-        if not found:
-            raise ValueError(
-                f"the folder {pattern} has no file that ends in {', '.join(known)}. Correct "
-                "sources[].files, or add a reader of your own to input.readers."
-            )
-        return found
-    found = {path for path in glob.glob(pattern, recursive=True) if os.path.isfile(path)}
-    if not found:
-        raise ValueError(f"no file matches {pattern} (from {Path.cwd()}). Correct sources[].files.")
-    return found
-
-
 def list_inputs(
-    sources: list[dict], generated: dict[str, int], readers: Sequence[str] = ()
+    sources: list[dict],
+    generated: dict[str, int],
+    readers: Sequence[str] = (),
+    skipped: list[str] | None = None,
 ) -> list[InputFile]:
     """Every input file, in the order of the sources and then of the paths; ValueError with a line
     for each that cannot be meant.
 
     generated: files that a rule of the workflow makes, with their text bytes, so that a plan
-    does not depend on whether they exist yet.
+    does not depend on whether they exist yet. skipped: takes a sentence for each folder that
+    was met before.
     """
+    skipped = [] if skipped is None else skipped
     known = formats(readers)
     inputs: list[InputFile] = []
     faults: list[str] = []
@@ -102,7 +65,7 @@ def list_inputs(
         paths: set[str] = set()
         for pattern in source["files"]:
             try:
-                paths |= files_of_pattern(pattern, generated, known)
+                paths |= files_of_pattern(pattern, generated, known, skipped)
             except ValueError as error:
                 faults.append(f'source "{name}": {error}')
         for path in sorted(paths):

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from corpusmill.storage.disk_errors import named
+from corpusmill.storage.regular_files import open_regular
 from corpusmill.storage.sums import (
     SUMS,
     DamagedError,
@@ -168,6 +169,6 @@ def content_digest(path: Path) -> str:
 
 def stored_blocks(path: Path | str) -> Iterator[bytes]:
     """A file as it lies there."""
-    with open(path, "rb") as file:
+    with open_regular(path) as file:
         while block := file.read(READ_BYTES):
             yield block

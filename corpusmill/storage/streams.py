@@ -10,6 +10,7 @@ import zstandard
 
 from corpusmill.storage.disk_errors import named
 from corpusmill.storage.progress import Progress
+from corpusmill.storage.regular_files import open_regular
 from corpusmill.storage.sums import checked_blocks
 from corpusmill.storage.zstd_frames import Pieces
 
@@ -218,7 +219,7 @@ def read_blocks(
 
     seen: is told the bytes as they lie there.
     """
-    with open(path, "rb") as file, named(Path(path)):
+    with open_regular(path) as file, named(Path(path)):
         yield from unpacked_by_name(path, _stored_blocks(file, progress, seen), limits)
 
 
@@ -242,7 +243,7 @@ def lines_within(
     path: str, start: int, end: int, progress: Progress, most: int = READ_LIMITS.line_bytes
 ) -> Iterator[tuple[int, bytes | LongLine]]:
     """(offset, line) of the lines of a plain file that begin from byte `start` to before `end`."""
-    with open(path, "rb") as file:
+    with open_regular(path) as file:
         if start:
             file.seek(start - 1)
             _passed_over(file)  # the end of the line before, its newline alone at the least

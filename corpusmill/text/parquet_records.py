@@ -4,12 +4,14 @@ import contextlib
 import itertools
 import os
 from collections.abc import Iterator
+from typing import IO
 
 import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from corpusmill.storage.progress import Progress
+from corpusmill.storage.regular_files import open_regular
 from corpusmill.storage.streams import READ_LIMITS
 from corpusmill.text.parquet_values import BytesAsText, Column, doubled_field, is_bytes, is_text
 from corpusmill.text.records import Malformed, Record
@@ -20,11 +22,11 @@ PARQUET_ROWS = 64  # at once: a row may be a book
 BUFFER_BYTES = 1 << 20
 
 
-def _opened(path: str, text_field: str) -> pq.ParquetFile:
+def _opened(path: str, stored: IO[bytes], text_field: str) -> pq.ParquetFile:
     """The file, if it has the text column and no two columns or fields of one name."""
     # With a buffer a column is read page by page, without one its share of a row group at once.
     file = pq.ParquetFile(
-        path, buffer_size=BUFFER_BYTES, pre_buffer=False, page_checksum_verification=True
+        stored, buffer_size=BUFFER_BYTES, pre_buffer=False, page_checksum_verification=True
     )
     schema = file.schema_arrow
     if (doubled := doubled_field(schema)) is not None:
@@ -79,8 +81,8 @@ def parquet_records(
 
     most_bytes: that a record may have; a page of the file is held whole all the same.
     """
-    with named_if_damaged(path):
-        file = _opened(path, text_field)
+    with named_if_damaged(path), open_regular(path) as stored:
+        file = _opened(path, stored, text_field)
         columns = {field.name: Column(path, field) for field in file.schema_arrow}
         text: Column | BytesAsText = columns.pop(text_field)
         others = list(columns.values())

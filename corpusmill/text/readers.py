@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 from corpusmill.storage.files import stored_blocks
 from corpusmill.storage.progress import Progress
+from corpusmill.storage.regular_files import fault_of_kind
 from corpusmill.storage.streams import READ_LIMITS, ReadLimits, Seen
 from corpusmill.text.json_records import fault_of_line, json_records
 from corpusmill.text.plugins import PLUGIN_ERRORS, loaded, one_line, place_of
@@ -113,6 +114,8 @@ def read_records(
     the caller mends them. readers: files of the user's. seen: is told all bytes of the file.
     limits: a longer record is malformed.
     """
+    if fault := fault_of_kind(path):
+        raise ValueError(fault)
     own = own_readers(readers)
     ending = format_of(path, FORMATS | dict.fromkeys(own, 1.0))
     if ending in own:

@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 from pyarrow import types
 
 from corpusmill.storage.progress import Silence
+from corpusmill.storage.regular_files import open_regular
 from corpusmill.storage.streams import READ_LIMITS, ReadLimits
 from corpusmill.text.json_records import joined_members
 from corpusmill.text.parquet_records import named_if_damaged
@@ -120,8 +121,8 @@ def types_of(
     readers: files of the user's that read other formats.
     """
     if path.endswith(".parquet"):
-        with named_if_damaged(path):
-            schema = pq.read_schema(path)
+        with named_if_damaged(path), open_regular(path) as file:
+            schema = pq.read_schema(file)
         return {field.name: kept_type(field.type) for field in schema if field.name != text_field}
     found: dict[str, Kept] = {}
     records = read_records(path, text_field, Silence(), True, readers, None, limits)

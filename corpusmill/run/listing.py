@@ -1,0 +1,117 @@
+"""The input files that an entry of sources[].files names.
+
+Only regular files are taken. Symlinks are followed, and each real folder is walked once, so a link
+that leads back up does no harm.
+"""
+
+import glob
+import os
+from collections.abc import Container, Iterable, Iterator
+from pathlib import Path
+
+from corpusmill.storage.disk_errors import in_words
+from corpusmill.storage.regular_files import fault_of_kind
+
+
+def folders_beneath(folder: str, skipped: list[str]) -> Iterator[tuple[str, list[os.DirEntry]]]:
+    """A folder and those beneath it, each with its entries in the order of their names, but for
+    hidden ones. Links come last, so that a folder is found by its own name where it has one.
+
+    skipped: takes a sentence for each link that is not followed.
+    """
+    entered: dict[tuple[int, int], str] = {}
+    folders, links = [folder], list[str]()
+    while folders or links:
+        place = folders.pop() if folders else links.pop(0)
+        state = os.stat(place)
+        known = entered.setdefault((state.st_dev, state.st_ino), place)
+        if known != place:
+            skipped.append(f"{place} is skipped: it is the folder {known}, which is read already.")
+            continue
+        entries = [one for one in _entries(place) if not one.name.startswith(".")]
+        for entry in reversed(entries):
+            if entry.is_dir(follow_symlinks=False):
+                folders.append(entry.path)
+        links += [one.path for one in entries if one.is_symlink() and os.path.isdir(one.path)]
+        yield place, entries
+
+
+def _entries(folder: str) -> list[os.DirEntry]:
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(entries, key=lambda entry: entry.name)
+    except OSError as error:
+        raise ValueError(
+            f"{error.filename}: may not be looked into. Change its permissions, or name other "
+            "folders in sources[].files."
+        ) from error
+
+
+def files_beneath(folder: str, known: Iterable[str], skipped: list[str]) -> set[str]:
+    """The files of a folder and of those in it that can be read; ValueError if one with such a name
+    is no regular file.
+
+    known: endings. skipped: as in `folders_beneath`.
+    """
+    endings = tuple(known)
+    return _regular(
+        entry.path
+        for _, entries in folders_beneath(folder, skipped)
+        for entry in entries
+        if entry.name.endswith(endings) and not os.path.isdir(entry.path)
+    )
+
+
+def _regular(paths: Iterable[str]) -> set[str]:
+    """The same paths; ValueError if one is no regular file."""
+    found = set(paths)
+    if faults := [fault for path in sorted(found) if (fault := _fault(path))]:
+        more = f" ({len(faults)} such files)" if len(faults) > 1 else ""
+        raise ValueError(faults[0] + more)
+    return found
+
+
+def _fault(path: str) -> str | None:
+    try:
+        return fault_of_kind(path)
+    except OSError as error:
+        return in_words(error)
+
+
+def files_of_pattern(
+    pattern: str, generated: Container[str], known: dict[str, float], skipped: list[str]
+) -> set[str]:
+    """The input files of one entry of sources[].files; ValueError if there are none."""
+    if pattern in generated:
+        return {pattern}
+    if os.path.isdir(pattern):
+        found = files_beneath(pattern, known, skipped)
+        if not found:
+            raise ValueError(
+                f"the folder {pattern} has no file that ends in {', '.join(known)}. Correct "
+                "sources[].files, or add a reader of your own to input.readers."
+            )
+        return found
+    found = _regular(path for path in matches(pattern, skipped) if not os.path.isdir(path))
+    if not found:
+        raise ValueError(f"no file matches {pattern} (from {Path.cwd()}). Correct sources[].files.")
+    return found
+
+
+def matches(pattern: str, skipped: list[str]) -> set[str]:
+    """What `glob` finds with recursive=True, which walks in circles where links do.
+
+    skipped: as in `folders_beneath`.
+    """
+    parts = pattern.split("/")
+    if "**" not in parts:
+        return set(glob.glob(pattern))
+    place = parts.index("**")
+    before, after = "/".join(parts[:place]), "/".join(parts[place + 1 :]) or "*"
+    bases = glob.glob(f"{before}/") if place else [""]
+    found: set[str] = set()
+    for base in bases:
+        for folder, _ in folders_beneath(base or ".", skipped):
+            inside = os.path.join(folder, "")
+            found |= matches(glob.escape(inside if base else inside[2:]) + after, skipped)
+    return found
