@@ -150,6 +150,14 @@ def test_sizes__give_just_that_many_shards(parts, shards):
     assert sum(shard_counts(expected, shard_bytes).values()) == shards
 
 
+def test_dag__measures_a_dry_run(tmp_path):
+    command = [sys.executable, ROOT / "benchmarks/dag.py", "--parts", "4", "--shards", "3"]
+    command += ["--runs", "1", "--run-folder", tmp_path / "runs", "--cache", tmp_path / "cache"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "4 parts, 3 shards" in (tmp_path / "runs/summary.md").read_text("utf-8")
+
+
 def altered(text: str, chance: random.Random) -> str:
     """The text with some characters replaced, none to many."""
     letters = list(text)
