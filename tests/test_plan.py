@@ -2,9 +2,14 @@
 
 import glob
 import os
+import re
 
 import pytest
+import yaml
+from workflow import ROOT
 
+from corpusmill.run import plan
+from corpusmill.run.layout import Layout
 from corpusmill.run.listing import files_beneath, matches
 from corpusmill.run.plan import (
     EarlierPart,
@@ -305,3 +310,33 @@ def test_list_inputs__tell_a_link_to_a_folder_that_was_met(here, tmp_path):
     skipped = []
     list_inputs([source("s", "data")], {}, skipped=skipped)
     assert skipped == ["data/again is skipped: it is the folder data, which is read already."]
+
+
+def planned_with(folder, files: int, **changes) -> Layout:
+    """The layout of so many files of 100 bytes each, none of which is looked at."""
+    config = yaml.safe_load((ROOT / "config.yaml").read_text("utf-8"))
+    generated = {f"{n}.jsonl": 100 for n in range(files)}
+    config["sources"] = [{"name": "s", "files": list(generated)}]
+    for key, value in changes.items():
+        section, name = key.split("__")
+        config[section][name] = value
+    return Layout.planned(config, folder / "results", generated, lambda: False)
+
+
+def test_planned__refuses_more_parts_than_can_be_numbered(tmp_path, monkeypatch):
+    monkeypatch.setattr(plan, "MOST_NUMBERED", 99)
+    monkeypatch.setattr(plan, "WHOLE_BYTES", 10)
+    assert len(planned_with(tmp_path, 99, input__part_bytes=150).parts) == 99
+    with pytest.raises(ValueError, match=r"^input\.part_bytes: 150 .* 1,000 parts") as error:
+        planned_with(tmp_path, 1000, input__part_bytes=150)
+    fitting = int(re.search(r"Set it to (\d+) or more", str(error.value))[1])
+    assert fitting == 1100  # 11 files to a part make 91, 10 files 100
+    assert len(planned_with(tmp_path, 1000, input__part_bytes=fitting).parts) == 91
+
+
+def test_planned__refuses_more_shards_than_can_be_numbered(tmp_path):
+    whole = {"input__part_bytes": 10**9, "output__shard_bytes": 1}
+    with pytest.raises(
+        ValueError, match=r"^output\.shard_bytes: 1 bytes make 198,000 shards of tr"
+    ):
+        planned_with(tmp_path, 2000, **whole)

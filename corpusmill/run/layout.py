@@ -34,6 +34,8 @@ from corpusmill.run.plan import (
     plan_lines,
     plan_parts,
     refuse_other_corpus,
+    refuse_too_many,
+    refuse_too_many_parts,
     shard_counts,
     split_bytes,
 )
@@ -158,13 +160,26 @@ class Layout:
         record = load_record(results / "plan/record.json")
         finished = record["finished"]
         parts = plan_parts(milled, part_bytes, earlier_parts(finished, part_bytes))
+        refuse_too_many_parts(parts, part_bytes)
         held_out = [file for file in files if file.source not in names]
         layout = cls(config, parts, held_out, on_cluster, results)
         # SHA-256 by path, of what was replaced behind its size and time; of all that was read.
         layout.noted = record["noted"]
         layout.skipped = list(dict.fromkeys(skipped))
+        layout.refuse_too_many()
         layout.read_before = (finished or {}).get("inputs", {})
         return layout
+
+    def refuse_too_many(self) -> None:
+        """ValueError with the size that fits if names have no number for so many jobs of a rule."""
+        for name, count in self.counts.items():
+            what = f"jobs by {name.replace('_', ' ')}"
+            refuse_too_many(count, what, "input.part_bytes", self._config["input"]["part_bytes"])
+        for split, count in self.shards.items():
+            of_split = f"shards of {split}"
+            refuse_too_many(
+                count, of_split, "output.shard_bytes", self._config["output"]["shard_bytes"]
+            )
 
     def note_replaced(self, results: Path) -> None:
         """Read all input files, and note those that were replaced behind their size and time."""

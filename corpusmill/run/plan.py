@@ -16,6 +16,12 @@ from corpusmill.run.listing import files_of_pattern
 from corpusmill.storage.files import load_json, load_text
 from corpusmill.text.readers import format_of, formats
 
+MOST_NUMBERED = 99_999
+"""Parts, shards of a split and other jobs of one rule: their names have five digits."""
+
+WHOLE_BYTES = 1 << 20
+"""A size that is proposed is so many bytes, or a multiple of it."""
+
 
 class InputFile(NamedTuple):
     source: str
@@ -194,6 +200,34 @@ def plan_parts(inputs: list[InputFile], part_bytes: int, earlier: list[EarlierPa
     if open_files:
         parts.append(Part(len(parts), open_files, generation))
     return parts
+
+
+def refuse_too_many_parts(parts: list[Part], part_bytes: int) -> None:
+    """ValueError with the part_bytes that fits if names have no number for so many parts."""
+    if len(parts) <= MOST_NUMBERED:
+        return
+    files = [file for part in parts for file in part.files]
+    low, high = 1, sum(file.text_bytes for file in files) // WHOLE_BYTES + 1
+    while low < high:  # more bytes never make more parts
+        middle = (low + high) // 2
+        fits = len(plan_parts(files, middle * WHOLE_BYTES, [])) <= MOST_NUMBERED
+        low, high = (low, middle) if fits else (middle + 1, high)
+    raise ValueError(too_many(len(parts), "parts", "input.part_bytes", part_bytes, low))
+
+
+def refuse_too_many(count: int, what: str, key: str, bytes: int) -> None:
+    """The same of what grows as the size in the key shrinks. bytes: that size."""
+    if count > MOST_NUMBERED:
+        fitting = math.ceil(count * bytes / MOST_NUMBERED / WHOLE_BYTES)
+        raise ValueError(too_many(count, what, key, bytes, fitting))
+
+
+def too_many(count: int, what: str, key: str, bytes: int, fitting: int) -> str:
+    """fitting: in WHOLE_BYTES."""
+    return (
+        f"{key}: {bytes:,} bytes make {count:,} {what}, and {MOST_NUMBERED:,} can be numbered. "
+        f"Set it to {fitting * WHOLE_BYTES} or more."
+    )
 
 
 def plan_lines(parts: list[Part], part_bytes: int) -> list[str]:
