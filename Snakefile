@@ -83,6 +83,7 @@ forget_lost_files(COUNTS)
 # A run with nothing to do comes to neither place and waits for no answer.
 if workflow.output_settings.dryrun:
     finish_checks()
+IS_READ = True
 
 
 onstart:
@@ -90,6 +91,7 @@ onstart:
 
 
 onsuccess:
+    end_run(announcement.FINISHED)
     show_result()
 
 

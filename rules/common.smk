@@ -3,6 +3,7 @@
 Functions only, no rules. Whatever can be said without Snakemake is in corpusmill/run.
 """
 
+import atexit
 import gc
 import json
 import os
@@ -26,6 +27,86 @@ ROOT = HOME if (HOME / "corpusmill").is_dir() else HOME.parents[1]
 if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
+# Ours, also later, when jobs are made and another workflow's may be the current one.
+MODIFIER = workflow.modifier
+IS_MODULE = MODIFIER.parent_modifier is not None
+
+
+def placed(path):
+    """Where a file of a rule really is, elsewhere if a module is used with a prefix."""
+    return Path(MODIFIER.modify_path(str(path)))
+
+
+def tell(event, text):
+    """Let `corpusmill run` know, which shows nothing of what is printed here."""
+    pipe = os.environ.get("CORPUSMILL_EVENTS")
+    if workflow.is_main_process and pipe:
+        line = json.dumps({"event": event, "text": text}) + "\n"
+        os.write(int(pipe), line.encode())
+
+
+def stop(reason):
+    """End with a reason in a line or a few, no traceback."""
+    print(reason, file=sys.stderr)
+    tell("refused", str(reason))
+    end_run(announcement.FAILED, str(reason))
+    sys.exit(1)
+
+
+def note(text):
+    """Say what may be meant, and is likely not to be."""
+    print(f"NOTE: {text}", file=sys.stderr)
+    tell("note", text)
+
+
+from corpusmill.run import announcement
+from corpusmill.run.disk import disk_faults, expected_disk, unwritable
+from corpusmill.storage.disk_errors import in_words
+
+ANNOUNCEMENT = placed(announcement.ANNOUNCEMENT)
+RUN = os.environ.pop(announcement.ANNOUNCED, "")
+IS_READ = False
+
+
+def announce_run():
+    """Announce this run before the workflow is read, and at its end what became of it; its name.
+
+    Of modules a run may have several, and whoever runs others' rules is no run of ours.
+    """
+    if IS_MODULE or not workflow.is_main_process or workflow.output_settings.dryrun:
+        return ""
+    if faults := unwritable(ANNOUNCEMENT.parent):
+        stop(faults[0])
+    try:
+        name = RUN or announcement.announce(ANNOUNCEMENT)
+        if name:
+            announcement.go_on(ANNOUNCEMENT, name)
+    except OSError as error:
+        stop(f"error: {in_words(error)}")
+    atexit.register(conclude_run)
+    return name
+
+
+def end_run(outcome, reason=""):
+    """Say how this run ended, unless that is said."""
+    try:
+        announcement.end(ANNOUNCEMENT, RUN, outcome, reason)
+    except OSError as error:
+        print(f"error: {in_words(error)}", file=sys.stderr)
+
+
+def conclude_run():
+    """Say so of a run that did not itself; undo the announcement if this Snakemake ran nothing."""
+    if IS_READ and workflow.execution_settings is None:
+        announcement.withdraw(ANNOUNCEMENT, RUN)
+        return
+    # There is a scheduler as soon as Snakemake knows what is to be done.
+    has_nothing_to_do = workflow.scheduler is not None and not len(workflow.dag)
+    end_run(announcement.NOTHING if has_nothing_to_do else announcement.FAILED)
+
+
+RUN = announce_run()
+
 from corpusmill.run import one_at_a_time, record
 from corpusmill.run.clock import clock_faults
 from corpusmill.run.cluster_log import ends_of_jobs
@@ -40,7 +121,6 @@ from corpusmill.run.lost_files import forget, lost_files
 from corpusmill.run.signals import handle_beside
 from corpusmill.run.signatures import mismatches, parameters
 from corpusmill.run.step_log import SAY_KILLED
-from corpusmill.run.disk import disk_faults, expected_disk, unwritable
 from corpusmill.run.early_checks import (
     early_checks,
     faults_of,
@@ -53,9 +133,6 @@ from corpusmill.run.early_checks import (
 from corpusmill.demo.files import EVALUATION_FILES, FILES as DEMO_FILES
 
 IN_CONDA = DeploymentMethod.CONDA in workflow.deployment_settings.deployment_method
-# Ours, also later, when jobs are made and another workflow's may be the current one.
-MODIFIER = workflow.modifier
-IS_MODULE = MODIFIER.parent_modifier is not None
 # Jobs inherit it.
 os.environ.update(
     {
@@ -72,46 +149,20 @@ os.environ.update(
 )
 
 
-def placed(path):
-    """Where a file of a rule really is, elsewhere if a module is used with a prefix."""
-    return Path(MODIFIER.modify_path(str(path)))
-
-
-RECORD = placed("results/plan/record.json")
-DEMO = "results/demo"
-
-
-def tell(event, text):
-    """Let `corpusmill run` know, which shows nothing of what is printed here."""
-    pipe = os.environ.get("CORPUSMILL_EVENTS")
-    if workflow.is_main_process and pipe:
-        line = json.dumps({"event": event, "text": text}) + "\n"
-        os.write(int(pipe), line.encode())
-
-
-def stop(reason):
-    """End with a reason in a line or a few, no traceback."""
-    print(reason, file=sys.stderr)
-    tell("refused", str(reason))
-    sys.exit(1)
-
-
-def note(text):
-    """Say what may be meant, and is likely not to be."""
-    print(f"NOTE: {text}", file=sys.stderr)
-    tell("note", text)
-
-
 if workflow.is_main_process:
     # Of modules, of which a run may have several, jobs alone are kept apart.
     if not IS_MODULE:
-        one_at_a_time.name_run(placed("logs/run"))
+        one_at_a_time.name_run(placed("logs/run"), RUN)
 elif workflow.remote_exec:
     # Before Snakemake removes this job's outputs, which may be the next run's by now.
     try:
         one_at_a_time.refuse_if_followed()
     except ValueError as error:
         stop(f"error: {error}")
+
+
+RECORD = placed("results/plan/record.json")
+DEMO = "results/demo"
 
 
 def on_cluster():
@@ -407,6 +458,7 @@ def finish_checks():
 def begin_run():
     """What comes before the first job: the answers of the checks, and a note of what will be
     made."""
+    global RUN
     finish_checks()
     if not workflow.is_main_process:
         return
@@ -419,7 +471,10 @@ def begin_run():
         stop(error)
     if not IS_MODULE:
         one_at_a_time.begin_run()
-    save_job_list(to_do, placed(JOB_LIST))
+        # Another run's may have stood here, which came first and was refused by this one's lock.
+        RUN = os.environ[one_at_a_time.RUN]
+        announcement.go_on(ANNOUNCEMENT, RUN)
+    save_job_list(to_do, placed(JOB_LIST), RUN)
     note_needs()
     if on_cluster():
         # Each job does so itself, unless it is killed before; then its old log would be shown.

@@ -25,6 +25,7 @@ from corpusmill.cli.main import main
 from corpusmill.cli.progress import Job, Run
 from corpusmill.cli.running import FIRST_RUN, watched
 from corpusmill.kernels.cache import cache_folder
+from corpusmill.run.announcement import ANNOUNCEMENT, Told, load_announcement
 
 TEXT = "A miller keeps what is good, and what is left over goes to the pigs. " * 5
 
@@ -446,6 +447,68 @@ def test_watch__of_a_finished_run_knows_all_its_jobs(milled):
     assert len(bounded) > 20
 
 
+@pytest.fixture
+def going_on(milled, tmp_path) -> Path:
+    """A copy of the milled folder in which there is something to do."""
+    shutil.copytree(milled[0], tmp_path / "run", symlinks=True, copy_function=shutil.copy2)
+    config = (tmp_path / "run/corpusmill.yaml").read_text()
+    (tmp_path / "run/corpusmill.yaml").write_text(config.replace("300", "301"))
+    return tmp_path / "run"
+
+
+def seen_of(folder: Path) -> dict:
+    return json.loads(called("watch", "--json", str(folder)).stdout)
+
+
+SNAKEMAKE = [sys.executable, "-m", "snakemake", "-s", str(ROOT / "Snakefile"), "--configfile",
+             "corpusmill.yaml", "--cores", "1"]  # fmt: skip
+
+
+@pytest.mark.parametrize("door", [command("run"), SNAKEMAKE], ids=["corpusmill", "snakemake"])
+def test_run__announces_itself_before_the_workflow_is_read(going_on, door):
+    before = load_announcement(going_on / ANNOUNCEMENT).run
+    process = subprocess.Popen(door, cwd=going_on, env=ENVIRONMENT, stdout=-3, stderr=-3)
+    seen = []
+    while process.poll() is None:
+        if load_announcement(going_on / ANNOUNCEMENT).run != before:
+            seen.append(seen_of(going_on))
+        time.sleep(0.05)
+    assert (process.returncode, seen_of(going_on)["state"]) == (0, "finished")
+    assert seen[0]["state"] == "reading"
+    states = [one["state"] for one in seen]
+    assert set(states[: states.index("running")]) == {"reading"}
+    assert set(states[states.index("running") :]) <= {"running", "finished"}
+
+
+@pytest.mark.parametrize("door", [command("run"), SNAKEMAKE], ids=["corpusmill", "snakemake"])
+def test_run__that_is_refused_is_not_taken_for_the_one_before(going_on, door):
+    (going_on / "corpusmill.yaml").write_text("sources: [{name: a, files: [nothing]}]\n")
+    refused = subprocess.run(door, cwd=going_on, env=ENVIRONMENT, capture_output=True)
+    assert refused.returncode == 1
+    got = called("watch", str(going_on))
+    assert (got.exit_code, "no file matches nothing" in got.stderr) == (1, True), got.stderr
+
+
+def test_run__announces_no_dry_run_and_no_summary(going_on):
+    before = (going_on / ANNOUNCEMENT).read_bytes()
+    for more in ([*command("run"), "-n"], [*SNAKEMAKE, "-n"], [*SNAKEMAKE, "--summary"]):
+        done = subprocess.run(more, cwd=going_on, env=ENVIRONMENT, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        assert (going_on / ANNOUNCEMENT).read_bytes() == before
+
+
+def test_run_and_watch__count_the_same_jobs_on_the_same_clock(going_on):
+    ran = run_of(going_on, "run")
+    line = re.search(r"^\d+ jobs in [\d.]+ s", ran.stdout, re.MULTILINE)[0]
+    assert called("watch", str(going_on)).stderr.splitlines()[0] == line
+
+
+def test_result__of_a_run_that_goes_on_counts_the_text_that_it_read(milled, going_on):
+    assert re.search(r"jobs in .*: 0\.0 MB of text read, ", milled[1].stdout)
+    got = run_of(going_on, "run")
+    assert re.search(r"^\d+ jobs in [\d.]+ s$", got.stdout, re.MULTILINE)
+
+
 def test_run__says_the_reason_of_a_failed_job_last(tmp_path):
     lines = write_lines(tmp_path / "a.jsonl").read_text()
     (tmp_path / "a.jsonl").write_text(lines + '{"text": 1}\n')
@@ -493,7 +556,7 @@ def test_run__stopped_says_how_to_go_on(tmp_path, number, code, before):
             command("demo"), cwd=tmp_path, env=ENVIRONMENT, stdout=said, stderr=said,
             preexec_fn=before,
         )  # fmt: skip
-        while not (tmp_path / "logs").exists() and process.poll() is None:
+        while not (tmp_path / ".snakemake").exists() and process.poll() is None:
             time.sleep(0.05)
         process.send_signal(number)
         assert process.wait(60) == code
@@ -514,8 +577,9 @@ while len(heard) < 2:
 WATCHED = """
 import sys
 from corpusmill.cli import running
+from corpusmill.run.announcement import Told
 running.ASK_AGAIN_SECONDS = 0.2
-sys.exit(running.watched([sys.executable, "-c", *sys.argv[1:]], quiet=True)[0])
+sys.exit(running.watched([sys.executable, "-c", *sys.argv[1:]], quiet=True, told=Told(""))[0])
 """
 
 
@@ -585,11 +649,11 @@ def test_first_run__says_that_kernels_are_compiled(folder, monkeypatch, capsys):
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
     command = [sys.executable, "-c", ""]
-    assert watched(command, quiet=False)[0] == 0
+    assert watched(command, quiet=False, told=Told(""))[0] == 0
     assert capsys.readouterr().err == FIRST_RUN + "\n"
-    assert watched(command, quiet=True)[0] == 0
+    assert watched(command, quiet=True, told=Told(""))[0] == 0
     cache_folder().mkdir(parents=True)
-    assert watched(command, quiet=False)[0] == 0
+    assert watched(command, quiet=False, told=Told(""))[0] == 0
     assert capsys.readouterr().err == ""
 
 

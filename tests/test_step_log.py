@@ -98,11 +98,19 @@ def test_say_killed__is_one_line_in_the_log_and_at_the_terminal(tmp_path, code, 
     assert log.read_text() == "12:00:00 reading\n" + done.stderr
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_step_log__of_a_stopped_job_says_so(run, number):
+@pytest.mark.parametrize(
+    ("number", "told"),
+    [
+        (signal.SIGINT, "error: stopped: somebody has ended the run\n"),
+        (
+            signal.SIGTERM,
+            "error: stopped by signal 15: the job was cancelled, or its time was over\n",
+        ),
+    ],
+)
+def test_step_log__of_a_stopped_job_says_so(run, number, told):
     code, shown, log = run(f"import os\nos.kill(os.getpid(), {int(number)})\ntime.sleep(9)")
     assert code == 1
-    told = f"error: stopped by signal {int(number)}: the job was cancelled, or its time was over\n"
     assert shown == told
     assert log.rstrip().endswith(shown.rstrip())
 

@@ -8,14 +8,18 @@ import sys
 import time
 from pathlib import Path
 
+import msgspec
 import pytest
 from click.testing import CliRunner
 
 from corpusmill.cli.main import main
 from corpusmill.cli.watch import as_json, notes
 from corpusmill.cli.watching import Folder
+from corpusmill.run.announcement import ANNOUNCEMENT, Announcement, Life, this_process
 from corpusmill.run.job_list import JOB_LIST, RuleJobs, save_job_list
 
+DEAD = Life(2**22 + 1, os.uname().nodename, 1.0)
+ELSEWHERE = Life(1, "elsewhere", 1.0)
 ENDED = "12:00:01 finished: {} s, 0.40 s of CPU, peak memory {} MB\n"
 
 
@@ -26,15 +30,20 @@ class Made:
         self.path = path
         self.began = time.time() - 60
 
-    def begin(self, **rules: list[str]) -> None:
+    def begin(self, run: str = "", **rules: list[str]) -> None:
         of_rules = {
             rule: RuleJobs(1000, [f"logs/{rule}/{which}.log" for which in jobs])
             for rule, jobs in rules.items()
         }
-        save_job_list(of_rules, self.path / JOB_LIST)
+        save_job_list(of_rules, self.path / JOB_LIST, run)
         os.utime(self.path / JOB_LIST, (self.began, self.began))
         (self.path / ".snakemake/locks").mkdir(parents=True)
         (self.path / ".snakemake/locks/0.input.lock").touch()
+
+    def announce(self, *lives: Life, run: str = "new", **ended) -> None:
+        found = Announcement(run, self.began, list(lives), **ended)
+        (self.path / "logs").mkdir(exist_ok=True)
+        (self.path / ANNOUNCEMENT).write_bytes(msgspec.json.encode(found))
 
     def log(self, job: str, text: str, ago: float = 1.0) -> Path:
         path = self.path / f"logs/{job}.log"
@@ -180,6 +189,72 @@ def test_watch__afterwards_says_how_it_ended(made, text, code):
     done = CliRunner().invoke(main, ["watch", str(made.path)])
     assert done.exit_code == code
     assert ("disk full" in done.stderr) == bool(code)
+
+
+@pytest.mark.parametrize(
+    ("life", "ended", "state"),
+    [
+        (this_process(), {}, "reading"),
+        (ELSEWHERE, {}, "reading"),
+        (DEAD, {}, "stopped"),
+        (msgspec.structs.replace(this_process(), started=9.0), {}, "stopped"),
+        (DEAD, {"outcome": "failed", "reason": "no sources"}, "failed"),
+        (DEAD, {"outcome": "failed"}, "stopped"),
+        (DEAD, {"outcome": "nothing"}, "finished"),
+    ],
+)
+def test_state__of_an_announced_run_is_not_that_of_the_run_before(made, life, ended, state):
+    made.begin(sign=["00000"])
+    made.unlock()
+    made.log("sign/00000", ENDED.format(1, 100))
+    assert made.seen()["state"] == "finished"
+    made.announce(life, **ended)
+    assert (made.seen()["state"], made.seen()["jobs"]) == (state, 0)
+    assert ("no sources" in made.notes()) == ("reason" in ended)
+    assert ("on elsewhere" in made.notes()) == (life == ELSEWHERE)
+
+
+def test_watch__of_a_run_that_was_refused_says_why(made):
+    made.begin(sign=["00000"])
+    made.log("sign/00000", ENDED.format(1, 100))
+    made.announce(DEAD, outcome="failed", reason="no sources", ended=time.time())
+    done = CliRunner().invoke(main, ["watch", str(made.path)])
+    assert done.exit_code == 1
+    told = done.stderr.splitlines()
+    assert (told[0], "no sources" in told) == ("The run ended before its first job.", True)
+
+
+def test_state__of_a_listed_run_is_over_when_its_process_is(made):
+    made.begin(sign=["00000", "00001"], run="new")
+    made.announce(this_process())
+    made.log("sign/00000", ENDED.format(1, 100), ago=50)
+    assert made.seen()["state"] == "waiting"
+    made.log("sign/00001", ENDED.format(1, 100))
+    assert made.seen()["state"] == "running"  # Snakemake has not said that all is well
+    made.announce(DEAD)
+    assert made.seen()["state"] == "finished"
+    made.announce(DEAD, outcome="finished", ended=made.began + 3)
+    seen = made.seen()
+    assert (seen["state"], round(seen["seconds"])) == ("finished", 3)
+    made.log("sign/00001", "12:00:00 signing: 1 MB\n")
+    made.announce(DEAD)
+    assert made.seen()["state"] == "running"
+
+
+def test_state__of_a_run_whose_process_is_dead_is_not_waiting(made):
+    made.begin(sign=["00000", "00001"], run="new")
+    made.log("sign/00000", ENDED.format(1, 100), ago=50)
+    made.announce(DEAD)
+    assert made.seen()["state"] == "stopped"
+
+
+def test_job__that_was_ended_by_hand_has_not_failed(made):
+    made.begin(sign=["00000"])
+    made.unlock()
+    made.log("sign/00000", "12:00:00 error: stopped: somebody has ended the run\n")
+    seen = made.seen()
+    assert (seen["state"], seen["failed"], seen["rules"]["sign"]["stopped"]) == ("stopped", {}, 1)
+    assert "cancelled" not in made.notes()
 
 
 def test_watch__of_a_folder_without_a_run_says_so(tmp_path):

@@ -9,6 +9,7 @@ import math
 import os
 import shutil
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
@@ -220,30 +221,57 @@ def started(
     verbose: bool,
 ) -> None:
     """Run Snakemake and exit as it ended."""
+    more = ["--cores", cores, *context.meta["snakemake"]]
+    if dry_run:
+        _refuse_early(configs, more)
+        from corpusmill.cli.running import snakemake_command, unwatched
+
+        sys.exit(unwatched(snakemake_command(configs, [*more, "--dry-run", "--quiet", "rules"])))
+    from corpusmill.run.announcement import announced
+    from corpusmill.run.disk import unwritable
+
+    began = time.monotonic()
+    if faults := unwritable(Path("logs")):
+        raise click.ClickException(faults[0])
+    # First of all: whoever watches must not take the run before for this one.
+    with announced(more) as run:
+        try:
+            _refuse_early(configs, more)
+        except click.ClickException as error:
+            run.reason = error.message
+            raise
+        from corpusmill.cli.result import result
+        from corpusmill.cli.running import snakemake_command, unwatched, watched
+
+        command = snakemake_command(configs, more)
+        if verbose:
+            sys.exit(unwatched(command, run.name))
+        say_what_is_replaced(configs)  # Snakemake says it too, where it is listened to
+        code, seen = watched(command, quiet, run, began)
+        if code == 0:
+            click.echo(result(seen))
+        sys.exit(code)
+
+
+class PlainError(click.ClickException):
+    """Lines that say where something is wrong by themselves."""
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        click.echo(self.message, err=True)
+
+
+def _refuse_early(configs: list[Path], options: list[str]) -> None:
+    """Refuse what Snakemake would refuse a second or two later. options: for Snakemake."""
     from corpusmill.cli.check import RESULTS, checked_config
-    from corpusmill.cli.result import result
-    from corpusmill.cli.running import snakemake_command, unwatched, watched
     from corpusmill.run.disk import disk_faults
 
-    more = ["--cores", cores, *context.meta["snakemake"]]
     if faults := disk_faults(LEAST_TEXT_BYTES, RESULTS):  # before Snakemake writes its lock
         raise click.ClickException(faults[0])
-    if configs and not any(option.startswith("--config") for option in more):
-        # Snakemake would say the same, a second or two later.
+    if configs and not any(option.startswith("--config") for option in options):
         try:
             checked_config(configs)
         except ValueError as error:
-            click.echo(error, err=True)
-            sys.exit(1)
-    if dry_run:
-        sys.exit(unwatched(snakemake_command(configs, [*more, "--dry-run", "--quiet", "rules"])))
-    if verbose:
-        sys.exit(unwatched(snakemake_command(configs, more)))
-    say_what_is_replaced(configs)  # Snakemake says it too, where it is listened to
-    code, seen = watched(snakemake_command(configs, more), quiet)
-    if code == 0:
-        click.echo(result(seen))
-    sys.exit(code)
+            raise PlainError(str(error)) from error
 
 
 @main.command()

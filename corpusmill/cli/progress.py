@@ -39,9 +39,13 @@ class Job:
 class Run:
     """What a run has done so far; `apply` takes the events of the logger plugin."""
 
-    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, now: Callable[[], float] = time.monotonic, began: float | None = None
+    ) -> None:
         self._now = now
-        self.began = now()
+        self.began = now() if began is None else began
+        self.first_job: float | None = None
+        """When that of this run began: until then the workflow was read."""
         self.counts: Counter[str] = Counter()
         self.done: Counter[str] = Counter()
         self.seconds: defaultdict[str, float] = defaultdict(float)
@@ -61,6 +65,8 @@ class Run:
             case "jobs":
                 self.counts = Counter(event["counts"])
             case "job":
+                if self.first_job is None:
+                    self.first_job = self._now()
                 self.jobs[event["id"]] = Job(event["rule"], _first(event["log"]), self._now())
             case "finished":
                 if job := self.jobs.pop(event["id"], None):
@@ -103,7 +109,8 @@ class Run:
         if not jobs_known or 2 * jobs_known < sum(left.values()):
             return None
         seconds = sum(left[rule] * known[rule] for rule in known)
-        at_once = max(1.0, sum(self.seconds.values()) / max(self.elapsed, 1e-9))
+        worked = self.elapsed if self.first_job is None else self._now() - self.first_job
+        at_once = max(1.0, sum(self.seconds.values()) / max(worked, 1e-9))
         return seconds * sum(left.values()) / jobs_known / at_once
 
 

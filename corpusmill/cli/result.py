@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 from corpusmill.cli.progress import Run, in_words
+from corpusmill.cli.watching import Folder
 
 LIES_WHERE = [
     ("results/tokens/", "token ids by split, {tokens:,} of them, for a trainer"),
@@ -23,13 +24,16 @@ def result(run: Run) -> str:
     if not summary_file.exists():
         return f"Done: {run.finished} jobs in {in_words(run.elapsed)}."
     summary = json.loads(summary_file.read_text("utf-8"))
-    megabytes = summary["bytes"]["in"] / 1e6
-    rate = megabytes / max(run.elapsed, 1e-9)
+    folder = Folder(Path())
+    folder.look()
+    run = folder.as_run()  # as `watch` has it
+    megabytes = folder.done.text_bytes / 1e6
+    # Of this run alone: one that goes on from another has read the rest of the text.
+    read = f": {megabytes:,.1f} MB of text read, {megabytes / max(run.elapsed, 1e-9):.1f} MB/s"
     lines = [
         Path("results/summary.txt").read_text("utf-8").rstrip(),
         "",
-        f"{run.finished} jobs in {in_words(run.elapsed)}: {megabytes:,.1f} MB of text, "
-        f"{rate:.1f} MB/s",
+        f"{run.finished} jobs in {in_words(run.elapsed)}{read if megabytes else ''}",
         "",
         *(
             f"{path:22} {what.format(tokens=sum(summary['tokens'].values()))}"

@@ -20,6 +20,7 @@ from corpusmill.cli.failures import reasons
 from corpusmill.cli.progress import Run
 from corpusmill.cli.screen import Screen, screen
 from corpusmill.kernels.cache import are_compiled
+from corpusmill.run.announcement import ANNOUNCED, LOCKS, Told
 from corpusmill.run.places import workflow_home
 
 PLUGIN = Path(__file__).parent / "snakemake_plugin"
@@ -27,8 +28,6 @@ LOOK_EVERY_SECONDS = 0.2
 ASK_AGAIN_SECONDS = 2
 STOPS = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
 """Signals that end a run, and the exit code that says so."""
-
-LOCKS = Path(".snakemake/locks")
 
 FIRST_RUN = "The first run of this version here: its kernels are compiled, some 20 s in all."
 
@@ -62,13 +61,16 @@ class Running:
     """One Snakemake process, in a session of its own: Ctrl-C comes to this process alone, which
     passes it on once."""
 
-    def __init__(self, command: Sequence[str], events: Run, said: IO[bytes] | None) -> None:
-        """said: where Snakemake's own output goes; None: to the terminal."""
+    def __init__(
+        self, command: Sequence[str], events: Run, said: IO[bytes] | None, name: str
+    ) -> None:
+        """said: where Snakemake's own output goes; None: to the terminal. name: of the run."""
         reading, writing = os.pipe()
         path = os.pathsep.join(filter(None, [str(PLUGIN), os.environ.get("PYTHONPATH")]))
         self.process = subprocess.Popen(
             [*command, "--logger", "corpusmill"],
-            env=os.environ | {"PYTHONPATH": path, "CORPUSMILL_EVENTS": str(writing)},
+            env=os.environ
+            | {"PYTHONPATH": path, "CORPUSMILL_EVENTS": str(writing), ANNOUNCED: name},
             stdin=subprocess.DEVNULL,
             stdout=said,
             stderr=said,
@@ -188,18 +190,21 @@ class Stopping:
             signal.signal(number, before)
 
 
-def watched(command: Sequence[str], quiet: bool) -> tuple[int, Run]:
+def watched(
+    command: Sequence[str], quiet: bool, told: Told, began: float | None = None
+) -> tuple[int, Run]:
     """Run Snakemake, showing how far it is; the exit code, and what was seen of it.
 
-    On failure and when stopped all is said that there is to say.
+    On failure and when stopped all is said that there is to say. told: as it was announced.
+    began: when that was, by the monotonic clock.
     """
     with tempfile.TemporaryFile() as said:
-        run, shown = Run(), screen(quiet)
+        run, shown = Run(began=began), screen(quiet)
         if not quiet and not are_compiled():
             shown.say(FIRST_RUN)
         stopping = Stopping(run, shown)
         try:
-            running = Running(command, run, said)
+            running = Running(command, run, said, told.name)
             stopping.of(running)
             while (code := running.wait(LOOK_EVERY_SECONDS)) is None:
                 stopping.insist()
@@ -218,14 +223,15 @@ def watched(command: Sequence[str], quiet: bool) -> tuple[int, Run]:
             return STOPS[signal.Signals(stopping.first)], run
         if code:
             said.seek(0)
-            for reason in reasons(run, code, said.read().decode("utf-8", "replace"), runs_here()):
-                shown.say(reason)
+            output = said.read().decode("utf-8", "replace")
+            told.reason = "\n".join(reasons(run, code, output, runs_here()))
+            shown.say(told.reason)
         return code if code >= 0 else 128 - code, run
 
 
-def unwatched(command: Sequence[str]) -> int:
+def unwatched(command: Sequence[str], name: str = "") -> int:
     """Run Snakemake as if it had been called: its whole output, its signals, its exit code."""
-    return subprocess.run(command, check=False).returncode
+    return subprocess.run(command, env=os.environ | {ANNOUNCED: name}, check=False).returncode
 
 
 def remove_locks() -> None:

@@ -29,11 +29,10 @@ def watch(path: Path) -> int:
     finally:
         shown.close()
     run = folder.as_run()
-    shown.say(
-        total_line(run)
-        if folder.state != "finished"
-        else f"{run.finished} jobs in {in_words(run.elapsed)}"
-    )
+    if folder.state == "finished":
+        shown.say(f"{run.finished} jobs in {in_words(run.elapsed)}")
+    else:
+        shown.say(total_line(run) if folder.is_listed else "The run ended before its first job.")
     for note in notes(folder):
         shown.say(note)
     shown.say(ENDS[folder.state])
@@ -58,6 +57,11 @@ def notes(folder: Folder) -> Iterator[str]:
     if folder.state == "waiting":
         silent = in_words(folder.now - folder.last_heard)
         yield f"No job has run for {silent}: they wait in a queue, or Snakemake was killed."
+    if folder.state == "reading" and folder.announced and folder.announced.is_alive is None:
+        host = folder.announced.lives[0].host if folder.announced.lives else "another machine"
+        yield f"The workflow is read on {host}; whether it still is can be seen there alone."
+    if folder.state == "failed" and not folder.of(FAILED) and folder.reason:
+        yield folder.reason
     slow = [
         f"slow: {job.name} runs for {in_words(folder.now - job.started)}, others took "
         f"{in_words(usual)}"

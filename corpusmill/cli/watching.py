@@ -16,8 +16,16 @@ import psutil
 
 from corpusmill.cli.failures import REASON
 from corpusmill.cli.progress import HEARTBEAT_BYTES, Job, Run
-from corpusmill.cli.running import LOCKS
-from corpusmill.run.job_list import JOB_LIST, RuleJobs, load_job_list
+from corpusmill.run.announcement import (
+    ANNOUNCEMENT,
+    FINISHED,
+    LOCKS,
+    NOTHING,
+    Announcement,
+    load_announcement,
+)
+from corpusmill.run.job_list import JOB_LIST, JobList, RuleJobs, load_job_list
+from corpusmill.run.step_log import ENDED_BY_HAND
 
 STALLED_SECONDS = 30
 """A job says something every two; this long it may be kept from it by a slow disk."""
@@ -36,7 +44,7 @@ HELD = re.compile(r", held (?P<mb>\d+) MB( of (?P<bound>\d+))?$")
 HOLDER = re.compile(r"process (?P<pid>\d+) on (?P<host>\S+?),? ?(SLURM.*)?$")
 
 OVER = ("finished", "failed", "stopped")
-WAITING, RUNNING, DONE, FAILED = "waiting", "running", "done", "failed"
+WAITING, RUNNING, DONE, FAILED, STOPPED = "waiting", "running", "done", "failed", "stopped"
 
 
 @dataclass
@@ -71,7 +79,7 @@ class Watched:
             self.peak_mb, self.bound_mb = int(found["peak"]), int(found["bound"] or 0)
             self.started = heard - self.seconds
         elif REASON.search(last):
-            self.state = FAILED
+            self.state = STOPPED if ENDED_BY_HAND in last else FAILED
         else:
             self.state = RUNNING
             self.started = locked or self.started or heard
@@ -142,26 +150,41 @@ class Folder:
     path: Path
     jobs: list[Watched] = field(default_factory=list)
     rules: dict[str, RuleJobs] = field(default_factory=dict)
+    announced: Announcement | None = None
     began: float = 0.0
     now: float = 0.0
     done: Amounts = field(default_factory=Amounts)
+    """What this run has done, not those before it."""
+    is_listed: bool = False
+    """Whether it is known what there is to do: until then the workflow is read."""
+    _listed: tuple[float, str] = (0.0, "")
+    """When its list of jobs was written, and the name of its run."""
     _disk: tuple[float, int] = (0.0, 0)
 
     def look(self) -> None:
         """See what has changed; ValueError if no run has begun here."""
         self.now = time.time()
         list_file = self.path / JOB_LIST
-        rules = load_job_list(list_file)
-        began = list_file.stat().st_mtime
-        if began != self.began:
-            self.began, self.rules, self.done = began, rules, Amounts()
+        self.announced = load_announcement(self.path / ANNOUNCEMENT)
+        listed = JobList("", {})
+        if list_file.exists() or not self.announced:
+            listed = load_job_list(list_file)
+        self.is_listed = not self.announced or listed.run == self.announced.run
+        written = list_file.stat().st_mtime if self.is_listed else 0.0
+        if not self.is_listed:
+            listed = JobList("", {})  # that list is of the run before
+        if (written, listed.run) != self._listed:
+            self._listed, self.rules, self.done = (written, listed.run), listed.rules, Amounts()
             self.jobs = [
-                Watched(rule, self.path / log) for rule, jobs in rules.items() for log in jobs.logs
+                Watched(rule, self.path / log)
+                for rule, jobs in listed.rules.items()
+                for log in jobs.logs
             ]
+        self.began = self.announced.began if self.announced else written
         times = self._times()
         for job in self.jobs:
             heard = times.get(job.log)
-            if heard is None or heard < self.began - CLOCK_TICK:
+            if heard is None or heard < written - CLOCK_TICK:
                 continue
             was = job.state
             job.look(heard, times.get(job.lock))
@@ -196,16 +219,28 @@ class Folder:
 
     @property
     def state(self) -> str:
-        """finished, running, waiting (its jobs are in a queue, perhaps), failed or stopped."""
-        if all(job.state == DONE for job in self.jobs):
+        """finished, reading (the workflow), running, waiting (its jobs are in a queue, perhaps),
+        failed or stopped."""
+        outcome = self.announced.outcome if self.announced else ""
+        is_alive = self.announced.is_alive if self.announced else None
+        if outcome in (FINISHED, NOTHING):
             return "finished"
-        locks = self.path / LOCKS
+        if not self.is_listed and is_alive is not False:
+            return "reading"
+        if self.is_listed and all(job.state == DONE for job in self.jobs):
+            return "running" if is_alive else "failed" if outcome else "finished"
         if self.running():
             return "running"
-        if locks.is_dir() and any(locks.iterdir()):
+        locks = self.path / LOCKS
+        if is_alive or (is_alive is None and locks.is_dir() and any(locks.iterdir())):
             is_new = self.now - self.last_heard < STALLED_SECONDS
             return "running" if is_new else "waiting"
-        return "failed" if self.of(FAILED) or self.killed() else "stopped"
+        return "failed" if self.of(FAILED) or self.killed() or self.reason else "stopped"
+
+    @property
+    def reason(self) -> str:
+        """Why the run failed, if it said so beside its jobs."""
+        return self.announced.reason if self.announced else ""
 
     def killed(self) -> list[Watched]:
         return [job for job in self.of(RUNNING) if job.killed]
@@ -213,9 +248,10 @@ class Folder:
     def as_run(self) -> Run:
         """As `corpusmill run` shows it."""
         over = self.state in OVER
-        until = self.last_heard if over else self.now
-        run = Run(now=lambda: until)
-        run.began = self.began
+        ended = self.announced.ended if self.announced else None
+        until = ended or (self.last_heard if over else self.now)
+        run = Run(lambda: until, self.began)
+        run.first_job = min((job.started for job in self.jobs if job.started), default=None)
         run.counts = Counter({rule: len(jobs.logs) for rule, jobs in self.rules.items()})
         for job in self.of(DONE):
             run.done[job.rule] += 1
@@ -254,7 +290,7 @@ class Folder:
         jobs = [job for job in self.jobs if job.rule == rule and job.state in (DONE, RUNNING)]
         if not jobs:
             return 0.0
-        ends = [self.now if job.state == RUNNING else job.heard for job in jobs]
+        ends = [job.heard if job.state == DONE or job.killed else self.now for job in jobs]
         return max(ends) - min(job.started for job in jobs)
 
     def disk(self) -> tuple[int, int]:

@@ -15,13 +15,19 @@ class RuleJobs(NamedTuple):
     """Of each job that is to be done its log, which is written to once the job has begun."""
 
 
-def save_job_list(rules: dict[str, RuleJobs], path: Path) -> None:
-    """Say that a run begins now."""
+class JobList(NamedTuple):
+    run: str
+    """The name of the run, as it was announced; "" for a module's, which nobody announces."""
+    rules: dict[str, RuleJobs]
+
+
+def save_job_list(rules: dict[str, RuleJobs], path: Path, run: str = "") -> None:
+    """Say that the first job of a run begins now."""
     said = {rule: jobs._asdict() for rule, jobs in rules.items()}
-    save_plain_json(path, {"corpusmill.jobs": 1, "rules": said})
+    save_plain_json(path, {"corpusmill.jobs": 1, "run": run, "rules": said})
 
 
-def load_job_list(path: Path) -> dict[str, RuleJobs]:
+def load_job_list(path: Path) -> JobList:
     """What the last run of a folder set out to do; ValueError if none did."""
     if not path.exists():
         raise ValueError(
@@ -31,4 +37,5 @@ def load_job_list(path: Path) -> dict[str, RuleJobs]:
     found = load_plain_json(path)
     if found.get("corpusmill.jobs") != 1:
         raise ValueError(f"{path}: not a list of jobs of this version")
-    return {rule: RuleJobs(**jobs) for rule, jobs in found["rules"].items()}
+    rules = {rule: RuleJobs(**jobs) for rule, jobs in found["rules"].items()}
+    return JobList(found.get("run", ""), rules)

@@ -89,9 +89,10 @@ def waited_for(file: TextIO) -> bool:
     return False
 
 
-def name_run(note: Path) -> None:
-    """Give the run of this process a name, which its jobs inherit."""
-    os.environ[RUN], os.environ[NOTE] = secrets.token_hex(8), str(note.absolute())
+def name_run(note: Path, name: str = "") -> None:
+    """Give the run of this process a name, which its jobs inherit; a new one if it has none."""
+    os.environ[RUN] = name or secrets.token_hex(8)
+    os.environ[NOTE] = str(note.absolute())
     os.environ[ENGINE] = process()
 
 

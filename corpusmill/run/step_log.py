@@ -42,11 +42,17 @@ class LogFile(logging.FileHandler):
             print(f"error: {in_words(error)}", file=sys.stderr)
 
 
+ENDED_BY_HAND = "error: stopped: somebody has ended the run"
+"""The last line of a job that a person ended by Ctrl-C, which is no fault of it."""
+
+
 class Stopped(BaseException):
     """Somebody has ended this job."""
 
 
 def stop(number: int, _: Any) -> NoReturn:
+    if number == signal.SIGINT:
+        raise Stopped(ENDED_BY_HAND.removeprefix("error: "))
     raise Stopped(f"stopped by signal {number}: the job was cancelled, or its time was over")
 
 

@@ -17,6 +17,8 @@ PIPE = "CORPUSMILL_EVENTS"
 
 
 STOPPING = "Terminating processes on user request"
+NO_STEP = ("total", "all")
+"""What Snakemake counts among the jobs and no step does."""
 
 
 def event_of(record: LogRecord) -> dict | None:
@@ -24,9 +26,9 @@ def event_of(record: LogRecord) -> dict | None:
     known = vars(record)
     match known.get("event"):
         case LogEvent.RUN_INFO:
-            counts = {rule: count for rule, count in known["stats"].items() if rule != "total"}
+            counts = {rule: n for rule, n in known["stats"].items() if rule not in NO_STEP}
             return {"event": "jobs", "counts": counts}
-        case LogEvent.JOB_INFO:
+        case LogEvent.JOB_INFO if known["rule_name"] not in NO_STEP:
             return {
                 "event": "job",
                 "id": known["jobid"],
