@@ -5,8 +5,10 @@ is imported by it, so that --help and the completion of a shell are quick.
 """
 
 import contextlib
+import functools
 import math
 import os
+import shlex
 import shutil
 import sys
 import time
@@ -15,6 +17,7 @@ from pathlib import Path
 from typing import IO, Any
 
 import click
+from click.shell_completion import CompletionItem
 
 import corpusmill
 
@@ -32,12 +35,60 @@ class Commands(click.Group):
         return list(self.commands)
 
 
-config_argument = click.argument(
-    "configs",
-    metavar="[CONFIG]...",
-    nargs=-1,
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-)
+class Preset(click.ParamType):
+    name = "NAME"
+
+    def convert(
+        self, value: str, param: click.Parameter | None, context: click.Context | None
+    ) -> Path:
+        from corpusmill.run.presets import preset_file
+
+        try:
+            return preset_file(value)
+        except ValueError as error:
+            self.fail(str(error), param, context)
+
+    def shell_complete(
+        self, context: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        from corpusmill.run.presets import preset_files
+
+        return [CompletionItem(name) for name in preset_files() if name.startswith(incomplete)]
+
+
+def config_argument(command: Callable) -> Callable:
+    """Config files and presets. The command is given `configs`, presets first: files win."""
+
+    @functools.wraps(command)
+    def of_both(
+        *arguments: Any, presets: tuple[Path, ...], configs: tuple[Path, ...], **given: Any
+    ) -> Any:
+        if presets:
+            configs = (*presets, *configs_or_default(configs))
+        return command(*arguments, configs=configs, **given)
+
+    of_files = click.argument(
+        "configs",
+        metavar="[CONFIG]...",
+        nargs=-1,
+        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    )
+    of_presets = click.option(
+        "--preset", "presets", multiple=True, type=Preset(),
+        help="Published settings under those of CONFIG; may be repeated. See corpusmill presets.",
+    )  # fmt: skip
+    return of_files(of_presets(of_both))
+
+
+def as_named(configs: Sequence[Path]) -> list[str]:
+    """Config files and presets as the command line has them."""
+    from corpusmill.run.presets import preset_folder
+
+    named: list[str] = []
+    for path in configs:
+        is_preset = path.parent == preset_folder() and path.is_absolute()
+        named += ["--preset", path.stem] if is_preset else [str(path)]
+    return named
 
 
 def configs_or_default(configs: Sequence[Path]) -> list[Path]:
@@ -124,7 +175,18 @@ def check(configs: tuple[Path, ...]) -> None:
         click.echo(f"{len(faults)} to mend.", err=True)
         sys.exit(1)
     say_what_is_replaced(configs)
-    click.echo("Ready: corpusmill run " + " ".join(map(str, configs)))
+    click.echo(f"Ready: {shlex.join(['corpusmill', 'run', *as_named(configs)])}")
+
+
+@main.command()
+def presets() -> None:
+    """List published settings, to be laid under yours: corpusmill run --preset NAME."""
+    from corpusmill.run.presets import preset_files, preset_folder, what_it_is
+
+    width = max(map(len, preset_files()))
+    for name, file in preset_files().items():
+        click.echo(f"{name:{width}}  {what_it_is(file)}")
+    click.echo(f"The files are in {preset_folder()}", err=True)
 
 
 class Cores(click.ParamType):

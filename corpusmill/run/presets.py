@@ -1,0 +1,36 @@
+"""Published settings by their names: presets/ in a checkout, and inside an installed package."""
+
+import re
+from pathlib import Path
+
+from corpusmill.run.places import workflow_home
+from corpusmill.text.near_names import meant
+
+END_OF_CLAIM = re.compile(r"[.:;](?=\s+[A-Za-z]|$)")
+
+
+def preset_files() -> dict[str, Path]:
+    """Name -> file, in the order of the names."""
+    return {path.stem: path for path in sorted(preset_folder().glob("*.yaml"))}
+
+
+def preset_folder() -> Path:
+    return workflow_home() / "presets"
+
+
+def preset_file(name: str) -> Path:
+    """The file of a preset; ValueError with the nearest name if there is none."""
+    files = preset_files()
+    if name not in files:
+        raise ValueError(f"there is no preset {name}.{meant(name, list(files))}")
+    return files[name]
+
+
+def what_it_is(file: Path) -> str:
+    """The beginning of the comment that a preset begins with."""
+    comment = []
+    for line in file.read_text("utf-8").splitlines():
+        if not line.startswith("#"):
+            break
+        comment.append(line.removeprefix("#").strip())
+    return END_OF_CLAIM.split(" ".join(comment), maxsplit=1)[0] + "."
