@@ -11,6 +11,7 @@ from corpusmill.storage.progress import Silence
 from corpusmill.storage.streams import read_written_lines
 
 SHOW = 10
+LIMIT = "input.max_record_bytes"
 
 
 def admit(
@@ -37,10 +38,11 @@ def admit(
             for line in read_written_lines(file, Silence())
         )
         shown = list(itertools.islice(records, SHOW))
+        limit = f"{LIMIT}, or " if any(LIMIT in one for one in shown) else ""
         raise ValueError(
             "\n".join(faults) + "\nAll of them, with file, line, offset and reason, are in "
             "results/quarantine/*.jsonl. The first:\n" + "\n".join(shown) + "\n"
-            "Repair them, or raise max_malformed_fraction of the source."
+            f"Repair them, or raise {limit}max_malformed_fraction of the source."
         )
     save_json(admitted, {source: dict(count) for source, count in totals.items()})
 

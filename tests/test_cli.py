@@ -356,6 +356,27 @@ def test_check__says_when_the_disk_is_too_small(folder, monkeypatch):
     assert (got.exit_code, "are free, and at least" in got.stderr) == (1, True)
 
 
+def test_check__refuses_inputs_without_a_record(folder):
+    Path("a.jsonl").touch()
+    Path("b.jsonl.gz").write_bytes(gzip.compress(b""))
+    write_lines(folder / "exam.jsonl")
+    exam = "  - {name: exam, files: [exam.jsonl], held_out: true}\n"
+    Path("mine.yaml").write_text("sources:\n  - {name: a, files: [a.jsonl, b.jsonl.gz]}\n" + exam)
+    got = called("check", "mine.yaml")
+    told = "a.jsonl and 1 more: no record is there, so there is nothing to mill."
+    assert (got.exit_code, got.stderr.startswith(told)) == (1, True), got.stderr
+    write_lines(folder / "a.jsonl")
+    assert called("check", "mine.yaml").exit_code == 0
+
+
+def test_check__names_the_key_that_a_record_is_too_long_for(folder):
+    limit = "input: {max_record_bytes: 1024}\nsources:\n  - {name: a, files: [b.jsonl]}\n"
+    Path("b.jsonl").write_text(json.dumps({"text": "a" * 3000}))
+    Path("mine.yaml").write_text(limit)
+    got = called("check", "mine.yaml")
+    assert "input.max_record_bytes allows 1024. Raise input.max_record_bytes, or " in got.stderr
+
+
 @pytest.mark.parametrize("door", ["corpusmill", "snakemake"])
 def test_run__refuses_a_folder_whose_name_snakemake_takes_for_a_pattern(tmp_path, door):
     folder = tmp_path / "{n}"

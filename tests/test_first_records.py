@@ -4,7 +4,10 @@ import json
 
 import pytest
 
+from corpusmill.storage.files import save_json, writing
 from corpusmill.text.first_records import LOOKED_AT, Asked, fault_of
+from corpusmill.text.records import too_long
+from scripts.admit import admit
 
 GOOD = '{"text": "a"}'
 OTHER_FIELD = '{"content": "a", "n": 1}'
@@ -42,3 +45,21 @@ def test_fault_of__says_file_field_and_source(tmp_path):
         f'{path}: source "web" reads the field "text", and none of the first records (20) has it; '
         'they have "content", "n". Set its text_field.'
     )
+
+
+def admitted(folder, *lines: str) -> str:
+    """Why admit refuses these malformed records."""
+    counts, bad = folder / "counts.json", folder / "bad.jsonl"
+    save_json(counts, {"by_source": {"web": {"records": 3, "malformed": len(lines)}}})
+    with writing(bad) as file:
+        file.write("".join(f"{line}\n" for line in lines).encode())
+    with pytest.raises(ValueError, match="malformed") as caught:
+        admit([counts], [bad], {"web": 0}, folder / "admitted.json")
+    return str(caught.value).splitlines()[-1]
+
+
+def test_admit__names_the_key_that_records_are_too_long_for(tmp_path):
+    rest = "max_malformed_fraction of the source."
+    assert admitted(tmp_path, '{"reason": "no JSON"}') == f"Repair them, or raise {rest}"
+    long = json.dumps({"reason": too_long(3000, 1024)})
+    assert admitted(tmp_path, long) == f"Repair them, or raise input.max_record_bytes, or {rest}"

@@ -70,7 +70,10 @@ def test_shape_filter__of_a_line_of_ten_megabytes(name):
             {"name": "char_shares", "min_digit_share": 0.5, "max_digit_share": 0.25},
             "char_shares: min_digit_share 0.5 is above max_digit_share 0.25",
         ),
-        ({"name": "char_shares", "max_upper_share": 2}, "max_upper_share: 2 is greater than"),
+        (
+            {"name": "char_shares", "max_upper_share": 2},
+            "max_upper_share: expected a number from 0 to 1, got 2.",
+        ),
     ],
 )
 def test_shape_filter__limits_that_cannot_be_are_told(entry, says):

@@ -115,9 +115,12 @@ class TokenizerCheck(EarlyCheck):
 class InputCheck(EarlyCheck):
     """Whether the first records of input files can be read and have a text."""
 
-    def __init__(self, files: list[list], readers: list[str], limits: dict, root: Path) -> None:
+    def __init__(self, files: list[list], config: dict, limits: dict, root: Path) -> None:
         """files: as Asked in corpusmill/text/first_records.py. limits: ReadLimits."""
-        asked = json.dumps({"files": files, "readers": readers, "limits": limits})
+        milled = [source["name"] for source in milled_sources(config)]
+        readers = config["input"]["readers"]
+        told = {"files": files, "milled": milled, "readers": readers, "limits": limits}
+        asked = json.dumps(told)
         super().__init__("corpusmill.text.first_records", [], asked, root)
 
 
@@ -168,7 +171,7 @@ def early_checks(
         arguments = [source, end_of_text, state, what]
         checks.append(TokenizerCheck("corpusmill.tokens.hub_check", arguments, "", root))
     if files := layout.found_files():
-        checks.append(InputCheck(files, config["input"]["readers"], layout.read_limits, root))
+        checks.append(InputCheck(files, config, layout.read_limits, root))
     milled = {source["name"] for source in milled_sources(config)}
     of_milled = [file for file in files if file[0] in milled]
     if of_milled and (field := config["dedup"]["prefer"]["field"]):

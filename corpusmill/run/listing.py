@@ -9,6 +9,7 @@ import os
 from collections.abc import Container, Iterable, Iterator
 from pathlib import Path
 
+from corpusmill.run.addresses import advice
 from corpusmill.storage.disk_errors import in_words
 from corpusmill.storage.regular_files import fault_of_kind
 
@@ -94,7 +95,7 @@ def files_of_pattern(
         return found
     found = _regular(path for path in matches(pattern, skipped) if not os.path.isdir(path))
     if not found:
-        raise ValueError(f"no file matches {pattern} (from {Path.cwd()}). Correct sources[].files.")
+        raise ValueError(f"no file matches {pattern} (from {Path.cwd()}). {advice(pattern)}")
     return found
 
 

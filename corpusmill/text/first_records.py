@@ -59,8 +59,26 @@ def fault_of(
         )
     return (
         f'{path}: none of the first records ({len(wrong)}) is one that source "{file.source}" can '
-        f"take; line {wrong[0].line}: {wrong[0].reason}. Correct the file, or leave it out of "
-        "sources[].files."
+        f"take; line {wrong[0].line}: {wrong[0].reason}. {_what_to_do(wrong[0])}"
+    )
+
+
+def _what_to_do(wrong: Malformed) -> str:
+    if "input.max_record_bytes" in wrong.reason:
+        return "Raise input.max_record_bytes, or leave the file out of sources[].files."
+    return "Correct the file, or leave it out of sources[].files."
+
+
+def all_empty(files: Sequence[Asked], readers: Sequence[str], limits: ReadLimits) -> str | None:
+    """What is wrong if no file has a record. files: of milled sources, without a fault."""
+    for file in files:
+        records = read_records(file.path, file.text_field, Silence(), True, readers, limits=limits)
+        if next(iter(records), None) is not None:
+            return None
+    named = files[0].path if len(files) == 1 else f"{files[0].path} and {len(files) - 1} more"
+    return (
+        f"{named}: no record is there, so there is nothing to mill. Correct sources[].files, or "
+        "fill the files."
     )
 
 
@@ -75,12 +93,15 @@ def _fields(path: str, limits: ReadLimits) -> str:
 
 
 def main() -> None:
-    """{"files": [Asked], "readers": [path], "limits": ReadLimits} on standard input; one line
-    per fault, exit code 1."""
+    """{"files": [Asked], "milled": [source], "readers": [path], "limits": ReadLimits} on standard
+    input; one line per fault, exit code 1."""
     asked = json.load(sys.stdin)
     files = [Asked(*one) for one in asked["files"]]
     limits = ReadLimits(**asked["limits"])
     faults = [fault for file in files if (fault := fault_of(file, asked["readers"], limits))]
+    milled = [file for file in files if file.source in asked["milled"]]
+    if not faults and milled and (fault := all_empty(milled, asked["readers"], limits)):
+        faults = [fault]
     if len(faults) > MOST_TOLD:
         faults[MOST_TOLD:] = [f"and {len(faults) - MOST_TOLD} files more"]
     if faults:
