@@ -206,7 +206,9 @@ def run_options(command: Callable) -> Callable:
         click.option(
             "--cores", default="all", show_default=True, type=Cores(), help="Processors to use."
         ),
-        click.option("-n", "--dry-run", is_flag=True, help="Only show which jobs would run."),
+        click.option(
+            "-n", "--dry-run", is_flag=True, help="Only show what would run, and how long."
+        ),
         click.option("-q", "--quiet", is_flag=True, help="Show nothing until the end."),
         click.option("-v", "--verbose", is_flag=True, help="Show all that Snakemake says."),
     ):
@@ -286,9 +288,7 @@ def started(
     more = ["--cores", cores, *context.meta["snakemake"]]
     if dry_run:
         _refuse_early(configs, more)
-        from corpusmill.cli.running import snakemake_command, unwatched
-
-        sys.exit(unwatched(snakemake_command(configs, [*more, "--dry-run", "--quiet", "rules"])))
+        sys.exit(shown(configs, more, is_raw=verbose or bool(context.meta["snakemake"])))
     from corpusmill.run.announcement import announced
     from corpusmill.run.disk import unwritable
 
@@ -313,6 +313,30 @@ def started(
         if code == 0:
             click.echo(result(seen))
         sys.exit(code)
+
+
+def shown(configs: list[Path], options: list[str], is_raw: bool) -> int:
+    """Show what a run would do; the exit code. options: for Snakemake. is_raw: as it says it."""
+    from corpusmill.cli import dry_run
+    from corpusmill.cli.check import GENERATED, RESULTS, checked_config
+    from corpusmill.cli.running import snakemake_command, unwatched, watched
+    from corpusmill.run.announcement import Told
+    from corpusmill.run.layout import Layout
+
+    command = snakemake_command(configs, [*options, "--dry-run"])
+    if is_raw:
+        return unwatched([*command, "--quiet", "rules"])
+    code, seen = watched(command, quiet=True, told=Told(""))
+    if code == 0:
+        layout = Layout.planned(checked_config(configs), RESULTS, GENERATED, lambda: False)
+        for line in dry_run.table(seen.counts, layout.text_bytes, count_of(options[1])):
+            click.echo(line)
+    return code
+
+
+def count_of(cores: str) -> int:
+    """Processors that --cores means."""
+    return len(os.sched_getaffinity(0)) if cores == "all" else int(cores)
 
 
 class PlainError(click.ClickException):
@@ -685,7 +709,7 @@ def estimate(configs: tuple[Path, ...], cores: str, read: int, in_json: bool) ->
         layout = Layout.planned(config, RESULTS, GENERATED, lambda: False)
         for note in layout.skipped:
             click.echo(f"NOTE: {note}", err=True)
-        count = len(os.sched_getaffinity(0)) if cores == "all" else int(cores)
+        count = count_of(cores)
         found = command.estimate(config, layout, command.Options(count, read))
         for line in [json.dumps(command.in_json(found))] if in_json else command.told(found):
             click.echo(line)

@@ -1,0 +1,60 @@
+"""What a run would do: a table of stages, jobs and time in place of Snakemake's list of jobs."""
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import mean
+
+from corpusmill.cli.progress import in_words
+from corpusmill.estimate.projection import STAGES, stage_of
+from corpusmill.report.columns import aligned
+
+CPU_SECONDS_PER_GB = {
+    "read": 16, "cut spans": 16, "filter": 5, "find duplicates": 30, "take out held-out": 1,
+    "shuffle": 18, "tokenize": 30, "account": 2,
+}  # fmt: skip
+"""Of text: twice what docs/performance.md has of recombined text, which is the fast case."""
+
+BASIS = (
+    "by what jobs took here before.",
+    "a rough guess by the amount of text. corpusmill estimate measures a sample.",
+)
+"""Of the time: of jobs that ran here, and of others."""
+
+START_SECONDS = 0.25
+"""Of a job, before it does anything."""
+
+
+def table(counts: Counter[str], text_bytes: int, cores: int) -> Iterator[str]:
+    """counts: jobs by rule. text_bytes: of all input. cores: of the run."""
+    if not counts:
+        yield "Nothing to do: results/ is what the config file and the data ask for."
+        return
+    jobs: Counter[str] = Counter()
+    seconds = dict.fromkeys(STAGES, 0.0)
+    guessed = set()
+    for rule, count in counts.items():
+        stage = stage_of(rule)
+        jobs[stage] += count
+        if took := seconds_of(rule):
+            seconds[stage] += mean(took) * count
+        else:
+            guessed.add(stage)
+            seconds[stage] += START_SECONDS * count
+    for stage in guessed:
+        seconds[stage] += CPU_SECONDS_PER_GB[stage] * text_bytes / 1e9
+    stages = [stage for stage in STAGES if jobs[stage]]
+    told = [[stage, f"{jobs[stage]:,}", in_words(seconds[stage])] for stage in stages]
+    whole = sum(seconds.values())
+    total = [["total", f"{jobs.total():,}", in_words(whole)]]
+    yield aligned([["stage", "jobs", "time of one core"], *told, *total])
+    yield ""
+    on = "1 core" if cores == 1 else f"{cores} cores"
+    yield f"{jobs.total():,} jobs, about {in_words(whole / cores)} on {on}: {BASIS[bool(guessed)]}"
+    yield "The jobs one by one: --verbose"
+
+
+def seconds_of(rule: str) -> list[float]:
+    """What the jobs of a rule took in this folder, by Snakemake's measurements."""
+    files = Path("logs", rule).rglob("*.tsv")
+    return [float(file.read_text("utf-8").splitlines()[1].split("\t")[0]) for file in files]
