@@ -59,6 +59,7 @@ def compared(name: str, folder: Path, given: argparse.Namespace) -> dict:
     config = {"sources": sources(name, folder), "tokenizer": {"source": tokenizer}}
     (folder / "mine.yaml").write_text(yaml.safe_dump(config))
     asked = ["--cores", str(given.cores), "--read", str(given.read), "--json"]
+    asked += ["--seconds", "600"]
     started = time.perf_counter()
     command = [sys.executable, "-m", "corpusmill", "estimate", "mine.yaml", *asked]
     said = json.loads(called(command, folder))

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import sys
 from pathlib import Path
 
@@ -12,15 +13,21 @@ from click.testing import CliRunner
 from warm import warm_python
 from workflow import document, write_jsonl
 
+from corpusmill.cli.check import checked_config
 from corpusmill.cli.main import main
+from corpusmill.estimate.command import Options, sizes_for, told
 from corpusmill.estimate.duplicates import (
     Groups,
+    Range,
     chances,
     duplicates_in_all,
     groups_of,
     similar_pairs,
 )
-from corpusmill.estimate.projection import line_through
+from corpusmill.estimate.projection import Estimate, line_through
+from corpusmill.estimate.reading import TAKEN_BYTES, TRIAL_BYTES, ReadSource
+from corpusmill.run import progress
+from corpusmill.run.layout import Layout
 
 
 def seen(sizes: list[int], share: float, seed: int) -> Groups:
@@ -114,6 +121,82 @@ def test_estimate__of_a_corpus_that_is_all_read_is_what_comes_out(folder, monkey
     assert {"read", "filter", "find duplicates", "shuffle", "tokenize"} <= set(stages)
     assert all(stage["jobs"] and stage["mem_mb"] >= 500 for stage in said["stages"])
     assert not {path.name for path in folder.iterdir()} - {"raw", "mine.yaml"}
+
+
+def told_of(**changed) -> list[str]:
+    """What is said of figures."""
+    found = Estimate(
+        records=100, documents=100, text_bytes=1e6, filtered=90, duplicates=Range(1, 1, 1),
+        kept=89, kept_bytes=1e6, tokens=5, stages=[], seconds=1, cpu_seconds=1, cores=1,
+        disk_bytes=1, kept_disk_bytes=1, taken_share=1.0, compared=90, exports_disk_bytes=0,
+        milled_bytes=2_000_000,
+    )  # fmt: skip
+    return list(told(found._replace(**changed)))
+
+
+def test_told__says_what_was_compared_and_how():
+    last = told_of()[-1]
+    assert last.startswith(
+        "All 100 documents were read and filtered, and the 90 that stay compared"
+    )
+    assert "by sketches; held-out texts and repeated spans were not looked for." in last
+    assert last.endswith("those of 2 MB that were milled.")
+    (some, _) = told_of(taken_share=0.25)[-2:]
+    assert some.startswith("25.0% of the input was filtered and compared: 90 documents")
+
+
+def test_taken_share__of_a_source_of_which_nothing_was_taken_is_none():
+    def of(read_share: float, documents: int, taken: int) -> float:
+        return ReadSource("a", 10, read_share, 9, 0, documents, taken, 0, 0, 0).taken_share
+
+    assert (of(1, 9, 9), of(0.5, 8, 4), of(1, 8, 0), of(1, 0, 0)) == (1, 0.25, 0, 1)
+
+
+SLOW = """
+from corpusmill.filters.declaration import Filter, Value, below, count
+
+
+class Slow(Filter):
+    fate = "slow"
+    settings = {"least": count(1, "Nothing.")}
+    values = {"seen": Value("uint32", "nothing")}
+    limits = (below("seen", "least"),)
+
+    def measure(self, texts):
+        import time
+        import numpy as np
+
+        time.sleep(texts.offsets[-1] / 2e6)
+        return {"seen": np.ones(len(texts.offsets) - 1, np.uint32)}
+"""
+
+
+def test_sizes_for__are_what_the_time_allows(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    (folder / "slow.py").write_text(SLOW)
+    write_jsonl(folder / "big/a.jsonl", [{"text": document(k, words=150)} for k in range(9000)])
+    (folder / "big.yaml").write_text(
+        "sources: [{name: a, files: [big]}]\nfilters: [{name: slow, file: slow.py}]\n"
+    )
+    config = checked_config([Path("big.yaml")])
+    layout = Layout.planned(config, Path("results"), {}, lambda: False)
+    (folder / "scratch").mkdir()
+    got = sizes_for(config, layout, Options(1, 1000, 10), folder / "scratch")
+    # 2 MB of text are filtered in a second, and a fifth of the time is for that.
+    assert 500_000 < got.taken < 4_200_000
+    assert got.trial < 1_100_000
+    more = sizes_for(config, layout, Options(1, 1000, 10**6), folder)
+    assert more == (1_000_000_000, TAKEN_BYTES, TRIAL_BYTES)
+
+
+def test_estimate__says_how_far_it_is(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(sys, "executable", warm_python())
+    monkeypatch.setattr(progress, "SAY_EVERY_SECONDS", 0.05)
+    got = CliRunner().invoke(main, ["estimate", "mine.yaml", "--cores", "1"])
+    assert got.exit_code == 0, got.output
+    assert re.search(r"^milling a sample: [1-9]\d* of \d+ jobs, ", got.stderr, re.MULTILINE)
+    assert not re.search(r"^[a-z ]+: 0 MB \(", got.stderr, re.MULTILINE)
 
 
 def test_estimate__without_documents_says_so(folder, monkeypatch):

@@ -19,7 +19,7 @@ from corpusmill.run.progress import Heartbeat, Phase, phase
          "signing: 1,234,567 documents, 123,456.7 documents/s (10 s)"),
         ("reading", 10, "files", 0, 3, "reading: 0 of 10 files, 0 % (3 s)"),
         ("reading", 10, "files", 10, 5, "reading: 10 of 10 files, 100 %, 2.0 files/s (5 s)"),
-        ("working", 0, "MB", 0, 0, "working: 0 MB (0 s)"),
+        ("working", 0, "MB", 0, 0, "working (0 s)"),
     ],
 )  # fmt: skip
 def test_phase__line_says_how_far(monkeypatch, name, total, unit, done, seconds, expected):
@@ -57,7 +57,7 @@ def test_heartbeat__says_the_phase_until_stopped(monkeypatch):
         time.sleep(0.1)
     heartbeat.stop()
     assert said[0] == "working (0 s)"
-    assert any(line.startswith("counting: 0 documents") for line in said)
+    assert "counting (0 s)" in said
     assert not heartbeat.is_alive()
 
 

@@ -689,14 +689,23 @@ def export(format_name: str | None, results: Path, to: Path | None, length: int)
     show_default=True,
     type=click.IntRange(1),
     metavar="MB",
-    help="How much text to read, about.",
+    help="How much text to read, at most.",
+)
+@click.option(
+    "--seconds",
+    default=30,
+    show_default=True,
+    type=click.IntRange(1),
+    metavar="N",
+    help="How long it may take, about; the sample is as large as that allows.",
 )
 @click.option("--json", "in_json", is_flag=True, help="The same figures as JSON, and no more.")
-def estimate(configs: tuple[Path, ...], cores: str, read: int, in_json: bool) -> None:
+def estimate(configs: tuple[Path, ...], cores: str, read: int, seconds: int, in_json: bool) -> None:
     """Say what a run would keep, and take of time, memory and disk.
 
     Reads some of every source, compares it, and mills a sample of it in a folder that is removed
-    again: half a minute, most of it starts of jobs.
+    again. The starts of some forty jobs take ten seconds of it, for a sample of any size; the first
+    time on a machine kernels are compiled besides.
     """
     import json
 
@@ -704,15 +713,20 @@ def estimate(configs: tuple[Path, ...], cores: str, read: int, in_json: bool) ->
     from corpusmill.estimate import command
     from corpusmill.run.layout import Layout
 
-    with speaking():
-        config = checked_config(configs_or_default(configs))
-        layout = Layout.planned(config, RESULTS, GENERATED, lambda: False)
-        for note in layout.skipped:
-            click.echo(f"NOTE: {note}", err=True)
-        count = count_of(cores)
-        found = command.estimate(config, layout, command.Options(count, read))
-        for line in [json.dumps(command.in_json(found))] if in_json else command.told(found):
-            click.echo(line)
+    try:
+        with told_how_far():
+            config = checked_config(configs_or_default(configs))
+            layout = Layout.planned(config, RESULTS, GENERATED, lambda: False)
+            for note in layout.skipped:
+                click.echo(f"NOTE: {note}", err=True)
+            found = command.estimate(
+                config, layout, command.Options(count_of(cores), read, seconds)
+            )
+            lines = [json.dumps(command.in_json(found))] if in_json else list(command.told(found))
+    except (ValueError, OSError) as error:
+        raise click.ClickException(str(error)) from error
+    for line in lines:
+        click.echo(line)
 
 
 @main.command()

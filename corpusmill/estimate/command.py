@@ -2,13 +2,14 @@
 
 import os
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from corpusmill.estimate.duplicates import ALL, Groups, groups_of, similar_pairs
 from corpusmill.estimate.projection import Estimate, estimated
-from corpusmill.estimate.reading import ReadTexts, read_some
+from corpusmill.estimate.reading import ReadTexts, Sizes, read_some
 from corpusmill.estimate.trial import Planning, milled
 from corpusmill.kernels.cache import are_compiled
 from corpusmill.report.columns import aligned
@@ -16,11 +17,23 @@ from corpusmill.run.config import band_setting
 from corpusmill.run.disk import amount, free_bytes
 from corpusmill.run.layout import Layout
 from corpusmill.run.progress import phase
+from corpusmill.storage.progress import Progress, Silence
+
+PILOT_BYTES = 3_000_000
+"""Of text: read first, to know how fast this machine reads and filters this text."""
+
+READING, TAKING, MILLING = 0.1, 0.2, 0.2
+"""Shares of the time for reading, for filtering and comparing, and for the milling of text. The
+rest is for what takes as long for any sample: most of it starts of jobs."""
+
+MILLING_PER_TAKING = 4
+"""Times as long as a text is filtered and sketched here, its milling takes, about."""
 
 
 class Options(NamedTuple):
     cores: int
     read_megabytes: int
+    seconds: float
 
 
 def estimate(config: dict, layout: Layout, options: Options) -> Estimate:
@@ -30,13 +43,16 @@ def estimate(config: dict, layout: Layout, options: Options) -> Estimate:
         folder = Path(temporary)
         planning = Planning(folder / "plan", config)
         try:
-            with phase("reading") as progress:
-                reading = read_some(
-                    config, layout, options.read_megabytes * 1_000_000, folder, progress
-                )
-            with phase("comparing"):
-                groups = compared(config, reading.texts)
-            plan = planning.plan()
+            with phase("looking how fast this machine is"):
+                wanted = sizes_for(config, layout, options, folder)
+            files = (file for part in layout.parts for file in part.files)
+            to_read = int(wanted.share(layout) * sum(file.bytes or 0 for file in files))
+            with phase("reading", to_read) as progress:
+                reading = read_some(config, layout, wanted, folder, progress)
+            with phase("comparing", band_setting(config)[0], "bands") as progress:
+                groups = compared(config, reading.texts, progress)
+            with phase("planning"):
+                plan = planning.plan()
         finally:
             planning.stop()
         if not any(reading.trial.values()):
@@ -46,18 +62,42 @@ def estimate(config: dict, layout: Layout, options: Options) -> Estimate:
             )
         if not compiled:
             # What compiling takes, once on a machine, is no time of this run's.
-            with phase("compiling kernels"):
-                milled(config, reading.trial, folder / "first", cores)
-        with phase("milling a sample"):
-            trial = milled(config, reading.trial, folder / "trial", cores)
+            first = next(name for name, paths in reading.trial.items() if paths)
+            with phase("compiling kernels", unit="jobs") as progress:
+                milled(config, {first: reading.trial[first][:1]}, folder / "first", cores, progress)
+        with phase("milling a sample", unit="jobs") as progress:
+            trial = milled(config, reading.trial, folder / "trial", cores, progress)
     return estimated(config, reading, groups, trial, plan, (options.cores, cores))
 
 
-def compared(config: dict, texts: ReadTexts) -> Groups:
+def sizes_for(config: dict, layout: Layout, options: Options, folder: Path) -> Sizes:
+    """How much to read, to take and to mill within the time, from a little that is read first."""
+    most = Sizes(options.read_megabytes * 1_000_000)
+    pilot = Sizes(PILOT_BYTES, PILOT_BYTES, 0)
+    if layout.text_bytes <= PILOT_BYTES:
+        return most
+    scratch = folder / "pilot"
+    scratch.mkdir()
+    seconds = []
+    # The first one loads the kernels, or compiles them; of the third nothing is taken.
+    for wanted in (Sizes(PILOT_BYTES // 10, PILOT_BYTES, 0), pilot, pilot._replace(taken=0)):
+        started = time.perf_counter()
+        read_some(config, layout, wanted, scratch, Silence())
+        seconds.append(time.perf_counter() - started)
+    reading = seconds[2] / PILOT_BYTES
+    taking = max(seconds[1] - seconds[2], seconds[2] / 10) / PILOT_BYTES
+    return Sizes(
+        min(most.read, int(READING * options.seconds / reading)),
+        min(most.taken, int(TAKING * options.seconds / taking)),
+        min(most.trial, int(MILLING * options.seconds / (MILLING_PER_TAKING * taking))),
+    )
+
+
+def compared(config: dict, texts: ReadTexts, progress: Progress) -> Groups:
     dedup = config["dedup"]
     bands, rows = band_setting(config)
     pairs = similar_pairs(
-        texts.signatures, bands, rows, dedup["threshold"], dedup["method"] == "verified"
+        texts.signatures, bands, rows, dedup["threshold"], dedup["method"] == "verified", progress
     )
     return groups_of(texts.digests, pairs, texts.digests.size)
 
@@ -122,12 +162,21 @@ def _duplicates(found: Estimate) -> str:
 def _doubts(found: Estimate) -> Iterator[str]:
     if found.exports_disk_bytes:
         yield (f"Exports are in the disk ({amount(found.exports_disk_bytes)}) and not in the time.")
+    milled = f"Time, disk and tokens are those of {amount(found.milled_bytes)} that were milled."
+    how = "by sketches; held-out texts and repeated spans were not looked for"
     if found.taken_share > ALL:
-        yield "All was compared. Time and tokens are those of a sample that was milled."
+        yield (
+            f"All {found.documents:,.0f} documents were read and filtered, and the "
+            f"{found.compared:,} that stay compared {how}. {milled}"
+        )
         return
     yield (
-        f"{found.taken_share:.1%} of the text was compared. A document whose duplicate was not "
-        "looks like none: the number of duplicates is a guess between the least and the most that "
-        "this sample allows. Packed files are read from their beginning; if that is unlike the "
-        "rest, so is all above. More is read with --read."
+        f"{found.taken_share:.1%} of the input was filtered and compared: {found.compared:,} "
+        f"documents that stay, {how}. {milled}"
+    )
+    yield (
+        "A document whose duplicate was not read looks like none: the number of duplicates is a "
+        "guess between the least and the most that this sample allows. Packed files are read from "
+        "their beginning; if that is unlike the rest, so is all above. More is read with more "
+        "--seconds, up to --read."
     )

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from corpusmill.dedup.sketches import have_shingles
+from corpusmill.storage.progress import Progress
 
 SEED, FACTOR = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
 
@@ -38,10 +39,15 @@ class Groups(NamedTuple):
 
 
 def similar_pairs(
-    signatures: np.ndarray, bands: int, rows: int, threshold: float, verified: bool
+    signatures: np.ndarray,
+    bands: int,
+    rows: int,
+    threshold: float,
+    verified: bool,
+    progress: Progress | None = None,
 ) -> np.ndarray:
     """int64 (pairs, 2): neighbours by a band key, and each with the first of its key, whose
-    sketches are like one another."""
+    sketches are like one another. progress: counts bands."""
     chosen = np.flatnonzero(have_shingles(signatures))
     table, found = signatures[chosen], [np.zeros((0, 2), np.int64)]
     for band in range(bands):
@@ -56,6 +62,8 @@ def similar_pairs(
         first = starts[np.searchsorted(starts, same + 1, "right") - 1]
         found.append(np.column_stack([order[same], order[same + 1]]))
         found.append(np.column_stack([order[first], order[same + 1]]))
+        if progress:
+            progress.advance(1)
     pairs = np.unique(np.sort(np.concatenate(found), axis=1), axis=0)
     if verified:
         alike = np.zeros(len(pairs), bool)

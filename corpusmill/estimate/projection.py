@@ -52,9 +52,10 @@ class Estimate(NamedTuple):
     cores: int
     disk_bytes: float  # while it runs, and at its end
     kept_disk_bytes: float
-    taken_share: float  # of the text, filtered and compared
+    taken_share: float  # of the bytes of all input files, filtered and compared
     compared: int  # documents of which the duplicates are estimated
     exports_disk_bytes: float  # of the disk
+    milled_bytes: int  # of text, in the sample that was milled
 
 
 def in_all(sources: list[ReadSource], field: str) -> float:
@@ -168,7 +169,8 @@ def estimated(
     """cores: of the run, and of the trial."""
     sources = reading.sources
     # A pair has to be taken, both of it.
-    taken_share = sum(one.text_bytes for one in sources) / max(in_all(sources, "text_bytes"), 1)
+    whole = sum(one.bytes for one in sources)
+    taken_share = sum(one.taken_share * one.bytes for one in sources) / max(whole, 1)
     duplicates = duplicates_in_all(groups, taken_share)
     text_bytes = in_all(sources, "text_bytes")
     kept = kept_in_all(config, reading, groups.dropped, duplicates, trial)
@@ -196,4 +198,5 @@ def estimated(
         taken_share=taken_share,
         compared=reading.texts.sizes.size,
         exports_disk_bytes=disk["exports"],
+        milled_bytes=trial.text_bytes,
     )

@@ -30,13 +30,13 @@ MOST_FILES = 256
 """Of a source that are entered, at even distances."""
 
 TRIAL_BYTES = 32_000_000
-"""Of text, in the sample that is milled."""
+"""Of text, in the sample that is milled, at most."""
 
 SMALL_BYTES = 200_000
 """Of the first part of it: two sizes tell what a job takes by itself from what its text does."""
 
 TAKEN_BYTES = 200_000_000
-"""Of text, of what is read: filtered and compared. The rest is counted."""
+"""Of text, at most, of what is read: filtered and compared. The rest is counted."""
 
 PURPOSE = "estimate"
 
@@ -45,6 +45,8 @@ class ReadSource(NamedTuple):
     """What was read of a source, and how much it has in all."""
 
     name: str
+    bytes: int
+    """Of its files."""
     read_share: float
     """Of the bytes of its files."""
     records: int
@@ -60,7 +62,7 @@ class ReadSource(NamedTuple):
     @property
     def taken_share(self) -> float:
         """Of all of the source."""
-        return self.read_share * self.taken / max(self.documents, 1)
+        return self.read_share * (self.taken / self.documents if self.documents else 1)
 
 
 class ReadTexts(NamedTuple):
@@ -91,7 +93,7 @@ class SourceReader:
         self.signatures: list[np.ndarray] = []
         self.digests: list[np.ndarray] = []
         self.sizes: list[np.ndarray] = []
-        self.counts = dict.fromkeys(ReadSource._fields[2:], 0)
+        self.counts = dict.fromkeys(ReadSource._fields[3:], 0)
 
     def records(
         self, files: list[InputFile], progress: Progress
@@ -130,9 +132,8 @@ class SourceReader:
                 rows, held = [], 0
         self._add(rows, named)
         size = sum(file.bytes or 0 for file in files)
-        return ReadSource(
-            self._source["name"], min(1.0, amount.bytes / max(size, 1)), **self.counts
-        )
+        share = min(1.0, amount.bytes / size) if size else 1.0
+        return ReadSource(self._source["name"], size, share, **self.counts)
 
     def _add(self, rows: list[tuple[bytes, bytes, int, int]], named: list[dict]) -> None:
         if not rows:
@@ -208,18 +209,30 @@ class Reading(NamedTuple):
     """Source -> its files of the sample that is milled, the source with most text first."""
 
 
+class Sizes(NamedTuple):
+    """Bytes of text, about."""
+
+    read: int
+    taken: int = TAKEN_BYTES
+    trial: int = TRIAL_BYTES
+
+    def share(self, layout: Layout) -> float:
+        """Of all text, what is read."""
+        return min(1.0, self.read / max(layout.text_bytes, 1))
+
+
 def read_some(
-    config: dict, layout: Layout, read_bytes: int, folder: Path, progress: Progress
+    config: dict, layout: Layout, wanted: Sizes, folder: Path, progress: Progress
 ) -> Reading:
-    """read_bytes: of text, about. folder: where the sample goes."""
+    """folder: where the sample goes."""
     by_source: dict[str, list[InputFile]] = {}
     for file in (file for part in layout.parts for file in part.files):
         by_source.setdefault(file.source, []).append(file)
-    share = min(1.0, read_bytes / max(layout.text_bytes, 1))
-    read = min(read_bytes, layout.text_bytes)
+    share = wanted.share(layout)
+    read = min(wanted.read, layout.text_bytes)
     # One key decides both: what is milled is of what is taken.
     taken_share, trial_share = (
-        min(1.0, most / max(read, 1)) for most in (TAKEN_BYTES, TRIAL_BYTES)
+        min(1.0, most / max(read, 1)) for most in (wanted.taken, wanted.trial)
     )
     sizes = {name: sum(file.text_bytes for file in files) for name, files in by_source.items()}
     order = sorted(sizes, key=lambda name: (-sizes[name], name))

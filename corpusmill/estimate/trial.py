@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -11,7 +12,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from corpusmill.run.config import held_out_sources
+from corpusmill.run.job_list import JOB_LIST, load_job_list
 from corpusmill.run.places import workflow_home
+from corpusmill.run.progress import Phase
 from corpusmill.storage.files import load_json, save_plain_json
 
 AFTER = ("scatter", "gather", "encode", "verify", "join")
@@ -27,6 +30,8 @@ RULE = re.compile(
     r"^(?:local)?rule (\w+):\n(?:    .*\n)*?    resources: .*?\bmem_mb=(\d+)", re.MULTILINE
 )
 
+
+LOOK_EVERY_SECONDS = 0.2
 
 CPU_SECONDS = re.compile(r"finished: [\d.]+ s, ([\d.]+) s of CPU")
 
@@ -121,9 +126,9 @@ def trial_config(config: dict, files: dict[str, list[Path]]) -> dict:
         if paths
     ]
     sources += held_out_sources(config)
-    # The small file is a part, the one behind it another.
+    # The small file is a part, the one behind it another; and few, as each has a dozen jobs.
     sizes = [path.stat().st_size for paths in files.values() for path in paths]
-    part_bytes = max(sizes[1] if len(sizes) > 1 else 0, 1 << 16)
+    part_bytes = max(sizes[1] if len(sizes) > 1 else 0, sum(sizes) // 3, 1 << 16)
     return config | {
         "sources": sources,
         "input": config["input"] | {"part_bytes": part_bytes, "verify": "never"},
@@ -134,17 +139,44 @@ def trial_config(config: dict, files: dict[str, list[Path]]) -> dict:
     }
 
 
-def milled(config: dict, files: dict[str, list[Path]], folder: Path, cores: int) -> Trial:
+def milled(
+    config: dict, files: dict[str, list[Path]], folder: Path, cores: int, progress: Phase
+) -> Trial:
+    """progress: counts jobs."""
     folder.mkdir()
     stand_in(folder)
     command = _snakemake(
         folder, trial_config(config, files), "--cores", str(cores), "--quiet", "all"
     )
     started = time.perf_counter()
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    seconds = time.perf_counter() - started
-    _ended_well(command, done.stdout + done.stderr, done.returncode)
+    with tempfile.TemporaryFile("w+") as said:
+        process = subprocess.Popen(command, stdout=said, stderr=subprocess.STDOUT)
+        try:
+            while (code := _ended(process)) is None:
+                _count(folder, progress)
+        finally:
+            process.kill()
+            process.wait()
+        seconds = time.perf_counter() - started
+        said.seek(0)
+        _ended_well(command, said.read(), code)
     return _found(folder, seconds)
+
+
+def _ended(process: subprocess.Popen) -> int | None:
+    """The exit code; None if it still runs after a moment."""
+    try:
+        return process.wait(LOOK_EVERY_SECONDS)
+    except subprocess.TimeoutExpired:
+        return None
+
+
+def _count(folder: Path, progress: Phase) -> None:
+    """How many jobs have ended, as soon as it is known how many there are."""
+    if not progress.total and (folder / JOB_LIST).exists():
+        rules = load_job_list(folder / JOB_LIST).rules
+        progress.total = sum(len(jobs.logs) for jobs in rules.values())
+    progress.done = sum(1 for _ in (folder / "logs").rglob("*.tsv"))
 
 
 def _found(folder: Path, seconds: float) -> Trial:

@@ -23,6 +23,8 @@ class Phase:
     def line(self) -> str:
         """`encoding: 120 of 256 MB, 47 %, 80.1 MB/s, 2 s left (1 s)`"""
         seconds = time.monotonic() - self.started
+        if not self.done and not self.total:
+            return f"{self.name} ({seconds:,.0f} s)"  # nothing has been counted, or will be
         scale = 1e6 if self.unit == "MB" else 1
         text = f"{self.name}: {self.done / scale:,.0f}"
         if self.total:
