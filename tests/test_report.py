@@ -4,6 +4,7 @@ import csv
 import io
 import itertools
 import json
+import math
 import re
 import xml.etree.ElementTree as ET
 from collections import Counter
@@ -25,6 +26,7 @@ from corpusmill.documents.tallies import BINS
 from corpusmill.report import clusters, funnel, languages, similarities, statistics, times
 from corpusmill.report.pages import as_csv, page, shortened, table
 from corpusmill.report.similarities import bins, removed, similarities_page
+from corpusmill.report.svg import LIGHT
 from corpusmill.report.times import Time
 from corpusmill.report.whole import Finished, what_became, whole_page
 from corpusmill.storage.files import load_json
@@ -106,7 +108,7 @@ def test_table__escapes_and_aligns():
     made = table(("name", "text_bytes", "share"), [("<b>&", 1234567, 0.5), ("x", None, 2.0)])
     rows = list(ET.fromstring(made).iter("tr"))
     assert [[cell.text for cell in row] for row in rows] == [
-        ["name", "text bytes", "share"], ["<b>&", "1,234,567", "0.50"], ["x", None, "2.00"],
+        ["name", "text_bytes", "share"], ["<b>&", "1,234,567", "0.50"], ["x", None, "2.00"],
     ]  # fmt: skip
     assert {tuple(cell.get("class") for cell in row) for row in rows} == {
         (None, "number", "number")
@@ -382,11 +384,48 @@ def test_statistics_picture__labels_bars_by_where_they_begin(lows):
     assert cut_off(image) == overlapping(image) == []
     labels = [text.text for text in image.iter(f"{SVG}text")]
     assert 1 <= len(labels) <= statistics.LABELS
-    assert labels[0] == f"{min(lows):.3g}"
     tips = [tip.text for tip in image.iter(f"{SVG}title")]
     assert sum(int(tip.split(": ")[1].split(" read")[0].replace(",", "")) for tip in tips[::2]) == (
         sum(range(1, len(lows) + 1))
     )
+
+
+def heights(image: ET.Element) -> list[float]:
+    """Of the bars of what was read."""
+    light = [one for one in image.iter(f"{SVG}rect") if one.get("fill") == LIGHT]
+    return [float(one.get("height")) for one in light]
+
+
+def test_statistics_picture__of_lengths_that_are_even_in_logarithms_has_no_jumps():
+    lows = [float(f"{lead}e{power}") for power in range(1, 4) for lead in range(10, 100)]
+    ends = [*lows[1:], 1e5]
+    documents = [round(1e6 * math.log(end / low)) for low, end in zip(lows, ends, strict=True)]
+    rows = [
+        {"low": low, "stage": stage, "documents": number}
+        for low, number in zip(lows, documents, strict=True)
+        for stage in ("read", "kept")
+    ]
+    image = ET.fromstring(statistics.picture(rows))
+    found = heights(image)
+    assert len(found) == 30
+    assert min(found) > 0.75 * max(found)
+    assert [text.text for text in image.iter(f"{SVG}text")] == ["100", "1,000", "10,000"]
+
+
+@pytest.mark.parametrize(
+    ("lows", "starts"),
+    [
+        ([0.0, 10.0, 100.0], [0, 10, 13, 16, 20, 26, 32, 40, 51, 64, 80, 100]),
+        ([0.1, 0.29, 0.3], [0.1, 0.12, 0.14, 0.16, 0.18, 0.2, 0.22, 0.24, 0.26, 0.28, 0.3]),
+        ([-20.0, -10.0, 0.0, 1.0], [-20, -16, -13, -10, 0, 1]),
+        ([-math.inf, 0.0], [-1e17, 0]),
+    ],
+)
+def test_bars_of__are_even_and_have_all_between(lows, starts):
+    bars = statistics.bars_of(lows)
+    assert bars.starts == pytest.approx(starts)
+    assert all(starts[place] <= low or low < 0 for low, place in bars.of_bin.items())
+    assert [bars.of_bin[lows[0]], bars.of_bin[lows[-1]]] == [0, len(starts) - 1]
 
 
 # A run.

@@ -29,8 +29,7 @@ def of_languages(languages: dict[str, dict[str, Any]]) -> Iterator[str]:
     shown, rest = ranked[:SHOWN_FATES], ranked[SHOWN_FATES:]
     columns = {fate: [fate] for fate in shown} | ({OTHER_FATES: rest} if rest else {})
     heading = ["language", "documents read", "kept", *columns]
-    names = [escape(name.replace("_", " ")) for name in heading]
-    lines = ["".join(f"<th>{name}</th>" for name in names)]
+    lines = ["".join(f"<th>{escape(name)}</th>" for name in heading)]
     for language, (documents, dropped) in rows.items():
         kept = documents - dropped.total()
         cells = [f"<td>{escape(language)}</td>", f'<td class="number">{documents:,}</td>']

@@ -44,12 +44,12 @@ def scrolling(html: str) -> str:
 
 
 def table(heading: Sequence[str], rows: Sequence[Row]) -> str:
-    """Nothing if it has no rows. Names of columns may be those of code: `text_bytes`."""
+    """Nothing if it has no rows. Names of columns may be those of code, `text_bytes`: they are
+    looked for as they are."""
     if not rows:
         return ""
-    names = [name.replace("_", " ") for name in heading]
-    texts = [any(is_words(row[place]) for row in rows) for place in range(len(names))]
-    lines = [_line("th", names, texts), *(_line("td", row, texts) for row in rows)]
+    texts = [any(is_words(row[place]) for row in rows) for place in range(len(heading))]
+    lines = [_line("th", heading, texts), *(_line("td", row, texts) for row in rows)]
     return f"<table>\n{''.join(lines)}</table>\n"
 
 

@@ -1,8 +1,9 @@
 """How the values of documents are spread: of those that were read, and of those that were kept."""
 
+import math
 from collections.abc import Sequence
 from html import escape
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -24,6 +25,12 @@ WIDTH, HEIGHT = 900, 150
 LEFT, RIGHT, TOP, BOTTOM = 40, 860, 12, 120  # of the plot
 MOST_BARS = 120
 LABELS = 8
+PER_DECADE = (10, 5, 2, 1)
+"""Bars for each power of ten: the first of these that makes no more than MOST_BARS."""
+SHARE_STEP = 0.02
+ROUNDING = 1e-9
+LARGEST = 1e17
+"""What bins begin at is below, or minus infinity."""
 
 
 def statistics_of(tally: Tally) -> list[dict[str, Any]]:
@@ -68,8 +75,8 @@ def statistics_page(statistics: Sequence[dict[str, Any]], bins: pa.Table, langua
         paragraph(
             "What was measured of documents: of all that were read, light in the pictures, and of "
             "those that were kept, dark. text_bytes are what was left of a text when all filters "
-            "had cut. A bar is a bin that has documents; bins are numbers of two digits, so they "
-            "are ten times as wide from each power of ten on, and empty ones are left out. "
+            "had cut. Bars are even on a logarithmic scale, ten for each power of ten, or fewer if "
+            "that were too many; bars of shares are 0.02 wide. "
             "Quantiles are exact to two digits. By language: statistics.parquet and "
             "histograms.parquet beside this page."
         ),
@@ -137,25 +144,91 @@ def most_frequent(value: str, rows: Sequence[dict[str, Any]]) -> str:
     )
 
 
+class Bars(NamedTuple):
+    """Bars that are as wide as one another, also where nothing is."""
+
+    starts: list[float]
+    of_bin: dict[float, int]
+    """By where a bin begins, the place of its bar."""
+    labelled: list[int]
+
+
+def bars_of(lows: Sequence[float]) -> Bars:
+    """lows: where bins begin. Shares are on an even scale, all else on a logarithmic one."""
+    if all(0 <= low <= 1 for low in lows) and any(0 < low < 1 for low in lows):
+        steps = {low: math.floor(low / SHARE_STEP + ROUNDING) for low in lows}
+        first, last = min(steps.values()), max(steps.values())
+        return Bars(
+            [SHARE_STEP * step for step in range(first, last + 1)],
+            {low: step - first for low, step in steps.items()},
+            labels([step % 5 == 0 for step in range(first, last + 1)]),
+        )
+    for per_decade in PER_DECADE:
+        bars = logarithmic(lows, per_decade)
+        if len(bars.starts) <= MOST_BARS:
+            break
+    return bars
+
+
+def logarithmic(lows: Sequence[float], per_decade: int) -> Bars:
+    """Ordered by sign and size."""
+    steps = {low: ((low > 0) - (low < 0), step_of(low, per_decade)) for low in lows}
+    of_sign = {sign: [step for one, step in steps.values() if one == sign] for sign in (-1, 0, 1)}
+    ranges = {s: range(min(of), max(of) + 1) for s, of in of_sign.items() if of}
+    order = [
+        (sign, step)
+        for sign, its in ranges.items()
+        for step in (reversed(its) if sign < 0 else its)
+    ]
+    places = {bar: place for place, bar in enumerate(order)}
+    return Bars(
+        [sign * start_of(step, per_decade) for sign, step in order],
+        {low: places[step] for low, step in steps.items()},
+        labels([sign == 0 or step % per_decade == 0 for sign, step in order]),
+    )
+
+
+def step_of(low: float, per_decade: int) -> int:
+    size = min(abs(low), LARGEST)
+    return math.floor(math.log10(size) * per_decade + ROUNDING) if size else 0
+
+
+def start_of(step: int, per_decade: int) -> float:
+    """The first number of two digits in a bar: bins begin at such."""
+    power, rest = divmod(step, per_decade)
+    return float(f"{math.ceil(10 ** (1 + rest / per_decade) - ROUNDING)}e{power - 1}")
+
+
+def labels(is_round: Sequence[bool]) -> list[int]:
+    """Which bars say where they begin: those at round numbers, if there are some."""
+    chosen = [place for place, one in enumerate(is_round) if one]
+    chosen = chosen if len(chosen) > 1 else list(range(len(is_round)))
+    least = -(-len(is_round) // LABELS)
+    kept: list[int] = []
+    for place in chosen:
+        if not kept or place - kept[-1] >= least:
+            kept.append(place)
+    return kept
+
+
 def picture(rows: Sequence[dict[str, Any]]) -> str:
     """Bars: light for what was read, dark for what was kept of it."""
     counts = _counts(rows, "low")
-    lows = sorted(counts)
-    together = -(-len(lows) // MOST_BARS)  # bins of a bar
-    bars = [
-        (bar[0], [sum(counts[low][stage] for low in bar) for stage in STAGES])
-        for bar in (lows[start : start + together] for start in range(0, len(lows), together))
-    ]
-    most = max(read for _, (read, _) in bars)
-    step, every = (RIGHT - LEFT) / len(bars), -(-len(bars) // LABELS)
+    bars = bars_of(sorted(counts))
+    numbers = [[0 for _ in STAGES] for _ in bars.starts]
+    for low, found in counts.items():
+        for place, stage in enumerate(STAGES):
+            numbers[bars.of_bin[low]][place] += found[stage]
+    most = max(read for read, _ in numbers)
+    step = (RIGHT - LEFT) / len(numbers)
     pieces = [svg.line("axis", LEFT, BOTTOM, RIGHT, BOTTOM)]
-    for place, (low, numbers) in enumerate(bars):
+    for place, (start, those) in enumerate(zip(bars.starts, numbers, strict=True)):
         x = LEFT + place * step
-        tip = f"from {low:g}: {numbers[0]:,} read, {numbers[1]:,} kept"
-        for number, fill in zip(numbers, (svg.LIGHT, svg.DARK), strict=True):
+        tip = f"from {short(start, 3)}: {those[0]:,} read, {those[1]:,} kept"
+        for number, fill in zip(those, (svg.LIGHT, svg.DARK), strict=True):
             height = (BOTTOM - TOP) * number / most
             wide, look = max(step - 1, 0.5), f'fill="{fill}"'
             pieces.append(svg.rectangle(x, BOTTOM - height, wide, height, look, tip))
-        if place % every == 0:
-            pieces.append(svg.text(x + step / 2, BOTTOM + 20, short(low, 3)))
+        if place in bars.labelled:
+            pieces.append(svg.text(x + step / 2, BOTTOM + 20, short(start, 3)))
     return svg.image(WIDTH, HEIGHT, pieces)

@@ -156,9 +156,8 @@ def share(documents: dict[str, Any], fate: str) -> str:
 def lengths(rows: Sequence[dict[str, Any]], bins: pa.Table) -> Iterator[str]:
     of_text = [row for row in statistics.over_all(bins).to_pylist() if row["value"] == TEXT_BYTES]
     yield paragraph(
-        "Bytes of a text: of those that were read light, of those that were kept dark. Bins are "
-        "numbers of two digits, so they are ten times as wide from each power of ten on. All "
-        "that was measured is in results/report/statistics.html."
+        "Bytes of a text: of those that were read light, of those that were kept dark. Bars are "
+        "even on a logarithmic scale. All that was measured is in results/report/statistics.html."
     )
     if of_text:
         yield scrolling(statistics.picture(of_text))
