@@ -1,11 +1,15 @@
-"""Rule filters beside datatrove's classes: the same decisions, given the same words, and how fast.
+"""Rule filters beside datatrove's classes: how many decisions differ, and how fast.
 
     python benchmarks/filters.py --data DIR --peer VENV/bin/python
 
 DIR holds folders of .jsonl.zst with a `text`; VENV has benchmarks/peers/datatrove.txt. Each source
-gives up to --megabytes of its documents, and --edges made texts are added. Both sides run on one
-core, one after the other; seconds are of splitting words and deciding, without reading. A
-difference is shown with its cause, and is a failure if it has none.
+gives up to --megabytes of its documents, and --edges made texts are added. With --language only
+documents are taken whose `meta.language` is that, or who have none. Both sides run on one core,
+one after the other; seconds are of splitting words and deciding, without reading.
+
+Decisions are compared twice: given the words that datatrove found, where a difference is shown with
+its cause, and is a failure if it has none; and with the words that ours finds by the rule --words.
+Equal words are those of datatrove that ours finds at the same place.
 """
 
 import argparse
@@ -32,12 +36,18 @@ from corpusmill.text.columns import TextColumn, string_array
 from corpusmill.text.words import given_words
 
 PEER = Path(__file__).parent / "peers/datatrove_filters.py"
-ENTRIES = [
-    {"name": "gopher_quality"},
-    {"name": "gopher_repetition"},
-    {"name": "c4", "needs_end_mark": False},
-    {"name": "fineweb_quality"},
-]
+
+
+def entries(words: str) -> list[dict]:
+    """The filters of FineWeb."""
+    return [
+        {"name": "gopher_quality", "words": words},
+        {"name": "gopher_repetition", "words": words},
+        {"name": "c4", "needs_end_mark": False},
+        {"name": "fineweb_quality", "words": words},
+    ]
+
+
 PIECES = [
     *("a", "the", "of", "to be", "ab", "c", "word", "\n", "\n\n", "\n\n\n", " ", "\r\n", "\u2028"),
     *("\x85", "\x1c", "...", "....", "…", "#", "-", "•", " - x", ".", "!", "é", "漢字。", "\u0301"),
@@ -58,13 +68,17 @@ def edge_cases(count: int) -> list[str]:
     return found
 
 
-def texts_of(folder: Path, most: float) -> list[str]:
-    found, size = [], 0
+def texts_of(folder: Path, most: float, language: str | None) -> list[str]:
+    found: list[str] = []
+    size = 0
     for path in sorted(folder.glob("*.jsonl.zst")):
         with open(path, "rb") as file:
             data = zstandard.ZstdDecompressor().stream_reader(file).read()
         for line in data.splitlines():
-            found.append(json.loads(line)["text"])
+            record = json.loads(line)
+            if language and record.get("meta", {}).get("language", language) != language:
+                continue
+            found.append(record["text"])
             size += len(found[-1].encode())
             if size >= most:
                 return found
@@ -94,10 +108,10 @@ def columns_of(texts: list[str]) -> list[TextColumn]:
     return [TextColumn.of(string_array(batch)) for batch in batches]
 
 
-def decided(documents: Documents) -> dict[str, list[str | None]]:
+def decided(documents: Documents, rule: str) -> dict[str, list[str | None]]:
     """Filter -> the limit that each document is beyond."""
     found = {}
-    for entry in ENTRIES:
+    for entry in entries(rule):
         filter, measures = filter_of(entry), measurer(measuring(entry))
         if filter.edits:
             values, _ = measures.measure_and_edit(documents)
@@ -128,8 +142,15 @@ def cause(name: str, text: str, words: list[str], theirs: str | None) -> str | N
     return None
 
 
-def compared(name: str, texts: list[str], peer: str) -> dict:
-    """Documents, megabytes, seconds of both sides, differences by filter and cause."""
+def places(sizes: list[int]) -> set[tuple[int, int]]:
+    """Where words begin and end, white space not counted."""
+    ends = np.cumsum(sizes).tolist()
+    return set(zip([0, *ends], ends, strict=False))
+
+
+def compared(name: str, texts: list[str], peer: str, rule: str) -> dict:
+    """Documents, megabytes, seconds of both sides; words of theirs and equal ones; differences by
+    filter, and by cause given the same words."""
     with tempfile.TemporaryDirectory() as folder:
         documents, out = Path(folder) / "documents.jsonl", Path(folder) / "out.jsonl"
         with open(documents, "w", encoding="utf-8") as file:
@@ -139,26 +160,32 @@ def compared(name: str, texts: list[str], peer: str) -> dict:
         with open(out, encoding="utf-8") as lines:
             *theirs, last = map(json.loads, lines)
     columns = columns_of(texts)
-    decided(documents_of(columns[0]))  # compiled
+    decided(documents_of(columns[0]), rule)  # compiled
     start = time.process_time()
-    for column in columns:
-        decided(documents_of(column))
-    seconds, differ, done = time.process_time() - start, Counter(), 0
-    for column in columns:
+    with_own_words = [decided(documents_of(column), rule) for column in columns]
+    seconds, differ, own, done = time.process_time() - start, Counter(), Counter(), 0
+    words = equal = 0
+    for column, by_own in zip(columns, with_own_words, strict=True):
         rows = column.offsets.size - 1
         mine = theirs[done : done + rows]
         of_column, flat = documents_of(column), [w.encode() for one in mine for w in one["words"]]
         first = np.cumsum([0, *(len(one["words"]) for one in mine)]).astype(np.int64)
-        of_column._split["unicode"] = given_words(first, TextColumn.of(string_array(flat)))
-        for filter, ours in decided(of_column).items():
+        found = of_column.words(rule)
+        for row, one in enumerate(mine):
+            ours = places(found.chars[found.first[row] : found.first[row + 1]].tolist())
+            equal += len(ours & places(list(map(len, one["words"]))))
+            words += len(one["words"])
+        of_column._split[rule] = given_words(first, TextColumn.of(string_array(flat)))
+        for filter, ours in decided(of_column, rule).items():
             for row, (one, our) in enumerate(zip(mine, ours, strict=True), done):
                 if (one[filter] is None) != (our is None):
                     why = cause(filter, texts[row], one["words"], one[filter])
                     differ[f"{filter}: {why or f'NO CAUSE KNOWN, document {row} of {name}'}"] += 1
+                own[filter] += (one[filter] is None) != (by_own[filter][row - done] is None)
         done += rows
     size = sum(len(text.encode()) for text in texts) / 1e6
     return {"documents": len(texts), "megabytes": size, "ours": seconds, "theirs": last["seconds"],
-            "differ": differ}  # fmt: skip
+            "words": words, "equal": equal, "own": own, "differ": differ}  # fmt: skip
 
 
 def main() -> None:
@@ -169,20 +196,31 @@ def main() -> None:
     arguments.add_argument("--peer", required=True)
     arguments.add_argument("--megabytes", type=float, default=20)
     arguments.add_argument("--edges", type=int, default=5000)
+    arguments.add_argument("--language")
+    arguments.add_argument("--words", default="english", choices=["english", "unicode"])
     told = arguments.parse_args()
     folders = [folder for data in told.data for folder in sorted(data.iterdir()) if folder.is_dir()]
-    print("| source | documents | MB | ours MB/s | datatrove MB/s | ratio | decisions differ |")
-    print("|---|--:|--:|--:|--:|--:|---|")
+    print(
+        "| source | documents | MB | ours MB/s | datatrove MB/s | ratio | decisions differ, same "
+        "words | equal words | decisions differ, own words |"
+    )
+    print("|---|--:|--:|--:|--:|--:|--:|--:|---|")
     causes: Counter = Counter()
-    for folder in [None, *folders]:
+    for folder in [*([None] if told.edges else []), *folders]:
         name = f"{folder.parent.name}/{folder.name}" if folder else "made texts"
-        texts = texts_of(folder, told.megabytes * 1e6) if folder else edge_cases(told.edges)
-        found = compared(name, texts, told.peer)
+        most = told.megabytes * 1e6
+        texts = texts_of(folder, most, told.language) if folder else edge_cases(told.edges)
+        if not texts:
+            continue
+        found = compared(name, texts, told.peer, told.words)
         causes.update(found["differ"])
         size, ours, theirs = found["megabytes"], found["ours"], found["theirs"]
+        own = ", ".join(f"{filter} {count}" for filter, count in found["own"].items() if count)
         print(
             f"| {name} | {found['documents']:,} | {size:,.1f} | {size / ours:,.1f} | "
-            f"{size / theirs:,.2f} | {theirs / ours:,.0f} | {found['differ'].total()} |",
+            f"{size / theirs:,.2f} | {theirs / ours:,.0f} | {found['differ'].total()} | "
+            f"{100 * found['equal'] / max(found['words'], 1):.4f} % of {found['words']:,} | "
+            f"{own or 0} |",
             flush=True,
         )
     print()

@@ -1,18 +1,26 @@
-"""Words as UAX #29 has them, by the package uniseg, and as `str.split`; what is known of each."""
+"""Words as UAX #29 has them, by the package uniseg, as `str.split`, and as spaCy parts English."""
 
+import time
+
+import naive_words
 import numpy as np
+import pytest
 import uniseg.wordbreak
 from effort import examples
 from hypothesis import given
 from hypothesis import strategies as st
 from word_classes import of_any_class
 
+from corpusmill.kernels import english_words as kernels_of_english
 from corpusmill.kernels import words as kernels
 from corpusmill.text.columns import TextColumn, string_array
+from corpusmill.text.english_words import UNITS, listed_words
 from corpusmill.text.lines import lines_of
 from corpusmill.text.words import (
+    built_english_table,
     built_word_table,
     ends_of_sentences,
+    english_table,
     given_words,
     hash_of,
     sentence_ends,
@@ -112,3 +120,59 @@ def test_lines__are_what_newlines_part(texts):
     assert found.chars.tolist() == list(map(len, lines))
     assert found.hashes.tolist() == list(map(hash_of, lines))
     assert found.blank.tolist() == [not line.strip() for line in lines]
+
+
+ENGLISH = st.sampled_from([
+    *'a7.…,:;?()[]\'’"-—~/\\@#_$€+=<>%&|^`°😀。 \n\u00a0٣\u0301漢é',
+    *("Word", "12", "..", "--", "**", "http://", "www.", "example.com", "a.b.co", "US$", "C$"),
+    *("'s", "’S", "km", "m/s", "U.S.", "e.g.", "10.0.0.1", "8.8.8.8", "256.1.1.1", ":80"),
+    *(":8080", "co", "/x?y=z", "A.", "AB.", "aB.Cd", "-1", "1+1", "a:b", "1,000", "can't"),
+    *sorted(listed_words())[::7],
+])  # fmt: skip
+
+
+@examples(3000)
+@given(st.lists(st.lists(ENGLISH | st.text(max_size=2), max_size=9).map("".join), max_size=4))
+def test_words__of_english_are_those_of_its_rules(texts):
+    found = facts(words_of(column(texts), "english"))
+    assert found == [expected(naive_words.english_words(text)) for text in texts]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("I can't; it's Bob's.", "I ca n't ; it 's Bob 's ."),
+        ("They cannot go, gonna... at 10am", "They can not go , gon na ... at 10 am"),
+        ("state-of-the-art 2019-20 a--b", "state - of - the - art 2019 - 20 a -- b"),
+        ("(see https://a.org/x-y?z=1).", "( see https://a.org/x-y?z=1 ) ."),
+        ("Mail me@x.com, 10.1 or 8.8.8.8:80/a-b", "Mail me@x.com , 10.1 or 8.8.8.8:80/a-b"),
+        ("**Note**: `code` #1 [a](b.md)", "* * Note * * : ` code ` # 1 [ a](b.md )"),
+        ("5km $5 20% U.S. e.g. Dr. Who", "5 km $ 5 20 % U.S. e.g. Dr. Who"),
+        ("so (yes):) x/co.", "so ( yes ): ) x / co."),
+    ],
+)
+def test_words__of_english_prose_links_and_markdown(text, words):
+    assert facts(words_of(column([text]), "english")) == [expected(words.split())]
+
+
+@pytest.mark.parametrize(
+    "piece", [".", "@", "a@", "'", "-", "7", "(", ":)", "a.", "://", "1.", "co.", "a-"]
+)
+def test_words__of_english_take_time_in_proportion(piece):
+    small, large = (column([piece * (n // len(piece))]) for n in (1 << 16, 1 << 20))
+    words_of(small, "english")
+    seconds = []
+    for one in (small, large):
+        start = time.process_time()
+        words_of(one, "english")
+        seconds.append(time.process_time() - start)
+    assert seconds[1] < 100 * seconds[0] + 0.3  # 256 times as long if it were quadratic
+
+
+def test_english_table__kept_on_disk_is_the_one_built_anew():
+    assert (english_table() == built_english_table()).all()
+
+
+def test_english_lists__have_room_for_what_they_hold():
+    assert max(map(len, listed_words())) == kernels_of_english.MOST_CHARS
+    assert max(map(len, UNITS)) == kernels_of_english.UNIT_CHARS

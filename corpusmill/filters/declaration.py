@@ -144,7 +144,7 @@ def optional_file(meaning: str) -> Setting:
 
 def word_rule() -> Setting:
     """What a filter takes for a word; see corpusmill/text/words.py."""
-    return text("unicode", "What a word is: see above.", ["unicode", "whitespace"])
+    return text("unicode", "What a word is: see above.", ["unicode", "whitespace", "english"])
 
 
 def flag(default: bool | None, meaning: str) -> Setting:

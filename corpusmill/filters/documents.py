@@ -47,7 +47,7 @@ class Documents:
     """Words and lines, once for all filters that ask for them."""
 
     def words(self, rule: str) -> "Words":
-        """rule: whitespace or unicode, see corpusmill/text/words.py."""
+        """rule: whitespace, unicode or english, see corpusmill/text/words.py."""
         from corpusmill.text.words import words_of
 
         if rule not in self._split:

@@ -39,3 +39,7 @@ if "NUMBA_CACHE_DIR" not in os.environ:
 # error_model numpy: division does not branch to an exception.
 # No fastmath, no parallel: integers only, and a job's threads are other documents' jobs.
 kernel = numba.njit(cache=True, nogil=True, error_model="numpy")
+
+# Without counts of references to arrays, so it can make none and keep none: the caller holds them.
+# For kernels of many small ones, which count at every call by atomic operations otherwise.
+counting_nothing = numba.njit(cache=True, nogil=True, error_model="numpy", _nrt=False)

@@ -1,20 +1,25 @@
-"""Texts as words: two rules that say what a word is, and what is known of each.
+"""Texts as words: three rules that say what a word is, and what is known of each.
 
 `whitespace` is `str.split()`. `unicode` is the word boundaries of UAX #29, each punctuation mark a
 word of its own, white space none. Of scripts that are written without spaces it makes a word of
 every Han and Hiragana character, of every run of Katakana, and of every base character of Thai,
-Lao, Khmer and Burmese with the marks that hang on it.
+Lao, Khmer and Burmese with the marks that hang on it. `english` is the tokenizer of spaCy for
+English: contractions are parted, URLs and abbreviations whole.
 """
 
 import functools
+import string
+from collections.abc import Iterable
 from importlib.metadata import version
 from typing import NamedTuple
 
 import numpy as np
 
+from corpusmill.kernels import english_words as english
 from corpusmill.kernels import words as kernels
 from corpusmill.kernels.words import facts_of_words, split_unicode, split_whitespace
-from corpusmill.text.columns import TextColumn
+from corpusmill.text import english_words
+from corpusmill.text.columns import TextColumn, string_array
 from corpusmill.text.unicode_tables import SIZE, kept_table, points_of, scalars, text_of
 
 CLASSES = {
@@ -142,8 +147,90 @@ def joins() -> np.ndarray:
     return found.ravel()
 
 
+def built_english_table() -> np.ndarray:
+    """`english_table` asked anew."""
+    facts = word_table().astype(np.uint32) >> kernels.FACTS & 0x3F
+    table = facts << english.FACTS_AT
+    letters, small, capital = english_words.letters()
+    icons, figures = english_words.icons(), set("0123456789")
+    punctuation, quotes = set(english_words.PUNCTUATION), set(english_words.QUOTES)
+    everywhere = punctuation | quotes | icons
+    in_bmp = {chr(point) for point in scalars() if 0xA1 <= point < 0x10000}
+    in_ascii = set(string.ascii_letters) | figures
+    characters: dict[int, set[str]] = {
+        english.LETTER: letters,
+        english.SMALL: small,
+        english.CAPITAL: capital,
+        english.FIGURE: figures,
+        english.QUOTE: quotes,
+        english.FRONT: everywhere | set(english_words.CUT_IN_FRONT + english_words.CURRENCIES),
+        english.BEHIND: everywhere | set(english_words.CUT_BEHIND),
+        english.CURRENCY: set(english_words.CURRENCIES),
+        english.BEFORE_DOT: figures | small | punctuation | quotes | set("%²-+|(?:)"),
+        english.UNIT_END: {unit[-1] for unit in english_words.UNITS},
+        english.INSIDE: icons | set(english_words.CUT_INSIDE),
+        english.ICON: icons,
+        english.HOST: in_ascii | in_bmp,
+        english.SCHEME: {c for c in text_of(scalars()) if c.isalnum()} | set("_+-."),
+        english.DOTTED: {"."},
+    }
+    for flag, which in characters.items():
+        table[list(map(ord, which))] |= flag
+    return table
+
+
+@functools.cache
+def english_table() -> np.ndarray:
+    """uint32 (0x110000,): the flags of `kernels.english_words`, and facts."""
+    made_of = __file__, kernels.__file__, english.__file__, english_words.__file__
+    return kept_table("english-words", built_english_table, *made_of, version("regex"))
+
+
+def packed(sizes: Iterable[int]) -> int:
+    return sum(size << english.LENGTH * place for place, size in enumerate(sizes))
+
+
+@functools.cache
+def english_lists() -> np.ndarray:
+    """uint64 (LISTS, SLOTS): the lists of `kernels.english_words`. A word that parts into several
+    pieces without the lists may be met in these pieces, and is joined."""
+    found = english_words.listed_words()
+    lists = np.zeros((english.LISTS, english.SLOTS), np.uint64)
+    for unit in english_words.UNITS:
+        enter(lists, english.UNITS, unit)
+    pieces = split_by(lists, TextColumn.of(string_array([word.encode() for word in found])))
+    joints = np.split(pieces.chars, pieces.first[1:-1])
+    for sizes, (word, parts) in zip(joints, found.items(), strict=True):
+        if len(sizes) >= max(len(parts), 2):
+            slot = enter(lists, english.JOINED, word)
+            lists[english.JOINTS, slot] = packed(sizes.tolist())
+            lists[english.PARTED, slot] = packed(map(len, parts))
+    for word, parts in found.items():
+        lists[english.PIECES, enter(lists, english.WORDS, word)] = packed(map(len, parts))
+    return lists
+
+
+def enter(lists: np.ndarray, which: int, word: str) -> int:
+    """Where a word stands in a list from now on."""
+    value = hash_of(word)
+    slot = int(english.slot_of(lists, which, np.uint64(value)))
+    lists[which, slot] = value
+    return slot
+
+
+def split_by(lists: np.ndarray, texts: TextColumn) -> Words:
+    first = np.zeros(texts.offsets.size, np.int64)
+    columns = room_for(int(texts.offsets[-1] - texts.offsets[0]) + 1)
+    count = english.split_english(
+        texts.data, texts.offsets, english_table(), lists, first, *columns
+    )
+    return Words(first, *(column[:count] for column in columns))
+
+
 def words_of(texts: TextColumn, rule: str) -> Words:
-    """rule: whitespace or unicode."""
+    """rule: whitespace, unicode or english."""
+    if rule == "english":
+        return split_by(english_lists(), texts)
     first = np.zeros(texts.offsets.size, np.int64)
     # Room for the most words that there could be; what is not written takes no memory.
     columns = room_for(int(texts.offsets[-1] - texts.offsets[0]) + 1)
