@@ -2,6 +2,7 @@
 
 import csv
 import importlib.util
+import itertools
 import math
 import os
 import signal
@@ -55,13 +56,75 @@ def test_train__without_what_it_needs_says_how_to_get_it(tmp_path):
     assert "Traceback" not in done.stderr
 
 
-@needs_torch
-def test_train__of_no_corpus_is_a_sentence(tmp_path):
-    done = train(tmp_path / "nowhere", tmp_path / "out")
-    assert done.returncode == 1
-    assert "nowhere/manifest.json: no such file" in done.stderr.splitlines()[-1]
-    assert "Traceback" not in done.stderr
-    assert not (tmp_path / "out").exists()
+SLOW_TORCH = """\
+import ctypes
+ctypes.PyDLL(None).sleep(6)  # and no thread of Python runs meanwhile, as while torch is loaded
+raise ModuleNotFoundError("no torch", name="torch")
+"""
+
+
+def with_torch(folder, code: str) -> dict[str, str]:
+    """An environment in which torch is this."""
+    (folder / "stand_in").mkdir()
+    (folder / "stand_in/torch.py").write_text(code)
+    there = environment()
+    return there | {"PYTHONPATH": os.pathsep.join([str(folder / "stand_in"), there["PYTHONPATH"]])}
+
+
+def test_train__speaks_every_two_seconds_while_torch_is_loaded(results, tmp_path):
+    start = [sys.executable, str(FOLDER / "train.py"), str(results), "--out", str(tmp_path / "o")]
+    said = []
+    with subprocess.Popen(
+        start, env=with_torch(tmp_path, SLOW_TORCH), stderr=subprocess.PIPE, text=True
+    ) as running:
+        for line in running.stderr:
+            said.append((time.monotonic(), line))
+    loading = [when for when, line in said if line.startswith("loading torch")]
+    assert len(loading) >= 3, said
+    # The machine may be busy: twice the promise.
+    assert max(later - sooner for sooner, later in itertools.pairwise(loading)) < 4
+    assert "torch is not installed here" in said[-1][1]
+
+
+REFUSED_EARLY = {
+    "no corpus": (["nowhere"], "nowhere/manifest.json: no such file"),
+    "no checkpoint": (["--resume"], "checkpoint.pt: no checkpoint to go on from"),
+    "a checkpoint": (["--out", "kept"], "checkpoint.pt is there: --resume goes on with it"),
+    "heads": (["--width", "10", "--heads", "3"], "--width 10 is no multiple of --heads 3"),
+    "too long": (["--length", "1000000"], "length 1000000: expected 1 to"),
+    "no steps": (["--steps", "0"], "--steps: expected 1 or more, got 0"),
+    "no rate": (["--rate", "nan"], "--rate: expected a number above 0, got nan"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED_EARLY)
+def test_train__refuses_before_torch_is_loaded(case, results, tmp_path):
+    more, expected = REFUSED_EARLY[case]
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "kept/checkpoint.pt").touch()
+    corpus = [] if case == "no corpus" else [str(results)]
+    done = subprocess.run(
+        [sys.executable, str(FOLDER / "train.py"), *corpus, *more],
+        env=with_torch(tmp_path, "raise SystemExit('torch was loaded')"), cwd=tmp_path,
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode in (1, 2)
+    assert expected in done.stderr.splitlines()[-1]
+    assert "Traceback" not in done.stderr + done.stdout
+    assert "torch was loaded" not in done.stderr
+    assert not (tmp_path / "trained").exists()
+
+
+def test_rate_at__warms_up_then_falls_as_a_cosine():
+    rate = loaded("rates").Rate(peak=0.8, warmup=4, cosine=24)
+    assert [rate.at(step) for step in range(4)] == pytest.approx([0.2, 0.4, 0.6, 0.8])
+    assert rate.at(4) == pytest.approx(0.8)
+    assert rate.at(14) == pytest.approx(0.8 * (0.1 + 0.9 / 2))
+    assert rate.at(24) == rate.at(1000) == pytest.approx(0.08)
+    falling = [rate.at(step) for step in range(4, 25)]
+    assert falling == sorted(falling, reverse=True)
+    constant = loaded("rates").Rate(peak=0.8, warmup=0, cosine=0)
+    assert {constant.at(step) for step in (0, 1, 10**6)} == {0.8}
 
 
 @needs_torch
@@ -74,16 +137,67 @@ def test_train__begins_near_ln_of_the_vocabulary_and_learns(results, tmp_path):
     assert "ln(vocabulary) = 5.70" in (tmp_path / "out/loss.svg").read_text()
 
 
+HOW = {
+    "plain": (),
+    "all": ("--dtype", "bfloat16", "--warmup", "4", "--cosine", "6", "--device", "cpu",
+            "--accumulate", "3"),
+}  # fmt: skip
+
+
 @needs_torch
 @pytest.mark.parametrize("processes", [1, 2])
-def test_train__gone_on_with_has_the_same_losses_to_the_last_bit(results, processes, tmp_path):
-    whole, parted = tmp_path / "whole", tmp_path / "parted"
-    assert train(results, whole, *SMALL, "--steps", "7", processes=processes).returncode == 0
-    assert train(results, parted, *SMALL, "--steps", "3", processes=processes).returncode == 0
-    done = train(results, parted, *SMALL, "--steps", "7", "--resume", processes=processes)
+@pytest.mark.parametrize("how", HOW)
+def test_train__gone_on_with_has_the_same_losses_to_the_last_bit(results, how, processes, tmp_path):
+    whole, parted, more = tmp_path / "whole", tmp_path / "parted", (*SMALL, *HOW[how])
+    assert train(results, whole, *more, "--steps", "7", processes=processes).returncode == 0
+    assert train(results, parted, *more, "--steps", "3", processes=processes).returncode == 0
+    done = train(results, parted, *more, "--steps", "7", "--resume", processes=processes)
     assert done.returncode == 0, done.stderr
     assert losses(parted) == losses(whole)
     assert len({*losses(whole)}) == 7
+
+
+@needs_torch
+def test_train__learns_otherwise_with_another_rate_or_type(results, tmp_path):
+    found = {}
+    for name, more in {
+        "plain": (), "warm": ("--warmup", "4"), "cosine": ("--cosine", "4"),
+        "bf16": ("--dtype", "bfloat16"), "batches": ("--accumulate", "3"),
+    }.items():  # fmt: skip
+        assert train(results, tmp_path / name, *SMALL, *more, "--steps", "5").returncode == 0
+        found[name] = tuple(losses(tmp_path / name))
+    assert len(set(found.values())) == len(found)
+    assert all(abs(float(one[0]) - math.log(300)) < 0.5 for one in found.values())
+
+
+@needs_torch
+def test_train__with_bf16_learns_too(results, tmp_path):
+    done = train(results, tmp_path / "out", "--test", "--dtype", "bfloat16")
+    assert done.returncode == 0, done.stderr
+
+
+@needs_torch
+@pytest.mark.parametrize("device", ["cuda", "mps"])
+def test_train__on_a_device_that_is_not_here_is_a_sentence(device, results, tmp_path):
+    import torch
+
+    if getattr(torch, device).is_available():
+        pytest.skip(f"this machine has {device}")
+    done = train(results, tmp_path / "out", *SMALL, "--device", device)
+    assert done.returncode == 1
+    assert f"--device {device}: torch finds none here" in done.stderr.splitlines()[-1]
+    assert "Traceback" not in done.stderr
+
+
+@needs_torch
+def test_train__of_another_model_does_not_go_on(results, tmp_path):
+    assert train(results, tmp_path, *SMALL, "--steps", "1").returncode == 0
+    other = train(results, tmp_path, *SMALL, "--steps", "2", "--resume", "--width", "32")
+    assert other.returncode == 1
+    assert "checkpoint.pt: made with --width 16, this is 32" in other.stderr.splitlines()[-1]
+    told = train(results, tmp_path, *SMALL, "--steps", "2", "--resume", "--rate", "0.1")
+    assert told.returncode == 0
+    assert "--rate was 0.001 and is 0.1 now" in told.stderr
 
 
 @needs_torch

@@ -14,13 +14,35 @@ from typing import Any
 import torch
 from curve import save_curve
 from model import GPT
+from rates import Rate
 from telling import Teller, bar
 from torch import distributed, nn
 
-from corpusmill.stream import Batches, Corpus, Shuffled
+from corpusmill.stream import Batches, Shuffled
 
 RANK = int(os.environ.get("RANK", "0"))
 WORLD = int(os.environ.get("WORLD_SIZE", "1"))
+
+
+LOCAL = int(os.environ.get("LOCAL_RANK", "0"))
+SHAPE = ("length", "layers", "width", "heads", "seed")
+"""Without the same of these there is no going on."""
+HOW = ("batch", "accumulate", "rate", "warmup", "cosine", "dtype")
+"""With others the losses are not those of a run that was never stopped."""
+
+
+def device_for(wanted: str) -> torch.device:
+    """ValueError if torch has none of this kind here."""
+    there = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
+    found = next((name for name, is_there in there.items() if is_there), "cpu")
+    name = found if wanted == "auto" else wanted
+    if not there.get(name, True):
+        raise ValueError(f"--device {name}: torch finds none here. Leave it away, or give cpu.")
+    if name == "mps" and WORLD > 1:
+        raise ValueError("--device mps: expected one process, as torch deals it out to no more.")
+    if name == "cuda":
+        torch.cuda.set_device(LOCAL)
+    return torch.device(name, LOCAL if name == "cuda" else None)
 
 
 @dataclass
@@ -29,6 +51,7 @@ class Training:
 
     given: argparse.Namespace
     teller: Teller
+    device: torch.device
     batches: Batches
     model: nn.Module
     optimizer: torch.optim.Optimizer
@@ -42,23 +65,31 @@ class Training:
 
     def step(self) -> float:
         """One step of the optimizer; the mean loss of all processes."""
-        total = torch.zeros(())
-        for number in range(self.given.accumulate):
+        given = self.given
+        for group in self.optimizer.param_groups:
+            group["lr"] = Rate(given.rate, given.warmup, given.cosine).at(len(self.losses))
+        total = torch.zeros((), device=self.device)
+        for number in range(given.accumulate):
             self.teller.now = self.status(number)
-            tokens = torch.from_numpy(next(self.batches).astype("int64"))
+            tokens = torch.from_numpy(next(self.batches).astype("int64")).to(self.device)
             # Gradients of other processes are wanted once, with the last batch.
-            last = number == self.given.accumulate - 1
+            last = number == given.accumulate - 1
             alone = contextlib.nullcontext() if last or WORLD == 1 else self.model.no_sync()
             with alone:
-                loss = self.model(tokens[:, :-1], tokens[:, 1:]) / self.given.accumulate
+                with self.autocast():
+                    loss = self.model(tokens[:, :-1], tokens[:, 1:]) / given.accumulate
                 loss.backward()
             total += loss.detach()
-        self.teller.now = self.status(self.given.accumulate)
+        self.teller.now = self.status(given.accumulate)
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
         if WORLD > 1:
             distributed.all_reduce(total)
         return total.item() / WORLD
+
+    def autocast(self) -> torch.autocast:
+        wanted = self.given.dtype == "bfloat16"
+        return torch.autocast(self.device.type, torch.bfloat16, enabled=wanted)
 
     def status(self, batches: int) -> str:
         loss = f"loss {self.losses[-1]:.4f}" if self.losses else "first step"
@@ -70,6 +101,7 @@ class Training:
         return {
             "model": inner.state_dict(), "optimizer": self.optimizer.state_dict(),
             "stream": self.batches.state_dict(), "losses": self.losses,
+            "given": {name: getattr(self.given, name) for name in (*SHAPE, *HOW)},
         }  # fmt: skip
 
     def save(self) -> None:
@@ -81,9 +113,15 @@ class Training:
             save_curve(self.given.out, self.losses, self.vocabulary)
 
     def load(self) -> None:
-        if not self.file.exists():
-            sys.exit(f"{self.file}: no checkpoint to go on from. Leave --resume away.")
-        state = torch.load(self.file, weights_only=True)
+        state = torch.load(self.file, map_location=self.device, weights_only=True)
+        for name in (*SHAPE, *HOW):
+            there, here = state["given"][name], getattr(self.given, name)
+            if there != here and name in SHAPE:
+                raise ValueError(
+                    f"{self.file}: made with --{name} {there}, this is {here}. Give the same."
+                )
+            if there != here:
+                self.teller.say(f"--{name} was {there} and is {here} now")
         inner = self.model.module if WORLD > 1 else self.model
         inner.load_state_dict(state["model"])
         self.optimizer.load_state_dict(state["optimizer"])
@@ -92,36 +130,34 @@ class Training:
 
     def asked_to_stop(self) -> bool:
         """Whether any process was; all have to know, or the others wait for it."""
-        asked = torch.tensor(float(self.stopped_by > 0))
+        asked = torch.tensor(float(self.stopped_by > 0), device=self.device)
         if WORLD > 1:
             distributed.all_reduce(asked)
         return asked.item() > 0
 
 
-def prepared(given: argparse.Namespace, teller: Teller) -> Training:
-    """The corpus opened and the model made, the same in every process."""
-    teller.show(f"opening {given.results}")
-    corpus = Corpus(given.results, cache=given.cache, say=teller.show)
-    order = Shuffled(corpus.split("train"), given.length, given.seed)
+def prepared(
+    given: argparse.Namespace, teller: Teller, order: Shuffled, device: torch.device
+) -> Training:
+    """The model made, the same in every process."""
     batches = Batches(order, given.batch, rank=RANK, world_size=WORLD)
     teller.show("making the model")
     torch.manual_seed(given.seed)
-    size = corpus.vocabulary.size
-    model: nn.Module = GPT(size, given.length, given.layers, given.width, given.heads)
+    size = order.vocabulary.size
+    model: nn.Module = GPT(size, given.length, given.layers, given.width, given.heads).to(device)
     optimizer = torch.optim.AdamW(model.parameters(), lr=given.rate)
     if WORLD > 1:
-        model = nn.parallel.DistributedDataParallel(model)
-    training = Training(given, teller, batches, model, optimizer, size)
+        places = [device.index] if device.type == "cuda" else None
+        model = nn.parallel.DistributedDataParallel(model, device_ids=places)
+    training = Training(given, teller, device, batches, model, optimizer, size)
     given.out.mkdir(parents=True, exist_ok=True)
     if given.resume:
         training.load()
-    elif training.file.exists():
-        sys.exit(f"{training.file} is there: --resume goes on with it, --out names another folder.")
     parameters = sum(one.numel() for one in model.parameters())
     teller.say(
-        f"{corpus.split('train').tokens:,} tokens, vocabulary {size:,}; {parameters:,} parameters; "
+        f"{order.samples.split.tokens:,} tokens, vocabulary {size:,}; {parameters:,} parameters; "
         f"{given.batch * given.accumulate * WORLD * given.length:,} tokens per step, "
-        f"{WORLD} process{'es' * (WORLD > 1)}"
+        f"{WORLD} process{'es' * (WORLD > 1)} on {device.type}, {given.dtype}"
     )
     return training
 
@@ -159,15 +195,14 @@ def failed(training: Training) -> str:
     return ""
 
 
-def run(given: argparse.Namespace, teller: Teller) -> int:
+def run(given: argparse.Namespace, teller: Teller, order: Shuffled) -> int:
     """Train until all steps are done or it is stopped; the exit code."""
-    torch.use_deterministic_algorithms(True)
+    device = device_for(given.device)
+    # Not every kernel of a GPU has a twin that gives the same bits every time.
+    torch.use_deterministic_algorithms(True, warn_only=device.type != "cpu")
     if WORLD > 1:
-        distributed.init_process_group("gloo")
-    try:
-        training = prepared(given, teller)
-    except (ValueError, OSError) as error:  # no corpus there, a shard that is damaged, a full disk
-        sys.exit(f"error: {error}")
+        distributed.init_process_group("nccl" if device.type == "cuda" else "gloo")
+    training = prepared(given, teller, order, device)
 
     def stop(number: int, frame: object) -> None:
         if training.stopped_by:

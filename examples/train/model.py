@@ -40,8 +40,8 @@ class GPT(nn.Module):
 
     def forward(self, inputs: Tensor, targets: Tensor) -> Tensor:
         """The mean loss; the embedding is the output layer too."""
-        x = self.tokens(inputs) + self.places(torch.arange(inputs.shape[1]))
+        x = self.tokens(inputs) + self.places(torch.arange(inputs.shape[1], device=inputs.device))
         for block in self.blocks:
             x = block(x)
         logits = self.last(x) @ self.tokens.weight.T
-        return functional.cross_entropy(logits.flatten(0, 1), targets.flatten())
+        return functional.cross_entropy(logits.flatten(0, 1).float(), targets.flatten())

@@ -1,10 +1,15 @@
 """What is said while it trains, every two seconds at least; on a terminal, on one line."""
 
+import contextlib
+import math
 import resource
+import select
 import shutil
+import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from types import TracebackType
 
 EVERY_SECONDS = 1.9
@@ -57,12 +62,40 @@ class Teller(threading.Thread):
             else:
                 print(line, file=sys.stderr, flush=True)
 
+    @contextlib.contextmanager
+    def apart(self, text: str) -> Iterator[None]:
+        """Say it by a process of its own: a library that is loaded lets no thread of this one run
+        for seconds. It ends with this one, however that ends."""
+        self.show(text)
+        if self._silent:
+            yield
+            return
+        command = [sys.executable, "-S", __file__, text, str(self._since)]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True) as beside:
+            self._said = math.inf
+            try:
+                yield
+            finally:
+                assert beside.stdin
+                beside.stdin.close()
+                beside.wait()
+                self._said = time.monotonic()
+
     def say(self, text: str) -> None:
         """A line that stays."""
         if self._silent:
             return
         with self._lock:
             print(f"\r\x1b[K{text}" if self._redraws else text, file=sys.stderr, flush=True)
+
+
+def until_closed(text: str, since: float) -> None:
+    """Say it every two seconds until the standard input ends."""
+    redraws = sys.stderr.isatty()
+    while not select.select([sys.stdin], [], [], EVERY_SECONDS)[0]:
+        line = f"{text} ({time.monotonic() - since:,.0f} s)"
+        begin, end = ("\r\x1b[K", "") if redraws else ("", "\n")
+        print(f"{begin}{line}", end=end, file=sys.stderr, flush=True)
 
 
 def held_mb() -> float:
@@ -73,3 +106,7 @@ def held_mb() -> float:
 def bar(done: int, total: int, width: int = 12) -> str:
     full = done * width // total
     return "█" * full + "·" * (width - full)
+
+
+if __name__ == "__main__":
+    until_closed(sys.argv[1], float(sys.argv[2]))

@@ -5,6 +5,7 @@ the step that is under way, saves and says how to go on; --resume goes on as if 
 """
 
 import argparse
+import math
 import os
 import sys
 from pathlib import Path
@@ -16,6 +17,8 @@ NEEDED = {
     "numpy": "pip install numpy",
     "corpusmill": f"pip install --no-deps {Path(__file__).resolve().parents[2]}",
 }
+FROM_ZERO = ("warmup", "cosine", "seed")
+"""Numbers that may be 0."""
 
 
 def arguments() -> argparse.Namespace:
@@ -30,7 +33,15 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--layers", type=int, default=4)
     parser.add_argument("--width", type=int, default=128)
     parser.add_argument("--heads", type=int, default=4)
-    parser.add_argument("--rate", type=float, default=1e-3, help="of learning")
+    parser.add_argument("--rate", type=float, default=1e-3, help="of learning, at its highest")
+    parser.add_argument("--warmup", type=int, default=0, metavar="STEPS",
+                        help="in which the rate rises to --rate")  # fmt: skip
+    parser.add_argument("--cosine", type=int, default=0, metavar="STEP",
+                        help="by which the rate has fallen to a tenth; 0: it stays")  # fmt: skip
+    parser.add_argument("--device", choices=["auto", "cpu", "cuda", "mps"], default="auto",
+                        help="auto: cuda or mps where torch finds one, else cpu")  # fmt: skip
+    parser.add_argument("--dtype", choices=["float32", "bfloat16"], default="float32",
+                        help="bfloat16: products in autocast; weights stay float32")  # fmt: skip
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--save-every", type=int, default=50, metavar="STEPS")
     parser.add_argument("--resume", action="store_true", help="go on from the checkpoint in --out")
@@ -40,20 +51,52 @@ def arguments() -> argparse.Namespace:
     if given.test:
         given.layers, given.width, given.heads, given.length = 2, 64, 4, 64
         given.batch, given.accumulate, given.steps, given.rate = 4, 2, 40, 3e-3
+    for name, value in vars(given).items():
+        least = 0 if name in FROM_ZERO else 1
+        if type(value) is int and value < least:
+            parser.error(f"--{name.replace('_', '-')}: expected {least} or more, got {value}")
+    if not 0 < given.rate < math.inf:
+        parser.error(f"--rate: expected a number above 0, got {given.rate}")
+    if given.width % given.heads:
+        parser.error(f"--width {given.width} is no multiple of --heads {given.heads}")
     return given
+
+
+def refuse_checkpoint(given: argparse.Namespace) -> None:
+    """ValueError if one is there and is not meant, or is not there and is."""
+    file = given.out / "checkpoint.pt"
+    if given.resume and not file.exists():
+        raise ValueError(f"{file}: no checkpoint to go on from. Leave --resume away.")
+    if file.exists() and not given.resume:
+        raise ValueError(f"{file} is there: --resume goes on with it, --out names another folder.")
+
+
+def begun(given: argparse.Namespace, teller: Teller) -> int:
+    """Open the corpus, load torch, train. What can be refused without torch is refused first."""
+    refuse_checkpoint(given)
+    teller.show(f"opening {given.results}")
+    from corpusmill.stream import Corpus, Shuffled
+
+    corpus = Corpus(given.results, cache=given.cache, say=teller.show)
+    order = Shuffled(corpus.split("train"), given.length, given.seed)
+    # So that products on a GPU are the same every time; it is read when torch starts there.
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    with teller.apart("loading torch"):
+        from loop import run
+    return run(given, teller, order)
 
 
 def main() -> int | str:
     given = arguments()
     with Teller(silent=os.environ.get("RANK", "0") != "0") as teller:
-        teller.show("loading torch")  # which takes seconds
         try:
-            from loop import run
+            return begun(given, teller)
         except ModuleNotFoundError as error:
             if error.name not in NEEDED:
                 raise
             return f"error: {error.name} is not installed here: {NEEDED[error.name]}"
-        return run(given, teller)
+        except (ValueError, OSError) as error:  # no corpus there, a damaged shard, a full disk
+            return f"error: {error}"
 
 
 if __name__ == "__main__":
