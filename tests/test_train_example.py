@@ -190,6 +190,23 @@ def test_train__on_a_device_that_is_not_here_is_a_sentence(device, results, tmp_
 
 
 @needs_torch
+@pytest.mark.parametrize("damage", ["empty", "cut short", "no zip", "no options"])
+def test_train__of_a_damaged_checkpoint_is_a_sentence(damage, results, tmp_path):
+    import torch
+
+    file = tmp_path / "checkpoint.pt"
+    torch.save({"model": torch.zeros(1000)}, file)
+    whole = file.read_bytes()
+    damages = {"empty": b"", "cut short": whole[:3000], "no zip": b"x" * 99}
+    file.write_bytes(damages.get(damage, whole))
+    done = train(results, tmp_path, *SMALL, "--resume")
+    assert done.returncode == 1
+    assert "checkpoint.pt: " in done.stderr.splitlines()[-1]
+    assert "Begin anew" in done.stderr.splitlines()[-1]
+    assert "Traceback" not in done.stderr
+
+
+@needs_torch
 def test_train__of_another_model_does_not_go_on(results, tmp_path):
     assert train(results, tmp_path, *SMALL, "--steps", "1").returncode == 0
     other = train(results, tmp_path, *SMALL, "--steps", "2", "--resume", "--width", "32")

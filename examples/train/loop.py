@@ -4,6 +4,7 @@ import argparse
 import contextlib
 import math
 import os
+import pickle
 import signal
 import sys
 import time
@@ -113,7 +114,7 @@ class Training:
             save_curve(self.given.out, self.losses, self.vocabulary)
 
     def load(self) -> None:
-        state = torch.load(self.file, map_location=self.device, weights_only=True)
+        state = loaded(self.file, self.device)
         for name in (*SHAPE, *HOW):
             there, here = state["given"][name], getattr(self.given, name)
             if there != here and name in SHAPE:
@@ -134,6 +135,18 @@ class Training:
         if WORLD > 1:
             distributed.all_reduce(asked)
         return asked.item() > 0
+
+
+def loaded(file: Path, device: torch.device) -> dict[str, Any]:
+    """A checkpoint; ValueError if it is damaged, or of an example that kept less."""
+    try:
+        state = torch.load(file, map_location=device, weights_only=True)
+    except (RuntimeError, pickle.UnpicklingError, EOFError) as error:
+        why = str(error).splitlines()[0] if str(error) else "it is empty"
+        raise ValueError(f"{file}: not a whole checkpoint ({why}). Begin anew: --out.") from error
+    if not isinstance(state, dict) or "given" not in state:
+        raise ValueError(f"{file}: a checkpoint without its options. Begin anew: --out.")
+    return state
 
 
 def prepared(
