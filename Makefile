@@ -19,7 +19,7 @@ test: $(VENV)/developing
 	$(PYTEST)
 
 test-all: $(VENV)/developing
-	$(PYTEST) --whole
+	$(PYTEST) --whole $(if $(REPORT),--junitxml=$(REPORT))
 
 lint: $(VENV)/developing
 	$(BIN)/ruff check .

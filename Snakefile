@@ -77,6 +77,7 @@ rule all:
 
 
 check_steps()
+watch_jobs_of_slurm()
 forget_lost_files(COUNTS)
 
 
@@ -96,4 +97,4 @@ onsuccess:
 
 
 onerror:
-    show_ends_of_jobs(log)
+    show_ends_of_jobs()

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 from snakemake.settings.types import DeploymentMethod
+from snakemake_interface_executor_plugins.registry import ExecutorPluginRegistry
 
 # Tens of thousands of jobs are millions of objects that stay: looking for garbage among them all
 # the time was an eighth of a dry run.
@@ -109,7 +110,6 @@ RUN = announce_run()
 
 from corpusmill.run import one_at_a_time, record
 from corpusmill.run.clock import clock_faults
-from corpusmill.run.cluster_log import ends_of_jobs
 from corpusmill.run.code_digest import code_digest as digest_of_code
 from corpusmill.run.config import check_config, config_digest, laid_over, shaping, typed
 from corpusmill.run.config import refuse_config_without_sources
@@ -120,6 +120,7 @@ from corpusmill.run.layout import Layout, quickly_called
 from corpusmill.run.lost_files import forget, lost_files
 from corpusmill.run.signals import handle_beside
 from corpusmill.run.signatures import mismatches, parameters
+from corpusmill.run.slurm import Spared, watched
 from corpusmill.run.step_log import SAY_KILLED
 from corpusmill.run.early_checks import (
     early_checks,
@@ -200,6 +201,10 @@ def planned():
 
 
 config, LAYOUT = planned()
+SPARED = Spared(placed("logs/spared.json"))
+LAYOUT.spared = SPARED.of
+# A line for every job of a cluster that failed.
+ENDS_OF_JOBS = []
 USES_DEMO = any(
     file.path.startswith(f"{DEMO}/") for part in LAYOUT.parts for file in part.files
 )
@@ -476,6 +481,7 @@ def begin_run():
         announcement.go_on(ANNOUNCEMENT, RUN)
     save_job_list(to_do, placed(JOB_LIST), RUN)
     note_needs()
+    SPARED.clear()
     if on_cluster():
         # Each job does so itself, unless it is killed before; then its old log would be shown.
         for jobs in to_do.values():
@@ -483,14 +489,24 @@ def begin_run():
                 Path(log).unlink(missing_ok=True)
 
 
-def show_ends_of_jobs(logs):
-    """Why jobs of a cluster ended, last of all; Snakemake has said so among much else.
+def hear_end_of_job(told):
+    """Why a job of a cluster failed, once it has."""
+    ENDS_OF_JOBS.append(told)
+    tell("note", told)
 
-    `logs`: where it has, a list, empty without a log of its own.
-    """
-    for log in logs:
-        for end in ends_of_jobs(Path(log).read_text("utf-8", errors="replace")):
-            print(end, file=sys.stderr)
+
+def watch_jobs_of_slurm():
+    """Have the executor of SLURM, where it is installed, look at jobs in our way."""
+    plugins = ExecutorPluginRegistry()
+    if workflow.is_main_process and not IS_MODULE and plugins.is_installed("slurm"):
+        slurm = plugins.get_plugin("slurm")
+        slurm.executor = watched(slurm.executor, hear_end_of_job, SPARED)
+
+
+def show_ends_of_jobs():
+    """Why jobs of a cluster failed, last of all; Snakemake has said so among much else."""
+    for end in ENDS_OF_JOBS:
+        print(end, file=sys.stderr)
 
 
 def show_result():

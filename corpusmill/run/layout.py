@@ -105,6 +105,7 @@ class Layout:
         self._config, self.parts, self.held_out = config, parts, held_out
         self._on_cluster, self._results = on_cluster, results
         self.hear_need: Callable[[int], None] = lambda megabytes: None
+        self.spared: Callable[[str, Any], int] = lambda rule, wildcards: 0
         """Told what each job may hold, when somebody asks for it."""
         self._read = SizesRead(parts, results)
         self.skipped: list[str] = []
@@ -487,12 +488,16 @@ class Layout:
     # then the text of its part is read, and what was guessed of it is known.
 
     def memory(self, megabytes: Callable[[Any], float]) -> Callable:
-        """Half as much again with every attempt. On a cluster it is that of the whole job."""
+        """Half as much again with every attempt, but for those after a failure that more memory
+        would not have helped. On a cluster it is that of the whole job."""
         around = SNAKEMAKES_MB + SNAKEMAKES_MB_PER_PART * len(self.parts)
 
-        def mem_mb(wildcards: Any, attempt: int) -> int:
+        def mem_mb(wildcards: Any, attempt: int, rulename: str = "") -> int:
             step = megabytes(wildcards)
-            need = int((step + around * self._on_cluster()) * 1.5 ** (attempt - 1))
+            grown = attempt - 1
+            if grown:
+                grown = max(grown - self.spared(rulename, wildcards), 0)
+            need = int((step + around * self._on_cluster()) * 1.5**grown)
             self.hear_need(need)
             return need
 

@@ -1,0 +1,228 @@
+"""Jobs on SLURM: how each of them stands, and why it ended.
+
+Version 2.8.0 of Snakemake's plug-in can wait for a job for ever: for one that squeue has forgotten
+(MinJobAge) before anybody asked, for one that sacct calls "CANCELLED by 0", for one that was
+preempted and is not queued again, and for all after squeue has failed five times. `watched` gives
+its executor another look at jobs: squeue alone is asked, and of a job that it no longer knows, the
+step's own log says whether it finished.
+"""
+
+import asyncio
+import re
+import subprocess
+import time
+from collections.abc import AsyncIterator, Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from corpusmill.storage.files import load_plain_json, save_plain_json
+
+GOOD = "COMPLETED"
+LOST = "LOST"
+"""Our own word for a job that squeue does not know and whose log does not say that it finished."""
+# More memory would not have helped against these.
+OTHER_CAUSES = {"BOOT_FAIL", "CANCELLED", "DEADLINE", "NODE_FAIL", "PREEMPTED", "TIMEOUT"}
+ENDS = {GOOD, "FAILED", "OUT_OF_MEMORY", *OTHER_CAUSES}
+# SLURM may put such a job back into its queue, or not.
+PASSING = {"NODE_FAIL", "PREEMPTED"}
+
+# Times the first interval between two looks.
+PATIENCE = 6
+MOST_SECONDS_BETWEEN = 60
+ANSWER_SECONDS = 60
+TAIL_BYTES = 1 << 16
+
+REASON = re.compile(
+    r"^slurmstepd\S*: error: (.*(?:memory limit \(|oom.kill|CANCELLED AT).*)$",
+    re.MULTILINE | re.IGNORECASE,
+)
+# The second of each as corpusmill/run/step_log.py says it.
+MEMORY = re.compile(r"memory limit|oom.kill|killed \(signal 9\)", re.IGNORECASE)
+STOPPED = re.compile(r"CANCELLED AT|stopped by signal")
+FINISHED = re.compile(r"^\d\d:\d\d:\d\d finished: .*\n\Z", re.MULTILINE)
+ERROR = re.compile(r"^(?:\d\d:\d\d:\d\d )?(?:error|fault of corpusmill): (.*)", re.MULTILINE)
+
+
+def tail(path: Path | str | None) -> str:
+    """The end of a log, nothing where there is none."""
+    try:
+        with open(path or "", "rb") as file:
+            file.seek(max(file.seek(0, 2) - TAIL_BYTES, 0))
+            return file.read().decode("utf-8", "replace")
+    except FileNotFoundError:
+        return ""
+
+
+def states_of(answer: str) -> dict[str, str]:
+    """Job -> state, of lines as `17|CANCELLED by 0`."""
+    rows = (line.split("|") for line in answer.splitlines() if "|" in line)
+    return {number.strip(): state.split()[0] for number, state, *_ in rows if state.strip()}
+
+
+def steps_of(job: Any) -> list[Any]:
+    return list(job.jobs) if job.is_group() else [job]
+
+
+def logs_of(job: Any) -> list[Path]:
+    return [Path(log) for step in steps_of(job) for log in step.log]
+
+
+def has_finished(job: Any) -> bool:
+    """Whether the logs of all its steps say so; a run removes them before it begins."""
+    logs = logs_of(job)
+    return bool(logs) and all(FINISHED.search(tail(log)) for log in logs)
+
+
+def why(job: Any, slurm_log: Path | None) -> str:
+    """The reason that SLURM has written, otherwise a step's own, otherwise where to look."""
+    if found := REASON.findall(tail(slurm_log)):
+        # A step that is killed for memory is cancelled, too.
+        return next(filter(MEMORY.search, found), found[-1]).strip("* ")
+    for log in logs_of(job):
+        text = tail(log)
+        if (said := ERROR.findall(text)) and not FINISHED.search(text):
+            return said[-1].strip()
+    return f"nothing says why, as when a node runs out of memory; SLURM's log is {slurm_log}"
+
+
+def tell_logs(job: Any, told: str) -> None:
+    """Let the logs of the steps that were cut short end with the reason."""
+    logs = logs_of(job)
+    for log in logs:
+        text = tail(log)
+        if (log.exists() or len(logs) == 1) and not (FINISHED.search(text) or ERROR.search(text)):
+            log.parent.mkdir(parents=True, exist_ok=True)
+            with open(log, "a", encoding="utf-8") as file:
+                file.write(f"{time.strftime('%H:%M:%S')} error: {told}\n")
+
+
+class Spared:
+    """Attempts of jobs that ended for another reason than memory; the next asks for no more.
+
+    A file, as the Snakemake within a job has to come to the same memory.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def clear(self) -> None:
+        self.path.unlink(missing_ok=True)
+
+    def _counts(self) -> dict[str, int]:
+        return load_plain_json(self.path) if self.path.exists() else {}
+
+    def add(self, job: Any) -> None:
+        counts = self._counts()
+        for step in steps_of(job):
+            key = self._key(step.rule.name, step.wildcards)
+            counts[key] = counts.get(key, 0) + 1
+        save_plain_json(self.path, counts)
+
+    def of(self, rule: str, wildcards: Any) -> int:
+        return self._counts().get(self._key(rule, wildcards), 0)
+
+    @staticmethod
+    def _key(rule: str, wildcards: Any) -> str:
+        return " ".join([rule, *map(str, wildcards)])
+
+
+class Queue:
+    """What is known of jobs from one look to the next."""
+
+    def __init__(self) -> None:
+        self._unsettled: dict[str, float] = {}
+
+    def end_of(
+        self, number: str, state: str | None, finished: Callable[[], bool], now: float, wait: float
+    ) -> str | None:
+        """How a job has ended, None if it has not, or may not have.
+
+        state: None if squeue does not know the job. wait: seconds until that is believed.
+        """
+        if state is None and finished():
+            return GOOD
+        if state is None or state in PASSING:
+            since = self._unsettled.setdefault(number, now)
+            return (state or LOST) if now - since >= wait else None
+        self._unsettled.pop(number, None)
+        return state if state in ENDS else None
+
+
+async def squeue(run: str) -> str:
+    """The state of all jobs of a run; ValueError if SLURM does not answer."""
+    command = ["squeue", "--noheader", "--array", "--states=all", "--format=%i|%T", "--name", run]
+    process = await asyncio.create_subprocess_exec(
+        *command, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    try:
+        said, error = await asyncio.wait_for(process.communicate(), ANSWER_SECONDS)
+    except TimeoutError:
+        process.kill()
+        await process.wait()
+        raise ValueError(f"no answer within {ANSWER_SECONDS} s") from None
+    if process.returncode:
+        raise ValueError(error.decode("utf-8", "replace").strip() or f"exit {process.returncode}")
+    return said.decode("utf-8", "replace")
+
+
+def watched(executor: Any, hear: Callable[[str], None], spared: Spared) -> Any:
+    """The plug-in's executor, with another look at its jobs.
+
+    hear: is told of every job that failed, in a line.
+    """
+
+    class Watched(executor):  # type: ignore[misc]
+        def __post_init__(self, *arguments: Any) -> None:
+            self.queue, self.answers = Queue(), True
+            super().__post_init__(*arguments)
+
+        async def check_active_jobs(self, active_jobs: list[Any]) -> AsyncIterator[Any]:
+            first = self.workflow.executor_settings.init_seconds_before_status_checks
+            if not active_jobs:
+                self.next_seconds_between_status_checks = first
+                return
+            try:
+                states = states_of(await squeue(self.run_uuid))
+            except (OSError, ValueError) as error:
+                if self.answers:
+                    self.logger.warning(f"squeue does not answer ({error}): it is asked again.")
+                self.answers = False
+                for submitted in active_jobs:
+                    yield submitted
+                return
+            self.answers = True
+            before = self.next_seconds_between_status_checks
+            self.next_seconds_between_status_checks = min(before + first, MOST_SECONDS_BETWEEN)
+            for submitted in active_jobs:
+                number = submitted.external_jobid
+                finished = partial(has_finished, submitted.job)
+                state, wait = states.get(number), PATIENCE * first
+                end = self.queue.end_of(number, state, finished, time.monotonic(), wait)
+                if end is None:
+                    yield submitted
+                    continue
+                self.next_seconds_between_status_checks = first
+                if end == GOOD:
+                    self.report_job_success(submitted)
+                    if not self.workflow.executor_settings.keep_successful_logs:
+                        submitted.aux["slurm_logfile"].unlink(missing_ok=True)
+                else:
+                    self.report_end(submitted, end)
+
+        def report_end(self, submitted: Any, end: str) -> None:
+            number, job = submitted.external_jobid, submitted.job
+            log = submitted.aux["slurm_logfile"]
+            if end == LOST:
+                # If it is there after all, it must not begin beside the next attempt.
+                subprocess.run(["scancel", number], capture_output=True, check=False)
+            reason = why(job, log)
+            told = f"SLURM job {number} {end}: {reason}"
+            other = end in OTHER_CAUSES or STOPPED.search(reason)
+            if other and not MEMORY.search(reason):
+                spared.add(job)
+            tell_logs(job, told)
+            hear(f"{job.name}: {told}")
+            self.report_job_error(submitted, msg=f"{told}. ", aux_logs=[str(log)])
+
+    return Watched
