@@ -11,6 +11,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import ClassVar
 
 import naive_results as naive
 import numpy as np
@@ -29,6 +30,7 @@ from corpusmill.cli.screen import OneLine
 from corpusmill.documents.fates import SPLITS
 from corpusmill.documents.ids import keyed_hash
 from corpusmill.exports.exporting import Exporting
+from corpusmill.run import progress
 from corpusmill.run.progress import Phase
 from corpusmill.storage.files import as_json
 from corpusmill.storage.progress import Silence
@@ -125,6 +127,26 @@ def test_verify__says_in_words_what_it_read(every_fate, monkeypatch):
     *others, last = done.stdout.splitlines()
     assert re.fullmatch(r"Whole: 7\d files, [\d.]+ MB, read at [\d,]+ MB/s\.", last)
     assert others == ["not looked at: whether the files agree with one another: --deep does"]
+
+
+class Told(Phase):
+    """A phase that keeps the names that it had."""
+
+    names: ClassVar[list[str]] = []
+
+    def __setattr__(self, name, value):
+        if name == "name":
+            self.names.append(value)
+        super().__setattr__(name, value)
+
+
+def test_verify__deep_says_how_far_it_is(every_fate, monkeypatch):
+    monkeypatch.setattr(progress, "Phase", Told)
+    assert verified(every_fate / "results", "--deep")["whole"]
+    assert "verifying the ledger" in Told.names
+    shards = [name for name in Told.names if re.fullmatch(
+        r"looking into \d+ of \d+ shards, [1-9]\d* documents of it", name)]  # fmt: skip
+    assert len(shards) >= 3
 
 
 def test_verify__writes_nothing(results):
@@ -498,14 +520,17 @@ def test_counts__are_those_of_all_files_read_whole(every_fate):
     counts = Counter(one.split for one in shards)
     sums = CopySums(counts, 1)
     ledger = LedgerLook(corpus, CopySums(counts, 1), counts)
-    ledger.look()
+    parts = Phase("", 0, "parts")
+    ledger.look(parts)
+    assert parts.done == parts.total == len([*every_fate.glob("results/ledger/*.parquet")]) > 0
     decoder = Decoder(every_fate / "results/tokenizer")
     assert {name: +of for name, of in ledger.account.items()} == naive.account(
         every_fate / "results"
     )
     for shard in shards:
         look = ShardLook(corpus, shard, decoder, sums)
-        look.look()
+        told = list(look.look())
+        assert told[-1] == look.counted.documents
         expected = naive.shard_counts(every_fate / "results", shard.split, shard.number)
         assert (look.counted.texts, look.counted.tokens) == expected
 

@@ -25,6 +25,7 @@ from corpusmill.run.early_checks import (
 )
 from corpusmill.run.layout import Layout
 from corpusmill.run.places import PACKAGE, workflow_home
+from corpusmill.storage.sentences import sentence
 
 RESULTS = Path("results")
 GENERATED = {f"results/demo/{name}": n for name, n in (DEMO_FILES | EVALUATION_FILES).items()}
@@ -70,7 +71,7 @@ def loaded(path: Path) -> dict:
     except UnicodeDecodeError as error:
         raise ValueError(f"{path}: not UTF-8. Save it as UTF-8.") from error
     except (yaml.YAMLError, OSError) as error:
-        raise ValueError(f"{path}: {' '.join(str(error).split())}. Correct it.") from error
+        raise ValueError(f"{path}: {sentence(' '.join(str(error).split()))} Correct it.") from error
     if not isinstance(found, dict):
         kind = "nothing" if found is None else f"a {type(found).__name__}"
         raise ValueError(f"{path}: expected keys and values, found {kind}.")

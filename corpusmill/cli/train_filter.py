@@ -13,6 +13,7 @@ from corpusmill.run.listing import files_beneath, matches
 from corpusmill.run.progress import phase
 from corpusmill.storage.files import save_plain_json
 from corpusmill.storage.progress import Progress
+from corpusmill.storage.sentences import sentence
 from corpusmill.text.normalization import nfc
 from corpusmill.text.readers import format_of, read_records
 from corpusmill.text.records import FORMATS, Malformed
@@ -104,8 +105,9 @@ def texts_of(path: str, text_field: str, progress: Progress) -> Iterator[str]:
     for record in read_records(path, text_field, progress):
         if isinstance(record, Malformed):
             raise ValueError(
-                f"{path}:{record.line}: expected a record with a text, found {record.reason}. "
-                "Repair it, or name the member that has the text: --text-field"
+                f"{path}:{record.line}: expected a record with a text, found "
+                f"{sentence(record.reason)} Repair it, or name the member that has the text: "
+                "--text-field"
             )
         yield nfc(record.text)
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from corpusmill.filters.declaration import Filter, Value
 from corpusmill.filters.documents import Documents
+from corpusmill.storage.sentences import sentence
 from corpusmill.text.plugins import PLUGIN_ERRORS, one_line, place_of
 
 NO_REASON = "dropped"
@@ -27,7 +28,7 @@ def refuse_other_parameters(keep: Callable[..., bool | str], file: str) -> None:
         except TypeError as error:
             raise ValueError(
                 f"{file}: keep takes {inspect.signature(keep)}, and is given a text and its "
-                f"record: {error}. Write it as def keep(text, record)."
+                f"record: {sentence(str(error))} Write it as def keep(text, record)."
             ) from error
 
 

@@ -14,6 +14,7 @@ from corpusmill.inspection.queries import Found, Token, found_by, with_text
 from corpusmill.inspection.results import Results
 from corpusmill.inspection.samples import Wanted, sampled
 from corpusmill.inspection.story import counted, documents, line_of_list, story
+from corpusmill.storage.sentences import sentence
 
 
 class Asked(NamedTuple):
@@ -102,7 +103,7 @@ def about_similar(asked: Asked, results: Results, ledger: Ledger, text: str) -> 
     try:
         near = nearest(results, text)
     except ValueError as error:
-        raise ValueError(f"no document has just this text, and {error}.") from error
+        raise ValueError(sentence(f"no document has just this text, and {error}")) from error
     if not near:
         raise ValueError("no document has just this text, and by its sketch none is like it.")
     found = [(Facts(results, ledger, ledger.of_id(one.id)), one.similarity) for one in near]

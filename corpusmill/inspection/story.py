@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from corpusmill.documents.fates import CONTAMINATED, DUPLICATE, KEPT, MALFORMED, NOT_SAMPLED
 from corpusmill.inspection.comparison import fitted, shown, side_by_side
 from corpusmill.inspection.facts import Facts
+from corpusmill.storage.sentences import sentence
 
 NAMED = 5
 """Documents or pieces that are named of many."""
@@ -267,7 +268,7 @@ def texts_shown(facts: Facts, width: int) -> list[str]:
     if not facts.is_document:
         return []
     if facts.text.text is None:
-        return [f"Its text cannot be shown: {facts.text.where}."]
+        return [sentence(f"Its text cannot be shown: {facts.text.where}")]
     if facts.winner is None:
         body = textwrap.wrap(excerpt(facts.text.text), width)[:3] or ["(the text is empty)"]
         return [*body, f"({facts.text.where})"]

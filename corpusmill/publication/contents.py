@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from corpusmill.publication.card import CARD, card_of
 from corpusmill.storage.files import as_json
+from corpusmill.storage.sentences import sentence
 from corpusmill.verification.findings import Findings
 from corpusmill.verification.kinds import MANIFEST, way_out
 from corpusmill.verification.listing import Listing, read_listing
@@ -58,7 +59,8 @@ def contents_of(results: Path, address: str) -> Contents:
     listing = read_listing(place, findings)
     if findings.damages:
         damage = findings.damages[0]
-        raise DamagedFileError(f"{results / damage.name}: {damage.what}. {damage.way_out}.")
+        told = f"{sentence(damage.what)} {sentence(damage.way_out)}"
+        raise DamagedFileError(f"{results / damage.name}: {told}")
     listed = [
         File(one.name, one.bytes, one.sha256, results / one.name) for one in listing.files.values()
     ]

@@ -16,6 +16,7 @@ from corpusmill.publication.hub_repository import (
 )
 from corpusmill.run.progress import phase
 from corpusmill.s3.addresses import check_version
+from corpusmill.storage.sentences import sentence
 from corpusmill.stream.hub_addresses import BRANCH, HubAddress, parsed_hub, token
 from corpusmill.stream.hub_store import HubStore
 from corpusmill.stream.patience import Patience, Say, patiently
@@ -171,7 +172,7 @@ class HubTarget(NamedTuple):
         if findings.damages:
             raise ValueError(
                 f"{address}: expected the manifest of a corpus that was published there, found "
-                f"{findings.damages[0].what}. Choose another name or --version."
+                f"{sentence(findings.damages[0].what)} Choose another name or --version."
             )
         return found
 

@@ -18,6 +18,7 @@ from corpusmill.filters.registry import (
     settings_of,
 )
 from corpusmill.run.schema_faults import Validator, in_words
+from corpusmill.storage.sentences import sentence
 from corpusmill.text.near_names import meant
 
 
@@ -33,7 +34,7 @@ def filter_faults(entries: list[Entry], sources: list[str]) -> Iterator[str]:
             yield f"{place}: {error}"
             continue
         faults = [*name_faults(entry), *declaration_faults(cls)]
-        yield from (f"{place}: {fault}." for fault in faults)
+        yield from (sentence(f"{place}: {fault}") for fault in faults)
         if faults:
             continue
         name = entry["name"]

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from corpusmill.storage.progress import Silence
+from corpusmill.storage.sentences import sentence
 from corpusmill.storage.streams import READ_LIMITS, LongLine, ReadLimits, read_lines
 from corpusmill.text.readers import format_of, formats, read_records
 from corpusmill.text.records import Malformed
@@ -59,7 +60,7 @@ def fault_of(
         )
     return (
         f'{path}: none of the first records ({len(wrong)}) is one that source "{file.source}" can '
-        f"take; line {wrong[0].line}: {wrong[0].reason}. {_what_to_do(wrong[0])}"
+        f"take; line {wrong[0].line}: {sentence(wrong[0].reason)} {_what_to_do(wrong[0])}"
     )
 
 

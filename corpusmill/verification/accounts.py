@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from corpusmill.documents.fates import DUPLICATE, KEPT, MALFORMED, SPLITS
 from corpusmill.documents.ids import ROW_BITS
+from corpusmill.run.progress import Phase
 from corpusmill.storage.streams import lines_of
 from corpusmill.storage.tables import in_one_piece
 from corpusmill.verification.copies import CopySums
@@ -28,9 +29,11 @@ class LedgerLook:
         self.complete = True
         """Whether every part could be read."""
 
-    def look(self) -> None:
+    def look(self, progress: Phase) -> None:
+        """progress: counts parts."""
         names = [name for name in self._corpus.listing.files if name.startswith("ledger/")]
         parts = sorted(names)
+        progress.total = len(parts)
         for number, name in enumerate(parts):
             if name != f"ledger/{number:05d}.parquet":
                 told = f"part {number:05d} of the ledger is not listed, later ones are"
@@ -38,6 +41,7 @@ class LedgerLook:
                 self.complete = False
                 break
         for name in parts:
+            progress.advance(1)
             if not self._corpus.has(name):
                 self.complete = False
                 continue

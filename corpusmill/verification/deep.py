@@ -47,8 +47,8 @@ def look_inside(place: Place, listing: Listing, findings: Findings) -> None:
     seed = None if summary is None else summary["configuration"]["shuffle"]["seed"]
     expected, found = CopySums(counts, seed), CopySums(counts, seed)
     ledger = LedgerLook(corpus, expected, counts)
-    with phase("verifying the ledger"):
-        ledger.look()
+    with phase("verifying the ledger", unit="parts") as progress:
+        ledger.look(progress)
     with tempfile.TemporaryDirectory(prefix="corpusmill-") as folder:
         decoder = decoder_of(corpus, Path(folder))
         written = look_at_shards(corpus, shards, decoder, found)
@@ -130,9 +130,10 @@ def look_at_shards(
     written = {}
     with phase("verifying", sum(sizes)) as progress:
         for number, (shard, size) in enumerate(zip(shards, sizes, strict=True)):
-            progress.name = f"looking into {number:,} of {len(shards):,} shards"
+            doing = f"looking into {number:,} of {len(shards):,} shards"
             look = ShardLook(corpus, shard, decoder, found)
-            look.look()
+            for documents in look.look():
+                progress.name = f"{doing}, {documents:,} documents of it"
             hold_facts(corpus, shard, look.counted, decoder)
             written[shard] = look.counted
             progress.advance(size)

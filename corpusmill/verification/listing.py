@@ -6,6 +6,7 @@ import re
 from typing import Any, NamedTuple
 
 from corpusmill.storage.files import as_json
+from corpusmill.storage.sentences import sentence
 from corpusmill.stream.stores import MissingError
 from corpusmill.verification.findings import Findings, NoCorpusError, UnreachableError
 from corpusmill.verification.kinds import MANIFEST
@@ -78,9 +79,8 @@ def manifest_text(place: Place) -> str:
             "results folder of a run, or finish it: corpusmill run"
         ) from None
     except (UnreachableError, OSError) as error:
-        raise NoCorpusError(f"{error}. Without the manifest there is nothing to hold on to.") from (
-            error
-        )
+        why = "Without the manifest there is nothing to hold on to."
+        raise NoCorpusError(f"{sentence(str(error))} {why}") from error
 
 
 def parsed(text: str) -> dict[str, Any] | None:

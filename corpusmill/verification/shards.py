@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -172,8 +173,9 @@ class ShardLook:
         self._starts: np.ndarray | None = None
         self._placed: Placed | None = None
 
-    def look(self) -> None:
-        """What is in the files; none of it if a file is not what its name says, told then."""
+    def look(self) -> Iterator[int]:
+        """What is in the files; none of it if a file is not what its name says, told then. Yields
+        now and then how many documents have been looked at."""
         corpus, shard = self._corpus, self._shard
         bin, idx = shard.token_file("bin"), shard.token_file("idx")
         for name, look in (
@@ -183,7 +185,7 @@ class ShardLook:
         ):
             if look and corpus.has(name):
                 try:
-                    look()
+                    yield from look()
                 except UNLIKE as error:
                     corpus.unlike(name, error)
         if not corpus.has(shard.text):
@@ -192,20 +194,23 @@ class ShardLook:
             self._tokens_alone()
         self._tell()
 
-    def _index(self) -> None:
+    def _index(self) -> Iterator[int]:
         assert self._decoder
+        yield 0
         self._starts = index_of(self._corpus, self._shard, self._decoder.dtype.itemsize)
         if self._starts is not None:
             self._tokens = self._corpus.file(self._shard.token_file("bin"))
 
-    def _placements(self) -> None:
+    def _placements(self) -> Iterator[int]:
+        yield 0
         self._placed = placed_of(self._corpus, self._shard, self._starts)
         if self._placed:
             self._sums.add_held(self._place, self._placed.id, self._placed.copy)
 
-    def _documents(self) -> None:
+    def _documents(self) -> Iterator[int]:
         for table in self._corpus.documents(self._shard.text):
             self._add(table)
+            yield self.counted.documents
         expected = None if self._starts is None else self._starts.size - 1
         if expected is not None and self.counted.documents != expected:
             told = f"{self.counted.documents:,} documents, the index has {expected:,}"
