@@ -1,6 +1,5 @@
 """Add up the accounts of all parts and shards; fail if a document is unaccounted for."""
 
-import csv
 import importlib.metadata
 import logging
 import platform
@@ -15,6 +14,7 @@ from corpusmill.documents.accounts import balanced_account, funnel, losses_in_wo
 from corpusmill.documents.cross_checks import contradictions
 from corpusmill.documents.fates import dropping_fates
 from corpusmill.run import job, record
+from corpusmill.run.measurements import seconds_of
 from corpusmill.storage.files import load_json, save_json, save_text
 
 END = re.compile(r"([\d.]+) s of CPU, peak memory (\d+) MB(?: of (\d+))?$", re.MULTILINE)
@@ -36,7 +36,7 @@ def measured(logs: Path) -> dict[str, dict]:
     """
     rules = {}
     for folder in sorted(path for path in logs.iterdir() if path.is_dir()):
-        times = [row["s"] for file in folder.rglob("*.tsv") for row in tab_separated(file)]
+        times = [seconds_of(file) for file in folder.rglob("*.tsv")]
         ends = [
             end for file in folder.rglob("*.log") if (end := END.search(file.read_text("utf-8")))
         ]
@@ -45,16 +45,12 @@ def measured(logs: Path) -> dict[str, dict]:
             peak, bound = max((int(end[2]), int(end[3] or 0)) for end in ends)
             rules[folder.name] = {
                 "jobs": len(times),
-                "wall_seconds": round(sum(map(float, times)), 2),
+                "wall_seconds": round(sum(times), 2),
                 "cpu_seconds": round(sum(float(end[1]) for end in ends), 2),
                 "peak_memory_mb": peak,
                 "mem_mb": bound,
             }
     return rules
-
-
-def tab_separated(file: Path) -> csv.DictReader:
-    return csv.DictReader(file.read_text("utf-8").splitlines(), delimiter="\t")
 
 
 class Facts(NamedTuple):

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 from workflow import document
 
-from corpusmill.cli.dry_run import seconds_of, table
+from corpusmill.cli.dry_run import table, took
 from corpusmill.cli.main import main
 from corpusmill.estimate.projection import STAGES
 
@@ -37,7 +37,7 @@ def test_table__has_stages_in_order_with_their_jobs():
 def test_table__takes_the_time_of_jobs_that_ran_here():
     measured("normalize", 2, 4)
     measured("encode", 10)
-    assert sorted(seconds_of("normalize")) == [2, 4]
+    assert sorted(took("normalize")) == [2, 4]
     lines = list(table(Counter(normalize=10, encode=3), 10**15, 2))
     assert lines[2] == "13 jobs, about 30 s on 2 cores: by what jobs took here before."
 

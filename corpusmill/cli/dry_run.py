@@ -8,6 +8,7 @@ from statistics import mean
 from corpusmill.cli.progress import in_words
 from corpusmill.estimate.projection import STAGES, stage_of
 from corpusmill.report.columns import aligned
+from corpusmill.run.measurements import seconds_of
 
 CPU_SECONDS_PER_GB = {
     "read": 16, "cut spans": 16, "filter": 5, "find duplicates": 30, "take out held-out": 1,
@@ -36,8 +37,8 @@ def table(counts: Counter[str], text_bytes: int, cores: int) -> Iterator[str]:
     for rule, count in counts.items():
         stage = stage_of(rule)
         jobs[stage] += count
-        if took := seconds_of(rule):
-            seconds[stage] += mean(took) * count
+        if seen := took(rule):
+            seconds[stage] += mean(seen) * count
         else:
             guessed.add(stage)
             seconds[stage] += START_SECONDS * count
@@ -54,7 +55,6 @@ def table(counts: Counter[str], text_bytes: int, cores: int) -> Iterator[str]:
     yield "The jobs one by one: --verbose"
 
 
-def seconds_of(rule: str) -> list[float]:
-    """What the jobs of a rule took in this folder, by Snakemake's measurements."""
-    files = Path("logs", rule).rglob("*.tsv")
-    return [float(file.read_text("utf-8").splitlines()[1].split("\t")[0]) for file in files]
+def took(rule: str) -> list[float]:
+    """Seconds of the jobs of a rule in this folder."""
+    return [seconds_of(file) for file in Path("logs", rule).rglob("*.tsv")]

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from corpusmill.run.config import held_out_sources
 from corpusmill.run.job_list import JOB_LIST, load_job_list
+from corpusmill.run.measurements import seconds_of
 from corpusmill.run.places import workflow_home
 from corpusmill.run.progress import Phase
 from corpusmill.storage.files import load_json, save_plain_json
@@ -225,8 +226,7 @@ def _works(logs: Path, of_text: list[int], of_shard: dict[str, int]) -> Iterator
 def _seconds(benchmark: Path) -> tuple[float, float]:
     """Of a job, on the clock; and of CPU, as its log has them."""
     log = benchmark.with_suffix(".log").read_text("utf-8")
-    wall = float(benchmark.read_text("utf-8").splitlines()[1].split("\t")[0])
-    return wall, float(CPU_SECONDS.findall(log)[-1])
+    return seconds_of(benchmark), float(CPU_SECONDS.findall(log)[-1])
 
 
 def _sizes(results: Path) -> dict[str, int]:
