@@ -1,13 +1,26 @@
 """How far a run is, put together from what Snakemake and the running jobs say."""
 
+import re
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from corpusmill.run.steps import DOES
+
 HEARTBEAT_BYTES = 400
 """The end of a log that has its last line."""
+
+
+HELD = re.compile(r"(?<=, )held (?P<mb>\d+) MB( of (?P<bound>\d+))?$")
+"""How the log of a job says what memory it holds."""
+
+
+def memory_in_words(held: re.Match[str]) -> str:
+    """`memory 316 of 2,000 MB allowed`"""
+    allowed = f" of {int(held['bound']):,} MB allowed" if held["bound"] else " MB"
+    return f"memory {int(held['mb']):,}{allowed}"
 
 
 @dataclass
@@ -25,6 +38,11 @@ class Job:
         which = "/".join(parts[parts.index(self.rule) + 1 :]) if self.rule in parts else ""
         return self.rule if which in ("", self.rule) else f"{self.rule} {which}"
 
+    @property
+    def does(self) -> str:
+        """What its rule is for; nothing for a rule of somebody else's workflow."""
+        return DOES.get(self.rule, "")
+
     def doing(self) -> str:
         """What its log said last, without the time of day; it may have said nothing yet."""
         if self.log is None or not self.log.exists():
@@ -33,7 +51,7 @@ class Job:
             file.seek(max(0, self.log.stat().st_size - HEARTBEAT_BYTES))
             lines = file.read().decode("utf-8", "replace").splitlines()
         said = lines[-1].partition(" ")[2] if lines else ""
-        return "" if said.startswith("finished:") else said
+        return "" if said.startswith("finished:") else HELD.sub(memory_in_words, said)
 
 
 class Run:

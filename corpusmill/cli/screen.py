@@ -3,7 +3,7 @@
 import shutil
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from rich.console import Console, Group, RenderableType
@@ -12,7 +12,8 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from corpusmill.cli.progress import Run, in_words
+from corpusmill.cli.progress import Job, Run, in_words
+from corpusmill.run.steps import DOES
 
 LINE_EVERY_SECONDS = 10.0
 MOST_JOBS = 8
@@ -34,6 +35,14 @@ def total_line(run: Run) -> str:
     return text if left is None else f"{text}, about {in_words(left)} left"
 
 
+def named(jobs: Sequence[Job]) -> Iterator[str]:
+    """The names of jobs; behind the first of each rule what the rule is for."""
+    known = set()
+    for job in jobs:
+        yield f"{job.name} ({job.does})" if job.does and job.rule not in known else job.name
+        known.add(job.rule)
+
+
 def picture(run: Run, notes: Sequence[str] = ()) -> RenderableType:
     """A bar for each rule that has begun and is not done, the running jobs, and the whole."""
     if not run.total:
@@ -44,15 +53,18 @@ def picture(run: Run, notes: Sequence[str] = ()) -> RenderableType:
     for rule, count in run.counts.items():
         done = run.done[rule]
         if rule in under_way or 0 < done < count:
-            bars.add_row(rule, ProgressBar(count, done, width=30), f"{done} of {count}")
+            jobs_done = f"{done} of {count} {'job' if count == 1 else 'jobs'}"
+            does = Text(DOES.get(rule, ""), style="dim")
+            bars.add_row(rule, ProgressBar(count, done, width=30), jobs_done, does)
     whole = ProgressBar(run.total, run.finished, width=30)
-    bars.add_row(Text("all", style="bold"), whole, total_line(run))
+    total = Table.grid(padding=(0, 1))
+    total.add_row(Text("all", style="bold"), whole, total_line(run))
     jobs = Table.grid(padding=(0, 1))
     for job in running[:MOST_JOBS]:
         jobs.add_row("", Text(job.name), Text(job.doing(), style="dim", overflow="ellipsis"))
     if len(running) > MOST_JOBS:
         jobs.add_row("", f"and {len(running) - MOST_JOBS} more", "")
-    return Group(bars, jobs, *map(Text, notes))
+    return Group(bars, total, jobs, *map(Text, notes))
 
 
 class Moving:
@@ -84,7 +96,7 @@ class Lines:
         if not run.total or now - self._last < LINE_EVERY_SECONDS:
             return
         self._last = now
-        jobs = ", ".join(job.name for job in run.running()[:MOST_JOBS])
+        jobs = ", ".join(named(run.running()[:MOST_JOBS]))
         self.say(total_line(run) + (f": {jobs}" if jobs else ""))
         for note in notes:
             self.say(f"  {note}")

@@ -15,7 +15,7 @@ from typing import Any
 import psutil
 
 from corpusmill.cli.failures import REASON
-from corpusmill.cli.progress import HEARTBEAT_BYTES, Job, Run
+from corpusmill.cli.progress import HEARTBEAT_BYTES, HELD, Job, Run
 from corpusmill.run.announcement import (
     ANNOUNCEMENT,
     FINISHED,
@@ -40,7 +40,6 @@ ENDED = re.compile(
     r"finished: (?P<seconds>[\d.]+) s, [\d.]+ s of CPU, "
     r"peak memory (?P<peak>\d+) MB( of (?P<bound>\d+))?$"
 )
-HELD = re.compile(r", held (?P<mb>\d+) MB( of (?P<bound>\d+))?$")
 HOLDER = re.compile(r"process (?P<pid>\d+) on (?P<host>\S+?),? ?(SLURM.*)?$")
 
 OVER = ("finished", "failed", "stopped")

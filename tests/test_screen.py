@@ -1,0 +1,70 @@
+"""What a person sees while a run goes on."""
+
+import io
+import re
+from collections import Counter
+
+import pytest
+from rich.console import Console
+from workflow import ROOT
+
+from corpusmill.cli.progress import Job, Run
+from corpusmill.cli.screen import Lines, picture
+from corpusmill.run.steps import DOES
+
+RULES = [
+    name
+    for path in (ROOT / "rules").glob("*.smk")
+    for name in re.findall(r"^rule (\w+):", path.read_text("utf-8"), re.MULTILINE)
+]
+
+
+def test_steps__all_say_what_they_do_in_a_few_words():
+    assert sorted(DOES) == sorted(RULES)
+    assert all(3 < len(does) <= 44 for does in DOES.values())
+    assert len(set(DOES.values())) == len(DOES)
+
+
+@pytest.fixture
+def run(tmp_path) -> Run:
+    log = tmp_path / "logs/guard/guard.log"
+    log.parent.mkdir(parents=True)
+    log.write_text("12:00:00 guarding: 3 parts (2 s), held 316 MB of 2000\n")
+    found = Run()
+    found.counts = Counter(complete=6, guard=1)
+    found.done = Counter(complete=4)
+    found.jobs = {1: Job("guard", log, 0.0), 2: Job("guard", log, 0.0), 3: Job("theirs", log, 0.0)}
+    return found
+
+
+def test_picture__explains_rules_counts_and_memory(run):
+    console = Console(file=io.StringIO(), width=120)
+    console.print(picture(run))
+    shown = console.file.getvalue()
+    assert re.search(r"complete .* 4 of 6 jobs +confirm that a step is done for all parts", shown)
+    assert re.search(r"guard .* 0 of 1 job +check how much is dropped as duplicates", shown)
+    assert "memory 316 of 2,000 MB allowed" in shown
+    assert "held" not in shown
+
+
+def test_lines__explain_each_rule_once(run, capsys):
+    lines = Lines()
+    lines._last = -1e9
+    lines.show(run)
+    said = capsys.readouterr().err
+    assert said.rstrip().endswith(
+        ": guard (check how much is dropped as duplicates), guard, theirs"
+    )
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("held 316 MB of 2000", "memory 316 of 2,000 MB allowed"),
+        ("held 1316 MB", "memory 1,316 MB"),
+        ("withheld 3 of 4 MB", "withheld 3 of 4 MB"),
+    ],
+)
+def test_doing__says_memory_in_words(tmp_path, said, expected):
+    (tmp_path / "a.log").write_text(f"12:00:00 signing (2 s), {said}\n")
+    assert Job("sign", tmp_path / "a.log", 0.0).doing() == f"signing (2 s), {expected}"
