@@ -322,11 +322,13 @@ def shown(configs: list[Path], options: list[str], is_raw: bool) -> int:
     from corpusmill.cli.running import snakemake_command, unwatched, watched
     from corpusmill.run.announcement import Told
     from corpusmill.run.layout import Layout
+    from corpusmill.run.progress import phase
 
     command = snakemake_command(configs, [*options, "--dry-run"])
     if is_raw:
         return unwatched([*command, "--quiet", "rules"])
-    code, seen = watched(command, quiet=True, told=Told(""))
+    with told_how_far(), phase("reading the workflow"):
+        code, seen = watched(command, quiet=True, told=Told(""))
     if code == 0:
         layout = Layout.planned(checked_config(configs), RESULTS, GENERATED, lambda: False)
         for line in dry_run.table(seen.counts, layout.text_bytes, count_of(options[1])):

@@ -47,17 +47,21 @@ def picture(run: Run, notes: Sequence[str] = ()) -> RenderableType:
     """A bar for each rule that has begun and is not done, the running jobs, and the whole."""
     if not run.total:
         return Text(f"reading the workflow, {in_words(run.elapsed)}", style="dim")
-    bars = Table.grid(padding=(0, 1))
     running = run.running()
     under_way = {job.rule for job in running}
-    for rule, count in run.counts.items():
-        done = run.done[rule]
-        if rule in under_way or 0 < done < count:
-            jobs_done = f"{done} of {count} {'job' if count == 1 else 'jobs'}"
-            does = Text(DOES.get(rule, ""), style="dim")
-            bars.add_row(rule, ProgressBar(count, done, width=30), jobs_done, does)
+    shown = {
+        rule: (run.done[rule], count)
+        for rule, count in run.counts.items()
+        if rule in under_way or 0 < run.done[rule] < count
+    }
+    bars, total = Table.grid(padding=(0, 1)), Table.grid(padding=(0, 1))
+    for grid in (bars, total):
+        grid.add_column(min_width=max(map(len, ["all", *shown])))
+    for rule, (done, count) in shown.items():
+        jobs_done = f"{done} of {count} {'job' if count == 1 else 'jobs'}"
+        does = Text(DOES.get(rule, ""), style="dim")
+        bars.add_row(rule, ProgressBar(count, done, width=30), jobs_done, does)
     whole = ProgressBar(run.total, run.finished, width=30)
-    total = Table.grid(padding=(0, 1))
     total.add_row(Text("all", style="bold"), whole, total_line(run))
     jobs = Table.grid(padding=(0, 1))
     for job in running[:MOST_JOBS]:
