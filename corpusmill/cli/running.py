@@ -62,9 +62,10 @@ class Running:
     passes it on once."""
 
     def __init__(
-        self, command: Sequence[str], events: Run, said: IO[bytes] | None, name: str
+        self, command: Sequence[str], events: Run, said: IO[bytes] | None, name: str = ""
     ) -> None:
-        """said: where Snakemake's own output goes; None: to the terminal. name: of the run."""
+        """said: where Snakemake's own output goes; None: to the terminal. name: of the run, if it
+        is announced."""
         reading, writing = os.pipe()
         path = os.pathsep.join(filter(None, [str(PLUGIN), os.environ.get("PYTHONPATH")]))
         self.process = subprocess.Popen(
