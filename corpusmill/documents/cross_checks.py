@@ -4,13 +4,13 @@ What stands in one table of a part or a shard is checked by `ledger` and `verify
 hand.
 """
 
-import pickle
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 from corpusmill.documents.fates import MALFORMED, SPLITS
 from corpusmill.storage.files import load_json
+from corpusmill.storage.plain_pickles import plain_values
 from corpusmill.storage.sums import checked_bytes
 
 Told = Iterator[tuple[str, int, int]]
@@ -75,9 +75,10 @@ def contradictions(
     account: of every source. shards: the facts of the token shards. filters: their fates.
     """
     guarded = load_json(duplicates)
+    totals = plain_values(checked_bytes(meta), meta)["total_tokens"]
     told = [
         *source_numbers(account, load_json(admitted), guarded, filters),
-        *shard_numbers(shards, pickle.loads(checked_bytes(meta))["total_tokens"]),
+        *shard_numbers(shards, totals),
         *whole_numbers(account, guarded, load_json(scattered)),
     ]
     return [f"{what}: {one} and {other}" for what, one, other in told if one != other]

@@ -1,12 +1,11 @@
 """What is told of shards, one by one and together, held against what is in them."""
 
 import hashlib
-import io
-import pickle
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+from corpusmill.storage.plain_pickles import plain_values
 from corpusmill.verification.accounts import differences
 from corpusmill.verification.decoding import Decoder
 from corpusmill.verification.kinds import MANIFEST
@@ -87,19 +86,9 @@ def hold_token_facts(
         corpus.findings.damage(bin, fault)
 
 
-class PlainUnpickler(pickle.Unpickler):
-    """Of numbers, texts and dicts alone: a file of somebody else's runs no code here."""
-
-    def find_class(self, module: str, name: str) -> Any:
-        raise pickle.UnpicklingError(f"names {module}.{name}, expected a plain dict")
-
-
 def hold_meta(corpus: Corpus, decoder: Decoder | None, written: Written) -> None:
     """What nanoGPT-style trainers read."""
-    try:
-        told = PlainUnpickler(io.BytesIO(whole(corpus.place, META))).load()
-    except (pickle.UnpicklingError, EOFError) as error:
-        raise ValueError(str(error)) from error
+    told = plain_values(whole(corpus.place, META), META)
     totals: Counter[str] = Counter()
     for shard in written:
         listed = corpus.listing.files.get(shard.token_file("bin"))
