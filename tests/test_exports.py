@@ -17,7 +17,7 @@ import yaml
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
-from stream_corpus import END, described, read_manifest, tokens_of, write_corpus, write_manifest
+from stream_corpus import END, read_manifest, tokens_of, write_corpus, write_manifest
 from workflow import ROOT, document, jobs, mill, snakemake, write_jsonl
 
 from corpusmill.cli.main import main
@@ -337,17 +337,6 @@ def test_faults__say_what_a_format_cannot_hold(tmp_path):
     with pytest.raises(ValueError, match="length 60: validation has 50 tokens, so not one sample"):
         exported("mds", results, tmp_path / "out", 60)
     assert not (tmp_path / "out").exists()
-
-
-def test_faults__ids_beyond_an_int32(tmp_path):
-    results = corpus(tmp_path, "uint32")
-    facts = results / "tokenizer/corpusmill.json"
-    facts.write_text(json.dumps(json.loads(facts.read_text()) | {"vocabulary": 2**31 + 1}))
-    manifest = read_manifest(results)
-    listed = [one for one in manifest["files"] if not one["path"].endswith("corpusmill.json")]
-    write_manifest(results, manifest | {"files": [*listed, described(results, facts)]})
-    with pytest.raises(ValueError, match=r"expected ids below 2\*\*31"):
-        exported("megatron", results, tmp_path / "out")
 
 
 def test_command__lists_formats_and_writes_one(tmp_path, monkeypatch):

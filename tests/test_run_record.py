@@ -6,7 +6,8 @@ import pytest
 
 from corpusmill.run import record as run_record
 from corpusmill.run.plan import InputFile, Part, earlier_parts, plan_lines
-from corpusmill.storage.files import load_plain_json, save_plain_json, save_text
+from corpusmill.storage.files import save_plain_json, save_text
+from corpusmill.storage.untrusted import load_plain_json
 
 CURRENT = {"text/{}.arrow": 2, "corpus/train/{}.parquet": 1, "tokens/meta.pkl": None}
 EARLIER = {

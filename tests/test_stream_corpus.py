@@ -201,7 +201,9 @@ CHANGES = {
     "has an index of 0 bytes, expected 32": lambda c: c["files"].remove(
         file_of(c, "train/00000.idx")
     ),
-    "expected SHA-256 0, found": lambda c: file_of(c, "corpusmill.json").update(sha256="0"),
+    "expected SHA-256 0{64}, found": (
+        lambda c: file_of(c, "corpusmill.json").update(sha256="0" * 64)
+    ),
     "expected tokenizer/corpusmill.json among its files": (
         lambda c: c["files"].remove(file_of(c, "corpusmill.json"))
     ),

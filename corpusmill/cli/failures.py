@@ -8,6 +8,7 @@ from pathlib import Path
 import psutil
 
 from corpusmill.cli.progress import Job, Run
+from corpusmill.storage.untrusted import whole_file
 
 REASON = re.compile(r"^(?:\d\d:\d\d:\d\d )?(error|fault of corpusmill): ", re.MULTILINE)
 FULL = re.compile("No space left on device|Disk quota exceeded")
@@ -70,7 +71,7 @@ def reason_of(job: Job, said: str = "") -> str:
         return no_room(full[0])
     if job.log is None or not job.log.exists():
         return "it left no log, so it was ended before it began; is there memory for it?"
-    text = job.log.read_text("utf-8", "replace")
+    text = text_of(job.log)
     if not (found := _reasons(job.log)):
         return (
             "it was killed, most likely for lack of memory. Run fewer jobs at once (--cores), tell "
@@ -82,8 +83,12 @@ def reason_of(job: Job, said: str = "") -> str:
     return reason if last[1] == "error" else f"{reason}\n{REPORT} {_traceback(text)}"
 
 
+def text_of(log: Path) -> str:
+    return whole_file(log).decode("utf-8", "replace")
+
+
 def _reasons(log: Path | None) -> list[re.Match[str]]:
-    return list(REASON.finditer(log.read_text("utf-8", "replace"))) if log and log.exists() else []
+    return list(REASON.finditer(text_of(log))) if log and log.exists() else []
 
 
 def _traceback(text: str) -> str:

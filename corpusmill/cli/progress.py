@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from corpusmill.run.steps import DOES
+from corpusmill.storage.untrusted import open_regular
 
 HEARTBEAT_BYTES = 400
 """The end of a log that has its last line."""
@@ -47,7 +48,7 @@ class Job:
         """What its log said last, without the time of day; it may have said nothing yet."""
         if self.log is None or not self.log.exists():
             return ""
-        with open(self.log, "rb") as file:
+        with open_regular(self.log) as file:
             file.seek(max(0, self.log.stat().st_size - HEARTBEAT_BYTES))
             lines = file.read().decode("utf-8", "replace").splitlines()
         said = lines[-1].partition(" ")[2] if lines else ""

@@ -1,6 +1,5 @@
 """How a run stands, from the files of its folder alone: here or elsewhere, now or later."""
 
-import json
 import os
 import re
 import shutil
@@ -26,6 +25,7 @@ from corpusmill.run.announcement import (
 )
 from corpusmill.run.job_list import JOB_LIST, JobList, RuleJobs, load_job_list
 from corpusmill.run.step_log import ENDED_BY_HAND
+from corpusmill.storage.untrusted import load_plain_json, open_regular, whole_file
 
 STALLED_SECONDS = 30
 """A job says something every two; this long it may be kept from it by a slow disk."""
@@ -94,7 +94,7 @@ class Watched:
 def end_of(log: Path) -> str:
     """The last line of a log; of a failed job all that its log ends with."""
     try:
-        with open(log, "rb") as file:
+        with open_regular(log) as file:
             file.seek(max(0, log.stat().st_size - HEARTBEAT_BYTES))
             text = file.read().decode("utf-8", "replace").rstrip("\n")
     except FileNotFoundError:  # Snakemake has removed it just now
@@ -105,7 +105,7 @@ def end_of(log: Path) -> str:
 def is_gone(lock: Path) -> bool:
     """Whether the process that wrote a lock was of this machine and lives no more."""
     try:
-        found = HOLDER.match(lock.read_text("utf-8"))
+        found = HOLDER.match(whole_file(lock).decode("utf-8"))
     except FileNotFoundError:
         return False
     return bool(
@@ -137,7 +137,7 @@ class Amounts:
 def read_json(path: Path) -> dict[str, Any]:
     """{} if it is there no more: another run may make it again."""
     try:
-        return json.loads(path.read_bytes())
+        return load_plain_json(path)
     except FileNotFoundError:
         return {}
 

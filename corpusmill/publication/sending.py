@@ -18,6 +18,7 @@ from corpusmill.run.progress import Phase
 from corpusmill.s3.answers import PassingFault, Refusal
 from corpusmill.s3.bucket import Part, Stored, composite, in_base64
 from corpusmill.s3.connection import Blocks
+from corpusmill.storage.untrusted import open_regular
 
 WHOLE_BYTES = 256 << 20
 """Files up to this are sent in one request, signed with the digest of the manifest: whatever else
@@ -93,7 +94,7 @@ def pieces(file: File, buffers: Iterator[bytearray]) -> Iterator[Piece]:
     assert file.path
     check_size(file)
     size, whole = part_bytes(file.bytes), hashlib.sha256()
-    with open(file.path, "rb") as opened:
+    with open_regular(file.path) as opened:
         for number in range(1, part_count(file.bytes) + 1):
             buffer = next(buffers)
             if len(buffer) < size:

@@ -14,6 +14,7 @@ from typing import TypeVar
 from corpusmill.s3.answers import PassingFault, Refusal
 from corpusmill.s3.bucket import Bucket
 from corpusmill.s3.connection import SILENCE_SECONDS
+from corpusmill.storage.untrusted import json_of
 from corpusmill.stream.opening import LATEST, Latest, version_folder
 from corpusmill.stream.patience import Patience, Say
 from corpusmill.verification.kinds import MANIFEST
@@ -128,7 +129,7 @@ class Target:
         if data is None:
             return None
         try:
-            content = json.loads(data)
+            content = json_of(data, CLAIM)
             if content["corpusmill.publication"] == CLAIM_VERSION:
                 return str(content["manifest_sha256"])
         except (ValueError, TypeError, KeyError):

@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from corpusmill.storage.files import load_plain_json, load_text, save_plain_json
+from corpusmill.storage.files import load_text, save_plain_json
+from corpusmill.storage.untrusted import load_plain_json
 
 RECORD = Path("results/plan/record.json")
 NUMBER = "{}"

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from corpusmill.storage.disk_errors import named
-from corpusmill.storage.regular_files import open_regular
 from corpusmill.storage.sums import (
     SUMS,
     DamagedError,
@@ -29,6 +28,7 @@ from corpusmill.storage.sums import (
     sums_of,
     sums_path,
 )
+from corpusmill.storage.untrusted import json_of, open_regular
 
 READ_BYTES = 1 << 20
 
@@ -145,17 +145,13 @@ def save_json(path: Path, value: Any, kept: bool = False) -> None:
 
 
 def load_json(path: Path) -> Any:
-    return json.loads(load_text(path))
+    return json_of(load_text(path), path)
 
 
 def save_plain_json(path: Path, value: Any) -> None:
     """Without sums, for whoever is no later job of a run."""
     with replacing(path) as temporary:
         temporary.write_text(as_json(value), "utf-8")
-
-
-def load_plain_json(path: Path) -> Any:
-    return json.loads(Path(path).read_text("utf-8"))
 
 
 def as_json(value: Any) -> str:

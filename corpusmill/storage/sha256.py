@@ -4,9 +4,11 @@ import hashlib
 from pathlib import Path
 from typing import IO, Any
 
+from corpusmill.storage.untrusted import open_regular
+
 
 def file_sha256(path: Path) -> str:
-    with open(path, "rb") as file:
+    with open_regular(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 

@@ -17,6 +17,8 @@ from typing import IO, Any, NamedTuple
 
 import xxhash
 
+from corpusmill.storage.untrusted import open_regular, whole_file
+
 BLOCK_BYTES = 1 << 15
 """Read and summed for a single row that somebody asks for."""
 
@@ -191,7 +193,7 @@ def load_sums(path: Path) -> Sums:
     path = Path(path)
     beside = sums_path(path)
     try:
-        sums = _decoded(beside.read_bytes())
+        sums = _decoded(whole_file(beside))
     except FileNotFoundError as error:
         what = f"nobody can say whether it is what was written, its sums in {beside} are gone"
         copied = "(in a copy: bring files with a dot in front, too)"
@@ -237,7 +239,7 @@ class CheckedFile:
 
     def __init__(self, path: Path) -> None:
         self.path = Path(path)
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             size = os.fstat(file.fileno()).st_size
             self._expected = _Expected(self.path, size)
             self.map = None
@@ -308,7 +310,7 @@ class CheckedFile:
 
 def checked_blocks(path: Path, blocks: int = 8) -> Iterator[bytes]:
     """The content of a file, so many blocks at a time, none that is not what was written."""
-    with open(path, "rb") as file:
+    with open_regular(path) as file:
         expected = _Expected(Path(path), os.fstat(file.fileno()).st_size)
         number = 0
         while read := file.read(blocks * BLOCK_BYTES):

@@ -1,11 +1,11 @@
 """A corpus in a dataset repository of the Hugging Face hub: files of one commit, by plain HTTP."""
 
-import json
 import urllib.request
 from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
+from corpusmill.storage.untrusted import NoJsonError, joined, json_of
 from corpusmill.stream.http_store import NO_HEADERS, SILENCE_SECONDS, HttpStore
 from corpusmill.stream.hub_addresses import BRANCH, HubAddress, bearer, server
 from corpusmill.stream.stores import ForbiddenError, MissingError
@@ -38,7 +38,7 @@ class HubStore:
         files = Revisions(root, bearer() | self._given)
         name = self._address.version or BRANCH
         try:
-            return str(json.loads(b"".join(files.blocks(name)))["sha"])
+            return str(json_of(joined(files.blocks(name), files.where(name)), name)["sha"])
         except (MissingError, ForbiddenError) as refusal:
             held = "the token that was found" if bearer() else "no token"
             raise type(refusal)(
@@ -46,7 +46,7 @@ class HubStore:
                 f"you may read, {self._server} shows none to {held}. Mend the address, or give a "
                 "token in HF_TOKEN."
             ) from None
-        except (TypeError, KeyError, json.JSONDecodeError):
+        except (TypeError, KeyError, NoJsonError):
             raise ValueError(
                 f"{files.where(name)}: expected what the Hugging Face hub says of a revision, "
                 "found something else. Is HF_ENDPOINT the address of a hub?"

@@ -1,13 +1,15 @@
 """What results/manifest.json says of the token shards: the one place that reads it."""
 
 import hashlib
-import json
 import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from corpusmill.documents.fates import SPLITS
+from corpusmill.documents.vocabulary import token_ids_of
+from corpusmill.storage.untrusted import is_count, joined, json_of
 from corpusmill.stream.patience import Patience, Say, patiently
 from corpusmill.stream.stores import PassingError, Store
 
@@ -16,6 +18,7 @@ VERSION = 1
 WRONG_TIMES = 3  # so often a small file that came wrong is fetched
 SEAL = re.compile(rb',\n "sha256": "([0-9a-f]{64})"\n}\n\Z')
 """The end of a manifest: the digest of what stands before it."""
+SHA256 = re.compile("[0-9a-f]{64}")
 FACTS = ["tokenizer", "corpusmill.json"]
 
 NO_FILE: dict[str, Any] = {"bytes": 0, "sha256": ""}
@@ -68,19 +71,20 @@ def read_manifest(store: Store, patience: Patience, say: Say, digest: str = "") 
     where = store.where(MANIFEST)
     data = read_sealed(store, patience, say, digest)
     try:
-        content = json.loads(data)
+        content = json_of(data, where)
         version = content["corpusmill.manifest"]
         if version == VERSION:
             files, facts = _by_split(content["files"])
-    except (ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        told = str(error) if type(error) is ValueError else repr(error)
         raise ValueError(
             f"{where}: expected what a finished run of corpusmill lists, found something else "
-            f"({error!r}). Give the results folder of a run, or its address."
+            f"({told}). Give the results folder of a run, or its address."
         ) from None
     if version != VERSION:
         raise ValueError(
-            f"{where}: expected manifest version {VERSION}, found {version}. Read it with the "
-            "corpusmill that wrote it, or mill the corpus with this one."
+            f"{where}: expected manifest version {VERSION}, found {version!r:.40}. Read it "
+            "with the corpusmill that wrote it, or mill the corpus with this one."
         )
     vocabulary = _vocabulary(store, where, facts, patience, say)
     splits = {split: _shards(where, split, found, vocabulary) for split, found in files.items()}
@@ -117,11 +121,25 @@ def _by_split(listed: list[dict[str, Any]]) -> tuple[Files, dict[str, Any] | Non
         if name[-4:] in (".bin", ".idx"):
             folders.setdefault(folder, {})[name] = file
         elif name == FACTS[1] and folder.endswith(FACTS[0]):
-            facts = file
+            facts = _sound(file)
     # Paths begin where the run was started, and a workflow may have a prefix of its own. Joined
     # files are in the folder tokens itself.
     parted = {tuple(folder.split("/")[-2:]): names for folder, names in folders.items()}
-    return {split: names for (above, split), names in parted.items() if above == "tokens"}, facts
+    found = {way[1]: names for way, names in parted.items() if way[0] == "tokens" and way[1:]}
+    if strange := [split for split in found if split not in SPLITS]:
+        raise ValueError(f"a split {strange[0]!r:.40}")
+    for files in found.values():
+        for file in files.values():
+            _sound(file)
+    return found, facts
+
+
+def _sound(file: dict[str, Any]) -> dict[str, Any]:
+    """An entry of the list; ValueError if its numbers or digest cannot be."""
+    counts = [file["bytes"], *(file[one] for one in ("documents", "tokens") if one in file)]
+    if not all(map(is_count, counts)) or not SHA256.fullmatch(str(file["sha256"])):
+        raise ValueError(f"sizes or SHA-256 of {file['path']!r:.80}")
+    return file
 
 
 def read_whole(
@@ -134,7 +152,8 @@ def read_whole(
     """A small file, tried again while what goes wrong may pass. fault_of: what is wrong with what
     came, in words; the network may have changed it."""
     for _ in range(WRONG_TIMES):
-        data = patiently(lambda: b"".join(store.blocks(name)), PassingError, patience, say)
+        data = patiently(lambda: joined(store.blocks(name), store.where(name)), PassingError,
+                         patience, say)  # fmt: skip
         if (told := fault_of(data)) is None:
             return data
         say(f"{store.where(name)}: {told}; fetched anew")
@@ -158,16 +177,26 @@ def _vocabulary(
         )
         return None if found == listed["sha256"] else its
 
-    facts = json.loads(read_whole(store, name, patience, say, fault_of))
-    dtype = np.dtype(facts["dtype"]).newbyteorder("<")
-    return Vocabulary(dtype, facts["vocabulary"], facts["end_of_text_id"])
+    data = read_whole(store, name, patience, say, fault_of)
+    ids = token_ids_of(json_of(data, store.where(name)), store.where(name))
+    return Vocabulary(np.dtype(ids.dtype).newbyteorder("<"), ids.size, ids.end_of_text)
 
 
 def _shards(
     where: str, split: str, files: dict[str, dict[str, Any]], vocabulary: Vocabulary
 ) -> Shards:
     numbers = sorted(name[:-4] for name in files if name.endswith(".bin"))
+    for place, number in enumerate(numbers):
+        if number != f"{place:05d}":
+            raise ValueError(
+                f"{where}: expected shard {place:05d} of {split}, found {number!r:.40} in its "
+                "place. Copy the corpus again, or mill it again."
+            )
     bins = [files[f"{number}.bin"] for number in numbers]
+    for bin in bins:
+        if missing := {"tokens", "documents"} - bin.keys():
+            told = " and ".join(sorted(missing))
+            raise ValueError(f"{where}: {bin['path']} has no number of {told}. Mill it again.")
     indexes = [files.get(f"{number}.idx", NO_FILE) for number in numbers]
     tokens, documents, sizes = (
         np.array([bin[key] for bin in bins], np.int64) for key in ("tokens", "documents", "bytes")

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from corpusmill.storage.untrusted import open_regular
 from corpusmill.stream.manifest import Shards
 from corpusmill.stream.shelves import Shelf
 
@@ -53,19 +54,28 @@ class OpenShards:
         if self._last_starts and self._last_starts[0] == shard:
             return self._last_starts[1]
         path = self._shelf.path(shard).with_suffix(".idx")
-        starts = np.fromfile(path, "<u8").astype(np.int64)
-        tokens = int(self._shards.tokens[shard])
-        if starts[0] != 0 or starts[-1] != tokens or (np.diff(starts) < 1).any():
+        found, tokens = np.fromfile(path, "<u8"), int(self._shards.tokens[shard])
+        if (starts := cut_by(found, tokens)) is None:
             raise ValueError(
-                f"{path}: expected where {starts.size - 1} documents of {tokens} tokens begin, "
+                f"{path}: expected where {found.size - 1} documents of {tokens} tokens begin, "
                 "found numbers that do not cut them so. Copy it again, or mill the corpus again."
             )
         self._last_starts = shard, starts
         return starts
 
 
+def cut_by(starts: np.ndarray, tokens: int) -> np.ndarray | None:
+    """int64: where documents begin, and the end; None if they do not cut so many tokens. starts:
+    uint64, as an index has them."""
+    if not starts.size or starts.max() > tokens:  # a larger number could be a negative one
+        return None
+    found = starts.astype(np.int64)
+    whole = found[0] == 0 and found[-1] == tokens and (np.diff(found) >= 1).all()
+    return found if whole else None
+
+
 def _mapped(path: Path, dtype: np.dtype) -> np.ndarray:
-    with open(path, "rb") as file:
+    with open_regular(path) as file:
         if not file.seek(0, 2):
             return np.zeros(0, dtype)
         return np.frombuffer(mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ), dtype)

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from corpusmill.s3.addresses import check_version, is_s3, parsed
+from corpusmill.storage.untrusted import json_of
 from corpusmill.stream.hub_addresses import is_hub, parsed_hub
 from corpusmill.stream.manifest import MANIFEST, Manifest, read_manifest, read_whole
 from corpusmill.stream.patience import Patience, Say
@@ -31,7 +32,7 @@ class Latest(NamedTuple):
     @classmethod
     def decoded(cls, where: str, data: bytes) -> "Latest":
         try:
-            content = json.loads(data)
+            content = json_of(data, where)
             known = content["corpusmill.latest"] == LATEST_VERSION
             found = cls(str(content["version"]), str(content["manifest_sha256"]))
             check_version(found.version)

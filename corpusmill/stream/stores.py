@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
 
+from corpusmill.storage.untrusted import open_regular, regular_state
+
 BLOCK_BYTES = 1 << 20
 
 
@@ -48,16 +50,16 @@ class Folder:
     def blocks(self, name: str, start: int = 0, size: int | None = None) -> Iterator[bytes]:
         path = self.folder / name
         check_file(path, size)
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             file.seek(start)
             while block := file.read(BLOCK_BYTES):
                 yield block
 
 
 def check_file(path: Path, size: int | None) -> None:
-    """Refuse a file that is not there or not as long as it has to be."""
+    """Refuse what is not there, is no regular file, or is not as long as it has to be."""
     try:
-        found = path.stat().st_size
+        found = regular_state(path).st_size
     except FileNotFoundError:
         raise MissingError(
             f"{path}: no such file. Is the run finished, and copied whole?"
