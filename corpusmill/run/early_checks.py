@@ -17,6 +17,9 @@ from corpusmill.run.config import TRAINED_END_OF_TEXT, milled_sources
 from corpusmill.run.layout import SETTING_FILE, Layout
 from corpusmill.storage.files import check_folder, load_json
 
+NOTE = "NOTE: "
+"""In front of what a check says that is no fault."""
+
 
 def local_tokenizer(source: str) -> Path | None:
     """The folder of a tokenizer.source, if it is one."""
@@ -110,6 +113,9 @@ class TokenizerCheck(EarlyCheck):
         """Of a check without faults: `end_of_text` and `vocabulary`, None where that is not known
         before the tokenizer is loaded."""
         return dict(json.loads(self._answer[0].strip().splitlines()[-1]))
+
+    def notes(self) -> list[str]:
+        return [line.removeprefix(NOTE) for line in self._said if line.startswith(NOTE)]
 
 
 class InputCheck(EarlyCheck):

@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from corpusmill.documents.accounts import LOSS_SUMS
+from corpusmill.storage.arrays import load_array
 from corpusmill.storage.files import load_json
 from corpusmill.text.columns import TextColumn
 from corpusmill.tokens.id_bytes import UNCERTAIN
@@ -71,7 +72,7 @@ class LossCounter:
         self._unknown = frozenset(setting.unknown_ids)
         self._sizes = None
         if setting.added_bytes is not None:
-            self._sizes = pa.array(np.load(Path(folder) / BYTES_FILE))
+            self._sizes = pa.array(load_array(Path(folder) / BYTES_FILE))
         self._reference = None
 
     def count(self, batch: pa.Table, tokens: np.ndarray, lengths: np.ndarray) -> dict:

@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from corpusmill.storage.untrusted import load_plain_json
 from corpusmill.tokens.ends_of_text import (
     DEFINITION,
     Told,
@@ -112,10 +113,23 @@ def whole_vocabulary(folder: Path) -> int:
     return vocabulary
 
 
+def own_code(folder: Path) -> str | None:
+    """What to say of a tokenizer folder that names Python code of its own."""
+    for name in ("tokenizer_config.json", "config.json"):
+        if (folder / name).is_file() and "auto_map" in (load_plain_json(folder / name) or ()):
+            return (
+                f"{folder}/{name} names code of its own (auto_map). corpusmill never runs it: the "
+                "ids are those of the tokenizer without it."
+            )
+    return None
+
+
 if __name__ == "__main__":
     try:
         folder, end_of_text, state, engine = sys.argv[1:]
         told = check_tokenizer(Path(folder), end_of_text, state == "kept", engine)
         print(json.dumps(told._asdict()))
+        if note := own_code(Path(folder)):
+            print(f"NOTE: {note}", file=sys.stderr)
     except ValueError as error:
         sys.exit(str(error))

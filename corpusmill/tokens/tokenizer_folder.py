@@ -10,7 +10,9 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from corpusmill.storage.files import load_plain_json, replacing_folder, save_plain_json
+from corpusmill.documents.vocabulary import MOST_IDS
+from corpusmill.storage.files import replacing_folder, save_plain_json
+from corpusmill.storage.untrusted import load_plain_json
 from corpusmill.tokens.ends_of_text import refuse_guess
 from corpusmill.tokens.id_bytes import UNCERTAIN, IdBytes, id_bytes, steps
 from corpusmill.tokens.losses import lost_characters
@@ -168,6 +170,11 @@ def _keep_tokenizer(
     lossy = lossy_tokens(reference, definition)
     # A vocabulary with gaps has ids beyond its length.
     vocabulary = max(len(reference), max(words.values()) + 1)
+    if vocabulary > MOST_IDS:
+        raise ValueError(
+            f"tokenizer.source: expected {MOST_IDS:,} ids at most, {name} has {vocabulary:,}. "
+            "Give another tokenizer."
+        )
     setting = TokenizerFacts(
         source=name,
         vocabulary=vocabulary,
@@ -231,7 +238,8 @@ def tell(setting: TokenizerFacts) -> None:
 def forget_the_machine(config: Path) -> None:
     """Take from tokenizer_config.json what says where and how it was loaded, not what it is."""
     members = load_plain_json(config)
-    for member in ("local_files_only", "is_local", "name_or_path", "cache_dir"):
+    # auto_map: of Python code that is not kept, and was not run.
+    for member in ("local_files_only", "is_local", "name_or_path", "cache_dir", "auto_map"):
         members.pop(member, None)
     save_plain_json(config, members)
 

@@ -11,7 +11,9 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 
+from corpusmill.documents.vocabulary import token_ids_of
 from corpusmill.storage.files import check_folder, load_json
+from corpusmill.storage.untrusted import read_as_written, whole_file
 
 SETTING_FILE = "corpusmill.json"
 PLAIN_FILE = "corpusmill-plain.json"
@@ -38,7 +40,28 @@ class TokenizerFacts(NamedTuple):
     def load(cls, folder: Path) -> "TokenizerFacts":
         """Of a folder all of whose files are what was written."""
         check_folder(folder)
-        return cls(**load_json(Path(folder) / SETTING_FILE))
+        path = Path(folder) / SETTING_FILE
+        return cls.of(load_json(path), path)
+
+    @classmethod
+    def of(cls, content: Any, where: object) -> "TokenizerFacts":
+        """From what stands in a file; ValueError where that cannot be."""
+        ids = token_ids_of(content, where)
+        try:
+            if other := set(content) ^ set(cls._fields):
+                raise ValueError(f"member {min(other)} missing or not known")
+            return msgspec.convert([content[one] for one in cls._fields], cls).within(ids.size)
+        except ValueError as error:
+            raise ValueError(f"{where}: no facts of a tokenizer ({error}). Mill it again.") from (
+                error
+            )
+
+    def within(self, size: int) -> "TokenizerFacts":
+        """The same; ValueError if an id is not below so many."""
+        for id in (*self.unknown_ids, *self.lossy_tokens.values()):
+            if not 0 <= id < size:
+                raise ValueError(f"id {id} of {size}")
+        return self
 
 
 def load_reference(source: str) -> Any:
@@ -48,12 +71,14 @@ def load_reference(source: str) -> Any:
 
     transformers_logging.set_verbosity_error()  # type: ignore[no-untyped-call] # no word about texts beyond a model's context
     try:
-        return AutoTokenizer.from_pretrained(source)
-    except (OSError, ValueError, ImportError) as error:
+        return AutoTokenizer.from_pretrained(source, trust_remote_code=False)
+    except Exception as error:  # of a file that is not what it should be it raises any class
+        said = (str(error).splitlines() or [type(error).__name__])[0]
+        if "trust_remote_code" in str(error):
+            said = "it needs code of its own (auto_map), which corpusmill never runs"
         raise ValueError(
-            f"tokenizer.source: transformers cannot load {source} "
-            f"({str(error).splitlines()[0]}). Give a folder with tokenizer.json, a hub id that "
-            "this machine can reach, or train."
+            f"tokenizer.source: transformers cannot load {source} ({said}). Give a folder with "
+            "tokenizer.json, a hub id that this machine can reach, or train."
         ) from error
 
 
@@ -69,7 +94,10 @@ class LightReference:
     def __init__(self, folder: Path) -> None:
         from tokenizers import Tokenizer
 
-        self.backend_tokenizer = Tokenizer.from_file(str(Path(folder) / "tokenizer.json"))
+        path = Path(folder) / "tokenizer.json"
+        with read_as_written(path):
+            definition = whole_file(path).decode("utf-8", "replace")
+            self.backend_tokenizer = Tokenizer.from_str(definition)
         self.backend_tokenizer.no_truncation()
         self.backend_tokenizer.no_padding()
 
