@@ -35,9 +35,10 @@ from corpusmill.run.progress import Phase
 from corpusmill.storage.files import as_json
 from corpusmill.storage.progress import Silence
 from corpusmill.stream.patience import Patience
+from corpusmill.stream.s3_store import S3Store
 from corpusmill.text.columns import TextColumn, string_array
 from corpusmill.tokens.tokenizers import encoder_of
-from corpusmill.verification import command, deep
+from corpusmill.verification import command, deep, reading
 from corpusmill.verification.accounts import LedgerLook, differences
 from corpusmill.verification.copies import CopySums, copy_numbers, text_numbers
 from corpusmill.verification.decoding import Decoder, Spelling
@@ -46,7 +47,7 @@ from corpusmill.verification.files import FilesSeen, look_at_files
 from corpusmill.verification.findings import Findings
 from corpusmill.verification.kinds import kind_of, rule_of
 from corpusmill.verification.listing import Kept, Listing, name_below_results, read_listing
-from corpusmill.verification.places import LocalPlace, PlaceFile, place_of
+from corpusmill.verification.places import BucketPlace, LocalPlace, PlaceFile, place_of
 from corpusmill.verification.reading import Corpus
 from corpusmill.verification.shards import ShardLook, shards_of
 
@@ -259,15 +260,71 @@ def test_way_out__makes_the_rule_run(every_fate, tmp_path):
 
 def test_verify__tells_foreign_files_alone(results):
     foreign = ["tokens/train/00099.bin", "corpus/test/extra.parquet", "ledger/00009.parquet",
-               "tokens/val2.bin", "tokenizer/added_tokens.json"]  # fmt: skip
-    others = ["tokens/train/.00099.bin", "tokens/train/notes.txt", "ledger/00000.json",
+               "tokens/val2.bin", "tokenizer/added_tokens.json", "tokens/extra/00000.bin",
+               "tokens/extra/00000.idx", "corpus/new/deep/00000.jsonl.zst",
+               "placements/extra/00000.parquet"]  # fmt: skip
+    others = ["tokens/.extra/00000.bin", "tokens/extra/notes.txt",
+              "tokens/train/.00099.bin", "tokens/train/notes.txt", "ledger/00000.json",
               "text/00000.arrow", "cut/00000.arrow", "report.html"]  # fmt: skip
     for name in foreign + others:
-        (results / name).parent.mkdir(exist_ok=True)
+        (results / name).parent.mkdir(exist_ok=True, parents=True)
         (results / name).write_bytes(b"{}")
     told = verified(results)
     assert told["exit_code"] == 1
     assert damaged(told) == set(foreign)
+
+
+def test_verify__tells_foreign_files_that_links_lead_to(results):
+    (results / "tokens/again").symlink_to("train")
+    (results / "tokens/loop").symlink_to(".")
+    (results / "tokens/train/00098.bin").symlink_to("00098.bin")
+    (results / "tokens/train/00099.bin").symlink_to("/dev/zero")
+    assert damaged(verified(results)) >= {"tokens/train/00098.bin", "tokens/train/00099.bin"}
+
+
+@pytest.mark.parametrize("folder", ["corpus/train", "ledger"])
+def test_verify__tells_gaps_in_numbers(folder, results):
+    def take_out(content: dict) -> None:
+        content["files"] = [
+            one for one in content["files"] if f"{folder}/00000." not in one["path"]
+        ]
+
+    mend(results, take_out)
+    for path in results.glob(f"{folder}/00000.*"):
+        path.unlink()
+    told = verified(results, "--deep")
+    said = [one["what"] for one in told["damages"] if one["path"] == "manifest.json"]
+    assert any(one.startswith(f"{folder}/00000.") for one in said)
+    assert "what is in the files" in [one["what"] for one in told["not_looked_at"]]
+
+
+def test_deep__unpacks_no_endless_line(results, monkeypatch):
+    monkeypatch.setattr(reading, "MOST_BYTES", 1 << 20)
+    path = results / f"corpus/{SHARD}.jsonl.zst"
+    path.write_bytes(zstandard.compress(b'{"text": "' + b" " * (1 << 23)))
+    mend(results)
+    said = [one["what"] for one in verified(results, "--deep")["damages"]]
+    assert any("a line of more than 1,048,576 bytes" in one for one in said)
+
+
+def test_advice__is_for_where_the_corpus_lies(results):
+    store = S3Store("bucket", "a/name/versions/v1", "http://127.0.0.1:1")
+    bucket = BucketPlace(store, lambda line: None, QUICK).advice
+    assert bucket.damaged("ledger/00000.parquet").endswith(
+        "corpusmill publish RESULTS s3://bucket/a/name --version v1"
+    )
+    assert "unpublish s3://bucket/a/name --version v1" in bucket.damaged("manifest.json")
+    where = "s3://bucket/a/name/versions/v1/tokens/train/x.bin"
+    assert bucket.foreign("tokens/train/x.bin") == f"delete {where}"
+    (results / f"tokens/{SHARD}.idx").unlink()
+    with served(results) as server:
+        (damage,) = verified(server.address)["damages"]
+        assert damage["way_out"] == (
+            f"copy tokens/{SHARD}.idx again from the results folder that it is a copy of"
+        )
+        done = CliRunner().invoke(main, ["verify", f"{server.address}/nowhere"])
+    assert "corpusmill run" not in done.stderr
+    assert done.stderr.endswith("Name the address of a results folder, or of a published corpus.\n")
 
 
 # The manifest.
@@ -479,11 +536,15 @@ def test_deep__sees_what_sums_and_manifest_hide(change, results):
 
 
 def test_deep__misses_a_shard_that_was_taken_out_everywhere(results):
+    """The last one: of others the numbers have a gap."""
+    bins = [name for name in listed(results) if re.fullmatch(r"tokens/train/\d+\.bin", name)]
+    last = max(bins)[-9:-4]
+
     def take_out(content: dict) -> None:
-        content["files"] = [one for one in content["files"] if SHARD not in one["path"]]
+        content["files"] = [one for one in content["files"] if f"train/{last}" not in one["path"]]
 
     mend(results, take_out)
-    for path in [path for path in results.rglob("00001.*") if path.parent.name == "train"]:
+    for path in [path for path in results.rglob(f"{last}.*") if path.parent.name == "train"]:
         path.unlink()
     assert verified(results)["exit_code"] == 0
     told = damaged(verified(results, "--deep"))

@@ -10,13 +10,17 @@ import pyarrow as pa
 from corpusmill.documents.fates import DUPLICATE, KEPT, MALFORMED, SPLITS
 from corpusmill.documents.ids import ROW_BITS
 from corpusmill.run.progress import Phase
-from corpusmill.storage.streams import lines_of
+from corpusmill.storage.streams import limited_lines
 from corpusmill.storage.tables import in_one_piece
 from corpusmill.verification.copies import CopySums
 from corpusmill.verification.reading import UNLIKE, Corpus
 
 READ = ["id", "source", "fate", "winner", "split", "copies", "text_bytes", "digest", "cuts",
         "cut_bytes"]  # fmt: skip
+
+
+LONGEST_LINE = 1 << 20
+"""Of quarantine, that is held to be counted."""
 
 
 class LedgerLook:
@@ -125,7 +129,7 @@ class LedgerLook:
             if not np.array_equal(np.concatenate([won[:, :0], *found], axis=1), won):
                 corpus.findings.damage(clusters, f"other duplicates or winners than {name} has")
         if corpus.has(aside := f"quarantine/{number}.jsonl"):
-            lines = sum(1 for _ in lines_of(corpus.place.blocks(aside)))
+            lines = sum(1 for _ in limited_lines(corpus.place.blocks(aside), LONGEST_LINE))
             if lines != figures[MALFORMED]:
                 told = f"{lines:,} malformed records, {name} has {figures[MALFORMED]:,}"
                 corpus.findings.damage(aside, told)

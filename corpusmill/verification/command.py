@@ -49,7 +49,7 @@ class Verified(NamedTuple):
 
 def verified(place: Place, deep: bool) -> Verified:
     """Look at a corpus and its exports, or at an export; NoCorpusError if it is neither."""
-    findings = Findings()
+    findings = Findings(place.advice)
     try:
         listing = read_listing(place, findings)
         exports = exports_of(place, findings)

@@ -1,6 +1,5 @@
 """Token ids held against their texts, with the tokenizer of the run."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -9,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from corpusmill.storage.untrusted import load_plain_json
 from corpusmill.text.columns import TextColumn
 from corpusmill.tokens.id_bytes import byte_alphabet, steps
 from corpusmill.tokens.losses import lost_characters
@@ -31,7 +31,7 @@ class Spelling(NamedTuple):
         path = folder / "tokenizer.json"
         if setting.added_bytes != 0 or not path.exists():
             return None
-        definition = json.loads(path.read_text("utf-8"))
+        definition = load_plain_json(path)
         if [one["type"] for one in steps(definition["decoder"], "decoders")] != ["ByteLevel"]:
             return None
         byte_of, words = byte_alphabet(), [b""] * setting.vocabulary
@@ -76,8 +76,8 @@ class Decoder:
 
     def __init__(self, folder: Path) -> None:
         """folder: with its files; nothing else is asked for, no network for one."""
-        facts = json.loads((folder / SETTING_FILE).read_text("utf-8"))
-        self.setting = TokenizerFacts(**facts)
+        path = folder / SETTING_FILE
+        self.setting = TokenizerFacts.of(load_plain_json(path), path)
         self.dtype = np.dtype(self.setting.dtype).newbyteorder("<")
         self._folder = folder
         self._spelling = Spelling.of(folder, self.setting)

@@ -17,7 +17,7 @@ from corpusmill.verification.accounts import LedgerLook
 from corpusmill.verification.copies import CopySums
 from corpusmill.verification.decoding import Decoder
 from corpusmill.verification.findings import Findings, UnreachableError
-from corpusmill.verification.listing import Listing
+from corpusmill.verification.listing import Listing, gaps
 from corpusmill.verification.places import Place, whole
 from corpusmill.verification.reading import UNLIKE, Corpus
 from corpusmill.verification.shards import Shard, ShardLook, shards_of
@@ -41,6 +41,9 @@ def look_inside(place: Place, listing: Listing, findings: Findings) -> None:
     corpus = Corpus(place, listing, findings)
     if not listing.files:
         return
+    if any(gaps(listing.files)):
+        findings.unseen("what is in the files", "the manifest leaves some of them out")
+        return
     summary = summary_of(corpus)
     shards = shards_of(corpus)
     counts = {split: sum(1 for one in shards if one.split == split) for split in SPLITS}
@@ -54,7 +57,10 @@ def look_inside(place: Place, listing: Listing, findings: Findings) -> None:
         written = look_at_shards(corpus, shards, decoder, found)
     if ledger.complete:
         hold_copies(corpus, shards, expected, found)
-        hold_account(corpus, ledger.account, written, summary)
+        try:
+            hold_account(corpus, ledger.account, written, summary)
+        except UNLIKE as error:
+            corpus.findings.damage(SUMMARY, f"is no account: {type(error).__name__}: {error}")
     else:
         findings.unseen("whether documents balance", "a part of the ledger cannot be read")
     with phase("verifying what is told of all shards"):
@@ -74,11 +80,13 @@ def summary_of(corpus: Corpus) -> dict | None:
     """
     try:
         summary = corpus.json(SUMMARY)
-        if "configuration" not in summary:
+        if "configuration" not in summary and isinstance(summary, dict):
             corpus.findings.unseen(SUMMARY, "it is of an earlier corpusmill")
             return None
         told = summary["manifest"], summary["config_digest"]
-        int(summary["configuration"]["shuffle"]["seed"])
+        seed = summary["configuration"]["shuffle"]["seed"]
+        if type(seed) is not int or seed < 0:
+            raise ValueError(f"seed {seed!r:.40}")
         dict(summary["sources"]), dict(summary["documents"]["dropped"])
     except (MissingError, UnreachableError):
         why = "it is not there; every number in it was counted, and held against the others"

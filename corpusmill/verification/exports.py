@@ -1,17 +1,16 @@
 """Exports of a corpus: the folders below `exports/`, or one alone, wherever it was copied to."""
 
-import json
 import posixpath
 import shlex
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from corpusmill.documents.fates import SPLITS
 from corpusmill.run.progress import Phase
+from corpusmill.storage.untrusted import is_count, json_of
 from corpusmill.stream.stores import MissingError
 from corpusmill.verification.files import FilesSeen, look_at_files
 from corpusmill.verification.findings import Damage, Findings, UnreachableError
-from corpusmill.verification.kinds import BEGUN_EXPORT, EXPORT, EXPORTS, MANIFEST
+from corpusmill.verification.kinds import BEGUN_EXPORT, EXPORT, EXPORTS, LOCAL, MANIFEST
 from corpusmill.verification.listing import SHA256, Kept, Listing
 from corpusmill.verification.places import Place, whole
 
@@ -33,6 +32,8 @@ class Export(NamedTuple):
     """Of which corpus it is, as a command names it."""
     at: str
     """Where it lies, likewise."""
+    here: bool = True
+    """Whether that is a folder of this machine."""
 
     @property
     def command(self) -> str:
@@ -43,6 +44,8 @@ class Export(NamedTuple):
 
     @property
     def way_out(self) -> str:
+        if not self.here:
+            return "copy it again from where the export was made"
         return f"copy it again; or remove {self.at} and make it anew: {self.command}"
 
     def as_json(self) -> dict[str, Any]:
@@ -71,7 +74,7 @@ def read_export(place: Place, folder: str, findings: Findings) -> Export | None:
     """None if nobody can say what it is, which is told."""
     name = posixpath.join(folder, EXPORT)
     try:
-        return told_export(place, folder, json.loads(whole(place, name)))
+        return told_export(place, folder, json_of(whole(place, name), place.where(name)))
     except MissingError:
         if BEGUN_EXPORT in (place.names(folder) or []):
             what, way = "it was begun and is not done", "give the command of this export again"
@@ -79,7 +82,7 @@ def read_export(place: Place, folder: str, findings: Findings) -> Export | None:
             what = f"there is no {EXPORT}, so nobody can say what it is"
             way = f"move {folder} out of the results, or remove it and export again"
         findings.add(Damage(folder, what, way))
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         way = f"copy it again; or remove {folder or 'this folder'} and export again"
         said = f"does not say what an export is: {type(error).__name__}: {error}"
         findings.add(Damage(name, said, way))
@@ -98,7 +101,7 @@ def told_export(place: Place, folder: str, content: Any) -> Export:
         inside = path.isprintable() and "\\" not in path
         if not inside or not {"", ".", ".."}.isdisjoint(path.split("/")):
             raise ValueError(f"the path {path!r} leads out of the folder; it is not followed")
-        if type(size) is not int or not SHA256.fullmatch(sha256):
+        if not is_count(size) or not SHA256.fullmatch(sha256):
             raise ValueError(f"{path} without a size or a SHA-256")
         kept = Kept(posixpath.join(folder, path), size, sha256, None, None)
         files[kept.name] = kept
@@ -107,7 +110,7 @@ def told_export(place: Place, folder: str, content: Any) -> Export:
     at = posixpath.dirname(place.where(posixpath.join(folder, EXPORT)))
     return Export(
         folder, str(content["format"]), content["length"], content["manifest_sha256"], listing,
-        results, at,
+        results, at, place.advice is LOCAL,
     )  # fmt: skip
 
 
@@ -120,19 +123,16 @@ def look_at_export(place: Place, export: Export, findings: Findings, progress: P
         findings.add(damage._replace(way_out=export.way_out))
     for one in own.not_seen:
         findings.unseen(*one)
-    for name in files_below(place, export.folder):
+    for name in place.below(export.folder) or []:
+        if is_hidden(name.removeprefix(export.folder)):
+            continue  # an intermediate file, or nobody's
         if name not in export.listing.files and name != posixpath.join(export.folder, EXPORT):
             what = f"{EXPORT} does not list it, and who reads the whole folder takes it for data"
             findings.add(Damage(name, what, f"move {name} out of the export"))
 
 
-def files_below(place: Place, folder: str) -> Iterator[str]:
-    """But for names with a dot in front, which are intermediate files or nobody's."""
-    for name in place.names(folder) or []:
-        if name[0] != ".":
-            yield posixpath.join(folder, name)
-    for inner in place.folders(folder) or []:
-        yield from files_below(place, posixpath.join(folder, inner))
+def is_hidden(name: str) -> bool:
+    return any(part.startswith(".") for part in name.split("/"))
 
 
 def hold_origin(corpus: Listing, export: Export, findings: Findings) -> None:

@@ -2,14 +2,14 @@
 
 import hashlib
 import os
-import posixpath
 from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
 
 from corpusmill.run.progress import Phase
+from corpusmill.storage.untrusted import NotRegularError
 from corpusmill.stream.stores import MissingError
 from corpusmill.verification.findings import Findings, UnreachableError
-from corpusmill.verification.kinds import KINDS, kind_of
+from corpusmill.verification.kinds import KINDS, looks_ours
 from corpusmill.verification.listing import Kept, Listing
 from corpusmill.verification.places import Place
 
@@ -68,6 +68,8 @@ def look_at_files(place: Place, listing: Listing, findings: Findings, seen: File
             findings.damage(file.name, "it is not there")
         except UnreachableError as error:
             findings.unseen(file.name, str(error))
+        except NotRegularError as error:
+            findings.damage(file.name, str(error))
         except OSError as error:
             findings.damage(file.name, f"cannot be read: {error.strerror or error}")
         seen.file()
@@ -112,15 +114,11 @@ def other_size(expected: int, found: int) -> str:
 
 def look_for_foreign(place: Place, listing: Listing, findings: Findings) -> None:
     """Tell of files in our folders that are named as ours and are not listed."""
-    # A tokenizer may have folders of its own.
-    inner = {posixpath.dirname(name) for name in listing.files if name.startswith("tokenizer/")}
-    folders = sorted({kind.folder for kind in KINDS} | inner)
-    for folder in folders:
-        found = place.names(folder)
+    for folder in sorted({kind.folder.split("/")[0] for kind in KINDS}):
+        found = place.below(folder)
         if found is None:
             findings.unseen("files that the manifest does not list, exports too", NO_LIST, True)
             return
-        for base in found:
-            name = f"{folder}/{base}"
-            if kind_of(name) and name not in listing.files:
+        for name in found:
+            if looks_ours(name) and name not in listing.files:
                 findings.foreign(name)

@@ -3,7 +3,7 @@
 import threading
 from typing import NamedTuple
 
-from corpusmill.verification.kinds import rule_of, way_out
+from corpusmill.verification.kinds import LOCAL, Advice, rule_of
 
 WHOLE, DAMAGED, NOT_SEEN = 0, 1, 2
 """Exit codes."""
@@ -24,10 +24,6 @@ class Damage(NamedTuple):
     what: str
     way_out: str
 
-    @classmethod
-    def of(cls, name: str, what: str) -> "Damage":
-        return cls(name, what, way_out(name))
-
     def as_json(self) -> dict[str, str | None]:
         return {
             "path": self.name, "what": self.what, "rule": rule_of(self.name),
@@ -46,17 +42,18 @@ class NotSeen(NamedTuple):
 class Findings:
     """Collected by several threads."""
 
-    def __init__(self) -> None:
+    def __init__(self, advice: Advice = LOCAL) -> None:
         self.damages: list[Damage] = []
         self.not_seen: list[NotSeen] = []
+        self._advice = advice
         self._lock = threading.Lock()
 
     def damage(self, name: str, what: str) -> None:
-        self.add(Damage.of(name, what))
+        self.add(Damage(name, what, self._advice.damaged(name)))
 
     def foreign(self, name: str) -> None:
         what = "the manifest does not list it, and who reads the whole folder takes it for ours"
-        self.add(Damage(name, what, f"move {name} out of the results"))
+        self.add(Damage(name, what, self._advice.foreign(name)))
 
     def changed_input(self, path: str, what: str) -> None:
         self.add(Damage(path, what, "bring back the file that was milled, or run again"))

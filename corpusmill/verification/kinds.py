@@ -1,6 +1,8 @@
 """The files that a run keeps: where they lie, and which rule makes one again."""
 
 import posixpath
+import shlex
+from collections.abc import Callable
 from typing import NamedTuple
 
 from corpusmill.documents.fates import SPLITS
@@ -59,6 +61,14 @@ def kind_of(name: str) -> Kind | None:
     return None
 
 
+def looks_ours(name: str) -> bool:
+    """Whether who reads all of our folders, and what lies below them, takes a file for ours."""
+    top, *inside = name.split("/")
+    return bool(inside) and not any(part.startswith(".") for part in inside) and any(
+        name.endswith(kind.endings) for kind in KINDS if kind.folder.split("/")[0] == top
+    )  # fmt: skip
+
+
 def rule_of(name: str) -> str | None:
     if name in ALONE:
         return ALONE[name]
@@ -78,3 +88,38 @@ def way_out(name: str) -> str:
     return (
         f"copy it again; or remove {gone} and {MANIFEST} and run again: rule {rule} makes it anew"
     )
+
+
+class Advice(NamedTuple):
+    """What a person does about a corpus, by where it lies. Both are asked with a file's name."""
+
+    damaged: Callable[[str], str]
+    foreign: Callable[[str], str]
+    no_manifest: str
+
+
+LOCAL = Advice(
+    way_out,
+    "move {} out of the results".format,
+    "Name the results folder of a run, or finish it: corpusmill run",
+)
+COPIED = Advice(
+    "copy {} again from the results folder that it is a copy of".format,
+    "remove {} from the server".format,
+    "Name the address of a results folder, or of a published corpus.",
+)
+
+
+def published_at(address: str) -> Advice:
+    """address: s3://bucket/name/versions/version, or of a repository."""
+    corpus, _, version = address.rstrip("/").partition("/versions/")
+    named = f" --version {shlex.quote(version)}" if version else ""
+    publish = f"corpusmill publish RESULTS {shlex.quote(corpus)}{named}"
+
+    def damaged(name: str) -> str:
+        if name == MANIFEST and version:
+            anew = f"corpusmill unpublish {shlex.quote(corpus)}{named}"
+            return f"take the version away ({anew}) and send it again: {publish}"
+        return f"send it again from the results that were published: {publish}"
+
+    return COPIED._replace(damaged=damaged, foreign=f"delete {address.rstrip('/')}/{{}}".format)

@@ -1,12 +1,13 @@
 """The manifest as a list of files below a folder; nothing in it leads out of that."""
 
 import hashlib
-import json
 import re
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from corpusmill.storage.files import as_json
 from corpusmill.storage.sentences import sentence
+from corpusmill.storage.untrusted import is_count, json_of
 from corpusmill.stream.stores import MissingError
 from corpusmill.verification.findings import Findings, NoCorpusError, UnreachableError
 from corpusmill.verification.kinds import MANIFEST
@@ -14,6 +15,7 @@ from corpusmill.verification.places import Place, whole
 
 VERSION = 1
 SHA256 = re.compile("[0-9a-f]{64}")
+NUMBERED = re.compile(r"(.+)/(\d{5})(\.[^/]+)", re.ASCII)
 
 
 class Kept(NamedTuple):
@@ -47,7 +49,8 @@ def read_listing(place: Place, findings: Findings) -> Listing:
     version = content.get("corpusmill.manifest", "none")
     if version != VERSION:
         raise NoCorpusError(
-            f"{place.where(MANIFEST)}: expected manifest version {VERSION}, found {version}. Look "
+            f"{place.where(MANIFEST)}: expected manifest version {VERSION}, found {version!r:.40}. "
+            "Look "
             "at it with the corpusmill that wrote it, or name the results folder of a run."
         )
     own = own_digest(content)
@@ -67,7 +70,22 @@ def read_listing(place: Place, findings: Findings) -> Listing:
             files[kept.name] = kept
     if not files:
         findings.damage(MANIFEST, "no file is listed, and a run keeps some")
+    for missing in gaps(files):
+        findings.damage(MANIFEST, f"{missing} is not listed, later ones are")
     return Listing(files, content, own, sum(file.bytes for file in files.values()))
+
+
+def gaps(names: Iterable[str]) -> Iterator[str]:
+    """The first file that is missing of those in a folder that are numbered from 00000 on."""
+    numbers: dict[tuple[str, str], set[str]] = {}
+    for name in names:
+        if numbered := NUMBERED.fullmatch(name):
+            folder, number, ending = numbered.groups()
+            numbers.setdefault((folder, ending), set()).add(number)
+    for (folder, ending), found in sorted(numbers.items()):
+        missing = next(n for n in range(len(found) + 1) if f"{n:05d}" not in found)
+        if missing < len(found):
+            yield f"{folder}/{missing:05d}{ending}"
 
 
 def manifest_text(place: Place) -> str:
@@ -75,10 +93,10 @@ def manifest_text(place: Place) -> str:
         return whole(place, MANIFEST).decode("utf-8", "replace")
     except MissingError:
         raise NoCorpusError(
-            f"there is no {place.where(MANIFEST)}, which a finished run ends with. Name the "
-            "results folder of a run, or finish it: corpusmill run"
+            f"there is no {place.where(MANIFEST)}, which a finished run ends with. "
+            f"{place.advice.no_manifest}"
         ) from None
-    except (UnreachableError, OSError) as error:
+    except (UnreachableError, OSError, ValueError) as error:
         why = "Without the manifest there is nothing to hold on to."
         raise NoCorpusError(f"{sentence(str(error))} {why}") from error
 
@@ -86,8 +104,8 @@ def manifest_text(place: Place) -> str:
 def parsed(text: str) -> dict[str, Any] | None:
     """None of what is no JSON object with a list of files."""
     try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
+        found = json_of(text, MANIFEST)
+    except ValueError:
         return None
     good = isinstance(found, dict) and isinstance(found.get("files"), list)
     # Of a foreign version nothing more is expected.
@@ -109,7 +127,7 @@ def kept_of(entry: Any) -> Kept | str:
     if name is None:
         return f"the path {entry['path']!r} leads out of the results folder; it is not followed"
     numbers = entry.get("bytes"), entry.get("documents", 0), entry.get("tokens", 0)
-    if any(type(number) is not int or number < 0 for number in numbers):
+    if not all(map(is_count, numbers)):
         return f"{name}: bytes, documents or tokens are no whole numbers"
     if not SHA256.fullmatch(str(entry.get("sha256"))):
         return f"{name}: no SHA-256"

@@ -2,6 +2,7 @@
 
 import io
 import os
+import posixpath
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any, Protocol
 
 from corpusmill.s3.addresses import is_s3
 from corpusmill.s3.bucket import Bucket, Listed
+from corpusmill.storage.untrusted import joined, regular_state
 from corpusmill.stream.hub_addresses import is_hub
 from corpusmill.stream.manifest import read_sealed
 from corpusmill.stream.opening import latest_below, store_of
@@ -17,11 +19,13 @@ from corpusmill.stream.patience import Patience, Say, patiently, wait
 from corpusmill.stream.s3_store import S3Store, faults_of_a_store
 from corpusmill.stream.stores import Folder, ForbiddenError, MissingError, PassingError, Store
 from corpusmill.verification.findings import NoCorpusError, UnreachableError
-from corpusmill.verification.kinds import EXPORT, MANIFEST
+from corpusmill.verification.kinds import COPIED, EXPORT, LOCAL, MANIFEST, Advice, published_at
 
 
 class Place(Protocol):
     """Files by their names below the results folder, as `tokens/train/00000.bin`."""
+
+    advice: Advice
 
     def where(self, name: str) -> str:
         """The file as people call it: a path or an address."""
@@ -31,6 +35,9 @@ class Place(Protocol):
 
     def folders(self, folder: str) -> list[str] | None:
         """The folders that lie in a folder, but for hidden ones; None if the place cannot list."""
+
+    def below(self, folder: str) -> list[str] | None:
+        """The names of all files below a folder; None if the place cannot list."""
 
     def size(self, name: str) -> int | None:
         """Its bytes; None if only reading tells. MissingError if it is not there."""
@@ -43,6 +50,8 @@ class Place(Protocol):
 class LocalPlace:
     """A folder of this machine, or of a file system that it shares."""
 
+    advice = LOCAL
+
     def __init__(self, folder: Path) -> None:
         self._store = Folder(folder)
         self.folder = folder
@@ -51,11 +60,23 @@ class LocalPlace:
         return self._store.where(name)
 
     def names(self, folder: str) -> list[str]:
-        return sorted(entry.name for entry in self._entries(folder) if entry.is_file())
+        return sorted(entry.name for entry in self._entries(folder) if not is_folder(entry))
 
     def folders(self, folder: str) -> list[str]:
-        found = (entry.name for entry in self._entries(folder) if entry.is_dir())
+        found = (entry.name for entry in self._entries(folder) if is_folder(entry))
         return sorted(name for name in found if name[0] != ".")
+
+    def below(self, folder: str) -> list[str]:
+        """Each folder once, by whatever links lead to it."""
+        found, ahead, seen = [], [folder], set()
+        while ahead:
+            inner = ahead.pop()
+            real = os.path.realpath(self.folder / inner)
+            if real not in seen:
+                seen.add(real)
+                found += [posixpath.join(inner, name) for name in self.names(inner)]
+                ahead += [posixpath.join(inner, name) for name in self.folders(inner)]
+        return sorted(found)
 
     def _entries(self, folder: str) -> list[os.DirEntry[str]]:
         try:
@@ -66,7 +87,7 @@ class LocalPlace:
 
     def size(self, name: str) -> int | None:
         self._store.check(name)
-        return (self.folder / name).stat().st_size
+        return regular_state(self.folder / name).st_size
 
     def blocks(self, name: str, start: int = 0) -> Iterator[bytes]:
         try:
@@ -75,8 +96,17 @@ class LocalPlace:
             raise UnreachableError(f"{self.where(name)}: may not be read") from error
 
 
+def is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False  # a symlink that leads back to itself: whoever opens it is told
+
+
 class RemotePlace:
     """Files behind a server, which lists none and says a size when it sends a file."""
+
+    advice = COPIED
 
     def __init__(self, store: Store, say: Say, patience: Patience) -> None:
         self._store, self._say, self._patience = store, say, patience
@@ -88,6 +118,9 @@ class RemotePlace:
         return None
 
     def folders(self, folder: str) -> list[str] | None:
+        return None
+
+    def below(self, folder: str) -> list[str] | None:
         return None
 
     def size(self, name: str) -> int | None:
@@ -119,6 +152,7 @@ class BucketPlace(RemotePlace):
     def __init__(self, store: S3Store, say: Say, patience: Patience) -> None:
         super().__init__(store, say, patience)
         self._folder = f"{store.folder}/"
+        self.advice = published_at(store.where("").rstrip("/"))
         self._bucket = Bucket.of(store.connections)
         self._lock = Lock()
 
@@ -141,6 +175,9 @@ class BucketPlace(RemotePlace):
 
     def folders(self, folder: str) -> list[str]:
         return sorted({name.partition("/")[0] for name in self._inside(folder) if "/" in name})
+
+    def below(self, folder: str) -> list[str]:
+        return sorted(posixpath.join(folder, name) for name in self._inside(folder))
 
     def _inside(self, folder: str) -> list[str]:
         prefix = f"{folder}/" if folder else ""
@@ -250,4 +287,4 @@ class PlaceFile(io.RawIOBase):
 
 def whole(place: Place, name: str) -> bytes:
     """The content of a small file."""
-    return b"".join(place.blocks(name))
+    return joined(place.blocks(name), place.where(name))

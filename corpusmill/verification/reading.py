@@ -1,6 +1,5 @@
 """Files of a corpus as what they are: JSON, arrays, rows of Parquet, documents of a text shard."""
 
-import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -11,13 +10,14 @@ import pyarrow.parquet as pq
 
 from corpusmill.shuffle.shards import columns_of_lines, columns_of_parquet, in_pieces
 from corpusmill.storage.streams import unpacked_by_name
+from corpusmill.storage.untrusted import MOST_BYTES, json_of
 from corpusmill.verification.findings import Findings
 from corpusmill.verification.listing import Listing
 from corpusmill.verification.places import Place, PlaceFile, whole
 
 UNLIKE = (
-    ValueError, TypeError, KeyError, IndexError, AttributeError, OSError, OverflowError,
-    pa.ArrowException, msgspec.MsgspecError,
+    ValueError, TypeError, LookupError, AttributeError, OSError, ArithmeticError, RecursionError,
+    MemoryError, pa.ArrowException, msgspec.MsgspecError,
 )  # fmt: skip
 """What is raised by a file that is not what its name says."""
 
@@ -38,7 +38,7 @@ class Corpus(NamedTuple):
         return PlaceFile(self.place, name, self.listing.files[name].bytes)
 
     def json(self, name: str) -> Any:
-        return json.loads(whole(self.place, name))
+        return json_of(whole(self.place, name), self.place.where(name))
 
     def array(self, name: str, dtype: str) -> np.ndarray:
         return np.frombuffer(whole(self.place, name), dtype)
@@ -59,13 +59,25 @@ class Corpus(NamedTuple):
             for batch in columns_of_parquet(file):
                 yield from in_pieces(batch)
         else:
-            yield from columns_of_lines(unpacked_by_name(name, self.place.blocks(name)))
+            unpacked = unpacked_by_name(name, self.place.blocks(name))
+            yield from columns_of_lines(with_lines(unpacked))
 
     def unlike(self, name: str, error: BaseException) -> None:
         """Tell that a file is not what its name says."""
         said = (str(error).splitlines() or [""])[0][:200]
         told = f"its SHA-256 is that of the manifest, but it cannot be read as {kind(name)}"
         self.findings.damage(name, f"{told}: {type(error).__name__}: {said}")
+
+
+def with_lines(blocks: Iterator[bytes]) -> Iterator[bytes]:
+    """The same blocks; ValueError where no line ends for too long, as a few bytes can unpack to."""
+    size = 0
+    for block in blocks:
+        end = block.rfind(b"\n") + 1
+        size = len(block) - end if end else size + len(block)
+        if size > MOST_BYTES:
+            raise ValueError(f"a line of more than {MOST_BYTES:,} bytes")
+        yield block
 
 
 def kind(name: str) -> str:

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from corpusmill.documents.fates import SPLITS
 from corpusmill.storage.tables import in_one_piece
+from corpusmill.stream.open_shards import cut_by
 from corpusmill.text.columns import TextColumn
 from corpusmill.text.digests import digest_words, digests_of
 from corpusmill.verification.copies import CopySums
@@ -108,16 +109,17 @@ def added(table: dict[str, Counter[str]], sources: pa.Array, **numbers: np.ndarr
 def index_of(corpus: Corpus, shard: Shard, itemsize: int) -> np.ndarray | None:
     """int64 (documents + 1,); None if the index does not cut the tokens, which is told then."""
     name, tokens = shard.token_file("idx"), corpus.listing.files[shard.token_file("bin")]
-    starts = corpus.array(name, "<u8").astype(np.int64)
     size = tokens.bytes // itemsize
+    starts = cut_by(corpus.array(name, "<u8"), size)
     fault = None
-    if not starts.size or starts[0] != 0 or starts[-1] != size or (np.diff(starts) < 1).any():
+    if starts is None:
         fault = f"does not cut the {size:,} tokens of {tokens.name} into documents"
     elif tokens.documents is not None and starts.size - 1 != tokens.documents:
         fault = f"{starts.size - 1:,} documents, the manifest has {tokens.documents:,}"
     if fault:
         corpus.findings.damage(name, fault)
-    return None if fault else starts
+        return None
+    return starts
 
 
 def placed_of(corpus: Corpus, shard: Shard, starts: np.ndarray | None) -> Placed | None:
