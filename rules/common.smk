@@ -48,7 +48,7 @@ def tell(event, text):
 
 def stop(reason):
     """End with a reason in a line or a few, no traceback."""
-    print(reason, file=sys.stderr)
+    print(shown_lines(str(reason)), file=sys.stderr)
     tell("refused", str(reason))
     end_run(announcement.FAILED, str(reason))
     sys.exit(1)
@@ -56,13 +56,14 @@ def stop(reason):
 
 def note(text):
     """Say what may be meant, and is likely not to be."""
-    print(f"NOTE: {text}", file=sys.stderr)
+    print(shown_lines(f"NOTE: {text}"), file=sys.stderr)
     tell("note", text)
 
 
 from corpusmill.run import announcement
 from corpusmill.run.disk import disk_faults, expected_disk, unwritable
 from corpusmill.storage.disk_errors import in_words
+from corpusmill.storage.plain_text import shown_lines
 
 ANNOUNCEMENT = placed(announcement.ANNOUNCEMENT)
 RUN = os.environ.pop(announcement.ANNOUNCED, "")
@@ -185,7 +186,7 @@ def planned():
             refuse_config_without_sources(told.configfiles, told.overwrite_config)
             if workflow.is_main_process:
                 for notice in replaced_lists(told.configfiles):
-                    print(f"NOTE: {notice}", file=sys.stderr)
+                    print(shown_lines(f"NOTE: {notice}"), file=sys.stderr)
         check_config(given, schema)
         if faults := unwritable(placed("results")):
             raise ValueError(faults[0])

@@ -4,9 +4,9 @@ import logging
 from collections import Counter
 from pathlib import Path
 
-from corpusmill.inspection.comparison import shown as shown_plainly
 from corpusmill.run.job import run
 from corpusmill.storage.files import load_json, save_json
+from corpusmill.storage.plain_text import shown as shown_plainly
 from corpusmill.storage.tables import load_column
 from corpusmill.text.parts import TextPart
 

@@ -20,6 +20,7 @@ from corpusmill.storage.files import (
     save_text,
     writing,
 )
+from corpusmill.storage.plain_text import shown
 from corpusmill.storage.sums import load_sums, sums_path
 from corpusmill.tokens.losses import too_many_losses
 from corpusmill.tokens.tokenizers import TokenizerFacts
@@ -49,9 +50,10 @@ def remove_stale(run: "Made") -> None:
     for path in foreign:
         logging.warning("%s: of no run that is known; it stays where it is", path)
     if foreign:
+        some = ", ".join(shown(str(path)) for path in foreign[:SHOW])
         print(
             f"WARNING: {len(foreign)} files in the folders of this run are not its own and were "
-            f"left alone: {', '.join(map(str, foreign[:SHOW]))}{', ...' * (len(foreign) > SHOW)}. "
+            f"left alone: {some}{', ...' * (len(foreign) > SHOW)}. "
             "Whoever reads a whole folder reads them too; move them away.",
             file=sys.stderr,
         )

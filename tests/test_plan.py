@@ -3,6 +3,7 @@
 import glob
 import os
 import re
+from pathlib import Path
 
 import pytest
 import yaml
@@ -86,6 +87,22 @@ def test_list_inputs__refuse_a_name_with_a_brace(here):
     here("a{b}.jsonl")
     with pytest.raises(ValueError, match=r"a\{b\}\.jsonl has a brace"):
         list_inputs([source("s", "*.jsonl")], {})
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        (b"not\xff.jsonl", r"'data/not\\udcff\.jsonl' has a name that is not UTF-8\. Rename it"),
+        (b"a\x1b[2J.jsonl", r"'data/a\\x1b\[2J\.jsonl' has a control character in its name"),
+        ("a\x9b.jsonl".encode(), r"'data/a\\x9b\.jsonl' has a control character in its name"),
+    ],
+)
+def test_list_inputs__refuse_a_name_that_nobody_can_read(name, said, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data").mkdir()
+    Path(os.fsdecode(b"data/" + name)).write_bytes(b"{}")
+    with pytest.raises(ValueError, match=said):
+        list_inputs([{"name": "a", "files": ["data"]}], {})
 
 
 def test_list_inputs__refuse_a_file_of_two_sources(here):

@@ -14,6 +14,7 @@ from corpusmill.run.config import TRAINED_END_OF_TEXT
 from corpusmill.run.listing import files_beneath, folders_beneath
 from corpusmill.run.places import workflow_home
 from corpusmill.storage.files import replacing
+from corpusmill.storage.plain_text import shown
 from corpusmill.storage.progress import Silence
 from corpusmill.storage.streams import LongLine, read_lines
 from corpusmill.text.json_values import decoded
@@ -205,7 +206,12 @@ def named_apart(found: list[Found]) -> list[Found]:
 
 def in_yaml(name: str) -> str:
     """In quotes where it would be no text without: 1, no, null."""
-    return name if yaml.safe_load(name) == name else json.dumps(name)
+    return name if yaml.safe_load(name) == name else quoted(name)
+
+
+def quoted(value: str | list[str]) -> str:
+    """In quotes, with the escapes that YAML knows."""
+    return shown(json.dumps(value, ensure_ascii=False))
 
 
 SOURCE_COMMENTS = [
@@ -246,8 +252,8 @@ def config_text(found: list[Found], cores: int, tokenizer: str, ends: list[str])
         files = "1 file" if one.file_count == 1 else f"{one.file_count:,} files"
         lines += [
             f"  - name: {in_yaml(one.name):<24}  # {files}, {one.bytes / 1e6:,.1f} MB",
-            f"    files: {json.dumps(one.files, ensure_ascii=False)}",
-            f"    text_field: {json.dumps(one.text_field, ensure_ascii=False)}",
+            f"    files: {quoted(one.files)}",
+            f"    text_field: {quoted(one.text_field)}",
             *(SOURCE_COMMENTS if number == 0 else []),
         ]
     lines += [

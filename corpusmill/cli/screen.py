@@ -14,6 +14,7 @@ from rich.text import Text
 
 from corpusmill.cli.progress import Job, Run, in_words
 from corpusmill.run.steps import DOES
+from corpusmill.storage.plain_text import shown, shown_lines
 
 LINE_EVERY_SECONDS = 10.0
 MOST_JOBS = 8
@@ -49,26 +50,27 @@ def picture(run: Run, notes: Sequence[str] = ()) -> RenderableType:
         return Text(f"reading the workflow, {in_words(run.elapsed)}", style="dim")
     running = run.running()
     under_way = {job.rule for job in running}
-    shown = {
+    bars_of = {
         rule: (run.done[rule], count)
         for rule, count in run.counts.items()
         if rule in under_way or 0 < run.done[rule] < count
     }
     bars, total = Table.grid(padding=(0, 1)), Table.grid(padding=(0, 1))
     for grid in (bars, total):
-        grid.add_column(min_width=max(map(len, ["all", *shown])))
-    for rule, (done, count) in shown.items():
+        grid.add_column(min_width=max(map(len, ["all", *map(shown, bars_of)])))
+    for rule, (done, count) in bars_of.items():
         jobs_done = f"{done} of {count} {'job' if count == 1 else 'jobs'}"
         does = Text(DOES.get(rule, ""), style="dim")
-        bars.add_row(rule, ProgressBar(count, done, width=30), jobs_done, does)
+        bars.add_row(Text(shown(rule)), ProgressBar(count, done, width=30), jobs_done, does)
     whole = ProgressBar(run.total, run.finished, width=30)
     total.add_row(Text("all", style="bold"), whole, total_line(run))
     jobs = Table.grid(padding=(0, 1))
     for job in running[:MOST_JOBS]:
-        jobs.add_row("", Text(job.name), Text(job.doing(), style="dim", overflow="ellipsis"))
+        doing = Text(shown(job.doing()), style="dim", overflow="ellipsis")
+        jobs.add_row("", Text(shown(job.name)), doing)
     if len(running) > MOST_JOBS:
         jobs.add_row("", f"and {len(running) - MOST_JOBS} more", "")
-    return Group(bars, total, jobs, *map(Text, notes))
+    return Group(bars, total, jobs, *(Text(shown(note)) for note in notes))
 
 
 class Moving:
@@ -83,7 +85,7 @@ class Moving:
         self._live.update(picture(run, notes))
 
     def say(self, text: str) -> None:
-        self._console.print(text, markup=False, soft_wrap=True)
+        self._console.print(shown_lines(text), markup=False, soft_wrap=True)
 
     def close(self) -> None:
         self._live.stop()
@@ -106,7 +108,7 @@ class Lines:
             self.say(f"  {note}")
 
     def say(self, text: str) -> None:
-        print(text, file=sys.stderr, flush=True)
+        print(shown_lines(text), file=sys.stderr, flush=True)
 
     def close(self) -> None:
         pass
@@ -132,6 +134,7 @@ class OneLine:
         self._redraws = sys.stderr.isatty()
 
     def show(self, text: str) -> None:
+        text = shown(text)
         if self._redraws:
             width = shutil.get_terminal_size((100, 24)).columns
             print(f"\r\x1b[K{text[: width - 1]}", end="", file=sys.stderr, flush=True)

@@ -21,6 +21,7 @@ from corpusmill.run.config import band_setting
 from corpusmill.run.places import workflow_home
 from corpusmill.run.progress import Heartbeat, phase
 from corpusmill.storage.files import replacing
+from corpusmill.storage.plain_text import shown_lines
 from corpusmill.text.readers import format_of
 
 WELL_KNOWN = {"SlimPajama": BandSetting(9, 13), "datatrove": BandSetting(14, 8)}
@@ -155,8 +156,8 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         check(given)
         for line in design(given, config):
-            print(line)
+            print(shown_lines(line))
     except (ValueError, OSError) as error:
-        sys.exit(f"error: {error}")
+        sys.exit(shown_lines(f"error: {error}"))
     finally:
         heartbeat.stop()

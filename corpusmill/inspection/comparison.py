@@ -7,6 +7,8 @@ import unicodedata
 from collections import Counter
 from typing import NamedTuple
 
+from corpusmill.storage.plain_text import JOINERS, shown
+
 WORD = re.compile(
     "[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]"  # written without spaces
     "|[^\\s\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+"
@@ -91,19 +93,6 @@ def marked(words: Words, stretch: range, apart: frozenset[int]) -> list[tuple[st
         closes = k in apart and (k + 1 == stretch.stop or k + 1 not in apart)
         found.append(("[" * opens + shown(words.words[k]) + "]" * closes, words.after[k]))
     return found
-
-
-def shown(text: str) -> str:
-    """A text as it may go to a terminal: what would steer it is written out."""
-    return "".join(
-        one if unicodedata.category(one) not in ("Cc", "Cf", "Co", "Cn", "Cs") or one in JOINERS
-        else one.encode("unicode_escape").decode()
-        for one in text
-    )  # fmt: skip
-
-
-JOINERS = "\u200c\u200d"
-"""Of letters and emoji, without which words of some languages are others."""
 
 
 def cells(text: str) -> int:

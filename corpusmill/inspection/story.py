@@ -4,8 +4,9 @@ import textwrap
 from typing import Any, NamedTuple
 
 from corpusmill.documents.fates import CONTAMINATED, DUPLICATE, KEPT, MALFORMED, NOT_SAMPLED
-from corpusmill.inspection.comparison import fitted, shown, side_by_side
+from corpusmill.inspection.comparison import fitted, side_by_side
 from corpusmill.inspection.facts import Facts
+from corpusmill.storage.plain_text import shown
 from corpusmill.storage.sentences import sentence
 
 NAMED = 5

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import numpy as np
 
-from corpusmill.inspection.comparison import shown
 from corpusmill.inspection.places import token_file
 from corpusmill.inspection.queries import Token
 from corpusmill.inspection.results import Results
+from corpusmill.storage.plain_text import shown
 from corpusmill.tokens.tokenizers import TokenizerFacts, decoded, load_kept
 
 AROUND = 20

@@ -3,6 +3,7 @@
 from typing import Any
 
 from corpusmill.documents.fates import SPLITS
+from corpusmill.storage.plain_text import shown
 from corpusmill.verification.listing import Listing
 
 CARD = "README.md"
@@ -101,4 +102,4 @@ def table(heading: list[str], rows: list[list[str]]) -> list[str]:
 
 def plain(name: object) -> str:
     """A name that Markdown takes for nothing else."""
-    return "".join(f"\\{one}" if one in r"\`*_{}[]<>()#|!" else one for one in str(name))
+    return "".join(f"\\{one}" if one in r"\`*_{}[]<>()#|!" else one for one in shown(str(name)))

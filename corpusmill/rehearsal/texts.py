@@ -1,14 +1,12 @@
 """Tokens as people see them: decoded, with the special ones named."""
 
-import json
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from corpusmill.storage.plain_text import shown, shown_lines
+from corpusmill.storage.untrusted import load_plain_json
 from corpusmill.tokens.tokenizers import TokenizerFacts, decoded, load_kept
-
-UNSEEN = {code: f"\\x{code:02x}" for code in (*range(9), 11, 12, *range(14, 32), 127)}
-"""Control characters but tab and the ends of lines."""
 
 
 class Decoder:
@@ -21,7 +19,7 @@ class Decoder:
         self.special = {facts.end_of_text_id: facts.end_of_text}
         definition = folder / "tokenizer.json"
         if definition.exists():
-            added = json.loads(definition.read_text("utf-8")).get("added_tokens", [])
+            added = load_plain_json(definition).get("added_tokens", [])
             self.special |= {one["id"]: one["content"] for one in added if one["special"]}
         self.unknown = facts.unknown_ids
 
@@ -37,7 +35,7 @@ class Decoder:
         pieces = []
         for is_special, run in groupby(ids, self.special.__contains__):
             if is_special:
-                pieces += [f"⟦{self.special[id]}⟧" for id in run]
+                pieces += [f"⟦{shown(self.special[id])}⟧" for id in run]
             else:
-                pieces.append(decoded(self._tokenizer, list(run)).translate(UNSEEN))
+                pieces.append(shown_lines(decoded(self._tokenizer, list(run))))
         return "".join(pieces)

@@ -7,6 +7,7 @@ at the end, so old parts keep their numbers, their documents' ids and their resu
 import json
 import math
 import os
+import unicodedata
 from collections.abc import Container, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -95,6 +96,11 @@ def list_inputs(
     return inputs
 
 
+def is_utf8(path: str) -> bool:
+    """Whether the bytes of a name are; Python has the others as lone surrogates."""
+    return not any("\ud800" <= one <= "\udfff" for one in path)
+
+
 def fault_of_path(path: str, source: str, owners: dict[str, str]) -> str | None:
     """Why a file cannot be of a source. owners: the sources of the files before it."""
     if "{" in path:
@@ -102,7 +108,12 @@ def fault_of_path(path: str, source: str, owners: dict[str, str]) -> str | None:
             f'source "{source}": {path} has a brace in its name, which Snakemake takes for a '
             "wildcard. Rename it, or give it another name by a link."
         )
-    if any(ord(character) < 32 for character in path):
+    if not is_utf8(path):
+        return (
+            f'source "{source}": {path!r} has a name that is not UTF-8. Rename it, or give it '
+            "another name by a link."
+        )
+    if any(unicodedata.category(character) == "Cc" for character in path):
         return (
             f'source "{source}": {path!r} has a control character in its name. Rename it, or give '
             "it another name by a link."

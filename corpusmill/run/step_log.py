@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 
 from corpusmill.run.progress import Heartbeat
 from corpusmill.storage.disk_errors import in_words
+from corpusmill.storage.plain_text import ShownLines, shown_lines
 
 SAY_KILLED = (
     '[ "$1" != 137 ] || echo "error: killed (signal 9), most likely for memory: its rule asked for'
@@ -62,13 +63,9 @@ def step_log(path: str) -> Iterator[None]:
 
     Wrong input (ValueError, OSError) ends the job with its one-line message on the terminal.
     """
-    logging.basicConfig(
-        handlers=[LogFile(path, "w", "utf-8")],
-        level=logging.INFO,
-        format="%(asctime)s %(message)s",
-        datefmt="%H:%M:%S",
-        force=True,
-    )
+    log = LogFile(path, "w", "utf-8")
+    log.setFormatter(ShownLines("%(asctime)s %(message)s", "%H:%M:%S"))
+    logging.basicConfig(handlers=[log], level=logging.INFO, force=True)
     for number in (signal.SIGTERM, signal.SIGINT):
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, stop)
@@ -87,7 +84,7 @@ def step_log(path: str) -> Iterator[None]:
         if isinstance(error, (ValueError, OSError)):
             reason = in_words(error) if isinstance(error, OSError) else str(error)
             logging.error("error: %s", reason)
-            sys.exit(f"error: {reason}")
+            sys.exit(shown_lines(f"error: {reason}"))
         logging.error("fault of corpusmill: %s: %s", type(error).__name__, error)
         raise
     heartbeat.stop()

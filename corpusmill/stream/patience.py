@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
+from corpusmill.storage.plain_text import shown
+
 SAY_SECONDS = 2.0
 """Nobody waits longer than this without a line that says for what."""
 
@@ -14,7 +16,7 @@ T = TypeVar("T")
 
 
 def to_stderr(line: str) -> None:
-    print(f"corpusmill: {line}", file=sys.stderr, flush=True)
+    print(f"corpusmill: {shown(line)}", file=sys.stderr, flush=True)
 
 
 class Patience(NamedTuple):

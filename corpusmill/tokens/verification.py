@@ -10,6 +10,7 @@ import numpy as np
 
 from corpusmill.shuffle.shards import read_shard
 from corpusmill.storage.files import load_json
+from corpusmill.storage.plain_text import shown_lines
 from corpusmill.storage.progress import Progress
 from corpusmill.storage.sha256 import file_sha256
 from corpusmill.storage.tables import load_parquet
@@ -187,7 +188,9 @@ def eye_test(shard: TokenShard, reference: Any, name: str) -> str:
     lines = []
     for label, at in (("start", 0), ("middle", tokens // 2), ("end", max(0, tokens - 150))):
         text = decoded(reference, shard.tokens[at : at + 150].tolist())
-        lines.append(f"--- {name}, {label} (token {at} of {tokens})\n{text[:EYE_CHARS]}\n")
+        lines.append(
+            f"--- {name}, {label} (token {at} of {tokens})\n{shown_lines(text[:EYE_CHARS])}\n"
+        )
     return "\n".join(lines)
 
 
