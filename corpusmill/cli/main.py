@@ -20,6 +20,8 @@ import click
 from click.shell_completion import CompletionItem
 
 import corpusmill
+from corpusmill.storage.plain_text import shown_json, shown_lines
+from corpusmill.storage.untrusted import read_as_written
 
 CONFIG = Path("corpusmill.yaml")
 """What `init` writes and the others read when no other is named."""
@@ -28,11 +30,23 @@ LEAST_TEXT_BYTES = 1 << 20
 """Of any corpus, to see that something can be written at all."""
 
 
+def echo(said: object, in_json: bool = False, err: bool = False) -> None:
+    """Everything that a command says: names and texts of strangers steer no terminal."""
+    click.echo((shown_json if in_json else shown_lines)(str(said)), err=err)
+
+
 class Commands(click.Group):
     """In the order in which they are used."""
 
     def list_commands(self, context: click.Context) -> list[str]:
         return list(self.commands)
+
+    def invoke(self, context: click.Context) -> Any:
+        try:
+            return super().invoke(context)
+        except click.ClickException as error:
+            error.message = shown_lines(error.message)  # type: ignore[misc] # for good: it ends here
+            raise
 
 
 class Preset(click.ParamType):
@@ -105,7 +119,7 @@ def say_what_is_replaced(configs: Sequence[Path]) -> None:
     from corpusmill.run.config_files import replaced_lists
 
     for notice in replaced_lists(configs):
-        click.echo(f"NOTE: {notice}", err=True)
+        echo(f"NOTE: {notice}", err=True)
 
 
 @click.group(
@@ -150,10 +164,10 @@ def init(data: tuple[Path, ...], output: Path, tokenizer: str) -> None:
         written, unsure = config_for(list(data), output, tokenizer)
     except (ValueError, OSError) as error:
         raise click.ClickException(str(error)) from error
-    click.echo(written)
+    echo(written)
     for doubt in unsure:
-        click.echo(f"not sure: {doubt}", err=True)
-    click.echo(f"Wrote {output}. Next: corpusmill check {output}", err=True)
+        echo(f"not sure: {doubt}", err=True)
+    echo(f"Wrote {output}. Next: corpusmill check {output}", err=True)
 
 
 @main.command()
@@ -168,14 +182,14 @@ def check(configs: tuple[Path, ...]) -> None:
 
     facts, faults = checked(configs_or_default(configs))
     for fact in facts:
-        click.echo(fact)
+        echo(fact)
     for fault in faults:
-        click.echo(fault, err=True)
+        echo(fault, err=True)
     if faults:
-        click.echo(f"{len(faults)} to mend.", err=True)
+        echo(f"{len(faults)} to mend.", err=True)
         sys.exit(1)
     say_what_is_replaced(configs)
-    click.echo(f"Ready: {shlex.join(['corpusmill', 'run', *as_named(configs)])}")
+    echo(f"Ready: {shlex.join(['corpusmill', 'run', *as_named(configs)])}")
 
 
 @main.command()
@@ -185,8 +199,8 @@ def presets() -> None:
 
     width = max(map(len, preset_files()))
     for name, file in preset_files().items():
-        click.echo(f"{name:{width}}  {what_it_is(file)}")
-    click.echo(f"The files are in {preset_folder()}", err=True)
+        echo(f"{name:{width}}  {what_it_is(file)}")
+    echo(f"The files are in {preset_folder()}", err=True)
 
 
 class Cores(click.ParamType):
@@ -260,7 +274,7 @@ def run(
 
     if unlock:
         said, well = unlocked()
-        click.echo(said, err=True)
+        echo(said, err=True)
         sys.exit(not well)
     started(context, configs_or_default(configs), cores, dry_run, quiet, verbose)
 
@@ -311,7 +325,7 @@ def started(
         say_what_is_replaced(configs)  # Snakemake says it too, where it is listened to
         code, seen = watched(command, quiet, run, began)
         if code == 0:
-            click.echo(result(seen))
+            echo(result(seen))
         sys.exit(code)
 
 
@@ -332,7 +346,7 @@ def shown(configs: list[Path], options: list[str], is_raw: bool) -> int:
     if code == 0:
         layout = Layout.planned(checked_config(configs), RESULTS, GENERATED, lambda: False)
         for line in dry_run.table(seen.counts, layout.text_bytes, count_of(options[1])):
-            click.echo(line)
+            echo(line)
     return code
 
 
@@ -345,7 +359,7 @@ class PlainError(click.ClickException):
     """Lines that say where something is wrong by themselves."""
 
     def show(self, file: IO[Any] | None = None) -> None:
-        click.echo(self.message, err=True)
+        echo(self.message, err=True)
 
 
 def _refuse_early(configs: list[Path], options: list[str]) -> None:
@@ -376,10 +390,11 @@ def watch(folder: Path, in_json: bool) -> None:
     from corpusmill.cli import watch as command
 
     try:
-        if in_json:
-            click.echo(command.as_json(folder))
-        else:
-            sys.exit(command.watch(folder))
+        with read_as_written(folder):
+            if in_json:
+                echo(command.as_json(folder), in_json)
+            else:
+                sys.exit(command.watch(folder))
     except KeyboardInterrupt:
         sys.exit(130)
     except (ValueError, OSError) as error:
@@ -408,16 +423,17 @@ def verify(place: str, deep: bool, in_json: bool) -> None:
       2  could not be looked at: no manifest, one of a foreign version, a file that may not be read
     """
     from corpusmill.verification import command
-    from corpusmill.verification.findings import NoCorpusError, UnreachableError
+    from corpusmill.verification.findings import UnreachableError
     from corpusmill.verification.places import place_of
 
     with told_how_far() as say:
         try:
-            done = command.verified(place_of(place, say), deep)
-        except (NoCorpusError, UnreachableError, OSError) as error:
+            with read_as_written(place, UnreachableError):
+                done = command.verified(place_of(place, say), deep)
+        except (ValueError, UnreachableError, OSError) as error:
             # Also of a folder or bucket that may not be listed, which is no damage.
             raise CouldNotLookError(str(error)) from error
-    click.echo(command.as_json(done) if in_json else "\n".join(command.in_words(done)))
+    echo(command.as_json(done) if in_json else "\n".join(command.in_words(done)), in_json)
     sys.exit(done.findings.code)
 
 
@@ -456,9 +472,10 @@ def publish(prices: tuple[str, ...], in_json: bool, **given: Any) -> None:
     from corpusmill.publication.destinations import publisher_of
 
     command = publisher_of(given["address"])
-    with speaking("Stopped. Readers see what they saw before; the same command goes on.") as say:
+    stopped = "Stopped. Readers see what they saw before; the same command goes on."
+    with speaking(stopped) as say, read_as_written(given["results"]):
         done = command.publish(Asked(prices=prices_of(prices), **given), say)
-    click.echo(command.as_json(done) if in_json else "\n".join(command.told(done)))
+    echo(command.as_json(done) if in_json else "\n".join(command.told(done)), in_json)
 
 
 @main.command()
@@ -477,7 +494,7 @@ def unpublish(in_json: bool, **given: Any) -> None:
 
     with speaking("Stopped. The same command goes on.") as say:
         done = command.unpublish(command.Asked(**given), say)
-    click.echo(command.as_json(done) if in_json else "\n".join(command.told(done)))
+    echo(command.as_json(done) if in_json else "\n".join(command.told(done)), in_json)
 
 
 @main.command()
@@ -510,15 +527,14 @@ def prove(configs: tuple[Path, ...], in_json: bool, **options: Any) -> None:
     """
     from corpusmill.cli.check import checked_config
     from corpusmill.proof import command
-    from corpusmill.verification.findings import NoCorpusError
 
     try:
         config = checked_config(list(configs)) if configs else None
-        with told_how_far():
+        with told_how_far(), read_as_written(options["results"]):
             outcome = command.prove(command.Asked(config=config, **options))
-    except (NoCorpusError, ValueError, OSError) as error:
+    except (ValueError, OSError) as error:
         raise CouldNotLookError(str(error)) from error
-    click.echo(command.as_json(outcome) if in_json else "\n".join(command.in_words(outcome)))
+    echo(command.as_json(outcome) if in_json else "\n".join(command.in_words(outcome)), in_json)
     sys.exit(outcome.findings.code)
 
 
@@ -546,7 +562,7 @@ def told_how_far() -> Iterator[Callable[[str], None]]:
         heartbeat.stop()
         line.close()
     if stopped:
-        click.echo("Stopped. Nothing was changed.", err=True)
+        echo("Stopped. Nothing was changed.", err=True)
         sys.exit(130)
 
 
@@ -557,14 +573,14 @@ def speaking(stopped: str = "Stopped.") -> Iterator[Callable[[str], None]]:
     from corpusmill.run.progress import Heartbeat
 
     def say(line: str) -> None:
-        click.echo(line, err=True)
+        echo(line, err=True)
 
     heartbeat = Heartbeat(say)
     heartbeat.start()
     try:
         yield say
     except KeyboardInterrupt:
-        click.echo(stopped, err=True)
+        echo(stopped, err=True)
         sys.exit(130)
     except BrokenPipeError:
         raise  # by `| head`: click ends without a word
@@ -621,7 +637,7 @@ def calibrate(configs: tuple[Path, ...], read: int, **options: Any) -> None:
         config = checked_config(configs_or_default(configs))
         say_what_is_replaced(configs)
         for line in command.calibrate(config, asked):
-            click.echo(line)
+            echo(line)
 
 
 @main.command("eye-test")
@@ -647,9 +663,9 @@ def eye_test(**given: Any) -> None:
     """
     from corpusmill.rehearsal import command
 
-    with speaking():
+    with speaking(), read_as_written(given["results"]):
         for line in command.eye_test(command.Asked(**given)):
-            click.echo(line)
+            echo(line, given["as_json"])
 
 
 @main.command()
@@ -674,10 +690,10 @@ def export(format_name: str | None, results: Path, to: Path | None, length: int)
     from corpusmill.exports import command
 
     if format_name is None:
-        click.echo("\n".join(command.table()))
+        echo("\n".join(command.table()))
         return
-    with speaking("Stopped. The same command goes on."):
-        click.echo(command.export(format_name, results, to, length))
+    with speaking("Stopped. The same command goes on."), read_as_written(results):
+        echo(command.export(format_name, results, to, length))
 
 
 @main.command()
@@ -720,7 +736,7 @@ def estimate(configs: tuple[Path, ...], cores: str, read: int, seconds: int, in_
             config = checked_config(configs_or_default(configs))
             layout = Layout.planned(config, RESULTS, GENERATED, lambda: False)
             for note in layout.skipped:
-                click.echo(f"NOTE: {note}", err=True)
+                echo(f"NOTE: {note}", err=True)
             found = command.estimate(
                 config, layout, command.Options(count_of(cores), read, seconds)
             )
@@ -728,7 +744,7 @@ def estimate(configs: tuple[Path, ...], cores: str, read: int, seconds: int, in_
     except (ValueError, OSError) as error:
         raise click.ClickException(str(error)) from error
     for line in lines:
-        click.echo(line)
+        echo(line, in_json)
 
 
 @main.command()
@@ -748,6 +764,11 @@ def estimate(configs: tuple[Path, ...], cores: str, read: int, seconds: int, in_
 @click.option(
     "--results", default=Path("results"), show_default=True, type=click.Path(path_type=Path),
     metavar="DIR", help="The results of a finished run.",
+)  # fmt: skip
+@click.option(
+    "--reader", "readers", multiple=True, metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False),
+    help="Your reader of an input format; one that the results name is never run.",
 )  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="A JSON object per line, for programs.")
 def why(queries: tuple[str, ...], as_json: bool, results: Path, **given: Any) -> None:
@@ -772,9 +793,11 @@ def why(queries: tuple[str, ...], as_json: bool, results: Path, **given: Any) ->
         raise click.UsageError(f"{few}: QUERY, --text, --text-file, or --dropped, --fate, --source")
     width = shutil.get_terminal_size((100, 24)).columns
     text = text if text_file is None else whole_text(text_file)
+    asked = command.Asked(queries, text, wanted, results, as_json, width, given["readers"])
     try:
-        for line in command.why(command.Asked(queries, text, wanted, results, as_json, width)):
-            click.echo(line)
+        with read_as_written(results):
+            for line in command.why(asked):
+                echo(line, as_json)
     except BrokenPipeError:
         raise  # by `| head`: click ends without a word
     except (ValueError, OSError) as error:
@@ -868,7 +891,7 @@ def train_filter(**given: Any) -> None:
             Definition(given["words"], given["bits"]),
             Settings(given["held_out"], given["epochs"], given["rate"], given["seed"]),
         )
-    click.echo(said)
+    echo(said)
 
 
 @main.command()
@@ -876,7 +899,7 @@ def where() -> None:
     """Print the place of the Snakefile: snakemake -s "$(corpusmill where)" ..."""
     from corpusmill.run.places import workflow_home
 
-    click.echo(workflow_home() / "Snakefile")
+    echo(workflow_home() / "Snakefile")
 
 
 @main.command()
@@ -893,4 +916,4 @@ def completion(shell: str) -> None:
 
     complete = get_completion_class(shell)
     assert complete is not None, f"click knows no {shell}"
-    click.echo(complete(main, {}, "corpusmill", "_CORPUSMILL_COMPLETE").source())
+    echo(complete(main, {}, "corpusmill", "_CORPUSMILL_COMPLETE").source())

@@ -11,12 +11,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from corpusmill.storage.untrusted import regular_state
+
 Row = dict[str, Any]
 """A row without what is null."""
 
 
 def opened(path: Path, names: Sequence[str] = ()) -> pq.ParquetFile:
     """names: columns of strings of which the file has few, to be read as dictionaries."""
+    regular_state(path)
     return pq.ParquetFile(path, memory_map=True, read_dictionary=list(names))
 
 

@@ -27,6 +27,8 @@ class Asked(NamedTuple):
     results: Path
     as_json: bool
     width: int
+    readers: tuple[str, ...] = ()
+    """Files of the user's with formats of their own."""
 
 
 def wanted_of(
@@ -38,7 +40,7 @@ def wanted_of(
 
 def why(asked: Asked) -> Iterator[str]:
     """The answer, line by line; ValueError in one sentence if there is none."""
-    results = Results(asked.results)
+    results = Results(asked.results, asked.readers)
     ledger = Ledger(results)
     if asked.text is not None:
         yield from about_text(asked, results, ledger, asked.text)

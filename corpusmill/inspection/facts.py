@@ -1,7 +1,6 @@
 """Everything that is known of one document, gathered from the files that have it."""
 
 import functools
-import json
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -14,9 +13,13 @@ from corpusmill.inspection.ledger import Ledger
 from corpusmill.inspection.places import Copy, copies_of
 from corpusmill.inspection.results import Results
 from corpusmill.inspection.texts import SPANS_CUT, Text, text_in_part, text_of, whole_text_of
+from corpusmill.storage.untrusted import json_of, open_regular, regular_state
 
 NOT_MEASURED = ("text_bytes", "source", "preference")
 """Columns of results/measures that no filter measured."""
+
+LONGEST_LINE = 1 << 20
+"""Of quarantine, which has the first 80 characters of a record."""
 
 RECORDS = ("cut", "edited")
 """Folders with records of what was cut, in the order in which it was."""
@@ -127,8 +130,9 @@ class Facts:
         path = self.results.path("quarantine/{}.jsonl", self.part)
         if self.is_document or not path.exists():
             return {}
-        with open(path, encoding="utf-8") as lines:
-            for record in map(json.loads, lines):
+        with open_regular(path) as file:
+            for line in iter(lambda: file.readline(LONGEST_LINE), b""):
+                record = json_of(line, path)
                 if (record["file"], record["line"]) == (self.row["file"], self.row["line"]):
                     return dict(record)
         return {}
@@ -190,6 +194,7 @@ class Facts:
 
 def row_of_table(path: Any, row: int) -> dict[str, Any]:
     """A row of a decision table, without what is null."""
+    regular_state(path)
     with pa.memory_map(str(path)) as source:
         file, before = pa.ipc.open_file(source), 0
         for number in range(file.num_record_batches):

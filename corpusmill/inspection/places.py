@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 from corpusmill.documents.fates import SPLITS
 from corpusmill.inspection.columns import opened, places_with, rows_at
 from corpusmill.inspection.results import Results
+from corpusmill.storage.untrusted import regular_state
 
 
 class Copy(NamedTuple):
@@ -100,4 +101,5 @@ def token_file(results: Results, split: str, shard: int, ending: str) -> Path:
     if not path.exists():
         known = results.shards[split]
         raise ValueError(f"there is no {path}; {split} has {known} shards, numbered from 0.")
+    regular_state(path)
     return path

@@ -1,12 +1,12 @@
 """The results of a finished run, opened for looking things up; what is missing is said at once."""
 
 import functools
-import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from corpusmill.documents.fates import SPLITS
-from corpusmill.storage.files import load_plain_json
+from corpusmill.storage.untrusted import json_of, load_plain_json, whole_file
 
 
 class PlannedFile(NamedTuple):
@@ -39,21 +39,19 @@ def refuse_unfinished(folder: Path) -> None:
 
 def read_json(path: Path) -> Any:
     """A small file of a run; of a copy too, which may lack its sums, or be called otherwise."""
-    try:
-        return load_plain_json(path)
-    except ValueError as error:
-        raise ValueError(f"{path}: no JSON, so not what was written. Copy it again.") from error
+    return load_plain_json(path)
 
 
 class Results:
     """A folder of results."""
 
-    def __init__(self, folder: Path) -> None:
-        """ValueError if no run has finished there."""
+    def __init__(self, folder: Path, readers: Sequence[str] = ()) -> None:
+        """ValueError if no run has finished there. readers: files of the user's own. Those that the
+        configuration of the results names are a stranger's, and are never run."""
         refuse_unfinished(folder)
-        self.folder = folder
+        self.folder, self.readers = folder, readers
         summary = read_json(folder / "summary.json")
-        if "configuration" not in summary:
+        if not isinstance(summary, dict) or "configuration" not in summary:
             raise ValueError(
                 f"{folder}/summary.json is of an earlier corpusmill and does not say with which "
                 "configuration it was made. Run again: corpusmill run"
@@ -68,15 +66,16 @@ class Results:
     @functools.cached_property
     def parts(self) -> int:
         """How many there are. Counted, not parsed: of many files the lines are long."""
-        with open(self.folder / "plan/parts.jsonl", "rb") as lines:
-            return sum(1 for _ in lines) - 1
+        return len(self._plan) - 1
+
+    @functools.cached_property
+    def _plan(self) -> list[bytes]:
+        return whole_file(self.folder / "plan/parts.jsonl").splitlines()
 
     @functools.cached_property
     def files(self) -> dict[str, PlannedFile]:
         """Every input file by its path."""
-        with open(self.folder / "plan/parts.jsonl", encoding="utf-8") as lines:
-            next(lines)
-            parts = [json.loads(line) for line in lines]
+        parts = [json_of(line, self.folder / "plan/parts.jsonl") for line in self._plan[1:]]
         return {
             file["path"]: PlannedFile(
                 part["part"], part["generation"], file["source"], file["path"], file["bytes"],

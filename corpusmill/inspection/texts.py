@@ -1,7 +1,6 @@
 """The text of a document, from the text parts if they are there still, else from its input file."""
 
 import hashlib
-import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -9,6 +8,7 @@ from corpusmill.documents.ids import ROW_BITS, ROW_MASK
 from corpusmill.inspection.results import Results
 from corpusmill.storage.streams import ReadLimits
 from corpusmill.storage.sums import DamagedError, load_sums
+from corpusmill.storage.untrusted import regular_state
 
 PARTS = ("edited/{}.arrow", "cut/{}.arrow", "text/{}.arrow")
 """Text parts, the last ones first: without what filters cut, without repeated spans, as read."""
@@ -86,7 +86,7 @@ def text_of_input(results: Results, row: dict[str, Any], expected: int) -> Text:
     if not path.exists():
         return Text(None, f"{gone}, and {path} is not there")
     planned = results.files[row["file"]]
-    state = os.stat(path)
+    state = regular_state(path)
     if planned.bytes is not None and (state.st_size, state.st_mtime_ns) != planned[4:]:
         changed = f"{path} has changed since it was milled"
     else:
@@ -108,7 +108,7 @@ def record_at(results: Results, source: str, path: Path, line: int) -> str | Non
     from corpusmill.storage.progress import Silence
     from corpusmill.text.json_records import MARK, record_of_line
     from corpusmill.text.readers import read_records
-    from corpusmill.text.records import Record
+    from corpusmill.text.records import FORMATS, Record
 
     field, mends = (
         text_field(results.sources[source]),
@@ -119,9 +119,13 @@ def record_at(results: Results, source: str, path: Path, line: int) -> str | Non
             raw = raw.removeprefix(MARK)
         found = record_of_line(line, 0, raw, field, mends)
         return found.text if isinstance(found, Record) else None
-    readers = results.config["input"]["readers"]
+    if not results.readers and not path.name.endswith(tuple(FORMATS)):
+        raise ValueError(
+            f"{path} is of no format that corpusmill knows. Name the file with your reader: "
+            "corpusmill why --reader FILE"
+        )
     limits = read_limits(results.config)
-    for one in read_records(str(path), field, Silence(), mends, readers, limits=limits):
+    for one in read_records(str(path), field, Silence(), mends, results.readers, limits=limits):
         if one.line == line:
             return one.text if isinstance(one, Record) else None
     return None

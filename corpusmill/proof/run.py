@@ -4,18 +4,20 @@ import functools
 import importlib.metadata
 import importlib.util
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from corpusmill.documents.fates import SPLITS
 from corpusmill.run.code_digest import code_digest
-from corpusmill.run.config import config_digest
+from corpusmill.run.config import check_config, config_digest, laid_over
 from corpusmill.run.job import bound
 from corpusmill.run.layout import Layout
 from corpusmill.run.places import PACKAGE, workflow_home
 from corpusmill.run.plan import InputFile, Part
 from corpusmill.storage.sha256 import file_sha256
+from corpusmill.storage.untrusted import json_of, load_plain_json, regular_state, whole_file
 from corpusmill.verification.findings import Findings, NoCorpusError
 from corpusmill.verification.listing import Listing, read_listing
 from corpusmill.verification.places import LocalPlace
@@ -99,11 +101,18 @@ def config_of(results: Path, listing: Listing, given: dict[str, Any] | None) -> 
         path = results / "summary.json"
         where = str(path)
         try:
-            given = json.loads(path.read_text("utf-8"))["configuration"]
-        except (OSError, ValueError, KeyError) as error:
+            given = load_plain_json(path)["configuration"]
+            refuse_own_code(path, given)
+            # Without keys that shape no result, which no summary has.
+            whole = laid_over(workflow_home() / "config.yaml", given)
+            check_config(whole, workflow_home() / "config.schema.yaml")
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            if isinstance(error, NoCorpusError):
+                raise
+            said = (str(error).splitlines() or [""])[0]
             raise NoCorpusError(
-                f"{path} does not have the configuration of the run ({type(error).__name__}). Name "
-                "its config file: corpusmill prove CONFIG"
+                f"{path} does not have the configuration of the run ({type(error).__name__}: "
+                f"{said}). Name its config file: corpusmill prove CONFIG"
             ) from error
     expected, found = listing.content.get("config_digest"), config_digest(given)
     if found != expected:
@@ -114,13 +123,25 @@ def config_of(results: Path, listing: Listing, given: dict[str, Any] | None) -> 
     return given
 
 
+def refuse_own_code(path: Path, config: dict[str, Any]) -> None:
+    """Raise NoCorpusError if a configuration that lies with results names Python files: both may be
+    a stranger's."""
+    filters = [one["file"] for one in config["filters"] if "file" in one]
+    files = [*config["input"]["readers"], *filters]
+    if files:
+        raise NoCorpusError(
+            f"{path} names code of its own, {files[0]}, which is run only if you name it. Name the "
+            "config files of the run: corpusmill prove CONFIG"
+        )
+
+
 def plan_of(
     results: Path, listing: Listing, config: dict[str, Any]
 ) -> tuple[list[Part], list[InputFile]]:
     """The parts and the held-out files of the run."""
     path = results / "plan/parts.jsonl"
     try:
-        lines = path.read_text("utf-8").splitlines()[1:]
+        lines = whole_file(path).splitlines()[1:]
     except OSError as error:
         raise NoCorpusError(
             f"{path} is not there, which says which files made which part. Bring it back."
@@ -132,8 +153,11 @@ def plan_of(
             [InputFile(one["source"], one["path"], one["text_bytes"]) for one in told["files"]],
             told["generation"],
         )
-        for told in map(json.loads, lines)
+        for told in (json_of(line, path) for line in lines)
     ]
+    for file in (file for part in parts for file in part.files):
+        if os.path.lexists(file.path):
+            regular_state(file.path)
     inputs = listing.content.get("inputs", [])
     milled = [file.path for part in parts for file in part.files]
     if [one["path"] for one in inputs[: len(milled)]] != milled:
@@ -168,7 +192,7 @@ def other_code(run: Finished) -> list[str]:
 def other_versions(results: Path, find: Callable[[str], str] = importlib.metadata.version) -> str:
     """The packages that are others than those that made the corpus, in words."""
     try:
-        known = json.loads((results / "summary.json").read_text("utf-8"))["versions"]
+        known = load_plain_json(results / "summary.json")["versions"]
     except (OSError, ValueError, KeyError):
         return ""
     ours = {name: told for name, told in known.items() if name not in ("corpusmill", "python")}

@@ -1,13 +1,14 @@
 """What of a results folder is published: all that the manifest lists, and what people read."""
 
 import hashlib
-import json
+import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from corpusmill.publication.card import CARD, card_of
 from corpusmill.storage.files import as_json
 from corpusmill.storage.sentences import sentence
+from corpusmill.storage.untrusted import load_plain_json, whole_file
 from corpusmill.verification.findings import Findings
 from corpusmill.verification.kinds import MANIFEST, way_out
 from corpusmill.verification.listing import Listing, read_listing
@@ -75,8 +76,8 @@ def contents_of(results: Path, address: str) -> Contents:
         ) from None
     beside = [of_bytes(CARD, data)]
     if summary is not None:
-        there = [name for name in BESIDE if (results / name).is_file()]
-        beside += [of_bytes(name, (results / name).read_bytes()) for name in there]
+        there = [name for name in BESIDE if os.path.lexists(results / name)]
+        beside += [of_bytes(name, unlisted(results / name)) for name in there]
     # The one that was read: a run may have written another one meanwhile.
     text = as_json(listing.content).encode()
     return Contents(listing, listed, beside, of_bytes(MANIFEST, text))
@@ -84,6 +85,13 @@ def contents_of(results: Path, address: str) -> Contents:
 
 def of_bytes(name: str, data: bytes) -> File:
     return File(name, len(data), hashlib.sha256(data).hexdigest(), None, data)
+
+
+def unlisted(path: Path) -> bytes:
+    """The content of a file that no digest binds: a symlink could lead to anybody's secrets."""
+    if path.is_symlink():
+        raise DamagedFileError(f"{path}: expected a file, found a symlink. Put the file there.")
+    return whole_file(path)
 
 
 def check_size(file: File) -> None:
@@ -112,7 +120,7 @@ def summary_of(results: Path, listing: Listing) -> dict[str, Any] | None:
     if not path.is_file():
         return None
     try:
-        summary = json.loads(path.read_bytes())
+        summary = load_plain_json(path)
         found = summary.get("manifest")
     except (ValueError, AttributeError):
         found = "no summary"

@@ -45,13 +45,13 @@ def figures_of(split: Split, done: Callable[[int], None]) -> Figures:
     for shard in range(len(split.shards.numbers)):
         ids, starts = split.opened.tokens(shard), split.opened.starts(shard)
         for at in range(0, len(ids), BLOCK_TOKENS):
-            block = np.bincount(ids[at : at + BLOCK_TOKENS], minlength=vocabulary.size)
-            if len(block) > vocabulary.size:
+            some = ids[at : at + BLOCK_TOKENS]
+            if (highest := int(some.max())) >= vocabulary.size:
                 raise ValueError(
-                    f"{split.shelf.path(shard)}: id {len(block) - 1} found, expected ids below "
+                    f"{split.shelf.path(shard)}: id {highest} found, expected ids below "
                     f"{vocabulary.size}, as the tokenizer has it. Copy it again, or mill it again."
                 )
-            counts += block
+            counts += np.bincount(some, minlength=vocabulary.size)
             done(min(BLOCK_TOKENS, len(ids) - at))
         lengths += np.bincount(np.minimum(np.diff(starts), LONGEST), minlength=LONGEST + 1)
         last = ids[starts[1:] - 1]

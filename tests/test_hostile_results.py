@@ -1,0 +1,258 @@
+"""A results folder that an enemy made: no command runs, imports or unpickles what lies in it."""
+
+import json
+import os
+import pickle
+import shutil
+from pathlib import Path
+
+import pytest
+from attacked import attacked
+from click.testing import CliRunner
+from test_verify import edit_json, mend
+from workflow import mill
+
+from corpusmill.cli.main import main
+from corpusmill.documents.cross_checks import contradictions
+from corpusmill.storage.files import save_json, writing
+from corpusmill.storage.plain_pickles import plain_values
+
+READER = """
+from corpusmill.text.readers import Reader, record
+
+class Lines(Reader):
+    ending = ".own"
+    def read(self, path, text_field, progress):
+        with open(path) as lines:
+            for number, line in enumerate(lines, 1):
+                yield record(number, line.strip(), {})
+"""
+
+
+class Runs:
+    """What an enemy pickles."""
+
+    def __init__(self, marker: Path) -> None:
+        self._marker = marker
+
+    def __reduce__(self):
+        return os.mkdir, (str(self._marker),)
+
+
+@pytest.fixture
+def run(every_fate, tmp_path) -> Path:
+    shutil.copytree(every_fate, tmp_path / "run")
+    return tmp_path / "run"
+
+
+def armed(run: Path) -> Path:
+    """Everywhere where code could be named or lie, such that leaves a mark; where that would be."""
+    results, marker = run / "results", run / "ran"
+    evil = run / "evil.py"
+    evil.write_text(f"import os\nos.makedirs({str(marker)!r}, exist_ok=True)\n{READER}")
+    for folder in (results, run, results / "tokenizer", results / "plan"):
+        for name in ("evil", "sitecustomize", "conftest", "numpy", "corpusmill"):
+            (folder / f"{name}.py").write_text(evil.read_text())
+    (results / "tokens/meta.pkl").write_bytes(pickle.dumps(Runs(marker)))
+
+    def named(summary: dict) -> None:
+        config = summary["configuration"]
+        config["input"]["readers"] = [str(evil)]
+        config["filters"].append({"name": "evil", "file": str(evil)})
+        config["tokenizer"]["source"] = str(results / "tokenizer")
+
+    edit_json(results / "summary.json", named)
+    config = {"auto_map": {"AutoTokenizer": ["evil.Evil", "evil.Evil"]}, "tokenizer_class": "Evil"}
+    edit_json(results / "tokenizer/tokenizer_config.json", lambda told: told.update(config))
+    edit_json(results / "tokenizer/corpusmill.json", lambda told: told.update(light=False))
+    for between in ("text", "cut", "edited"):
+        for path in (results / between).glob("*.arrow"):
+            path.unlink()
+    mend(results)
+    return marker
+
+
+def test_commands__run_nothing_that_they_find(run):
+    marker = armed(run)
+    kept = next(iter((run / "raw/books").glob("*.parquet")))
+    answers = attacked(
+        {
+            "why, an id": ["why", "0"],
+            "why, a record": ["why", f"{kept.relative_to(run)}:3"],
+            "why, a token": ["why", "tokens/train/00000.bin:5"],
+            "why, a text": ["why", "--text", "there is no such text"],
+            "why, a list": ["why", "--dropped", "--json"],
+            "verify": ["verify"],
+            "verify, deep": ["verify", "--deep"],
+            "prove": ["prove"],
+            "eye-test": ["eye-test"],
+            "export": ["export", "nanogpt"],
+            "publish": ["publish", "results", *PUBLISH],
+            "watch": ["watch"],
+            "stream": ["stream", "results"],
+        },
+        run,
+    )
+    assert {name: answer.problems() for name, answer in answers.items() if answer.problems()} == {}
+    assert not marker.exists()
+    assert "names code of its own" in answers["prove"].said
+    assert "tokens/meta.pkl" in answers["verify, deep"].said
+
+
+def test_why__takes_a_reader_from_the_command_line_alone(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "reader.py").write_text(READER)
+    texts = [f"The {name} text of a format that nobody else reads." for name in ("one", "other")]
+    (tmp_path / "raw.own").write_text("\n".join(texts))
+    mill(tmp_path, {
+        "sources": [{"name": "own", "files": ["raw.own"]}], "input": {"readers": ["reader.py"]},
+        "filters": [], "splits": {"validation": 0, "test": 0},
+        "tokenizer": {"source": "train", "train_vocabulary": 300},
+    })  # fmt: skip
+    shutil.rmtree("results/text")
+    left = CliRunner().invoke(main, ["why", "0"])
+    told = " ".join(left.stdout.split())
+    assert (left.exit_code, "corpusmill why --reader FILE" in told) == (0, True), told
+    read = CliRunner().invoke(main, ["why", "0", "--reader", "reader.py"])
+    assert (read.exit_code, texts[0] in read.stdout) == (0, True), read.output
+
+
+def test_prove__runs_the_code_that_the_user_names(run, monkeypatch):
+    monkeypatch.chdir(run)
+    edit_json(
+        run / "results/summary.json",
+        lambda told: told["configuration"]["filters"].append({"name": "e", "file": "e.py"}),
+    )
+    refused = CliRunner().invoke(main, ["prove"])
+    assert refused.exit_code == 2
+    assert "summary.json names code of its own, e.py, which is run only if" in refused.stderr
+    proven = CliRunner().invoke(main, ["prove", "mine.yaml", "--parts", "1", "--shards", "0"])
+    assert proven.exit_code == 0, proven.output
+
+
+def test_summarize__unpickles_plain_values_alone(tmp_path):
+    evil = pickle.dumps({"total_tokens": Runs(tmp_path / "ran")})
+    with writing(tmp_path / "results/tokens/meta.pkl", kept=True) as file:
+        file.write(evil)
+    for name in ("admitted", "duplicates", "scattered"):
+        save_json(tmp_path / f"results/{name}.json", {"sources": {}, "dropped": {}, "parts": []})
+    admitted, duplicates, scattered = (
+        tmp_path / f"results/{name}.json" for name in ("admitted", "duplicates", "scattered")
+    )
+    with pytest.raises(ValueError, match=r"meta\.pkl: expected a pickle of plain numbers and text"):
+        contradictions(
+            {}, admitted, duplicates, scattered, [], tmp_path / "results/tokens/meta.pkl", []
+        )
+    assert not (tmp_path / "ran").exists()
+
+
+PICKLES = {
+    "nothing": b"", "a call": pickle.dumps(Runs(Path("x"))), "a list": pickle.dumps([1]),
+    "a large memo": b"\x80\x04r\xff\xff\xff\x7f.", "no end": b"\x80\x04}(",
+    "an empty stack": b"\x80\x04.", "no memo": b"\x80\x04h\x09.", "a name": b"cos\nsystem\n.",
+    "other keys": pickle.dumps({1: 2}, 4), "deep dicts": pickle.dumps({"a": {"b": {"c": 1}}}, 4),
+    "an extension": b"\x80\x04\x82\x01.", "a float": pickle.dumps({"a": 1.5}, 4),
+    "a long text": b"\x80\x04\x8d\xff\xff\xff\xff\xff\xff\xff\x7fx.",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", PICKLES)
+def test_plain_values__of_anything_else_are_refused(kind):
+    with pytest.raises(ValueError, match=r"^meta: expected a pickle of plain numbers and texts"):
+        plain_values(PICKLES[kind], "meta")
+
+
+def test_plain_values__are_those_that_were_pickled():
+    meta = {"tokenizer": "train", "vocab_size": 1 << 40, "total_tokens": {"train": 3, "": -1}}
+    assert plain_values(pickle.dumps(meta, 4), "meta") == meta
+
+
+# Many folders, each with something else that is wrong.
+
+SPOILT = (
+    "summary.json", "plan/parts.jsonl", "manifest.json", "ledger/00000.parquet",
+    "ledger/.00000.json.sums", "text/00000.arrow", "tokens/train/00000.idx",
+    "placements/train/00000.parquet", "tokenizer/tokenizer.json", "tokenizer/corpusmill.json",
+    "corpus/train/00000.json", "measures/00000.arrow", "quarantine/00000.jsonl",
+)  # fmt: skip
+KINDS = {
+    "a FIFO": os.mkfifo,
+    "a device": lambda path: path.symlink_to("/dev/zero"),
+    "a loop": lambda path: path.symlink_to(path.name),
+}
+PUBLISH = ["s3://bucket/name", "-n", "--endpoint-url", "http://[::1]:1"]
+
+
+def copies(run: Path, count: int) -> list[Path]:
+    """The results as often, the bytes once."""
+    return [
+        shutil.copytree(run / "results", run / f"{number}/results", copy_function=os.link)
+        for number in range(count)
+    ]
+
+
+def problems_of(commands: dict[str, list[str]], run: Path) -> dict[str, list[str]]:
+    return {
+        name: [*problems, answer.said[-300:]]
+        for name, answer in attacked(commands, run).items()
+        if (problems := answer.problems())
+    }
+
+
+def test_commands__wait_for_no_fifo_device_or_loop(run):
+    commands = {}
+    for number, (spoilt, results) in enumerate(zip(SPOILT, copies(run, len(SPOILT)), strict=True)):
+        kind = list(KINDS)[number % len(KINDS)]
+        (results / spoilt).unlink(missing_ok=True)
+        KINDS[kind](results / spoilt)
+        place = str(results)
+        for words in (
+            ["why", "0", "--results", place], ["why", "raw/web/1.jsonl:16", "--results", place],
+            ["why", "tokens/train/00000.bin:5", "--results", place],
+            ["why", "--dropped", "--results", place], ["verify", "--deep", place],
+            ["eye-test", place, "--samples", "1"], ["watch", str(results.parent)],
+            ["prove", "--results", place, "--shards", "0", "--parts", "1"],
+            ["export", "megatron", place, "--to", f"{number}/export"],
+            ["publish", place, *PUBLISH],
+        ):  # fmt: skip
+            commands[f"{words[:2]}: {kind} for {spoilt}"] = words
+    assert problems_of(commands, run) == {}
+
+
+VALUES = (None, 5, {}, "\x1b[31m", 10**10, -1, True)
+
+
+def test_commands__say_in_a_sentence_that_a_summary_is_none(run):
+    """Members of another type show in the middle of what uses them."""
+    whole = json.loads((run / "results/summary.json").read_text())
+    places = [(key,) for key in whole["configuration"]]
+    places += [("minhash", "permutations"), ("minhash", "shingle_chars"), ("input", "readers"),
+               ("input", "max_record_bytes"), ("shuffle", "seed"), ("normalize", "mode"),
+               ("output", "format"), ("dedup", "method")]  # fmt: skip
+    commands = {}
+    for number, (place, results) in enumerate(zip(places, copies(run, len(places)), strict=True)):
+        shutil.rmtree(results / "text")
+        (results / "summary.json").unlink()  # one file by many names
+        value = VALUES[number % len(VALUES)]
+        summary = json.loads(json.dumps(whole))
+        member = summary["configuration"]
+        for key in place[:-1]:
+            member = member[key]
+        member[place[-1]] = value
+        (results / "summary.json").write_text(json.dumps(summary))
+        for words in (
+            ["why", "0", "--results"], ["why", "--text", "nowhere", "--results"],
+            ["why", "--dropped", "--results"], ["prove", "--results"], ["verify", "--deep"],
+        )[:: 1 + number % 2]:  # fmt: skip
+            commands[f"{words[:2]}: {place} is {value!r}"] = [*words, str(results)]
+    assert problems_of(commands, run) == {}
+
+
+def test_publish__sends_no_file_that_a_symlink_leads_to(run, monkeypatch):
+    monkeypatch.chdir(run)
+    (run / "secret").write_text("secret")
+    (run / "results/summary.txt").unlink()
+    (run / "results/summary.txt").symlink_to(run / "secret")
+    done = CliRunner().invoke(main, ["publish", "results", *PUBLISH])
+    assert done.exit_code == 1
+    assert "summary.txt: expected a file, found a symlink" in done.stderr

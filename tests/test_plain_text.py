@@ -1,0 +1,112 @@
+"""Text of strangers steers no terminal, no log and no file that people read."""
+
+import ast
+import json
+import re
+import subprocess
+import sys
+import unicodedata
+
+import pytest
+import yaml
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+from workflow import ROOT, write_jsonl
+
+from corpusmill.cli.init import quoted
+from corpusmill.cli.main import main
+from corpusmill.cli.screen import Lines, OneLine
+from corpusmill.publication.card import plain
+from corpusmill.storage.plain_text import STEERING, shown, shown_json
+from corpusmill.stream.patience import to_stderr
+
+EVIL = "\x1b]0;title\x07\x1b[2J\x9b31m\u202egnp\r\x7f"
+
+
+def steers(text: str) -> bool:
+    return bool(re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", text))
+
+
+@given(st.text())
+def test_shown__steers_nothing_and_leaves_the_rest(text):
+    assert not steers(shown(text))
+    plain_ones = [c for c in text if unicodedata.category(c) not in STEERING]
+    assert shown("".join(plain_ones)) == "".join(plain_ones)
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+def test_shown_json__says_the_same(text):
+    told = shown_json(json.dumps({"a": text}, ensure_ascii=False))
+    assert json.loads(told) == {"a": text}
+    assert not steers(told)
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+def test_quoted__is_read_back_by_yaml(text):
+    told = quoted([text])
+    assert yaml.safe_load(f"files: {told}") == {"files": [text]}
+    assert not steers(told)
+    assert len(told.splitlines()) == 1
+
+
+def test_init__writes_yaml_that_can_be_read(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    name = "a\x1b[31m\x9b\u202e\u2028b.jsonl"
+    write_jsonl(tmp_path / name, [{"text\x1b[2J\x85\ufeff": "some text"}])
+    done = CliRunner().invoke(main, ["init", name])
+    assert done.exit_code == 0, done.output
+    assert not steers(done.output)
+    (source,) = yaml.safe_load((tmp_path / "corpusmill.yaml").read_text("utf-8"))["sources"]
+    assert (source["files"], source["text_field"]) == ([name], "text\x1b[2J\x85\ufeff")
+
+
+@pytest.mark.parametrize(
+    "command", [["verify"], ["why", "1", "--results"], ["eye-test"], ["watch"]]
+)
+def test_messages__show_names_as_they_are(command, tmp_path):
+    (tmp_path / EVIL).mkdir()
+    done = CliRunner().invoke(main, [*command, str(tmp_path / EVIL)])
+    assert done.exit_code in (1, 2)
+    assert "\\x1b]0;title" in done.output
+    assert not steers(done.output)
+
+
+def test_messages__of_a_command_that_is_none(capsys):
+    done = CliRunner().invoke(main, [EVIL])
+    assert not steers(done.output)
+
+
+def test_lines__of_screens_and_readers(capsys):
+    Lines().say(EVIL)
+    OneLine().show(EVIL)
+    to_stderr(EVIL)
+    assert not steers(capsys.readouterr().err)
+
+
+def test_logs__show_what_a_record_says(tmp_path):
+    body = (
+        "import logging, sys\nfrom corpusmill.run.step_log import step_log\n"
+        "with step_log(sys.argv[1]):\n"
+        "    logging.warning('a name: %s', sys.argv[2])\n    raise ValueError(sys.argv[2])\n"
+    )
+    command = [sys.executable, "-c", body, str(tmp_path / "a.log"), EVIL]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    for told in (done.stderr, (tmp_path / "a.log").read_text()):
+        assert "\\x1b]0;title" in told
+        assert not steers(told)
+
+
+def test_card__of_a_source_with_a_name_that_steers():
+    assert not steers(plain(EVIL + "\n# Title"))
+    assert "\n" not in plain("\n")
+
+
+def test_command__says_nothing_but_through_echo():
+    """Whoever prints in another way forgets the names of strangers."""
+    tree = ast.parse((ROOT / "corpusmill/cli/main.py").read_text())
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    names = [ast.unparse(node.func) for node in calls]
+    assert names.count("click.echo") == 1
+    assert "print" not in names
