@@ -126,13 +126,16 @@ def test_states__are_one_word_each():
         (OOM, "", "Detected 1 oom_kill event in StepId=9.0. Some have been OOM Killed."),
         ("x", "error: killed (signal 9), most", "killed (signal 9), most"),
         ("x", "10:00:00 a\n10:00:01 error: a.jsonl:3: bad\n", "a.jsonl:3: bad"),
-        ("x", "10:00:00 a\n", "nothing says why, as when a node runs out of memory; SLURM's log"),
+        ("x", "10:00:00 fault of corpusmill: KeyError: 1\n", "KeyError: 1"),
+        ("x", "10:00:00 a\n", ""),
     ],
 )  # fmt: skip
 def test_why__is_what_slurm_says_or_else_the_step(tmp_path, slurm, step, expected):
     log = tmp_path / "9.log"
     log.write_text(f"some line\n{slurm}")
-    assert why(Step(tmp_path).logs(step), log).startswith(expected)
+    reason, explained = why(Step(tmp_path).logs(step), log)
+    assert reason == expected
+    assert explained == (expected != "" and "fault" not in step)
 
 
 def test_finished__is_what_all_logs_of_a_job_say_last(tmp_path):
@@ -175,9 +178,16 @@ def test_job__that_squeue_has_forgotten_has_ended_if_its_log_says_so(cluster, tm
 
 
 @pytest.mark.parametrize(
-    ("slurm", "step"), [(TIME, ""), ("", "10:00:00 error: stopped by signal 15: cancelled\n")]
+    ("slurm", "step"),
+    [
+        (TIME, ""),
+        ("", "10:00:00 error: stopped by signal 15: cancelled\n"),
+        ("", "10:00:00 error: a.jsonl.zst is cut off at byte 7.\n"),
+    ],
 )
-def test_job__that_was_stopped_and_is_forgotten_is_spared_as_well(cluster, tmp_path, slurm, step):
+def test_job__with_a_reason_of_its_own_is_spared_though_it_is_forgotten(
+    cluster, tmp_path, slurm, step
+):
     run = cluster(hides=True)
     run.submit(Step(tmp_path).logs(step), "COMPLETED", slurm)
     run.look()
@@ -191,7 +201,7 @@ def test_job__that_is_cancelled_is_spared_more_memory_and_says_so_in_its_log(clu
     run, step = cluster(), Step(tmp_path)
     run.submit(step, "CANCELLED")
     assert run.look() == []
-    assert "error: SLURM job 1 CANCELLED: nothing says why" in Path(step.log[0]).read_text()
+    assert "error: SLURM job 1 CANCELLED\n" in Path(step.log[0]).read_text()
     assert run.spared.of("sign", ["00001"]) == 1
     assert run.spared.of("sign", ["00002"]) == run.spared.of("band", ["00001"]) == 0
 

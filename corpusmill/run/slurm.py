@@ -38,11 +38,11 @@ REASON = re.compile(
     r"^slurmstepd\S*: error: (.*(?:memory limit \(|oom.kill|CANCELLED AT).*)$",
     re.MULTILINE | re.IGNORECASE,
 )
-# The second of each as corpusmill/run/step_log.py says it.
-MEMORY = re.compile(r"memory limit|oom.kill|killed \(signal 9\)", re.IGNORECASE)
-STOPPED = re.compile(r"CANCELLED AT|stopped by signal")
+MEMORY = re.compile(
+    r"memory limit|oom.kill|killed \(signal 9\)|Cannot allocate memory", re.IGNORECASE
+)
 FINISHED = re.compile(r"^\d\d:\d\d:\d\d finished: .*\n\Z", re.MULTILINE)
-ERROR = re.compile(r"^(?:\d\d:\d\d:\d\d )?(?:error|fault of corpusmill): (.*)", re.MULTILINE)
+ERROR = re.compile(r"^(?:\d\d:\d\d:\d\d )?(error|fault of corpusmill): (.*)", re.MULTILINE)
 
 
 def tail(path: Path | str | None) -> str:
@@ -75,16 +75,18 @@ def has_finished(job: Any) -> bool:
     return bool(logs) and all(FINISHED.search(tail(log)) for log in logs)
 
 
-def why(job: Any, slurm_log: Path | None) -> str:
-    """The reason that SLURM has written, otherwise a step's own, otherwise where to look."""
+def why(job: Any, slurm_log: Path | None) -> tuple[str, bool]:
+    """The reason that SLURM has written, otherwise a step's own, otherwise nothing; whether the
+    failure is explained by it."""
     if found := REASON.findall(tail(slurm_log)):
         # A step that is killed for memory is cancelled, too.
-        return next(filter(MEMORY.search, found), found[-1]).strip("* ")
+        return next(filter(MEMORY.search, found), found[-1]).strip("* "), True
     for log in logs_of(job):
         text = tail(log)
         if (said := ERROR.findall(text)) and not FINISHED.search(text):
-            return said[-1].strip()
-    return f"nothing says why, as when a node runs out of memory; SLURM's log is {slurm_log}"
+            kind, reason = said[-1]
+            return reason.strip(), kind == "error"
+    return "", False
 
 
 def tell_logs(job: Any, told: str) -> None:
@@ -99,7 +101,7 @@ def tell_logs(job: Any, told: str) -> None:
 
 
 class Spared:
-    """Attempts of jobs that ended for another reason than memory; the next asks for no more.
+    """Attempts of jobs that ended for another reason than memory; the next asks for no more of it.
 
     A file, as the Snakemake within a job has to come to the same memory.
     """
@@ -217,13 +219,16 @@ def watched(executor: Any, hear: Callable[[str], None], spared: Spared) -> Any:
             if end == LOST:
                 # If it is there after all, it must not begin beside the next attempt.
                 subprocess.run(["scancel", number], capture_output=True, check=False)
-            reason = why(job, log)
-            told = f"SLURM job {number} {end}: {reason}"
-            other = end in OTHER_CAUSES or STOPPED.search(reason)
-            if other and not MEMORY.search(reason):
+            reason, explained = why(job, log)
+            told = f"SLURM job {number} {end}"
+            if reason:
+                told += f": {reason}"
+            elif end not in OTHER_CAUSES:
+                told += f": nothing says why, as when a node runs out of memory. Its log: {log}"
+            if (explained or end in OTHER_CAUSES) and not MEMORY.search(reason):
                 spared.add(job)
             tell_logs(job, told)
             hear(f"{job.name}: {told}")
-            self.report_job_error(submitted, msg=f"{told}. ", aux_logs=[str(log)])
+            self.report_job_error(submitted, msg=f"{told.rstrip('.')}. ", aux_logs=[str(log)])
 
     return Watched
