@@ -56,7 +56,8 @@ def called(command: list[str], folder: Path) -> str:
 def compared(name: str, folder: Path, given: argparse.Namespace) -> dict:
     folder.mkdir(parents=True)
     tokenizer = str(DATA / "tokenizers/qwen3") if Path(".") != DATA else "train"
-    config = {"sources": sources(name, folder), "tokenizer": {"source": tokenizer}}
+    of_tokenizer = {"source": tokenizer, "end_of_text": "<|endoftext|>"}
+    config = {"sources": sources(name, folder), "tokenizer": of_tokenizer}
     (folder / "mine.yaml").write_text(yaml.safe_dump(config))
     asked = ["--cores", str(given.cores), "--read", str(given.read), "--json"]
     asked += ["--seconds", "600"]
