@@ -1,6 +1,5 @@
 """The language and the script of texts: `identify(texts)`, `scripts_of(texts)`."""
 
-import unicodedata
 from collections.abc import Collection
 from typing import NamedTuple
 
@@ -12,6 +11,7 @@ from corpusmill.languages.codes import LANGUAGES, UNKNOWN
 from corpusmill.languages.model import automaton, scratch, weights
 from corpusmill.languages.script_table import SCRIPTS, script_table
 from corpusmill.text.columns import TextColumn, string_array
+from corpusmill.text.normalization import nfc
 
 
 class Languages(NamedTuple):
@@ -26,7 +26,7 @@ def as_trained(text: bytes) -> bytes:
     """A text as the model was trained: composed, and in small letters if it has no others."""
     decoded = text.decode()
     lowered = decoded.lower() if decoded.isupper() else decoded
-    return unicodedata.normalize("NFC", lowered).encode()
+    return nfc(lowered).encode()
 
 
 def identify(texts: TextColumn, among: Collection[str] | None = None) -> Languages:

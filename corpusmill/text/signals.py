@@ -10,6 +10,7 @@ import numpy as np
 
 from corpusmill.kernels import signals
 from corpusmill.text.columns import TextColumn, string_array
+from corpusmill.text.normalization import in_order
 from corpusmill.text.unicode_tables import SIZE, kept_table, scalars, text_of
 
 PUNCTUATION = string.punctuation.encode()
@@ -20,7 +21,7 @@ def normalized(text: bytes) -> str:
     """Small letters without ASCII punctuation, accents apart, one space between words."""
     # Deleted as bytes, which no other character of UTF-8 has: str.translate asks for each one.
     cleaned = " ".join(text.translate(None, PUNCTUATION).decode().lower().split())
-    return cleaned if cleaned.isascii() else unicodedata.normalize("NFD", cleaned)
+    return cleaned if cleaned.isascii() else unicodedata.normalize("NFD", in_order(cleaned))
 
 
 def normalized_column(texts: TextColumn) -> TextColumn:

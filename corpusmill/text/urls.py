@@ -4,13 +4,15 @@ import re
 
 SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://|//")
 AFTER_HOST = re.compile(r"[/?#\\]")
+LONGEST = 253
+"""Characters of a name of DNS."""
 NO_WORD = re.compile(r"[\W_]+")
 
 
 def as_ascii(host: str) -> str:
     """A host in small letters, without the dot of the root; of other scripts as DNS has it."""
     host = host.strip().rstrip(".").lower()
-    if host.isascii():
+    if host.isascii() or len(host) > LONGEST:
         return host
     try:
         return host.encode("idna").decode()
@@ -30,9 +32,11 @@ def host_of(url: str) -> str:
 
 
 def with_parents(host: str) -> list[str]:
-    """The host and the domains that it is in: a.b.org, b.org, org."""
-    labels = host.split(".")
-    return [".".join(labels[n:]) for n in range(len(labels))]
+    """The host and the domains that it is in: a.b.org, b.org, org; of one that is longer than a
+    name of DNS, itself and those that are not."""
+    labels = host[-LONGEST:].split(".")
+    names = [".".join(labels[n:]) for n in range(len(labels))]
+    return names if len(host) <= LONGEST else [host, *names[1:]]
 
 
 def words_of(url: str) -> list[str]:
