@@ -84,9 +84,14 @@ def test_keep_tokenizer__keeps_no_name_of_code(tokenizer, tmp_path):
     assert not (tmp_path / "ran").exists()
 
 
+def begun_check(folder):
+    arguments = [str(folder), "auto", "new", "auto"]
+    return TokenizerCheck("corpusmill.tokens.tokenizer_check", arguments, "", ROOT)
+
+
 def test_check__says_that_code_is_not_run(tokenizer):
     said_in(tokenizer, "tokenizer_config.json", AUTO_MAPS["beside a class of transformers"])
-    check = TokenizerCheck(tokenizer, "auto", ROOT)
+    check = begun_check(tokenizer)
     (note,) = check.notes()
     assert check.faults() == []
     assert note == own_code(tokenizer)
@@ -95,8 +100,9 @@ def test_check__says_that_code_is_not_run(tokenizer):
 
 def test_check__of_a_config_without_end(tokenizer):
     (tokenizer / "tokenizer_config.json").write_text('{"a":' * 100_000)
-    (fault,) = TokenizerCheck(tokenizer, "auto", ROOT).faults()
-    assert "tokenizer_config.json: no JSON" in fault
+    (fault,) = begun_check(tokenizer).faults()
+    assert "tokenizer_config.json" in fault
+    assert "Copy the tokenizer again." in fault
 
 
 BROKEN = [
@@ -119,7 +125,7 @@ def test_light_reference__of_no_tokenizer_is_a_sentence(content, tmp_path):
 
 def test_light_reference__of_a_device_waits_for_nothing(tmp_path):
     (tmp_path / "tokenizer.json").symlink_to("/dev/zero")
-    with pytest.raises(OSError, match="expected a file, found a device"):
+    with pytest.raises(OSError, match="expected a regular file, found a device"):
         LightReference(tmp_path)
 
 

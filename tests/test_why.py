@@ -635,7 +635,7 @@ def test_digest__is_of_the_utf8_bytes(whole):
 
 
 def test_why__ends_without_a_word_when_nobody_reads_on(here, monkeypatch):
-    def closed(line: str) -> None:
+    def closed(line: str, err: bool) -> None:
         raise BrokenPipeError(errno.EPIPE, "closed")
 
     monkeypatch.setattr("click.echo", closed)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from corpusmill.run.steps import DOES
-from corpusmill.storage.untrusted import open_regular
+from corpusmill.storage.regular_files import open_regular
 
 HEARTBEAT_BYTES = 400
 """The end of a log that has its last line."""

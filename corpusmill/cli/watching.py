@@ -25,7 +25,8 @@ from corpusmill.run.announcement import (
 )
 from corpusmill.run.job_list import JOB_LIST, JobList, RuleJobs, load_job_list
 from corpusmill.run.step_log import ENDED_BY_HAND
-from corpusmill.storage.untrusted import load_plain_json, open_regular, whole_file
+from corpusmill.storage.regular_files import open_regular
+from corpusmill.storage.untrusted import load_plain_json, whole_file
 
 STALLED_SECONDS = 30
 """A job says something every two; this long it may be kept from it by a slow disk."""

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from corpusmill.storage.untrusted import regular_state
+from corpusmill.storage.regular_files import regular_state
 
 Row = dict[str, Any]
 """A row without what is null."""

@@ -13,7 +13,8 @@ from corpusmill.inspection.ledger import Ledger
 from corpusmill.inspection.places import Copy, copies_of
 from corpusmill.inspection.results import Results
 from corpusmill.inspection.texts import SPANS_CUT, Text, text_in_part, text_of, whole_text_of
-from corpusmill.storage.untrusted import json_of, open_regular, regular_state
+from corpusmill.storage.regular_files import open_regular, regular_state
+from corpusmill.storage.untrusted import json_of
 
 NOT_MEASURED = ("text_bytes", "source", "preference")
 """Columns of results/measures that no filter measured."""

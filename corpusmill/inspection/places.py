@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 from corpusmill.documents.fates import SPLITS
 from corpusmill.inspection.columns import opened, places_with, rows_at
 from corpusmill.inspection.results import Results
-from corpusmill.storage.untrusted import regular_state
+from corpusmill.storage.regular_files import regular_state
 
 
 class Copy(NamedTuple):

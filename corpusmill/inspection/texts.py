@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 from corpusmill.documents.ids import ROW_BITS, ROW_MASK
 from corpusmill.inspection.results import Results
+from corpusmill.storage.regular_files import regular_state
 from corpusmill.storage.streams import ReadLimits
 from corpusmill.storage.sums import DamagedError, load_sums
-from corpusmill.storage.untrusted import regular_state
 
 PARTS = ("edited/{}.arrow", "cut/{}.arrow", "text/{}.arrow")
 """Text parts, the last ones first: without what filters cut, without repeated spans, as read."""

@@ -16,8 +16,9 @@ from corpusmill.run.job import bound
 from corpusmill.run.layout import Layout
 from corpusmill.run.places import PACKAGE, workflow_home
 from corpusmill.run.plan import InputFile, Part
+from corpusmill.storage.regular_files import regular_state
 from corpusmill.storage.sha256 import file_sha256
-from corpusmill.storage.untrusted import json_of, load_plain_json, regular_state, whole_file
+from corpusmill.storage.untrusted import json_of, load_plain_json, whole_file
 from corpusmill.verification.findings import Findings, NoCorpusError
 from corpusmill.verification.listing import Listing, read_listing
 from corpusmill.verification.places import LocalPlace

@@ -18,7 +18,7 @@ from corpusmill.run.progress import Phase
 from corpusmill.s3.answers import PassingFault, Refusal
 from corpusmill.s3.bucket import Part, Stored, composite, in_base64
 from corpusmill.s3.connection import Blocks
-from corpusmill.storage.untrusted import open_regular
+from corpusmill.storage.regular_files import open_regular
 
 WHOLE_BYTES = 256 << 20
 """Files up to this are sent in one request, signed with the digest of the manifest: whatever else

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from corpusmill.storage.disk_errors import named
+from corpusmill.storage.regular_files import open_regular
 from corpusmill.storage.sums import (
     SUMS,
     DamagedError,
@@ -28,7 +29,7 @@ from corpusmill.storage.sums import (
     sums_of,
     sums_path,
 )
-from corpusmill.storage.untrusted import json_of, open_regular
+from corpusmill.storage.untrusted import json_of
 
 READ_BYTES = 1 << 20
 

@@ -1,48 +1,72 @@
-"""Regular files and nothing else: a FIFO keeps its reader waiting, and a device has no end."""
+"""Regular files and nothing else: a FIFO keeps its reader waiting, and a device has no end.
+
+Needs nothing but Python, as `stream` has no more.
+"""
 
 import errno
 import os
 import stat
+from io import BufferedReader
 from pathlib import Path
-from typing import IO
 
 KINDS = {
-    stat.S_IFIFO: "a FIFO",
-    stat.S_IFSOCK: "a socket",
-    stat.S_IFCHR: "a device",
-    stat.S_IFBLK: "a device",
-    stat.S_IFDIR: "a folder",
-}
+    stat.S_IFIFO: "a FIFO", stat.S_IFSOCK: "a socket", stat.S_IFDIR: "a folder",
+    stat.S_IFCHR: "a device", stat.S_IFBLK: "a device",
+}  # fmt: skip
+
+
+class NotRegularError(OSError, ValueError):
+    """Something else lies where a file should."""
 
 
 def fault_of_kind(path: Path | str) -> str | None:
     """What is wrong with a file that is not a regular one; None if it is. Opens nothing."""
     try:
-        mode = os.stat(path).st_mode
-    except OSError as error:
+        regular_state(path)
+    except NotRegularError as error:
+        return str(error)
+    except FileNotFoundError:
         if not os.path.islink(path):
             raise
-        loops = error.errno == errno.ELOOP
-        return _fault(path, f"a symlink that leads {'in a circle' if loops else 'to no file'}")
-    return None if stat.S_ISREG(mode) else _fault(path, _kind(mode))
+        return str(_other(path, "a symlink that leads to no file"))
+    return None
 
 
-def open_regular(path: Path | str) -> IO[bytes]:
-    """Open a file for reading; raises ValueError, and never waits, if it is not a regular one."""
-    # Without O_NONBLOCK, opening a FIFO waits for somebody who writes.
-    file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    mode = os.fstat(file).st_mode
-    if not stat.S_ISREG(mode):
-        os.close(file)
-        raise ValueError(_fault(path, _kind(mode)))
-    return open(file, "rb")
+def regular_state(path: Path | str) -> os.stat_result:
+    """`os.stat` of a file; NotRegularError for everything that is none."""
+    try:
+        state = os.stat(path)
+    except OSError as error:
+        if error.errno != errno.ELOOP:
+            raise
+        raise _other(path, "a symlink that leads in a circle") from None
+    _refuse_irregular(path, state)
+    return state
 
 
-def _kind(mode: int) -> str:
-    return KINDS.get(stat.S_IFMT(mode), "another kind")
+def open_regular(path: Path | str) -> BufferedReader:
+    """A file, open for reading; NotRegularError, without waiting, for everything that is none."""
+    regular_state(path)  # first: to open some devices does something
+    file = open(path, "rb", opener=_without_waiting)  # noqa: SIM115 - the caller closes it
+    try:
+        _refuse_irregular(path, os.fstat(file.fileno()))
+    except NotRegularError:
+        file.close()
+        raise
+    return file
 
 
-def _fault(path: Path | str, found: str) -> str:
-    return (
-        f"{path}: expected a regular file, found {found}. Put a file in its place, or take it away."
+def _without_waiting(path: str, flags: int) -> int:
+    """A FIFO that came meanwhile has no writer, and would be waited for."""
+    return os.open(path, flags | os.O_NONBLOCK)
+
+
+def _refuse_irregular(path: Path | str, state: os.stat_result) -> None:
+    if not stat.S_ISREG(state.st_mode):
+        raise _other(path, KINDS.get(stat.S_IFMT(state.st_mode), "something else"))
+
+
+def _other(path: Path | str, found: str) -> NotRegularError:
+    return NotRegularError(
+        f"{path}: expected a regular file, found {found}. Put a file in its place, or remove it."
     )

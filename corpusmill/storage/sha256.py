@@ -4,7 +4,7 @@ import hashlib
 from pathlib import Path
 from typing import IO, Any
 
-from corpusmill.storage.untrusted import open_regular
+from corpusmill.storage.regular_files import open_regular
 
 
 def file_sha256(path: Path) -> str:

@@ -17,7 +17,8 @@ from typing import IO, Any, NamedTuple
 
 import xxhash
 
-from corpusmill.storage.untrusted import open_regular, whole_file
+from corpusmill.storage.regular_files import open_regular
+from corpusmill.storage.untrusted import whole_file
 
 BLOCK_BYTES = 1 << 15
 """Read and summed for a single row that somebody asks for."""

@@ -1,19 +1,18 @@
-"""Files that a stranger may have made: regular files alone, small ones whole, JSON within bounds.
+"""Files that a stranger may have made: small ones read whole, JSON parsed within bounds.
 
-Every file of a finished corpus, and every small file of a results folder, is opened through here:
-a FIFO would be waited for, a device never ends. Needs nothing but Python, as `stream` has no more.
+Every small file of a finished corpus and of a results folder is read through here. Needs nothing
+but Python, as `stream` has no more.
 """
 
 import contextlib
-import errno
 import json
 import math
 import os
-import stat
 from collections.abc import Iterable, Iterator
-from io import BufferedReader
 from pathlib import Path
 from typing import Any
+
+from corpusmill.storage.regular_files import open_regular
 
 MOST_BYTES = 1 << 29
 """Of a file that is read whole. The manifest of 99,999 parts and as many shards has 200 MB."""
@@ -23,56 +22,9 @@ MOST_DEPTH = 64
 LARGEST = 1 << 46
 """Of every count and size; sums of 99,999 of them are 64-bit numbers still."""
 
-KINDS = {
-    stat.S_IFIFO: "a FIFO", stat.S_IFSOCK: "a socket", stat.S_IFDIR: "a folder",
-    stat.S_IFCHR: "a device", stat.S_IFBLK: "a device",
-}  # fmt: skip
-
-
-class NotRegularError(OSError):
-    """Something else lies where a file should."""
-
 
 class NoJsonError(ValueError):
     """What should be JSON is none, or none within bounds."""
-
-
-def regular_state(path: Path | str) -> os.stat_result:
-    """`os.stat` of a file; NotRegularError for everything that is none."""
-    try:
-        state = os.stat(path)
-    except OSError as error:
-        if error.errno != errno.ELOOP:
-            raise
-        raise _other(path, "a symlink that leads back to itself") from None
-    _refuse_irregular(path, state)
-    return state
-
-
-def open_regular(path: Path | str) -> BufferedReader:
-    """A file, open for reading; NotRegularError for everything that is none."""
-    regular_state(path)  # first: to open some devices does something
-    file = open(path, "rb", opener=_without_waiting)  # noqa: SIM115 - the caller closes it
-    try:
-        _refuse_irregular(path, os.fstat(file.fileno()))
-    except NotRegularError:
-        file.close()
-        raise
-    return file
-
-
-def _without_waiting(path: str, flags: int) -> int:
-    """A FIFO that came meanwhile has no writer, and would be waited for."""
-    return os.open(path, flags | os.O_NONBLOCK)
-
-
-def _refuse_irregular(path: Path | str, state: os.stat_result) -> None:
-    if not stat.S_ISREG(state.st_mode):
-        raise _other(path, KINDS.get(stat.S_IFMT(state.st_mode), "something else"))
-
-
-def _other(path: Path | str, found: str) -> NotRegularError:
-    return NotRegularError(f"{path}: expected a file, found {found}. Put the file there.")
 
 
 def whole_file(path: Path | str, most: int = MOST_BYTES) -> bytes:

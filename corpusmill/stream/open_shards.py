@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from corpusmill.storage.untrusted import open_regular
+from corpusmill.storage.regular_files import open_regular
 from corpusmill.stream.manifest import Shards
 from corpusmill.stream.shelves import Shelf
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
 
-from corpusmill.storage.untrusted import open_regular, regular_state
+from corpusmill.storage.regular_files import open_regular, regular_state
 
 BLOCK_BYTES = 1 << 20
 

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
 
 from corpusmill.run.progress import Phase
-from corpusmill.storage.untrusted import NotRegularError
+from corpusmill.storage.regular_files import NotRegularError
 from corpusmill.stream.stores import MissingError
 from corpusmill.verification.findings import Findings, UnreachableError
 from corpusmill.verification.kinds import KINDS, looks_ours

@@ -11,7 +11,8 @@ from typing import Any, Protocol
 
 from corpusmill.s3.addresses import is_s3
 from corpusmill.s3.bucket import Bucket, Listed
-from corpusmill.storage.untrusted import joined, regular_state
+from corpusmill.storage.regular_files import regular_state
+from corpusmill.storage.untrusted import joined
 from corpusmill.stream.hub_addresses import is_hub
 from corpusmill.stream.manifest import read_sealed
 from corpusmill.stream.opening import latest_below, store_of
