@@ -20,7 +20,7 @@ rule columns:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=500,
+        mem_mb=LAYOUT.all_inputs_memory(base=400, per_record_megabyte=12),
     params:
         settings=settings(
             files=LAYOUT.milled_states,

@@ -30,6 +30,11 @@ say more of a file that is sorted than a few long ones, and a seek takes as long
 MOST_STRETCHES = 256
 
 
+LEAST_REFUSED = 1 << 30
+MOST_EXPANSION = 16
+"""Times the expected text, and bytes of it in any case: what unpacks to more is read no further."""
+
+
 class Wanted(NamedTuple):
     """What is asked of a sample."""
 
@@ -98,6 +103,7 @@ class FileReading:
         """number: its place among the files of its source. share: of its bytes to be read."""
         assert file.bytes is not None, file
         self.path, self.size, self._text_field = file.path, file.bytes, text_field
+        self._most_text_bytes = max(LEAST_REFUSED, MOST_EXPANSION * file.text_bytes)
         self._wanted, self._share = wanted, share
         self.entered = share < 1 and file.path.endswith(".jsonl")
         chance = unit_hash(np.array([number], np.uint64), wanted.seed, f"{purpose}/first")[0]
@@ -116,12 +122,19 @@ class FileReading:
             yield from self._from_beginning(surrogates, progress)
 
     def _from_beginning(self, surrogates: bool, progress: Progress) -> Iterator[Record | Malformed]:
-        amount = Amount(progress)
+        amount, text_bytes = Amount(progress), 0
         for record in read_records(
             self.path, self._text_field, amount, surrogates, self._wanted.readers,
             limits=self._wanted.limits,
         ):  # fmt: skip
             yield record
+            text_bytes += len(record.text) + len(record.rest) if isinstance(record, Record) else 0
+            if text_bytes > self._most_text_bytes:
+                raise ValueError(
+                    f"{self.path}:{record.line}: expected at most {self._most_text_bytes:,} bytes "
+                    f"of records, found more: its {self.size:,} bytes expand further than text "
+                    "does. Unpack it, or take it out of the source."
+                )
             if self._share < 1 and amount.bytes >= self._share * self.size:
                 self.fraction = min(1.0, amount.bytes / self.size)
                 return

@@ -6,8 +6,9 @@ import os
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+import msgspec
 import yaml
 
 from corpusmill.run.config import TRAINED_END_OF_TEXT
@@ -16,8 +17,9 @@ from corpusmill.run.places import workflow_home
 from corpusmill.storage.files import replacing
 from corpusmill.storage.plain_text import shown
 from corpusmill.storage.progress import Silence
-from corpusmill.storage.streams import LongLine, read_lines
-from corpusmill.text.json_values import decoded
+from corpusmill.storage.regular_files import open_regular
+from corpusmill.storage.streams import READ_LIMITS, LongLine, read_lines
+from corpusmill.text.json_records import raw_members
 from corpusmill.text.readers import format_of
 from corpusmill.text.records import FORMATS
 from corpusmill.tokens.ends_of_text import likely_ends, named_in
@@ -148,37 +150,51 @@ def found_of(name: str, entry: list[str], field: str, files: list[str]) -> Found
     return Found(name, entry, field, len(files), sum(sizes.values()), int(text_bytes))
 
 
-def first_members(path: str) -> Iterator[dict[str, Any]]:
-    """The first records of a file as they are."""
+def first_members(path: str) -> Iterator[tuple[str, int]]:
+    """Name of each text in the first records of a file, and its bytes, about."""
     if format_of(path) == ".parquet":
-        import pyarrow.parquet as pq
+        yield from first_texts_of_columns(path)
+        return
+    for number, line in enumerate(
+        itertools.islice(read_lines(path, Silence()), LOOKED_AT_RECORDS), 1
+    ):
+        if isinstance(line, LongLine):
+            raise ValueError(f"line {number} has {line.bytes:,} bytes, which no record is to have")
+        try:
+            members = raw_members(line.removeprefix(b"\xef\xbb\xbf"))
+        except msgspec.ValidationError:
+            continue  # JSON, but no object
+        except ValueError as error:
+            raise ValueError(f"line {number} is not JSON ({error})") from error
+        for name, raw in members.items():
+            if bytes(raw).startswith(b'"'):
+                yield name, len(bytes(raw)) - 2
 
-        for batch in pq.ParquetFile(path).iter_batches(batch_size=LOOKED_AT_RECORDS):
-            yield from batch.to_pylist()
-            return
-    else:
-        lines = itertools.islice(read_lines(path, Silence()), LOOKED_AT_RECORDS)
-        for number, line in enumerate(lines, 1):
-            if isinstance(line, LongLine):
-                raise ValueError(
-                    f"line {number} has {line.bytes:,} bytes, which no record is to have"
-                )
-            try:
-                record = decoded(line.removeprefix(b"\xef\xbb\xbf"))
-            except ValueError as error:
-                raise ValueError(f"line {number} is not JSON ({error})") from error
-            if isinstance(record, dict):
-                yield record
+
+def first_texts_of_columns(path: str) -> Iterator[tuple[str, int]]:
+    import pyarrow.compute as pc
+    from pyarrow import types
+
+    from corpusmill.text.parquet_records import bounded_batches, named_if_damaged, opened
+    from corpusmill.text.parquet_values import is_bytes, is_text
+
+    with named_if_damaged(path), open_regular(path) as stored:
+        batches = bounded_batches(path, stored, opened(stored), READ_LIMITS.line_bytes)
+        for batch in itertools.islice(batches, 1):
+            for field, column in zip(batch.schema, batch.columns, strict=True):
+                if is_text(field.type) or is_bytes(field.type):
+                    whole = (
+                        column.dictionary_decode() if types.is_dictionary(field.type) else column
+                    )
+                    yield field.name, pc.sum(pc.binary_length(whole)).as_py() or 0
 
 
 def text_field_of(path: str, unsure: list[str]) -> str | None:
     """The field of most text, one of the usual names if there is; None if no record has any."""
     lengths: Counter[str] = Counter()
     try:
-        for record in first_members(path):
-            for name, value in record.items():
-                if isinstance(value, str | bytes):
-                    lengths[name] += len(value)
+        for name, size in first_members(path):
+            lengths[name] += size
     except (ValueError, OSError) as error:
         unsure.append(f"{path}: {str(error).removeprefix(f'{path}: ')}")
     if not lengths:

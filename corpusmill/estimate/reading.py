@@ -126,7 +126,7 @@ class SourceReader:
             text = mend(record.text).encode("utf-8")
             trial.add(key, text_field(self._source), record.text, record.rest, len(text))
             rows.append((text, record.rest, place, record.line))
-            held += len(text)
+            held += len(text) + len(record.rest)
             if held >= BATCH_BYTES:
                 self._add(rows, named)
                 rows, held = [], 0

@@ -4,18 +4,16 @@ by which a block list finds nothing in a run that ends well.
 A process of its own beside the start of a run.
 """
 
-import itertools
 import json
 import sys
 from collections.abc import Iterator, Sequence
 
 from corpusmill.filters.documents import member_at
 from corpusmill.filters.registry import Entry, filter_class, settings_of, untouched
-from corpusmill.storage.progress import Silence
-from corpusmill.text.first_records import LOOKED_AT, Asked
-from corpusmill.text.json_values import decoded
+from corpusmill.storage.streams import READ_LIMITS, ReadLimits
+from corpusmill.text.first_records import Asked, first_records
+from corpusmill.text.json_records import raw_members
 from corpusmill.text.near_names import meant
-from corpusmill.text.readers import read_records
 from corpusmill.text.records import Record
 
 MOST_FILES = 50
@@ -23,36 +21,38 @@ MOST_FILES = 50
 
 
 def absent_members(
-    entries: list[Entry], files: list[Asked], readers: Sequence[str]
+    entries: list[Entry],
+    files: list[Asked],
+    readers: Sequence[str],
+    limits: ReadLimits = READ_LIMITS,
 ) -> Iterator[str]:
     """What to tell of each filter. files: of milled sources, their first records without fault."""
     for entry in entries:
         judged = [file for file in files if file.source not in untouched(entry)][:MOST_FILES]
-        first = next((rest for file in judged for rest in rests(file, readers)), None)
+        first = next((rest for file in judged for rest in rests(file, readers, limits)), None)
         settings = settings_of(entry)
         for name, setting in filter_class(entry).settings.items():
             if setting.is_member and first is not None:
                 field = settings[name]
-                if not has_member(judged, field, readers):
+                if not has_member(judged, field, readers, limits):
                     yield (
                         f"the filter {entry['name']} asks for the member {field}, which none of "
                         f"the first records has.{meant(field, names_in(first), cutoff=0.5)}"
                     )
 
 
-def has_member(files: list[Asked], field: str, readers: Sequence[str]) -> bool:
+def has_member(files: list[Asked], field: str, readers: Sequence[str], limits: ReadLimits) -> bool:
     path = field.split(".")
     return any(
         member_at(b"{%s}" % rest, path) is not None
         for file in files
-        for rest in rests(file, readers)
+        for rest in rests(file, readers, limits)
     )
 
 
-def rests(file: Asked, readers: Sequence[str]) -> Iterator[bytes]:
+def rests(file: Asked, readers: Sequence[str], limits: ReadLimits) -> Iterator[bytes]:
     """What stands beside the texts of the first records."""
-    records = read_records(file.path, file.text_field, Silence(), True, readers)
-    for record in itertools.islice(records, LOOKED_AT):
+    for record in first_records(file, readers, limits):
         if isinstance(record, Record):
             yield record.rest
 
@@ -60,19 +60,20 @@ def rests(file: Asked, readers: Sequence[str]) -> Iterator[bytes]:
 def names_in(rest: bytes) -> list[str]:
     """The members of a record, and of the objects among them, as a filter names them."""
     names = []
-    for name, member in decoded(b"{%s}" % rest).items():
+    for name, member in raw_members(b"{%s}" % rest).items():
         names.append(name)
-        if isinstance(member, dict):
-            names += [f"{name}.{inner}" for inner in member]
+        if bytes(member).startswith(b"{"):
+            names += [f"{name}.{inner}" for inner in raw_members(bytes(member))]
     return names
 
 
 def main() -> None:
-    """{"filters", "files": [Asked], "readers": [path]} on standard input; one line per member on
-    standard error."""
+    """{"filters", "files": [Asked], "readers": [path], "limits": ReadLimits} on standard input; one
+    line per member on standard error."""
     asked = json.load(sys.stdin)
     files = [Asked(*file) for file in asked["files"]]
-    for note in absent_members(asked["filters"], files, asked["readers"]):
+    limits = ReadLimits(**asked["limits"])
+    for note in absent_members(asked["filters"], files, asked["readers"], limits):
         print(note, file=sys.stderr)
 
 

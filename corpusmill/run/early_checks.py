@@ -145,9 +145,12 @@ class KindCheck(EarlyCheck):
 class MemberCheck(EarlyCheck):
     """Whether first records have the members that filters ask for."""
 
-    def __init__(self, filters: list[dict], files: list[list], readers: list[str], root: Path):
-        """files: as for InputCheck, of milled sources."""
-        asked = json.dumps({"filters": filters, "files": files, "readers": readers})
+    def __init__(
+        self, filters: list[dict], files: list[list], readers: list[str], limits: dict, root: Path
+    ) -> None:
+        """files, limits: as for InputCheck, of milled sources."""
+        about = {"files": files, "readers": readers, "limits": limits}
+        asked = json.dumps({"filters": filters} | about)
         super().__init__("corpusmill.run.absent_members", [], asked, root)
 
     def faults(self) -> list[str]:
@@ -184,7 +187,7 @@ def early_checks(
         checks.append(KindCheck(field, of_milled, config, layout.read_limits, root))
     if of_milled and asks(config):
         readers = config["input"]["readers"]
-        checks.append(MemberCheck(config["filters"], of_milled, readers, root))
+        checks.append(MemberCheck(config["filters"], of_milled, readers, layout.read_limits, root))
     return checks
 
 

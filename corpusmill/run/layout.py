@@ -523,6 +523,11 @@ class Layout:
         window = (1 << limits.window_log) * any(file.path.endswith(".zst") for file in files)
         return (per_record_megabyte * min(limits.line_bytes, largest) + window) / 1e6
 
+    def all_inputs_memory(self, base: float, per_record_megabyte: float) -> Callable:
+        """The same of one that reads some of every file."""
+        files = [file for part in self.parts for file in part.files]
+        return self.memory(lambda wildcards: base + self._reading(files, per_record_megabyte))
+
     def part_memory(self, base: float, **amounts: float) -> Callable:
         """By the text and the documents of the job's part; amounts: as in `held`."""
         return self.memory(

@@ -7,14 +7,15 @@ A process of its own beside the start of a run.
 import itertools
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from corpusmill.storage.progress import Silence
 from corpusmill.storage.sentences import sentence
 from corpusmill.storage.streams import READ_LIMITS, LongLine, ReadLimits, read_lines
+from corpusmill.text.json_records import raw_members
 from corpusmill.text.readers import format_of, formats, read_records
-from corpusmill.text.records import Malformed
+from corpusmill.text.records import Malformed, Record
 
 LOOKED_AT = 20
 """Records of a file. What only some of them have is the business of max_malformed_fraction."""
@@ -31,26 +32,38 @@ class Asked(NamedTuple):
     max_malformed_fraction: float
 
 
+def first_records(
+    file: Asked, readers: Sequence[str] = (), limits: ReadLimits = READ_LIMITS
+) -> Iterator[Record | Malformed]:
+    """LOOKED_AT records of a file, or fewer where they are large: one is held at once, and a few
+    bytes may be packed gigabytes."""
+    left = limits.line_bytes
+    records = read_records(file.path, file.text_field, Silence(), True, readers, limits=limits)
+    for record in itertools.islice(records, LOOKED_AT):
+        yield record
+        left -= len(record.text) + len(record.rest) if isinstance(record, Record) else 0
+        if left < 0:
+            return
+
+
 def fault_of(
     file: Asked, readers: Sequence[str] = (), limits: ReadLimits = READ_LIMITS
 ) -> str | None:
     """Why a file cannot be meant; None if its first records are fine, or it has none."""
     path, field = file.path, file.text_field
+    wrong: list[Malformed] = []
+    looked_at = 0
     try:
-        first = list(
-            itertools.islice(
-                read_records(path, field, Silence(), True, readers, limits=limits),
-                LOOKED_AT,
-            )
-        )
+        for looked_at, record in enumerate(first_records(file, readers, limits), 1):  # noqa: B007
+            if isinstance(record, Malformed):
+                wrong.append(record)
     except PermissionError:
         return f"{path}: may not be read. Change its permissions, or take it out of the source."
     except (ValueError, OSError) as error:
         return str(error)
-    wrong = [one for one in first if isinstance(one, Malformed)]
     missing = all(f'no "{field}" field' == one.reason for one in wrong)
-    some_may_be = file.max_malformed_fraction > 0 and not (missing and len(first) == LOOKED_AT)
-    if not wrong or len(wrong) < len(first) or some_may_be:
+    some_may_be = file.max_malformed_fraction > 0 and not (missing and looked_at == LOOKED_AT)
+    if not wrong or len(wrong) < looked_at or some_may_be:
         return None
     known = formats(readers)
     if missing and format_of(path, known).startswith(".jsonl"):
@@ -84,13 +97,13 @@ def all_empty(files: Sequence[Asked], readers: Sequence[str], limits: ReadLimits
 
 
 def _fields(path: str, limits: ReadLimits) -> str:
-    """The names in the first record of a JSONL file, those of texts first."""
+    """The first names in the first record of a JSONL file, those of texts first."""
     line = next(iter(read_lines(path, Silence(), limits=limits)))
     assert not isinstance(line, LongLine)  # it was read as a record without the field
-    # Nobody looks at the numbers, and Python refuses integers of more than 4,300 digits.
-    members = json.loads(line.removeprefix(b"\xef\xbb\xbf"), parse_int=float)
-    names = sorted(members, key=lambda name: not isinstance(members[name], str))
-    return ", ".join(f'"{name}"' for name in names) or "no fields"
+    members = raw_members(line.removeprefix(b"\xef\xbb\xbf"))
+    names = sorted(members, key=lambda name: not bytes(members[name]).startswith(b'"'))
+    more = ", and more" if len(names) > MOST_TOLD else ""
+    return ", ".join(f'"{name}"' for name in names[:MOST_TOLD]) + more or "no fields"
 
 
 def main() -> None:

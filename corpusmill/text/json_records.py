@@ -1,13 +1,12 @@
 """JSON lines as records: every member beside the text as it came, every fault by its reason."""
 
 import functools
-import itertools
 import json
-import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
 import msgspec
+import numpy as np
 
 from corpusmill.storage.progress import Progress
 from corpusmill.storage.streams import (
@@ -31,6 +30,9 @@ TOO_DEEP = "nested too deeply"
 MAX_DEPTH = 500
 """Arrays and objects in each other, the record among them. Without a limit of ours it would be that
 of this Python's recursion, which is another one in every version and at every call."""
+
+NO_MARKS = bytes(set(range(256)) - set(b'[]{}"'))
+PIECE_MARKS = 1 << 16
 
 LEAST_MEMBER = 5
 """Bytes that one more member of an object takes at least: a comma, two quotes, a colon, a digit."""
@@ -103,6 +105,11 @@ def _doubled_name(members: Members) -> str | None:
     return None
 
 
+def raw_members(line: bytes) -> dict[str, msgspec.Raw]:
+    """Name -> value of an object, as JSON; raises msgspec.MsgspecError where it is none."""
+    return _members.decode(line)
+
+
 def joined_members(members: dict[str, msgspec.Raw]) -> bytes:
     """Raw members as they stand between the braces of a JSON object."""
     return b",".join([msgspec.json.encode(name) + b":" + raw for name, raw in members.items()])
@@ -163,9 +170,18 @@ def _depth(json_text: bytes) -> int:
     """How deep arrays and objects stand in each other; 0 if it is less than MAX_DEPTH."""
     if json_text.count(b"[") + json_text.count(b"{") < MAX_DEPTH:
         return 0
-    brackets = re.sub(rb'"(?:[^"\\]|\\.)*"|[^][{}]', b"", json_text)
-    steps = (1 if bracket in b"[{" else -1 for bracket in brackets)
-    return max(itertools.accumulate(steps), default=0)
+    marks = json_text.replace(rb"\\", b"").replace(rb"\"", b"").translate(None, NO_MARKS)
+    depth = deepest = in_string = 0
+    # Piece by piece: of every bracket alone there would be an object.
+    for at in range(0, len(marks), PIECE_MARKS):
+        pieces = marks[at : at + PIECE_MARKS].split(b'"')
+        brackets = np.frombuffer(b"".join(pieces[in_string::2]), np.uint8)
+        in_string = (in_string + len(pieces) - 1) % 2
+        steps = np.where((brackets == ord("[")) | (brackets == ord("{")), 1, -1)
+        depths = depth + np.cumsum(steps)
+        deepest = int(depths.max(initial=deepest))
+        depth = int(depths[-1]) if depths.size else depth
+    return deepest
 
 
 def _refuse_doubled(line: bytes) -> None:

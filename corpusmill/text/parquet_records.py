@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 from corpusmill.storage.progress import Progress
 from corpusmill.storage.regular_files import open_regular
 from corpusmill.storage.streams import READ_LIMITS
+from corpusmill.text.parquet_pages import pages_of
 from corpusmill.text.parquet_values import BytesAsText, Column, doubled_field, is_bytes, is_text
 from corpusmill.text.records import Malformed, Record
 
@@ -20,14 +21,21 @@ _encode = msgspec.json.Encoder().encode
 
 PARQUET_ROWS = 64  # at once: a row may be a book
 BUFFER_BYTES = 1 << 20
+MOST_EXPANSION = 64
+"""Times its size that a large page may expand to: no text does, and a few bytes that expand to
+gigabytes would be held whole."""
+
+
+def opened(stored: IO[bytes]) -> pq.ParquetFile:
+    # With a buffer a column is read page by page, without one its share of a row group at once.
+    return pq.ParquetFile(
+        stored, buffer_size=BUFFER_BYTES, pre_buffer=False, page_checksum_verification=True
+    )
 
 
 def _opened(path: str, stored: IO[bytes], text_field: str) -> pq.ParquetFile:
     """The file, if it has the text column and no two columns or fields of one name."""
-    # With a buffer a column is read page by page, without one its share of a row group at once.
-    file = pq.ParquetFile(
-        stored, buffer_size=BUFFER_BYTES, pre_buffer=False, page_checksum_verification=True
-    )
+    file = opened(stored)
     schema = file.schema_arrow
     if (doubled := doubled_field(schema)) is not None:
         raise ValueError(
@@ -64,12 +72,26 @@ def named_if_damaged(path: str) -> Iterator[None]:
         raise ValueError(f"{path}: damaged Parquet file ({said}). Fetch it again.") from error
 
 
-def _batches(file: pq.ParquetFile, most_bytes: int) -> Iterator[pa.RecordBatch]:
-    """All rows, PARQUET_ROWS at once, or fewer where a row group is so large that these might be
-    more than `most_bytes`, were its rows alike."""
+def bounded_batches(
+    path: str, stored: IO[bytes], file: pq.ParquetFile, most_bytes: int
+) -> Iterator[pa.RecordBatch]:
+    """All rows, PARQUET_ROWS at once, or fewer where these might be more than `most_bytes`: were
+    the rows of a group alike, or were each as large as the largest value that pages may repeat.
+
+    Raises ValueError before a page that expands to more than that and to far more than it is.
+    """
     for group in range(file.num_row_groups):
         of_group = file.metadata.row_group(group)
         per_row = max(of_group.total_byte_size // max(of_group.num_rows, 1), 1)
+        for number in range(of_group.num_columns):
+            for page in pages_of(stored, of_group.column(number)):
+                if page.unpacked > max(most_bytes, MOST_EXPANSION * page.packed):
+                    raise ValueError(
+                        f"{path}: a page of {page.packed:,} bytes expands to {page.unpacked:,}, "
+                        f"and input.max_record_bytes allows {most_bytes:,} where text would not "
+                        "expand so far. Write the file anew, or raise it."
+                    )
+                per_row = max(per_row, page.unpacked * page.repeats)
         rows = max(1, min(PARQUET_ROWS, most_bytes // per_row))
         yield from file.iter_batches(batch_size=rows, row_groups=[group])
 
@@ -96,7 +118,7 @@ def parquet_records(
         null = f'"{text_field}" is null, not a string'
         bytes_per_row = os.path.getsize(path) / max(file.metadata.num_rows, 1)
         number = 0
-        for batch in _batches(file, most_bytes):
+        for batch in bounded_batches(path, stored, file, most_bytes):
             for value, rest, fault in _rows(batch, text, others):
                 number += 1
                 if fault:

@@ -129,7 +129,10 @@ def types_of(
     for record in itertools.islice(records, LOOKED_AT):
         if isinstance(record, Record):
             for name, raw in _members(record.rest).items():
-                if (value := _value(bytes(raw))) is not None:
+                # What is nested has no column, and may be large.
+                nested = bytes(memoryview(raw)[:1]) in (b"[", b"{")
+                value = NOT_HELD if nested else _value(bytes(raw))
+                if value is not None:
                     kept = TYPES.get(type(value))
                     found[name] = common_type(found.get(name, kept), kept)
     return found
