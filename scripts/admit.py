@@ -9,6 +9,7 @@ from corpusmill.run.job import run
 from corpusmill.storage.files import load_json, save_json
 from corpusmill.storage.progress import Silence
 from corpusmill.storage.streams import read_written_lines
+from corpusmill.text.records import too_many_malformed
 
 SHOW = 10
 LIMIT = "input.max_record_bytes"
@@ -26,11 +27,8 @@ def admit(
     for source, count in totals.items():
         bad, records = count["malformed"], count["records"]
         logging.info("%s: %d of %d records malformed", source, bad, records)
-        if bad and bad / records > max_malformed_fraction[source]:
-            faults.append(
-                f"source {source}: {bad} of {records} records are malformed, "
-                f"max_malformed_fraction allows {max_malformed_fraction[source]} of them."
-            )
+        if fault := too_many_malformed(source, bad, records, max_malformed_fraction[source]):
+            faults.append(fault)
     if faults:
         records = (
             line.decode("utf-8").strip()

@@ -16,7 +16,7 @@ from corpusmill.storage.streams import ReadLimits
 from corpusmill.text.holdout import EVALUATION, gathered
 from corpusmill.text.normalization import normalizer
 from corpusmill.text.readers import SeenBytes, read_records, refuse_changed
-from corpusmill.text.records import Malformed
+from corpusmill.text.records import Malformed, too_many_malformed
 
 
 def evaluation(
@@ -48,11 +48,10 @@ def evaluation(
                 digests.append(hashlib.sha256(mend(record.text).encode("utf-8")).digest())
             refuse_changed(file)
     for source in bad:
-        if bad[source] / records[source] > max_malformed_fraction[source]:
+        most = max_malformed_fraction[source]
+        if fault := too_many_malformed(source, bad[source], records[source], most):
             raise ValueError(
-                f"held_out source {source}: {bad[source]} of {records[source]} records are "
-                f"malformed, max_malformed_fraction allows {max_malformed_fraction[source]} of "
-                "them. The log of this step names each: repair them, or raise it."
+                f"held_out {fault} The log of this step names each: repair them, or raise it."
             )
     table = np.frombuffer(b"".join(digests), np.uint8).reshape(-1, 32)
     save_array(held_out, gathered([table], [np.full(len(table), EVALUATION, np.uint8)]))

@@ -13,7 +13,7 @@ from corpusmill.storage.streams import ReadLimits
 from corpusmill.text.normalization import normalizer
 from corpusmill.text.parts import TextWriter
 from corpusmill.text.readers import SeenBytes, read_records, refuse_changed
-from corpusmill.text.records import Malformed
+from corpusmill.text.records import Malformed, too_much_text
 
 SAY_FIRST = 20  # malformed records named in the log; all are in the quarantine file
 
@@ -74,15 +74,6 @@ def normalize(
             logging.info("%s read", file["path"])
         writer.close()
     save_counts(counts, by_source, writer.largest, seen)
-
-
-def too_much_text(file: dict, line: int, most_text_bytes: int) -> str:
-    return (
-        f"{file['path']}:{line}: expected at most {most_text_bytes:,} bytes of text in its part, "
-        f"found more: its {os.path.getsize(file['path']):,} bytes expand further than text does, "
-        "and memory and disk are planned by them. If it is meant, unpack it, or raise "
-        "input.part_bytes."
-    )
 
 
 def save_counts(

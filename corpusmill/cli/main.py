@@ -748,6 +748,44 @@ def estimate(configs: tuple[Path, ...], cores: str, read: int, seconds: int, in_
 
 
 @main.command()
+@config_argument
+@click.option(
+    "--cores", default="all", show_default=True, type=Cores(), help="Files that are read at once."
+)
+@click.option(
+    "--limit", default=20, show_default=True, type=click.IntRange(0, 1_000_000), metavar="N",
+    help="Malformed records to show; all are counted.",
+)  # fmt: skip
+@click.option("--json", "in_json", is_flag=True, help="All that was found as JSON, for programs.")
+def scan(configs: tuple[Path, ...], cores: str, limit: int, in_json: bool) -> None:
+    """Read every input file, and list what is wrong with them.
+
+    Finds what would end a run after hours of reading: malformed records, more of them than
+    max_malformed_fraction allows, files that are cut off. Writes nothing. Exit code 1 if a run
+    would be refused.
+    """
+    import json
+
+    from corpusmill.cli import scan as command
+    from corpusmill.cli.check import GENERATED, RESULTS, checked_config
+    from corpusmill.run.layout import Layout
+
+    with told_how_far():
+        try:
+            config = checked_config(configs_or_default(configs))
+            layout = Layout.planned(config, RESULTS, GENERATED, lambda: False)
+            count = len(os.sched_getaffinity(0)) if cores == "all" else int(cores)
+            found = command.scan(config, layout, count, limit)
+        except (ValueError, OSError) as error:
+            raise click.ClickException(str(error)) from error
+    for note in layout.skipped:
+        click.echo(f"NOTE: {note}", err=True)
+    for line in [json.dumps(command.as_json(found))] if in_json else command.in_words(found):
+        click.echo(line)
+    sys.exit(bool(found.faults))
+
+
+@main.command()
 @click.argument("queries", metavar="[QUERY]...", nargs=-1)
 @click.option("--text", help="Find the document with this text, else those most like it.")
 @click.option(

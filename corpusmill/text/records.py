@@ -1,5 +1,6 @@
 """Input formats, and what is read from files in them: records, and what is none."""
 
+import os
 from typing import NamedTuple
 
 FORMATS = {".jsonl": 1.0, ".jsonl.zst": 4.0, ".jsonl.gz": 4.0, ".parquet": 3.0}
@@ -26,3 +27,23 @@ class Malformed(NamedTuple):
 def too_long(bytes: int, most: int) -> str:
     """Why a record is not read."""
     return f"{bytes} bytes, and input.max_record_bytes allows {most}"
+
+
+def too_much_text(file: dict, line: int, most_text_bytes: int) -> str:
+    """Why a file of a part is read no further."""
+    return (
+        f"{file['path']}:{line}: expected at most {most_text_bytes:,} bytes of text in its part, "
+        f"found more: its {os.path.getsize(file['path']):,} bytes expand further than text does, "
+        "and memory and disk are planned by them. If it is meant, unpack it, or raise "
+        "input.part_bytes."
+    )
+
+
+def too_many_malformed(source: str, malformed: int, records: int, most: float) -> str | None:
+    """Why a source is refused for its malformed records, if it is. most: max_malformed_fraction."""
+    if not malformed or malformed / records <= most:
+        return None
+    return (
+        f"source {source}: {malformed} of {records} records are malformed, "
+        f"max_malformed_fraction allows {most} of them."
+    )
