@@ -1,5 +1,6 @@
 """The sample of a calibration: even, bounded, and the same whatever the order of the files."""
 
+import gzip
 import itertools
 import json
 import random
@@ -152,3 +153,11 @@ def test_sample__of_an_entered_file_names_the_byte(tmp_path):
     assert told.entered == [f"{tmp_path}/a.jsonl"]
     for row in rows:
         assert json.loads(data[row["line"] :].split(b"\n")[0])["text"] == row["text"]
+
+
+def test_sample__of_a_file_that_expands_further_than_text_ends_there(tmp_path, monkeypatch):
+    monkeypatch.setattr("corpusmill.calibration.sample.LEAST_REFUSED", 1000)
+    line = json.dumps({"text": "a" * 990}).encode() + b"\n"
+    (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(line * 5000))
+    with pytest.raises(ValueError, match=r"a\.jsonl\.gz:\d+: expected at most .* of records"):
+        sampled(sources_at(tmp_path, "a"), wanted(5), tmp_path / "part")

@@ -140,3 +140,10 @@ def test_url_blocklist__wrong_lines_are_told_before_any_job(tmp_path, name, line
 def test_url_blocklist__a_missing_list_is_told(settings, says):
     (fault,) = filter_faults([{"name": "url_blocklist", **settings}], ["web"])
     assert says in fault
+
+
+def test_with_parents__of_a_host_that_dns_has_not_are_few():
+    host = "a." * 1_000_000 + "b.org"
+    found = with_parents(host)
+    assert (found[0], found[-2:]) == (host, ["b.org", "org"])
+    assert len(found) < 253
