@@ -2,7 +2,6 @@
 when it has read everything. A process of its own beside the start of a run.
 """
 
-import itertools
 import json
 import sys
 from collections import Counter
@@ -10,10 +9,8 @@ from collections.abc import Sequence
 
 from corpusmill.dedup.mixed_kinds import refuse_mixed
 from corpusmill.dedup.preferences import KINDS, preference_key
-from corpusmill.storage.progress import Silence
 from corpusmill.storage.streams import ReadLimits
-from corpusmill.text.first_records import LOOKED_AT, Asked
-from corpusmill.text.readers import read_records
+from corpusmill.text.first_records import Asked, first_records
 from corpusmill.text.records import Record
 
 
@@ -24,10 +21,7 @@ def refuse_mixed_first(
     counts, places = Counter[str](), dict[str, str]()
     for file in files:
         try:
-            records = read_records(
-                file.path, file.text_field, Silence(), True, readers, limits=limits
-            )
-            for record in itertools.islice(records, LOOKED_AT):
+            for record in first_records(file, readers, limits):
                 if not isinstance(record, Record):
                     continue
                 if key := preference_key(record.rest, field, "lowest"):
