@@ -78,7 +78,6 @@ rule all:
 
 check_steps()
 watch_jobs_of_slurm()
-forget_lost_files(COUNTS)
 
 
 # A run with nothing to do comes to neither place and waits for no answer.

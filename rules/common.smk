@@ -118,7 +118,8 @@ from corpusmill.run.config_files import refuse_repeated_keys, replaced_lists
 from corpusmill.run.job_list import JOB_LIST, RuleJobs, save_job_list
 from corpusmill.run.input_files import told_replaced
 from corpusmill.run.layout import Layout, quickly_called
-from corpusmill.run.lost_files import forget, lost_files
+from corpusmill.run.lost_files import lost_files
+from corpusmill.run.recipes import made_otherwise, save_recipes
 from corpusmill.run.signals import handle_beside
 from corpusmill.run.signatures import mismatches, parameters
 from corpusmill.run.slurm import Spared, watched
@@ -132,6 +133,9 @@ from corpusmill.run.early_checks import (
     told_of_tokenizer,
     tokenizer_files,
 )
+from corpusmill.storage.files import load_json
+from corpusmill.storage.recipes import Recipe, recipe_of, settings_digest
+from corpusmill.storage.sums import name_of
 from corpusmill.demo.files import EVALUATION_FILES, FILES as DEMO_FILES
 
 IN_CONDA = DeploymentMethod.CONDA in workflow.deployment_settings.deployment_method
@@ -402,26 +406,78 @@ def note_needs():
     LAYOUT.hear_need = hear
 
 
-def forget_lost_files(stages):
-    """Let what is gone be made anew though it stands behind a barrier that is there. Behind all
-    rules. stages: of every barrier the small files that are in it."""
-    if not workflow.is_main_process:
-        return
-    listings = {
-        placed(f"results/{stage}/complete.json"): [
-            placed(file) for file in LAYOUT.every(counts)
+def recipes():
+    """By job the recipe of its files, of all jobs of this run, to be done or not."""
+    made, step_of = {}, dict(steps())
+    for level in workflow.dag.toposorted():
+        for job in level:
+            step = step_of.get(job.rule)
+            if step is None:
+                continue
+            told = {
+                name: value for name, value in job.params.items() if name != "paths"
+            }
+            inputs = [
+                (name_of(file), made[maker].digest)
+                for maker, files in workflow.dag.dependencies[job].items()
+                if maker in made
+                for file in files
+            ]
+            digest = recipe_of(step, [json.dumps(told, sort_keys=True)], inputs)
+            made[job] = Recipe(settings_digest(told["settings"]), digest)
+    return made
+
+
+def behind_barriers(maker):
+    """What is told of the files behind barriers that jobs of this run read, and that no job of it
+    makes. maker: the job of each file."""
+    dag = workflow.dag
+    for stage in LAYOUT.stages:
+        listing = placed(f"results/{stage}/complete.json")
+        barrier = maker.get(str(listing))
+        if barrier is None or not any(map(dag.needrun, dag.depending[barrier])):
+            continue
+        if not dag.needrun(barrier):
+            yield from load_json(listing)["parts"]
+            continue
+        for file in map(placed, LAYOUT.every(COUNTS[stage])):
+            if not dag.needrun(maker[str(file)]):
+                yield load_json(file)
+
+
+def make_again(made):
+    """Have also those jobs run whose files are of another recipe, or behind a barrier and gone.
+    made: the recipe of each job."""
+    dag = workflow.dag
+    maker = {str(file): job for job in made for file in job.output}
+    others = [
+        file
+        for job, recipe in made.items()
+        if not dag.needrun(job)
+        for file in made_otherwise(job.output, recipe.digest)
+    ]
+    if others:
+        more = f" and {len(others) - 1} more" if len(others) > 1 else ""
+        note(
+            f"{others[0]}{more}: made from other settings, code or inputs than those of this run, "
+            "so made again"
+        )
+    again = others
+    while True:
+        dag.forcefiles.update(*(maker[file].output for file in again))
+        if again:
+            workflow.async_run(dag.postprocess())
+        again = [
+            file
+            for file in map(str, lost_files(behind_barriers(maker), placed("results")))
+            if file in maker
+            and not dag.needrun(maker[file])
+            and file not in dag.forcefiles
         ]
-        for stage, counts in stages.items()
-        if stage in LAYOUT.stages
-    }
-    try:
-        lost = list(lost_files(listings, placed("results")))
-    except ValueError as error:
-        stop(error)
-    for one in lost:
-        print(f"{one.path} is gone: it is made anew", file=sys.stderr)
-    if not workflow.output_settings.dryrun:
-        forget(lost)
+        if not again:
+            return
+        for file in again:
+            print(f"{file} is gone: it is made anew", file=sys.stderr)
 
 
 def exported():
@@ -469,9 +525,13 @@ def begin_run():
     if not workflow.is_main_process:
         return
     handle_beside(signal.SIGTERM)
-    to_do = jobs_to_do()
-    refuse_too_little_memory(to_do)
+    made = recipes()
     try:
+        # Whoever says --touch believes what is there until the next run.
+        if not workflow.touch:
+            make_again(made)
+        to_do = jobs_to_do()
+        refuse_too_little_memory(to_do)
         record.begin(made_files(), RECORD, LAYOUT.noted)
     except ValueError as error:
         stop(error)
@@ -480,6 +540,11 @@ def begin_run():
         # Another run's may have stood here, which came first and was refused by this one's lock.
         RUN = os.environ[one_at_a_time.RUN]
         announcement.go_on(ANNOUNCEMENT, RUN)
+    # After the note of the run: a job of an earlier one that finds them has to find the note, too.
+    save_recipes(
+        placed("results/plan/recipes"),
+        {name_of(file): recipe for job, recipe in made.items() for file in job.output},
+    )
     save_job_list(to_do, placed(JOB_LIST), RUN)
     note_needs()
     SPARED.clear()

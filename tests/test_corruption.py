@@ -9,110 +9,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from kinds_of_files import READ_BY, READ_BY_NOBODY, kind_of, written
 from workflow import digests, document, mill, snakemake, write_jsonl
 
 from corpusmill.run.job import bound
-from corpusmill.storage.sums import SUMS, sums_path
-
-READ_BY = {
-    "plan/parts.jsonl": ["summarize"],
-    "text/{n}.arrow": ["span", "cut"],
-    "text/{n}.json": ["admit", "ledger", "manifest"],
-    "quarantine/{n}.jsonl": ["ledger"],
-    "admitted.json": ["summarize"],
-    "spans/{n}.npy": ["repeat"],
-    "spans/{n}.json": ["complete"],
-    "spans/complete.json": ["repeat"],
-    "repeats/{n}.npy": ["cut"],
-    "repeats/{n}.json": ["complete"],
-    "repeats/complete.json": ["cut"],
-    "cut/{n}.arrow": ["measure"],
-    "cut/{n}.parquet": ["ledger"],
-    "cut/{n}.npy": ["assign"],
-    "cut/{n}.json": ["ledger"],
-    "measures/{n}.arrow": ["filter", "ledger", "tally"],
-    "edited/{n}.arrow": ["sign", "scatter", "ledger"],
-    "edited/{n}.parquet": ["ledger"],
-    "edited/{n}.npy": ["assign"],
-    "edited/{n}.json": ["ledger"],
-    "filter/{n}.arrow": ["band", "extract", "assign", "ledger"],
-    "filter/{n}.json": ["allow"],
-    "signatures/{n}.npy": ["band", "pair"],
-    "digests/{n}.npy": ["band", "pair", "assign", "decontaminate"],
-    "bands/{n}.npy": ["pair"],
-    "bands/{n}.texts.npy": ["pair"],
-    "bands/{n}.json": ["complete"],
-    "bands/complete.json": ["pair"],
-    "pairs/{n}.npy": ["group", "extract"],
-    "pairs/{n}.json": ["complete"],
-    "pairs/complete.json": ["group", "extract"],
-    "groups/labels.npy": ["extract"],
-    "groups/starts.npy": ["extract"],
-    "extracts/{n}.arrows": ["resolve"],
-    "extracts/{n}.npy": ["resolve"],
-    "extracts/{n}.edges.npy": ["resolve"],
-    "extracts/{n}.starts.npy": ["resolve"],
-    "extracts/{n}.json": ["complete"],
-    "extracts/complete.json": ["resolve"],
-    "resolved/{n}.npy": ["assign"],
-    "resolved/{n}.json": ["complete"],
-    "resolved/complete.json": ["assign"],
-    "assign/{n}.arrow": ["decontaminate"],
-    "assign/{n}.json": ["complete"],
-    "assign/complete.json": ["holdout"],
-    "clusters/{n}.parquet": ["ledger", "report"],
-    "duplicates.json": ["summarize"],
-    "holdout/{n}.npy": ["holdout"],
-    "holdout/evaluation.npy": ["holdout"],
-    "holdout/evaluation.json": ["manifest"],
-    "holdout/all.npy": ["decontaminate"],
-    "decided/{n}.arrow": ["scatter", "ledger", "tally"],
-    "scatter/{n}.arrows": ["gather"],
-    "scatter/{n}.npy": ["gather"],
-    "scatter/{n}.json": ["complete"],
-    "scatter/complete.json": ["gather"],
-    "corpus/{split}/{n}.jsonl.zst": ["encode", "verify"],
-    "corpus/{split}/{n}.json": ["verify", "manifest", "summarize"],
-    "tokenizer/tokenizer.json": ["encode"],
-    "tokenizer/tokenizer_config.json": ["encode"],
-    "tokenizer/corpusmill.json": ["encode"],
-    "tokenizer/corpusmill-plain.json": ["encode"],
-    "tokenizer/corpusmill-bytes.npy": ["encode"],
-    "tokens/{split}/{n}.bin": ["verify", "join"],
-    "tokens/{split}/{n}.idx": ["verify"],
-    "tokens/{split}/{n}.json": ["verify", "join", "manifest", "summarize"],
-    "tokens/train.json": ["manifest"],
-    "tokens/meta.pkl": ["summarize"],
-    "placements/{split}/{n}.parquet": ["verify"],
-    "verify/{split}/{n}.txt": ["manifest"],
-    "ledger/{n}.json": ["manifest", "summarize"],
-    "tally/{n}.bins.parquet": ["report"],
-    "tally/{n}.totals.parquet": ["report"],
-    "tally/{n}.json": ["summarize"],
-    "manifest.json": ["summarize"],
-    "summary.json": ["report"],
-    "summary.txt": ["report"],
-}
-"""Every kind of file that a later job reads, and the rules of these jobs. {n}: a number."""
-
-READ_BY_NOBODY = {
-    "allowed.json",
-    "verify/{split}/{n}.json",
-    "ledger/{n}.parquet",
-    "tokens/{joined}.bin",
-    "eye_test.txt",
-    "report/statistics.parquet",
-    "report/histograms.parquet",
-}
-"""Jobs wait for them, no more; or nothing comes after them. The manifest has what was meant."""
-
-
-def kind_of(path: Path) -> str:
-    """The kind of a file below results."""
-    name = re.sub(r"\d{5}", "{n}", str(path))
-    name = re.sub(r"(tokens)/(train|val|test)\.bin", r"\1/{joined}.bin", name)
-    name = re.sub(r"(tokens)/(train|val|test)\.json", r"\1/train.json", name)
-    return re.sub("/(train|validation|test)/", "/{split}/", name)
+from corpusmill.run.recipes import RECIPES
+from corpusmill.storage.recipes import Recipes, following
+from corpusmill.storage.sums import encoded, load_sums, sums_path
 
 
 class Job(NamedTuple):
@@ -137,16 +40,6 @@ class Milled(NamedTuple):
         files = [path for path in written(self.folder) if kind_of(path) == kind]
         largest = max(files, key=lambda path: (self.folder / "results" / path).stat().st_size)
         return Path("results") / largest
-
-
-def written(folder: Path) -> list[Path]:
-    """The files of a run that have sums, below results."""
-    results = folder / "results"
-    sums = results.rglob(f".*{SUMS}")
-    return sorted(
-        path.relative_to(results).with_name(path.name.removeprefix(".").removesuffix(SUMS))
-        for path in sums
-    )
 
 
 def prose(number: int, words: int) -> str:
@@ -220,6 +113,11 @@ def without_sums(path: Path, other: Path) -> None:
     sums_path(path).unlink()
 
 
+def of_another_recipe(path: Path, other: Path) -> None:
+    """The bytes do not matter: whoever made them was told something else."""
+    sums_path(path).write_bytes(encoded(load_sums(path)._replace(recipe=b"another recipe..")))
+
+
 DAMAGES = {
     "flipped early": flipped(0.02),
     "flipped in the middle": flipped(0.5),
@@ -229,6 +127,7 @@ DAMAGES = {
     "of another": of_another,
     "of another, sums too": of_another_with_its_sums,
     "without sums": without_sums,
+    "of another recipe": of_another_recipe,
 }
 
 
@@ -243,13 +142,14 @@ def other_than(path: Path, milled: Milled) -> Path:
 
 def told(rules: list[str], milled: Milled, step: Callable) -> str:
     """What the first job of these rules to fail says; nothing if none does."""
-    for job in milled.jobs:
-        if job.rule in rules:
-            function = getattr(step(job.rule), job.rule)
-            try:
-                function(**bound(function, job.given))
-            except ValueError as error:
-                return str(error)
+    with following(Recipes.load(Path("results") / RECIPES)):
+        for job in milled.jobs:
+            if job.rule in rules:
+                function = getattr(step(job.rule), job.rule)
+                try:
+                    function(**bound(function, job.given))
+                except ValueError as error:
+                    return str(error)
     return ""
 
 
@@ -258,7 +158,7 @@ def test_every_file_of_a_run__is_read_with_its_sums_or_by_nobody(milled):
     there = {path.relative_to(results) for path in results.rglob("*") if path.is_file()}
     without = {path for path in there if path.name[0] != "."} - set(written(milled.folder))
     assert {path.parts[0] for path in without} <= {"report", "report.html", "plan"}
-    assert {path.name for path in without if path.parts[0] == "plan"} == {"record.json"}
+    assert {path.name for path in without if path.parts[0] == "plan"} == {"record.json", "recipes"}
     assert {kind_of(path) for path in written(milled.folder)} == {*READ_BY, *READ_BY_NOBODY}
 
 

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from corpusmill.run.recipes import save_recipes
+from corpusmill.storage.recipes import Recipe, settings_digest
+
 ROOT = Path(__file__).parent.parent
 BODY = """
 import sys
@@ -101,3 +104,20 @@ def test_small_steps__start_without_numpy(step):
     code = f"import sys, scripts.{step}; sys.exit('numpy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False)
     assert done.returncode == 0
+
+
+def test_job__follows_the_recipes_of_its_run(run, tmp_path):
+    paths = PATHS | {"one": "results/a/0.json"}
+    table, settings = tmp_path / "results/plan/recipes", json.dumps(SETTINGS)
+    done, _ = run(job(paths=paths), "step.log")
+    assert done.returncode == 1
+    assert "results/plan/recipes: gone, which a run writes before its first job." in done.stderr
+    save_recipes(table, {"a/0.json": Recipe(settings_digest(settings), b"a" * 16)})
+    assert run(job(paths=paths), "step.log")[0].returncode == 0
+    save_recipes(table, {"a/0.json": Recipe(settings_digest(f"{settings} "), b"a" * 16)})
+    assert run(job(paths=paths), "step.log")[0].returncode == 0
+    save_recipes(table, {"a/0.json": Recipe(settings_digest("{}"), b"a" * 16)})
+    done, _ = run(job(paths=paths), "step.log")
+    assert done.returncode == 1
+    assert "this job is told other settings than results/plan/recipes has of it" in done.stderr
+    assert "Traceback" not in done.stderr

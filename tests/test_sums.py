@@ -11,10 +11,11 @@ from effort import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpusmill.run.lost_files import forget, lost_files
+from corpusmill.run.lost_files import lost_files
 from corpusmill.storage import arrays, sums
 from corpusmill.storage.arrays import StoredArray, load_array, save_array
 from corpusmill.storage.files import check_folder, load_json, replacing_folder, save_json, writing
+from corpusmill.storage.recipes import Recipe, Recipes, as_stored, following, recipe_of
 from corpusmill.storage.sums import CheckedFile, DamagedError, checked_blocks, load_sums, sums_path
 
 BLOCK = 8
@@ -176,17 +177,99 @@ def test_check_folder__finds_any_change(tmp_path, damage):
 
 def test_lost_files__are_those_that_a_barrier_stands_for(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    results, counts = Path("results"), [Path(f"results/scatter/{n}.json") for n in range(2)]
-    for n, file in enumerate(counts):
-        save_array(Path(f"results/scatter/{n}.npy"), np.arange(3))
-        told = {"documents": 3, "index": f"results/scatter/{n}.npy", "digest": "0"}
-        save_json(file, told)
-    listing = Path("results/scatter/complete.json")
-    assert list(lost_files({listing: counts}, results)) == []
-    save_json(listing, {"parts": [load_json(file) for file in counts]})
-    assert list(lost_files({listing: counts}, results)) == []
-    Path("results/scatter/1.npy").unlink()
-    (lost,) = lost_files({listing: counts}, results)
-    assert lost == (Path("results/scatter/1.npy"), counts[1], listing)
-    forget([lost])
-    assert [path.exists() for path in (*counts, listing)] == [True, False, False]
+    results, tables = Path("results"), [f"results/scatter/{n}.npy" for n in range(2)]
+    for table in tables:
+        save_array(Path(table), np.arange(3))
+    told = [{"documents": 3, "index": table, "digest": "0"} for table in tables]
+    assert list(lost_files(told, results)) == []
+    Path(tables[1]).unlink()
+    assert list(lost_files(told, results)) == [Path(tables[1])]
+    assert list(lost_files(told[:1], results)) == []
+
+
+# Recipes.
+
+
+def recipes(digests: dict[str, bytes]) -> Recipes:
+    return Recipes(as_stored({n: Recipe(1, d) for n, d in digests.items()}))
+
+
+@examples(100)
+@given(st.dictionaries(st.text(), st.tuples(st.integers(0, 2**64 - 1), st.binary(min_size=16,
+       max_size=16)), max_size=30), st.text())  # fmt: skip
+def test_recipes__are_found_by_name_or_by_the_folder_above(written, name):
+    table = {key.strip("/"): Recipe(*made) for key, made in written.items() if key.strip("/")}
+    found = Recipes(as_stored(table))
+    assert {key: found.of(key) for key in table} == table
+    assert {key: found.of(f"{key}/a/b.json") for key in table} == table
+    assert name.strip("/") in table or found.of(name) == next(
+        (table[above] for above in folders_above(name) if above in table), None
+    )
+
+
+def folders_above(name: str) -> list[str]:
+    parts = name.split("/")
+    return ["/".join(parts[:n]) for n in range(len(parts) - 1, 0, -1)]
+
+
+def test_file__of_another_recipe_is_refused(folder):
+    path, name = folder / "text/6.json", "text/6.json"
+    with following(recipes({name: b"a" * 16})):
+        save_json(path, {"n": 1})
+        assert load_json(path) == {"n": 1}
+    with following(recipes({name: b"b" * 16})):
+        with pytest.raises(DamagedError, match=r"6\.json: made from other settings"):
+            load_json(path)
+        save_json(path, {"n": 2})
+        assert load_json(path) == {"n": 2}
+    with following(recipes({"text/7.json": b"b" * 16})):  # nobody says by which
+        assert load_json(path) == {"n": 2}
+    assert load_json(path) == {"n": 2}
+
+
+def test_file__of_no_run_is_refused_by_a_run(folder):
+    save_json(folder / "text/8.json", {})
+    with (
+        following(recipes({"text/8.json": b"a" * 16})),
+        pytest.raises(DamagedError, match="found 000000000000"),
+    ):
+        load_json(folder / "text/8.json")
+
+
+def test_folder__of_another_recipe_is_refused(tmp_path):
+    folder = tmp_path / "results/tokenizer"
+    with following(recipes({"tokenizer": b"a" * 16})):
+        kept(folder, b"one")
+        check_folder(folder)
+    with following(recipes({"tokenizer": b"b" * 16})), pytest.raises(DamagedError, match="recipe"):
+        check_folder(folder)
+
+
+def test_sums__of_another_version_are_told_as_such(folder):
+    path = folder / "text/9.json"
+    save_json(path, {})
+    sums_path(path).write_bytes(b"millsum1" + sums_path(path).read_bytes()[8:])
+    with pytest.raises(DamagedError, match=r"9\.json: its sums in .* are of another version"):
+        load_json(path)
+
+
+@pytest.mark.parametrize("bit", [0, 70, 200, -1])
+def test_recipes__that_are_damaged_are_refused(tmp_path, bit):
+    path = tmp_path / "recipes"
+    path.write_bytes(as_stored({"a": Recipe(1, b"a" * 16)}))
+    assert Recipes.load(path).of("a") == (1, b"a" * 16)
+    flip(path, bit % (8 * path.stat().st_size))
+    with pytest.raises(ValueError, match="recipes: not what the run wrote"):
+        Recipes.load(path)
+
+
+def test_recipe__is_another_one_when_anything_is():
+    made = [
+        recipe_of(step, told, inputs)
+        for step in ("sign", "band")
+        for told in (["a"], ["b"], ["a", ""], ["", "a"])
+        for inputs in ([], [("a", b"1" * 16)], [("a", b"2" * 16)], [("b", b"1" * 16)])
+    ]
+    assert len({*made}) == len(made)
+    inputs = [("a", b"1" * 16), ("b", b"2" * 16)]
+    assert recipe_of("sign", [], inputs) == recipe_of("sign", [], inputs[::-1])

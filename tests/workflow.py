@@ -99,7 +99,7 @@ def digests(folder: Path) -> dict[str, str]:
     return {
         str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in files
-        if path.is_file()
+        if path.is_file() and path.name[0] != "."
     }
 
 

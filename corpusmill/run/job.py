@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from corpusmill.run.one_at_a_time import alone, refuse_if_followed
+from corpusmill.run.recipes import followed_by_job
 from corpusmill.run.step_log import step_log
 
 
@@ -58,16 +59,15 @@ def bound(step: Callable[..., None], given: dict[str, Any]) -> dict[str, Any]:
     return {name: argument(name, hint, given) for name, hint in hints.items()}
 
 
-def given_job(stream: TextIO) -> dict[str, Any]:
-    """What a rule gives, by name."""
+def given_job(stream: TextIO) -> tuple[str, dict[str, Any]]:
+    """The settings that a rule gives, as they came, and its paths by name."""
     lines = stream.readlines()
     if len(lines) != 2:
         raise ValueError(
             "standard input: expected two lines of JSON, the settings of a step and its paths, "
             f"found {len(lines)} lines. A rule's command gives them; see rules/common.smk."
         )
-    settings, paths = map(json.loads, lines)
-    return settings | paths
+    return lines[0], json.loads(lines[1])
 
 
 def run(step: Callable[..., None]) -> None:
@@ -75,7 +75,8 @@ def run(step: Callable[..., None]) -> None:
     if len(sys.argv) != 2:
         sys.exit(f"usage: {sys.argv[0]} LOG < JOB (a step; its rule runs it with a job as JSON)")
     with step_log(sys.argv[1]), alone(Path(sys.argv[1])):
-        refuse_if_followed()
-        step(**bound(step, given_job(sys.stdin)))
+        settings, paths = given_job(sys.stdin)
+        with followed_by_job(settings, paths):
+            step(**bound(step, json.loads(settings) | paths))
         # A failed job makes its Snakemake remove the outputs now, not when the next has made them.
         refuse_if_followed()

@@ -1,5 +1,5 @@
 """Sums of a file, block by block: whoever writes the file writes them beside it, whoever reads it
-holds what is read against them.
+holds what is read against them. With them is the recipe by which the file was made.
 
 The sums of `text/00001.arrow` are in `text/.00001.arrow.sums`, so that the formats of files stay
 those that every other reader knows. docs/formats.md has them byte by byte.
@@ -17,14 +17,15 @@ from typing import IO, Any, NamedTuple
 
 import xxhash
 
+from corpusmill.storage.recipes import NO_RECIPE, Digest, followed
 from corpusmill.storage.regular_files import open_regular
 from corpusmill.storage.untrusted import whole_file
 
 BLOCK_BYTES = 1 << 15
 """Read and summed for a single row that somebody asks for."""
 
-MAGIC = b"millsum1"
-_HEADER = struct.Struct("<8s32sQI")
+MAGIC = b"millsum2"
+_HEADER = struct.Struct("<8s32s16sQI")
 _ONE = struct.Struct("<Q")
 _WORD = (1 << 64) - 1
 
@@ -52,6 +53,8 @@ class Sums(NamedTuple):
     """uint64 (blocks,): of every BLOCK_BYTES, the last block may be shorter."""
     sha256: str | None
     """Of files that are kept."""
+    recipe: Digest = NO_RECIPE
+    """By which it was made."""
 
     @property
     def digest(self) -> str:
@@ -153,7 +156,8 @@ class SummedFile:
         if self._held:
             self._close_block()
         sha256 = self._sha256.hexdigest() if self._sha256 else None
-        return Sums(self._name, self.bytes, self._of_blocks, sha256)
+        recipe = followed(self._name) or NO_RECIPE
+        return Sums(self._name, self.bytes, self._of_blocks, sha256, recipe)
 
 
 def sums_of(path: Path, name: str) -> Sums:
@@ -169,7 +173,7 @@ def encoded(sums: Sums) -> bytes:
     """As they lie beside the file; the last eight bytes are the sum of the others."""
     name = sums.name.encode()
     sha256 = bytes.fromhex(sums.sha256) if sums.sha256 else bytes(32)
-    header = _HEADER.pack(MAGIC, sha256, sums.bytes, len(name))
+    header = _HEADER.pack(MAGIC, sha256, sums.recipe, sums.bytes, len(name))
     content = header + name + _stored(sums.of_blocks)
     return content + _ONE.pack(xxhash.xxh3_64_intdigest(content))
 
@@ -179,14 +183,29 @@ def _decoded(stored: bytes) -> Sums | None:
     content, end = stored[: -_ONE.size], stored[-_ONE.size :]
     if len(content) < _HEADER.size or end != _ONE.pack(xxhash.xxh3_64_intdigest(content)):
         return None
-    magic, sha256, size, name_bytes = _HEADER.unpack_from(content)
+    magic, sha256, recipe, size, name_bytes = _HEADER.unpack_from(content)
     if magic != MAGIC:
         return None
     of_blocks = array("Q", content[_HEADER.size + name_bytes :])
     if sys.byteorder == "big":
         of_blocks.byteswap()
     name = content[_HEADER.size : _HEADER.size + name_bytes].decode()
-    return Sums(name, size, of_blocks, sha256.hex() if any(sha256) else None)
+    return Sums(name, size, of_blocks, sha256.hex() if any(sha256) else None, recipe)
+
+
+def recipe_in(sums: Path | str) -> Digest | None:
+    """The recipe that sums tell, which are not read to their end: whoever reads the file does that.
+    None if there are none; no bytes if they are of another version."""
+    try:
+        file = os.open(sums, os.O_RDONLY)
+    except FileNotFoundError:
+        return None
+    try:
+        header = os.read(file, _HEADER.size)
+    finally:
+        os.close(file)
+    known = len(header) == _HEADER.size and header.startswith(MAGIC)
+    return _HEADER.unpack(header)[2] if known else b""
 
 
 def load_sums(path: Path) -> Sums:
@@ -194,15 +213,22 @@ def load_sums(path: Path) -> Sums:
     path = Path(path)
     beside = sums_path(path)
     try:
-        sums = _decoded(whole_file(beside))
+        stored = whole_file(beside)
     except FileNotFoundError as error:
         what = f"nobody can say whether it is what was written, its sums in {beside} are gone"
         copied = "(in a copy: bring files with a dot in front, too)"
         raise DamagedError(path, f"{what} {copied}") from error
-    if sums is None:
-        raise DamagedError(path, f"its sums in {beside} are not what was written")
+    if (sums := _decoded(stored)) is None:
+        other = stored[:7] == MAGIC[:7] and stored[7:8] != MAGIC[7:]
+        what = "of another version of corpusmill" if other else "not what was written"
+        raise DamagedError(path, f"its sums in {beside} are {what}")
     if sums.name != name_of(path):
         what = f"expected the sums of {name_of(path)}, found those of {sums.name}"
+        raise DamagedError(path, what)
+    expected = followed(sums.name)
+    if expected not in (None, sums.recipe):
+        told = f"expected recipe {expected.hex()[:12]}, found {sums.recipe.hex()[:12]}"
+        what = f"made from other settings, code or inputs than those of this run ({told})"
         raise DamagedError(path, what)
     return sums
 

@@ -1,0 +1,112 @@
+"""The kinds of files below results, and who reads them."""
+
+import re
+from pathlib import Path
+
+from corpusmill.storage.sums import SUMS, summed_path
+
+READ_BY = {
+    "plan/parts.jsonl": ["summarize"],
+    "text/{n}.arrow": ["span", "cut"],
+    "text/{n}.json": ["admit", "ledger", "manifest"],
+    "quarantine/{n}.jsonl": ["ledger"],
+    "admitted.json": ["summarize"],
+    "spans/{n}.npy": ["repeat"],
+    "spans/{n}.json": ["complete"],
+    "spans/complete.json": ["repeat"],
+    "repeats/{n}.npy": ["cut"],
+    "repeats/{n}.json": ["complete"],
+    "repeats/complete.json": ["cut"],
+    "cut/{n}.arrow": ["measure"],
+    "cut/{n}.parquet": ["ledger"],
+    "cut/{n}.npy": ["assign"],
+    "cut/{n}.json": ["ledger"],
+    "measures/{n}.arrow": ["filter", "ledger", "tally"],
+    "edited/{n}.arrow": ["sign", "scatter", "ledger"],
+    "edited/{n}.parquet": ["ledger"],
+    "edited/{n}.npy": ["assign"],
+    "edited/{n}.json": ["ledger"],
+    "filter/{n}.arrow": ["band", "extract", "assign", "ledger"],
+    "filter/{n}.json": ["allow"],
+    "signatures/{n}.npy": ["band", "pair"],
+    "digests/{n}.npy": ["band", "pair", "assign", "decontaminate"],
+    "bands/{n}.npy": ["pair"],
+    "bands/{n}.texts.npy": ["pair"],
+    "bands/{n}.json": ["complete"],
+    "bands/complete.json": ["pair"],
+    "pairs/{n}.npy": ["group", "extract"],
+    "pairs/{n}.json": ["complete"],
+    "pairs/complete.json": ["group", "extract"],
+    "groups/labels.npy": ["extract"],
+    "groups/starts.npy": ["extract"],
+    "extracts/{n}.arrows": ["resolve"],
+    "extracts/{n}.npy": ["resolve"],
+    "extracts/{n}.edges.npy": ["resolve"],
+    "extracts/{n}.starts.npy": ["resolve"],
+    "extracts/{n}.json": ["complete"],
+    "extracts/complete.json": ["resolve"],
+    "resolved/{n}.npy": ["assign"],
+    "resolved/{n}.json": ["complete"],
+    "resolved/complete.json": ["assign"],
+    "assign/{n}.arrow": ["decontaminate"],
+    "assign/{n}.json": ["complete"],
+    "assign/complete.json": ["holdout"],
+    "clusters/{n}.parquet": ["ledger", "report"],
+    "duplicates.json": ["summarize"],
+    "holdout/{n}.npy": ["holdout"],
+    "holdout/evaluation.npy": ["holdout"],
+    "holdout/evaluation.json": ["manifest"],
+    "holdout/all.npy": ["decontaminate"],
+    "decided/{n}.arrow": ["scatter", "ledger", "tally"],
+    "scatter/{n}.arrows": ["gather"],
+    "scatter/{n}.npy": ["gather"],
+    "scatter/{n}.json": ["complete"],
+    "scatter/complete.json": ["gather"],
+    "corpus/{split}/{n}.jsonl.zst": ["encode", "verify"],
+    "corpus/{split}/{n}.json": ["verify", "manifest", "summarize"],
+    "tokenizer/tokenizer.json": ["encode"],
+    "tokenizer/tokenizer_config.json": ["encode"],
+    "tokenizer/corpusmill.json": ["encode"],
+    "tokenizer/corpusmill-plain.json": ["encode"],
+    "tokenizer/corpusmill-bytes.npy": ["encode"],
+    "tokens/{split}/{n}.bin": ["verify", "join"],
+    "tokens/{split}/{n}.idx": ["verify"],
+    "tokens/{split}/{n}.json": ["verify", "join", "manifest", "summarize"],
+    "tokens/train.json": ["manifest"],
+    "tokens/meta.pkl": ["summarize"],
+    "placements/{split}/{n}.parquet": ["verify"],
+    "verify/{split}/{n}.txt": ["manifest"],
+    "ledger/{n}.json": ["manifest", "summarize"],
+    "tally/{n}.bins.parquet": ["report"],
+    "tally/{n}.totals.parquet": ["report"],
+    "tally/{n}.json": ["summarize"],
+    "manifest.json": ["summarize"],
+    "summary.json": ["report"],
+    "summary.txt": ["report"],
+}
+"""Every kind of file that a later job reads, and the rules of these jobs. {n}: a number."""
+
+READ_BY_NOBODY = {
+    "allowed.json",
+    "verify/{split}/{n}.json",
+    "ledger/{n}.parquet",
+    "tokens/{joined}.bin",
+    "eye_test.txt",
+    "report/statistics.parquet",
+    "report/histograms.parquet",
+}
+"""Jobs wait for them, no more; or nothing comes after them. The manifest has what was meant."""
+
+
+def kind_of(path: Path) -> str:
+    """The kind of a file below results."""
+    name = re.sub(r"\d{5}", "{n}", str(path))
+    name = re.sub(r"(tokens)/(train|val|test)\.bin", r"\1/{joined}.bin", name)
+    name = re.sub(r"(tokens)/(train|val|test)\.json", r"\1/train.json", name)
+    return re.sub("/(train|validation|test)/", "/{split}/", name)
+
+
+def written(folder: Path) -> list[Path]:
+    """The files of a run that have sums, below results."""
+    results = folder / "results"
+    return sorted(summed_path(sums).relative_to(results) for sums in results.rglob(f".*{SUMS}"))
