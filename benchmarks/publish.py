@@ -32,12 +32,11 @@ from benchmarks.run_folder import RunFolder
 from benchmarks.stream import make
 from corpusmill.publication import command
 from corpusmill.s3.bucket import Bucket
-from corpusmill.storage.files import as_json
+from corpusmill.storage.files import as_json, own_digest
 from corpusmill.stream import Corpus
 from corpusmill.stream.downloads import Remote, download
 from corpusmill.stream.patience import Patience
 from corpusmill.stream.s3_store import S3Store
-from corpusmill.verification.listing import own_digest
 
 ENVIRONMENT = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test",
                "AWS_REGION": "us-east-1", "AWS_CONFIG_FILE": os.devnull,

@@ -85,6 +85,7 @@ rule summarize:
         facts=LAYOUT.every("results/tokens/{split}/{shard}.json"),
         # What tells the same numbers once more.
         admitted="results/admitted.json",
+        allowed="results/allowed.json",
         duplicates="results/duplicates.json",
         scattered="results/scatter/complete.json",
         meta="results/tokens/meta.pkl",

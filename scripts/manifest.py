@@ -1,6 +1,5 @@
 """List every file of the result with its size and SHA-256; say what trainers must know."""
 
-import hashlib
 import logging
 import pickle
 import sys
@@ -12,10 +11,10 @@ from corpusmill.documents.fates import dropping_fates
 from corpusmill.run import job, record
 from corpusmill.run.input_files import read_inputs
 from corpusmill.storage.files import (
-    as_json,
     files_of_folder,
     load_json,
     load_text,
+    own_digest,
     save_json,
     save_text,
     writing,
@@ -157,8 +156,7 @@ def manifest(
         "code": corpus.code,
         "files": kept_files(shards, joins, tables, folder, result),
     }
-    own = hashlib.sha256(as_json(chain).encode("utf-8")).hexdigest()
-    save_json(result.listing, chain | {"sha256": own}, kept=True)
+    save_json(result.listing, chain | {"sha256": own_digest(chain)}, kept=True)
     logging.info("%d files listed", len(chain["files"]))
 
 

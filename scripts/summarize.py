@@ -15,7 +15,7 @@ from corpusmill.documents.cross_checks import contradictions
 from corpusmill.documents.fates import dropping_fates
 from corpusmill.run import job, record
 from corpusmill.run.measurements import seconds_of
-from corpusmill.storage.files import load_json, save_json, save_text
+from corpusmill.storage.files import load_json, own_digest, save_json, save_text
 
 END = re.compile(r"([\d.]+) s of CPU, peak memory (\d+) MB(?: of (\d+))?$", re.MULTILINE)
 """Of a log: CPU seconds, MB that were held, MB that the job was allowed."""
@@ -60,6 +60,7 @@ class Facts(NamedTuple):
     text_facts: list[Path]
     facts: list[Path]
     admitted: Path
+    allowed: Path
     duplicates: Path
     scattered: Path
     meta: Path
@@ -84,6 +85,7 @@ def account_of(numbers: Facts, filters: list[str]) -> dict[str, Counter]:
     if faults := contradictions(
         account,
         numbers.admitted,
+        numbers.allowed,
         numbers.duplicates,
         numbers.scattered,
         numbers.facts,
@@ -181,35 +183,33 @@ def summarize(
     for figures in account.values():
         whole.update(figures)
     planted = load_json(recall[0]) if recall else None
-    told = load_json(tokenizer / "corpusmill.json")
+    ends = load_json(tokenizer / "corpusmill.json")
     edits, languages = edits_of(numbers.edits), languages_of(numbers.languages)
     spans = spans_of(whole, edits, config.span_unit)
-    save_json(
-        summary,
-        {
-            "corpusmill.summary": 1,
-            **funnel(whole, fates),
-            "sources": {name: funnel(figures, fates) for name, figures in account.items()},
-            **({"spans": spans} if config.span_unit != "none" else {}),
-            **({"edits": edits} if edits else {}),
-            **({"languages": languages} if languages else {}),
-            "balanced": True,
-            "duplicates": load_json(numbers.duplicates)["dropped"],
-            **({"planted": planted} if planted else {}),
-            "config_digest": config.config_digest,
-            "configuration": config.configuration,
-            "tokenizer": {name: told[name] for name in TOKENIZER},
-            "manifest": manifest["sha256"],
-            "versions": {"corpusmill": corpusmill.__version__, "python": platform.python_version()}
-            | {name: importlib.metadata.version(name) for name in PACKAGES},
-            "rules": measured(logs),
-        },
-    )
-    lines = [table(account, fates), *remarks(whole, account, spans, edits, told, planted)]
+    # First: a record that is of another run than the summary is of an earlier one.
+    record.finish(finished.made, finished.plan, manifest, finished.record)
+    told = {
+        "corpusmill.summary": 1,
+        **funnel(whole, fates),
+        "sources": {name: funnel(figures, fates) for name, figures in account.items()},
+        **({"spans": spans} if config.span_unit != "none" else {}),
+        **({"edits": edits} if edits else {}),
+        **({"languages": languages} if languages else {}),
+        "balanced": True,
+        "duplicates": load_json(numbers.duplicates)["dropped"],
+        **({"planted": planted} if planted else {}),
+        "config_digest": config.config_digest,
+        "configuration": config.configuration,
+        "tokenizer": {name: ends[name] for name in TOKENIZER},
+        "manifest": manifest["sha256"],
+        "versions": {"corpusmill": corpusmill.__version__, "python": platform.python_version()}
+        | {name: importlib.metadata.version(name) for name in PACKAGES},
+        "rules": measured(logs),
+    }
+    save_json(summary, told | {"sha256": own_digest(told)})
+    lines = [table(account, fates), *remarks(whole, account, spans, edits, ends, planted)]
     save_text(readable, "\n".join(lines) + "\n", kept=True)
     logging.info("balanced\n%s", "\n".join(lines))
-    inputs = {file["path"]: file["sha256"] for file in manifest["inputs"]}
-    record.finish(finished.made, finished.plan, inputs, finished.record)
 
 
 if __name__ == "__main__":

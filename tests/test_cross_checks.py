@@ -23,6 +23,10 @@ def files(tmp_path) -> dict:
         "web": {"records": 10, "malformed": 1, "text_bytes": 900},
         "books": {"records": 2, "text_bytes": 50},
     })  # fmt: skip
+    save_json(tmp_path / "allowed.json", {
+        "web": {"documents": 9, "dropped": {"empty": 0, "too_short": 2}},
+        "books": {"documents": 2, "dropped": {}},
+    })  # fmt: skip
     save_json(tmp_path / "duplicates.json", {
         "dropped": {"identical": 2, "shingles": 1},
         "sources": {
@@ -39,7 +43,8 @@ def files(tmp_path) -> dict:
         save_json(shards[-1], facts)
     totals = {"total_tokens": {"train": 60, "test": 10}}
     write_bytes(tmp_path / "meta.pkl", pickle.dumps(totals))
-    return {name: tmp_path / f"{name}.json" for name in ("admitted", "duplicates", "scattered")} | {
+    names = ("admitted", "allowed", "duplicates", "scattered")
+    return {name: tmp_path / f"{name}.json" for name in names} | {
         "shards": shards, "meta": tmp_path / "meta.pkl", "filters": ["empty", "too_short"],
     }  # fmt: skip
 
@@ -54,6 +59,8 @@ def test_contradictions__of_a_good_run_are_none(files):
         ("admitted", ["web", "records"], "records of web: 10 and 11"),
         ("admitted", ["web", "malformed"], "malformed records of web: 1 and 2"),
         ("admitted", ["books", "text_bytes"], "text bytes of books: 50 and 51"),
+        ("allowed", ["web", "documents"], "documents of web to filter: 9 and 10"),
+        ("allowed", ["web", "dropped", "too_short"], "too_short of web: 2 and 3"),
         ("duplicates", ["sources", "web", "duplicates"], "duplicates of web: 3 and 4"),
         ("duplicates", ["sources", "books", "documents"], "documents of books to compare: 2 and 3"),
         ("duplicates", ["dropped", "shingles"], "duplicates by stage: 3 and 4"),

@@ -1,12 +1,13 @@
 """What a folder holds: files of earlier runs are told from this run's and from everybody else's."""
 
+import contextlib
 from pathlib import Path
 
 import pytest
 
 from corpusmill.run import record as run_record
 from corpusmill.run.plan import InputFile, Part, earlier_parts, plan_lines
-from corpusmill.storage.files import save_plain_json, save_text
+from corpusmill.storage.files import save_json, save_plain_json, save_text
 from corpusmill.storage.untrusted import load_plain_json
 
 CURRENT = {"text/{}.arrow": 2, "corpus/train/{}.parquet": 1, "tokens/meta.pkl": None}
@@ -53,8 +54,8 @@ def test_begin__adds_to_what_earlier_runs_made(tmp_path, monkeypatch):
     path = tmp_path / "plan/record.json"
     run_record.begin(EARLIER, path)
     run_record.begin(CURRENT, path)
-    assert load_plain_json(path)["made"] == EARLIER | {"tokens/meta.pkl": None}
-    assert load_plain_json(path)["finished"] is None
+    assert run_record.load_record(path)["made"] == EARLIER | {"tokens/meta.pkl": None}
+    assert run_record.load_record(path)["finished"] is None
 
 
 def test_begin__refuses_to_replace_what_no_run_has_made(folder, tmp_path):
@@ -65,7 +66,7 @@ def test_begin__refuses_to_replace_what_no_run_has_made(folder, tmp_path):
         run_record.begin({"tokens/meta.pkl": None}, path)
     assert not path.exists()
     run_record.begin({"text/{}.arrow": 0}, path)
-    save_plain_json(path, {"corpusmill.record": 1, "made": {"text/{}.arrow": 2}, "finished": None})
+    run_record.save_record({"made": {"text/{}.arrow": 2}, "finished": None}, path)
     run_record.begin({"text/{}.arrow": 2}, path)
     with pytest.raises(ValueError, match=r"text/00002\.arrow is there already"):
         run_record.begin({"text/{}.arrow": 3}, path)
@@ -78,7 +79,7 @@ def test_finish__keeps_the_parts_and_only_this_runs_files(tmp_path, monkeypatch)
              Part(1, [InputFile("s", "c", 1)], 2)]  # fmt: skip
     save_text(plan, "\n".join(plan_lines(parts, 100)) + "\n")
     run_record.begin(EARLIER, path)
-    run_record.finish(CURRENT, plan, {"a": "12"}, path)
+    run_record.finish(CURRENT, plan, manifest("12"), path)
     assert run_record.load_record(path)["made"] == CURRENT
     kept = earlier_parts(run_record.load_record(path)["finished"], 100)
     assert [tuple(part) for part in kept] == [(1, ["a", "b"]), (2, ["c"])]
@@ -86,15 +87,74 @@ def test_finish__keeps_the_parts_and_only_this_runs_files(tmp_path, monkeypatch)
     assert earlier_parts(run_record.load_record(path)["finished"], 100) == kept
 
 
+def manifest(digest: str) -> dict:
+    return {"inputs": [{"path": "a", "sha256": "1a"}], "sha256": digest}
+
+
 def test_load_record__of_an_untouched_folder_is_empty(tmp_path):
     assert run_record.load_record(tmp_path / "none.json") == {
         "made": {},
         "finished": None,
+        "manifest": None,
         "noted": {},
     }
 
 
-def test_load_record__refuses_another_version(tmp_path):
-    save_plain_json(tmp_path / "record.json", {"corpusmill.record": 2})
-    with pytest.raises(ValueError, match="not a record of this version"):
-        run_record.load_record(tmp_path / "record.json")
+def test_load_record__takes_the_first_version_which_said_nothing_of_itself(tmp_path):
+    path = tmp_path / "record.json"
+    save_plain_json(path, {"corpusmill.record": 1, "made": {"a": None}, "finished": None})
+    assert run_record.load_record(path)["made"] == {"a": None}
+    run_record.begin({"b": None}, path)
+    assert run_record.load_record(path)["made"] == {"a": None, "b": None}
+    assert load_plain_json(path)["corpusmill.record"] == 2
+
+
+def finished(path: Path) -> None:
+    save_text(path.with_name("parts.jsonl"), "\n".join(plan_lines([Part(0, [], 1)], 100)) + "\n")
+    run_record.begin(CURRENT, path)
+    run_record.finish(CURRENT, path.with_name("parts.jsonl"), manifest("m1"), path)
+
+
+def changed(path: Path) -> None:
+    path.write_text(path.read_text().replace('"generation": 1', '"generation": 2'))
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (changed, "it was changed after it was written"),
+        (lambda path: path.write_text("{"), "Expecting property name"),
+        (lambda path: path.write_text("[]"), "list indices"),
+        (lambda path: path.write_text("{}"), "'corpusmill.record'"),
+        (lambda path: save_plain_json(path, {"corpusmill.record": 2}), "'sha256'"),
+    ],
+)
+def test_load_record__refuses_what_no_run_wrote(tmp_path, damage, said):
+    path = tmp_path / "record.json"
+    finished(path)
+    damage(path)
+    with pytest.raises(ValueError, match=rf"record\.json: .*{said}.*\. Bring back"):
+        run_record.load_record(path)
+
+
+@pytest.mark.parametrize(
+    ("record", "manifest", "summary", "good"),
+    [
+        (None, "m1", "m1", True),  # planned anew
+        ("m1", "m1", "m1", True),
+        ("m1", "m2", "m1", True),  # the last run came to its manifest
+        ("m2", "m2", "m1", True),  # and to its record
+        ("m1", None, "m1", True),
+        ("m2", "m2", None, True),  # while the summary is written
+        ("m1", "m2", None, True),
+        ("m0", "m1", "m1", False),
+        ("m0", None, "m1", False),
+        ("m0", "m2", "m1", False),
+    ],
+)
+def test_record__of_another_run_than_the_last_is_refused(record, manifest, summary, good, tmp_path):
+    for name, key, told in (("manifest", "sha256", manifest), ("summary", "manifest", summary)):
+        if told:
+            save_json(tmp_path / f"results/{name}.json", {key: told})
+    with contextlib.nullcontext() if good else pytest.raises(ValueError, match="are of two runs"):
+        run_record.refuse_other_run({"manifest": record}, tmp_path / "results")

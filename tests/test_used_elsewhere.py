@@ -31,7 +31,7 @@ rule answer:
     shell:
         "cp {{input}} {{output}}"
 """
-TIMED = {"summary.json", "report.html", "report/times.html", "report/times.csv"}
+TIMED = {"summary.json", "report.html", "report/times.html", "report/times.csv", "plan/recipes"}
 
 
 def corpus(folder: Path) -> dict:

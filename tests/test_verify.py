@@ -31,15 +31,17 @@ from corpusmill.documents.fates import SPLITS
 from corpusmill.documents.ids import keyed_hash
 from corpusmill.exports.exporting import Exporting
 from corpusmill.run import progress
+from corpusmill.run.config import digest_of_shaping
 from corpusmill.run.progress import Phase
-from corpusmill.storage.files import as_json
+from corpusmill.storage.files import as_json, own_digest
 from corpusmill.storage.progress import Silence
 from corpusmill.stream.patience import Patience
 from corpusmill.stream.s3_store import S3Store
 from corpusmill.text.columns import TextColumn, string_array
 from corpusmill.tokens.tokenizers import encoder_of
 from corpusmill.verification import command, deep, reading
-from corpusmill.verification.accounts import LedgerLook, differences
+from corpusmill.verification.accounts import LedgerLook
+from corpusmill.verification.between import differences
 from corpusmill.verification.copies import CopySums, copy_numbers, text_numbers
 from corpusmill.verification.decoding import Decoder, Spelling
 from corpusmill.verification.exports import Export
@@ -81,6 +83,10 @@ def verified(results: Path | str, *options: str) -> dict:
     return told
 
 
+def said(told: dict, name: str) -> str:
+    return "; ".join(damage["what"] for damage in told["damages"] if damage["path"] == name)
+
+
 def damaged(told: dict) -> set[str]:
     return {damage["path"] for damage in told["damages"]}
 
@@ -92,10 +98,15 @@ def mend(results: Path, change: Callable[[dict], None] = lambda content: None) -
         data = (results / file["path"].removeprefix("results/")).read_bytes()
         file |= {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
     change(content)
-    del content["sha256"]
-    content["sha256"] = hashlib.sha256(as_json(content).encode()).hexdigest()
+    content["sha256"] = own_digest(content)
     (results / "manifest.json").write_text(as_json(content))
-    edit_json(results / "summary.json", lambda summary: summary.update(manifest=content["sha256"]))
+    seal(results / "summary.json", lambda summary: summary.update(manifest=content["sha256"]))
+
+
+def seal(path: Path, change: Callable[[dict], object]) -> None:
+    """Change a file that says its own SHA-256, as whoever hides a change would."""
+    edit_json(path, change)
+    edit_json(path, lambda content: content.update(sha256=own_digest(content)))
 
 
 def edit_json(path: Path, change: Callable[[dict], object]) -> None:
@@ -569,6 +580,60 @@ def test_deep__says_what_it_could_not_look_at(results):
     assert f"whether tokens/{SHARD}.bin is the text" in [
         one["what"] for one in told["not_looked_at"]
     ]
+
+
+def other_seed(summary: dict) -> None:
+    summary["configuration"]["shuffle"]["seed"] += 1
+
+
+def other_seed_and_digest(summary: dict) -> None:
+    other_seed(summary)
+    summary["config_digest"] = digest_of_shaping(summary["configuration"])
+
+
+@pytest.mark.parametrize("options", [[], ["--deep"]])
+@pytest.mark.parametrize(
+    ("edit", "change", "fault"),
+    [
+        (edit_json, lambda summary: summary.update(balanced=False), "its own SHA-256 says"),
+        (seal, other_seed, "its configuration has the digest"),
+        (seal, other_seed_and_digest, "is about manifest"),
+        (seal, lambda summary: summary.update(manifest="0" * 64), "is about manifest 000"),
+        (edit_json, dict.clear, ""),  # of an early version, for all that one can say
+    ],
+)
+def test_verify__holds_the_summary_against_itself_and_the_manifest(
+    edit, change, fault, options, results
+):
+    edit(results / "summary.json", change)
+    told = verified(results, *options)
+    assert fault in said(told, "summary.json")
+    assert damaged(told) == ({"summary.json"} if fault else set())
+
+
+BETWEEN = {
+    "text/00000.json": ("by_source", "web", "records"),
+    "filter/00000.json": ("by_source", "web", "dropped", "too_short"),
+    "assign/00000.json": ("by_source", "web", "duplicates"),
+    "ledger/00000.json": ("web", "kept"),
+    "admitted.json": ("few", "records"),
+    "allowed.json": ("web", "dropped", "empty"),
+    "duplicates.json": ("sources", "books", "documents"),
+}
+
+
+def test_deep__holds_what_lies_between_the_steps_against_the_ledger(every_fate, tmp_path):
+    results = shutil.copytree(every_fate / "results", tmp_path / "results")
+    for name, path in BETWEEN.items():
+        in_json(name, *path)(results)
+    (results / "assign/00001.json").write_text("{")
+    (results / "filter/00001.json").unlink()
+    assert verified(results)["exit_code"] == 0
+    told = verified(results, "--deep")
+    assert damaged(told) == {*BETWEEN, "assign/00001.json"}
+    for name, path in BETWEEN.items():
+        assert re.search(rf"{re.escape(path[-1])} is \d+, found \d+$", said(told, name))
+    assert all("remove it" in damage["way_out"] for damage in told["damages"])
 
 
 # Counts, decoding, sums.

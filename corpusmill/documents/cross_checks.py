@@ -37,6 +37,17 @@ def source_numbers(
         yield f"duplicates of {source}", figures["duplicate"], seen["duplicates"]
 
 
+def filtered_numbers(account: dict[str, Counter], allowed: dict, filters: list[str]) -> Told:
+    """Per source, of the ledger and of the filters."""
+    for source in sorted(set(account) | set(allowed)):
+        figures = account.get(source, Counter())
+        seen = allowed.get(source, {"documents": 0, "dropped": {}})
+        documents = figures["documents"] - figures[MALFORMED]
+        yield f"documents of {source} to filter", documents, seen["documents"]
+        for fate in sorted({*filters, *seen["dropped"]}):
+            yield f"{fate} of {source}", figures[fate], seen["dropped"].get(fate, 0)
+
+
 def shard_numbers(shards: list[Path], totals: dict[str, int]) -> Told:
     """shards: the facts of every token shard; totals: tokens per split, as trainers are told."""
     found = dict.fromkeys(totals, 0)
@@ -64,6 +75,7 @@ def whole_numbers(account: dict[str, Counter], duplicates: dict, scattered: dict
 def contradictions(
     account: dict[str, Counter],
     admitted: Path,
+    allowed: Path,
     duplicates: Path,
     scattered: Path,
     shards: list[Path],
@@ -78,6 +90,7 @@ def contradictions(
     totals = plain_values(checked_bytes(meta), meta)["total_tokens"]
     told = [
         *source_numbers(account, load_json(admitted), guarded, filters),
+        *filtered_numbers(account, load_json(allowed), filters),
         *shard_numbers(shards, totals),
         *whole_numbers(account, guarded, load_json(scattered)),
     ]

@@ -184,8 +184,12 @@ def shaping(config: dict) -> dict:
 
 def config_digest(config: dict) -> str:
     """Which configuration a result was made with."""
-    shapes = json.dumps(shaping(config), sort_keys=True)
-    return hashlib.sha256(shapes.encode()).hexdigest()[:16]
+    return digest_of_shaping(shaping(config))
+
+
+def digest_of_shaping(shapes: dict) -> str:
+    """The same of what `shaping` leaves of a configuration."""
+    return hashlib.sha256(json.dumps(shapes, sort_keys=True).encode()).hexdigest()[:16]
 
 
 RECALL = 0.995

@@ -40,7 +40,7 @@ from corpusmill.run.plan import (
     split_bytes,
 )
 from corpusmill.run.read_sizes import EXPECTED_DOCUMENT_BYTES, ReadSizes, SizesRead
-from corpusmill.run.record import load_record
+from corpusmill.run.record import load_record, refuse_other_run
 from corpusmill.storage.buckets import bucket_count
 from corpusmill.storage.files import load_json
 from corpusmill.storage.sums import DamagedError
@@ -159,6 +159,7 @@ class Layout:
         refuse_other_corpus(milled, generated, results)
         part_bytes = config["input"]["part_bytes"]
         record = load_record(results / "plan/record.json")
+        refuse_other_run(record, results)
         finished = record["finished"]
         parts = plan_parts(milled, part_bytes, earlier_parts(finished, part_bytes))
         refuse_too_many_parts(parts, part_bytes)

@@ -10,10 +10,12 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from corpusmill.storage.files import load_text, save_plain_json
+from corpusmill.storage.files import load_json, load_text, own_digest, save_plain_json
+from corpusmill.storage.sums import DamagedError
 from corpusmill.storage.untrusted import load_plain_json
 
 RECORD = Path("results/plan/record.json")
+VERSION = 2
 NUMBER = "{}"
 """Stands in a pattern for five digits, from 00000 on."""
 
@@ -22,24 +24,51 @@ Made = dict[str, int | None]
 
 
 def load_record(path: Path = RECORD) -> dict:
-    """{"made": Made, "finished": the plan of the last finished run or None, "noted": SHA-256 by
-    path of the input files that were replaced behind their size and time}."""
+    """{"made": Made, "finished": the plan of the last finished run or None, "manifest": the SHA-256
+    that this run's manifest says of itself, "noted": SHA-256 by path of the input files that were
+    replaced behind their size and time}."""
+    empty: dict = {"made": {}, "finished": None, "manifest": None, "noted": {}}
     if not path.exists():
-        return {"made": {}, "finished": None, "noted": {}}
-    record = load_plain_json(path)
-    if record.get("corpusmill.record") != 1:
+        return empty
+    try:
+        record = load_plain_json(path)
+        # The first version said nothing of itself.
+        if record["corpusmill.record"] != 1 and record["sha256"] != own_digest(record):
+            raise ValueError("it was changed after it was written")
+        if record["corpusmill.record"] > VERSION:
+            raise ValueError("not a record of this version")
+    except (ValueError, KeyError, TypeError) as error:
         raise ValueError(
-            f"{path}: not a record of this version. Remove the folder {path.parent} to plan anew: "
-            "every document then gets a new id."
+            f"{path}: no record of what runs made here ({error}). Bring back what the last run "
+            f"left there; or remove the folder {path.parent} to plan anew: every document then "
+            "gets a new id."
+        ) from error
+    return empty | record
+
+
+def refuse_other_run(record: dict, results: Path) -> None:
+    """Raise ValueError if the record is of another run than the last one that ended well here.
+
+    At the end of a run this record is written first, then the summary; the manifest before both.
+    """
+    manifest, summary = results / "manifest.json", results / "summary.json"
+    try:
+        told = {load_json(summary)["manifest"]}
+        if record["manifest"] not in told and manifest.exists():
+            told.add(load_json(manifest)["sha256"])
+    except (FileNotFoundError, DamagedError):
+        return  # Nobody can say; of what is damaged its readers do.
+    if record["manifest"] not in {None, *told}:
+        raise ValueError(
+            f"{results / 'plan/record.json'} and {summary} are of two runs: one of them was "
+            "brought back from an earlier one. Bring back what the last run left there; or remove "
+            "the summary to go on from the run that the record tells of."
         )
-    return {"noted": {}} | record
 
 
-def save_record(
-    made: Made, finished: dict | None, noted: dict[str, str], path: Path = RECORD
-) -> None:
-    record = {"corpusmill.record": 1, "made": made, "finished": finished, "noted": noted}
-    save_plain_json(path, record)
+def save_record(record: dict, path: Path = RECORD) -> None:
+    record = record | {"corpusmill.record": VERSION}
+    save_plain_json(path, record | {"sha256": own_digest(record)})
 
 
 def begin(made: Made, path: Path = RECORD, noted: dict[str, str] | None = None) -> None:
@@ -51,7 +80,7 @@ def begin(made: Made, path: Path = RECORD, noted: dict[str, str] | None = None) 
     for pattern, count in made.items():
         earlier = together.get(pattern)
         together[pattern] = count if count is None else max(count, earlier or 0)
-    save_record(together, record["finished"], record["noted"] | (noted or {}), path)
+    save_record(record | {"made": together, "noted": record["noted"] | (noted or {})}, path)
 
 
 def refuse_foreign(made: Made, earlier: Made) -> None:
@@ -64,11 +93,9 @@ def refuse_foreign(made: Made, earlier: Made) -> None:
             )
 
 
-def finish(made: Made, plan: Path, inputs: dict[str, str], path: Path = RECORD) -> None:
-    """Write down that the run of this plan ended well. What others made is removed by then.
-
-    inputs: SHA-256 of every input file, by path.
-    """
+def finish(made: Made, plan: Path, manifest: dict, path: Path = RECORD) -> None:
+    """Write down that the run of this plan and manifest ended well. What others made is removed by
+    then."""
     heading, *lines = load_text(plan).splitlines()
     parts = [json.loads(line) for line in lines]
     finished = {
@@ -80,9 +107,10 @@ def finish(made: Made, plan: Path, inputs: dict[str, str], path: Path = RECORD) 
             }
             for part in parts
         ],
-        "inputs": inputs,
+        "inputs": {file["path"]: file["sha256"] for file in manifest["inputs"]},
     }
-    save_record(made, finished, load_record(path)["noted"], path)
+    ended = {"made": made, "finished": finished, "manifest": manifest["sha256"]}
+    save_record(load_record(path) | ended, path)
 
 
 def files_of(pattern: str, first: int, count: int | None) -> Iterator[Path]:

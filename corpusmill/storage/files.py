@@ -6,6 +6,7 @@ readers that hold it against its sums. `replacing` is for the rest: what a user 
 
 import contextlib
 import glob
+import hashlib
 import json
 import os
 import secrets
@@ -157,6 +158,12 @@ def save_plain_json(path: Path, value: Any) -> None:
 
 def as_json(value: Any) -> str:
     return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
+
+
+def own_digest(content: dict) -> str:
+    """SHA-256 of an object as JSON without its member `sha256`, where it says this of itself."""
+    others = {name: value for name, value in content.items() if name != "sha256"}
+    return hashlib.sha256(as_json(others).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def content_digest(path: Path) -> str:

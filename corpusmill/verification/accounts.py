@@ -2,7 +2,6 @@
 
 import re
 from collections import Counter
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +11,7 @@ from corpusmill.documents.ids import ROW_BITS
 from corpusmill.run.progress import Phase
 from corpusmill.storage.streams import limited_lines
 from corpusmill.storage.tables import in_one_piece
+from corpusmill.verification.between import Account, Between
 from corpusmill.verification.copies import CopySums
 from corpusmill.verification.reading import UNLIKE, Corpus
 
@@ -29,7 +29,8 @@ class LedgerLook:
     def __init__(self, corpus: Corpus, expected: CopySums, shards: dict[str, int]) -> None:
         """expected: what shards have to hold, to be added to. shards: how many each split has."""
         self._corpus, self._expected, self._shards = corpus, expected, shards
-        self.account: dict[str, Counter[str]] = {}
+        self.between = Between(corpus)
+        self.account: Account = {}
         self.complete = True
         """Whether every part could be read."""
 
@@ -64,6 +65,7 @@ class LedgerLook:
         number = re.sub(r"\D", "", name)
         first, done = int(number) << ROW_BITS, 0
         figures: Counter[str] = Counter()
+        account: Account = {}
         won: list[np.ndarray] = [np.zeros((2, 0), np.uint64)]
         for table in self._corpus.parquet(name, READ):
             ids = in_one_piece(table["id"])
@@ -75,22 +77,25 @@ class LedgerLook:
                 self._corpus.findings.damage(name, "its rows are not the documents of its part")
                 self.complete = False
                 return
-            figures += self._count(table)
+            figures += self._count(table, account)
             self._expect(name, table)
             duplicate = np.array(table["fate"].to_pylist(), object) == DUPLICATE
             winners = in_one_piece(table["winner"]).fill_null(0).to_numpy()
             won.append(np.stack([in_one_piece(ids_of(table)).to_numpy(), winners])[:, duplicate])
         self._hold_others(name, number, figures, np.concatenate(won, axis=1))
+        self.between.hold_part(number, account)
+        for source, counted in account.items():
+            self.account.setdefault(source, Counter()).update(counted)
 
-    def _count(self, table: pa.Table) -> Counter[str]:
-        """Add a row group to the account; its sums over all sources."""
+    def _count(self, table: pa.Table, account: Account) -> Counter[str]:
+        """Add a row group to the account of its part; its sums over all sources."""
         grouped = table.group_by(["source", "fate", "split"]).aggregate(
             [("fate", "count"), ("text_bytes", "sum"), ("copies", "sum"), ("cuts", "sum"),
              ("cut_bytes", "sum")]
         )  # fmt: skip
         whole: Counter[str] = Counter()
         for row in grouped.to_pylist():
-            figures = self.account.setdefault(row["source"], Counter())
+            figures = account.setdefault(row["source"], Counter())
             counts, size = row["fate_count"], row["text_bytes_sum"] or 0
             figures["documents"] += counts
             figures["text_bytes"] += size + (row["cut_bytes_sum"] or 0)
@@ -147,20 +152,3 @@ class LedgerLook:
 
 def ids_of(table: pa.Table) -> pa.ChunkedArray:
     return pa.chunked_array([chunk.fill_null(0) for chunk in table["id"].chunks], pa.uint64())
-
-
-def differences(told: Any, found: Any, path: str = "") -> list[str]:
-    """Where numbers that are told are not those that were found, in words."""
-    if isinstance(told, dict):
-        found = found if isinstance(found, dict) else {}
-        names = [*told, *(name for name in found if name not in told)]
-        return [
-            fault
-            for name in names
-            for fault in differences(
-                told.get(name, 0), found.get(name, 0), f"{path}.{name}" if path else str(name)
-            )
-        ]
-    if isinstance(found, dict):
-        return [fault for name in found for fault in differences(0, found[name], f"{path}.{name}")]
-    return [] if told == found else [f"{path} is {told}, found {found}"]

@@ -20,6 +20,8 @@ from corpusmill.verification.findings import Findings, NoCorpusError
 from corpusmill.verification.kinds import MANIFEST
 from corpusmill.verification.listing import Listing, read_listing
 from corpusmill.verification.places import Place
+from corpusmill.verification.reading import Corpus
+from corpusmill.verification.summary import summary_of
 
 
 class Verified(NamedTuple):
@@ -71,6 +73,8 @@ def verified(place: Place, deep: bool) -> Verified:
             hold_origin(listing, export, findings)
             if deep:
                 hold_tokens(listing, export, findings)
+    if listing.files and not deep:
+        summary_of(Corpus(place, listing, findings))
     if deep and listing.files:
         look_inside(place, listing, findings)
     return done

@@ -12,15 +12,15 @@ from pathlib import Path
 from corpusmill.documents.accounts import LOSS_SUMS, funnel, imbalances
 from corpusmill.documents.fates import SPLITS
 from corpusmill.run.progress import phase
-from corpusmill.stream.stores import MissingError
 from corpusmill.verification.accounts import LedgerLook
 from corpusmill.verification.copies import CopySums
 from corpusmill.verification.decoding import Decoder
-from corpusmill.verification.findings import Findings, UnreachableError
+from corpusmill.verification.findings import Findings
 from corpusmill.verification.listing import Listing, gaps
 from corpusmill.verification.places import Place, whole
 from corpusmill.verification.reading import UNLIKE, Corpus
 from corpusmill.verification.shards import Shard, ShardLook, shards_of
+from corpusmill.verification.summary import SUMMARY, summary_of
 from corpusmill.verification.told import (
     META,
     Written,
@@ -32,7 +32,6 @@ from corpusmill.verification.told import (
 )
 
 TOKENIZER = "tokenizer/"
-SUMMARY = "summary.json"
 JOINED = {"train": "train", "validation": "val", "test": "test"}
 
 
@@ -45,6 +44,9 @@ def look_inside(place: Place, listing: Listing, findings: Findings) -> None:
         findings.unseen("what is in the files", "the manifest leaves some of them out")
         return
     summary = summary_of(corpus)
+    if summary is None and not findings.damaged(SUMMARY):
+        why = "it is not there, or of an earlier corpusmill; every number was counted all the same"
+        findings.unseen(SUMMARY, why, by_design=True)
     shards = shards_of(corpus)
     counts = {split: sum(1 for one in shards if one.split == split) for split in SPLITS}
     seed = None if summary is None else summary["configuration"]["shuffle"]["seed"]
@@ -56,6 +58,7 @@ def look_inside(place: Place, listing: Listing, findings: Findings) -> None:
         decoder = decoder_of(corpus, Path(folder))
         written = look_at_shards(corpus, shards, decoder, found)
     if ledger.complete:
+        ledger.between.hold_whole(ledger.account)
         hold_copies(corpus, shards, expected, found)
         try:
             hold_account(corpus, ledger.account, written, summary)
@@ -71,37 +74,6 @@ def look_inside(place: Place, listing: Listing, findings: Findings) -> None:
         for split in SPLITS:
             if (joined := f"tokens/{JOINED[split]}.bin") in listing.files:
                 hold_joined(corpus, joined, [one for one in shards if one.split == split])
-
-
-def summary_of(corpus: Corpus) -> dict | None:
-    """The account of the run, which is about this manifest; None if it is not there, which is told.
-
-    The manifest does not list it: it has seconds in it, which differ from run to run.
-    """
-    try:
-        summary = corpus.json(SUMMARY)
-        if "configuration" not in summary and isinstance(summary, dict):
-            corpus.findings.unseen(SUMMARY, "it is of an earlier corpusmill")
-            return None
-        told = summary["manifest"], summary["config_digest"]
-        seed = summary["configuration"]["shuffle"]["seed"]
-        if type(seed) is not int or seed < 0:
-            raise ValueError(f"seed {seed!r:.40}")
-        dict(summary["sources"]), dict(summary["documents"]["dropped"])
-    except (MissingError, UnreachableError):
-        why = "it is not there; every number in it was counted, and held against the others"
-        corpus.findings.unseen(SUMMARY, why, by_design=True)
-        return None
-    except UNLIKE as error:
-        corpus.findings.damage(SUMMARY, f"is no summary of a run: {type(error).__name__}: {error}")
-        return None
-    own = corpus.listing.sha256, corpus.listing.content.get("config_digest")
-    if told != own:
-        fault = (
-            f"is about manifest {told[0]} (configuration {told[1]}), this is {own[0]} ({own[1]})"
-        )
-        corpus.findings.damage(SUMMARY, fault)
-    return summary
 
 
 def decoder_of(corpus: Corpus, folder: Path) -> Decoder | None:

@@ -1,11 +1,10 @@
 """The manifest as a list of files below a folder; nothing in it leads out of that."""
 
-import hashlib
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from corpusmill.storage.files import as_json
+from corpusmill.storage.files import as_json, own_digest
 from corpusmill.storage.sentences import sentence
 from corpusmill.storage.untrusted import is_count, json_of
 from corpusmill.stream.stores import MissingError
@@ -111,12 +110,6 @@ def parsed(text: str) -> dict[str, Any] | None:
     # Of a foreign version nothing more is expected.
     return found if good or (isinstance(found, dict) and "corpusmill.manifest" in found
                              and found["corpusmill.manifest"] != VERSION) else None  # fmt: skip
-
-
-def own_digest(content: dict[str, Any]) -> str:
-    """Of a manifest without its member `sha256`, as the rule manifest takes it."""
-    chain = {name: value for name, value in content.items() if name != "sha256"}
-    return hashlib.sha256(as_json(chain).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def kept_of(entry: Any) -> Kept | str:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from corpusmill.storage.plain_pickles import plain_values
-from corpusmill.verification.accounts import differences
+from corpusmill.verification.between import differences
 from corpusmill.verification.decoding import Decoder
 from corpusmill.verification.kinds import MANIFEST
 from corpusmill.verification.listing import Kept
