@@ -15,7 +15,7 @@ from pathlib import Path
 
 from warm import warm_jobs
 
-from campaigns import corpus, full_disk, inputs, kills, surroundings
+from campaigns import corpus, full_disk, inputs, kills, stale, surroundings
 from campaigns.runs import ran
 
 DEFAULT_FOLDER = Path(tempfile.gettempdir()) / "corpusmill-campaigns"
@@ -100,8 +100,17 @@ def do_inputs(campaign: Campaign, whole: Path, moments: dict, options: argparse.
                           seconds=seen.seconds, said=seen.said)  # fmt: skip
 
 
+def do_stale(campaign: Campaign, whole: Path, moments: dict, options: argparse.Namespace) -> None:
+    told = []
+    for seen in stale.each(options.others, options.only, campaign.base):
+        told.append(seen)
+        campaign.tell(f"{seen.kind} of other {seen.other}: {seen.came}", seen.faults,
+                      **vars(seen))  # fmt: skip
+    print("\n".join(stale.table(told)))
+
+
 CAMPAIGNS = {"kills": do_kills, "jobs": do_jobs, "disk": do_disk,
-             "surroundings": do_surroundings, "inputs": do_inputs}  # fmt: skip
+             "surroundings": do_surroundings, "inputs": do_inputs, "stale": do_stale}  # fmt: skip
 
 
 def asked() -> argparse.Namespace:
@@ -111,7 +120,11 @@ def asked() -> argparse.Namespace:
     parser.add_argument("--targets", nargs="*", default=kills.TARGETS, choices=kills.TARGETS)
     parser.add_argument("--rounds", type=int, default=3, help="over all rules, each other moments")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--only", default="", help="surroundings and inputs with this in the name")
+    parser.add_argument(
+        "--only", default="", help="surroundings, inputs, kinds of files with this in the name"
+    )
+    parser.add_argument("--others", nargs="*", default=stale.OTHERS, choices=stale.OTHERS,
+                        help="what files that are brought back were made from")  # fmt: skip
     parser.add_argument("--keep", type=Path, default=DEFAULT_FOLDER, help="what was found stays")
     return parser.parse_args()
 
@@ -125,7 +138,7 @@ def main() -> None:
         record, whole = options.keep / "changes", options.keep / "whole"
         record.unlink(missing_ok=True)
         moments = {}
-        if names != ["inputs"]:
+        if {*names} - {"inputs", "stale"}:
             whole_run(whole, corpus.corpus, record)
             changes = kills.changes_of(record)
             moments = {step: found for step, found in changes.items() if step in corpus.RULES}

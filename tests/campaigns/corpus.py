@@ -15,7 +15,7 @@ RULES = (
 )  # fmt: skip
 """The rules of its run, each after those that it waits for."""
 
-TIMES = {"plan/parts.jsonl", "plan/record.json", "report.html", "report/times.html",
+TIMES = {"plan/parts.jsonl", "plan/record.json", "plan/recipes", "report.html", "report/times.html",
          "report/times.csv"}  # fmt: skip
 """Of the results: what tells when inputs were written or how long jobs took."""
 
@@ -44,7 +44,7 @@ def results(folder: Path) -> dict[str, str]:
             data = b""
         if name == "summary.json":
             figures = json.loads(data)
-            del figures["rules"]
+            del figures["rules"], figures["sha256"]
             data = json.dumps(figures).encode()
         # A note of Snakemake's own, in a folder that is an output: empty, and not always there.
         if path.name != ".snakemake_timestamp":
