@@ -16,11 +16,12 @@ are in `results/measures/{part}.arrow`, and those of the one that dropped it in 
 limit that it is beyond. A limit may be `null`: then it drops nothing. How a filter is there twice,
 or decides otherwise on some sources, and how to write one: [extending.md](extending.md).
 
-What a word is has two rules, and limits are not portable from one to the other. `unicode`: word
-boundaries of UAX #29, white space left out; a punctuation mark is a word of its own, as it is for
-the words that datatrove's limits were found with. Of scripts that are written without spaces each
-Han or Hiragana character is a word, each run of Katakana, and each base character of Thai, Lao,
-Khmer and Burmese with its marks. `whitespace`: what white space parts, as `str.split()`.
+What a word is has three rules, and limits are not portable from one to another. `unicode`: word
+boundaries of UAX #29, white space left out; a punctuation mark is a word of its own. Of scripts
+that are written without spaces each Han or Hiragana character is a word, each run of Katakana, and
+each base character of Thai, Lao, Khmer and Burmese with its marks. `english`: what spaCy's
+tokenizer for English parts a text into, with which datatrove's limits were found; `can't` is two
+words, a URL one. `whitespace`: what white space parts, as `str.split()`.
 """
 PAGE = Path(__file__).parents[2] / "docs/filters.md"
 

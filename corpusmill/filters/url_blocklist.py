@@ -22,7 +22,11 @@ class UrlBlocklist(Filter):
     as it is; a word of it, which is what stands between characters that are no letters or digits;
     several soft words; a part of a word, anywhere in its letters and digits. Upper and lower case
     are alike, but in whole URLs. A list is a file, UTF-8, one entry a line, # comments, plain, .gz
-    or .zst. Lists of domains, URLs and words take 8 bytes an entry."""
+    or .zst. Lists of domains, URLs and words take 8 bytes an entry.
+    Stricter than datatrove's URLFilter: a listed domain drops all within it, where datatrove asks
+    for the host and its registered domain alone; hosts and words are compared without case, where
+    datatrove finds no word in capitals of a URL. Letters beyond ASCII part no words here; there
+    they do, so datatrove may find a word or a part of one that is none here."""
 
     fate = "url_blocklist"
     reads_records = True
