@@ -33,7 +33,7 @@ def runs(tmp_path_factory) -> dict[str, Path]:
     before.mkdir()
     mill(before, config(before, min_chars=150))
     shutil.copytree(before, now)
-    settings = config(before, min_chars=250)
+    settings = config(before, min_chars=450)
     mill(now, settings)
     return {"before": before, "now": now}
 
