@@ -341,6 +341,7 @@ def shown(configs: list[Path], options: list[str], is_raw: bool) -> int:
     command = snakemake_command(configs, [*options, "--dry-run"])
     if is_raw:
         return unwatched([*command, "--quiet", "rules"])
+    say_what_is_replaced(configs)
     with told_how_far(), phase("reading the workflow"):
         code, seen = watched(command, quiet=True, told=Told(""))
     if code == 0:
