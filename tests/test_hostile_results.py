@@ -134,15 +134,12 @@ def test_summarize__unpickles_plain_values_alone(tmp_path):
     evil = pickle.dumps({"total_tokens": Runs(tmp_path / "ran")})
     with writing(tmp_path / "results/tokens/meta.pkl", kept=True) as file:
         file.write(evil)
-    for name in ("admitted", "duplicates", "scattered"):
-        save_json(tmp_path / f"results/{name}.json", {"sources": {}, "dropped": {}, "parts": []})
-    admitted, duplicates, scattered = (
-        tmp_path / f"results/{name}.json" for name in ("admitted", "duplicates", "scattered")
-    )
+    names = ("admitted", "allowed", "duplicates", "scattered")
+    files = [tmp_path / f"results/{name}.json" for name in names]
+    for file in files:
+        save_json(file, {"sources": {}, "dropped": {}, "parts": []})
     with pytest.raises(ValueError, match=r"meta\.pkl: expected a pickle of plain numbers and text"):
-        contradictions(
-            {}, admitted, duplicates, scattered, [], tmp_path / "results/tokens/meta.pkl", []
-        )
+        contradictions({}, *files, [], tmp_path / "results/tokens/meta.pkl", [])
     assert not (tmp_path / "ran").exists()
 
 

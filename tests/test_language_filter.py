@@ -88,7 +88,7 @@ def test_reasons__name_what_is_kept():
         ({"among": ["und"]}, "among: the model knows no language und. "),
         ({"languages": ["fr"], "among": ["de"]}, "languages has fr, which no document can be in:"),
         ({"languages": "en"}, "languages"),
-        ({"languages": []}, "filters[0].languages: [] should be non-empty. Languages that are"),
+        ({"languages": []}, "filters[0].languages: expected a list of at least 1 entry, got []."),
         ({"min_score": 1.5}, "min_score"),
     ],
 )

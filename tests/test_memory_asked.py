@@ -30,7 +30,7 @@ def plan(folder, *arguments):
 def test_run__notes_memory_as_snakemake_evaluates_it(folder, asked, expected):
     done = plan(folder, "--set-resources", f"plan:{asked}")
     assert done.returncode == 0, done.stderr
-    assert load_job_list(folder / JOB_LIST)["plan"].mem_mb == expected
+    assert load_job_list(folder / JOB_LIST).rules["plan"].mem_mb == expected
 
 
 @pytest.mark.parametrize("said", [[], ["mem_mb=max(2*input.size_mb,1000)"]])
@@ -57,4 +57,4 @@ def test_run__counts_no_memory_by_files_that_are_not_there_yet(folder):
         folder, "--configfile", "mine.yaml", "--cores", "1", "--until", "sign", *by_size
     )
     assert done.returncode == 0, done.stderr
-    assert load_job_list(folder / JOB_LIST)["sign"].mem_mb == 0
+    assert load_job_list(folder / JOB_LIST).rules["sign"].mem_mb == 0

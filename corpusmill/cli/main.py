@@ -775,14 +775,13 @@ def scan(configs: tuple[Path, ...], cores: str, limit: int, in_json: bool) -> No
         try:
             config = checked_config(configs_or_default(configs))
             layout = Layout.planned(config, RESULTS, GENERATED, lambda: False)
-            count = len(os.sched_getaffinity(0)) if cores == "all" else int(cores)
-            found = command.scan(config, layout, count, limit)
+            found = command.scan(config, layout, count_of(cores), limit)
         except (ValueError, OSError) as error:
             raise click.ClickException(str(error)) from error
     for note in layout.skipped:
-        click.echo(f"NOTE: {note}", err=True)
+        echo(f"NOTE: {note}", err=True)
     for line in [json.dumps(command.as_json(found))] if in_json else command.in_words(found):
-        click.echo(line)
+        echo(line, in_json)
     sys.exit(bool(found.faults))
 
 
