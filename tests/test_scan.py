@@ -146,10 +146,12 @@ def test_scan__stops_within_a_second(folder):
     (folder / "web").mkdir()
     line = b'{"text":"' + b"many words of a text " * 40 + b'"}\n'
     (folder / "web/0.jsonl.gz").write_bytes(gzip.compress(line * 400_000, 1))
+    for number in range(1, 30):  # a minute's work, so that it is interrupted in the middle
+        (folder / f"web/{number}.jsonl.gz").hardlink_to(folder / "web/0.jsonl.gz")
     write_lines(folder / "held/0.jsonl", 5)
     configured(folder)
     process = subprocess.Popen(
-        command("scan"), cwd=folder, env=ENVIRONMENT, stdout=subprocess.PIPE,
+        command("scan", "--cores", "1"), cwd=folder, env=ENVIRONMENT, stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, text=True, start_new_session=True,
     )  # fmt: skip
     assert process.stderr

@@ -27,7 +27,7 @@ def config(folder: Path, min_chars: int) -> dict:
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory) -> dict[str, Path]:
+def two_runs(tmp_path_factory) -> dict[str, Path]:
     """A run, `before`, and in a copy of its folder one of other settings, `now`."""
     before, now = (tmp_path_factory.mktemp("runs") / name for name in ("before", "now"))
     before.mkdir()
@@ -39,9 +39,9 @@ def runs(tmp_path_factory) -> dict[str, Path]:
 
 
 @pytest.fixture
-def run(runs, tmp_path) -> Path:
+def run(two_runs, tmp_path) -> Path:
     """A copy of the later run."""
-    return shutil.copytree(runs["now"], tmp_path / "run")
+    return shutil.copytree(two_runs["now"], tmp_path / "run")
 
 
 def bring_back(names: list[Path], before: Path, folder: Path) -> None:
@@ -65,34 +65,34 @@ def differing(folder: Path, other: Path) -> list[str]:
     return corpus.unlike(corpus.results(folder), corpus.results(other))
 
 
-def test_table_of_other_settings__is_made_again_when_what_follows_is(runs, run):
-    bring_back(tables(run), runs["before"], run)
-    assert differing(run, runs["now"])
+def test_table_of_other_settings__is_made_again_when_what_follows_is(two_runs, run):
+    bring_back(tables(run), two_runs["before"], run)
+    assert differing(run, two_runs["now"])
     done = asked(run, "-R", "assign", "--until", "assign")
     assert done.returncode == 0, done.stderr
     assert "made from other settings, code or inputs than those of this run" in done.stderr
-    assert differing(run, runs["now"]) == []
+    assert differing(run, two_runs["now"]) == []
 
 
 @pytest.mark.whole
-def test_whole_folder_of_other_settings__is_made_again(runs, run):
+def test_whole_folder_of_other_settings__is_made_again(two_runs, run):
     # A run refuses a record and a summary of two runs.
     names = [path.relative_to(run) for path in (run / "results").rglob("*")
              if sums_path(path).exists() and path.name != "summary.json"
              and "plan" not in path.parts]  # fmt: skip
-    bring_back(names, runs["before"], run)
+    bring_back(names, two_runs["before"], run)
     done = asked(run)
     assert done.returncode == 0, done.stderr
-    assert differing(run, runs["now"]) == []
+    assert differing(run, two_runs["now"]) == []
 
 
 @pytest.mark.whole
-def test_touch__does_not_make_a_table_that_of_these_settings(runs, run):
-    bring_back(tables(run), runs["before"], run)
+def test_touch__does_not_make_a_table_that_of_these_settings(two_runs, run):
+    bring_back(tables(run), two_runs["before"], run)
     assert asked(run, "--touch", "-R", "assign").returncode == 0
     done = asked(run, "-R", "assign", "--until", "assign")
     assert done.returncode == 0, done.stderr
-    assert differing(run, runs["now"]) == []
+    assert differing(run, two_runs["now"]) == []
 
 
 def test_record__that_was_changed_stops_the_run(run):
@@ -105,9 +105,9 @@ def test_record__that_was_changed_stops_the_run(run):
 
 
 @pytest.mark.whole
-def test_record__of_an_earlier_run_stops_the_run(runs, run):
+def test_record__of_an_earlier_run_stops_the_run(two_runs, run):
     record = "results/plan/record.json"
-    shutil.copyfile(runs["before"] / record, run / record)
+    shutil.copyfile(two_runs["before"] / record, run / record)
     done = asked(run, "-n")
     assert done.returncode == 1
     assert "record.json and results/summary.json are of two runs" in done.stderr
@@ -116,28 +116,28 @@ def test_record__of_an_earlier_run_stops_the_run(runs, run):
 # What is gone.
 
 
-def test_lost_file__that_no_job_reads_stays_away_and_nothing_is_said(runs, run):
+def test_lost_file__that_no_job_reads_stays_away_and_nothing_is_said(two_runs, run):
     (run / SIGNATURES).unlink()
     done = asked(run)
     assert "Nothing to be done" in done.stdout + done.stderr
     assert "is gone" not in done.stderr
-    assert differing(run, runs["now"]) == [str(SIGNATURES.relative_to("results"))]
+    assert differing(run, two_runs["now"]) == [str(SIGNATURES.relative_to("results"))]
 
 
-def test_lost_file__is_made_anew_for_the_job_that_reads_it(runs, run):
+def test_lost_file__is_made_anew_for_the_job_that_reads_it(two_runs, run):
     (run / SIGNATURES).unlink()
     done = asked(run, "-R", "pair", "--until", "pair")
     assert done.returncode == 0, done.stderr
     assert f"{SIGNATURES} is gone: it is made anew" in done.stderr
-    assert differing(run, runs["now"]) == []
+    assert differing(run, two_runs["now"]) == []
 
 
 @pytest.mark.whole
-def test_lost_file__is_made_anew_where_its_barrier_is_made_anew_too(runs, run):
+def test_lost_file__is_made_anew_where_its_barrier_is_made_anew_too(two_runs, run):
     (run / SIGNATURES).unlink()
     (run / PAIR).unlink()
     (run / "results/bands/complete.json").unlink()
     done = asked(run, "-R", "group", "--until", "group")
     assert done.returncode == 0, done.stderr
     assert f"{SIGNATURES} is gone: it is made anew" in done.stderr
-    assert differing(run, runs["now"]) == []
+    assert differing(run, two_runs["now"]) == []
