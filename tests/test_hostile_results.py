@@ -4,6 +4,7 @@ import json
 import os
 import pickle
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,9 @@ from test_verify import edit_json, mend
 from workflow import mill
 
 from corpusmill.cli.main import main
+from corpusmill.cli.running import snakemake_command
 from corpusmill.documents.cross_checks import contradictions
+from corpusmill.estimate.trial import _snakemake
 from corpusmill.storage.files import save_json, writing
 from corpusmill.storage.plain_pickles import plain_values
 
@@ -162,6 +165,20 @@ def test_plain_values__of_anything_else_are_refused(kind):
 def test_plain_values__are_those_that_were_pickled():
     meta = {"tokenizer": "train", "vocab_size": 1 << 40, "total_tokens": {"train": 3, "": -1}}
     assert plain_values(pickle.dumps(meta, 4), "meta") == meta
+
+
+def test_run_and_estimate__import_nothing_of_the_folder(run, monkeypatch):
+    """Beside somebody's data lie modules called as those that Python imports first."""
+    monkeypatch.chdir(run)
+    for name in ("snakemake", "json", "random", "numpy", "corpusmill"):
+        (run / f"{name}.py").write_text("open('ran', 'w').close()\n")
+    commands = [snakemake_command([Path("mine.yaml")], ["--dry-run", "--cores", "1"])]
+    (run / "elsewhere").mkdir()
+    commands.append(_snakemake(run / "elsewhere", {}, "--version"))
+    for command in commands:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        assert not (run / "ran").exists()
 
 
 # Many folders, each with something else that is wrong.

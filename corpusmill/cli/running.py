@@ -5,7 +5,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -21,7 +20,7 @@ from corpusmill.cli.progress import Run
 from corpusmill.cli.screen import Screen, screen
 from corpusmill.kernels.cache import are_compiled
 from corpusmill.run.announcement import ANNOUNCED, LOCKS, Told
-from corpusmill.run.places import workflow_home
+from corpusmill.run.places import snakemake_with_workflow, workflow_home
 
 PLUGIN = Path(__file__).parent / "snakemake_plugin"
 LOOK_EVERY_SECONDS = 0.2
@@ -34,7 +33,7 @@ FIRST_RUN = "The first run of this version here: its kernels are compiled, some 
 
 def snakemake_command(configs: Sequence[Path], more: Sequence[str]) -> list[str]:
     """Snakemake with our workflow. Files by their places: --configfile takes all that follow."""
-    command = [sys.executable, "-m", "snakemake", "--snakefile", str(workflow_home() / "Snakefile")]
+    command = snakemake_with_workflow()
     if configs:
         command += ["--configfile", *map(str, configs)]
     return [*command, *more]

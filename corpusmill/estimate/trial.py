@@ -3,7 +3,6 @@
 import os
 import re
 import subprocess
-import sys
 import tempfile
 import time
 from collections import Counter
@@ -14,7 +13,7 @@ from typing import NamedTuple
 from corpusmill.run.config import held_out_sources
 from corpusmill.run.job_list import JOB_LIST, load_job_list
 from corpusmill.run.measurements import seconds_of
-from corpusmill.run.places import workflow_home
+from corpusmill.run.places import snakemake_with_workflow
 from corpusmill.run.progress import Phase
 from corpusmill.storage.files import load_json, save_plain_json
 
@@ -78,9 +77,8 @@ def stand_in(folder: Path) -> None:
 def _snakemake(folder: Path, config: dict, *arguments: str) -> list[str]:
     save_plain_json(folder / "corpusmill-estimate.json", config)
     return [
-        sys.executable, "-m", "snakemake", "--snakefile", str(workflow_home() / "Snakefile"),
-        "--directory", str(folder), "--configfile", str(folder / "corpusmill-estimate.json"),
-        *arguments,
+        *snakemake_with_workflow(), "--directory", str(folder),
+        "--configfile", str(folder / "corpusmill-estimate.json"), *arguments,
     ]  # fmt: skip
 
 
