@@ -181,6 +181,22 @@ def test_run_and_estimate__import_nothing_of_the_folder(run, monkeypatch):
         assert not (run / "ran").exists()
 
 
+@pytest.mark.parametrize("kind", ["a FIFO", "a device", "10 GB", "deep lists"])
+def test_watch__of_an_announcement_that_is_none_is_refused(kind, tmp_path):
+    announcement = tmp_path / "logs/announced.json"
+    announcement.parent.mkdir()
+    makes = {
+        "a FIFO": lambda: os.mkfifo(announcement),
+        "a device": lambda: announcement.symlink_to("/dev/zero"),
+        "10 GB": lambda: (announcement.touch(), os.truncate(announcement, 10 << 30)),
+        "deep lists": lambda: announcement.write_text('{"before":' * 50_000),
+    }
+    makes[kind]()
+    (answer,) = attacked({"watch": ["watch", "--json"]}, tmp_path).values()
+    assert answer.problems() == []
+    assert "logs/announced.json: " in answer.said
+
+
 # Many folders, each with something else that is wrong.
 
 SPOILT = (

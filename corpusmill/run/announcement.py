@@ -17,11 +17,15 @@ import psutil
 
 from corpusmill.run.job_list import JOB_LIST, load_job_list
 from corpusmill.storage.files import save_plain_json
+from corpusmill.storage.untrusted import whole_file
 
 ANNOUNCEMENT = Path("logs/announced.json")
 LOCKS = Path(".snakemake/locks")
 ANNOUNCED = "CORPUSMILL_ANNOUNCED"
 """The variable by which `corpusmill run` tells its Snakemake the name of the announced run."""
+
+MOST_BYTES = 1 << 20
+"""Of an announcement: each process that it names is looked for."""
 
 FINISHED, NOTHING, FAILED = "finished", "nothing", "failed"
 """How a run ends; NOTHING: there was nothing to do."""
@@ -169,10 +173,10 @@ def _last(path: Path) -> Announcement | None:
 def load_announcement(path: Path) -> Announcement | None:
     """That of a folder's last run; None if it has none. ValueError if it cannot be read."""
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Announcement)
+        return msgspec.json.decode(whole_file(path, MOST_BYTES), type=Announcement)
     except FileNotFoundError:
         return None
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, RecursionError) as error:
         raise ValueError(
             f"{path}: not an announcement of this version ({error}). Remove it, and run again."
         ) from error
