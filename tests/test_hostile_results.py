@@ -3,22 +3,36 @@
 import json
 import os
 import pickle
+import re
 import shutil
+import struct
 import subprocess
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+import zstandard
 from attacked import attacked
 from click.testing import CliRunner
+from handmade import write_bytes
 from test_verify import edit_json, mend
-from workflow import mill
+from workflow import ROOT, mill
 
 from corpusmill.cli.main import main
 from corpusmill.cli.running import snakemake_command
 from corpusmill.documents.cross_checks import contradictions
 from corpusmill.estimate.trial import _snakemake
+from corpusmill.inspection.columns import opened
+from corpusmill.inspection.results import MOST_PARTS, Results
+from corpusmill.inspection.texts import limits_of
+from corpusmill.run.job_list import RuleJobs, save_job_list
+from corpusmill.storage.arrays import StoredArray
 from corpusmill.storage.files import save_json, writing
 from corpusmill.storage.plain_pickles import plain_values
+from corpusmill.storage.sums import DamagedError
+from corpusmill.storage.untrusted import MOST_BYTES
+from corpusmill.verification.exports import MOST_FOREIGN
 
 READER = """
 from corpusmill.text.readers import Reader, record
@@ -195,6 +209,41 @@ def test_watch__of_an_announcement_that_is_none_is_refused(kind, tmp_path):
     (answer,) = attacked({"watch": ["watch", "--json"]}, tmp_path).values()
     assert answer.problems() == []
     assert "logs/announced.json: " in answer.said
+
+
+def test_watch__of_logs_with_numbers_that_are_none_is_no_fault(tmp_path):
+    log = tmp_path / "logs/normalize/00000.log"
+    commands = ["watch", "--json"]
+    for number, line in enumerate([
+        "finished: 9.9.9.9 s, 1 s of CPU, peak memory 1 MB",
+        f"finished: 9 s, 1 s of CPU, peak memory {'9' * 5000} MB",
+        f"normalize: 1 of 2 MB, held {'9' * 5000} MB",
+    ]):  # fmt: skip
+        save_job_list({"normalize": RuleJobs(1, ["logs/normalize/00000.log"])},
+                      tmp_path / "logs/jobs.json", str(number))  # fmt: skip
+        log.parent.mkdir(exist_ok=True)
+        log.write_text(f"12:00:00 {line}\n")
+        log.with_name(".00000.log.lock").write_text(f"process {'9' * 30} on {os.uname().nodename}")
+        (answer,) = attacked({"watch": commands}, tmp_path).values()
+        assert (answer.problems(), answer.code) == ([], 0), answer.said
+
+
+CUT_WHILE_READ = """
+import os, sys
+import pyarrow as pa, pyarrow.parquet as pq
+from pathlib import Path
+from corpusmill.inspection.columns import opened
+from corpusmill.storage.untrusted import read_as_written
+path = Path(sys.argv[1])
+pq.write_table(pa.table({"a": list(range(100_000))}), path)
+file = opened(path)
+os.truncate(path, 0)
+try:
+    with read_as_written("results"):
+        file.read_row_group(0)
+except ValueError as error:
+    print(error)
+"""
 
 
 # Many folders, each with something else that is wrong.

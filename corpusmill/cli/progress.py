@@ -14,7 +14,7 @@ HEARTBEAT_BYTES = 400
 """The end of a log that has its last line."""
 
 
-HELD = re.compile(r"(?<=, )held (?P<mb>\d+) MB( of (?P<bound>\d+))?$")
+HELD = re.compile(r"(?<=, )held (?P<mb>\d{1,12}) MB( of (?P<bound>\d{1,12}))?$")
 """How the log of a job says what memory it holds."""
 
 

@@ -38,10 +38,10 @@ CLOCK_TICK = 0.02
 DISK_EVERY_SECONDS = 30
 
 ENDED = re.compile(
-    r"finished: (?P<seconds>[\d.]+) s, [\d.]+ s of CPU, "
-    r"peak memory (?P<peak>\d+) MB( of (?P<bound>\d+))?$"
+    r"finished: (?P<seconds>\d{1,12}(\.\d{1,9})?) s, [\d.]+ s of CPU, "
+    r"peak memory (?P<peak>\d{1,12}) MB( of (?P<bound>\d{1,12}))?$"
 )
-HOLDER = re.compile(r"process (?P<pid>\d+) on (?P<host>\S+?),? ?(SLURM.*)?$")
+HOLDER = re.compile(r"process (?P<pid>\d{1,9}) on (?P<host>\S+?),? ?(SLURM.*)?$")
 
 OVER = ("finished", "failed", "stopped")
 WAITING, RUNNING, DONE, FAILED, STOPPED = "waiting", "running", "done", "failed", "stopped"
