@@ -228,6 +228,20 @@ def test_watch__of_logs_with_numbers_that_are_none_is_no_fault(tmp_path):
         assert (answer.problems(), answer.code) == ([], 0), answer.said
 
 
+def test_results__of_more_lines_than_parts_are_refused(tmp_path):
+    write_bytes(tmp_path / "results/summary.json", b'{"configuration": {"sources": []}}')
+    write_bytes(tmp_path / "results/plan/parts.jsonl", b"{}" + b"\n" * (MOST_PARTS + 2))
+    with pytest.raises(ValueError, match=r"parts\.jsonl: expected 100,000 lines at most"):
+        assert Results(tmp_path / "results").parts
+
+
+def test_limits__of_a_foreign_configuration_are_bounded():
+    config = {"input": {"max_record_bytes": 1 << 40, "max_window_log": 27}}
+    assert limits_of(SimpleNamespace(config=config)).line_bytes == MOST_BYTES
+    config["input"]["max_record_bytes"] = 1000
+    assert limits_of(SimpleNamespace(config=config)).line_bytes == 1000
+
+
 CUT_WHILE_READ = """
 import os, sys
 import pyarrow as pa, pyarrow.parquet as pq

@@ -8,6 +8,9 @@ from typing import Any, NamedTuple
 from corpusmill.documents.fates import SPLITS
 from corpusmill.storage.untrusted import json_of, load_plain_json, whole_file
 
+MOST_PARTS = 100_000
+"""Their numbers have five digits."""
+
 
 class PlannedFile(NamedTuple):
     """An input file as it was when the run began; None for bytes and time of a demo file."""
@@ -70,7 +73,13 @@ class Results:
 
     @functools.cached_property
     def _plan(self) -> list[bytes]:
-        return whole_file(self.folder / "plan/parts.jsonl").splitlines()
+        path = self.folder / "plan/parts.jsonl"
+        lines = whole_file(path).split(b"\n", MOST_PARTS + 1)
+        if len(lines) > MOST_PARTS + 1:  # one of them is the heading
+            raise ValueError(
+                f"{path}: expected {MOST_PARTS:,} lines at most, found more. Copy it again."
+            )
+        return [line for line in lines if line]
 
     @functools.cached_property
     def files(self) -> dict[str, PlannedFile]:

@@ -9,6 +9,7 @@ from corpusmill.inspection.results import Results
 from corpusmill.storage.regular_files import regular_state
 from corpusmill.storage.streams import ReadLimits
 from corpusmill.storage.sums import DamagedError, load_sums
+from corpusmill.storage.untrusted import MOST_BYTES
 
 PARTS = ("edited/{}.arrow", "cut/{}.arrow", "text/{}.arrow")
 """Text parts, the last ones first: without what filters cut, without repeated spans, as read."""
@@ -104,7 +105,7 @@ def text_of_input(results: Results, row: dict[str, Any], expected: int) -> Text:
 
 def record_at(results: Results, source: str, path: Path, line: int) -> str | None:
     """The text of the record at a line, as it came; None if there is none."""
-    from corpusmill.run.config import read_limits, text_field
+    from corpusmill.run.config import text_field
     from corpusmill.storage.progress import Silence
     from corpusmill.text.json_records import MARK, record_of_line
     from corpusmill.text.readers import read_records
@@ -114,7 +115,8 @@ def record_at(results: Results, source: str, path: Path, line: int) -> str | Non
         text_field(results.sources[source]),
         results.config["normalize"]["mode"] == "ftfy",
     )
-    if (raw := line_of(path, line, read_limits(results.config))) is not None:
+    limits = limits_of(results)
+    if (raw := line_of(path, line, limits)) is not None:
         if line == 1:
             raw = raw.removeprefix(MARK)
         found = record_of_line(line, 0, raw, field, mends)
@@ -124,11 +126,18 @@ def record_at(results: Results, source: str, path: Path, line: int) -> str | Non
             f"{path} is of no format that corpusmill knows. Name the file with your reader: "
             "corpusmill why --reader FILE"
         )
-    limits = read_limits(results.config)
     for one in read_records(str(path), field, Silence(), mends, results.readers, limits=limits):
         if one.line == line:
             return one.text if isinstance(one, Record) else None
     return None
+
+
+def limits_of(results: Results) -> ReadLimits:
+    """Those of the run, and no more than a stranger's configuration may ask for."""
+    from corpusmill.run.config import read_limits
+
+    limits = read_limits(results.config)
+    return limits._replace(line_bytes=min(limits.line_bytes, MOST_BYTES))
 
 
 def line_of(path: Path, line: int, limits: ReadLimits) -> bytes | None:
