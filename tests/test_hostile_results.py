@@ -260,6 +260,19 @@ except ValueError as error:
 """
 
 
+def test_why__of_a_ledger_that_is_cut_while_it_is_read_is_a_sentence(tmp_path):
+    command = [sys.executable, "-c", CUT_WHILE_READ, str(tmp_path / "a.parquet")]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("results: expected what corpusmill writes, found something else")
+
+
+def test_why__of_no_parquet_names_the_file(tmp_path):
+    (tmp_path / "a.parquet").write_bytes(b"no Parquet at all")
+    with pytest.raises(ValueError, match=r"a\.parquet: expected what corpusmill writes"):
+        opened(tmp_path / "a.parquet")
+
+
 # Many folders, each with something else that is wrong.
 
 SPOILT = (

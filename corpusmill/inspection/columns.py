@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from corpusmill.storage.regular_files import regular_state
+from corpusmill.storage.untrusted import read_as_written
 
 Row = dict[str, Any]
 """A row without what is null."""
@@ -20,7 +21,9 @@ Row = dict[str, Any]
 def opened(path: Path, names: Sequence[str] = ()) -> pq.ParquetFile:
     """names: columns of strings of which the file has few, to be read as dictionaries."""
     regular_state(path)
-    return pq.ParquetFile(path, memory_map=True, read_dictionary=list(names))
+    # Not mapped: where somebody cuts off a file that is mapped, the process dies without a word.
+    with read_as_written(path):
+        return pq.ParquetFile(path, memory_map=False, read_dictionary=list(names))
 
 
 def groups_with(file: pq.ParquetFile, wanted: dict[str, Any]) -> Iterator[int]:
