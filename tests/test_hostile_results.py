@@ -273,6 +273,22 @@ def test_why__of_no_parquet_names_the_file(tmp_path):
         opened(tmp_path / "a.parquet")
 
 
+def npy(descr: str, shape: str) -> bytes:
+    header = f"{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}\n".encode()
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header
+
+
+@pytest.mark.parametrize(
+    ("descr", "shape"),
+    [("'|O'", "(1,)"), ("'<u4'", "(1 << 40,)"), ("'<u4'", "(1000000000000, 8)"),
+     ("'<u4'", "(-1, 8)"), ("'<u4'", "()"), ("5", "(1,)")],
+)  # fmt: skip
+def test_stored_array__of_another_header_names_the_file(descr, shape, tmp_path):
+    write_bytes(tmp_path / "results/a.npy", npy(descr, shape) + bytes(8))
+    with pytest.raises(DamagedError, match=r"results/a\.npy: not an array of ours"):
+        StoredArray.open(tmp_path / "results/a.npy")
+
+
 # Many folders, each with something else that is wrong.
 
 SPOILT = (

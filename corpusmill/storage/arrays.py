@@ -55,11 +55,17 @@ class StoredArray:
     @classmethod
     def next_of(cls, file: CheckedFile) -> "StoredArray":
         """The array that begins where the file is read; then what is behind it is next."""
-        if np.lib.format.read_magic(file) != (1, 0):
-            raise DamagedError(file.path, "not an array of ours")
-        shape, in_columns, dtype = np.lib.format.read_array_header_1_0(file)
-        assert not in_columns, file.path
-        array = cls(file, file.tell(), dtype, shape)
+        try:
+            if np.lib.format.read_magic(file) != (1, 0):
+                raise ValueError("another version of the format")
+            shape, in_columns, dtype = np.lib.format.read_array_header_1_0(file)
+            if in_columns or not shape or min(shape) < 0:
+                raise ValueError("no array of rows")
+            array = cls(file, file.tell(), dtype, shape)
+        except DamagedError:
+            raise
+        except ValueError as error:
+            raise DamagedError(file.path, f"not an array of ours ({error})") from error
         file.seek(array._array.nbytes, 1)
         return array
 
