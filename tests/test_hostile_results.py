@@ -289,6 +289,37 @@ def test_stored_array__of_another_header_names_the_file(descr, shape, tmp_path):
         StoredArray.open(tmp_path / "results/a.npy")
 
 
+def exported(run: Path) -> Path:
+    folder = run / "results/exports/nanogpt"
+    (answer,) = attacked({"": ["export", "nanogpt", "results", "--to", str(folder)]}, run).values()
+    assert answer.code == 0, answer.said
+    return folder
+
+
+def test_verify__tells_few_of_the_files_that_a_link_in_an_export_leads_to(run):
+    folder, many = exported(run), run / "many"
+    many.mkdir()
+    for number in range(MOST_FOREIGN + 50):
+        (many / f"{number}").touch()
+    (folder / "more").symlink_to(many)
+    (answer,) = attacked({"": ["verify"]}, run).values()
+    assert answer.said.count("export.json does not list it") == MOST_FOREIGN
+    assert "more than 100 files that export.json does not list" in answer.said
+
+
+@pytest.mark.parametrize(
+    ("member", "value"),
+    [("format", "$(id) \x1b[31m"), ("format", None), ("length", {"a": 1}), ("length", "2"),
+     ("manifest_sha256", ["a"] * 100_000), ("manifest_sha256", "0" * 100_000)],
+)  # fmt: skip
+def test_verify__repeats_nothing_that_an_export_may_not_say(member, value, run):
+    edit_json(exported(run) / "export.json", lambda told: told.update({member: value}))
+    (answer,) = attacked({"": ["verify"]}, run).values()
+    assert answer.code == 1
+    assert "export.json: does not say what an export is" in answer.said
+    assert len(answer.said) < 2000
+
+
 # Many folders, each with something else that is wrong.
 
 SPOILT = (

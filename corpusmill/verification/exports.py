@@ -1,7 +1,9 @@
 """Exports of a corpus: the folders below `exports/`, or one alone, wherever it was copied to."""
 
 import posixpath
+import re
 import shlex
+from itertools import islice
 from typing import Any, NamedTuple
 
 from corpusmill.documents.fates import SPLITS
@@ -15,6 +17,8 @@ from corpusmill.verification.listing import SHA256, Kept, Listing
 from corpusmill.verification.places import Place, whole
 
 VERSION = 1
+MOST_FOREIGN = 100
+"""Files in an export that are told by name."""
 TOKENS = {f"tokens/{split}" for split in SPLITS}
 """Where the token shards of a corpus are."""
 
@@ -105,13 +109,15 @@ def told_export(place: Place, folder: str, content: Any) -> Export:
             raise ValueError(f"{path} without a size or a SHA-256")
         kept = Kept(posixpath.join(folder, path), size, sha256, None, None)
         files[kept.name] = kept
+    name, length, origin = content["format"], content["length"], content["manifest_sha256"]
+    if not re.fullmatch("[a-z0-9-]{1,40}", name) or not SHA256.fullmatch(origin):
+        raise ValueError(f"format {name:.40} of the corpus {origin:.80}")
+    if not (length is None or is_count(length)):
+        raise ValueError("a length that is no number")
     listing = Listing(files, content, "", sum(file.bytes for file in files.values()))
     results = posixpath.dirname(place.where(MANIFEST)) if folder else "RESULTS"
     at = posixpath.dirname(place.where(posixpath.join(folder, EXPORT)))
-    return Export(
-        folder, str(content["format"]), content["length"], content["manifest_sha256"], listing,
-        results, at, place.advice is LOCAL,
-    )  # fmt: skip
+    return Export(folder, name, length, origin, listing, results, at, place.advice is LOCAL)
 
 
 def look_at_export(place: Place, export: Export, findings: Findings, progress: Phase) -> None:
@@ -123,12 +129,20 @@ def look_at_export(place: Place, export: Export, findings: Findings, progress: P
         findings.add(damage._replace(way_out=export.way_out))
     for one in own.not_seen:
         findings.unseen(*one)
-    for name in place.below(export.folder) or []:
-        if is_hidden(name.removeprefix(export.folder)):
-            continue  # an intermediate file, or nobody's
-        if name not in export.listing.files and name != posixpath.join(export.folder, EXPORT):
-            what = f"{EXPORT} does not list it, and who reads the whole folder takes it for data"
-            findings.add(Damage(name, what, f"move {name} out of the export"))
+    known = {*export.listing.files, posixpath.join(export.folder, EXPORT)}
+    foreign = (
+        name
+        for name in place.below(export.folder) or []
+        # A hidden one is an intermediate file, or nobody's.
+        if name not in known and not is_hidden(name.removeprefix(export.folder))
+    )
+    # A link may lead to all files of a machine.
+    for name in islice(foreign, MOST_FOREIGN):
+        what = f"{EXPORT} does not list it, and who reads the whole folder takes it for data"
+        findings.add(Damage(name, what, f"move {name} out of the export"))
+    if more := next(foreign, None):
+        what = f"more than {MOST_FOREIGN} files that {EXPORT} does not list; no others are told"
+        findings.add(Damage(more, what, f"move all that is not listed out of {export.at}"))
 
 
 def is_hidden(name: str) -> bool:

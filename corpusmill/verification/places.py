@@ -3,7 +3,7 @@
 import io
 import os
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
@@ -37,8 +37,9 @@ class Place(Protocol):
     def folders(self, folder: str) -> list[str] | None:
         """The folders that lie in a folder, but for hidden ones; None if the place cannot list."""
 
-    def below(self, folder: str) -> list[str] | None:
-        """The names of all files below a folder; None if the place cannot list."""
+    def below(self, folder: str) -> Iterable[str] | None:
+        """The names of all files below a folder, one after another; None if the place cannot
+        list."""
 
     def size(self, name: str) -> int | None:
         """Its bytes; None if only reading tells. MissingError if it is not there."""
@@ -67,17 +68,16 @@ class LocalPlace:
         found = (entry.name for entry in self._entries(folder) if is_folder(entry))
         return sorted(name for name in found if name[0] != ".")
 
-    def below(self, folder: str) -> list[str]:
+    def below(self, folder: str) -> Iterator[str]:
         """Each folder once, by whatever links lead to it."""
-        found, ahead, seen = [], [folder], set()
+        ahead, seen = [folder], set[str]()
         while ahead:
             inner = ahead.pop()
             real = os.path.realpath(self.folder / inner)
             if real not in seen:
                 seen.add(real)
-                found += [posixpath.join(inner, name) for name in self.names(inner)]
-                ahead += [posixpath.join(inner, name) for name in self.folders(inner)]
-        return sorted(found)
+                yield from (posixpath.join(inner, name) for name in self.names(inner))
+                ahead += [posixpath.join(inner, name) for name in reversed(self.folders(inner))]
 
     def _entries(self, folder: str) -> list[os.DirEntry[str]]:
         try:
