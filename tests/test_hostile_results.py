@@ -320,6 +320,17 @@ def test_verify__repeats_nothing_that_an_export_may_not_say(member, value, run):
     assert len(answer.said) < 2000
 
 
+def test_verify__reads_no_more_documents_than_the_index_has(run):
+    text = next((run / "results/corpus/train").glob("00000.jsonl.zst"))
+    line = zstandard.ZstdDecompressor().stream_reader(text.read_bytes()).read().splitlines(True)[0]
+    text.write_bytes(zstandard.compress(line * 100_000))
+    mend(run / "results")
+    (answer,) = attacked({"": ["verify", "--deep"]}, run).values()
+    found = re.search(r"([\d,]+) documents at least, the index has", answer.said)
+    assert found, answer.said
+    assert int(found[1].replace(",", "")) < 20_000
+
+
 # Many folders, each with something else that is wrong.
 
 SPOILT = (
