@@ -173,3 +173,28 @@ def test_transformers__asks_nothing_at_a_terminal(tokenizer, tmp_path):
     assert "[y/N]" not in done.stdout + done.stderr
     assert done.returncode == 1
     assert not (tmp_path / "ran").exists()
+
+
+AUTO_CLASSES = ("AutoTokenizer", "AutoConfig", "AutoProcessor", "AutoModel", "AutoFeatureExtractor",
+                "AutoImageProcessor")  # fmt: skip
+
+
+@pytest.mark.parametrize("name", AUTO_CLASSES)
+def test_transformers__asks_nothing_for_a_class_that_loads_others(name, tokenizer, tmp_path):
+    """The class of the tokenizer is one of transformers, and loads what the folder names."""
+    code = {"auto_map": dict.fromkeys(AUTO_CLASSES, "evil.Evil"), "model_type": "evil"}
+    code["auto_map"]["AutoTokenizer"] = ["evil.Evil", "evil.Evil"]
+    said_in(tokenizer, "tokenizer_config.json", code | {"tokenizer_class": name})
+    for file in ("config.json", "processor_config.json", "preprocessor_config.json"):
+        said_in(tokenizer, file, code | {"processor_class": "Evil", "image_processor_type": "Evil",
+                                         "feature_extractor_type": "Evil"})  # fmt: skip
+    program = (
+        "import sys\nfrom corpusmill.tokens.tokenizers import load_reference\n"
+        "load_reference(sys.argv[1])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(tokenizer)], input="y\n" * 9, cwd=ROOT,
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert "[y/N]" not in done.stdout + done.stderr
+    assert not (tmp_path / "ran").exists()

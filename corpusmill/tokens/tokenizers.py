@@ -66,9 +66,12 @@ class TokenizerFacts(NamedTuple):
 
 def load_reference(source: str) -> Any:
     """The transformers tokenizer of a local folder or hub id."""
-    from transformers import AutoTokenizer
+    from transformers import AutoTokenizer, dynamic_module_utils
     from transformers.utils import logging as transformers_logging
 
+    # A folder can name another Auto class as that of its tokenizer, which is not told our `False`:
+    # it would ask whoever sits at the terminal, and run code after a yes.
+    vars(dynamic_module_utils).update(TIME_OUT_REMOTE_CODE=0, get_cached_module_file=_refused)
     transformers_logging.set_verbosity_error()  # type: ignore[no-untyped-call] # no word about texts beyond a model's context
     try:
         return AutoTokenizer.from_pretrained(source, trust_remote_code=False)
@@ -80,6 +83,10 @@ def load_reference(source: str) -> Any:
             f"tokenizer.source: transformers cannot load {source} ({said}). Give a folder with "
             "tokenizer.json, a hub id that this machine can reach, or train."
         ) from error
+
+
+def _refused(*_: Any, **__: Any) -> None:
+    raise ValueError("no code is loaded: trust_remote_code is False")
 
 
 class LightReference:
