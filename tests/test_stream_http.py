@@ -229,7 +229,7 @@ def test_certificate__that_nobody_trusts_is_told_at_once(monkeypatch):
     def refused(*_, **__):
         raise urllib.error.URLError(ssl.SSLCertVerificationError("self-signed"))
 
-    monkeypatch.setattr("urllib.request.urlopen", refused)
+    monkeypatch.setattr("urllib.request.OpenerDirector.open", refused)
     with pytest.raises(ValueError, match="expected a certificate that this machine trusts"):
         list(HttpStore("https://localhost").blocks("manifest.json"))
 

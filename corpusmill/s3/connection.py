@@ -17,12 +17,15 @@ from typing import Any, NamedTuple
 from corpusmill.s3.addresses import SCHEME
 from corpusmill.s3.answers import Answer, PassingFault, fault
 from corpusmill.s3.credentials import Access, load_access
+from corpusmill.s3.responses import BoundedResponse
 from corpusmill.s3.signature import query_string, quoted, signed
 
 CONNECT_SECONDS = 10.0
 SILENCE_SECONDS = 30.0
 """Without a byte for so long, a connection counts as broken."""
 REFUSAL_BYTES = 1 << 16
+MOST_BYTES = 1 << 23
+"""Of an answer that is held: of a list of 1,000 keys of 1,024 bytes, all escaped, twice as many."""
 BLOCK_BYTES = 1 << 20
 NOTHING: Mapping[str, str] = MappingProxyType({})
 OF_NO_BYTES = sha256(b"").hexdigest()
@@ -147,9 +150,10 @@ class Connections:
         headers: Mapping[str, str] = NOTHING,
         body: Body = b"",
         digest: str = OF_NO_BYTES,
+        most: int = MOST_BYTES,
     ) -> Answer:
-        """An answer without a large body. digest: SHA-256 of the body, which is signed with it.
-        Raises PassingFault or Refusal for what is no success."""
+        """An answer of `most` bytes at most. digest: SHA-256 of the body, which is signed with it.
+        Raises PassingFault or Refusal for what is no success, ValueError for a longer one."""
         where = self.where(key)
         with faults_of_the_network(where):
             while True:
@@ -158,7 +162,9 @@ class Connections:
                     send = self._signed(target, where, method, key, query, headers, digest)
                     with self._under_way(where, connection):
                         response = _answered(connection, method, *send, body)
-                        answer = Answer(response.status, _headers(response), response.read())
+                        answer = Answer(
+                            response.status, _headers(response), _whole(response, where, most)
+                        )
                     break
                 except (http.client.RemoteDisconnected, ConnectionError):
                     connection.close()
@@ -251,6 +257,7 @@ def _connected(target: Target, silence_seconds: float) -> http.client.HTTPConnec
             connection = http.client.HTTPSConnection(
                 target.host, target.port, timeout=patience, context=context
             )
+    connection.response_class = BoundedResponse
     connection.connect()
     connection.sock.settimeout(silence_seconds)
     return connection
@@ -276,6 +283,18 @@ def _answered(
             return connection.getresponse()
         raise
     return connection.getresponse()
+
+
+def _whole(response: http.client.HTTPResponse, where: str, most: int) -> bytes:
+    body = response.read(most + 1)
+    if len(body) > most:
+        raise ValueError(
+            f"{where}: expected an answer of {most:,} bytes at most, found more. Is the endpoint "
+            "that of a store?"
+        )
+    if response.length:  # Python's client says nothing of a body that is cut short
+        raise http.client.IncompleteRead(body, response.length)
+    return body
 
 
 def _headers(response: http.client.HTTPResponse) -> dict[str, str]:

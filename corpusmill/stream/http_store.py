@@ -3,6 +3,7 @@
 import contextlib
 import http.client
 import ssl
+import time
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -10,6 +11,8 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from corpusmill.s3.responses import opener
+from corpusmill.storage.plain_text import shown
 from corpusmill.stream.stores import (
     BLOCK_BYTES,
     ForbiddenError,
@@ -21,6 +24,8 @@ from corpusmill.stream.stores import (
 NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 SILENCE_SECONDS = 30.0
 """Without a byte for so long, a connection counts as broken."""
+LEAST_BYTES = 1 << 14
+"""In that time of waiting; with fewer it counts as broken too."""
 
 # Asked too often, too slow, or out of order for a moment.
 PASSING_STATUS = {408, 425, 429, 500, 502, 503, 504}
@@ -67,7 +72,7 @@ class HttpStore:
             request.add_unredirected_header(header, value)
         if start:
             request.add_header("Range", f"bytes={start}-")
-        return urllib.request.urlopen(request, timeout=SILENCE_SECONDS)
+        return opener().open(request, timeout=SILENCE_SECONDS)
 
 
 @contextlib.contextmanager
@@ -77,10 +82,11 @@ def _passing(where: str) -> Iterator[None]:
         yield
     except urllib.error.HTTPError as error:
         error.close()
+        said = f"{error.code} {shown(error.reason)[:100]}"
         if error.code in PASSING_STATUS:
-            raise PassingError(f"{where}: the server says {error.code} {error.reason}") from None
+            raise PassingError(f"{where}: the server says {said}") from None
         raise KINDS.get(error.code, ValueError)(
-            f"{where}: expected the file, the server says {error.code} {error.reason}. Is the "
+            f"{where}: expected the file, the server says {said}. Is the "
             "address that of the results folder, and may you read it?"
         ) from None
     except (http.client.HTTPException, OSError) as error:
@@ -100,9 +106,19 @@ def sent(response: Any, where: str, start: int, size: int | None) -> Iterator[by
     if size is not None and whole is not None and whole != size:
         raise ValueError(other_size(where, size, whole))
     came = 0
-    # Not `read`, which loses what came before a silence.
-    while block := response.read1(BLOCK_BYTES):
+    waited, since = 0.0, 0
+    while True:
+        began = time.monotonic()
+        # Not `read`, which loses what came before a silence.
+        block = response.read1(BLOCK_BYTES)
+        waited += time.monotonic() - began
+        if not block:
+            break
         came += len(block)
+        if waited > SILENCE_SECONDS:
+            if came - since < LEAST_BYTES:
+                raise PassingError(f"{where}: {came - since} bytes in {waited:.0f} s of waiting")
+            waited, since = 0.0, came
         if skip:
             skip, block = max(skip - len(block), 0), block[skip:]
         if block:

@@ -1,14 +1,18 @@
 """A corpus in a dataset repository of the Hugging Face hub: files of one commit, by plain HTTP."""
 
+import re
 import urllib.request
 from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
+from corpusmill.s3.responses import opener
 from corpusmill.storage.untrusted import NoJsonError, joined, json_of
 from corpusmill.stream.http_store import NO_HEADERS, SILENCE_SECONDS, HttpStore
 from corpusmill.stream.hub_addresses import BRANCH, HubAddress, bearer, server
 from corpusmill.stream.stores import ForbiddenError, MissingError
+
+COMMIT = re.compile("[0-9a-f]{40,64}")
 
 
 class HubStore:
@@ -38,7 +42,9 @@ class HubStore:
         files = Revisions(root, bearer() | self._given)
         name = self._address.version or BRANCH
         try:
-            return str(json_of(joined(files.blocks(name), files.where(name)), name)["sha"])
+            found = json_of(joined(files.blocks(name), files.where(name)), name)["sha"]
+            if not COMMIT.fullmatch(found):
+                raise TypeError("no commit")
         except (MissingError, ForbiddenError) as refusal:
             held = "the token that was found" if bearer() else "no token"
             raise type(refusal)(
@@ -51,6 +57,7 @@ class HubStore:
                 f"{files.where(name)}: expected what the Hugging Face hub says of a revision, "
                 "found something else. Is HF_ENDPOINT the address of a hub?"
             ) from None
+        return str(found)
 
 
 class HubFiles(HttpStore):
@@ -60,10 +67,9 @@ class HubFiles(HttpStore):
         request = urllib.request.Request(self.url(name))
         if start:
             request.add_header("Range", f"bytes={start}-")
-        opener = urllib.request.build_opener(KeptByTheServer(self._headers))
         for header, value in self._headers.items():
             request.add_unredirected_header(header, value)
-        return opener.open(request, timeout=SILENCE_SECONDS)
+        return opener(KeptByTheServer(self._headers)).open(request, timeout=SILENCE_SECONDS)
 
 
 class Revisions(HubFiles):
