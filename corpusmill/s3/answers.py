@@ -56,7 +56,8 @@ def fault(where: str, status: int, headers: Mapping[str, str], body: bytes) -> E
     said = f"{where}: the store says {status}" + f" {code}" * bool(code)
     if code in PASSING_CODES or code in CHANGED_CODES or status in PASSING_STATUS:
         return PassingFault(said)
-    region = headers.get("x-amz-bucket-region", "another one")
+    region = headers.get("x-amz-bucket-region", "")
+    region = region if re.fullmatch("[a-z0-9-]{1,40}", region) else "another one"
     reason = REASONS.get(code, "expected success. Look the code up with whoever runs the store.")
     if not code:
         reason = "it gives no reason. Are the credentials still good, and of this store?"

@@ -1,8 +1,9 @@
 """What can be asked of a bucket. All keys of a request are whole, none is guessed."""
 
 import base64
+import re
 import urllib.parse
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
@@ -23,6 +24,11 @@ CHECKSUM = "x-amz-checksum-sha256"
 ALGORITHM = "x-amz-sdk-checksum-algorithm"
 MOST_AT_ONCE = 1000
 """Of what is listed in an answer."""
+MOST_PAGES = 4000
+"""Answers of a list: four million keys, more than a corpus of 99,999 parts and shards has."""
+MOST_BYTES = 1 << 29
+"""Of an object that is held whole: a manifest of as many has 200 MB."""
+NUMBER = re.compile("[0-9]{1,15}")
 WITH_CHECKSUM = {"x-amz-checksum-mode": "ENABLED"}
 NOTE = "x-amz-meta-sha256"
 """The SHA-256 of an object's whole content, noted with it by whoever sent it."""
@@ -93,13 +99,13 @@ class Bucket:
             if refusal.status == 404:
                 return None
             raise
-        size = int(headers.get("content-length", "-1"))
+        size = self._number(headers.get("content-length", ""), key)
         return Stored(size, headers.get(CHECKSUM, ""), headers.get(NOTE, ""))
 
     def get(self, key: str) -> bytes | None:
         """A small object whole; None if it is not there."""
         try:
-            answer = self.connections.ask("GET", key, headers=WITH_CHECKSUM)
+            answer = self.connections.ask("GET", key, headers=WITH_CHECKSUM, most=MOST_BYTES)
         except Refusal as refusal:
             if refusal.status == 404 and refusal.code != "NoSuchBucket":
                 return None
@@ -137,14 +143,13 @@ class Bucket:
         if here_alone:
             query["delimiter"] = "/"
         found = Listed({}, [])
-        while True:
-            root = self._xml("ListBucketResult", "GET", "", query)
+        next_page = {"continuation-token": (text_of, "NextContinuationToken")}
+        for root in self._pages("ListBucketResult", "", query, next_page):
             for one in all_of(root, "Contents"):
-                found.sizes[plain(one, "Key")] = int(text_of(one, "Size"))
+                key = plain(one, "Key")
+                found.sizes[key] = self._number(text_of(one, "Size"), key)
             found.folders.extend(plain(one, "Prefix") for one in all_of(root, "CommonPrefixes"))
-            if text_of(root, "IsTruncated") != "true":
-                return found
-            query["continuation-token"] = text_of(root, "NextContinuationToken")
+        return found
 
     # Objects in parts.
 
@@ -154,16 +159,15 @@ class Bucket:
             "uploads": "", "prefix": prefix, "encoding-type": "url",
             "max-uploads": str(MOST_AT_ONCE),
         }  # fmt: skip
-        found: list[tuple[str, str]] = []
-        while True:
-            root = self._xml("ListMultipartUploadsResult", "GET", "", query)
-            found += [
-                (plain(one, "Key"), text_of(one, "UploadId")) for one in all_of(root, "Upload")
-            ]
-            if text_of(root, "IsTruncated") != "true":
-                return found
-            query["key-marker"] = plain(root, "NextKeyMarker")
-            query["upload-id-marker"] = text_of(root, "NextUploadIdMarker")
+        next_page = {
+            "key-marker": (plain, "NextKeyMarker"),
+            "upload-id-marker": (text_of, "NextUploadIdMarker"),
+        }
+        return [
+            (plain(one, "Key"), text_of(one, "UploadId"))
+            for root in self._pages("ListMultipartUploadsResult", "", query, next_page)
+            for one in all_of(root, "Upload")
+        ]
 
     def begin(self, key: str, digest: str) -> str:
         """digest: SHA-256 of the whole, to be noted. The name of the upload."""
@@ -187,15 +191,15 @@ class Bucket:
         """What came of an object, by number."""
         query = {"uploadId": upload, "max-parts": str(MOST_AT_ONCE)}
         found: dict[int, Part] = {}
-        while True:
-            root = self._xml("ListPartsResult", "GET", key, query)
+        next_page = {"part-number-marker": (text_of, "NextPartNumberMarker")}
+        for root in self._pages("ListPartsResult", key, query, next_page):
             for one in all_of(root, "Part"):
-                size, number = int(text_of(one, "Size")), int(text_of(one, "PartNumber"))
+                size, number = (
+                    self._number(text_of(one, name), key) for name in ("Size", "PartNumber")
+                )
                 checksum = text_of(one, "ChecksumSHA256")
                 found[number] = Part(number, size, text_of(one, "ETag"), checksum)
-            if text_of(root, "IsTruncated") != "true":
-                return found
-            query["part-number-marker"] = text_of(root, "NextPartNumberMarker")
+        return found
 
     def finish(self, key: str, upload: str, parts: Sequence[Part]) -> None:
         """Put an object together of all its parts."""
@@ -218,6 +222,31 @@ class Bucket:
         except Refusal as refusal:
             if refusal.code != "NoSuchUpload" and refusal.status != 404:
                 raise
+
+    def _pages(
+        self, name: str, key: str, query: dict[str, str],
+        next_page: Mapping[str, tuple[Callable[[Element, str], str], str]],
+    ) -> Iterator[Element]:  # fmt: skip
+        """The answers in which a list comes. next_page: what to ask for the next one, and how and
+        where the answer says it."""
+        for _ in range(MOST_PAGES):
+            root = self._xml(name, "GET", key, query)
+            yield root
+            if text_of(root, "IsTruncated") != "true":
+                return
+            asked = {ask: of(root, member) for ask, (of, member) in next_page.items()}
+            if asked.items() <= query.items():
+                break
+            query |= asked
+        raise ValueError(
+            f"{self.where(key)}: expected a list with an end, found one that goes on. Is the "
+            "endpoint that of a store?"
+        )
+
+    def _number(self, text: str, key: str) -> int:
+        if not NUMBER.fullmatch(text):
+            raise PassingFault(f"{self.where(key)}: expected a number of bytes, found another word")
+        return int(text)
 
     def _xml(
         self, name: str, method: str, key: str, query: Mapping[str, str],
