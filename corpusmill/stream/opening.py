@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 from corpusmill.s3.addresses import check_version, is_s3, parsed
 from corpusmill.storage.untrusted import json_of
 from corpusmill.stream.hub_addresses import is_hub, parsed_hub
-from corpusmill.stream.manifest import MANIFEST, Manifest, read_manifest, read_whole
+from corpusmill.stream.manifest import MANIFEST, SHA256, Manifest, read_manifest, read_whole
 from corpusmill.stream.patience import Patience, Say
 from corpusmill.stream.stores import Folder, ForbiddenError, MissingError, Store
 
@@ -36,6 +36,7 @@ class Latest(NamedTuple):
             known = content["corpusmill.latest"] == LATEST_VERSION
             found = cls(str(content["version"]), str(content["manifest_sha256"]))
             check_version(found.version)
+            known = known and bool(SHA256.fullmatch(found.manifest_sha256))
         except (ValueError, TypeError, KeyError):
             known = False
         if not known:
