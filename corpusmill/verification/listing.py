@@ -13,6 +13,8 @@ from corpusmill.verification.kinds import MANIFEST
 from corpusmill.verification.places import Place, whole
 
 VERSION = 1
+LONGEST_PATH = 4096
+"""In characters; no system has longer ones."""
 SHA256 = re.compile("[0-9a-f]{64}")
 NUMBERED = re.compile(r"(.+)/(\d{5})(\.[^/]+)", re.ASCII)
 
@@ -116,6 +118,8 @@ def kept_of(entry: Any) -> Kept | str:
     """An entry of the list; what is wrong with it, in words."""
     if not isinstance(entry, dict) or not isinstance(entry.get("path"), str):
         return "no path"
+    if len(entry["path"]) > LONGEST_PATH:
+        return f"a path of {len(entry['path']):,} characters"
     name = name_below_results(entry["path"])
     if name is None:
         return f"the path {entry['path']!r} leads out of the results folder; it is not followed"
