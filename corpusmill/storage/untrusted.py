@@ -38,13 +38,12 @@ def whole_file(path: Path | str, most: int = MOST_BYTES) -> bytes:
 
 def joined(blocks: Iterable[bytes], where: object, most: int = MOST_BYTES) -> bytes:
     """Blocks in one piece; ValueError as soon as they are too many."""
-    found, size = [], 0
+    found = bytearray()  # of a million blocks of a byte, a list would hold much more
     for block in blocks:
-        size += len(block)
-        if size > most:
+        found += block
+        if len(found) > most:
             raise too_large(where, most, "more")
-        found.append(block)
-    return b"".join(found)
+    return bytes(found)
 
 
 def too_large(where: object, most: int, found: str) -> ValueError:
