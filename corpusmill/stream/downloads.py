@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import stat
 from collections.abc import Callable
 from pathlib import Path
 from threading import Event
@@ -82,7 +83,13 @@ def _complete(
 def _present(part: Path, size: int) -> int:
     """How much of a file is there. A part that is too long is of another file, and goes."""
     with contextlib.suppress(FileNotFoundError):
-        if (present := part.stat().st_size) <= size:
+        state = part.lstat()
+        if not stat.S_ISREG(state.st_mode):
+            raise ValueError(
+                f"{part}: expected what came of a file, found something else, a symlink perhaps. "
+                "Move it away."
+            )
+        if (present := state.st_size) <= size:
             return present
         part.unlink()
     return 0
