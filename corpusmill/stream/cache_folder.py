@@ -88,8 +88,9 @@ class CacheFolder:
         """Whether there are fewer than `kept` others, after shards were removed that nobody reads,
         the first fetched first; but none that is wanted here."""
         number = {name: place for place, name in enumerate(self._shards.numbers)}
-        shards = {number[path.name.split(".")[0]] for path in self.folder.iterdir()
-                  if path.name.endswith((".bin", ".idx", ".part"))} - {shard}  # fmt: skip
+        shards = {number[name] for path in self.folder.iterdir()
+                  if path.name.endswith((".bin", ".idx", ".part"))
+                  and (name := path.name.split(".")[0]) in number} - {shard}  # fmt: skip
         left = len(shards)
         for one in sorted(shards, key=self._fetched_at):
             if left < kept:
