@@ -3,6 +3,7 @@
 import pytest
 from workflow import ROOT
 
+from corpusmill.cli.check import loaded
 from corpusmill.run.config_files import refuse_repeated_keys, replaced_lists
 
 
@@ -71,3 +72,30 @@ def test_replaced_lists__are_those_of_which_nothing_stays(written):
         "them into one list."
     ]
     assert list(replaced_lists(files[1:])) == []
+
+
+def times(shape: str, levels: int) -> str:
+    """Aliases of aliases: few lines for more values than there is memory."""
+    return "a0: &a0 {x: 1}\n" + "".join(
+        f"a{n}: &a{n} {shape.format(*[f'*a{n - 1}'] * 5)}\n" for n in range(1, levels)
+    )
+
+
+BOMBS = {
+    "lists": times("[{}, {}, {}, {}, {}]", 20) + "sources: *a19\n",
+    "merged": times("{{<<: [{}, {}, {}, {}, {}]}}", 20) + "sources: *a19\n",
+    "itself": "sources: &a [*a]\n",
+}
+
+
+@pytest.mark.parametrize("kind", BOMBS)
+def test_loaded__of_aliases_without_end_is_refused(kind, tmp_path):
+    (tmp_path / "mine.yaml").write_text(BOMBS[kind])
+    with pytest.raises(ValueError, match=r"mine\.yaml: expected 100,000 values at most"):
+        loaded(tmp_path / "mine.yaml")
+
+
+def test_loaded__of_deep_lists_is_refused(tmp_path):
+    (tmp_path / "mine.yaml").write_text("sources: " + "[" * 20_000)
+    with pytest.raises(ValueError, match=r"mine\.yaml: lists in lists"):
+        loaded(tmp_path / "mine.yaml")

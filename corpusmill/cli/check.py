@@ -15,7 +15,7 @@ from corpusmill.run.config import (
     laid_over,
     refuse_config_without_sources,
 )
-from corpusmill.run.config_files import refuse_repeated_keys
+from corpusmill.run.config_files import refuse_many_values, refuse_repeated_keys
 from corpusmill.run.disk import Disk, amount, disk_faults, expected_disk, free_bytes
 from corpusmill.run.early_checks import (
     early_checks,
@@ -67,11 +67,14 @@ def checked_config(configs: list[Path]) -> dict:
 
 def loaded(path: Path) -> dict:
     try:
+        refuse_many_values(path)
         found = yaml.safe_load(path.read_text("utf-8"))
     except UnicodeDecodeError as error:
         raise ValueError(f"{path}: not UTF-8. Save it as UTF-8.") from error
     except (yaml.YAMLError, OSError) as error:
         raise ValueError(f"{path}: {sentence(' '.join(str(error).split()))} Correct it.") from error
+    except RecursionError:
+        raise ValueError(f"{path}: lists in lists deeper than YAML is read. Correct it.") from None
     if not isinstance(found, dict):
         kind = "nothing" if found is None else f"a {type(found).__name__}"
         raise ValueError(f"{path}: expected keys and values, found {kind}.")

@@ -11,6 +11,35 @@ MERGE = "tag:yaml.org,2002:merge"
 """Of `<<`, which may stand in a place as often as one likes."""
 
 
+MOST_VALUES = 100_000
+"""Of a config file, each counted as often as it stands there or an alias of it does."""
+
+
+def refuse_many_values(file: Path) -> None:
+    """ValueError for a file that is short, and whose aliases stand for more than anybody reads.
+
+    Raises what YAML raises of a file that is none.
+    """
+    sizes: dict[int, int] = {}
+
+    def size(node: yaml.Node) -> int:
+        if isinstance(node, yaml.ScalarNode):
+            return 1
+        if id(node) not in sizes:
+            sizes[id(node)] = MOST_VALUES  # if it comes again inside itself
+            pairs = isinstance(node, yaml.MappingNode)
+            members = [one for pair in node.value for one in pair] if pairs else node.value
+            sizes[id(node)] = min(1 + sum(map(size, members)), MOST_VALUES)
+        return sizes[id(node)]
+
+    root = yaml.compose(text_of(file), yaml.SafeLoader)
+    if root is not None and size(root) >= MOST_VALUES:
+        raise ValueError(
+            f"{file}: expected {MOST_VALUES:,} values at most, aliases for others among them, "
+            "found more. Write down what is meant, without aliases."
+        )
+
+
 def text_of(file: Path) -> str:
     text = file.read_text("utf-8")
     # YAML reads JSON but for its tabs, which stand between its tokens alone.
