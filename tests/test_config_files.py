@@ -99,3 +99,17 @@ def test_loaded__of_deep_lists_is_refused(tmp_path):
     (tmp_path / "mine.yaml").write_text("sources: " + "[" * 20_000)
     with pytest.raises(ValueError, match=r"mine\.yaml: lists in lists"):
         loaded(tmp_path / "mine.yaml")
+
+
+def test_loaded__of_a_number_of_thousands_of_digits_is_refused(tmp_path):
+    for digits in ("0x" + "f" * 5000, "9" * 5000):
+        (tmp_path / "mine.yaml").write_text(f"shuffle:\n  seed: {digits}\n")
+        with pytest.raises(ValueError, match=r"mine\.yaml:2: expected a number of 100 digits"):
+            loaded(tmp_path / "mine.yaml")
+
+
+def test_loaded__of_10_gb_of_nothing_is_refused(tmp_path):
+    with open(tmp_path / "mine.yaml", "wb") as file:
+        file.truncate(10 << 30)
+    with pytest.raises(ValueError, match=r"mine\.yaml: expected 16,777,216 bytes at most"):
+        loaded(tmp_path / "mine.yaml")

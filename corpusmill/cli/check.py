@@ -15,7 +15,7 @@ from corpusmill.run.config import (
     laid_over,
     refuse_config_without_sources,
 )
-from corpusmill.run.config_files import refuse_many_values, refuse_repeated_keys
+from corpusmill.run.config_files import refuse_many_values, refuse_repeated_keys, text_of
 from corpusmill.run.disk import Disk, amount, disk_faults, expected_disk, free_bytes
 from corpusmill.run.early_checks import (
     early_checks,
@@ -68,7 +68,7 @@ def checked_config(configs: list[Path]) -> dict:
 def loaded(path: Path) -> dict:
     try:
         refuse_many_values(path)
-        found = yaml.safe_load(path.read_text("utf-8"))
+        found = yaml.safe_load(text_of(path))
     except UnicodeDecodeError as error:
         raise ValueError(f"{path}: not UTF-8. Save it as UTF-8.") from error
     except (yaml.YAMLError, OSError) as error:

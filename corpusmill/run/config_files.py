@@ -7,10 +7,17 @@ from typing import Any
 
 import yaml
 
+from corpusmill.storage.untrusted import whole_file
+
 MERGE = "tag:yaml.org,2002:merge"
 """Of `<<`, which may stand in a place as often as one likes."""
 
 
+MOST_BYTES = 1 << 24
+"""Of a config file."""
+NUMBER = "tag:yaml.org,2002:int"
+LONGEST_NUMBER = 100
+"""Digits; Python refuses to say those of thousands."""
 MOST_VALUES = 100_000
 """Of a config file, each counted as often as it stands there or an alias of it does."""
 
@@ -24,6 +31,11 @@ def refuse_many_values(file: Path) -> None:
 
     def size(node: yaml.Node) -> int:
         if isinstance(node, yaml.ScalarNode):
+            if node.tag == NUMBER and len(node.value) > LONGEST_NUMBER:
+                raise ValueError(
+                    f"{file}:{node.start_mark.line + 1}: expected a number of {LONGEST_NUMBER} "
+                    f"digits at most, found {len(node.value):,}. Correct it."
+                )
             return 1
         if id(node) not in sizes:
             sizes[id(node)] = MOST_VALUES  # if it comes again inside itself
@@ -41,7 +53,7 @@ def refuse_many_values(file: Path) -> None:
 
 
 def text_of(file: Path) -> str:
-    text = file.read_text("utf-8")
+    text = whole_file(file, MOST_BYTES).decode("utf-8")
     # YAML reads JSON but for its tabs, which stand between its tokens alone.
     return text.replace("\t", " ") if text.lstrip().startswith("{") else text
 
