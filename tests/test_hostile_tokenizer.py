@@ -5,6 +5,7 @@ import json
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from workflow import ROOT
 
 from corpusmill.documents.vocabulary import MOST_IDS, token_ids_of
 from corpusmill.run.early_checks import TokenizerCheck
-from corpusmill.tokens.tokenizer_check import own_code
+from corpusmill.tokens.tokenizer_check import check_tokenizer, own_code
 from corpusmill.tokens.tokenizer_folder import keep_tokenizer
 from corpusmill.tokens.tokenizers import LightReference, TokenizerFacts, load_reference
 
@@ -198,3 +199,21 @@ def test_transformers__asks_nothing_for_a_class_that_loads_others(name, tokenize
     )  # fmt: skip
     assert "[y/N]" not in done.stdout + done.stderr
     assert not (tmp_path / "ran").exists()
+
+
+def test_keep_tokenizer__of_an_id_of_two_billion_is_refused_at_once(tokenizer, tmp_path):
+    definition = json.loads((tokenizer / "tokenizer.json").read_text())
+    definition["model"]["vocab"]["far away"] = 1 << 31
+    (tokenizer / "tokenizer.json").write_text(json.dumps(definition))
+    began = time.process_time()
+    with pytest.raises(ValueError, match="expected 16,777,216 ids at most"):
+        keep_tokenizer(tmp_path / "kept", str(tokenizer), "auto", "auto")
+    assert time.process_time() - began < 5
+
+
+@pytest.mark.parametrize("name", ["tokenizer.json", "tokenizer_config.json"])
+def test_check__of_10_gb_of_nothing_is_refused(name, tokenizer):
+    with open(tokenizer / name, "r+b") as file:
+        file.truncate(10 << 30)
+    with pytest.raises(ValueError, match=r"expected 536,870,912 bytes at most"):
+        check_tokenizer(tokenizer)

@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from corpusmill.storage.untrusted import whole_file
+
 USUAL = ("<|endoftext|>", "<|end_of_text|>", "</s>", "<eos>", "[EOS]", "<EOS_TOKEN>",
          "<｜end▁of▁sentence｜>")  # fmt: skip
 """Tokens behind the documents that base models were trained on."""
@@ -46,7 +48,7 @@ class _Definition(msgspec.Struct):
 def named_in(folder: Path) -> Named:
     """What the files of a local tokenizer say. ValueError for one that cannot be read."""
     files = [folder / name for name in (*FILES, DEFINITION)]
-    return named_by({path: path.read_bytes() for path in files if path.is_file()})
+    return named_by({path: whole_file(path) for path in files if path.is_file()})
 
 
 def named_by(files: dict[Path, bytes]) -> Named:

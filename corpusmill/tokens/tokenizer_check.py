@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from corpusmill.storage.untrusted import load_plain_json
+from corpusmill.storage.untrusted import load_plain_json, whole_file
 from corpusmill.tokens.ends_of_text import (
     DEFINITION,
     Told,
@@ -39,7 +39,7 @@ def ids_of_definition(path: Path) -> tuple[list[list[int]], set[int | None], int
     """The ids of PLAIN by a tokenizer.json, its unknown ids, and how many ids there are."""
     from tokenizers import Tokenizer
 
-    written = path.read_bytes()
+    written = whole_file(path)
     tokenizer = Tokenizer.from_buffer(written)
     tokenizer.no_truncation()
     tokenizer.encode_special_tokens = True

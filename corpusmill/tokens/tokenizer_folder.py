@@ -157,7 +157,15 @@ def _keep_tokenizer(
 ) -> TokenizerFacts:
     reference = load_reference(source)
     # Each is made anew when it is asked for, a tenth of a second for a large vocabulary.
-    written, words = definition_of(reference), reference.get_vocab()
+    words = reference.get_vocab()
+    # A vocabulary with gaps has ids beyond its length.
+    vocabulary = max(len(reference), max(words.values()) + 1)
+    if vocabulary > MOST_IDS:  # first of all: to write the definition goes through all ids
+        raise ValueError(
+            f"tokenizer.source: expected {MOST_IDS:,} ids at most, {name} has {vocabulary:,}. "
+            "Give another tokenizer."
+        )
+    written = definition_of(reference)
     definition = msgspec.json.decode(written) if written else {}
     token, id = end_of_text_of(reference, end_of_text, words)
     if reference.eos_token != token:
@@ -168,13 +176,6 @@ def _keep_tokenizer(
     forget_the_machine(folder / "tokenizer_config.json")
     probes = PROBES + [framed(one["content"]) for one in definition.get("added_tokens", [])]
     lossy = lossy_tokens(reference, definition)
-    # A vocabulary with gaps has ids beyond its length.
-    vocabulary = max(len(reference), max(words.values()) + 1)
-    if vocabulary > MOST_IDS:
-        raise ValueError(
-            f"tokenizer.source: expected {MOST_IDS:,} ids at most, {name} has {vocabulary:,}. "
-            "Give another tokenizer."
-        )
     setting = TokenizerFacts(
         source=name,
         vocabulary=vocabulary,
