@@ -69,15 +69,17 @@ class LocalPlace:
         return sorted(name for name in found if name[0] != ".")
 
     def below(self, folder: str) -> Iterator[str]:
-        """Each folder once, by whatever links lead to it."""
-        ahead, seen = [folder], set[str]()
-        while ahead:
-            inner = ahead.pop()
+        """Each folder once, by its own name where it has one, else by a link that leads to it."""
+        ahead, links, seen = [folder], list[str](), set[str]()
+        while ahead or links:
+            inner = ahead.pop() if ahead else links.pop(0)
             real = os.path.realpath(self.folder / inner)
             if real not in seen:
                 seen.add(real)
                 yield from (posixpath.join(inner, name) for name in self.names(inner))
-                ahead += [posixpath.join(inner, name) for name in reversed(self.folders(inner))]
+                for name in reversed(self.folders(inner)):
+                    path = posixpath.join(inner, name)
+                    (links if os.path.islink(self.folder / path) else ahead).append(path)
 
     def _entries(self, folder: str) -> list[os.DirEntry[str]]:
         try:
