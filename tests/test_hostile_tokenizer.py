@@ -217,3 +217,11 @@ def test_check__of_10_gb_of_nothing_is_refused(name, tokenizer):
         file.truncate(10 << 30)
     with pytest.raises(ValueError, match=r"expected 536,870,912 bytes at most"):
         check_tokenizer(tokenizer)
+
+
+@pytest.mark.parametrize("name", ["tokenizer.json", "tokenizer_config.json", "added_tokens.json"])
+def test_load_reference__of_10_gb_of_nothing_is_refused(name, tokenizer):
+    with open(tokenizer / name, "ab") as file:
+        file.truncate(10 << 30)
+    with pytest.raises(ValueError, match=rf"{name}: expected 536,870,912 bytes at most"):
+        load_reference(str(tokenizer))

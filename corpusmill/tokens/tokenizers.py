@@ -13,7 +13,7 @@ import numpy as np
 
 from corpusmill.documents.vocabulary import token_ids_of
 from corpusmill.storage.files import check_folder, load_json
-from corpusmill.storage.untrusted import read_as_written, whole_file
+from corpusmill.storage.untrusted import MOST_BYTES, read_as_written, too_large, whole_file
 
 SETTING_FILE = "corpusmill.json"
 PLAIN_FILE = "corpusmill-plain.json"
@@ -72,6 +72,7 @@ def load_reference(source: str) -> Any:
     # A folder can name another Auto class as that of its tokenizer, which is not told our `False`:
     # it would ask whoever sits at the terminal, and run code after a yes.
     vars(dynamic_module_utils).update(TIME_OUT_REMOTE_CODE=0, get_cached_module_file=_refused)
+    _refuse_large_files(Path(source))
     transformers_logging.set_verbosity_error()  # type: ignore[no-untyped-call] # no word about texts beyond a model's context
     try:
         return AutoTokenizer.from_pretrained(source, trust_remote_code=False)
@@ -83,6 +84,14 @@ def load_reference(source: str) -> Any:
             f"tokenizer.source: transformers cannot load {source} ({said}). Give a folder with "
             "tokenizer.json, a hub id that this machine can reach, or train."
         ) from error
+
+
+def _refuse_large_files(folder: Path) -> None:
+    """ValueError where transformers would read one whole that is no file of a tokenizer."""
+    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+        is_read = path.suffix in (".json", ".jinja", ".txt", ".model") and path.is_file()
+        if is_read and (size := path.stat().st_size) > MOST_BYTES:
+            raise too_large(path, MOST_BYTES, f"{size:,}")
 
 
 def _refused(*_: Any, **__: Any) -> None:
