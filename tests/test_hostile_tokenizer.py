@@ -106,6 +106,23 @@ def test_check__of_a_config_without_end(tokenizer):
     assert "Copy the tokenizer again." in fault
 
 
+@pytest.mark.whole
+def test_check__of_rules_that_multiply_a_text_ends(tokenizer):
+    definition = json.loads((tokenizer / "tokenizer.json").read_text())
+    times_four = {"type": "Replace", "pattern": {"Regex": "."}, "content": "aaaa"}
+    definition["normalizer"] = {"type": "Sequence", "normalizers": [times_four] * 16}
+    (tokenizer / "tokenizer.json").write_text(json.dumps(definition))
+    (fault,) = begun_check(tokenizer).faults()
+    assert fault.startswith("tokenizer.source: it took too much time or memory for a few words (")
+
+
+def test_check__that_is_killed_has_a_fault(tokenizer):
+    check = begun_check(tokenizer)
+    check._process.kill()
+    (fault,) = check.faults()
+    assert "(signal 9)" in fault
+
+
 BROKEN = [
     b"",
     b"[]",

@@ -68,6 +68,7 @@ class EarlyCheck:
         """module: prints what is wrong, a line per fault, and then has the exit code 1. asked: its
         standard input. root: where the package lies."""
         path = os.pathsep.join(filter(None, [str(root), os.environ.get("PYTHONPATH")]))
+        self._module = module
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-m", module, *arguments],
             env=os.environ | {"PYTHONPATH": path},
@@ -86,7 +87,12 @@ class EarlyCheck:
     def faults(self) -> list[str]:
         """What it found, when it is done."""
         lines = self._said
+        if self._process.returncode < 0:
+            return [self._killed(-self._process.returncode)]
         return lines if self._process.returncode else []
+
+    def _killed(self, signal: int) -> str:
+        return f"{self._module}: killed (signal {signal}), most likely for memory. Free some."
 
     def notes(self) -> list[str]:
         """What may be meant, and is likely not to be."""
@@ -108,6 +114,12 @@ class TokenizerCheck(EarlyCheck):
 
     def faults(self) -> list[str]:
         return super().faults()[-1:]  # its library may have said more
+
+    def _killed(self, signal: int) -> str:
+        return (
+            f"tokenizer.source: it took too much time or memory for a few words (signal {signal}). "
+            "Give another tokenizer."
+        )
 
     def told(self) -> dict[str, Any]:
         """Of a check without faults: `end_of_text` and `vocabulary`, None where that is not known

@@ -6,6 +6,7 @@ run, before any job; so it loads as little as it can. It prints what it knows th
 """
 
 import json
+import resource
 import sys
 import tempfile
 from pathlib import Path
@@ -22,6 +23,9 @@ from corpusmill.tokens.ends_of_text import (
     refuse_no_special,
 )
 from corpusmill.tokens.probes import PLAIN, refuse_useless
+
+MOST_CPU_SECONDS = 30
+MOST_DATA_BYTES = 1 << 33
 
 
 class _Model(msgspec.Struct):
@@ -124,8 +128,17 @@ def own_code(folder: Path) -> str | None:
     return None
 
 
+def bound_this_process() -> None:
+    """Let the system end this process where a tokenizer's own rules multiply what they are given:
+    its library does not stop for anybody."""
+    resource.setrlimit(resource.RLIMIT_CPU, (MOST_CPU_SECONDS, MOST_CPU_SECONDS))
+    resource.setrlimit(resource.RLIMIT_DATA, (MOST_DATA_BYTES, MOST_DATA_BYTES))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
 if __name__ == "__main__":
     try:
+        bound_this_process()
         folder, end_of_text, state, engine = sys.argv[1:]
         told = check_tokenizer(Path(folder), end_of_text, state == "kept", engine)
         print(json.dumps(told._asdict()))
