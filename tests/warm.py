@@ -40,7 +40,7 @@ FIRST = "WARM_FIRST"
 CLIENT = """#!{python} -IS
 import array, json, os, socket, sys
 step = sys.argv[1] == "-P" and sys.argv[2].endswith(".py")
-if not step and sys.argv[1:3] != ["-m", "snakemake"]:
+if not step and [one for one in sys.argv[1:4] if one != "-P"][:2] != ["-m", "snakemake"]:
     os.execv({python!r}, [{python!r}, *sys.argv[1:]])
 server = socket.socket(socket.AF_UNIX)
 server.connect({address!r})
@@ -167,6 +167,9 @@ def answered(connection: socket.socket) -> int:
     os.environ.clear()
     os.environ.update(environment)
     sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
+    is_safe = arguments[:2] == ["-P", "-m"]  # then nothing is imported from the folder
+    if is_safe:
+        del arguments[0]
     sys.argv = arguments[1:]  # behind -m or -P
     if FIRST in environment:
         importlib.import_module(environment[FIRST])
@@ -175,7 +178,8 @@ def answered(connection: socket.socket) -> int:
     atexit._clear()  # what is to be done at the server's end
     if arguments[0] == "-m":
         sys.executable = client  # with which Snakemake starts its jobs
-        sys.path.insert(0, folder)
+        if not is_safe:
+            sys.path.insert(0, folder)
         status = status_of(runpy.run_module, arguments[1])
     else:
         status = status_of(runpy.run_path, sys.argv[0])
