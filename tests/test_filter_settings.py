@@ -186,3 +186,8 @@ def test_limit__on_texts(tmp_path, settings, reasons):
     columns = {"kind": ["ab", "b", None], "text_bytes": [1] * 3}
     measures = pa.table(columns | {"source": pa.array(["web"] * 3).dictionary_encode()})
     assert decided([entry], measures).reasons == reasons
+
+
+def test_faults__name_a_file_of_a_name_that_no_system_takes():
+    for entry in ({"name": "bad_words", "list": "a" * 999}, {"name": "x", "file": "a" * 999}):
+        assert any("a" * 300 in fault for fault in filter_faults([entry], ["web"]))

@@ -6,6 +6,7 @@ A filter of ours is the module of its name in this folder; no list has it.
 import importlib
 import inspect
 import json
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -87,7 +88,7 @@ def declaration_faults(cls: type[Filter]) -> Iterator[str]:
             return
     yield from limit_faults(cls)
     for file in cls.files:
-        if not Path(file).is_file():
+        if not os.path.isfile(file):
             yield f"there is no file {file}, which it reads"
     for name, setting in cls.settings.items():
         yield from default_faults(name, setting)

@@ -1,8 +1,8 @@
 """What is wrong with the filters of a configuration, in words."""
 
 import itertools
+import os
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from corpusmill.filters.declaration import Filter
@@ -94,7 +94,7 @@ def files_missing(entry: Entry, cls: type[Filter]) -> list[str]:
     """Files that settings name and that are not there."""
     settings = settings_of(entry)
     named = [settings.get(name) for name, setting in cls.settings.items() if setting.is_file]
-    return [file for file in named if file and isinstance(file, str) and not Path(file).is_file()]
+    return [file for file in named if file and isinstance(file, str) and not os.path.isfile(file)]
 
 
 def own_faults(entry: Entry, place: str) -> Iterator[str]:

@@ -15,7 +15,7 @@ PLUGIN_ERRORS = (Exception, SystemExit)
 def loaded(file: str) -> ModuleType:
     """The module of a user's file; ValueError with its line if it cannot be imported."""
     path = Path(file).absolute()
-    if not path.is_file():
+    if not os.path.isfile(path):  # Path.is_file raises for a name that no system takes
         raise ValueError(f"there is no file {file} (from {Path.cwd()}). Correct its path.")
     state = path.stat()
     return _loaded(file, str(path), state.st_mtime_ns, state.st_size)
