@@ -11,6 +11,9 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import zstandard
 from attacked import attacked
@@ -23,7 +26,7 @@ from corpusmill.cli.main import main
 from corpusmill.cli.running import snakemake_command
 from corpusmill.documents.cross_checks import contradictions
 from corpusmill.estimate.trial import _snakemake
-from corpusmill.inspection.columns import opened
+from corpusmill.inspection.columns import Rows
 from corpusmill.inspection.results import MOST_PARTS, Results
 from corpusmill.inspection.texts import limits_of
 from corpusmill.run.job_list import RuleJobs, save_job_list
@@ -246,15 +249,13 @@ CUT_WHILE_READ = """
 import os, sys
 import pyarrow as pa, pyarrow.parquet as pq
 from pathlib import Path
-from corpusmill.inspection.columns import opened
-from corpusmill.storage.untrusted import read_as_written
+from corpusmill.inspection.columns import Rows
 path = Path(sys.argv[1])
 pq.write_table(pa.table({"a": list(range(100_000))}), path)
-file = opened(path)
+file = Rows(path)
 os.truncate(path, 0)
 try:
-    with read_as_written("results"):
-        file.read_row_group(0)
+    file.columns("a")
 except ValueError as error:
     print(error)
 """
@@ -264,13 +265,13 @@ def test_why__of_a_ledger_that_is_cut_while_it_is_read_is_a_sentence(tmp_path):
     command = [sys.executable, "-c", CUT_WHILE_READ, str(tmp_path / "a.parquet")]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("results: expected what corpusmill writes, found something else")
+    assert "a.parquet: expected a table as corpusmill writes it" in done.stdout
 
 
 def test_why__of_no_parquet_names_the_file(tmp_path):
     (tmp_path / "a.parquet").write_bytes(b"no Parquet at all")
     with pytest.raises(ValueError, match=r"a\.parquet: expected what corpusmill writes"):
-        opened(tmp_path / "a.parquet")
+        Rows(tmp_path / "a.parquet")
 
 
 def npy(descr: str, shape: str) -> bytes:
@@ -420,3 +421,130 @@ def test_publish__sends_no_file_that_a_symlink_leads_to(run, monkeypatch):
     done = CliRunner().invoke(main, ["publish", "results", *PUBLISH])
     assert done.exit_code == 1
     assert "summary.txt: expected a file, found a symlink" in done.stderr
+
+
+def blown_up(path: Path, rows: int) -> None:
+    """The first row of a Parquet file, so many times."""
+    table = pq.read_table(path)
+    path.unlink()
+    pq.write_table(table.slice(0, 1).take(pa.array(np.zeros(rows, np.int64))), path)
+
+
+def test_why__refuses_placements_of_more_rows_than_documents(run):
+    blown_up(run / "results/placements/train/00000.parquet", 3_000_000)
+    (answer,) = attacked({"": ["why", "tokens/train/00000.bin:5"]}, run).values()
+    assert answer.code == 1
+    assert "rows, as the files beside it say, found 3,000,000" in answer.said
+    assert answer.problems() == []
+
+
+def test_why__reads_one_copy_of_placements_without_an_index(run):
+    blown_up(run / "results/placements/train/00000.parquet", 3_000_000)
+    (run / "results/tokens/train/00000.idx").unlink()
+    (answer,) = attacked({"": ["why", "corpus/train/00000.jsonl.zst:1"]}, run).values()
+    assert (answer.code, answer.problems()) == (1, [])
+
+
+@pytest.mark.parametrize("folder", ["cut", "edited"])
+def test_why__refuses_more_pieces_than_the_ledger_counts(folder, run):
+    path = run / f"results/{folder}/00000.parquet"
+    blown_up(path, 2_000_000)
+    id = pq.read_table(path, columns=["id"]).slice(0, 1)["id"][0].as_py()
+    (answer,) = attacked({"": ["why", str(id)]}, run).values()
+    assert (answer.code, answer.problems()) == (1, [])
+    assert "found 2,000,000" in answer.said
+
+
+def one_value(path: Path, table: pa.Table, **options: object) -> Rows:
+    pq.write_table(table, path, compression="zstd", **options)
+    return Rows(path)
+
+
+def test_rows__that_expand_are_refused_before_they_are_read(tmp_path):
+    large = pa.table({"reason": pa.array(["a" * 100_000_000]), "id": [1]})
+    rows = one_value(tmp_path / "a.parquet", large)
+    assert (tmp_path / "a.parquet").stat().st_size < 100_000
+    assert rows.columns("id")["id"].to_pylist() == [1]
+    with pytest.raises(ValueError, match=r"a\.parquet: expected a table .* a row group of more"):
+        rows.at(np.array([0]))
+
+
+def test_rows__hold_a_text_that_many_rows_share_once(tmp_path):
+    shared = pa.DictionaryArray.from_arrays(pa.array(np.zeros(60_000, "i4")), ["a" * 1_000_000])
+    rows = one_value(tmp_path / "a.parquet", pa.table({"reason": shared, "id": range(60_000)}))
+    assert rows.columns("reason", "id").nbytes < 10_000_000
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        pa.table({"a": pa.array(np.zeros(3_000_000))}),
+        pa.table({"a": [[1, 2], [3]]}),
+        pa.table({f"a{number}": [1] for number in range(1_100)}),
+    ],
+    ids=["rows of no bytes", "lists", "columns"],
+)
+def test_rows__refuse_a_footer_that_corpusmill_does_not_write(table, tmp_path):
+    with pytest.raises(ValueError, match=r"a\.parquet: expected a table as corpusmill writes it"):
+        one_value(tmp_path / "a.parquet", table)
+
+
+@pytest.mark.parametrize(
+    "changed", [{"began": 1e308}, {"began": -1.0}, {"ended": 1e308, "outcome": "failed"}]
+)
+def test_watch__refuses_moments_that_are_none(changed, run):
+    told = {"run": "a", "began": 1.0, "corpusmill.announced": 1}
+    (run / "logs").mkdir(exist_ok=True)
+    (run / "logs/announced.json").write_text(json.dumps(told | changed))
+    (answer,) = attacked({"": ["watch", "--json"]}, run).values()
+    assert answer.code == 1
+    assert "expected moments in seconds since 1970" in answer.said
+
+
+@pytest.mark.parametrize(
+    "link", ["exports", "exports/nanogpt", "exports/nanogpt/.export-made.txt",
+             "exports/nanogpt/train.bin", "results/exports", "results/exports/nanogpt"],
+)  # fmt: skip
+def test_export__writes_through_no_link(link, run, tmp_path):
+    outside, path = tmp_path / "outside", run / link
+    outside.mkdir()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    (outside / "mine").write_text("mine")
+    path.symlink_to(outside if path.suffix == "" else outside / "mine")
+    to = ["results", "--to", "results/exports/nanogpt"] if link.startswith("results") else []
+    (answer,) = attacked({"": ["export", "nanogpt", *to]}, run).values()
+    assert answer.code == 1
+    assert "found a link to elsewhere" in answer.said
+    assert [path.name for path in outside.iterdir()] == ["mine"]
+    assert (outside / "mine").read_text() == "mine"
+
+
+def test_export__waits_for_no_fifo_in_its_folder(run):
+    (run / "exports/nanogpt").mkdir(parents=True)
+    os.mkfifo(run / "exports/nanogpt/.export-made.txt")
+    (answer,) = attacked({"": ["export", "nanogpt"]}, run).values()
+    assert (answer.code, answer.problems()) == (1, [])
+
+
+@pytest.mark.parametrize("made", [b"\xff\0", b"a" * 5000, b"../../results/manifest.json"])
+def test_export__goes_on_with_no_list_of_other_files(made, run):
+    folder = run / "exports/nanogpt"
+    folder.mkdir(parents=True)
+    (folder / ".export-begun.json").write_text("{}")
+    (folder / ".export-made.txt").write_bytes(made)
+    (answer,) = attacked({"": ["export", "nanogpt"]}, run).values()
+    assert answer.problems() == []
+    assert "Errno" not in answer.said
+    assert "codec" not in answer.said
+    assert (run / "results/manifest.json").exists()
+
+
+def test_verify__cuts_what_it_quotes(run):
+    def change(manifest: dict) -> None:
+        manifest["sha256"] = "a" * 100_000
+        manifest["files"][0]["path"] = "results/" + "b" * 4000
+
+    edit_json(run / "results/manifest.json", change)
+    (answer,) = attacked({"": ["verify"]}, run).values()
+    assert (answer.code, answer.problems()) == (1, [])
+    assert len(max(answer.said.split(), key=len)) < 1000

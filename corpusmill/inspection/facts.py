@@ -3,12 +3,13 @@
 import functools
 from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 
 from corpusmill.documents.fates import CONTAMINATED, DUPLICATE, KEPT, MALFORMED, NOT_SAMPLED
 from corpusmill.documents.ids import ROW_BITS, ROW_MASK
 from corpusmill.documents.ledgers import OWN_COLUMNS
-from corpusmill.inspection.columns import Row, opened, places_with, rows_at
+from corpusmill.inspection.columns import Row, Rows
 from corpusmill.inspection.ledger import Ledger
 from corpusmill.inspection.places import Copy, copies_of
 from corpusmill.inspection.results import Results
@@ -21,6 +22,9 @@ NOT_MEASURED = ("text_bytes", "source", "preference")
 
 LONGEST_LINE = 1 << 20
 """Of quarantine, which has the first 80 characters of a record."""
+
+MOST_PIECES = 100_000
+"""Cut of one document."""
 
 RECORDS = ("cut", "edited")
 """Folders with records of what was cut, in the order in which it was."""
@@ -149,14 +153,25 @@ class Facts:
             if not path.exists():
                 continue
             data = self._text_before(folder)
-            record = opened(path)
-            rows = rows_at(record, places_with(record, {"id": self.id}))
+            record = Rows(path)
+            rows = record.at(self._cuts_in(record))
             by = [row.get("filter", "spans") for row in rows]
             for name in dict.fromkeys(by):
                 mine = [row for row, its in zip(rows, by, strict=True) if its == name]
                 found += [piece_of(row, name, data) for row in mine]
                 data = None if data is None else without(data, mine)
         return found
+
+    def _cuts_in(self, record: Rows) -> np.ndarray:
+        """int64: its rows of a record; the ledger counts those of all records."""
+        places = record.places_with({"id": self.id})
+        if places.size > min(self.row["cuts"], MOST_PIECES):
+            raise ValueError(
+                f"{record.path}: expected {self.row['cuts']:,} pieces of document {self.id}, as "
+                f"the ledger says, and {MOST_PIECES:,} at most; found {places.size:,}. Copy it "
+                "again."
+            )
+        return places
 
     def _text_before(self, folder: str) -> bytes | None:
         """The text that those saw who cut what is recorded in a folder."""

@@ -4,26 +4,16 @@ row groups do not rule out."""
 import functools
 
 import numpy as np
-import pyarrow.parquet as pq
 
 from corpusmill.documents.fates import MALFORMED
 from corpusmill.documents.ids import ROW_BITS, ROW_MASK
-from corpusmill.inspection.columns import (
-    Row,
-    has_one_of,
-    opened,
-    places_with,
-    rows_at,
-)
+from corpusmill.inspection.columns import Row, Rows, has_one_of
 from corpusmill.inspection.results import Results
 
 MOST_ALIKE = 20
 """Documents with one text, or dropped for one, that are named; the others are counted."""
 
 KEPT_OPEN = 64
-
-NAMES = ("source", "file", "fate")
-"""Columns of strings of which a part has few."""
 
 
 class Ledger:
@@ -33,7 +23,7 @@ class Ledger:
         self._results = results
         self.part = functools.lru_cache(KEPT_OPEN)(self._opened)
 
-    def _opened(self, part: int) -> pq.ParquetFile:
+    def _opened(self, part: int) -> Rows:
         """The file of a part; ValueError if it is missing or of an earlier version."""
         path = self._results.path("ledger/{}.parquet", part)
         if not path.exists():
@@ -41,8 +31,8 @@ class Ledger:
                 f"{path} is missing: the run is not finished, or part of its results was removed. "
                 "Make it again: corpusmill run"
             )
-        file = opened(path, NAMES)
-        if "whole_digest" not in file.schema_arrow.names:
+        file = Rows(path)
+        if "whole_digest" not in file.names:
             raise ValueError(
                 f"{path} is of an earlier corpusmill and has no digests. Run again: corpusmill run"
             )
@@ -57,23 +47,23 @@ class Ledger:
                 f"{self._results.parts}, numbered from 0."
             )
         file = self.part(part)
-        if row < file.metadata.num_rows:
-            (found,) = rows_at(file, np.array([row]))
+        if row < file.count:
+            (found,) = file.at(np.array([row]))
             if found.get("id") == id:
                 return found
-        malformed = places_with(file, {"fate": MALFORMED})
-        documents, first = file.metadata.num_rows - malformed.size, part << ROW_BITS
+        malformed = file.places_with({"fate": MALFORMED})
+        documents, first = file.count - malformed.size, part << ROW_BITS
         has = f"from {first} to {first + documents - 1}" if documents else "none"
         raise ValueError(f"there is no document {id}. The ids of part {part}: {has}.")
 
     def of_place(self, part: int, file: str, line: int) -> list[Row]:
         """The record of a line of a file of the part; nothing if there is none."""
         its = self.part(part)
-        return rows_at(its, places_with(its, {"file": file, "line": line}))
+        return its.at(its.places_with({"file": file, "line": line})[:1])
 
     def last_line(self, part: int, file: str) -> int:
         """Of a file of the part; 0 if it has no record."""
-        table = self.part(part).read(["file", "line"])
+        table = self.part(part).columns("file", "line")
         lines = table["line"].to_numpy()[has_one_of(table["file"], [file])]
         return int(lines.max(initial=0))
 
@@ -84,12 +74,12 @@ class Ledger:
         count = 0
         for part in range(self._results.parts):
             file = self.part(part)
-            table = file.read(["digest", "whole_digest"])
+            table = file.columns("digest", "whole_digest")
             places = np.flatnonzero(
                 has_one_of(table["digest"], [digest]) | has_one_of(table["whole_digest"], [digest])
             )
             count += places.size
-            found += rows_at(file, places[: MOST_ALIKE - len(found)])
+            found += file.at(places[: MOST_ALIKE - len(found)])
         return found, count
 
     def dropped_for(self, id: int) -> tuple[list[int], int]:
@@ -97,7 +87,7 @@ class Ledger:
         found: list[int] = []
         count = 0
         for part in range(self._results.parts):
-            places = places_with(self.part(part), {"winner": id})
+            places = self.part(part).places_with({"winner": id})
             count += places.size
             found += (places[: MOST_ALIKE - len(found)] | part << ROW_BITS).tolist()
         return found, count

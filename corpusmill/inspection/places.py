@@ -4,10 +4,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import pyarrow.parquet as pq
 
 from corpusmill.documents.fates import SPLITS
-from corpusmill.inspection.columns import opened, places_with, rows_at
+from corpusmill.inspection.columns import Rows
 from corpusmill.inspection.results import Results
 from corpusmill.storage.regular_files import regular_state
 
@@ -23,11 +22,13 @@ class Copy(NamedTuple):
     token_end: int
 
 
-def placements(results: Results, split: str, shard: int) -> pq.ParquetFile:
+def placements(results: Results, split: str, shard: int) -> Rows:
     path = results.folder / f"placements/{split}/{shard:05d}.parquet"
     if not path.exists():
         raise ValueError(f"{path} is missing, which tells what stands in a shard: corpusmill run")
-    return opened(path)
+    index = results.folder / f"tokens/{split}/{shard:05d}.idx"
+    documents = regular_state(index).st_size // 8 - 1 if index.exists() else None
+    return Rows(path, documents)
 
 
 def copies_of(results: Results, row: dict[str, Any]) -> list[Copy]:
@@ -47,26 +48,27 @@ def copies_of(results: Results, row: dict[str, Any]) -> list[Copy]:
     for copy, target in sorted(zip(copies.tolist(), targets.tolist(), strict=True)):
         shard = target - first[row["split"]]
         file = placements(results, row["split"], shard)
-        rows = rows_at(file, places_with(file, {"id": row["id"], "copy": copy}))
-        if len(rows) != 1:
+        places = file.places_with({"id": row["id"], "copy": copy})
+        if places.size != 1:
             raise ValueError(
                 f"{results.folder}/placements/{row['split']}/{shard:05d}.parquet has document "
-                f"{row['id']} {len(rows)} times where the ledger has it once: these are results of "
-                "two runs. Finish the later one: corpusmill run"
+                f"{row['id']} {places.size:,} times where the ledger has it once: these are "
+                "results of two runs. Finish the later one: corpusmill run"
             )
-        found.append(Copy(*(rows[0][name] for name in Copy._fields)))
+        (place,) = file.at(places)
+        found.append(Copy(*(place[name] for name in Copy._fields)))
     return found
 
 
 def document_at(results: Results, split: str, shard: int, row: int) -> tuple[int, int]:
     """(id, copy) of the document at a row, from 0, of a shard; ValueError if it has fewer."""
     file = placements(results, split, shard)
-    rows = file.metadata.num_rows
+    rows = file.count
     if row >= rows:
         raise ValueError(
             f"{split}/{shard:05d} has {rows} documents: there is no line {row + 1} in it."
         )
-    (found,) = rows_at(file, np.array([row]))
+    (found,) = file.at(np.array([row]))
     return found["id"], found["copy"]
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from corpusmill.documents.fates import KEPT, dropping_fates
-from corpusmill.inspection.columns import has_one_of, rows_at
+from corpusmill.inspection.columns import has_one_of
 from corpusmill.inspection.facts import Facts
 from corpusmill.inspection.ledger import Ledger
 from corpusmill.inspection.results import Results, read_json
@@ -78,7 +78,7 @@ def sampled(results: Results, ledger: Ledger, wanted: Wanted) -> tuple[list[Fact
         if of_part.size:
             places = places_of(ledger, part, meant_fates(results, wanted), wanted.sources)
             assert places.size == stop - start, (part, places.size, stop - start)
-            rows = rows_at(ledger.part(part), places[of_part])
+            rows = ledger.part(part).at(places[of_part])
             found += [Facts(results, ledger, row) for row in rows]
     return found, sum(counts)
 
@@ -87,7 +87,7 @@ def places_of(
     ledger: Ledger, part: int, fates: Sequence[str], sources: Sequence[str]
 ) -> np.ndarray:
     """int64: where the records of some fates and sources stand; no sources means all."""
-    table = ledger.part(part).read(["fate", "source"])
+    table = ledger.part(part).columns("fate", "source")
     here = np.ones(table.num_rows, bool)
     for name, values in (("fate", fates), ("source", sources)):
         if values or name == "fate":

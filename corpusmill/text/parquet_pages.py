@@ -3,7 +3,7 @@
 A header is a Thrift structure in the compact protocol: parquet.thrift, PageHeader.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import IO, Any, NamedTuple
 
 import pyarrow as pa
@@ -17,15 +17,27 @@ MOST_HEADER_BYTES = 1 << 24
 
 MOST_DEPTH = 8
 
+MOST_GROUP_ROWS = 1 << 20
+"""Of a row group of ours: pyarrow writes no more into one."""
+LARGEST_VALUES = 1 << 26
+MOST_ROW_BYTES = 512
+"""Of a row group of ours, unpacked: so much for its longest values, and so much for each row."""
+MOST_ROWS_PER_BYTE = 64
+"""Of a table of ours: each row has an id, or a digest, and few of these compress at all."""
+MOST_GROUP_PAGES = 1 << 14
+MOST_COLUMNS = 1 << 10
+
 TRUE, FALSE, BYTE, DOUBLE, BINARY, STRUCT = 1, 2, 3, 7, 8, 12
 WHOLE_NUMBERS = (4, 5, 6)
 
 
 class Page(NamedTuple):
-    """Bytes of a page as it lies there and unpacked; whether one value in it may be many."""
+    """Bytes of a page as it lies there and unpacked; its encoding; whether one value in it may be
+    many."""
 
     packed: int
     unpacked: int
+    encoding: int | None
     repeats: bool
 
 
@@ -93,6 +105,52 @@ def _header(stored: IO[bytes], at: int) -> tuple[dict[int, Any], int]:
             size *= 16
 
 
+def refuse_other_rows(where: object, told: pq.FileMetaData, size: int, rows: int | None) -> None:
+    """ValueError unless the footer is that of a flat table with as many rows as expected.
+
+    size: bytes of the file. rows: None if nothing else tells them.
+    """
+    columns = [told.schema.column(number) for number in range(told.num_columns)]
+    if len(columns) > MOST_COLUMNS or any(one.max_repetition_level for one in columns):
+        raise _no_table(where, f"lists, or {len(columns):,} columns")
+    sizes = [told.row_group(group).num_rows for group in range(told.num_row_groups)]
+    if rows is not None and told.num_rows != rows:
+        raise ValueError(
+            f"{where}: expected {rows:,} rows, as the files beside it say, found "
+            f"{told.num_rows:,}: these are results of two runs, or of none. Finish the later one: "
+            "corpusmill run"
+        )
+    if told.num_rows > MOST_ROWS_PER_BYTE * size:
+        raise _no_table(where, f"{told.num_rows:,} rows in {size:,} bytes")
+    if sum(sizes) != told.num_rows or not all(0 <= size <= MOST_GROUP_ROWS for size in sizes):
+        raise _no_table(where, "row groups of other sizes")
+
+
+def refuse_expanding(
+    where: object, stored: IO[bytes], group: pq.RowGroupMetaData, columns: Iterable[int]
+) -> None:
+    """ValueError if columns of a row group expand to more than corpusmill writes: a few bytes can
+    say any number of them. Call it before they are read."""
+    most = LARGEST_VALUES + MOST_ROW_BYTES * group.num_rows
+    size = 0
+    try:
+        pages = (page for number in columns for page in pages_of(stored, group.column(number)))
+        for count, page in enumerate(pages):
+            size += page.unpacked
+            if page.encoding == DELTA_BYTE_ARRAY or count > MOST_GROUP_PAGES:
+                raise _no_table(where, "pages of another kind, or too many of them")
+            if size > most:
+                raise _no_table(where, f"a row group of more than {most:,} bytes")
+    except pa.ArrowInvalid as error:
+        raise _no_table(where, str(error)) from error
+
+
+def _no_table(where: object, found: str) -> ValueError:
+    return ValueError(
+        f"{where}: expected a table as corpusmill writes it, found {found}. Copy it again."
+    )
+
+
 def pages_of(stored: IO[bytes], column: pq.ColumnChunkMetaData) -> Iterator[Page]:
     """The pages of a column of a row group; ArrowInvalid if they cannot be followed."""
     at = column.data_page_offset
@@ -110,7 +168,7 @@ def pages_of(stored: IO[bytes], column: pq.ColumnChunkMetaData) -> Iterator[Page
             raise pa.ArrowInvalid(f"the header at byte {at} is that of no page")
         encoding = of_values.get(2 if 5 in header else 4)
         repeats = header.get(1) == DICTIONARY_PAGE or encoding == DELTA_BYTE_ARRAY
-        yield Page(packed, unpacked, repeats)
+        yield Page(packed, unpacked, encoding, repeats)
         count = of_values.get(1, 0)
         values += count if isinstance(count, int) else 0
         at += size + packed
