@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from corpusmill.exports.exporting import Exporting, format_of, known_formats
+from corpusmill.exports.target import DEFAULT
 from corpusmill.run.progress import phase
 
 
@@ -17,7 +18,7 @@ def table() -> list[str]:
 
 def export(name: str, results: Path, to: Path | None, length: int) -> str:
     """Write it; what is to be said of it then."""
-    exporting = Exporting(name, results, to or Path("exports") / name, length)
+    exporting = Exporting(name, results, to or DEFAULT / name, length)
     with phase(f"exporting {name}", exporting.bytes, "MB") as progress:
         record = exporting.write(progress)
     splits = ", ".join(

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from corpusmill.exports.declaration import Exported, Format, Shard, Split
-from corpusmill.exports.target import MADE, Target, remove_made
+from corpusmill.exports.target import MADE, Target, refuse_links, remove_made
 from corpusmill.storage.files import save_plain_json
 from corpusmill.storage.progress import Progress
 from corpusmill.storage.sha256 import file_sha256
@@ -115,7 +115,7 @@ class Exporting:
         self.exported = opened(results, length)
         if found := faults(name, self.exported):
             raise ValueError("\n".join(found))
-        self.folder = folder
+        self.results, self.folder = results, folder
         self.bytes = sum(shard.bytes for shard in self.exported.shards)
         self._what = {
             "corpusmill.export": VERSION,
@@ -126,6 +126,7 @@ class Exporting:
 
     def write(self, progress: Progress) -> dict[str, Any]:
         """Make all of it that is not there yet; the record of it."""
+        refuse_links(self.folder, self.results)
         done = finished(self.folder, self._what)
         if done is not None:
             return done

@@ -10,9 +10,16 @@ from typing import IO
 
 from corpusmill.storage.files import replacing, sync
 from corpusmill.storage.progress import Progress
+from corpusmill.storage.untrusted import whole_file
+
+DEFAULT = Path("exports")
+"""Where exports go that nobody names a folder for."""
 
 MADE = ".export-made.txt"
 """The names of the files that an export has begun to make, a line each, until it is done."""
+
+LONGEST_NAME = 200
+"""Of a file of an export."""
 
 
 class Target:
@@ -60,11 +67,32 @@ class Target:
         sync((self.folder / name).parent)
 
 
+def refuse_links(folder: Path, results: Path) -> None:
+    """ValueError if a link would take what is written into a folder to another place, or if
+    something in it is no file. Where the user named a folder outside of the results, a link to it
+    is the user's own."""
+    chosen = next((root for root in (results, DEFAULT.parent) if root in folder.parents), folder)
+    if chosen == DEFAULT.parent and folder.parent != DEFAULT:
+        chosen = folder
+    inner = [folder, *folder.parents]
+    ours = inner[: inner.index(chosen)]
+    for path in (*reversed(ours), *(folder.rglob("*") if folder.is_dir() else ())):
+        is_link = path.is_symlink()
+        if is_link or not (path.is_dir() or path.is_file() or not path.exists()):
+            raise ValueError(
+                f"{path}: expected a folder or a file of an export, found "
+                f"{'a link to elsewhere' if is_link else 'something else'}. Nothing is written "
+                "through it: remove it, or name another folder with --to."
+            )
+
+
 def remove_made(folder: Path) -> None:
     """Remove what an export that was not done has made, and folders that are empty then."""
     root = folder.resolve()
-    for name in (folder / MADE).read_text("utf-8").splitlines():
+    for name in whole_file(folder / MADE).decode("utf-8", "surrogateescape").splitlines():
         path = folder / name
+        if len(name) > LONGEST_NAME or "\0" in name:
+            raise ValueError(f"{folder / MADE}: expected names of files. Remove the folder.")
         inside = path.parent.resolve()
         # The list is read from a disk: what it names elsewhere is not ours.
         if inside == root or root in inside.parents:
