@@ -2,6 +2,7 @@
 
 import ast
 import json
+import math
 import re
 import subprocess
 import sys
@@ -18,7 +19,15 @@ from corpusmill.cli.init import quoted
 from corpusmill.cli.main import main
 from corpusmill.cli.screen import Lines, OneLine
 from corpusmill.publication.card import plain
-from corpusmill.storage.plain_text import STEERING, shown, shown_json
+from corpusmill.storage.plain_text import (
+    LONGEST_LINE,
+    LONGEST_MESSAGE,
+    STEERING,
+    json_text,
+    short,
+    shown,
+    shown_json,
+)
 from corpusmill.stream.patience import to_stderr
 
 EVIL = "\x1b]0;title\x07\x1b[2J\x9b31m\u202egnp\r\x7f"
@@ -110,3 +119,17 @@ def test_command__says_nothing_but_through_echo():
     names = [ast.unparse(node.func) for node in calls]
     assert names.count("click.echo") == 1
     assert "print" not in names
+
+
+def test_short__cuts_words_lines_and_messages():
+    assert short("a path/of/some length") == "a path/of/some length"
+    assert short(f"its {'a' * 5000} is") == f"its {'a' * 100}... (5,000 characters) is"
+    assert len(short("a b " * 10_000)) < LONGEST_LINE + 100
+    assert len(short("a b\n" * 100_000)) < LONGEST_MESSAGE + 100
+
+
+def test_json_text__is_json_whatever_the_numbers_are():
+    told = {"a": math.nan, "b": [math.inf, (-math.inf, 1.5)], "c": {"d": math.nan}}
+    assert json.loads(json_text(told), parse_constant=pytest.fail) == {
+        "a": None, "b": ["inf", ["-inf", 1.5]], "c": {"d": None}
+    }  # fmt: skip

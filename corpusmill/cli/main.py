@@ -20,7 +20,7 @@ import click
 from click.shell_completion import CompletionItem
 
 import corpusmill
-from corpusmill.storage.plain_text import shown_json, shown_lines
+from corpusmill.storage.plain_text import json_text, short, shown_json, shown_lines
 from corpusmill.storage.untrusted import read_as_written
 
 CONFIG = Path("corpusmill.yaml")
@@ -45,7 +45,7 @@ class Commands(click.Group):
         try:
             return super().invoke(context)
         except click.ClickException as error:
-            error.message = shown_lines(error.message)  # type: ignore[misc] # for good: it ends here
+            error.message = short(shown_lines(error.message))  # type: ignore[misc] # for good: it ends here
             raise
 
 
@@ -726,7 +726,6 @@ def estimate(configs: tuple[Path, ...], cores: str, read: int, seconds: int, in_
     again. The starts of some forty jobs take ten seconds of it, for a sample of any size; the first
     time on a machine kernels are compiled besides.
     """
-    import json
 
     from corpusmill.cli.check import GENERATED, RESULTS, checked_config
     from corpusmill.estimate import command
@@ -741,7 +740,9 @@ def estimate(configs: tuple[Path, ...], cores: str, read: int, seconds: int, in_
             found = command.estimate(
                 config, layout, command.Options(count_of(cores), read, seconds)
             )
-            lines = [json.dumps(command.in_json(found))] if in_json else list(command.told(found))
+            lines = (
+                [json_text(command.in_json(found), None)] if in_json else list(command.told(found))
+            )
     except (ValueError, OSError) as error:
         raise click.ClickException(str(error)) from error
     for line in lines:
@@ -765,7 +766,6 @@ def scan(configs: tuple[Path, ...], cores: str, limit: int, in_json: bool) -> No
     max_malformed_fraction allows, files that are cut off. Writes nothing. Exit code 1 if a run
     would be refused.
     """
-    import json
 
     from corpusmill.cli import scan as command
     from corpusmill.cli.check import GENERATED, RESULTS, checked_config
@@ -780,7 +780,7 @@ def scan(configs: tuple[Path, ...], cores: str, limit: int, in_json: bool) -> No
             raise click.ClickException(str(error)) from error
     for note in layout.skipped:
         echo(f"NOTE: {note}", err=True)
-    for line in [json.dumps(command.as_json(found))] if in_json else command.in_words(found):
+    for line in [json_text(command.as_json(found), None)] if in_json else command.in_words(found):
         echo(line, in_json)
     sys.exit(bool(found.faults))
 

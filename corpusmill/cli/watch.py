@@ -1,6 +1,5 @@
 """`corpusmill watch`: a run shown to whoever looks on."""
 
-import json
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -11,6 +10,7 @@ from corpusmill.cli.failures import reason_of
 from corpusmill.cli.progress import Job, in_words
 from corpusmill.cli.screen import screen, total_line
 from corpusmill.cli.watching import FAILED, OVER, Folder, Watched
+from corpusmill.storage.plain_text import json_text, short
 
 LOOK_EVERY_SECONDS = 1.0
 MOST_NOTES = 5
@@ -61,7 +61,7 @@ def notes(folder: Folder) -> Iterator[str]:
         host = folder.announced.lives[0].host if folder.announced.lives else "another machine"
         yield f"The workflow is read on {host}; whether it still is can be seen there alone."
     if folder.state == "failed" and not folder.of(FAILED) and folder.reason:
-        yield folder.reason
+        yield short(folder.reason)
     slow = [
         f"slow: {job.name} runs for {in_words(folder.now - job.started)}, others took "
         f"{in_words(usual)}"
@@ -139,4 +139,4 @@ def as_json(path: Path) -> str:
         "tokens": folder.done.tokens,
         "disk": {"results_bytes": used, "free_bytes": left},
     }  # fmt: skip
-    return json.dumps(found, indent=1, ensure_ascii=False)
+    return json_text(found)

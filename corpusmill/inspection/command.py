@@ -1,7 +1,5 @@
 """`corpusmill why`: what is asked, looked up and said, for a person or as JSON."""
 
-import json
-import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,6 +12,7 @@ from corpusmill.inspection.queries import Found, Token, found_by, with_text
 from corpusmill.inspection.results import Results
 from corpusmill.inspection.samples import Wanted, sampled
 from corpusmill.inspection.story import counted, documents, line_of_list, story
+from corpusmill.storage.plain_text import json_text
 from corpusmill.storage.sentences import sentence
 
 
@@ -49,7 +48,8 @@ def why(asked: Asked) -> Iterator[str]:
     for number, query in enumerate(asked.queries):
         found = found_by(results, ledger, query)
         if asked.as_json:
-            yield as_json({"query": query, **known(found.facts), **token_known(found)})
+            told = {"query": query, **known(found.facts), **token_known(found)}
+            yield json_text(told, None)
         else:
             yield from [""] * bool(number)
             yield from in_words(found, asked.width)
@@ -90,7 +90,7 @@ def about_text(asked: Asked, results: Results, ledger: Ledger, text: str) -> Ite
     best = next((one for one in found if one.fate == KEPT), found[0])
     if asked.as_json:
         ids = [one.id for one in found]
-        yield as_json({"documents": count, "ids": ids, **known(best)})
+        yield json_text({"documents": count, "ids": ids, **known(best)}, None)
         return
     ids = [one.id for one in found]
     have = "has" if count == 1 else "have"
@@ -110,9 +110,8 @@ def about_similar(asked: Asked, results: Results, ledger: Ledger, text: str) -> 
         raise ValueError("no document has just this text, and by its sketch none is like it.")
     found = [(Facts(results, ledger, ledger.of_id(one.id)), one.similarity) for one in near]
     if asked.as_json:
-        yield as_json(
-            {"documents": 0, "similar": [{"estimate": s, "record": f.row} for f, s in found]}
-        )
+        similar = [{"estimate": s, "record": f.row} for f, s in found]
+        yield json_text({"documents": 0, "similar": similar}, None)
         return
     yield "No document has just this text. Most like it, by the share of equal sketch values:"
     yield ""
@@ -127,7 +126,7 @@ def about_similar(asked: Asked, results: Results, ledger: Ledger, text: str) -> 
 def listed(asked: Asked, results: Results, ledger: Ledger, wanted: Wanted) -> Iterator[str]:
     found, count = sampled(results, ledger, wanted)
     if asked.as_json:
-        yield from (as_json(one.row) for one in found)
+        yield from (json_text(one.row, None) for one in found)
         return
     if found:
         yield from table([line_of_list(one) for one in found])
@@ -167,18 +166,3 @@ def known(facts: Facts) -> dict[str, Any]:
     if facts.equals is not None:
         told["equals"] = facts.equals.row
     return told
-
-
-def as_json(value: dict[str, Any]) -> str:
-    return json.dumps(without_nan(value), ensure_ascii=False, allow_nan=False)
-
-
-def without_nan(value: Any) -> Any:
-    """A value as JSON can say it: what was not measured is null."""
-    if isinstance(value, dict):
-        return {key: without_nan(one) for key, one in value.items()}
-    if isinstance(value, list):
-        return [without_nan(one) for one in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None if math.isnan(value) else str(value)
-    return value

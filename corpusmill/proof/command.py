@@ -15,6 +15,7 @@ from corpusmill.proof.sample import evenly
 from corpusmill.proof.shards import columns, emitted, make, scatter, tokenizer
 from corpusmill.run.progress import phase
 from corpusmill.shuffle.targets import first_targets
+from corpusmill.storage.plain_text import json_text
 from corpusmill.verification.findings import Findings
 from corpusmill.verification.reading import UNLIKE
 
@@ -255,4 +256,4 @@ def as_json(outcome: Outcome) -> str:
         "damages": [damage.as_json() for damage in findings.damages],
         "not_made_again": [one._asdict() for one in findings.not_seen],
     }  # fmt: skip
-    return json.dumps(told, indent=1, ensure_ascii=False)
+    return json_text(told)

@@ -1,6 +1,5 @@
 """`corpusmill publish`: what is done in which order, and how it is said."""
 
-import json
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -13,6 +12,7 @@ from corpusmill.publication.target import CLAIM, Target, other_content
 from corpusmill.run.progress import phase
 from corpusmill.s3.addresses import check_version, parsed
 from corpusmill.s3.bucket import Bucket
+from corpusmill.storage.plain_text import json_text
 from corpusmill.stream.opening import Latest
 from corpusmill.stream.patience import Patience, Say
 from corpusmill.verification.kinds import MANIFEST
@@ -173,4 +173,4 @@ def as_json(done: Published) -> str:
             for file in files
         ],
     }
-    return json.dumps(content, indent=1, ensure_ascii=False)
+    return json_text(content)

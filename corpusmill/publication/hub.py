@@ -1,6 +1,5 @@
 """`corpusmill publish` to a dataset repository of the Hugging Face hub: one commit, then a tag."""
 
-import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -16,6 +15,7 @@ from corpusmill.publication.hub_repository import (
 )
 from corpusmill.run.progress import phase
 from corpusmill.s3.addresses import check_version
+from corpusmill.storage.plain_text import json_text
 from corpusmill.storage.sentences import sentence
 from corpusmill.stream.hub_addresses import BRANCH, HubAddress, parsed_hub, token
 from corpusmill.stream.hub_store import HubStore
@@ -290,4 +290,4 @@ def as_json(done: Published) -> str:
         ],
         "going": done.there.going,
     }
-    return json.dumps(content, indent=1, ensure_ascii=False)
+    return json_text(content)

@@ -1,6 +1,5 @@
 """`corpusmill unpublish`: a version taken away, its manifest first."""
 
-import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -11,6 +10,7 @@ from corpusmill.publication.target import CLAIM, Target
 from corpusmill.run.progress import phase
 from corpusmill.s3.addresses import check_version, parsed
 from corpusmill.s3.bucket import Bucket
+from corpusmill.storage.plain_text import json_text
 from corpusmill.stream.hub_addresses import is_hub, parsed_hub
 from corpusmill.stream.patience import Patience, Say
 from corpusmill.verification.kinds import MANIFEST
@@ -119,4 +119,4 @@ def told(done: Withdrawn) -> Iterator[str]:
 
 
 def as_json(done: Withdrawn) -> str:
-    return json.dumps({"corpusmill.unpublish": 1, **done._asdict()}, indent=1, ensure_ascii=False)
+    return json_text({"corpusmill.unpublish": 1, **done._asdict()})

@@ -1,6 +1,5 @@
 """What `corpusmill eye-test` says of each split, and of samples of it."""
 
-import json
 import math
 from collections import Counter
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ from corpusmill.rehearsal.figures import SHARES, Figures, figures_of
 from corpusmill.rehearsal.texts import Decoder
 from corpusmill.run.progress import phase
 from corpusmill.storage.files import load_json
+from corpusmill.storage.plain_text import json_text
 from corpusmill.stream.corpus import Corpus
 from corpusmill.stream.samples import Samples
 from corpusmill.stream.split import Split
@@ -59,7 +59,7 @@ def eye_test(asked: Asked) -> Iterator[str]:
         seen = looked_at(corpus.split(name), asked)
         faults += [f"{name}: {fault}" for fault in seen.faults]
         if asked.as_json:
-            yield json.dumps(as_json(seen, decoder), ensure_ascii=False)
+            yield json_text(as_json(seen, decoder), None)
         else:
             yield from told(seen, decoder)
             yield from shown(seen.split, asked, decoder)

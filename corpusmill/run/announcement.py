@@ -27,6 +27,9 @@ ANNOUNCED = "CORPUSMILL_ANNOUNCED"
 MOST_BYTES = 1 << 20
 """Of an announcement: each process that it names is looked for."""
 
+LATEST = 1e11
+"""Of the moments that an announcement may say, in seconds since 1970: some 3,000 years."""
+
 FINISHED, NOTHING, FAILED = "finished", "nothing", "failed"
 """How a run ends; NOTHING: there was nothing to do."""
 
@@ -173,10 +176,24 @@ def _last(path: Path) -> Announcement | None:
 def load_announcement(path: Path) -> Announcement | None:
     """That of a folder's last run; None if it has none. ValueError if it cannot be read."""
     try:
-        return msgspec.json.decode(whole_file(path, MOST_BYTES), type=Announcement)
+        found = msgspec.json.decode(whole_file(path, MOST_BYTES), type=Announcement)
     except FileNotFoundError:
         return None
     except (msgspec.MsgspecError, RecursionError) as error:
         raise ValueError(
             f"{path}: not an announcement of this version ({error}). Remove it, and run again."
         ) from error
+    if not all(0 <= moment <= LATEST for moment in moments(found)):
+        raise ValueError(
+            f"{path}: expected moments in seconds since 1970, found others. Remove it, and run "
+            "again."
+        )
+    return found
+
+
+def moments(announcement: Announcement) -> Iterator[float]:
+    """When runs began and ended."""
+    at: Announcement | None = announcement
+    while at:
+        yield from (at.began, at.ended or 0.0, *(life.started for life in at.lives))
+        at = at.before

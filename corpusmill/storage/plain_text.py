@@ -2,14 +2,21 @@
 
 import json
 import logging
+import math
+import re
 import unicodedata
 from collections.abc import Callable
+from typing import Any
 
 STEERING = ("Cc", "Cf", "Co", "Cn", "Cs", "Zl", "Zp")
 """Categories of Unicode: controls, formats as the direction of writing, ends of lines."""
 JOINERS = "\u200c\u200d"
 """Of letters and emoji, without which words of some languages are others."""
 LINES = "\n\t"
+LONG_WORD = re.compile(r"\S{1001,}")
+KEPT_OF_WORD = 100
+LONGEST_LINE, LONGEST_MESSAGE = 4000, 20_000
+"""In characters."""
 
 
 def _by_code(one: str) -> str:
@@ -35,6 +42,33 @@ def shown_lines(text: str) -> str:
 def shown_json(text: str) -> str:
     """The same of JSON, which stays JSON."""
     return shown(text, LINES, lambda one: json.dumps(one)[1:-1])
+
+
+def short(message: str) -> str:
+    """A message with what is too long in it cut: words, which names and digests are, and lines."""
+    words = LONG_WORD.sub(lambda found: _cut(found[0], KEPT_OF_WORD), message)
+    cut = "\n".join(_cut(line, LONGEST_LINE) for line in words.split("\n"))
+    return _cut(cut, LONGEST_MESSAGE)
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[:most]}... ({len(text):,} characters)"
+
+
+def json_text(value: Any, indent: int | None = 1) -> str:
+    """A command's answer as JSON that every program reads: what is no number is null, what is
+    infinite is said in words."""
+    return json.dumps(without_nan(value), indent=indent, ensure_ascii=False, allow_nan=False)
+
+
+def without_nan(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: without_nan(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [without_nan(one) for one in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else str(value)
+    return value
 
 
 class ShownLines(logging.Formatter):

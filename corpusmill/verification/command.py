@@ -1,11 +1,11 @@
 """`corpusmill verify`: what is looked at, in which order, and how it is said."""
 
-import json
 import time
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from corpusmill.run.progress import phase
+from corpusmill.storage.plain_text import json_text
 from corpusmill.verification.deep import look_inside
 from corpusmill.verification.exports import (
     Export,
@@ -124,4 +124,4 @@ def as_json(done: Verified) -> str:
         "damages": [damage.as_json() for damage in findings.damages],
         "not_looked_at": [one._asdict() for one in findings.not_seen],
     }
-    return json.dumps(told, indent=1, ensure_ascii=False)
+    return json_text(told)

@@ -3,6 +3,7 @@
 import threading
 from typing import NamedTuple
 
+from corpusmill.storage.plain_text import short
 from corpusmill.verification.kinds import LOCAL, Advice, rule_of
 
 WHOLE, DAMAGED, NOT_SEEN = 0, 1, 2
@@ -49,7 +50,8 @@ class Findings:
         self._lock = threading.Lock()
 
     def damage(self, name: str, what: str) -> None:
-        self.add(Damage(name, what, self._advice.damaged(name)))
+        name, what = short(name), short(what)
+        self.add(Damage(name, what, short(self._advice.damaged(name))))
 
     def foreign(self, name: str) -> None:
         what = "the manifest does not list it, and who reads the whole folder takes it for ours"
@@ -69,7 +71,7 @@ class Findings:
 
     def unseen(self, what: str, why: str, by_design: bool = False) -> None:
         with self._lock:
-            self.not_seen.append(NotSeen(what, why, by_design))
+            self.not_seen.append(NotSeen(what, short(why), by_design))
 
     def damaged(self, *names: str) -> bool:
         """Whether one of these files is known to be damaged."""
