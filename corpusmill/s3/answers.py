@@ -77,7 +77,7 @@ def parsed(body: bytes) -> ElementTree.Element | None:
     """None for what is no XML."""
     try:
         return ElementTree.fromstring(body)
-    except ElementTree.ParseError:
+    except (ElementTree.ParseError, ValueError, LookupError):  # or its encoding is none
         return None
 
 

@@ -24,6 +24,8 @@ CONNECT_SECONDS = 10.0
 SILENCE_SECONDS = 30.0
 """Without a byte for so long, a connection counts as broken."""
 REFUSAL_BYTES = 1 << 16
+MOST_SAID = 200
+"""Characters of a fault of the network, which may quote what came."""
 MOST_BYTES = 1 << 23
 """Of an answer that is held: of a list of 1,000 keys of 1,024 bytes, all escaped, twice as many."""
 BLOCK_BYTES = 1 << 20
@@ -311,4 +313,4 @@ def faults_of_the_network(where: str) -> Iterator[None]:
             "its authority, or name it in SSL_CERT_FILE."
         ) from None
     except (http.client.HTTPException, OSError) as error:
-        raise PassingFault(f"{where}: {error or type(error).__name__}") from None
+        raise PassingFault(f"{where}: {str(error)[:MOST_SAID] or type(error).__name__}") from None

@@ -1,6 +1,9 @@
-"""Answers of a server that may be anybody's: their headers have an end."""
+"""Answers of a server that may be anybody's: their headers have an end, and they come."""
 
 import http.client
+import io
+import socket
+import time
 import urllib.request
 from collections.abc import Callable
 from typing import Any
@@ -8,12 +11,71 @@ from typing import Any
 MOST_HEADER_BYTES = 1 << 20
 """Of an answer: what Python reads of `100 Continue` and behind the last chunk has no other end."""
 
+HEADER_SECONDS = 30.0
+"""Until all headers of an answer are there, however they come."""
+WAITED_SECONDS = 30.0
+LEAST_BYTES = 1 << 14
+"""In so many seconds of waiting; with fewer a connection counts as broken."""
+
+
+class _Arriving(io.RawIOBase):
+    """What comes from a server; TimeoutError where it comes drop by drop."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self._sock, self._raw = sock, sock.makefile("rb", 0)
+        self._silence = sock.gettimeout()
+        self._waited, self._came = 0.0, 0
+        self._until: float | None = None
+
+    def readable(self) -> bool:
+        return True
+
+    def headers_begin(self) -> None:
+        self._until = time.monotonic() + HEADER_SECONDS
+
+    def headers_end(self) -> None:
+        self._until = None
+        self._sock.settimeout(self._silence)
+
+    def readinto(self, buffer: Any) -> int | None:
+        began = time.monotonic()
+        if self._until is not None:
+            if (left := self._until - began) <= 0:
+                raise TimeoutError(f"its headers did not end within {HEADER_SECONDS:.0f} s")
+            self._sock.settimeout(left if self._silence is None else min(left, self._silence))
+        try:
+            size: int | None = self._raw.readinto(buffer)
+        except TimeoutError:
+            waited = time.monotonic() - began
+            raise TimeoutError(f"nothing more came in {waited:.1f} s") from None
+        self._waited += time.monotonic() - began
+        self._came += size or 0
+        if self._waited > WAITED_SECONDS:
+            if self._came < LEAST_BYTES:
+                raise TimeoutError(f"{self._came:,} bytes in {self._waited:.0f} s of waiting")
+            self._waited, self._came = 0.0, 0
+        return size
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
+
 
 class BoundedResponse(http.client.HTTPResponse):
-    """HTTPException where a server goes on with headers."""
+    """HTTPException where a server goes on with headers, TimeoutError where it is too slow."""
+
+    def __init__(self, sock: socket.socket, *given: Any, **named: Any) -> None:
+        super().__init__(sock, *given, **named)
+        self.fp.close()
+        self._arriving = _Arriving(sock)
+        self.fp = io.BufferedReader(self._arriving)
 
     def begin(self) -> None:
-        self._within(super().begin)
+        self._arriving.headers_begin()
+        try:
+            self._within(super().begin)
+        finally:
+            self._arriving.headers_end()
 
     def _read_and_discard_trailer(self) -> None:
         self._within(super()._read_and_discard_trailer)  # type: ignore[misc]

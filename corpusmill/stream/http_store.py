@@ -3,7 +3,6 @@
 import contextlib
 import http.client
 import ssl
-import time
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -11,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from corpusmill.s3.connection import MOST_SAID
 from corpusmill.s3.responses import opener
 from corpusmill.storage.plain_text import shown
 from corpusmill.stream.stores import (
@@ -24,8 +24,6 @@ from corpusmill.stream.stores import (
 NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 SILENCE_SECONDS = 30.0
 """Without a byte for so long, a connection counts as broken."""
-LEAST_BYTES = 1 << 14
-"""In that time of waiting; with fewer it counts as broken too."""
 
 # Asked too often, too slow, or out of order for a moment.
 PASSING_STATUS = {408, 425, 429, 500, 502, 503, 504}
@@ -72,7 +70,16 @@ class HttpStore:
             request.add_unredirected_header(header, value)
         if start:
             request.add_header("Range", f"bytes={start}-")
-        return opener().open(request, timeout=SILENCE_SECONDS)
+        return self._opened(opener(), request)
+
+    def _opened(self, asker: urllib.request.OpenerDirector, request: urllib.request.Request) -> Any:
+        try:
+            return asker.open(request, timeout=SILENCE_SECONDS)
+        except ValueError as error:
+            raise ValueError(
+                f"{request.full_url}: expected an answer, the server sent us on to an address that "
+                f"is none ({shown(str(error))[:MOST_SAID]}). Ask whoever runs it."
+            ) from None
 
 
 @contextlib.contextmanager
@@ -95,7 +102,7 @@ def _passing(where: str) -> Iterator[None]:
                 f"{where}: expected a certificate that this machine trusts ({error}). Install that "
                 "of its authority, or name it in SSL_CERT_FILE."
             ) from None
-        raise PassingError(f"{where}: {error or type(error).__name__}") from None
+        raise PassingError(f"{where}: {str(error)[:MOST_SAID] or type(error).__name__}") from None
 
 
 def sent(response: Any, where: str, start: int, size: int | None) -> Iterator[bytes]:
@@ -106,19 +113,9 @@ def sent(response: Any, where: str, start: int, size: int | None) -> Iterator[by
     if size is not None and whole is not None and whole != size:
         raise ValueError(other_size(where, size, whole))
     came = 0
-    waited, since = 0.0, 0
-    while True:
-        began = time.monotonic()
-        # Not `read`, which loses what came before a silence.
-        block = response.read1(BLOCK_BYTES)
-        waited += time.monotonic() - began
-        if not block:
-            break
+    # Not `read`, which loses what came before a silence.
+    while block := response.read1(BLOCK_BYTES):
         came += len(block)
-        if waited > SILENCE_SECONDS:
-            if came - since < LEAST_BYTES:
-                raise PassingError(f"{where}: {came - since} bytes in {waited:.0f} s of waiting")
-            waited, since = 0.0, came
         if skip:
             skip, block = max(skip - len(block), 0), block[skip:]
         if block:

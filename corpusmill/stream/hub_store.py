@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from corpusmill.s3.responses import opener
 from corpusmill.storage.untrusted import NoJsonError, joined, json_of
-from corpusmill.stream.http_store import NO_HEADERS, SILENCE_SECONDS, HttpStore
+from corpusmill.stream.http_store import NO_HEADERS, HttpStore
 from corpusmill.stream.hub_addresses import BRANCH, HubAddress, bearer, server
 from corpusmill.stream.stores import ForbiddenError, MissingError
 
@@ -69,7 +69,7 @@ class HubFiles(HttpStore):
             request.add_header("Range", f"bytes={start}-")
         for header, value in self._headers.items():
             request.add_unredirected_header(header, value)
-        return opener(KeptByTheServer(self._headers)).open(request, timeout=SILENCE_SECONDS)
+        return self._opened(opener(KeptByTheServer(self._headers)), request)
 
 
 class Revisions(HubFiles):

@@ -17,7 +17,7 @@ from corpusmill.verification.exports import (
 )
 from corpusmill.verification.files import FilesSeen, look_at_files, look_for_foreign
 from corpusmill.verification.findings import Findings, NoCorpusError
-from corpusmill.verification.kinds import MANIFEST
+from corpusmill.verification.kinds import EXPORT, MANIFEST
 from corpusmill.verification.listing import Listing, read_listing
 from corpusmill.verification.places import Place
 from corpusmill.verification.reading import Corpus
@@ -53,10 +53,14 @@ def verified(place: Place, deep: bool) -> Verified:
     """Look at a corpus and its exports, or at an export; NoCorpusError if it is neither."""
     findings = Findings(place.advice)
     try:
-        listing = read_listing(place, findings)
-        exports = exports_of(place, findings)
+        with phase(f"reading {place.where(MANIFEST)}"):
+            listing = read_listing(place, findings)
+        with phase(f"looking for exports beside {place.where(MANIFEST)}"):
+            exports = exports_of(place, findings)
     except NoCorpusError:
-        if (export := export_alone(place, findings)) is None:
+        with phase(f"reading {place.where(EXPORT)}"):
+            export = export_alone(place, findings)
+        if export is None:
             raise
         listing, exports = Listing({}, {}, "", 0), [export]
     done = Verified(place.where(MANIFEST), listing, exports, findings, 0.0, deep)

@@ -9,8 +9,10 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Protocol
 
+from corpusmill.run.progress import awaiting
 from corpusmill.s3.addresses import is_s3
 from corpusmill.s3.bucket import Bucket, Listed
+from corpusmill.s3.responses import LEAST_BYTES
 from corpusmill.storage.regular_files import regular_state
 from corpusmill.storage.untrusted import joined
 from corpusmill.stream.hub_addresses import is_hub
@@ -129,13 +131,20 @@ class RemotePlace:
     def size(self, name: str) -> int | None:
         return None
 
+    def _next(self, blocks: Iterator[bytes], name: str) -> bytes:
+        with awaiting(self.where(name)):
+            return next(blocks, b"")
+
     def blocks(self, name: str, start: int = 0) -> Iterator[bytes]:
         """On from where a connection broke off, until nothing comes so many times in a row."""
-        failures = 0
+        failures, before = 0, start
         while True:
             try:
-                for block in self._store.blocks(name, start):
-                    start, failures = start + len(block), 0
+                blocks = iter(self._store.blocks(name, start))
+                while block := self._next(blocks, name):
+                    start += len(block)
+                    if start - before >= LEAST_BYTES:  # else it comes drop by drop
+                        failures, before = 0, start
                     yield block
                 return
             except PassingError as fault:
@@ -162,7 +171,7 @@ class BucketPlace(RemotePlace):
     @cached_property
     def _sizes(self) -> dict[str, int]:
         def listed() -> Listed:
-            with faults_of_a_store():
+            with faults_of_a_store(), awaiting(f"the list of {self.where('')}"):
                 return self._bucket.listed(self._folder)
 
         try:
@@ -207,7 +216,8 @@ def place_of(address: str, say: Say, patience: Patience = Patience()) -> Place: 
         path = Path(address)
         return LocalPlace(path.parent if path.name in (MANIFEST, EXPORT) else path)
     try:
-        store = published(store_of(address.removesuffix(f"/{EXPORT}")), patience, say)
+        with awaiting(address):
+            store = published(store_of(address.removesuffix(f"/{EXPORT}")), patience, say)
     except (OSError, ValueError) as error:
         raise NoCorpusError(f"{error}") from error
     if isinstance(store, S3Store):

@@ -1,0 +1,139 @@
+"""Servers that an enemy runs: slow ones are given up, odd answers are a sentence."""
+
+import contextlib
+import itertools
+import re
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from corpusmill.run.progress import Heartbeat
+from corpusmill.s3.answers import PassingFault, parsed
+from corpusmill.s3.bucket import MOST_BARREN, Bucket
+from corpusmill.stream.http_store import HttpStore
+from corpusmill.stream.patience import Patience
+from corpusmill.stream.stores import PassingError
+from corpusmill.verification.findings import UnreachableError
+from corpusmill.verification.places import RemotePlace
+
+
+@contextlib.contextmanager
+def saying(answer: Callable[[socket.socket], None]) -> Iterator[str]:
+    """The address of a server that answers every request so, byte for byte."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve() -> None:
+            with contextlib.suppress(OSError):
+                while True:
+                    threading.Thread(target=one, args=(server.accept()[0],), daemon=True).start()
+
+        def one(asked: socket.socket) -> None:
+            with asked, contextlib.suppress(OSError):
+                asked.recv(1 << 16)
+                answer(asked)
+
+        threading.Thread(target=serve, daemon=True).start()
+        yield f"http://127.0.0.1:{server.getsockname()[1]}"
+        server.shutdown(socket.SHUT_RDWR)
+
+
+def again_and_again(piece: bytes, first: bytes = b"") -> Callable[[socket.socket], None]:
+    def answer(asked: socket.socket) -> None:
+        asked.sendall(first)
+        while True:
+            asked.sendall(piece)
+            time.sleep(0.02)
+
+    return answer
+
+
+FOUND = b"HTTP/1.1 200 OK\r\n"
+SLOW = {
+    "100 Continue": again_and_again(b"HTTP/1.1 100 Continue\r\n\r\n"),
+    "a header": again_and_again(b"a", FOUND + b"X: "),
+    "headers": again_and_again(b"X: a\r\n", FOUND),
+    "a body": again_and_again(b"a", FOUND + b"\r\n"),
+    "chunks": again_and_again(b"1\r\na\r\n", FOUND + b"Transfer-Encoding: chunked\r\n\r\n"),
+    "nothing": again_and_again(b""),
+}
+
+
+@pytest.fixture
+def impatient(monkeypatch):
+    monkeypatch.setattr("corpusmill.s3.responses.HEADER_SECONDS", 0.4)
+    monkeypatch.setattr("corpusmill.s3.responses.WAITED_SECONDS", 0.4)
+
+
+@pytest.mark.parametrize("slow", SLOW)
+def test_place__of_a_server_that_is_too_slow_is_given_up(slow, impatient):
+    said: list[str] = []
+    with saying(SLOW[slow]) as address:
+        began = time.monotonic()
+        place = RemotePlace(HttpStore(address), said.append, Patience(3, 0.01, 0.01))
+        with pytest.raises(UnreachableError, match=f"{address}/manifest.json: .*3 times in a row"):
+            for _ in place.blocks("manifest.json"):
+                pass
+    assert time.monotonic() - began < 8
+    assert len(said) == 2
+
+
+def test_heartbeat__says_what_is_waited_for(monkeypatch):
+    monkeypatch.setattr("corpusmill.run.progress.SAY_EVERY_SECONDS", 0.05)
+    said: list[str] = []
+    heartbeat = Heartbeat(said.append)
+    with saying(SLOW["a header"]) as address:
+        place = RemotePlace(HttpStore(address), said.append, Patience(1, 0.01, 0.01))
+        threading.Thread(target=lambda: list(place.blocks("a")), daemon=True).start()
+        heartbeat.start()
+        time.sleep(0.5)
+        heartbeat.stop()
+    assert said[-1].startswith(f"waiting for {address}/a (")
+
+
+def answering(body: bytes, head: bytes = b"") -> Callable[[socket.socket], None]:
+    size = f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n".encode()
+    return lambda asked: asked.sendall(FOUND + head + size + body)
+
+
+@pytest.mark.parametrize("to", [b"http://[::1", b"http://\x1b[31m\xff[", b"http://a:b/"])
+def test_store__that_sends_us_on_to_no_address_is_named(to):
+    moved = b"HTTP/1.1 302 Found\r\nContent-Length: 0\r\nLocation: " + to + b"\r\n\r\n"
+    with (
+        saying(lambda asked: asked.sendall(moved)) as address,
+        pytest.raises((ValueError, PassingError), match=re.escape(f"{address}/a: ")),
+    ):
+        list(HttpStore(address).blocks("a"))
+
+
+@pytest.mark.parametrize("encoding", ["utf-7", "rot13", "zlib", "none", "undefined", "idna"])
+def test_xml__of_an_odd_encoding_is_none(encoding):
+    assert parsed(f'<?xml version="1.0" encoding="{encoding}"?><a/>'.encode()) is None
+
+
+@pytest.mark.parametrize(
+    ("keys", "says"),
+    [(["a"], "expected a list with an end"), ([], "expected a list with an end"),
+     ([""], "expected keys, found one without a name")],
+)  # fmt: skip
+def test_list__without_an_end_or_names_is_refused(keys, says, monkeypatch):
+    for name, value in (("ACCESS_KEY_ID", "a"), ("SECRET_ACCESS_KEY", "b"), ("REGION", "c")):
+        monkeypatch.setenv(f"AWS_{name}", value)
+    number = itertools.count()
+
+    def answer(asked: socket.socket) -> None:
+        entries = "".join(f"<Contents><Key>{k}</Key><Size>1</Size></Contents>" for k in keys)
+        more = "<IsTruncated>true</IsTruncated>"
+        token = f"<NextContinuationToken>{next(number)}</NextContinuationToken>"
+        listed = f"<ListBucketResult>{entries}{more}{token}</ListBucketResult>"
+        answering(listed.encode())(asked)
+
+    with (
+        saying(answer) as address,
+        Bucket("bucket", address) as bucket,
+        pytest.raises((ValueError, PassingFault), match=says),
+    ):
+        bucket.listed("a/")
+    assert next(number) <= MOST_BARREN + 2
