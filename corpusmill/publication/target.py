@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from threading import Event
 from typing import TypeVar
 
+from corpusmill.run.progress import awaiting
 from corpusmill.s3.answers import PassingFault, Refusal
 from corpusmill.s3.bucket import Bucket
 from corpusmill.s3.connection import SILENCE_SECONDS
@@ -93,7 +94,8 @@ class Target:
     def look(self, files: Iterable[str], manifest_sha256: str) -> dict[str, int]:
         """Sizes of what lies there of the version, by names of files. ValueError if something lies
         there that is not this version of a published corpus."""
-        here = self.patiently(lambda: self.bucket.listed(f"{self.name}/", here_alone=True))
+        with awaiting(f"the list of {self.bucket.where(self.name)}"):
+            here = self.patiently(lambda: self.bucket.listed(f"{self.name}/", here_alone=True))
         versions = f"{self.name}/versions/"
         strange = [*(set(here.sizes) - {self.latest_key}), *(set(here.folders) - {versions})]
         if strange:
@@ -116,7 +118,8 @@ class Target:
 
     def sizes(self) -> dict[str, int]:
         """Of the version, by names of files."""
-        found = self.patiently(lambda: self.bucket.listed(self.key("")))
+        with awaiting(f"the list of {self.where()}"):
+            found = self.patiently(lambda: self.bucket.listed(self.key("")))
         return {key.removeprefix(self.key("")): size for key, size in found.sizes.items()}
 
     def latest(self) -> Latest | None:

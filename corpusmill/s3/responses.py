@@ -47,7 +47,7 @@ class _Arriving(io.RawIOBase):
             size: int | None = self._raw.readinto(buffer)
         except TimeoutError:
             waited = time.monotonic() - began
-            raise TimeoutError(f"nothing more came in {waited:.1f} s") from None
+            raise TimeoutError(f"timed out: nothing more in {waited:.1f} s") from None
         self._waited += time.monotonic() - began
         self._came += size or 0
         if self._waited > WAITED_SECONDS:
