@@ -2,6 +2,8 @@
 
 import builtins
 import json
+import os
+import re
 import shutil
 import subprocess
 import sys
@@ -13,9 +15,15 @@ from workflow import ROOT
 
 from corpusmill.documents.vocabulary import MOST_IDS, token_ids_of
 from corpusmill.run.early_checks import TokenizerCheck
-from corpusmill.tokens.tokenizer_check import check_tokenizer, own_code
+from corpusmill.tokens.bounded import in_bounded_process
+from corpusmill.tokens.tokenizer_check import check_tokenizer, own_code, whole_vocabulary
 from corpusmill.tokens.tokenizer_folder import keep_tokenizer
-from corpusmill.tokens.tokenizers import LightReference, TokenizerFacts, load_reference
+from corpusmill.tokens.tokenizers import (
+    LightReference,
+    TokenizerFacts,
+    load_received,
+    load_reference,
+)
 
 AUTO_MAPS = {
     "beside a class of transformers": {"auto_map": {"AutoTokenizer": ["evil.Evil", "evil.Evil"]}},
@@ -242,3 +250,142 @@ def test_load_reference__of_10_gb_of_nothing_is_refused(name, tokenizer):
         file.truncate(10 << 30)
     with pytest.raises(ValueError, match=rf"{name}: expected 536,870,912 bytes at most"):
         load_reference(str(tokenizer))
+
+
+BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True,
+              "use_regex": False}  # fmt: skip
+
+
+def replacing(pattern: dict, content: str) -> dict:
+    return {"type": "Replace", "pattern": pattern, "content": content}
+
+
+def added(id: int, content: str) -> dict:
+    flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized", "special"), False)
+    return {"id": id, "content": content} | flags
+
+
+BEYOND_BOUNDS = {
+    "steps": ({"pre_tokenizer": {"type": "Sequence", "pretokenizers": [BYTE_LEVEL] * 2000}},
+              "pre_tokenizer: expected 64 steps at most, found 2,001"),
+    "steps that double": (
+        {"pre_tokenizer": {"type": "Sequence", "pretokenizers": [BYTE_LEVEL] * 12}},
+        "pre_tokenizer: all steps together: expected 256 characters for one at most, found 4,096"),
+    "steps that multiply": (
+        {"decoder": {"type": "Sequence", "decoders": [replacing({"Regex": "."}, "aaaa")] * 16}},
+        "decoder: all steps together: expected 256 characters for one at most"),
+    "a long part": ({"normalizer": {"type": "Prepend", "prepend": "x" * 20_000_000}},
+                    "normalizer: expected 4,194,304 bytes at most, found 20,"),
+    "a long string": ({"normalizer": {"type": "Prepend", "prepend": "x" * 100_000}},
+                      "normalizer: a string: expected 10,000 characters at most, found 100,000"),
+    "many values": ({"post_processor": {"type": "TemplateProcessing", "single": [5] * 100_000}},
+                    "post_processor: expected 20,000 values at most, found 100,00"),
+    "a long prefix": ({"model": {"type": "WordPiece", "continuing_subword_prefix": "#" * 20_000}},
+                      "model.continuing_subword_prefix: expected 10,000 characters at most"),
+    "long words": ({"model": {"type": "WordPiece", "max_input_chars_per_word": 1 << 60}},
+                   "model.max_input_chars_per_word: expected 10,000 characters at most"),
+    "chance": ({"model": {"type": "BPE", "dropout": 0.5, "vocab": {}, "merges": []}},
+               "model.dropout: expected none, as every run would give other ids"),
+    "many added tokens": ({"added_tokens": [added(n, f"<{n}>") for n in range(100_001)]},
+                          "added_tokens: expected 100,000 tokens at most, found 100,001"),
+    "a long added token": ({"added_tokens": [added(9, "x" * 10_001)]},
+                           "added_tokens: a token: expected 10,000 characters at most"),
+    "a far added token": ({"added_tokens": [added(1 << 31, "x")]},
+                          "added_tokens: expected 16,777,216 ids at most, found 2,147,483,649"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", BEYOND_BOUNDS)
+def test_definition__beyond_bounds_is_refused_wherever_it_is_loaded(kind, tokenizer):
+    members, expected = BEYOND_BOUNDS[kind]
+    said_in(tokenizer, "tokenizer.json", members)
+    began = time.process_time()
+    for load in (whole_vocabulary, LightReference, lambda folder: load_reference(str(folder))):
+        with pytest.raises(ValueError, match=re.escape(expected)) as refused:
+            load(tokenizer)
+        assert "\n" not in str(refused.value)
+    assert time.process_time() - began < 10
+
+
+PANICS = {
+    "in a pre-tokenizer": {"pre_tokenizer": {"type": "FixedLength", "length": 0}},
+    "in a normalizer": {"normalizer": replacing({"String": ""}, "a")},
+    "in a pattern": {"normalizer": replacing({"Regex": "(a+)+$"}, "b")},
+    "in a table": {"normalizer": {"type": "Precompiled", "precompiled_charsmap": "AAAAAAAA"}},
+    "in a decoder": {
+        "decoder": {"type": "Strip", "content": "e", "start": 1 << 63, "stop": 1 << 63}
+    },
+}
+
+
+@pytest.mark.parametrize("kind", PANICS)
+def test_keep_tokenizer__of_what_a_library_gives_up_on_is_a_sentence(
+    kind, tokenizer, tmp_path, capfd
+):
+    said_in(tokenizer, "tokenizer.json", PANICS[kind])
+    with pytest.raises(ValueError, match=r"^tokenizer\.source: .* Give ") as refused:
+        keep_tokenizer(tmp_path / "kept", str(tokenizer), "auto", "auto")
+    assert "\n" not in str(refused.value)
+    assert not (tmp_path / "kept").exists()
+    assert "panicked" not in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("length", ["", "x", [1]])
+def test_keep_tokenizer__of_settings_of_another_type_is_a_sentence(length, tokenizer, tmp_path):
+    said_in(tokenizer, "tokenizer_config.json", {"model_max_length": length})
+    with pytest.raises(ValueError, match=r"cannot use .* \(TypeError: .*\)\. Give another"):
+        keep_tokenizer(tmp_path / "kept", str(tokenizer), "auto", "auto")
+
+
+@pytest.mark.parametrize("kind", ["in a pre-tokenizer", "in a normalizer", "in a table"])
+def test_check__of_what_a_library_gives_up_on_is_a_sentence(kind, tokenizer):
+    said_in(tokenizer, "tokenizer.json", PANICS[kind])
+    (fault,) = begun_check(tokenizer).faults()
+    assert re.match(r"tokenizer\.source: the tokenizers library cannot use .*\. Give", fault)
+    assert "Panic" not in fault
+
+
+@pytest.mark.parametrize("kind", PANICS)
+def test_received__is_tried_where_a_panic_is_not_seen(kind, tiny_tokenizer, tokenizer, capfd):
+    said_in(tokenizer, "tokenizer.json", PANICS[kind])
+    with pytest.raises(ValueError, match=r"the tokenizer libraries cannot use"):
+        load_received(tokenizer, tiny_tokenizer[1])
+    assert "panicked" not in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["config.json", "added_tokens.json", "chat_template.jinja"])
+def test_load_reference__waits_for_no_fifo(name, tokenizer):
+    os.mkfifo(tokenizer / name)
+    with pytest.raises(ValueError, match="expected a regular file, found a FIFO"):
+        load_reference(str(tokenizer))
+
+
+def test_load_reference__refuses_many_special_tokens(tokenizer):
+    tokens = {"additional_special_tokens": [f"<{n}>" for n in range(50_000)]}
+    said_in(tokenizer, "tokenizer_config.json", tokens)
+    for load in (check_tokenizer, lambda folder: load_reference(str(folder))):
+        with pytest.raises(ValueError, match="expected 10,000 special tokens at most, found 50,0"):
+            load(tokenizer)
+
+
+def test_bounded_process__ends_what_takes_too_long_or_too_much():
+    def busy() -> None:
+        while True:
+            pass
+
+    began = time.monotonic()
+    with pytest.raises(ValueError, match=r"^tokenizer\.source: x took too much time or memory"):
+        in_bounded_process("x", 1, busy)
+    assert time.monotonic() - began < 60
+    with pytest.raises(ValueError, match="MemoryError"):
+        in_bounded_process("x", 9, lambda: bytes(8 << 30))
+
+
+def test_bounded_process__gives_back_results_and_errors():
+    assert in_bounded_process("x", 9, lambda: {"a": [1]}) == {"a": [1]}
+
+    def wrong() -> None:
+        raise AssertionError("ours")
+
+    with pytest.raises(AssertionError, match="ours"):
+        in_bounded_process("x", 9, wrong)

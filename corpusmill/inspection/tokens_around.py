@@ -8,7 +8,7 @@ from corpusmill.inspection.places import token_file
 from corpusmill.inspection.queries import Token
 from corpusmill.inspection.results import Results
 from corpusmill.storage.plain_text import shown
-from corpusmill.tokens.tokenizers import TokenizerFacts, decoded, load_kept
+from corpusmill.tokens.tokenizers import TokenizerFacts, decoded, load_received
 
 AROUND = 20
 """Tokens to show on each side."""
@@ -20,7 +20,7 @@ def tokens_around(results: Results, token: Token) -> tuple[int, list[str]]:
     if not Path(folder / "corpusmill.json").exists():
         raise ValueError(f"{folder} is missing, which says what a token stands for: corpusmill run")
     setting = TokenizerFacts.load(folder)
-    reference = load_kept(folder, setting)
+    reference = load_received(folder, setting)
     dtype = np.dtype(setting.dtype).newbyteorder("<")
     ids = np.memmap(token_file(results, token.split, token.shard, "bin"), dtype, "r")
     at, before = token.position, max(token.start, token.position - AROUND)

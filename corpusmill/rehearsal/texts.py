@@ -6,7 +6,7 @@ from typing import Any
 
 from corpusmill.storage.plain_text import shown, shown_lines
 from corpusmill.storage.untrusted import load_plain_json
-from corpusmill.tokens.tokenizers import TokenizerFacts, decoded, load_kept
+from corpusmill.tokens.tokenizers import TokenizerFacts, decoded, load_received
 
 
 class Decoder:
@@ -15,7 +15,7 @@ class Decoder:
     def __init__(self, results: Path) -> None:
         folder = results / "tokenizer"
         facts = TokenizerFacts.load(folder)
-        self._tokenizer: Any = load_kept(folder, facts)
+        self._tokenizer: Any = load_received(folder, facts)
         self.special = {facts.end_of_text_id: facts.end_of_text}
         definition = folder / "tokenizer.json"
         if definition.exists():

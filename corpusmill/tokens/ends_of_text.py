@@ -16,6 +16,9 @@ USUAL = ("<|endoftext|>", "<|end_of_text|>", "</s>", "<eos>", "[EOS]", "<EOS_TOK
          "<｜end▁of▁sentence｜>")  # fmt: skip
 """Tokens behind the documents that base models were trained on."""
 
+MOST_SPECIAL = 10_000
+"""Of a small file. transformers takes a time that goes with their square."""
+
 FILES = ("tokenizer_config.json", "special_tokens_map.json")
 DEFINITION = "tokenizer.json"
 
@@ -63,7 +66,13 @@ def named_by(files: dict[Path, bytes]) -> Named:
             else:
                 members = msgspec.json.decode(written, type=dict[str, Any])
                 eos = eos or content(members.get("eos_token"))
-                special += special_in(members)
+                found = list(special_in(members))
+                if len(found) > MOST_SPECIAL:
+                    raise ValueError(
+                        f"tokenizer.source: {path}: expected {MOST_SPECIAL:,} special tokens at "
+                        f"most, found {len(found):,}. Give another tokenizer."
+                    )
+                special += found
         except (msgspec.DecodeError, RecursionError) as error:
             raise ValueError(
                 f"tokenizer.source: {path} is not what a tokenizer has there ({error}). "

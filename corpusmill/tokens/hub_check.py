@@ -24,9 +24,10 @@ from huggingface_hub.errors import (  # type: ignore[attr-defined] # HTTPError i
     RepositoryNotFoundError,
 )
 
+from corpusmill.tokens.bounded import bound_this_process, told_of_tokenizer
 from corpusmill.tokens.ends_of_text import DEFINITION, USUAL, Named, Told, named_by, refuse_guess
 from corpusmill.tokens.ends_of_text import FILES as ENDS
-from corpusmill.tokens.tokenizer_check import bound_this_process, ids_of_definition
+from corpusmill.tokens.tokenizer_check import ids_of_definition
 
 FILES = ("tokenizer.json", "tokenizer_config.json", "tokenizer.model", "vocab.json", "vocab.txt")
 """Of which every tokenizer has some."""
@@ -109,7 +110,8 @@ if __name__ == "__main__":
     try:
         bound_this_process()
         hub_id, end_of_text, state, what = sys.argv[1:]
-        told = checked(hub_id, end_of_text, state == "kept", what == "vocabulary")
+        with told_of_tokenizer(hub_id):
+            told = checked(hub_id, end_of_text, state == "kept", what == "vocabulary")
         print(json.dumps(told._asdict()))
     except ValueError as error:
         sys.exit(str(error))

@@ -6,15 +6,14 @@ run, before any job; so it loads as little as it can. It prints what it knows th
 """
 
 import json
-import resource
 import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from corpusmill.storage.untrusted import load_plain_json, whole_file
+from corpusmill.tokens.bounded import bound_this_process, first_line, is_panic, told_of_tokenizer
+from corpusmill.tokens.definitions import bounded_definition
 from corpusmill.tokens.ends_of_text import (
     DEFINITION,
     Told,
@@ -24,30 +23,16 @@ from corpusmill.tokens.ends_of_text import (
 )
 from corpusmill.tokens.probes import PLAIN, refuse_useless
 
-MOST_CPU_SECONDS = 30
-MOST_DATA_BYTES = 1 << 33
-
-
-class _Model(msgspec.Struct):
-    unk_token: str | None = None
-    unk_id: int | None = None
-
-
-class _Definition(msgspec.Struct):
-    """As much of tokenizer.json as is asked here; the vocabulary is skipped."""
-
-    model: _Model
-
 
 def ids_of_definition(path: Path) -> tuple[list[list[int]], set[int | None], int]:
     """The ids of PLAIN by a tokenizer.json, its unknown ids, and how many ids there are."""
     from tokenizers import Tokenizer
 
     written = whole_file(path)
+    model = bounded_definition(written).model
     tokenizer = Tokenizer.from_buffer(written)
     tokenizer.no_truncation()
     tokenizer.encode_special_tokens = True
-    model = msgspec.json.decode(written, type=_Definition).model
     unknown = tokenizer.token_to_id(model.unk_token) if model.unk_token else None
     encoded = tokenizer.encode_batch(PLAIN, add_special_tokens=False)
     return [one.ids for one in encoded], {unknown, model.unk_id}, ids_in(tokenizer)
@@ -102,10 +87,12 @@ def whole_vocabulary(folder: Path) -> int:
     if definition.is_file():
         try:
             found, unknown, vocabulary = ids_of_definition(definition)
-        except Exception as error:  # the library raises no other class
+        except BaseException as error:
+            if not (isinstance(error, Exception) or is_panic(error)):
+                raise
             raise ValueError(
                 f"tokenizer.source: the tokenizers library cannot use {definition} "
-                f"({str(error).splitlines()[0]}). Give another folder, a hub id, or train."
+                f"({first_line(error)}). Give another folder, a hub id, or train."
             ) from error
     else:
         from corpusmill.tokens.tokenizers import load_reference, reference_ids
@@ -128,19 +115,12 @@ def own_code(folder: Path) -> str | None:
     return None
 
 
-def bound_this_process() -> None:
-    """Let the system end this process where a tokenizer's own rules multiply what they are given:
-    its library does not stop for anybody."""
-    resource.setrlimit(resource.RLIMIT_CPU, (MOST_CPU_SECONDS, MOST_CPU_SECONDS))
-    resource.setrlimit(resource.RLIMIT_DATA, (MOST_DATA_BYTES, MOST_DATA_BYTES))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-
-
 if __name__ == "__main__":
     try:
         bound_this_process()
         folder, end_of_text, state, engine = sys.argv[1:]
-        told = check_tokenizer(Path(folder), end_of_text, state == "kept", engine)
+        with told_of_tokenizer(folder):
+            told = check_tokenizer(Path(folder), end_of_text, state == "kept", engine)
         print(json.dumps(told._asdict()))
         if note := own_code(Path(folder)):
             print(f"NOTE: {note}", file=sys.stderr)

@@ -13,6 +13,7 @@ import numpy as np
 from corpusmill.documents.vocabulary import MOST_IDS
 from corpusmill.storage.files import replacing_folder, save_plain_json
 from corpusmill.storage.untrusted import load_plain_json
+from corpusmill.tokens.bounded import first_line, in_bounded_process, is_panic
 from corpusmill.tokens.ends_of_text import refuse_guess
 from corpusmill.tokens.id_bytes import UNCERTAIN, IdBytes, id_bytes, steps
 from corpusmill.tokens.losses import lost_characters
@@ -33,6 +34,9 @@ from corpusmill.tokens.tokenizers import (
     reference_ids,
 )
 
+MOST_CPU_SECONDS = 60
+"""To find out all of a tokenizer. One of 150,000 ids takes 3."""
+
 LONGEST_RUN = 10_000
 """Characters of a word or of white space that a tokenizer is trained on at once: what that takes
 goes with their square, hours for one of some millions."""
@@ -50,8 +54,10 @@ def chosen_engine(reference: Any, wanted: str, probes: list[str], definition: by
     try:
         encode = gigatoken_encoder(plain_definition(definition))
         difference = first_difference(reference, encode, probes)
-    except (ValueError, RuntimeError, KeyError, TypeError, NotImplementedError) as error:
-        difference = f"it cannot load this tokenizer ({error})"
+    except BaseException as error:  # of a tokenizer that it does not know it raises any class
+        if not (isinstance(error, Exception) or is_panic(error)):
+            raise
+        difference = f"it cannot load this tokenizer ({first_line(error)})"
     if difference is None:
         return "gigatoken"
     if wanted == "gigatoken":
@@ -148,8 +154,15 @@ def keep_tokenizer(
 
     name: what to call it, when `source` is a path that means nothing later.
     """
+    name = name or source
     with replacing_folder(folder) as temporary:
-        return _keep_tokenizer(temporary, source, end_of_text, engine, name or source)
+        setting = in_bounded_process(
+            name,
+            MOST_CPU_SECONDS,
+            lambda: _keep_tokenizer(temporary, source, end_of_text, engine, name),
+        )
+    tell(setting)
+    return setting
 
 
 def _keep_tokenizer(
@@ -195,7 +208,6 @@ def _keep_tokenizer(
     added = keep_id_bytes(folder, setting, reference, definition, probes)
     setting = setting._replace(added_bytes=added)
     save_plain_json(folder / SETTING_FILE, setting._asdict())
-    tell(setting)
     return setting
 
 

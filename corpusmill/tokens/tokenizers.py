@@ -13,7 +13,18 @@ import numpy as np
 
 from corpusmill.documents.vocabulary import token_ids_of
 from corpusmill.storage.files import check_folder, load_json
+from corpusmill.storage.regular_files import fault_of_kind
 from corpusmill.storage.untrusted import MOST_BYTES, read_as_written, too_large, whole_file
+from corpusmill.tokens.bounded import (
+    MOST_CPU_SECONDS,
+    first_line,
+    in_bounded_process,
+    is_panic,
+    told_of_tokenizer,
+)
+from corpusmill.tokens.definitions import bounded_definition
+from corpusmill.tokens.ends_of_text import DEFINITION, named_in
+from corpusmill.tokens.probes import PROBES
 
 SETTING_FILE = "corpusmill.json"
 PLAIN_FILE = "corpusmill-plain.json"
@@ -72,12 +83,14 @@ def load_reference(source: str) -> Any:
     # A folder can name another Auto class as that of its tokenizer, which is not told our `False`:
     # it would ask whoever sits at the terminal, and run code after a yes.
     vars(dynamic_module_utils).update(TIME_OUT_REMOTE_CODE=0, get_cached_module_file=_refused)
-    _refuse_large_files(Path(source))
+    _refuse_unusual_files(Path(source))
     transformers_logging.set_verbosity_error()  # type: ignore[no-untyped-call] # no word about texts beyond a model's context
     try:
         return AutoTokenizer.from_pretrained(source, trust_remote_code=False)
-    except Exception as error:  # of a file that is not what it should be it raises any class
-        said = (str(error).splitlines() or [type(error).__name__])[0]
+    except BaseException as error:  # of a file that is not what it should be it raises any class
+        if not (isinstance(error, Exception) or is_panic(error)):
+            raise
+        said = first_line(error)
         if "trust_remote_code" in str(error):
             said = "it needs code of its own (auto_map), which corpusmill never runs"
         raise ValueError(
@@ -86,12 +99,22 @@ def load_reference(source: str) -> Any:
         ) from error
 
 
-def _refuse_large_files(folder: Path) -> None:
+def _refuse_unusual_files(folder: Path) -> None:
     """ValueError where transformers would read one whole that is no file of a tokenizer."""
-    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
-        is_read = path.suffix in (".json", ".jinja", ".txt", ".model") and path.is_file()
-        if is_read and (size := path.stat().st_size) > MOST_BYTES:
+    inner = [*folder.glob("*"), *folder.glob("additional_chat_templates/*")]
+    for path in sorted(inner):
+        if path.suffix not in (".json", ".jinja", ".txt", ".model"):
+            continue
+        if fault := fault_of_kind(path):
+            raise ValueError(f"tokenizer.source: {fault}")
+        if (size := path.stat().st_size) > MOST_BYTES:
             raise too_large(path, MOST_BYTES, f"{size:,}")
+    if (definition := folder / DEFINITION).is_file():
+        try:
+            bounded_definition(whole_file(definition))
+        except ValueError as error:
+            raise ValueError(f"tokenizer.source: {definition}: {error}. Give another.") from error
+    named_in(folder)  # which refuses many special tokens
 
 
 def _refused(*_: Any, **__: Any) -> None:
@@ -112,8 +135,15 @@ class LightReference:
 
         path = Path(folder) / "tokenizer.json"
         with read_as_written(path):
-            definition = whole_file(path).decode("utf-8", "replace")
-            self.backend_tokenizer = Tokenizer.from_str(definition)
+            written = whole_file(path)
+            try:
+                bounded_definition(written)
+            except ValueError as error:
+                raise ValueError(
+                    f"{path}: expected what corpusmill writes, found something else ({error}). "
+                    "Copy it again."
+                ) from error
+            self.backend_tokenizer = Tokenizer.from_str(written.decode("utf-8", "replace"))
         self.backend_tokenizer.no_truncation()
         self.backend_tokenizer.no_padding()
 
@@ -136,10 +166,25 @@ def load_kept(folder: Path, setting: TokenizerFacts) -> Any:
     return LightReference(folder) if setting.light else load_reference(str(folder))
 
 
+def load_received(folder: Path, setting: TokenizerFacts) -> Any:
+    """The same of results that a stranger may have made: tried first where it can harm nothing."""
+
+    def tried() -> None:
+        reference = load_kept(folder, setting)
+        for ids in reference_ids(reference, PROBES):
+            decoded(reference, ids)
+        for text in PROBES:
+            normalized(reference, text)
+
+    in_bounded_process(folder, MOST_CPU_SECONDS, tried)
+    return load_kept(folder, setting)
+
+
 def reference_ids(reference: Any, texts: list[str]) -> list[list[int]]:
     if not texts:
         return []
-    return reference(texts, add_special_tokens=False, split_special_tokens=True)["input_ids"]
+    with told_of_tokenizer("this tokenizer"):
+        return reference(texts, add_special_tokens=False, split_special_tokens=True)["input_ids"]
 
 
 def definition_of(reference: Any) -> bytes | None:
@@ -166,11 +211,13 @@ def normalized(reference: Any, text: str) -> str:
     """A text as the tokenizer itself normalises it before it splits it."""
     if not getattr(reference, "is_fast", False) or not reference.backend_tokenizer.normalizer:
         return text
-    return reference.backend_tokenizer.normalizer.normalize_str(text)
+    with told_of_tokenizer("this tokenizer"):
+        return reference.backend_tokenizer.normalizer.normalize_str(text)
 
 
 def decoded(reference: Any, ids: Any) -> str:
-    return reference.decode(ids, skip_special_tokens=False, clean_up_tokenization_spaces=False)
+    with told_of_tokenizer("this tokenizer"):
+        return reference.decode(ids, skip_special_tokens=False, clean_up_tokenization_spaces=False)
 
 
 def as_it_may_come_back(reference: Any, text: str) -> list[str]:

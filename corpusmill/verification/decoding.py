@@ -12,7 +12,7 @@ from corpusmill.storage.untrusted import load_plain_json
 from corpusmill.text.columns import TextColumn
 from corpusmill.tokens.id_bytes import byte_alphabet, steps
 from corpusmill.tokens.losses import lost_characters
-from corpusmill.tokens.tokenizers import SETTING_FILE, TokenizerFacts, gives_back, load_kept
+from corpusmill.tokens.tokenizers import SETTING_FILE, TokenizerFacts, gives_back, load_received
 from corpusmill.tokens.verification import pieces_come_back
 
 BLOCK_IDS = 1 << 18
@@ -79,11 +79,10 @@ class Decoder:
         path = folder / SETTING_FILE
         self.setting = TokenizerFacts.of(load_plain_json(path), path)
         self.dtype = np.dtype(self.setting.dtype).newbyteorder("<")
-        self._folder = folder
         self._spelling = Spelling.of(folder, self.setting)
         self._lossy = set(self.setting.lossy_tokens.values())
         self._unknown = frozenset(self.setting.unknown_ids)
-        self._reference: Any = None
+        self._reference = load_received(folder, self.setting)
 
     def unequal(
         self, texts: TextColumn, tokens: np.ndarray, lengths: np.ndarray
@@ -111,7 +110,6 @@ class Decoder:
         return np.unique(np.searchsorted(texts.offsets[1:] - begin, differ, "right")).tolist()
 
     def _losses(self, row: int, ids: list[int], text: str) -> Losses:
-        self._reference = self._reference or load_kept(self._folder, self.setting)
         lost = lost_characters(self._reference, ids, text, self._unknown)
         if lost or not self.setting.lossless:
             return Losses(row, lost, faulty=False)

@@ -1,0 +1,117 @@
+"""A place of its own for libraries that load what a stranger wrote: little time, little memory.
+
+The tokenizer libraries do not stop for anybody, and where they give up they end threads, and say so
+on standard error. So they are tried in a process of their own, which the system ends.
+"""
+
+import contextlib
+import os
+import pickle
+import resource
+import signal
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NoReturn
+
+MOST_CPU_SECONDS = 6
+"""Of a check. A tokenizer of 250,000 ids takes 1 second."""
+MOST_DATA_BYTES = 3 << 30
+"""More than was held before; such a tokenizer takes 0.3 GB."""
+
+
+def bound_this_process(cpu_seconds: int = MOST_CPU_SECONDS) -> None:
+    """Let the system end this process where a tokenizer takes too much time or memory."""
+    state = Path("/proc/self/statm")
+    pages = int(state.read_text().split()[5]) if state.exists() else 0
+    held = pages * resource.getpagesize()
+    for kind, most in (
+        (resource.RLIMIT_CPU, cpu_seconds),
+        (resource.RLIMIT_DATA, MOST_DATA_BYTES + held),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        _, highest = resource.getrlimit(kind)
+        allowed = most if highest == resource.RLIM_INFINITY else min(most, highest)
+        resource.setrlimit(kind, (allowed, highest))
+
+
+def is_panic(error: BaseException) -> bool:
+    """Whether a library in Rust has given up: what it raises then is no Exception."""
+    return type(error).__name__ == "PanicException"
+
+
+def first_line(error: BaseException) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0][:300]
+
+
+def in_short(error: BaseException) -> str:
+    """Its class and first line; a panic by what it says alone."""
+    return first_line(error) if is_panic(error) else f"{type(error).__name__}: {first_line(error)}"
+
+
+@contextlib.contextmanager
+def told_of_tokenizer(name: object) -> Iterator[None]:
+    """One sentence for whatever the libraries raise; they raise any class."""
+    try:
+        yield
+    except (ValueError, OSError, AssertionError):
+        raise
+    except BaseException as error:
+        if not (isinstance(error, Exception) or is_panic(error)):
+            raise
+        raise ValueError(
+            f"tokenizer.source: the tokenizer libraries cannot use {name} "
+            f"({in_short(error)}). Give another tokenizer, or train."
+        ) from error
+
+
+def in_bounded_process(name: object, cpu_seconds: int, work: Callable[[], Any]) -> Any:
+    """What `work` returns, or the error that it raises, from a copy of this process.
+
+    name: what the tokenizer is called. ValueError too if the system had to end the copy.
+    """
+    reading, writing = os.pipe()
+    with warnings.catch_warnings():
+        # Threads of progress may run; the copy takes none of the locks that they hold.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
+    if not child:
+        _do(work, name, cpu_seconds, writing)
+    os.close(writing)
+    try:
+        with open(reading, "rb") as pipe:
+            answer = pipe.read()
+    except BaseException:
+        os.kill(child, signal.SIGKILL)
+        raise
+    finally:
+        _, status = os.waitpid(child, 0)
+    code = os.waitstatus_to_exitcode(status)
+    if code:
+        raise ValueError(
+            f"tokenizer.source: {name} took too much time or memory to be loaded and tried "
+            f"(signal {-code}). Give another tokenizer."
+        )
+    succeeded, value = pickle.loads(answer)
+    if not succeeded:
+        raise value
+    return value
+
+
+def _do(work: Callable[[], Any], name: object, cpu_seconds: int, writing: int) -> NoReturn:
+    """In the copy, which ends here."""
+    code = 1
+    try:
+        bound_this_process(cpu_seconds)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        try:
+            with told_of_tokenizer(name):
+                answer = True, work()
+        except (ValueError, OSError, AssertionError) as error:
+            kind = AssertionError if isinstance(error, AssertionError) else ValueError
+            answer = False, kind(str(error))
+        with open(writing, "wb") as pipe:
+            pickle.dump(answer, pipe)
+        code = 0
+    finally:
+        os._exit(code)
