@@ -240,7 +240,7 @@ def test_keep_tokenizer__of_an_id_of_two_billion_is_refused_at_once(tokenizer, t
 def test_check__of_10_gb_of_nothing_is_refused(name, tokenizer):
     with open(tokenizer / name, "r+b") as file:
         file.truncate(10 << 30)
-    with pytest.raises(ValueError, match=r"expected 536,870,912 bytes at most"):
+    with pytest.raises(ValueError, match=rf"{name}: expected [\d,]+ bytes at most"):
         check_tokenizer(tokenizer)
 
 
@@ -366,6 +366,17 @@ def test_load_reference__refuses_many_special_tokens(tokenizer):
     for load in (check_tokenizer, lambda folder: load_reference(str(folder))):
         with pytest.raises(ValueError, match="expected 10,000 special tokens at most, found 50,0"):
             load(tokenizer)
+
+
+def test_check__refuses_settings_of_many_tokens_or_bytes(tokenizer):
+    one = {"content": "x", "special": False}
+    tokens = {"added_tokens_decoder": dict.fromkeys(range(30_001), one)}
+    said_in(tokenizer, "tokenizer_config.json", tokens)
+    with pytest.raises(ValueError, match="expected 30,000 added tokens at most, found 30,001"):
+        check_tokenizer(tokenizer)
+    said_in(tokenizer, "tokenizer_config.json", {"x": "x" * (1 << 24)})
+    with pytest.raises(ValueError, match="expected 16,777,216 bytes at most"):
+        check_tokenizer(tokenizer)
 
 
 def test_bounded_process__ends_what_takes_too_long_or_too_much():

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from corpusmill.storage.untrusted import whole_file
+from corpusmill.storage.untrusted import MOST_BYTES, whole_file
 
 USUAL = ("<|endoftext|>", "<|end_of_text|>", "</s>", "<eos>", "[EOS]", "<EOS_TOKEN>",
          "<｜end▁of▁sentence｜>")  # fmt: skip
@@ -18,6 +18,10 @@ USUAL = ("<|endoftext|>", "<|end_of_text|>", "</s>", "<eos>", "[EOS]", "<EOS_TOK
 
 MOST_SPECIAL = 10_000
 """Of a small file. transformers takes a time that goes with their square."""
+MOST_DECODED = 30_000
+"""Members of added_tokens_decoder."""
+MOST_SMALL_BYTES = 1 << 24
+"""Of one of FILES."""
 
 FILES = ("tokenizer_config.json", "special_tokens_map.json")
 DEFINITION = "tokenizer.json"
@@ -50,8 +54,11 @@ class _Definition(msgspec.Struct):
 
 def named_in(folder: Path) -> Named:
     """What the files of a local tokenizer say. ValueError for one that cannot be read."""
-    files = [folder / name for name in (*FILES, DEFINITION)]
-    return named_by({path: whole_file(path) for path in files if path.is_file()})
+    mosts = dict.fromkeys(FILES, MOST_SMALL_BYTES) | {DEFINITION: MOST_BYTES}
+    files = {folder / name: most for name, most in mosts.items()}
+    return named_by(
+        {path: whole_file(path, most) for path, most in files.items() if path.is_file()}
+    )
 
 
 def named_by(files: dict[Path, bytes]) -> Named:
@@ -67,11 +74,10 @@ def named_by(files: dict[Path, bytes]) -> Named:
                 members = msgspec.json.decode(written, type=dict[str, Any])
                 eos = eos or content(members.get("eos_token"))
                 found = list(special_in(members))
-                if len(found) > MOST_SPECIAL:
-                    raise ValueError(
-                        f"tokenizer.source: {path}: expected {MOST_SPECIAL:,} special tokens at "
-                        f"most, found {len(found):,}. Give another tokenizer."
-                    )
+                decoded = members.get("added_tokens_decoder")
+                count = len(decoded) if isinstance(decoded, dict) else 0
+                _refuse_many(path, MOST_SPECIAL, len(found), "special tokens")
+                _refuse_many(path, MOST_DECODED, count, "added tokens")
                 special += found
         except (msgspec.DecodeError, RecursionError) as error:
             raise ValueError(
@@ -79,6 +85,14 @@ def named_by(files: dict[Path, bytes]) -> Named:
                 "Copy the tokenizer again."
             ) from error
     return Named(eos, list(dict.fromkeys(special)))
+
+
+def _refuse_many(path: Path, most: int, found: int, what: str) -> None:
+    if found > most:
+        raise ValueError(
+            f"tokenizer.source: {path}: expected {most:,} {what} at most, found {found:,}. "
+            "Give another tokenizer."
+        )
 
 
 def content(token: Any) -> str | None:
