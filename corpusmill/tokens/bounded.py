@@ -41,7 +41,8 @@ def is_panic(error: BaseException) -> bool:
 
 
 def first_line(error: BaseException) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0][:300]
+    lines = filter(None, map(str.strip, str(error).splitlines()))
+    return next(lines, type(error).__name__)[:300]
 
 
 def in_short(error: BaseException) -> str:
