@@ -3,7 +3,9 @@
 import gzip
 import io
 import json
+import time
 import tracemalloc
+from types import SimpleNamespace
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -17,6 +19,7 @@ from corpusmill.storage.files import load_json
 from corpusmill.storage.progress import Silence
 from corpusmill.storage.streams import READ_LIMITS, LongLine, ReadLimits, limited_lines
 from corpusmill.storage.zstd_frames import Pieces
+from corpusmill.text.readers import read_records
 from corpusmill.text.records import Malformed, Record
 
 
@@ -196,3 +199,39 @@ def test_pieces__are_the_bytes_of_the_file_and_expand_to_little(names, block_byt
             piece = unpacking.unused_data
             unpacking = None if unpacking.eof else unpacking
         assert out <= 9 * (128 << 10)
+
+
+SKIPPED = b"\x50\x2a\x4d\x18" + bytes(4)
+
+
+@pytest.mark.parametrize(
+    ("ending", "piece", "bytes_of_it"),
+    [(".jsonl.zst", SKIPPED, 0), (".jsonl.zst", zst(b""), 0), (".jsonl.zst", zst(b"\n"), 1),
+     (".jsonl.gz", gzip.compress(b""), 0), (".jsonl.gz", gzip.compress(b"\n"), 1)],
+)  # fmt: skip
+def test_read_records__of_many_pieces_that_hold_nothing_end_soon(read, ending, piece, bytes_of_it):
+    before = time.process_time()
+    with pytest.raises(ValueError, match=f"found {10_000 * bytes_of_it:,} in the first 10,000"):
+        read(piece * 500_000, ending)
+    assert time.process_time() - before < 2
+
+
+@pytest.mark.parametrize(("ending", "pack"), [(".jsonl.zst", zst), (".jsonl.gz", gzip.compress)])
+def test_read_records__of_many_small_pieces_are_read(read, ending, pack):
+    assert len(read(pack(record(3) + b"\n") * 12_000, ending)) == 12_000
+
+
+@pytest.mark.parametrize("ending", [".jsonl", ".jsonl.zst", ".jsonl.gz", ".parquet"])
+def test_progress__is_told_the_bytes_of_a_file_while_they_are_unpacked(tmp_path, ending):
+    """A packed block holds many records; rows of Parquet may take less than a byte each."""
+    path = tmp_path / f"a{ending}"
+    if ending == ".parquet":
+        pq.write_table(pa.table({"text": ["aaaaaa"] * 100_000}), path)
+    else:
+        path.write_bytes(PACKED[ending]((record(6) + b"\n") * 500_000))
+    amounts = []
+    progress = SimpleNamespace(advance=amounts.append)
+    for _ in read_records(str(path), "text", progress):
+        pass
+    assert sum(amounts) == path.stat().st_size
+    assert len([amount for amount in amounts if amount]) > 5

@@ -18,6 +18,11 @@ BLOCK_BYTES = 1 << 18
 PIECE_BYTES = 1 << 20
 """What is unpacked at once, about: a few bytes may be packed gigabytes."""
 
+MANY_PIECES = 10_000
+LEAST_PIECE_BYTES = 16
+"""That so many frames or members have to hold each, on average: to open one takes as long as to
+unpack some thousand bytes."""
+
 
 class ReadLimits(NamedTuple):
     """What nobody is to hold in memory of a file of somebody else's."""
@@ -41,16 +46,15 @@ class Seen(Protocol):
         pass
 
 
-def _stored_blocks(file: IO[bytes], progress: Progress, seen: Seen | None) -> Iterator[bytes]:
+def _stored_blocks(file: IO[bytes], seen: Seen | None) -> Iterator[bytes]:
     while block := file.read(BLOCK_BYTES):
         if seen:
             seen.update(block)
         yield block
-        progress.advance(len(block))
 
 
-def _checked_blocks(path: Path, progress: Progress) -> Iterator[bytes]:
-    for block in checked_blocks(path):
+def _told(blocks: Iterator[bytes], progress: Progress) -> Iterator[bytes]:
+    for block in blocks:
         yield block
         progress.advance(len(block))
 
@@ -67,13 +71,18 @@ def _not_empty(path: str, stored: Iterator[bytes]) -> Iterator[bytes]:
 class _Zstd:
     """A frame. `_zstd_pieces` has cut the bytes of the file so that little comes out of each."""
 
-    def __init__(self) -> None:
-        # The windows of all frames have been looked at.
-        packing = zstandard.ZstdDecompressor(max_window_size=MAX_WINDOW)
+    def __init__(self, packing: zstandard.ZstdDecompressor) -> None:
         self.piece = packing.decompressobj()
 
     def unpacked(self, block: bytes) -> Iterator[bytes]:
         yield self.piece.decompress(block)
+
+
+def _zstd_frames() -> Callable[[], _Zstd]:
+    # The windows of all frames have been looked at. To make another for each takes forty times as
+    # long as to unpack a small frame.
+    packing = zstandard.ZstdDecompressor(max_window_size=MAX_WINDOW)
+    return lambda: _Zstd(packing)
 
 
 class _Gzip:
@@ -93,27 +102,45 @@ class Packing(NamedTuple):
 
     name: str
     piece: str
-    start: Callable[[], Any]  # makes what unpacks one piece
+    opened: Callable[[], Callable[[], Any]]  # for a file, makes what unpacks one piece
     error: type[Exception]
     padded: bool  # zeros after the last piece are allowed, as tape blocks have them
 
 
-ZSTD = Packing(name="zstd", piece="frame", start=_Zstd, error=zstandard.ZstdError, padded=False)
-GZIP = Packing(name="gzip", piece="member", start=_Gzip, error=zlib.error, padded=True)
+ZSTD = Packing(
+    name="zstd", piece="frame", opened=_zstd_frames, error=zstandard.ZstdError, padded=False
+)
+GZIP = Packing(name="gzip", piece="member", opened=lambda: _Gzip, error=zlib.error, padded=True)
 
 
-def _unpacked(packing: Packing, path: str, stored: Iterator[bytes]) -> Iterator[bytes]:
+def _unpacked(
+    packing: Packing, path: str, stored: Iterator[bytes], progress: Progress
+) -> Iterator[bytes]:
     """The content of all pieces; raises where one is damaged or cut off."""
-    piece = None
-    offset = 0
+    start, piece = packing.opened(), None
+    offset = pieces = held = 0
     for block in _not_empty(path, stored):
         while block:
             if piece is None:
                 if packing.padded and not block.strip(b"\0"):
+                    progress.advance(len(block))
                     break
-                piece = packing.start()
+                if pieces >= MANY_PIECES and held < LEAST_PIECE_BYTES * pieces:
+                    raise ValueError(
+                        f"{path}: expected {LEAST_PIECE_BYTES} bytes or more in a {packing.name} "
+                        f"{packing.piece}, found {held:,} in the first {pieces:,}. Pack the file "
+                        "anew."
+                    )
+                piece = start()
+                pieces += 1
+            taken = 0
             try:
-                yield from piece.unpacked(block)
+                for unpacked in piece.unpacked(block):
+                    held += len(unpacked)
+                    yield unpacked
+                    left = len(piece.piece.unconsumed_tail) + len(piece.piece.unused_data)
+                    progress.advance(len(block) - left - taken)
+                    taken = len(block) - left
             except packing.error as error:
                 raise ValueError(
                     f"{path}: damaged {packing.name} data in the {BLOCK_BYTES} bytes from byte "
@@ -201,15 +228,16 @@ def _start_of(held: list[bytes]) -> bytes:
 
 
 def unpacked_by_name(
-    path: str, stored: Iterator[bytes], limits: ReadLimits = READ_LIMITS
+    path: str, stored: Iterator[bytes], progress: Progress, limits: ReadLimits = READ_LIMITS
 ) -> Iterator[bytes]:
     """The content of a file of this name, of whose bytes as they lie there we have the blocks."""
     match Path(path).suffix:
         case ".zst":
-            return _unpacked(ZSTD, path, _zstd_pieces(path, stored, limits.window_log))
+            pieces = _zstd_pieces(path, stored, limits.window_log)
+            return _unpacked(ZSTD, path, pieces, progress)
         case ".gz":
-            return _unpacked(GZIP, path, stored)
-    return stored
+            return _unpacked(GZIP, path, stored, progress)
+    return _told(stored, progress)
 
 
 def read_blocks(
@@ -220,7 +248,7 @@ def read_blocks(
     seen: is told the bytes as they lie there.
     """
     with open_regular(path) as file, named(Path(path)):
-        yield from unpacked_by_name(path, _stored_blocks(file, progress, seen), limits)
+        yield from unpacked_by_name(path, _stored_blocks(file, seen), progress, limits)
 
 
 def read_lines(
@@ -232,7 +260,7 @@ def read_lines(
 
 def read_written_blocks(path: Path, progress: Progress) -> Iterator[bytes]:
     """The content of a file that an earlier job wrote, held against its sums."""
-    return unpacked_by_name(str(path), _checked_blocks(path, progress))
+    return unpacked_by_name(str(path), checked_blocks(path), progress)
 
 
 def read_written_lines(path: Path, progress: Progress) -> Iterator[bytes]:

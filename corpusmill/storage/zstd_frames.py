@@ -40,12 +40,13 @@ def _header(check_window: Callable[[int], None]) -> Generator[int, bytes, bool]:
 def _blocks(check_window: Callable[[int], None], ended: Callable[[], None]) -> _Parser:
     """Over all frames; ends at what is none, which the decompressor will name.
 
-    ended: is called at the end of each block.
+    ended: is called at the end of each block, and of each frame that says nothing.
     """
     while True:
         magic = _number((yield 4))
         if magic & ~0xF == SKIPPABLE:
             yield -_number((yield 4))
+            ended()
             continue
         if magic != MAGIC:
             return

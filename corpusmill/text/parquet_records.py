@@ -117,7 +117,7 @@ def parquet_records(
         wrong = "" if is_text(type) or is_bytes(type) else f'"{text_field}" is {type}, not a string'
         null = f'"{text_field}" is null, not a string'
         bytes_per_row = os.path.getsize(path) / max(file.metadata.num_rows, 1)
-        number = 0
+        number = told = 0
         for batch in bounded_batches(path, stored, file, most_bytes):
             for value, rest, fault in _rows(batch, text, others):
                 number += 1
@@ -128,7 +128,9 @@ def parquet_records(
                     yield Malformed(number, None, wrong or null, start)
                 else:
                     yield Record(number, value, _encode(dict(zip(names, rest, strict=True)))[1:-1])
-            progress.advance(int(batch.num_rows * bytes_per_row))
+            read = int(number * bytes_per_row)  # of all: a row may be less than a byte
+            progress.advance(read - told)
+            told = read
         refuse_other_count(path, number, file.metadata)
 
 

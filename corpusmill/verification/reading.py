@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from corpusmill.shuffle.shards import columns_of_lines, columns_of_parquet, in_pieces
+from corpusmill.storage.progress import Silence
 from corpusmill.storage.streams import unpacked_by_name
 from corpusmill.storage.untrusted import MOST_BYTES, json_of
 from corpusmill.verification.findings import Findings
@@ -59,7 +60,7 @@ class Corpus(NamedTuple):
             for batch in columns_of_parquet(file):
                 yield from in_pieces(batch)
         else:
-            unpacked = unpacked_by_name(name, self.place.blocks(name))
+            unpacked = unpacked_by_name(name, self.place.blocks(name), Silence())
             yield from columns_of_lines(with_lines(unpacked))
 
     def unlike(self, name: str, error: BaseException) -> None:
