@@ -4,11 +4,14 @@ import gzip
 import itertools
 import json
 import random
+import time
 from collections import Counter
 from pathlib import Path
 
 import naive
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import zstandard
 from hypothesis import given
@@ -161,3 +164,23 @@ def test_sample__of_a_file_that_expands_further_than_text_ends_there(tmp_path, m
     (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(line * 5000))
     with pytest.raises(ValueError, match=r"a\.jsonl\.gz:\d+: expected at most .* of records"):
         sampled(sources_at(tmp_path, "a"), wanted(5), tmp_path / "part")
+
+
+@pytest.mark.parametrize("ending", [".jsonl.zst", ".jsonl.gz", ".parquet"])
+@pytest.mark.parametrize("read_bytes", [10**9, 20_000])
+def test_sample__of_millions_of_equal_texts_reads_some_of_them(tmp_path, ending, read_bytes):
+    """Their few bytes expand far further than text does, and less far than is refused."""
+    path, count = tmp_path / f"a{ending}", 3_000_000
+    lines = b'{"text":"equal"}\n' * count
+    if ending == ".parquet":
+        pq.write_table(pa.table({"text": pa.repeat("equal", count)}), path)
+    elif ending == ".jsonl.gz":
+        path.write_bytes(gzip.compress(lines))
+    else:
+        path.write_bytes(zstandard.compress(lines))
+    before = time.process_time()
+    (told,), rows = sampled(sources_at(tmp_path, "a"), wanted(5, read_bytes), tmp_path / "part")
+    assert time.process_time() - before < 6
+    assert told.read_share < 0.5
+    assert told.documents == pytest.approx(count, rel=0.4)
+    assert [row["text"] for row in rows] == ["equal"] * 5

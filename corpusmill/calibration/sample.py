@@ -32,7 +32,12 @@ MOST_STRETCHES = 256
 
 LEAST_REFUSED = 1 << 30
 MOST_EXPANSION = 16
-"""Times the expected text, and bytes of it in any case: what unpacks to more is read no further."""
+"""Times the expected text, and bytes of it in any case: what unpacks to more is refused."""
+
+LEAST_READ = 1 << 20
+RECORD_BYTES = 64
+"""What a record counts for beside its text: a few bytes may be millions of short ones. No more is
+read of a file than MOST_EXPANSION times what is expected of it, and of LEAST_READ in any case."""
 
 
 class Wanted(NamedTuple):
@@ -104,6 +109,7 @@ class FileReading:
         assert file.bytes is not None, file
         self.path, self.size, self._text_field = file.path, file.bytes, text_field
         self._most_text_bytes = max(LEAST_REFUSED, MOST_EXPANSION * file.text_bytes)
+        self._most_read = MOST_EXPANSION * max(LEAST_READ, share * file.text_bytes)
         self._wanted, self._share = wanted, share
         self.entered = share < 1 and file.path.endswith(".jsonl")
         chance = unit_hash(np.array([number], np.uint64), wanted.seed, f"{purpose}/first")[0]
@@ -123,20 +129,24 @@ class FileReading:
 
     def _from_beginning(self, surrogates: bool, progress: Progress) -> Iterator[Record | Malformed]:
         amount, text_bytes = Amount(progress), 0
-        for record in read_records(
+        found = read_records(
             self.path, self._text_field, amount, surrogates, self._wanted.readers,
             limits=self._wanted.limits,
-        ):  # fmt: skip
+        )  # fmt: skip
+        for records, record in enumerate(found, 1):
             yield record
             text_bytes += len(record.text) + len(record.rest) if isinstance(record, Record) else 0
-            if text_bytes > self._most_text_bytes:
+            fraction = min(1.0, amount.bytes / self.size)
+            is_much = text_bytes + RECORD_BYTES * records > self._most_read
+            in_all = text_bytes / fraction if is_much and fraction else text_bytes
+            if in_all > self._most_text_bytes:
                 raise ValueError(
                     f"{self.path}:{record.line}: expected at most {self._most_text_bytes:,} bytes "
                     f"of records, found more: its {self.size:,} bytes expand further than text "
                     "does. Unpack it, or take it out of the source."
                 )
-            if self._share < 1 and amount.bytes >= self._share * self.size:
-                self.fraction = min(1.0, amount.bytes / self.size)
+            if fraction and (is_much or (self._share < 1 and fraction >= self._share)):
+                self.fraction = fraction
                 return
         self.fraction = 1.0
 
