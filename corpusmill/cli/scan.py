@@ -5,7 +5,6 @@ A file is read by one process; several are read side by side.
 
 import contextlib
 import multiprocessing
-import signal
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -17,6 +16,7 @@ from corpusmill.run.config import milled_sources, read_limits
 from corpusmill.run.layout import Layout
 from corpusmill.run.plan import Part
 from corpusmill.run.progress import Phase, phase
+from corpusmill.text.plugins import serve_another
 from corpusmill.text.records import Malformed, too_many_malformed
 from corpusmill.text.scanning import Reading, Scanned, scanned
 
@@ -182,7 +182,7 @@ class _Told:
 
 def _work(connection: Connection, reading: Reading) -> None:
     """A process that reads the files it is asked for until nobody asks any more."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who asks is told, and ends this one
+    serve_another()
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
         while True:
             asked = connection.recv()

@@ -131,17 +131,19 @@ class OneLine:
     """A line that says how far one is: redrawn on a terminal, printed anew elsewhere."""
 
     def __init__(self) -> None:
-        self._redraws = sys.stderr.isatty()
+        # Not asked for again: code of a user's has another one meanwhile.
+        self._stream = sys.stderr
+        self._redraws = self._stream.isatty()
 
     def show(self, text: str) -> None:
         text = shown(text)
         if self._redraws:
             width = shutil.get_terminal_size((100, 24)).columns
-            print(f"\r\x1b[K{text[: width - 1]}", end="", file=sys.stderr, flush=True)
+            print(f"\r\x1b[K{text[: width - 1]}", end="", file=self._stream, flush=True)
         else:
-            print(text, file=sys.stderr, flush=True)
+            print(text, file=self._stream, flush=True)
 
     def close(self) -> None:
         """Leave nothing of it on a terminal."""
         if self._redraws:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+            print("\r\x1b[K", end="", file=self._stream, flush=True)

@@ -11,6 +11,7 @@ from corpusmill.dedup.mixed_kinds import refuse_mixed
 from corpusmill.dedup.preferences import KINDS, preference_key
 from corpusmill.storage.streams import ReadLimits
 from corpusmill.text.first_records import Asked, first_records
+from corpusmill.text.plugins import serve_another
 from corpusmill.text.records import Record
 
 
@@ -36,6 +37,7 @@ def refuse_mixed_first(
 def main() -> None:
     """{"field", "files": [Asked], "readers": [path], "limits": ReadLimits} on standard input; the
     fault on standard error, exit code 1."""
+    serve_another()
     asked = json.load(sys.stdin)
     files = [Asked(*file) for file in asked["files"]]
     try:

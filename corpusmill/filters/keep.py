@@ -9,7 +9,7 @@ import numpy as np
 from corpusmill.filters.declaration import Filter, Value
 from corpusmill.filters.documents import Documents
 from corpusmill.storage.sentences import sentence
-from corpusmill.text.plugins import PLUGIN_ERRORS, one_line, place_of
+from corpusmill.text.plugins import UsersCode, one_line, place_of
 
 NO_REASON = "dropped"
 """The reason of a document for which `keep` gave False and said no more."""
@@ -44,11 +44,12 @@ def keep_filter(
         values = {"reason": Value("text", f"why {file} does not keep it")}
 
         def measure_documents(self, documents: Documents) -> dict[str, list[str | None]]:
-            reasons = []
+            reasons, users_code = [], UsersCode()
             for row, (text, record) in enumerate(documents.records()):
                 try:
-                    said = keep(text, record)
-                except PLUGIN_ERRORS as error:
+                    with users_code:
+                        said = keep(text, record)
+                except Exception as error:
                     raise ValueError(
                         f"{place_of(error, file)}: {one_line(error)}, at the document "
                         f"{documents.place(row)}"

@@ -22,7 +22,7 @@ from corpusmill.filters.registry import (
     untouched,
 )
 from corpusmill.storage.tables import in_one_piece
-from corpusmill.text.plugins import PLUGIN_ERRORS, one_line, place_of
+from corpusmill.text.plugins import UsersCode, one_line, place_of
 
 
 def arrow_type(dtype: str) -> pa.DataType:
@@ -96,9 +96,10 @@ def measured_by(
 ) -> tuple[Mapping[str, np.ndarray | list[str | None]], Cuts | None]:
     """What a filter measures of documents, and what it cuts out of them."""
     seen = documents.read_only() if "file" in entry else documents
-    if filter.edits:
-        return filter.measure_and_edit(seen)
-    return filter.measure_documents(seen), None
+    with UsersCode():
+        if filter.edits:
+            return filter.measure_and_edit(seen)
+        return filter.measure_documents(seen), None
 
 
 def failing_row(run: Callable[[int, int], object], rows: int) -> int | None:
@@ -109,8 +110,9 @@ def failing_row(run: Callable[[int, int], object], rows: int) -> int | None:
 
     def fails(first: int, stop: int) -> bool:
         try:
-            run(first, stop)
-        except PLUGIN_ERRORS:
+            with UsersCode():
+                run(first, stop)
+        except Exception:
             return True
         return False
 
@@ -162,7 +164,7 @@ class Measures:
                 if str(error).startswith(f"{module_file(entry)}:"):  # by keep, which knows where
                     raise
                 raise failed_measuring(error, entry, filter, documents) from error
-            except PLUGIN_ERRORS as error:
+            except Exception as error:
                 raise failed_measuring(error, entry, filter, documents) from error
             for name, column in checked(entry, filter, measured, documents).items():
                 self._pieces[name].append(column)
@@ -208,8 +210,9 @@ class Decision:
             for value, column in {**columns_of(entry), "text_bytes": "text_bytes"}.items()
         }
         try:
-            drops = filter.drops(values)
-        except PLUGIN_ERRORS as error:
+            with UsersCode():
+                drops = filter.drops(values)
+        except Exception as error:
             row = failing_row(
                 lambda first, stop: filter.drops({k: v[first:stop] for k, v in values.items()}),
                 rows.size,

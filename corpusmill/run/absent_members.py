@@ -14,6 +14,7 @@ from corpusmill.storage.streams import READ_LIMITS, ReadLimits
 from corpusmill.text.first_records import Asked, first_records
 from corpusmill.text.json_records import raw_members
 from corpusmill.text.near_names import meant
+from corpusmill.text.plugins import serve_another
 from corpusmill.text.records import Record
 
 MOST_FILES = 50
@@ -70,6 +71,7 @@ def names_in(rest: bytes) -> list[str]:
 def main() -> None:
     """{"filters", "files": [Asked], "readers": [path], "limits": ReadLimits} on standard input; one
     line per member on standard error."""
+    serve_another()
     asked = json.load(sys.stdin)
     files = [Asked(*file) for file in asked["files"]]
     limits = ReadLimits(**asked["limits"])

@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 from corpusmill.run.progress import Heartbeat
 from corpusmill.storage.disk_errors import in_words
 from corpusmill.storage.plain_text import ShownLines, shown_lines
+from corpusmill.text.plugins import Stopped
 
 SAY_KILLED = (
     '[ "$1" != 137 ] || echo "error: killed (signal 9), most likely for memory: its rule asked for'
@@ -45,10 +46,6 @@ class LogFile(logging.FileHandler):
 
 ENDED_BY_HAND = "error: stopped: somebody has ended the run"
 """The last line of a job that a person ended by Ctrl-C, which is no fault of it."""
-
-
-class Stopped(BaseException):
-    """Somebody has ended this job."""
 
 
 def stop(number: int, _: Any) -> NoReturn:

@@ -14,6 +14,7 @@ from corpusmill.storage.progress import Silence
 from corpusmill.storage.sentences import sentence
 from corpusmill.storage.streams import READ_LIMITS, LongLine, ReadLimits, read_lines
 from corpusmill.text.json_records import raw_members
+from corpusmill.text.plugins import serve_another
 from corpusmill.text.readers import format_of, formats, read_records
 from corpusmill.text.records import Malformed, Record
 
@@ -109,6 +110,7 @@ def _fields(path: str, limits: ReadLimits) -> str:
 def main() -> None:
     """{"files": [Asked], "milled": [source], "readers": [path], "limits": ReadLimits} on standard
     input; one line per fault, exit code 1."""
+    serve_another()
     asked = json.load(sys.stdin)
     files = [Asked(*one) for one in asked["files"]]
     limits = ReadLimits(**asked["limits"])

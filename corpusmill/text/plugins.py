@@ -1,15 +1,73 @@
-"""Python files of the user's: loaded by path, their faults told by file and line."""
+"""Python files of the user's: loaded by path, their faults told by file and line, what they print
+shown plainly."""
 
 import functools
 import hashlib
 import os
+import signal
 import sys
 import traceback
+from opcode import opmap
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, TracebackType
+from typing import TextIO
 
-PLUGIN_ERRORS = (Exception, SystemExit)
-"""What code of a user's may raise: a script without a main guard ends the process, otherwise."""
+from corpusmill.storage.plain_text import ShownStream
+
+MOST_SHOWN = 300
+"""Characters of what an error says: it may hold a text of megabytes."""
+
+
+class Stopped(BaseException):
+    """Somebody has ended this job."""
+
+
+class EndedError(Exception):
+    """Code of a user's raised what would end the process: what, in words."""
+
+
+class UsersCode:
+    """Around code of a user's, which raises nothing but an Exception then and steers no terminal
+    by what it prints. Ctrl-C stays what it is."""
+
+    hearers: tuple[TextIO, TextIO] | None = None
+    """Of what it prints, if not the streams of the process."""
+
+    def __enter__(self) -> None:
+        self._streams = sys.stdout, sys.stderr
+        out, error = self.hearers or self._streams
+        sys.stdout, sys.stderr = ShownStream(out), ShownStream(error)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        sys.stdout, sys.stderr = self._streams
+        if error is None or isinstance(error, Exception | Stopped) or _is_interrupt(error):
+            return
+        raise EndedError(one_line(error)).with_traceback(at) from None
+
+
+def _is_interrupt(error: BaseException) -> bool:
+    """Whether Ctrl-C is the cause: a KeyboardInterrupt that no statement `raise` has raised."""
+    at = error.__traceback__
+    while at and at.tb_next:
+        at = at.tb_next
+    by_hand = at and at.tb_frame.f_code.co_code[at.tb_lasti] == opmap["RAISE_VARARGS"]
+    return isinstance(error, KeyboardInterrupt) and not by_hand
+
+
+def serve_another() -> None:
+    """Have this process be heard by its standard error alone, and what code of a user's prints by
+    nobody. Whoever has started it hears Ctrl-C, and ends it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.stderr = os.fdopen(os.dup(2), "w", encoding="utf-8", errors="backslashreplace")
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for number in (1, 2):
+        os.dup2(nowhere, number)
+    UsersCode.hearers = (open(os.devnull, "w"),) * 2  # noqa: SIM115 - as long as the process
 
 
 def loaded(file: str) -> ModuleType:
@@ -30,8 +88,9 @@ def _loaded(file: str, path: str, mtime_ns: int, size: int) -> ModuleType:
     try:
         # What it defines looks its module up by its name.
         sys.modules[name] = module
-        exec(compile(Path(path).read_bytes(), path, "exec"), vars(module))
-    except PLUGIN_ERRORS as error:
+        with UsersCode():
+            exec(compile(Path(path).read_bytes(), path, "exec"), vars(module))
+    except Exception as error:
         raise ValueError(f"{place_of(error, file)}: {one_line(error)}") from error
     return module
 
@@ -47,5 +106,10 @@ def place_of(error: BaseException, file: str) -> str:
 
 
 def one_line(error: BaseException) -> str:
-    said = str(error).strip().splitlines()
-    return f"{type(error).__name__}: {said[0]}" if said else type(error).__name__
+    if isinstance(error, EndedError):
+        return str(error)
+    try:
+        said = str(error).strip().splitlines()
+    except Exception:  # by its own method, and there is no more to be said of it
+        said = []
+    return f"{type(error).__name__}: {said[0][:MOST_SHOWN]}" if said else type(error).__name__

@@ -16,7 +16,7 @@ from corpusmill.storage.progress import Progress
 from corpusmill.storage.regular_files import fault_of_kind
 from corpusmill.storage.streams import READ_LIMITS, ReadLimits, Seen
 from corpusmill.text.json_records import fault_of_line, json_records
-from corpusmill.text.plugins import PLUGIN_ERRORS, loaded, one_line, place_of
+from corpusmill.text.plugins import UsersCode, loaded, one_line, place_of
 from corpusmill.text.records import FORMATS, Malformed, Record, too_long
 
 _END: Any = object()
@@ -158,11 +158,14 @@ def _checked(
     """What a user's reader gives, if it is what it should be."""
     last = 0
     found: Iterator[Any] | None = None
+    users_code = UsersCode()
     while True:
         try:
-            found = iter(reader.read(path, text_field, progress)) if found is None else found
-            one = next(found, _END)
-        except PLUGIN_ERRORS as error:
+            with users_code:
+                if found is None:
+                    found = iter(reader.read(path, text_field, progress))
+                one = next(found, _END)
+        except Exception as error:
             raise ValueError(
                 f"{place_of(error, file)}: {one_line(error)}, reading {path} behind record {last}"
             ) from error

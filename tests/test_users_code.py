@@ -1,0 +1,106 @@
+"""Code of users that raises what ends a process, and prints what steers a terminal."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+import yaml
+from workflow import ROOT, write_jsonl
+
+from corpusmill.text.plugins import UsersCode, loaded
+
+STEERING = "\x1b[31m"
+READER = """
+import os, sys
+from corpusmill.text.readers import Reader, record
+
+print("\\x1b[31mimported")
+
+
+class Foo(Reader):
+    ending = ".foo"
+
+    def read(self, path, text_field, progress):
+        print("\\x1b[31mout", flush=True)
+        print("\\x1b[31merr", file=sys.stderr, flush=True)
+        {raising}
+        yield record(1, "a text", {{}})
+"""
+ENDING = ["raise KeyboardInterrupt", "raise GeneratorExit", "sys.exit(0)",
+          "raise type('Odd', (BaseException,), {})"]  # fmt: skip
+
+
+def corpusmill(folder, *arguments) -> subprocess.CompletedProcess:
+    command = [sys.executable, "-P", "-m", "corpusmill", *arguments]
+    return subprocess.run(
+        command, cwd=folder, env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True,
+        text=True, timeout=60, check=False,
+    )  # fmt: skip
+
+
+def config(folder, **more) -> None:
+    tokenizer = {"source": "train"}
+    said = {"sources": [{"name": "a", "files": ["a.*"]}], "tokenizer": tokenizer, **more}
+    (folder / "mine.yaml").write_text(yaml.safe_dump(said))
+
+
+@pytest.mark.parametrize("raising", ENDING)
+@pytest.mark.parametrize("command", ["check", "scan"])
+def test_reader__that_ends_the_process_is_a_sentence(tmp_path, command, raising):
+    (tmp_path / "a.foo").write_text("a")
+    (tmp_path / "mine.py").write_text(READER.format(raising=raising))
+    config(tmp_path, input={"readers": ["mine.py"]})
+    done = corpusmill(tmp_path, command, "mine.yaml")
+    said = done.stdout + done.stderr
+    assert done.returncode == 1
+    assert "mine.py:" in said
+    assert ", reading a.foo behind record 0" in said
+    assert "Traceback" not in said
+    assert STEERING not in said
+
+
+@pytest.mark.parametrize("command", ["check", "scan", "calibrate"])
+def test_reader__that_prints_steers_no_terminal(tmp_path, command):
+    (tmp_path / "a.foo").write_text("a")
+    # Below Python alone where the process is one of its own.
+    raising = "pass" if command == "calibrate" else 'os.write(2, b"\\x1b[31mfd")'
+    (tmp_path / "mine.py").write_text(READER.format(raising=raising))
+    config(tmp_path, input={"readers": ["mine.py"]})
+    done = corpusmill(tmp_path, command, "mine.yaml")
+    assert done.returncode == 0, done.stderr
+    assert "\\x1b[31mimported" in done.stdout
+    assert STEERING not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("raising", ENDING)
+@pytest.mark.parametrize("where", ["import", "keep"])
+def test_filter__that_ends_the_process_is_a_sentence(tmp_path, where, raising):
+    write_jsonl(tmp_path / "a.jsonl", [{"text": "some words " * 30}])
+    body = "return True" if where == "import" else raising
+    first = raising if where == "import" else "pass"
+    (tmp_path / "mine.py").write_text(f"import sys\n{first}\ndef keep(text, record):\n    {body}\n")
+    config(tmp_path, filters=[{"name": "odd", "file": "mine.py"}])
+    done = corpusmill(tmp_path, "check" if where == "import" else "calibrate", "mine.yaml")
+    assert done.returncode == 1
+    assert "mine.py:" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "Abort" not in done.stderr
+
+
+def test_users_code__leaves_ctrl_c_what_it_is(tmp_path):
+    (tmp_path / "mine.py").write_text("import time\nwhile True:\n    time.sleep(0.01)\n")
+    signal.signal(signal.SIGALRM, lambda *_: os.kill(os.getpid(), signal.SIGINT))
+    signal.setitimer(signal.ITIMER_REAL, 0.3)
+    with pytest.raises(KeyboardInterrupt):
+        loaded(str(tmp_path / "mine.py"))
+
+
+def test_users_code__costs_a_record_little():
+    users_code, before = UsersCode(), time.process_time()
+    for _ in range(100_000):
+        with users_code:
+            pass
+    assert time.process_time() - before < 1
