@@ -48,7 +48,7 @@ def tell(event, text):
 
 def stop(reason):
     """End with a reason in a line or a few, no traceback."""
-    print(shown_lines(str(reason)), file=sys.stderr)
+    print(told_lines(str(reason)), file=sys.stderr)
     tell("refused", str(reason))
     end_run(announcement.FAILED, str(reason))
     sys.exit(1)
@@ -56,14 +56,14 @@ def stop(reason):
 
 def note(text):
     """Say what may be meant, and is likely not to be."""
-    print(shown_lines(f"NOTE: {text}"), file=sys.stderr)
+    print(told_lines(f"NOTE: {text}"), file=sys.stderr)
     tell("note", text)
 
 
 from corpusmill.run import announcement
 from corpusmill.run.disk import disk_faults, expected_disk, unwritable
 from corpusmill.storage.disk_errors import in_words
-from corpusmill.storage.plain_text import shown_lines
+from corpusmill.storage.plain_text import told_lines
 
 ANNOUNCEMENT = placed(announcement.ANNOUNCEMENT)
 RUN = os.environ.pop(announcement.ANNOUNCED, "")
@@ -146,6 +146,9 @@ os.environ.update(
         "CORPUSMILL_ROOT": str(ROOT),
         "CORPUSMILL_SCRIPTS": str(HOME / "scripts"),
         "CORPUSMILL_KILLED": SAY_KILLED,
+        # Those of a cluster start with `python -m snakemake`, which would import modules that lie in
+        # the folder of the run.
+        "PYTHONSAFEPATH": "1",
         # Jobs hold a few large buffers for a short time. pyarrow's own allocator gives each back to
         # the system at once and a third of a scatter job went into page faults; glibc's keeps them,
         # and with this tunable (2.35 and later, others ignore it) takes huge pages where it can.
@@ -190,7 +193,7 @@ def planned():
             refuse_config_without_sources(told.configfiles, told.overwrite_config)
             if workflow.is_main_process:
                 for notice in replaced_lists(told.configfiles):
-                    print(shown_lines(f"NOTE: {notice}"), file=sys.stderr)
+                    print(told_lines(f"NOTE: {notice}"), file=sys.stderr)
         check_config(given, schema)
         if faults := unwritable(placed("results")):
             raise ValueError(faults[0])

@@ -27,6 +27,7 @@ from corpusmill.storage.plain_text import (
     short,
     shown,
     shown_json,
+    told_lines,
 )
 from corpusmill.stream.patience import to_stderr
 

@@ -20,7 +20,7 @@ import click
 from click.shell_completion import CompletionItem
 
 import corpusmill
-from corpusmill.storage.plain_text import json_text, short, shown_json, shown_lines
+from corpusmill.storage.plain_text import json_text, shown_json, shown_lines, told_lines
 from corpusmill.storage.untrusted import read_as_written
 
 CONFIG = Path("corpusmill.yaml")
@@ -32,7 +32,8 @@ LEAST_TEXT_BYTES = 1 << 20
 
 def echo(said: object, in_json: bool = False, err: bool = False) -> None:
     """Everything that a command says: names and texts of strangers steer no terminal."""
-    click.echo((shown_json if in_json else shown_lines)(str(said)), err=err)
+    plain = shown_json if in_json else told_lines if err else shown_lines
+    click.echo(plain(str(said)), err=err)
 
 
 class Commands(click.Group):
@@ -45,7 +46,7 @@ class Commands(click.Group):
         try:
             return super().invoke(context)
         except click.ClickException as error:
-            error.message = short(shown_lines(error.message))  # type: ignore[misc] # for good: it ends here
+from corpusmill.storage.plain_text import json_text, shown_json, shown_lines, told_lines
             raise
 
 
@@ -182,7 +183,7 @@ def check(configs: tuple[Path, ...]) -> None:
 
     facts, faults = checked(configs_or_default(configs))
     for fact in facts:
-        echo(fact)
+        echo(told_lines(fact))
     for fault in faults:
         echo(fault, err=True)
     if faults:
@@ -780,7 +781,7 @@ def scan(configs: tuple[Path, ...], cores: str, limit: int, in_json: bool) -> No
             raise click.ClickException(str(error)) from error
     for note in layout.skipped:
         echo(f"NOTE: {note}", err=True)
-    for line in [json_text(command.as_json(found), None)] if in_json else command.in_words(found):
+from corpusmill.storage.plain_text import json_text, shown_json, shown_lines, told_lines
         echo(line, in_json)
     sys.exit(bool(found.faults))
 

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from corpusmill.cli.progress import Job, Run, in_words
 from corpusmill.run.steps import DOES
-from corpusmill.storage.plain_text import shown, shown_lines
+from corpusmill.storage.plain_text import shown, told_lines
 
 LINE_EVERY_SECONDS = 10.0
 MOST_JOBS = 8
@@ -85,7 +85,7 @@ class Moving:
         self._live.update(picture(run, notes))
 
     def say(self, text: str) -> None:
-        self._console.print(shown_lines(text), markup=False, soft_wrap=True)
+        self._console.print(told_lines(text), markup=False, soft_wrap=True)
 
     def close(self) -> None:
         self._live.stop()
@@ -108,7 +108,7 @@ class Lines:
             self.say(f"  {note}")
 
     def say(self, text: str) -> None:
-        print(shown_lines(text), file=sys.stderr, flush=True)
+        print(told_lines(text), file=sys.stderr, flush=True)
 
     def close(self) -> None:
         pass

@@ -6,6 +6,7 @@ Shows what settings of LSH find and cost, and recommends one. What config.yaml s
 """
 
 import argparse
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,7 +22,7 @@ from corpusmill.run.config import band_setting
 from corpusmill.run.places import workflow_home
 from corpusmill.run.progress import Heartbeat, phase
 from corpusmill.storage.files import replacing
-from corpusmill.storage.plain_text import shown_lines
+from corpusmill.storage.plain_text import shown_lines, told_lines
 from corpusmill.text.readers import format_of
 
 WELL_KNOWN = {"SlimPajama": BandSetting(9, 13), "datatrove": BandSetting(14, 8)}
@@ -60,7 +61,7 @@ def check(given: argparse.Namespace) -> None:
     """Raise ValueError for the first option that cannot be meant."""
     for path in given.files:
         format_of(path)
-        if not Path(path).is_file():
+        if not os.path.isfile(path):
             raise ValueError(f"{path}: expected a file, found none. Correct the path.")
     for name in ("threshold", "recall"):
         if not 0 < (value := getattr(given, name)) < 1:
@@ -158,6 +159,6 @@ def main(arguments: list[str] | None = None) -> None:
         for line in design(given, config):
             print(shown_lines(line))
     except (ValueError, OSError) as error:
-        sys.exit(shown_lines(f"error: {error}"))
+        sys.exit(told_lines(f"error: {error}"))
     finally:
         heartbeat.stop()

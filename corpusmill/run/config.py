@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -57,7 +58,7 @@ def _conflicts(config: dict) -> Iterator[str]:
             f"tokenizer.end_of_text: {end} is no token of a trained tokenizer, which has "
             f"{TRAINED_END_OF_TEXT} alone. Leave it out."
         )
-    if tokenizer.startswith(("/", "./", "../", "~")) and not Path(tokenizer).is_dir():
+    if tokenizer.startswith(("/", "./", "../", "~")) and not os.path.isdir(tokenizer):
         yield f"tokenizer.source: there is no folder {tokenizer}. Correct the path."
     if dedup["bands"] == dedup["rows"] == "auto":
         try:

@@ -23,7 +23,8 @@ NOTE = "NOTE: "
 
 def local_tokenizer(source: str) -> Path | None:
     """The folder of a tokenizer.source, if it is one."""
-    return Path(source) if source != "train" and Path(source).is_dir() else None
+    # Path.is_dir raises for a name that no system takes.
+    return Path(source) if source != "train" and os.path.isdir(source) else None
 
 
 def tokenizer_files(source: str) -> list[str]:

@@ -39,15 +39,26 @@ def shown_lines(text: str) -> str:
     return shown(text, LINES)
 
 
+def told_lines(text: str) -> str:
+    """The same of a message, with what is too long in it cut."""
+    return short(shown_lines(text))
+
+
 def shown_json(text: str) -> str:
     """The same of JSON, which stays JSON."""
     return shown(text, LINES, lambda one: json.dumps(one)[1:-1])
 
 
 def short(message: str) -> str:
-    """A message with what is too long in it cut: words, which names and digests are, and lines."""
+    """A message with what is too long in it cut: words, which names and digests are, and lines.
+
+    Of a line the start and the end stay."""
     words = LONG_WORD.sub(lambda found: _cut(found[0], KEPT_OF_WORD), message)
-    cut = "\n".join(_cut(line, LONGEST_LINE) for line in words.split("\n"))
+    cut = "\n".join(
+        line if len(line) <= LONGEST_LINE
+        else f"{line[:LONGEST_LINE // 2]} [...] {line[-LONGEST_LINE // 4:]}"
+        for line in words.split("\n")
+    )  # fmt: skip
     return _cut(cut, LONGEST_MESSAGE)
 
 
