@@ -134,3 +134,45 @@ def test_json_text__is_json_whatever_the_numbers_are():
     assert json.loads(json_text(told), parse_constant=pytest.fail) == {
         "a": None, "b": ["inf", ["-inf", 1.5]], "c": {"d": None}
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{"sources": [{"name": "a", "files": [LONG]}]}, {"tokenizer": {"source": LONG}},
+     {"tokenizer": {"source": f"/{LONG}"}}, {"sources": [{"name": LONG, "files": ["b.jsonl"]}]},
+     {"filters": [{"name": "x", "file": LONG}]}, {LONG: 1},
+     {"sources": [{"name": "a", "files": ["a.jsonl"], "text_field": LONG}]}],
+    ids=["pattern", "tokenizer", "folder", "source", "filter", "key", "field"],
+)  # fmt: skip
+def test_check__repeats_no_long_value_whole(tmp_path, monkeypatch, more):
+    monkeypatch.chdir(tmp_path)
+    write_jsonl(tmp_path / "a.jsonl", [{"text": "some text"}])
+    config = {"sources": [{"name": "a", "files": ["a.jsonl"]}], "tokenizer": {"source": "train"}}
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(config | more))
+    for command in ("check", "scan"):
+        done = CliRunner().invoke(main, [command, "mine.yaml"])
+        assert isinstance(done.exception, SystemExit | None), done.exception
+        assert len(done.output) < 12_000
+        if done.exit_code:
+            assert "AAA [...] AAA" in done.output or "b.jsonl" in done.output
+
+
+def test_told_lines__keep_start_and_end():
+    said = told_lines(f"a: {LONG}. Correct it.\nshort\x1b")
+    first, second = said.split("\n")
+    assert first.startswith("a: AAA")
+    assert first.endswith("AAA. Correct it.")
+    assert second == "short\\x1b"
+
+
+def test_check_and_init__tell_nul_and_depth_in_a_sentence(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_jsonl(tmp_path / "a.jsonl", [{"text": "some text"}])
+    config = {"sources": [{"name": "a", "files": ["a.jsonl"]}], "tokenizer": {"source": "a\0b"}}
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(config))
+    done = CliRunner().invoke(main, ["check", "mine.yaml"])
+    assert "tokenizer.source: expected a folder or an id" in done.output
+    (tmp_path / "deep.jsonl").write_text('{"text":"a","x":' + "[" * 100_000 + "]" * 100_000 + "}")
+    done = CliRunner().invoke(main, ["init", "-o", "new.yaml", "deep.jsonl"])
+    assert isinstance(done.exception, SystemExit | None), done.exception
+    assert "deep" in done.output

@@ -164,7 +164,7 @@ def first_members(path: str) -> Iterator[tuple[str, int]]:
             members = raw_members(line.removeprefix(b"\xef\xbb\xbf"))
         except msgspec.ValidationError:
             continue  # JSON, but no object
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise ValueError(f"line {number} is not JSON ({error})") from error
         for name, raw in members.items():
             if bytes(raw).startswith(b'"'):

@@ -46,7 +46,7 @@ class Commands(click.Group):
         try:
             return super().invoke(context)
         except click.ClickException as error:
-from corpusmill.storage.plain_text import json_text, shown_json, shown_lines, told_lines
+            error.message = told_lines(error.message)  # type: ignore[misc] # for good: it ends here
             raise
 
 
@@ -781,7 +781,8 @@ def scan(configs: tuple[Path, ...], cores: str, limit: int, in_json: bool) -> No
             raise click.ClickException(str(error)) from error
     for note in layout.skipped:
         echo(f"NOTE: {note}", err=True)
-from corpusmill.storage.plain_text import json_text, shown_json, shown_lines, told_lines
+    in_words = (told_lines(line) for line in command.in_words(found))
+    for line in [json_text(command.as_json(found), None)] if in_json else in_words:
         echo(line, in_json)
     sys.exit(bool(found.faults))
 

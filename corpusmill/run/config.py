@@ -58,6 +58,8 @@ def _conflicts(config: dict) -> Iterator[str]:
             f"tokenizer.end_of_text: {end} is no token of a trained tokenizer, which has "
             f"{TRAINED_END_OF_TEXT} alone. Leave it out."
         )
+    if "\0" in tokenizer:
+        yield "tokenizer.source: expected a folder or an id, found one with a NUL. Correct it."
     if tokenizer.startswith(("/", "./", "../", "~")) and not os.path.isdir(tokenizer):
         yield f"tokenizer.source: there is no folder {tokenizer}. Correct the path."
     if dedup["bands"] == dedup["rows"] == "auto":
