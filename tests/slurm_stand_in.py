@@ -87,7 +87,14 @@ class Cluster:
         rule = job["comment"].removeprefix("rule_").split("_wildcards_")[0]
         fault = self.faults.get("rules", {}).get(rule)
         fault = fault if fault and self.first(f"{rule}.fault") else None
-        job |= {"number": number, "rule": rule, "fault": fault, "mem": int(job["mem"] or 0)}
+        safe = os.environ.get("PYTHONSAFEPATH")
+        job |= {
+            "number": number,
+            "safe": safe,
+            "rule": rule,
+            "fault": fault,
+            "mem": int(job["mem"] or 0),
+        }
         self.change(number, "PENDING")
         (self.folder / f"{number}.job").write_text(json.dumps(job | {"at": time.time()}))
         if fault != "lost":

@@ -69,6 +69,7 @@ def test_small_profile__ends_with_the_bytes_of_a_local_run(tmp_path, local):
     _, jobs = submitted(tmp_path, "slurm-small")
     assert kept(tmp_path) == local
     assert {job["state"] for job in jobs} == {"COMPLETED"}
+    assert {job["safe"] for job in jobs} == {"1"}
     assert len(jobs) < 10
 
 
@@ -78,6 +79,7 @@ def test_profile__ends_with_the_same_bytes_whatever_slurm_does(tmp_path, local):
     faults = {"holdout": "CANCELLED", "group": "TIMEOUT", "pair": "FAILED", "tokenizer": "lost"}
     said, jobs = submitted(tmp_path, "slurm", rules=faults, late=0.5, hides=True, silent=7)
     assert kept(tmp_path) == local
+    assert {job["safe"] for job in jobs} == {"1"}
     memory = {rule: [job["mem"] for job in jobs if job["rule"] == rule] for rule in faults}
     growth = {rule: round(again / first, 1) for rule, (first, again) in memory.items()}
     assert growth == {"holdout": 1, "group": 1, "pair": 1.5, "tokenizer": 1.5}
