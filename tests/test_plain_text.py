@@ -27,7 +27,6 @@ from corpusmill.storage.plain_text import (
     short,
     shown,
     shown_json,
-    told_lines,
 )
 from corpusmill.stream.patience import to_stderr
 
@@ -126,6 +125,7 @@ def test_short__cuts_words_lines_and_messages():
     assert short("a path/of/some length") == "a path/of/some length"
     assert short(f"its {'a' * 5000} is") == f"its {'a' * 100}... (5,000 characters) is"
     assert len(short("a b " * 10_000)) < LONGEST_LINE + 100
+    assert short(f"{'a b ' * 10_000}. Correct it.").endswith("b . Correct it.")
     assert len(short("a b\n" * 100_000)) < LONGEST_MESSAGE + 100
 
 
@@ -134,6 +134,9 @@ def test_json_text__is_json_whatever_the_numbers_are():
     assert json.loads(json_text(told), parse_constant=pytest.fail) == {
         "a": None, "b": ["inf", ["-inf", 1.5]], "c": {"d": None}
     }  # fmt: skip
+
+
+LONG = "A" * 70_000
 
 
 @pytest.mark.parametrize(
@@ -154,15 +157,7 @@ def test_check__repeats_no_long_value_whole(tmp_path, monkeypatch, more):
         assert isinstance(done.exception, SystemExit | None), done.exception
         assert len(done.output) < 12_000
         if done.exit_code:
-            assert "AAA [...] AAA" in done.output or "b.jsonl" in done.output
-
-
-def test_told_lines__keep_start_and_end():
-    said = told_lines(f"a: {LONG}. Correct it.\nshort\x1b")
-    first, second = said.split("\n")
-    assert first.startswith("a: AAA")
-    assert first.endswith("AAA. Correct it.")
-    assert second == "short\\x1b"
+            assert "AAA... (70," in done.output or "b.jsonl" in done.output
 
 
 def test_check_and_init__tell_nul_and_depth_in_a_sentence(tmp_path, monkeypatch):
