@@ -8,6 +8,7 @@ import math
 from typing import Any
 
 import msgspec
+import regex
 
 from corpusmill.documents.vocabulary import MOST_IDS
 
@@ -104,8 +105,21 @@ def _growth(part: str, step: dict[str, Any]) -> int:
     if part == "pre_tokenizer" and step["type"] == "ByteLevel":
         return 2  # a character of two bytes for every byte that is no letter
     if step["type"] == "Replace" and isinstance(step.get("content"), str):
-        return max(1, len(step["content"]))
+        return max(1, len(step["content"])) + _matches_nothing(step.get("pattern"))
     return 1
+
+
+def _matches_nothing(pattern: object) -> bool:
+    """Whether a pattern is found between any two characters, and so adds to every one."""
+    match pattern:
+        case {"String": str(said)}:
+            return not said
+        case {"Regex": str(said)}:
+            try:
+                return regex.match(said, "", timeout=1) is not None
+            except (regex.error, TimeoutError):
+                return True
+    return False
 
 
 def _hold_model(model: _Model) -> None:
