@@ -86,10 +86,17 @@ def test_heartbeat__says_what_is_waited_for(monkeypatch):
     heartbeat = Heartbeat(said.append)
     with saying(SLOW["a header"]) as address:
         place = RemotePlace(HttpStore(address), said.append, Patience(1, 0.01, 0.01))
-        threading.Thread(target=lambda: list(place.blocks("a")), daemon=True).start()
+
+        def read() -> None:
+            with contextlib.suppress(UnreachableError):
+                list(place.blocks("a"))
+
+        reader = threading.Thread(target=read)
+        reader.start()
         heartbeat.start()
         time.sleep(0.5)
         heartbeat.stop()
+    reader.join()
     assert said[-1].startswith(f"waiting for {address}/a (")
 
 

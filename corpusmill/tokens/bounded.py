@@ -5,8 +5,8 @@ on standard error. So they are tried in a process of their own, which the system
 """
 
 import contextlib
+import json
 import os
-import pickle
 import resource
 import signal
 import warnings
@@ -67,7 +67,7 @@ def told_of_tokenizer(name: object) -> Iterator[None]:
 
 
 def in_bounded_process(name: object, cpu_seconds: int, work: Callable[[], Any]) -> Any:
-    """What `work` returns, or the error that it raises, from a copy of this process.
+    """What `work` returns, in JSON, or the error that it raises, from a copy of this process.
 
     name: what the tokenizer is called. ValueError too if the system had to end the copy.
     """
@@ -93,10 +93,10 @@ def in_bounded_process(name: object, cpu_seconds: int, work: Callable[[], Any]) 
             f"tokenizer.source: {name} took too much time or memory to be loaded and tried "
             f"(signal {-code}). Give another tokenizer."
         )
-    succeeded, value = pickle.loads(answer)
-    if not succeeded:
-        raise value
-    return value
+    told = json.loads(answer)
+    if "fault" in told:
+        raise (AssertionError if told["is_ours"] else ValueError)(told["fault"])
+    return told["found"]
 
 
 def _do(work: Callable[[], Any], name: object, cpu_seconds: int, writing: int) -> NoReturn:
@@ -107,12 +107,11 @@ def _do(work: Callable[[], Any], name: object, cpu_seconds: int, writing: int) -
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
         try:
             with told_of_tokenizer(name):
-                answer = True, work()
+                answer = {"found": work()}
         except (ValueError, OSError, AssertionError) as error:
-            kind = AssertionError if isinstance(error, AssertionError) else ValueError
-            answer = False, kind(str(error))
-        with open(writing, "wb") as pipe:
-            pickle.dump(answer, pipe)
+            answer = {"fault": str(error), "is_ours": isinstance(error, AssertionError)}
+        with open(writing, "w") as pipe:
+            json.dump(answer, pipe)
         code = 0
     finally:
         os._exit(code)

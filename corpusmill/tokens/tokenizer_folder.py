@@ -156,11 +156,12 @@ def keep_tokenizer(
     """
     name = name or source
     with replacing_folder(folder) as temporary:
-        setting = in_bounded_process(
+        kept = in_bounded_process(
             name,
             MOST_CPU_SECONDS,
-            lambda: _keep_tokenizer(temporary, source, end_of_text, engine, name),
+            lambda: _keep_tokenizer(temporary, source, end_of_text, engine, name)._asdict(),
         )
+    setting = TokenizerFacts(**kept)
     tell(setting)
     return setting
 
