@@ -3,8 +3,6 @@
 import textwrap
 from collections.abc import Iterator
 
-import click
-
 from corpusmill.calibration.account import Calibration
 from corpusmill.calibration.figures import Threshold
 from corpusmill.calibration.measured import Rule
@@ -22,7 +20,7 @@ MOST_GROUPS, MOST_OVERLAPPING = 13, 12
 
 
 def heading(words: str) -> str:
-    return "\n" + click.style(words, bold=True)
+    return f"\n{words}"
 
 
 def sample_table(found: Calibration) -> str:
