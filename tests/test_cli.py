@@ -169,6 +169,15 @@ def test_init__refuses_a_folder_without_text(folder, names):
     assert "no file that ends in .jsonl" in got.stderr
 
 
+@pytest.mark.parametrize(("name", "kind"), [("odd.jsonl", "a FIFO"), ("/dev/zero", "a device")])
+def test_init__names_the_kind_of_what_is_no_file(folder, name, kind):
+    os.mkfifo("odd.jsonl")
+    got = called("init", name)
+    assert got.exit_code == 1
+    assert f"{name}: expected a regular file, found {kind}." in got.stderr
+    assert "permissions" not in got.stderr
+
+
 def test_init__never_replaces_a_file(folder):
     write_lines(folder / "a.jsonl")
     Path("corpusmill.yaml").write_text("mine")

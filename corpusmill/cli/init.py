@@ -17,7 +17,7 @@ from corpusmill.run.places import workflow_home
 from corpusmill.storage.files import replacing
 from corpusmill.storage.plain_text import shown
 from corpusmill.storage.progress import Silence
-from corpusmill.storage.regular_files import open_regular
+from corpusmill.storage.regular_files import fault_of_kind, open_regular
 from corpusmill.storage.streams import READ_LIMITS, LongLine, read_lines
 from corpusmill.text.json_records import raw_members
 from corpusmill.text.readers import format_of
@@ -70,7 +70,10 @@ def config_for(data: list[Path], output: Path, tokenizer: str) -> tuple[str, lis
 
 
 def groups(path: Path, unsure: list[str]) -> Iterator[tuple[str, list[str], list[str]]]:
-    """(name, files, how a config says them): a file; each folder of a folder; what lies in it."""
+    """(name, files, how a config says them): a file; each folder of a folder; what lies in it.
+    ValueError for what is neither a file nor a folder."""
+    if not path.is_dir() and (fault := fault_of_kind(path)):
+        raise ValueError(fault)
     if path.is_file():
         if not path.name.endswith(tuple(FORMATS)):
             unsure.append(f"{path} is left out: it ends in none of {', '.join(FORMATS)}")
