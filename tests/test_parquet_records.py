@@ -3,6 +3,7 @@
 import contextlib
 import io
 import logging
+import time
 from decimal import Decimal
 from fractions import Fraction
 
@@ -51,6 +52,57 @@ def test_read_records__of_parquet_number_lines_across_batches(read):
 
 def test_read_records__of_parquet_without_rows_are_none(read):
     assert read(parquet(text=pa.array([], pa.string())), ".parquet") == []
+
+
+def footed(body: bytes) -> bytes:
+    return b"PAR1" + body + len(body).to_bytes(4, "little") + b"PAR1"
+
+
+def varint(number: int) -> bytes:
+    low, high = number & 127, number >> 7
+    return bytes([low | 128]) + varint(high) if high else bytes([low])
+
+
+def columns_of_thrift(count: int) -> bytes:
+    """The footer of a file without rows: its version, a list of so many columns, no row group."""
+    root = b"\x48\x01s\x15" + varint(2 * count) + b"\0"
+    column = b"\x15\x0c\x25\x02\x18\x01a\0"
+    listed = b"\x19\xfc" + varint(count + 1) + root + count * column
+    return b"\x15\x02" + listed + b"\x16\0\x19\x0c\0"
+
+
+def test_read_records__of_parquet_refuse_very_many_columns(read):
+    before = time.process_time()
+    with pytest.raises(ValueError, match=r"at most 10,000 columns and fields, found 900,001\."):
+        read(footed(columns_of_thrift(900_000)), ".parquet")
+    assert time.process_time() - before < 1
+    hidden = columns_of_thrift(1)[:-1] + b"\x09\x04" + columns_of_thrift(20_000)[2:]
+    with pytest.raises(ValueError, match=r"at most 10,000 columns and fields, found 20,000\."):
+        read(footed(hidden.replace(b"\x09\x04\x19\xfc", b"\x09\x04\xfc")), ".parquet")
+
+
+@pytest.mark.parametrize("length", [0, 3, 55, 96, 100, 101, 1 << 31, (1 << 32) - 1])
+def test_read_records__of_parquet_with_a_footer_of_another_length(read, length):
+    data = b"PAR1" + b"\xff" * 100 + length.to_bytes(4, "little") + b"PAR1"
+    with pytest.raises(ValueError, match="damaged Parquet file"):
+        read(data, ".parquet")
+
+
+@pytest.mark.parametrize("size", [1 << 24, 1 << 28, (1 << 31) - 1])
+def test_read_records__of_parquet_with_lists_that_have_no_elements(read, size):
+    groups = columns_of_thrift(1)[:-2] + b"\xfc" + varint(size)
+    for footer, says in ((b"\x15\x02\x19\xfc" + varint(size), "columns and fields"),
+                         (groups, "damaged Parquet file")):  # fmt: skip
+        with pytest.raises(ValueError, match=says):
+            read(footed(footer + b"\0" * 40), ".parquet")
+
+
+def test_read_records__of_parquet_with_very_many_empty_row_groups(read):
+    groups = b"\x19\xfc" + varint(900_000) + b"\x19\x0c\x16\0\x16\0\0" * 900_000
+    before = time.process_time()
+    data = columns_of_thrift(1).replace(b"\x01a\0", b"\x04text\0")[:-3] + groups + b"\0"
+    assert read(footed(data), ".parquet") == []
+    assert time.process_time() - before < 10
 
 
 def test_read_records__of_parquet_refuse_a_missing_column(read):

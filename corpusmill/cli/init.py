@@ -178,11 +178,11 @@ def first_texts_of_columns(path: str) -> Iterator[tuple[str, int]]:
     import pyarrow.compute as pc
     from pyarrow import types
 
-    from corpusmill.text.parquet_records import bounded_batches, named_if_damaged, opened
+    from corpusmill.text.parquet_records import bounded_batches, named_if_damaged, paged
     from corpusmill.text.parquet_values import is_bytes, is_text
 
     with named_if_damaged(path), open_regular(path) as stored:
-        batches = bounded_batches(path, stored, opened(stored), READ_LIMITS.line_bytes)
+        batches = bounded_batches(path, stored, paged(path, stored), READ_LIMITS.line_bytes)
         for batch in itertools.islice(batches, 1):
             for field, column in zip(batch.schema, batch.columns, strict=True):
                 if is_text(field.type) or is_bytes(field.type):

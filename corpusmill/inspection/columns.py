@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from corpusmill.storage.regular_files import open_regular
 from corpusmill.storage.untrusted import read_as_written
-from corpusmill.text.parquet_pages import refuse_expanding, refuse_other_rows
+from corpusmill.text.parquet_pages import opened, refuse_expanding, refuse_other_rows
 
 BATCH_ROWS = 1 << 16
 
@@ -31,7 +31,7 @@ class Rows:
         self._stored = open_regular(path)
         # Not mapped: where a mapped file is cut off, the process dies without a word.
         with read_as_written(path):
-            schema = pq.read_schema(self._stored)
+            schema = opened(path, self._stored).schema_arrow
             # One string may stand for a million rows: read as dictionaries, it is held once.
             texts = [field.name for field in schema if pa.types.is_string(field.type)]
             self._file = pq.ParquetFile(self._stored, read_dictionary=texts)

@@ -3,6 +3,7 @@
 A header is a Thrift structure in the compact protocol: parquet.thrift, PageHeader.
 """
 
+import os
 from collections.abc import Iterable, Iterator
 from typing import IO, Any, NamedTuple
 
@@ -17,6 +18,9 @@ MOST_HEADER_BYTES = 1 << 24
 
 MOST_DEPTH = 8
 
+MAGIC, FOOTER_END = b"PAR1", 8
+"""What a file ends with, and how many bytes stand behind the footer: its length and this."""
+
 MOST_GROUP_ROWS = 1 << 20
 """Of a row group of ours: pyarrow writes no more into one."""
 LARGEST_VALUES = 1 << 26
@@ -27,7 +31,12 @@ MOST_ROWS_PER_BYTE = 64
 MOST_GROUP_PAGES = 1 << 14
 MOST_COLUMNS = 1 << 10
 
-TRUE, FALSE, BYTE, DOUBLE, BINARY, STRUCT = 1, 2, 3, 7, 8, 12
+MOST_FIELDS = 10_000
+"""Columns of a file of a stranger's, with all fields in them: each costs time, with rows or not."""
+
+TRUE, FALSE, BYTE, DOUBLE, BINARY, LIST, STRUCT = 1, 2, 3, 7, 8, 9, 12
+SCHEMA = 2
+"""The field of the footer that lists columns and fields; parquet.thrift, FileMetaData."""
 WHOLE_NUMBERS = (4, 5, 6)
 
 
@@ -75,7 +84,20 @@ class _Thrift:
             return self.structure(depth + 1)
         if kind in (BYTE, DOUBLE, BINARY):
             return self._passed({BYTE: 1, DOUBLE: 8}.get(kind) or self._varint())
-        raise pa.ArrowInvalid(f"no page header has a field of kind {kind} here")
+        raise pa.ArrowInvalid(f"no field of kind {kind} is expected here")
+
+    def list_size(self, wanted: int) -> int:
+        """How many elements the list in field `wanted` has; it comes before all other lists."""
+        number = 0
+        while True:
+            head = self._data[self.at]
+            self.at += 1
+            number = number + (head >> 4) if head >> 4 else self._number()
+            if number == wanted and head & 15 == LIST:
+                size = self._data[self.at] >> 4
+                self.at += 1
+                return size if size < 15 else self._varint()
+            self._value(head & 15, MOST_DEPTH)
 
     def structure(self, depth: int = 0) -> dict[int, Any]:
         """Field number -> value, of numbers, truths and structures."""
@@ -103,6 +125,40 @@ def _header(stored: IO[bytes], at: int) -> tuple[dict[int, Any], int]:
             if len(data) < size or size >= MOST_HEADER_BYTES:
                 raise pa.ArrowInvalid(f"a page header at byte {at} has no end") from None
             size *= 16
+
+
+def fields_told(stored: IO[bytes]) -> int:
+    """How many columns and fields the footer lists, before anything is made of each; 0 for a file
+    of another format."""
+    size = stored.seek(0, os.SEEK_END)
+    stored.seek(max(size - FOOTER_END, 0))
+    end = stored.read(FOOTER_END)
+    if not end.endswith(MAGIC):
+        return 0
+    footer = int.from_bytes(end[:4], "little")
+    if footer > size - FOOTER_END - len(MAGIC):
+        raise pa.ArrowInvalid(f"a footer of {footer:,} bytes in a file of {size:,}")
+    stored.seek(size - FOOTER_END - footer)
+    try:
+        return _Thrift(stored.read(min(footer, HEADER_BYTES))).list_size(SCHEMA)
+    except IndexError:
+        raise pa.ArrowInvalid("its footer lists no columns") from None
+
+
+def refuse_many_fields(where: object, fields: int) -> None:
+    if fields > MOST_FIELDS:
+        raise ValueError(
+            f"{where}: expected at most {MOST_FIELDS:,} columns and fields, found {fields:,}. "
+            "Write the file anew with the columns that you want."
+        )
+
+
+def opened(where: object, stored: IO[bytes], **options: Any) -> pq.ParquetFile:
+    """A file of a stranger's, with options of pyarrow; ValueError if its columns are too many."""
+    refuse_many_fields(where, fields_told(stored))
+    file = pq.ParquetFile(stored, **options)
+    refuse_many_fields(where, file.metadata.num_columns)  # a footer may have two lists of them
+    return file
 
 
 def refuse_other_rows(where: object, told: pq.FileMetaData, size: int, rows: int | None) -> None:

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from corpusmill.storage.progress import Progress
 from corpusmill.storage.regular_files import open_regular
 from corpusmill.storage.streams import READ_LIMITS
-from corpusmill.text.parquet_pages import pages_of
+from corpusmill.text.parquet_pages import opened, pages_of
 from corpusmill.text.parquet_values import BytesAsText, Column, doubled_field, is_bytes, is_text
 from corpusmill.text.records import Malformed, Record
 
@@ -26,16 +26,16 @@ MOST_EXPANSION = 64
 gigabytes would be held whole."""
 
 
-def opened(stored: IO[bytes]) -> pq.ParquetFile:
+def paged(path: str, stored: IO[bytes]) -> pq.ParquetFile:
     # With a buffer a column is read page by page, without one its share of a row group at once.
-    return pq.ParquetFile(
-        stored, buffer_size=BUFFER_BYTES, pre_buffer=False, page_checksum_verification=True
+    return opened(
+        path, stored, buffer_size=BUFFER_BYTES, pre_buffer=False, page_checksum_verification=True
     )
 
 
 def _opened(path: str, stored: IO[bytes], text_field: str) -> pq.ParquetFile:
     """The file, if it has the text column and no two columns or fields of one name."""
-    file = opened(stored)
+    file = paged(path, stored)
     schema = file.schema_arrow
     if (doubled := doubled_field(schema)) is not None:
         raise ValueError(
@@ -82,6 +82,8 @@ def bounded_batches(
     """
     for group in range(file.num_row_groups):
         of_group = file.metadata.row_group(group)
+        if not of_group.num_rows:
+            continue  # a footer of some megabytes may list a million of them
         per_row = max(of_group.total_byte_size // max(of_group.num_rows, 1), 1)
         for number in range(of_group.num_columns):
             for page in pages_of(stored, of_group.column(number)):

@@ -14,13 +14,13 @@ from typing import Any, TypeAlias
 import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from pyarrow import types
 
 from corpusmill.storage.progress import Silence
 from corpusmill.storage.regular_files import open_regular
 from corpusmill.storage.streams import READ_LIMITS, ReadLimits
 from corpusmill.text.json_records import joined_members
+from corpusmill.text.parquet_pages import opened
 from corpusmill.text.parquet_records import named_if_damaged
 from corpusmill.text.parquet_values import Column, is_bytes, is_listed, is_text, retyped
 from corpusmill.text.readers import read_records
@@ -122,7 +122,7 @@ def types_of(
     """
     if path.endswith(".parquet"):
         with named_if_damaged(path), open_regular(path) as file:
-            schema = pq.read_schema(file)
+            schema = opened(path, file).schema_arrow
         return {field.name: kept_type(field.type) for field in schema if field.name != text_field}
     found: dict[str, Kept] = {}
     records = read_records(path, text_field, Silence(), True, readers, None, limits)

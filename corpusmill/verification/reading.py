@@ -12,6 +12,7 @@ from corpusmill.shuffle.shards import columns_of_lines, columns_of_parquet, in_p
 from corpusmill.storage.progress import Silence
 from corpusmill.storage.streams import unpacked_by_name
 from corpusmill.storage.untrusted import MOST_BYTES, json_of
+from corpusmill.text.parquet_pages import opened
 from corpusmill.verification.findings import Findings
 from corpusmill.verification.listing import Listing
 from corpusmill.verification.places import Place, PlaceFile, whole
@@ -44,19 +45,22 @@ class Corpus(NamedTuple):
     def array(self, name: str, dtype: str) -> np.ndarray:
         return np.frombuffer(whole(self.place, name), dtype)
 
+    def _opened(self, name: str) -> pq.ParquetFile:
+        return opened(self.place.where(name), pa.PythonFile(self.file(name), mode="r"))
+
     def columns_of(self, name: str) -> list[str]:
-        return list(pq.read_schema(pa.PythonFile(self.file(name), mode="r")).names)
+        return list(self._opened(name).schema_arrow.names)
 
     def parquet(self, name: str, columns: list[str]) -> Iterator[pa.Table]:
         """A row group after another."""
-        file = pq.ParquetFile(pa.PythonFile(self.file(name), mode="r"))
+        file = self._opened(name)
         for group in range(file.num_row_groups):
             yield file.read_row_group(group, columns)
 
     def documents(self, name: str) -> Iterator[pa.Table]:
         """Of a text shard, COLUMNS of corpusmill/shuffle/shards.py, some megabytes after others."""
         if name.endswith(".parquet"):
-            file = pq.ParquetFile(pa.PythonFile(self.file(name), mode="r"))
+            file = self._opened(name)
             for batch in columns_of_parquet(file):
                 yield from in_pieces(batch)
         else:
