@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
@@ -29,7 +30,7 @@ class Foo(Reader):
         {raising}
         yield record(1, "a text", {{}})
 """
-ENDING = ["raise KeyboardInterrupt", "raise GeneratorExit", "sys.exit(0)",
+ENDING = ["import os; os._exit(0)", "raise KeyboardInterrupt", "raise GeneratorExit", "sys.exit(0)",
           "raise type('Odd', (BaseException,), {})"]  # fmt: skip
 
 
@@ -99,8 +100,73 @@ def test_users_code__leaves_ctrl_c_what_it_is(tmp_path):
 
 
 def test_users_code__costs_a_record_little():
-    users_code, before = UsersCode(), time.process_time()
+    users_code, before = UsersCode("code"), time.process_time()
     for _ in range(100_000):
         with users_code:
             pass
     assert time.process_time() - before < 1
+
+
+LOOPING = "while True:\n    pass\n"
+
+
+def said_before_ctrl_c(folder, command: str, awaited: str) -> str:
+    """What a command says that waits for code of a user's, until it has named what it awaits."""
+    arguments = [sys.executable, "-P", "-m", "corpusmill", command, "mine.yaml"]
+    process = subprocess.Popen(
+        arguments, cwd=folder, env=os.environ | {"PYTHONPATH": str(ROOT)}, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    killing = threading.Timer(60, process.kill)
+    killing.start()
+    said = ""
+    for line in process.stderr:
+        said += line
+        if awaited in line:
+            process.send_signal(signal.SIGINT)
+            break
+    rest = process.communicate()[1]
+    killing.cancel()
+    assert process.returncode == 130, said + rest
+    assert "Traceback" not in rest
+    assert rest.splitlines()[-1].startswith("Stopped.")
+    return said
+
+
+@pytest.mark.parametrize("command", ["check", "scan", "estimate", "calibrate", "run"])
+def test_filter__that_loops_at_import_is_named(tmp_path, command):
+    write_jsonl(tmp_path / "a.jsonl", [{"text": "some words " * 30}])
+    (tmp_path / "mine.py").write_text(LOOPING)
+    config(tmp_path, filters=[{"name": "odd", "file": "mine.py"}])
+    assert said_before_ctrl_c(tmp_path, command, "waiting for mine.py, which is imported (")
+
+
+@pytest.mark.parametrize("command", ["check", "scan", "estimate", "calibrate"])
+def test_reader__that_loops_is_named(tmp_path, command):
+    (tmp_path / "a.foo").write_text("a")
+    (tmp_path / "mine.py").write_text(READER.format(raising="while True: pass"))
+    config(tmp_path, input={"readers": ["mine.py"]})
+    told = {"check": "the first records of a.foo, with mine.py", "scan": "a.foo"}
+    awaited = told.get(command, "mine.py, which reads a.foo")
+    assert said_before_ctrl_c(tmp_path, command, f"waiting for {awaited} (")
+
+
+@pytest.mark.parametrize("command", ["check", "scan"])
+@pytest.mark.parametrize("code", [0, 1])
+def test_reader__that_ends_the_process_by_c_is_a_sentence(tmp_path, command, code):
+    (tmp_path / "a.foo").write_text("a")
+    ending = f"import ctypes; ctypes.CDLL(None)._exit({code})"
+    (tmp_path / "mine.py").write_text(READER.format(raising=ending))
+    config(tmp_path, input={"readers": ["mine.py"]})
+    done = corpusmill(tmp_path, command, "mine.yaml")
+    assert done.returncode == 1
+    assert "code of yours ended the process" in done.stderr
+    assert "Ready" not in done.stdout
+
+
+def test_users_code__may_end_processes_that_it_has_started():
+    with UsersCode("code"):
+        child = os.fork()
+        if not child:
+            os._exit(7)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7

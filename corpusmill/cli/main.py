@@ -160,9 +160,11 @@ def init(data: tuple[Path, ...], output: Path, tokenizer: str) -> None:
     documents.
     """
     from corpusmill.cli.init import config_for
+    from corpusmill.run.progress import phase
 
     try:
-        written, unsure = config_for(list(data), output, tokenizer)
+        with told_how_far(), phase("looking at the files"):
+            written, unsure = config_for(list(data), output, tokenizer)
     except (ValueError, OSError) as error:
         raise click.ClickException(str(error)) from error
     echo(written)
@@ -180,8 +182,10 @@ def check(configs: tuple[Path, ...]) -> None:
     if a run would fail. A run makes the same checks when it begins.
     """
     from corpusmill.cli.check import checked
+    from corpusmill.run.progress import phase
 
-    facts, faults = checked(configs_or_default(configs))
+    with told_how_far(), phase("checking"):
+        facts, faults = checked(configs_or_default(configs))
     for fact in facts:
         echo(told_lines(fact))
     for fault in faults:
@@ -373,7 +377,8 @@ def _refuse_early(configs: list[Path], options: list[str]) -> None:
         raise click.ClickException(faults[0])
     if configs and not any(option.startswith("--config") for option in options):
         try:
-            checked_config(configs)
+            with told_how_far():
+                checked_config(configs)
         except ValueError as error:
             raise PlainError(str(error)) from error
 

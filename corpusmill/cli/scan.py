@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
 from typing import Any, NamedTuple
 
 from corpusmill.report.columns import aligned
@@ -16,6 +17,7 @@ from corpusmill.run.config import milled_sources, read_limits
 from corpusmill.run.layout import Layout
 from corpusmill.run.plan import Part
 from corpusmill.run.progress import Phase, phase
+from corpusmill.storage.progress import awaiting
 from corpusmill.text.plugins import serve_another
 from corpusmill.text.records import Malformed, too_many_malformed
 from corpusmill.text.scanning import Reading, Scanned, scanned
@@ -128,26 +130,29 @@ def all_scanned(
     # Not forked: the libraries here may have threads.
     started = multiprocessing.get_context("spawn")
     doing: dict[Connection, int] = {}
-    processes = []
+    readers: dict[Connection, BaseProcess] = {}
     try:
         for _ in range(min(cores, len(asked))):
             ours, theirs = started.Pipe()
             process = started.Process(target=_work, args=(theirs, reading), daemon=True)
             process.start()
             theirs.close()
-            processes.append(process)
+            readers[ours] = process
             doing[ours] = order.pop()
             ours.send(asked[doing[ours]])
         while doing:
-            for connection in wait(list(doing), timeout=TELL_SECONDS):
+            paths = [asked[number].file["path"] for number in doing.values()]
+            more = f" and {len(paths) - 1} files more" if paths[1:] else ""
+            with awaiting(f"{paths[0]}{more}"):
+                ready = wait(list(doing))
+            for connection in ready:
                 assert isinstance(connection, Connection)
                 number = doing[connection]
                 try:
                     said = connection.recv()
                 except EOFError:
                     raise ValueError(
-                        f"{asked[number].file['path']}: the process that read it was killed, for "
-                        "want of memory most likely. Use fewer --cores."
+                        f"{asked[number].file['path']}: {_end_of(readers[connection])}"
                     ) from None
                 if isinstance(said, int):
                     progress.advance(said)
@@ -160,8 +165,16 @@ def all_scanned(
                     del doing[connection]
                     connection.close()
     finally:
-        for process in processes:
-            process.terminate()
+        for reader in readers.values():
+            reader.terminate()
+
+
+def _end_of(process: BaseProcess) -> str:
+    """Why a process that reads has nothing more to say."""
+    process.join()
+    if process.exitcode is not None and process.exitcode >= 0:
+        return "code of yours ended the process that read it. Correct its reader."
+    return "the process that read it was killed, for want of memory most likely. Use fewer --cores."
 
 
 class _Told:

@@ -44,7 +44,7 @@ def keep_filter(
         values = {"reason": Value("text", f"why {file} does not keep it")}
 
         def measure_documents(self, documents: Documents) -> dict[str, list[str | None]]:
-            reasons, users_code = [], UsersCode()
+            reasons, users_code = [], UsersCode(f"keep of {file}")
             for row, (text, record) in enumerate(documents.records()):
                 try:
                     with users_code:

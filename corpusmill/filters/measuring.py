@@ -96,7 +96,7 @@ def measured_by(
 ) -> tuple[Mapping[str, np.ndarray | list[str | None]], Cuts | None]:
     """What a filter measures of documents, and what it cuts out of them."""
     seen = documents.read_only() if "file" in entry else documents
-    with UsersCode():
+    with UsersCode(f"filter {entry['name']}"):
         if filter.edits:
             return filter.measure_and_edit(seen)
         return filter.measure_documents(seen), None
@@ -110,7 +110,7 @@ def failing_row(run: Callable[[int, int], object], rows: int) -> int | None:
 
     def fails(first: int, stop: int) -> bool:
         try:
-            with UsersCode():
+            with UsersCode("a filter, to find the document that it fails on"):
                 run(first, stop)
         except Exception:
             return True
@@ -210,7 +210,7 @@ class Decision:
             for value, column in {**columns_of(entry), "text_bytes": "text_bytes"}.items()
         }
         try:
-            with UsersCode():
+            with UsersCode(f"filter {entry['name']}"):
                 drops = filter.drops(values)
         except Exception as error:
             row = failing_row(

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable
 from threading import Event
 from typing import TypeVar
 
-from corpusmill.run.progress import awaiting
 from corpusmill.s3.answers import PassingFault, Refusal
 from corpusmill.s3.bucket import Bucket
 from corpusmill.s3.connection import SILENCE_SECONDS
+from corpusmill.storage.progress import awaiting
 from corpusmill.storage.untrusted import json_of
 from corpusmill.stream.opening import LATEST, Latest, version_folder
 from corpusmill.stream.patience import Patience, Say

@@ -16,6 +16,8 @@ from corpusmill.filters.registry import filter_class
 from corpusmill.run.config import TRAINED_END_OF_TEXT, milled_sources
 from corpusmill.run.layout import SETTING_FILE, Layout
 from corpusmill.storage.files import check_folder, load_json
+from corpusmill.storage.progress import awaiting
+from corpusmill.text.plugins import ENDED
 
 NOTE = "NOTE: "
 """In front of what a check says that is no fault."""
@@ -61,7 +63,9 @@ class EarlyCheck:
     """A check by a process of its own; it ends with this one, whether or not somebody asks."""
 
     answers = False
-    """Whether it prints what was asked for, beside what is wrong."""
+    """Whether it prints what was asked for, beside what is wrong; it has no code of a user's."""
+
+    awaited = "the first records of the input files"
 
     def __init__(
         self, module: str, arguments: Sequence[str | Path], asked: str, root: Path
@@ -88,9 +92,12 @@ class EarlyCheck:
     def faults(self) -> list[str]:
         """What it found, when it is done."""
         lines = self._said
-        if self._process.returncode < 0:
-            return [self._killed(-self._process.returncode)]
-        return lines if self._process.returncode else []
+        code = self._process.returncode
+        if code < 0:
+            return [self._killed(-code)]
+        if (not code or not lines) and not self.answers and not self._ended:
+            return [f"{self._module}: code of yours ended the process. Correct its reader."]
+        return lines if code else []
 
     def _killed(self, signal: int) -> str:
         return f"{self._module}: killed (signal {signal}), most likely for memory. Free some."
@@ -101,17 +108,23 @@ class EarlyCheck:
 
     @cached_property
     def _answer(self) -> tuple[str, str]:
-        return self._process.communicate()
+        with awaiting(self.awaited):
+            return self._process.communicate()
+
+    @property
+    def _ended(self) -> bool:
+        return self._answer[1].endswith(f"{ENDED}\n")
 
     @property
     def _said(self) -> list[str]:
-        return self._answer[1].strip().splitlines()
+        return self._answer[1].removesuffix(f"{ENDED}\n").strip().splitlines()
 
 
 class TokenizerCheck(EarlyCheck):
     """Whether there is a tokenizer that has ids for plain text, and which token ends documents."""
 
     answers = True
+    awaited = "the tokenizer"
 
     def faults(self) -> list[str]:
         return super().faults()[-1:]  # its library may have said more
@@ -141,6 +154,9 @@ class InputCheck(EarlyCheck):
         told = {"files": files, "milled": milled, "readers": readers, "limits": limits}
         asked = json.dumps(told)
         super().__init__("corpusmill.text.first_records", [], asked, root)
+        more = f" and {len(files) - 1} files more" if files[1:] else ""
+        own = f", with {', '.join(readers)}" if readers else ""
+        self.awaited = f"the first records of {files[0][1]}{more}{own}"
 
 
 class KindCheck(EarlyCheck):
@@ -171,8 +187,8 @@ class MemberCheck(EarlyCheck):
 
     def notes(self) -> list[str]:
         lines = self._said
-        if self._process.returncode:
-            return [f"which members records have could not be looked at: {lines[-1]}"]
+        if faults := super().faults():
+            return [f"which members records have could not be looked at: {faults[-1]}"]
         return lines
 
 

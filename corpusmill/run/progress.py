@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from corpusmill.storage.progress import AWAITED
+
 SAY_EVERY_SECONDS = 1.9
 
 
@@ -55,21 +57,6 @@ def phase(name: str, total: int = 0, unit: str = "MB") -> Iterator[Phase]:
         _current = outer
 
 
-_awaited: list[tuple[float, str]] = []
-"""Since when somebody waits for what, in any thread."""
-
-
-@contextlib.contextmanager
-def awaiting(what: str) -> Iterator[None]:
-    """Name what this block waits for: said where it does not come for some seconds."""
-    one = time.monotonic(), what
-    _awaited.append(one)
-    try:
-        yield
-    finally:
-        _awaited.remove(one)
-
-
 class Heartbeat(threading.Thread):
     """Says the current phase until stopped: a job that works never looks hung."""
 
@@ -84,7 +71,7 @@ class Heartbeat(threading.Thread):
         while not self._over.wait(SAY_EVERY_SECONDS):
             seconds = time.monotonic() - self._since
             line = _current.line() if _current else f"working ({seconds:,.0f} s)"
-            for since, what in _awaited[:1]:
+            for since, what in AWAITED[:1]:
                 if (waited := time.monotonic() - since) > SAY_EVERY_SECONDS:
                     line = f"waiting for {what} ({waited:,.0f} s)"
             self._say(f"{line}, held {self._held()}" if self._held else line)

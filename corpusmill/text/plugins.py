@@ -1,11 +1,13 @@
 """Python files of the user's: loaded by path, their faults told by file and line, what they print
 shown plainly."""
 
+import atexit
 import functools
 import hashlib
 import os
 import signal
 import sys
+import time
 import traceback
 from opcode import opmap
 from pathlib import Path
@@ -13,6 +15,7 @@ from types import ModuleType, TracebackType
 from typing import TextIO
 
 from corpusmill.storage.plain_text import ShownStream
+from corpusmill.storage.progress import AWAITED
 
 MOST_SHOWN = 300
 """Characters of what an error says: it may hold a text of megabytes."""
@@ -27,13 +30,21 @@ class EndedError(Exception):
 
 
 class UsersCode:
-    """Around code of a user's, which raises nothing but an Exception then and steers no terminal
-    by what it prints. Ctrl-C stays what it is."""
+    """Around code of a user's, which raises nothing but an Exception then, steers no terminal by
+    what it prints, and does not end the process. Ctrl-C stays what it is."""
 
     hearers: tuple[TextIO, TextIO] | None = None
     """Of what it prints, if not the streams of the process."""
 
+    def __init__(self, does: str) -> None:
+        """does: in words, for whoever waits for it."""
+        self._does = does
+
     def __enter__(self) -> None:
+        self._awaited = time.monotonic(), self._does
+        AWAITED.append(self._awaited)
+        self._pid, self._exit = os.getpid(), os._exit
+        os._exit = self._end  # type: ignore[assignment]
         self._streams = sys.stdout, sys.stderr
         out, error = self.hearers or self._streams
         sys.stdout, sys.stderr = ShownStream(out), ShownStream(error)
@@ -45,9 +56,17 @@ class UsersCode:
         at: TracebackType | None,
     ) -> None:
         sys.stdout, sys.stderr = self._streams
+        os._exit = self._exit
+        AWAITED.remove(self._awaited)
         if error is None or isinstance(error, Exception | Stopped) or _is_interrupt(error):
             return
         raise EndedError(one_line(error)).with_traceback(at) from None
+
+    def _end(self, status: int) -> None:
+        """What os._exit is meanwhile: that of Python ends a process without a word."""
+        if os.getpid() != self._pid:
+            self._exit(status)  # a process that the code has started
+        raise EndedError(f"it ended the process by os._exit({status})")
 
 
 def _is_interrupt(error: BaseException) -> bool:
@@ -59,11 +78,16 @@ def _is_interrupt(error: BaseException) -> bool:
     return isinstance(error, KeyboardInterrupt) and not by_hand
 
 
+ENDED = "corpusmill: this process came to its end"
+
+
 def serve_another() -> None:
     """Have this process be heard by its standard error alone, and what code of a user's prints by
-    nobody. Whoever has started it hears Ctrl-C, and ends it."""
+    nobody. Whoever has started it hears Ctrl-C, and ends it. The last line is ENDED, unless code
+    of a user's has ended the process, by C for one."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.stderr = os.fdopen(os.dup(2), "w", encoding="utf-8", errors="backslashreplace")
+    atexit.register(lambda: print(ENDED, file=sys.stderr, flush=True))
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for number in (1, 2):
         os.dup2(nowhere, number)
@@ -88,7 +112,7 @@ def _loaded(file: str, path: str, mtime_ns: int, size: int) -> ModuleType:
     try:
         # What it defines looks its module up by its name.
         sys.modules[name] = module
-        with UsersCode():
+        with UsersCode(f"{file}, which is imported"):
             exec(compile(Path(path).read_bytes(), path, "exec"), vars(module))
     except Exception as error:
         raise ValueError(f"{place_of(error, file)}: {one_line(error)}") from error

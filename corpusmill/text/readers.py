@@ -158,7 +158,7 @@ def _checked(
     """What a user's reader gives, if it is what it should be."""
     last = 0
     found: Iterator[Any] | None = None
-    users_code = UsersCode()
+    users_code = UsersCode(f"{file}, which reads {path}")
     while True:
         try:
             with users_code:

@@ -9,10 +9,10 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Protocol
 
-from corpusmill.run.progress import awaiting
 from corpusmill.s3.addresses import is_s3
 from corpusmill.s3.bucket import Bucket, Listed
 from corpusmill.s3.responses import LEAST_BYTES
+from corpusmill.storage.progress import awaiting
 from corpusmill.storage.regular_files import regular_state
 from corpusmill.storage.untrusted import joined
 from corpusmill.stream.hub_addresses import is_hub
