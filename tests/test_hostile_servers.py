@@ -7,12 +7,16 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from threading import Event
 
 import pytest
+from click.testing import CliRunner
 
+from corpusmill.cli.main import main
 from corpusmill.run.progress import Heartbeat
 from corpusmill.s3.answers import PassingFault, parsed
 from corpusmill.s3.bucket import MOST_BARREN, Bucket
+from corpusmill.stream.downloads import Remote, download
 from corpusmill.stream.http_store import HttpStore
 from corpusmill.stream.patience import Patience
 from corpusmill.stream.stores import PassingError
@@ -78,6 +82,41 @@ def test_place__of_a_server_that_is_too_slow_is_given_up(slow, impatient):
                 pass
     assert time.monotonic() - began < 8
     assert len(said) == 2
+
+
+@pytest.mark.parametrize("slow", ["a header", "a body", "nothing"])
+def test_verify__gives_a_slow_server_up_after_two_attempts(slow, impatient, monkeypatch):
+    monkeypatch.setattr("corpusmill.stream.http_store.SILENCE_SECONDS", 0.4)
+    with saying(SLOW[slow]) as address:
+        began = time.monotonic()
+        got = CliRunner().invoke(main, ["verify", address])
+    assert got.exit_code == 2
+    assert f"{address}/manifest.json: " in got.stderr
+    assert "2 times in a row" in got.stderr
+    assert time.monotonic() - began < 8
+
+
+class Dripping:
+    """A store that sends a few bytes from where it is asked, and breaks off."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def where(self, name: str) -> str:
+        return name
+
+    def blocks(self, name: str, start: int, size: int) -> Iterator[bytes]:
+        self.asked += 1
+        assert self.asked < 10
+        yield b"abc"
+        raise PassingError(f"{name}: broken off")
+
+
+def test_download__is_given_up_where_each_attempt_brings_few_bytes(tmp_path):
+    file, store = Remote("a.bin", 1 << 20, "0" * 64), Dripping()
+    with pytest.raises(OSError, match=r"a\.bin: broken off, 3 times in a row"):
+        download(store, file, tmp_path / "a", Patience(3, 0, 0), lambda line: None, Event())
+    assert store.asked == 3
 
 
 def test_heartbeat__says_what_is_waited_for(monkeypatch):

@@ -31,6 +31,10 @@ class PassingFault(Exception):  # noqa: N818  it may go well the next time
     """A busy store, a broken connection."""
 
 
+class SlowFault(PassingFault):
+    """A server that sends nothing, or drop by drop."""
+
+
 class Refusal(ValueError):  # noqa: N818
     """What will not change by asking again."""
 

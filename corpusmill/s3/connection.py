@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from corpusmill.s3.addresses import SCHEME
-from corpusmill.s3.answers import Answer, PassingFault, fault
+from corpusmill.s3.answers import Answer, PassingFault, SlowFault, fault
 from corpusmill.s3.credentials import Access, load_access
 from corpusmill.s3.responses import BoundedResponse
 from corpusmill.s3.signature import query_string, quoted, signed
@@ -313,4 +313,5 @@ def faults_of_the_network(where: str) -> Iterator[None]:
             "its authority, or name it in SSL_CERT_FILE."
         ) from None
     except (http.client.HTTPException, OSError) as error:
-        raise PassingFault(f"{where}: {str(error)[:MOST_SAID] or type(error).__name__}") from None
+        kind = SlowFault if isinstance(error, TimeoutError) else PassingFault
+        raise kind(f"{where}: {str(error)[:MOST_SAID] or type(error).__name__}") from None

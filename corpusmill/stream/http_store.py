@@ -18,6 +18,7 @@ from corpusmill.stream.stores import (
     ForbiddenError,
     MissingError,
     PassingError,
+    SlowError,
     other_size,
 )
 
@@ -97,12 +98,14 @@ def _passing(where: str) -> Iterator[None]:
             "address that of the results folder, and may you read it?"
         ) from None
     except (http.client.HTTPException, OSError) as error:
-        if isinstance(getattr(error, "reason", error), ssl.SSLCertVerificationError):
+        cause = getattr(error, "reason", error)
+        if isinstance(cause, ssl.SSLCertVerificationError):
             raise ValueError(
                 f"{where}: expected a certificate that this machine trusts ({error}). Install that "
                 "of its authority, or name it in SSL_CERT_FILE."
             ) from None
-        raise PassingError(f"{where}: {str(error)[:MOST_SAID] or type(error).__name__}") from None
+        kind = SlowError if isinstance(cause, TimeoutError) else PassingError
+        raise kind(f"{where}: {str(error)[:MOST_SAID] or type(error).__name__}") from None
 
 
 def sent(response: Any, where: str, start: int, size: int | None) -> Iterator[bytes]:

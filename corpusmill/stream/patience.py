@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
 from corpusmill.storage.plain_text import shown
+from corpusmill.stream.stores import SlowError
 
 SAY_SECONDS = 2.0
 """Nobody waits longer than this without a line that says for what."""
@@ -25,6 +26,12 @@ class Patience(NamedTuple):
     attempts: int = 8
     first_seconds: float = 1.0
     longest_seconds: float = 60.0
+    slow_attempts: int = 8
+    """The same of a server that is too slow: each attempt takes half a minute."""
+
+    def is_over(self, failures: int, fault: Exception) -> bool:
+        slow = isinstance(fault, SlowError)
+        return failures >= min(self.attempts, self.slow_attempts if slow else self.attempts)
 
     def seconds(self, failures: int) -> float:
         """A wait before the next attempt. Exponential with full jitter: a thousand nodes that
@@ -50,6 +57,6 @@ def patiently(action: Callable[[], T], passing: type[Exception], patience: Patie
             return action()
         except passing as fault:
             failures += 1
-            if failures == patience.attempts:
+            if patience.is_over(failures, fault):
                 raise OSError(f"{fault}, {failures} times in a row. Try again later.") from None
             wait(patience.seconds(failures), f"{fault}; trying again", say)

@@ -3,10 +3,10 @@
 import contextlib
 from collections.abc import Iterator
 
-from corpusmill.s3.answers import PassingFault, Refusal
+from corpusmill.s3.answers import PassingFault, Refusal, SlowFault
 from corpusmill.s3.connection import Connections, faults_of_the_network
 from corpusmill.stream.http_store import sent
-from corpusmill.stream.stores import ForbiddenError, MissingError, PassingError
+from corpusmill.stream.stores import ForbiddenError, MissingError, PassingError, SlowError
 
 EXPIRED = {"ExpiredToken", "TokenRefreshRequired"}
 
@@ -44,7 +44,8 @@ def faults_of_a_store() -> Iterator[None]:
     try:
         yield
     except PassingFault as error:
-        raise PassingError(str(error)) from None
+        passing = SlowError if isinstance(error, SlowFault) else PassingError
+        raise passing(str(error)) from None
     except Refusal as refusal:
         if refusal.code in EXPIRED:
             # Whoever renews the profile has some minutes for it.

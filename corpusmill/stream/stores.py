@@ -13,6 +13,10 @@ class PassingError(Exception):
     """What went wrong may go well the next time: a busy server, a broken connection."""
 
 
+class SlowError(PassingError):
+    """A server that sends nothing, or drop by drop: each attempt takes half a minute."""
+
+
 class MissingError(ValueError):
     """There is no such file."""
 

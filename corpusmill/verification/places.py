@@ -149,7 +149,7 @@ class RemotePlace:
                 return
             except PassingError as fault:
                 failures += 1
-                if failures == self._patience.attempts:
+                if self._patience.is_over(failures, fault):
                     raise UnreachableError(f"{fault}, {failures} times in a row") from None
                 wait(self._patience.seconds(failures), f"{fault}; trying again", self._say)
             except MissingError:
@@ -203,7 +203,11 @@ class BucketPlace(RemotePlace):
             return self._sizes[name]
 
 
-def place_of(address: str, say: Say, patience: Patience = Patience()) -> Place:  # noqa: B008
+HERE = Patience(slow_attempts=2)
+"""Somebody waits for the answer."""
+
+
+def place_of(address: str, say: Say, patience: Patience = HERE) -> Place:
     """address: a results folder, an export, the URL of one, or where a corpus was published; or its
     manifest.json, export.json."""
     if not (is_s3(address) or is_hub(address) or address.startswith(("http://", "https://"))):
