@@ -10,7 +10,7 @@ from corpusmill.dedup.preferences import Preferences
 from corpusmill.filters.documents import Documents
 from corpusmill.filters.edited_parts import EditedFiles, edited_part
 from corpusmill.filters.measuring import Measures
-from corpusmill.filters.registry import filter_class
+from corpusmill.filters.registry import any_takes
 from corpusmill.run.job import run
 from corpusmill.run.progress import phase
 from corpusmill.storage.tables import save_table
@@ -28,7 +28,7 @@ def measure(
 ) -> None:
     """filters: what of each its measuring depends on. prefer: dedup.prefer."""
     # The records beside the texts, as large as these sometimes, are for who may ask for them.
-    asked = prefer["field"] or any(filter_class(entry).reads_records for entry in filters)
+    asked = prefer["field"] or any_takes("records", filters)
     of_records = asked or made.edited
     texts = TextPart(text, SCHEMA.names if of_records else ["text", "file", "line"])
     of_filters = Measures(filters)

@@ -18,7 +18,8 @@ SOURCES = [{"name": "web", "files": ["web"]}, {"name": "test", "files": ["test"]
 
 def layout(parts: int = 3, text_bytes: int = 10**9, on_cluster: bool = False, **sections) -> Layout:
     config = CONFIG | {"sources": SOURCES}
-    config |= {name: config[name] | section for name, section in sections.items()}
+    for name, section in sections.items():
+        config[name] = config[name] | section if isinstance(section, dict) else section
     planned = [Part(n, [InputFile("web", f"web/{n}", text_bytes, 5, 7)]) for n in range(parts)]
     held_out = [InputFile("test", "test/0", 1_000_000, 1, 2)]
     # A folder without results; that of the tests may have those of the demo.
@@ -187,3 +188,47 @@ def test_memory__of_reading_has_room_for_the_longest_record_and_the_window(paths
     config = CONFIG | {"sources": SOURCES}
     parts = [Part(0, [InputFile("web", path, 10**7, 5, 7) for path in paths])]
     assert Layout(config, parts, []).reading_memory(0, 10)(job(part="00000"), 1) == megabytes
+
+
+COUNTS_WORDS = '''
+from corpusmill.filters.declaration import Filter, Value, count, below
+
+
+class Mine(Filter):
+    """Documents of few words."""
+
+    fate = "mine"{needs}
+    settings = {{"least": count(5, "Fewest words.")}}
+    values = {{"mine_words": Value("int64", "words")}}
+    limits = (below("mine_words", "least"),)
+
+    def {method}:
+        return {{}}
+'''
+OF_DOCUMENTS, OF_TEXTS = "measure_documents(self, documents)", "measure(self, texts)"
+
+
+@pytest.mark.parametrize(
+    ("entry", "splits_words"),
+    [
+        ({"name": "dclm"}, True),
+        ({"name": "redpajama_signals"}, True),
+        ({"name": "lengths"}, True),
+        ({"name": "metadata", "field": "a"}, False),
+        ({"name": "language"}, False),
+        ((OF_DOCUMENTS, ""), True),
+        ((OF_DOCUMENTS, '\n    needs = ("words",)'), True),
+        ((OF_DOCUMENTS, '\n    needs = ("records",)'), False),
+        ((OF_TEXTS, '\n    needs = ("words",)'), True),
+        ((OF_TEXTS, ""), False),
+    ],
+)
+def test_memory__of_word_tables_is_reserved_for_filters_that_split_words(
+    entry, splits_words, tmp_path
+):
+    if isinstance(entry, tuple):
+        file = tmp_path / "mine.py"
+        file.write_text(COUNTS_WORDS.format(method=entry[0], needs=entry[1]))
+        entry = {"name": "mine", "file": str(file)}
+    found = layout(filters=[entry])
+    assert (found.measuring_megabytes >= 600) == splits_words

@@ -162,8 +162,12 @@ def test_metadata__through_the_steps(step, tmp_path):
 
 def test_records__are_there_for_filters_that_declare_it_alone():
     texts = string_array([b"text"])
-    documents = Documents(TextColumn.of(texts), pa.record_batch([texts], ["text"]), [])
-    with pytest.raises(ValueError, match="reads_records = True"):
+    batch = pa.record_batch([texts], ["text"])
+    documents = Documents(TextColumn.of(texts), batch, []).for_filter(frozenset({"lines"}))
+    assert documents.lines().first.tolist() == [0, 1]
+    with pytest.raises(ValueError, match="add 'records' to its needs"):
         documents.members("a")
-    with pytest.raises(ValueError, match="reads_records = True"):
+    with pytest.raises(ValueError, match="add 'records' to its needs"):
         next(documents.records())
+    with pytest.raises(ValueError, match="add 'words' to its needs"):
+        documents.words("unicode")

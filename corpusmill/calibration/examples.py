@@ -11,7 +11,7 @@ from corpusmill.calibration.measured import Bound, Measured, Rule
 from corpusmill.filters.documents import Documents
 from corpusmill.filters.limits import in_words
 from corpusmill.filters.measuring import Measures
-from corpusmill.filters.registry import Entry, filter_class, measuring
+from corpusmill.filters.registry import Entry, any_takes, filter_class, measuring
 from corpusmill.text.columns import TextColumn
 from corpusmill.text.parts import SCHEMA, TextPart
 
@@ -72,7 +72,7 @@ def texts_of(
     """What is shown of some rows: of a row and a number n, its text as n of the filters that cut
     left it. entered: the files whose lines nobody counted."""
     cutting = [measuring(entry) for entry in entries if filter_class(entry).edits]
-    of_records = any(filter_class(entry).reads_records for entry in cutting)
+    of_records = any_takes("records", cutting)
     text_part = TextPart(part, SCHEMA.names if of_records else ["text", "file", "line"])
     found, before = {}, 0
     for batch in text_part.batches():

@@ -16,6 +16,7 @@ from corpusmill.filters.limits import beyond
 from corpusmill.filters.measuring import Decision, Measures, decided
 from corpusmill.filters.registry import (
     Entry,
+    any_takes,
     columns_of,
     drops_any,
     filter_class,
@@ -99,7 +100,7 @@ class Measured(NamedTuple):
 
 def measures_of(part: Path, entries: list[Entry], progress: Progress) -> pa.Table:
     """As the step `measure` makes it."""
-    of_records = any(filter_class(entry).reads_records for entry in entries)
+    of_records = any_takes("records", entries)
     text_part = TextPart(part, SCHEMA.names if of_records else ["text", "file", "line"])
     measures = Measures([measuring(entry) for entry in entries if filter_class(entry).values])
     sizes = [np.zeros(0, np.int64)]

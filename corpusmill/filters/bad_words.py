@@ -25,6 +25,7 @@ class BadWords(Filter):
     under another name with `use`."""
 
     fate = "bad_words"
+    needs = ("words",)
     settings = {
         "list": file(None, "A file with a word or phrase a line, UTF-8, # comments, or .gz, .zst."),
         "boundaries": flag(

@@ -28,6 +28,7 @@ class Dclm(Filter):
     none empty."""
 
     fate = "dclm"
+    needs = ("words", "lines")
     settings = {
         "min_words": count(50, "Fewest words, punctuation left out."),
         "max_words": count(100_000, "Most words, punctuation left out."),

@@ -33,6 +33,10 @@ DTYPES = ("bool", "uint8", "uint16", "uint32", "uint64", "int32", "int64", "floa
           "text")  # fmt: skip
 
 
+NEEDS = ("words", "lines", "records")
+"""What `documents` gives beside the texts, on demand."""
+
+
 class Value(NamedTuple):
     """What is measured of every document. A value that is named `reason`, a text, is what the
     ledger shows as the reason."""
@@ -178,8 +182,11 @@ class Filter:
     """What it reads besides, a list of words for one: when such a file changes, so does all that
     depends on the filter. Paths from the working directory."""
 
+    needs: ClassVar[tuple[str, ...] | None] = None
+    """Which of NEEDS it takes from `documents`. Memory is reserved for these alone. Without a
+    declaration, a filter with `measure_documents` may take words and lines."""
     reads_records: ClassVar[bool] = False
-    """Whether it looks at what stands beside the texts, which is not read otherwise."""
+    """Whether it also takes records, for a filter that does not declare `needs`."""
 
     if TYPE_CHECKING:
 
@@ -225,3 +232,12 @@ class Filter:
     def faults(self) -> Iterator[str]:
         """What is wrong with the settings that their limits do not say, in words."""
         yield from ()
+
+
+def needs_of(cls: type[Filter]) -> frozenset[str]:
+    """Those of NEEDS that a filter may take."""
+    if cls.needs is not None:
+        return frozenset(cls.needs)
+    takes_documents = cls.measure_documents is not Filter.measure_documents or bool(cls.edits)
+    split = {"words", "lines"} if takes_documents else set()
+    return frozenset(split | ({"records"} if cls.reads_records else set()))

@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 
+from corpusmill.filters.declaration import NEEDS
 from corpusmill.filters.edits import Cuts, without
 from corpusmill.text.columns import TextColumn
 from corpusmill.text.json_values import decoded
@@ -43,6 +44,8 @@ class Documents:
     """text, rest, file and line of each, see docs/formats.md."""
     files: list[dict[str, str]]
     """The input files of the part: source and path of each."""
+    needs: frozenset[str] = frozenset(NEEDS)
+    """Those of NEEDS that may be taken."""
     _split: dict[str, Any] = field(default_factory=dict)
     """Words and lines, once for all filters that ask for them."""
 
@@ -50,6 +53,7 @@ class Documents:
         """rule: whitespace, unicode or english, see corpusmill/text/words.py."""
         from corpusmill.text.words import words_of
 
+        self._allow("words")
         if rule not in self._split:
             self._split[rule] = words_of(self.texts, rule)
         return self._split[rule]
@@ -58,6 +62,7 @@ class Documents:
         """What newlines part."""
         from corpusmill.text.lines import lines_of
 
+        self._allow("lines")
         if "lines" not in self._split:
             self._split["lines"] = lines_of(self.texts)
         return self._split["lines"]
@@ -94,7 +99,7 @@ class Documents:
 
     def records(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """Text and record of each: the members beside the text, and `source`, `file`, `line`."""
-        self._need_records()
+        self._allow("records")
         rows = self.batch.to_pydict()
         for text, rest, file, line in zip(
             rows["text"], rows["rest"], rows["file"], rows["line"], strict=True
@@ -106,10 +111,16 @@ class Documents:
     def members(self, field: str) -> list[str | None]:
         """The JSON text of a member of each record, None if it has none; field: `a`, or `a.b` for
         the member b of the object a."""
-        self._need_records()
+        self._allow("records")
         path = field.split(".")
         return [member_at(b"{%s}" % rest, path) for rest in self.batch.column("rest").to_pylist()]
 
-    def _need_records(self) -> None:
-        if "rest" not in self.batch.schema.names:
-            raise ValueError("records are there only for a filter with reads_records = True")
+    def for_filter(self, needs: frozenset[str]) -> "Documents":
+        """The same as a filter sees it that takes these of NEEDS."""
+        return replace(self, needs=needs)
+
+    def _allow(self, need: str) -> None:
+        if need not in self.needs:
+            raise ValueError(
+                f"{need} are there only for a filter that declares them: add {need!r} to its needs"
+            )

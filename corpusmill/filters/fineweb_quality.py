@@ -18,6 +18,7 @@ class FinewebQuality(Filter):
     few words. A line is what newlines part; white space alone is none."""
 
     fate = "fineweb_quality"
+    needs = ("words", "lines")
     settings = {
         "words": word_rule(),
         "stop_chars": text(

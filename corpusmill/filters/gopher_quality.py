@@ -20,6 +20,7 @@ class GopherQuality(Filter):
     or too long ones, symbols, bullets, ellipses, words without letters, no common words."""
 
     fate = "gopher_quality"
+    needs = ("words",)
     settings = {
         "words": word_rule(),
         "stop_words": several(STOP_WORDS, "Common words, as they are written, case and all."),

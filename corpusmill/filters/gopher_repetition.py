@@ -11,6 +11,7 @@ class GopherRepetition(Filter):
     the first occurrence does not count; shares are of all characters of the text."""
 
     fate = "gopher_repetition"
+    needs = ("words", "lines")
     settings = {
         "words": word_rule(),
         "max_repeated_paragraph_share": share(0.3, "Largest share of paragraphs that come again."),

@@ -40,7 +40,7 @@ def keep_filter(
 
     class Keep(Filter):
         fate = name
-        reads_records = True
+        needs = ("records",)
         values = {"reason": Value("text", f"why {file} does not keep it")}
 
         def measure_documents(self, documents: Documents) -> dict[str, list[str | None]]:

@@ -8,6 +8,7 @@ class Lengths(Filter):
     long. A line is what newlines part; white space alone is none."""
 
     fate = "lengths"
+    needs = ("words", "lines")
     settings = {
         "words": word_rule(),
         "min_words": count(None, "Fewest words."),

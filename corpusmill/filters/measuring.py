@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from corpusmill.documents.fate_columns import FateColumn
-from corpusmill.filters.declaration import Filter
+from corpusmill.filters.declaration import Filter, needs_of
 from corpusmill.filters.documents import Documents
 from corpusmill.filters.edits import Cuts
 from corpusmill.filters.limits import in_words
@@ -95,7 +95,9 @@ def measured_by(
     entry: Entry, filter: Filter, documents: Documents
 ) -> tuple[Mapping[str, np.ndarray | list[str | None]], Cuts | None]:
     """What a filter measures of documents, and what it cuts out of them."""
-    seen = documents.read_only() if "file" in entry else documents
+    seen = documents.for_filter(needs_of(type(filter)))
+    if "file" in entry:
+        seen = seen.read_only()
     with UsersCode(f"filter {entry['name']}"):
         if filter.edits:
             return filter.measure_and_edit(seen)

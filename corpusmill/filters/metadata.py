@@ -39,7 +39,7 @@ class Metadata(Filter):
     metadata_number."""
 
     fate = "metadata"
-    reads_records = True
+    needs = ("records",)
     settings = {
         "field": member(None, FIELD),
         "missing": keep_or_drop("drop", "What becomes of a record without the member."),

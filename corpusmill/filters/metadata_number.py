@@ -22,7 +22,7 @@ class MetadataNumber(Filter):
     there."""
 
     fate = "metadata_number"
-    reads_records = True
+    needs = ("records",)
     settings = {
         "field": member(
             None, "The member: `score`, or `quality.score` for that of the object `quality`."

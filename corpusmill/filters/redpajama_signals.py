@@ -56,6 +56,7 @@ class RedpajamaSignals(Filter):
     """
 
     fate = "redpajama_signals"
+    needs = ("words",)
     settings = {"stop_words": several(STOP_WORDS, "Common words, as they are written.")}
     measured_with = ("stop_words",)
     values = {name: Value("float64", what) for name, what in WHAT.items()}

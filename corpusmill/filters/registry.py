@@ -13,7 +13,16 @@ from typing import Any
 
 from corpusmill.documents.accounts import is_figure
 from corpusmill.documents.fates import RESERVED_FATES
-from corpusmill.filters.declaration import DTYPES, OF_LISTS, Filter, Limit, Setting, Value
+from corpusmill.filters.declaration import (
+    DTYPES,
+    NEEDS,
+    OF_LISTS,
+    Filter,
+    Limit,
+    Setting,
+    Value,
+    needs_of,
+)
 from corpusmill.text.near_names import meant
 from corpusmill.text.plugins import loaded
 
@@ -97,6 +106,10 @@ def declaration_faults(cls: type[Filter]) -> Iterator[str]:
             yield f"value {name!r} is no name of letters, digits and _, which columns have"
         if value.dtype not in DTYPES:
             yield f"value {name} has dtype {value.dtype!r}, known are {', '.join(DTYPES)}"
+    if cls.needs is not None and not (
+        isinstance(cls.needs, tuple) and all(one in NEEDS for one in cls.needs)
+    ):
+        yield f"its needs are {cls.needs!r}, expected a tuple of {', '.join(NEEDS)}"
     if not isinstance(cls.reads_records, bool):
         yield f"its reads_records is {cls.reads_records!r}, expected True or False"
     if "reason" in cls.values and cls.values["reason"].dtype != "text":
@@ -193,6 +206,11 @@ def drops_any(entry: Entry) -> bool:
     """Whether it can drop a document at all; some only measure."""
     cls = filter_class(entry)
     return cls.drops is not Filter.drops or bool(cls.limits)
+
+
+def any_takes(need: str, entries: list[Entry]) -> bool:
+    """Whether a filter takes one of NEEDS."""
+    return any(need in needs_of(filter_class(entry)) for entry in entries)
 
 
 def filter_of(entry: Entry) -> Filter:

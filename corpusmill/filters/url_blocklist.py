@@ -29,7 +29,7 @@ class UrlBlocklist(Filter):
     they do, so datatrove may find a word or a part of one that is none here."""
 
     fate = "url_blocklist"
-    reads_records = True
+    needs = ("records",)
     settings = {
         "field": member(
             "url", "The member of the record that is its URL; `meta.url` of an object."

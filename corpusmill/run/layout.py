@@ -11,6 +11,7 @@ from typing import Any
 
 from corpusmill.documents.fates import SPLITS
 from corpusmill.filters.registry import (
+    any_takes,
     columns_of,
     deciding,
     drops_any,
@@ -380,10 +381,8 @@ class Layout:
 
     @property
     def _splits_words(self) -> bool:
-        return any(
-            "words" in (cls := filter_class(entry)).settings or bool(cls.edits)
-            for entry in self.measuring
-        )
+        edits = any(filter_class(entry).edits for entry in self.measuring)
+        return edits or any_takes("words", self.measuring)
 
     @property
     def measuring(self) -> list[dict]:
