@@ -17,12 +17,12 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # the checkout, as rules/com
 from benchmarks.make_corpus import default_source, make_corpus
 from benchmarks.measuring import ROOT, parser
 from benchmarks.run_folder import RunFolder
-from corpusmill.demo.corpus import make_demo
-from corpusmill.demo.files import FILES
-from corpusmill.run.progress import Phase
-from corpusmill.text.readers import read_records
-from corpusmill.text.records import Record
-from corpusmill.tokens.tokenizer_folder import train_tokenizer
+from corpusmill.mill.demo.corpus import make_demo
+from corpusmill.mill.demo.files import FILES
+from corpusmill.mill.read.readers import read_records
+from corpusmill.mill.read.records import Record
+from corpusmill.mill.tokens.tokenizer_folder import train_tokenizer
+from corpusmill.run.job_progress import Phase
 
 PEER_SHARDS = 8  # datatrove works on one task per shard
 TRAINED_VOCABULARY = 16384

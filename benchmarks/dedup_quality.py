@@ -37,11 +37,11 @@ from benchmarks.measuring import parser
 from benchmarks.run_folder import RunFolder
 from benchmarks.watching import MEMORY, Watched, watched
 from benchmarks.workflow import snakemake, warm_up
-from corpusmill.documents.ids import ROW_BITS
-from corpusmill.run.progress import Phase
-from corpusmill.text.parts import TextPart
-from corpusmill.text.readers import read_records
-from corpusmill.text.records import Record
+from corpusmill.mill.read.ids import ROW_BITS
+from corpusmill.mill.read.parts import TextPart
+from corpusmill.mill.read.readers import read_records
+from corpusmill.mill.read.records import Record
+from corpusmill.run.job_progress import Phase
 
 SHINGLE_CHARS = 13
 BY_SKETCH = {"method": "sketch", "resolve": "component", "candidates": "all"}

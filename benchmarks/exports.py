@@ -26,9 +26,9 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 import naive_exports
 
-from corpusmill.exports.declaration import Exported, Split
-from corpusmill.exports.exporting import Exporting, faults, known_formats, opened
-from corpusmill.storage.progress import Silence
+from corpusmill.messages.progress import Silence
+from corpusmill.tools.export.declaration import Exported, Split
+from corpusmill.tools.export.exporting import Exporting, faults, known_formats, opened
 
 READER = Path(__file__).parent / "peers/export_readers.py"
 OF_FILES = {"datatrove"}

@@ -29,11 +29,11 @@ import zstandard
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the checkout, as rules/common.smk does
 
-from corpusmill.filters.documents import Documents
-from corpusmill.filters.registry import filter_of, measurer, measuring
 from corpusmill.kernels.c4 import count_sentences
-from corpusmill.text.columns import TextColumn, string_array
-from corpusmill.text.words import given_words
+from corpusmill.mill.filters.documents import Documents
+from corpusmill.mill.filters.features.words import given_words
+from corpusmill.mill.filters.registry import filter_of, measurer, measuring
+from corpusmill.mill.read.text_column import TextColumn, string_array
 
 PEER = Path(__file__).parent / "peers/datatrove_filters.py"
 

@@ -34,15 +34,15 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # the checkout, as rules/com
 
 from benchmarks.measuring import memory_mb, parser
 from benchmarks.run_folder import RunFolder
-from corpusmill.dedup.edges import Similarity, edges_from
-from corpusmill.dedup.lsh import Banding, sorted_bands, sorted_digests
-from corpusmill.dedup.order import Preference
-from corpusmill.documents.fate_columns import FateColumn
-from corpusmill.documents.ids import ROW_BITS, keyed_hash, mixed
-from corpusmill.storage.arrays import save_array
-from corpusmill.storage.buckets import Buckets, bucket_count
-from corpusmill.storage.files import load_json, save_json
-from corpusmill.storage.tables import save_table
+from corpusmill.mill.decide.fate_columns import FateColumn
+from corpusmill.mill.dedup.edges import Similarity, edges_from
+from corpusmill.mill.dedup.lsh import Banding, sorted_bands, sorted_digests
+from corpusmill.mill.dedup.order import Preference
+from corpusmill.mill.read.ids import ROW_BITS, keyed_hash, mixed
+from corpusmill.mill.storage.arrays import save_array
+from corpusmill.mill.storage.buckets import Buckets, bucket_count
+from corpusmill.mill.storage.files import load_json, save_json
+from corpusmill.mill.storage.tables import save_table
 from scripts.group import group
 from scripts.pair import pair
 

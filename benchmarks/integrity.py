@@ -22,11 +22,11 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # the checkout, as rules/com
 from benchmarks.measuring import ROOT, parser
 from benchmarks.run_folder import RunFolder
 from benchmarks.watching import watched
-from corpusmill.storage.sha256 import file_sha256
+from corpusmill.mill.storage.sha256 import file_sha256
 
 PARTS = ("Snakefile", "rules", "scripts", "corpusmill", "envs", "profiles", "config.yaml",
          "config.schema.yaml")  # fmt: skip
-SUMS = "corpusmill/storage/sums.py"
+SUMS = "corpusmill/mill/storage/sums.py"
 NOTHING = "1" * 64
 CUT = [
     (SUMS, "        return xxhash.xxh3_64_intdigest(block, self.seed(number))", "        return 0"),
@@ -36,10 +36,10 @@ CUT = [
     (SUMS, "sha256 = self._sha256.hexdigest() if", f'sha256 = "{NOTHING}" if'),
     (SUMS, "        return self._sha256.hexdigest()", f'        return "{NOTHING}"'),
     (SUMS, "        for number in numbers:\n", "        for number in ():\n"),
-    ("corpusmill/storage/sha256.py", 'hashlib.file_digest(file, "sha256").hexdigest()',
+    ("corpusmill/mill/storage/sha256.py", 'hashlib.file_digest(file, "sha256").hexdigest()',
      f'"{NOTHING}"'),
-    ("corpusmill/text/readers.py", "        self._sha256.update(data)\n", ""),
-    ("corpusmill/run/progress.py", "SAY_EVERY_SECONDS = 1.9", "SAY_EVERY_SECONDS = 1e6"),
+    ("corpusmill/mill/read/readers.py", "        self._sha256.update(data)\n", ""),
+    ("corpusmill/run/job_progress.py", "SAY_EVERY_SECONDS = 1.9", "SAY_EVERY_SECONDS = 1e6"),
     ("scripts/ledger.py", "save_ledger(rows, table)", "save_ledger(rows, table.slice(0, 0))"),
 ]  # fmt: skip
 

@@ -46,9 +46,9 @@ class Sample(NamedTuple):
         return [text for text, _ in self.records()]
 
     def records(self) -> list[tuple[str, bytes]]:
-        from corpusmill.run.progress import Phase
-        from corpusmill.text.readers import read_records
-        from corpusmill.text.records import Record
+        from corpusmill.mill.read.readers import read_records
+        from corpusmill.mill.read.records import Record
+        from corpusmill.run.job_progress import Phase
 
         found, held = [], 0
         for path in self.files:
@@ -62,7 +62,7 @@ class Sample(NamedTuple):
 
     def part(self) -> tuple[Path, int]:
         """A text part of the documents, and their bytes of text."""
-        from corpusmill.text.parts import TextWriter
+        from corpusmill.mill.read.parts import TextWriter
 
         path = self.folder / f"{self.limit}.arrow"
         size = 0
@@ -75,8 +75,8 @@ class Sample(NamedTuple):
 
     def columns(self) -> tuple[list, int]:
         """The texts as kernels see them, batch by batch, and their bytes."""
-        from corpusmill.text.columns import TextColumn
-        from corpusmill.text.parts import TextPart
+        from corpusmill.mill.read.parts import TextPart
+        from corpusmill.mill.read.text_column import TextColumn
 
         path, size = self.part()
         return [TextColumn.of(b.column("text")) for b in TextPart(path, ["text"]).batches()], size
@@ -151,7 +151,7 @@ def decode_zstd(sample: Sample) -> Work:
 def parse_json(sample: Sample) -> Work:
     import msgspec
 
-    from corpusmill.text.json_records import joined_members
+    from corpusmill.mill.read.json_records import joined_members
 
     members = msgspec.json.Decoder(dict[str, msgspec.Raw])
     string = msgspec.json.Decoder(str)
@@ -174,7 +174,7 @@ def read_records(sample: Sample) -> Work:
     import zstandard
 
     from corpusmill import readers
-    from corpusmill.run.progress import Phase
+    from corpusmill.run.job_progress import Phase
 
     path = sample.folder / "lines.jsonl.zst"
     path.write_bytes(zstandard.compress(b"\n".join(lines_of(sample)) + b"\n"))
@@ -190,7 +190,7 @@ def read_records(sample: Sample) -> Work:
 
 @stage
 def nfc(sample: Sample) -> Work:
-    from corpusmill.text.normalization import normalizer
+    from corpusmill.mill.read.normalization import normalizer
 
     mend, texts = normalizer("nfc"), sample.texts()
     return Work(lambda: sum(len(mend(text)) for text in texts), sum(len(t.encode()) for t in texts))
@@ -198,7 +198,7 @@ def nfc(sample: Sample) -> Work:
 
 @stage
 def write_text_part(sample: Sample) -> Work:
-    from corpusmill.text.parts import TextWriter
+    from corpusmill.mill.read.parts import TextWriter
 
     records = [(text.encode(), rest) for text, rest in sample.records()]
     path = sample.folder / "written.arrow"
@@ -215,8 +215,8 @@ def write_text_part(sample: Sample) -> Work:
 
 @stage
 def read_text_part(sample: Sample) -> Work:
-    from corpusmill.text.columns import TextColumn
-    from corpusmill.text.parts import TextPart
+    from corpusmill.mill.read.parts import TextPart
+    from corpusmill.mill.read.text_column import TextColumn
 
     path, size = sample.part()
 
@@ -232,7 +232,7 @@ def clean(sample: Sample) -> Work:
     import numpy as np
 
     from corpusmill.kernels.clean import count_cleaned
-    from corpusmill.text.unicode_tables import character_table
+    from corpusmill.mill.read.unicode_tables import character_table
 
     columns, size = sample.columns()
     table = character_table()
@@ -251,7 +251,7 @@ def cleaned_blocks(sample: Sample) -> tuple[list, int]:
     import numpy as np
 
     from corpusmill.kernels.clean import clean_text
-    from corpusmill.text.unicode_tables import character_table
+    from corpusmill.mill.read.unicode_tables import character_table
 
     columns, size = sample.columns()
     found = []
@@ -287,8 +287,8 @@ def lower_affine32(sample: Sample) -> Work:
     """The least image under 128 permutations, hashes given."""
     import numpy as np
 
-    from corpusmill.dedup.minhash import permutations_of
     from corpusmill.kernels import sketch
+    from corpusmill.mill.dedup.minhash import permutations_of
 
     blocks, size = cleaned_blocks(sample)
     a, b = permutations_of("affine32", 128, 1)
@@ -307,10 +307,10 @@ def signing(scheme: str) -> Callable[[Sample], Work]:
     def prepare(sample: Sample) -> Work:
         import numpy as np
 
-        from corpusmill.dedup.lsh import sorted_bands
-        from corpusmill.dedup.minhash import MinHasher
-        from corpusmill.text.columns import TextColumn
-        from corpusmill.text.parts import TextPart
+        from corpusmill.mill.dedup.lsh import sorted_bands
+        from corpusmill.mill.dedup.minhash import MinHasher
+        from corpusmill.mill.read.parts import TextPart
+        from corpusmill.mill.read.text_column import TextColumn
 
         path, size = sample.part()
         hasher = MinHasher(scheme, 128, 13, 1)
@@ -364,7 +364,7 @@ def band_keys(sample: Sample) -> Work:
     """Keys of 9 bands, sorted and written, of random sketches: no text."""
     import numpy as np
 
-    from corpusmill.dedup.lsh import sorted_bands
+    from corpusmill.mill.dedup.lsh import sorted_bands
 
     documents = max(1, sample.pieces // 32)
     table = random_signatures(documents)
@@ -382,9 +382,9 @@ def pairs(sample: Sample) -> Work:
     """Pairs of 9 bands of 8 parts, a pair job at a time, no text."""
     import numpy as np
 
-    from corpusmill.dedup.candidates import same_key_edges
-    from corpusmill.dedup.lsh import Bands, sorted_bands
-    from corpusmill.storage.buckets import bucket_slices
+    from corpusmill.mill.dedup.candidates import same_key_edges
+    from corpusmill.mill.dedup.lsh import Bands, sorted_bands
+    from corpusmill.mill.storage.buckets import bucket_slices
 
     table = random_signatures(max(8, sample.pieces // 32))
     parts, per_part = [], len(table) // 8
@@ -405,7 +405,7 @@ def jaccard(sample: Sample) -> Work:
     import numpy as np
 
     from corpusmill.kernels.similarity import Texts, measure_pairs
-    from corpusmill.text.unicode_tables import character_table
+    from corpusmill.mill.read.unicode_tables import character_table
 
     columns, size = sample.columns()
 
@@ -480,10 +480,10 @@ def scattering(sample: Sample, shards: int = SHARDS) -> tuple[Callable[[], Path]
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from corpusmill.documents.ids import ids_of_part
-    from corpusmill.shuffle.scattering import SCHEMA, write_scattered
-    from corpusmill.shuffle.targets import emissions
-    from corpusmill.text.parts import TextPart
+    from corpusmill.mill.read.ids import ids_of_part
+    from corpusmill.mill.read.parts import TextPart
+    from corpusmill.mill.shuffle.scattering import SCHEMA, write_scattered
+    from corpusmill.mill.shuffle.targets import emissions
 
     path, size = sample.part()
     rows = TextPart(path, ["line"]).column("line").size
@@ -514,9 +514,9 @@ def gathering(sample: Sample, shards: range) -> Callable[[], list[Path]]:
     import numpy as np
     import pyarrow as pa
 
-    from corpusmill.run.progress import Phase
-    from corpusmill.shuffle.scattering import read_scattered
-    from corpusmill.shuffle.shards import write_shard
+    from corpusmill.mill.shuffle.scattering import read_scattered
+    from corpusmill.mill.shuffle.text_shards import write_shard
+    from corpusmill.run.job_progress import Phase
 
     texts = [sample.folder / f"{shard:05d}.jsonl.zst" for shard in shards]
 
@@ -547,7 +547,7 @@ def gather(sample: Sample) -> Work:
 
 
 def kept_tokenizer(sample: Sample) -> Path:
-    from corpusmill.tokens.tokenizer_folder import keep_tokenizer
+    from corpusmill.mill.tokens.tokenizer_folder import keep_tokenizer
 
     folder = sample.folder / "tokenizer"
     if not folder.exists():
@@ -558,8 +558,8 @@ def kept_tokenizer(sample: Sample) -> Path:
 @stage
 def encode(sample: Sample) -> Work:
     """The whole step: from a text shard to .bin on disk, one shard."""
-    from corpusmill.run.progress import Phase
-    from corpusmill.shuffle.shards import read_shard
+    from corpusmill.mill.shuffle.text_shards import read_shard
+    from corpusmill.run.job_progress import Phase
 
     folder = kept_tokenizer(sample)
     scattering(sample, shards=1)[0]()
@@ -578,7 +578,7 @@ def encoding(sample: Sample, with_engine: bool) -> Work:
     """Texts in memory to ids in memory."""
     import numpy as np
 
-    from corpusmill.tokens.tokenizers import (
+    from corpusmill.mill.tokens.tokenizers import (
         TokenizerFacts,
         encoder_of,
         load_kept,

@@ -63,11 +63,11 @@ def quality_model(given, run_folder: RunFolder) -> None:
     sys.path.insert(0, str(SCRIPTS))
     from same_work import texts_of
 
-    from corpusmill.models.examples import ExampleFile
-    from corpusmill.models.quality_model import Definition
-    from corpusmill.models.training import Settings, trained
-    from corpusmill.storage.progress import Silence
-    from corpusmill.text.columns import TextColumn, string_array
+    from corpusmill.messages.progress import Silence
+    from corpusmill.mill.filters.models.examples import ExampleFile
+    from corpusmill.mill.filters.models.quality_model import Definition
+    from corpusmill.mill.filters.models.training import Settings, trained
+    from corpusmill.mill.read.text_column import TextColumn, string_array
 
     texts = texts_of(given.corpus, int(given.bytes))
     column = TextColumn.of(string_array([text.encode() for text in texts]))

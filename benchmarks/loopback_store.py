@@ -16,7 +16,7 @@ from xml.sax.saxutils import escape
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the checkout, as rules/common.smk does
 
-from corpusmill.s3.bucket import composite
+from corpusmill.reader.s3.bucket import composite
 
 CHECKSUM = "x-amz-checksum-sha256"
 OBJECTS: dict[str, tuple[list[bytes], dict[str, str]]] = {}

@@ -25,12 +25,12 @@ import zstandard
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the checkout, as rules/common.smk does
 
-from corpusmill.demo.corpus import make_demo
-from corpusmill.run.progress import Phase
-from corpusmill.storage.files import load_json, replacing, save_json
-from corpusmill.storage.sha256 import file_sha256
-from corpusmill.text.readers import read_records
-from corpusmill.text.records import FORMATS, Record
+from corpusmill.mill.demo.corpus import make_demo
+from corpusmill.mill.read.readers import read_records
+from corpusmill.mill.read.records import FORMATS, Record
+from corpusmill.mill.storage.files import load_json, replacing, save_json
+from corpusmill.mill.storage.sha256 import file_sha256
+from corpusmill.run.job_progress import Phase
 
 SHARD_BYTES = 64_000_000
 MOST_ORIGINAL_BYTES = 200_000_000  # held in memory, in pieces; more changes little

@@ -20,8 +20,8 @@ import zstandard
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the checkout, as rules/common.smk does
 
-from corpusmill.storage.files import load_json, replacing, save_json
-from corpusmill.storage.sha256 import file_sha256
+from corpusmill.mill.storage.files import load_json, replacing, save_json
+from corpusmill.mill.storage.sha256 import file_sha256
 
 SHARD_BYTES = 64_000_000
 WORDS = 300_000

@@ -23,7 +23,7 @@ from benchmarks.measuring import ROOT, child, parser, shown
 from benchmarks.run_folder import RunFolder
 from benchmarks.watching import MEMORY, watched
 from benchmarks.workflow import config_of, counts_of, mill, outputs_digest, warm_up
-from corpusmill.storage.files import load_json
+from corpusmill.mill.storage.files import load_json
 
 SCRIPTS = ROOT / "benchmarks/peers"
 SLOW_BYTES, SLOWEST_BYTES = 8e6, 2e6  # equal within a group, so that counts can be compared

@@ -30,13 +30,13 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # the checkout, as rules/com
 from benchmarks.measuring import ROOT, child, parser, timed
 from benchmarks.run_folder import RunFolder
 from benchmarks.stream import make
-from corpusmill.publication import command
-from corpusmill.s3.bucket import Bucket
-from corpusmill.storage.files import as_json, own_digest
-from corpusmill.stream import Corpus
-from corpusmill.stream.downloads import Remote, download
-from corpusmill.stream.patience import Patience
-from corpusmill.stream.s3_store import S3Store
+from corpusmill.mill.storage.files import as_json, own_digest
+from corpusmill.reader import Corpus
+from corpusmill.reader.downloads import Remote, download
+from corpusmill.reader.patience import Patience
+from corpusmill.reader.s3.bucket import Bucket
+from corpusmill.reader.s3_store import S3Store
+from corpusmill.tools.publish import publishing as command
 
 ENVIRONMENT = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test",
                "AWS_REGION": "us-east-1", "AWS_CONFIG_FILE": os.devnull,

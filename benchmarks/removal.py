@@ -23,13 +23,13 @@ import zstandard
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the checkout, as rules/common.smk does
 
-from corpusmill.documents.fates import KEPT
-from corpusmill.filters.documents import Documents
-from corpusmill.filters.measuring import Measures, decided
-from corpusmill.filters.registry import Entry, drops_any, filter_class, measuring
+from corpusmill.mill.decide.fates import KEPT
+from corpusmill.mill.filters.documents import Documents
+from corpusmill.mill.filters.measuring import Measures, decided
+from corpusmill.mill.filters.registry import Entry, drops_any, filter_class, measuring
+from corpusmill.mill.read.normalization import normalizer
+from corpusmill.mill.read.text_column import TextColumn, string_array
 from corpusmill.run.config import laid_over
-from corpusmill.text.columns import TextColumn, string_array
-from corpusmill.text.normalization import normalizer
 
 ROOT = Path(__file__).parents[1]
 BATCH_BYTES = 32 << 20

@@ -27,8 +27,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # the checkout, as rules/com
 
 from benchmarks.measuring import ROOT, child, memory_mb, parser, timed
 from benchmarks.run_folder import RunFolder
-from corpusmill.stream import Batches, Corpus, InOrder, Shuffled
-from corpusmill.stream.permutation import Permutation
+from corpusmill.reader import Batches, Corpus, InOrder, Shuffled
+from corpusmill.reader.permutation import Permutation
 
 DOCUMENT = 500
 VOCABULARY = 50_000

@@ -23,15 +23,15 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # the checkout, as rules/com
 from benchmarks.measuring import ROOT, parser
 from benchmarks.run_folder import RunFolder
 from benchmarks.watching import watched
-from corpusmill.dedup.minhash import MinHasher
-from corpusmill.documents.decisions import order_keys, shards_of, splits_of
-from corpusmill.documents.fates import DUPLICATE, KEPT, SPLITS
-from corpusmill.documents.ids import ids_of_part
-from corpusmill.documents.ledgers import ledger_schema, save_ledger
-from corpusmill.storage.arrays import save_array
-from corpusmill.storage.files import save_json
-from corpusmill.storage.tables import save_parquet
-from corpusmill.text.columns import TextColumn, string_array
+from corpusmill.mill.account.ledger_columns import ledger_schema, save_ledger
+from corpusmill.mill.decide.fates import DUPLICATE, KEPT, SPLITS
+from corpusmill.mill.decide.splits_and_copies import order_keys, shards_of, splits_of
+from corpusmill.mill.dedup.minhash import MinHasher
+from corpusmill.mill.read.ids import ids_of_part
+from corpusmill.mill.read.text_column import TextColumn, string_array
+from corpusmill.mill.storage.arrays import save_array
+from corpusmill.mill.storage.files import save_json
+from corpusmill.mill.storage.tables import save_parquet
 
 PART_DOCUMENTS = 100_000
 """Of about 2.7 kB each in a part of 256 MiB."""

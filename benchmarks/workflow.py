@@ -33,7 +33,7 @@ from benchmarks.make_corpus import make_corpus
 from benchmarks.measuring import ROOT, parser, shown
 from benchmarks.run_folder import RunFolder, spread
 from benchmarks.watching import MEMORY, Watched, watched
-from corpusmill.storage.files import load_json
+from corpusmill.mill.storage.files import load_json
 
 FINISHED = re.compile(r"finished: ([\d.]+) s, ([\d.]+) s of CPU, peak memory (\d+) MB")
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from rich.console import Console, RenderableType
 
-from corpusmill.cli.progress import Run
 from corpusmill.cli.result import result
+from corpusmill.cli.run_progress import Run
 from corpusmill.cli.running import Running, snakemake_command
 from corpusmill.cli.screen import picture
 

@@ -62,8 +62,8 @@ def note(text):
 
 from corpusmill.run import announcement
 from corpusmill.run.disk import disk_faults, expected_disk, unwritable
-from corpusmill.storage.disk_errors import in_words
-from corpusmill.storage.plain_text import told_lines
+from corpusmill.messages.disk_errors import in_words
+from corpusmill.messages.plain_text import told_lines
 
 ANNOUNCEMENT = placed(announcement.ANNOUNCEMENT)
 RUN = os.environ.pop(announcement.ANNOUNCED, "")
@@ -120,7 +120,7 @@ from corpusmill.run.input_files import told_replaced
 from corpusmill.run.layout import Layout, quickly_called
 from corpusmill.run.lost_files import lost_files
 from corpusmill.run.recipes import made_otherwise, save_recipes
-from corpusmill.run.signals import handle_beside
+from corpusmill.run.termination import handle_beside
 from corpusmill.run.signatures import mismatches, parameters
 from corpusmill.run.slurm import Spared, watched
 from corpusmill.run.step_log import SAY_KILLED
@@ -133,10 +133,10 @@ from corpusmill.run.early_checks import (
     told_of_tokenizer,
     tokenizer_files,
 )
-from corpusmill.storage.files import load_json
-from corpusmill.storage.recipes import Recipe, recipe_of, settings_digest
-from corpusmill.storage.sums import name_of
-from corpusmill.demo.files import EVALUATION_FILES, FILES as DEMO_FILES
+from corpusmill.mill.storage.files import load_json
+from corpusmill.mill.storage.recipes import Recipe, recipe_of, settings_digest
+from corpusmill.mill.storage.sums import name_of
+from corpusmill.mill.demo.files import EVALUATION_FILES, FILES as DEMO_FILES
 
 IN_CONDA = DeploymentMethod.CONDA in workflow.deployment_settings.deployment_method
 # Jobs inherit it.
@@ -488,7 +488,7 @@ def exported():
     forms = config["output"]["exports"]
     if not forms:
         return 0
-    from corpusmill.exports.exporting import disk_share  # and with it numpy and pyarrow
+    from corpusmill.tools.export.exporting import disk_share  # and with it numpy and pyarrow
 
     return disk_share(forms)
 
@@ -498,7 +498,7 @@ def faults_of_exports():
     forms = config["output"]["exports"]
     if not forms or IN_CONDA:
         return []
-    from corpusmill.exports.exporting import faults_ahead
+    from corpusmill.tools.export.exporting import faults_ahead
 
     told = told_of_tokenizer(config, EARLY_CHECKS, placed("results"))
     return faults_ahead(forms, told["vocabulary"])

@@ -4,12 +4,12 @@ import itertools
 import logging
 from pathlib import Path
 
-from corpusmill.documents.accounts import added
+from corpusmill.messages.progress import Silence
+from corpusmill.mill.account.accounts import added
+from corpusmill.mill.read.records import too_many_malformed
+from corpusmill.mill.storage.files import load_json, save_json
+from corpusmill.mill.storage.streams import read_written_lines
 from corpusmill.run.job import run
-from corpusmill.storage.files import load_json, save_json
-from corpusmill.storage.progress import Silence
-from corpusmill.storage.streams import read_written_lines
-from corpusmill.text.records import too_many_malformed
 
 SHOW = 10
 LIMIT = "input.max_record_bytes"

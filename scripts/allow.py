@@ -4,11 +4,11 @@ import logging
 from collections import Counter
 from pathlib import Path
 
+from corpusmill.messages.plain_text import shown as shown_plainly
+from corpusmill.mill.read.parts import TextPart
+from corpusmill.mill.storage.files import load_json, save_json
+from corpusmill.mill.storage.tables import load_column
 from corpusmill.run.job import run
-from corpusmill.storage.files import load_json, save_json
-from corpusmill.storage.plain_text import shown as shown_plainly
-from corpusmill.storage.tables import load_column
-from corpusmill.text.parts import TextPart
 
 LEAST_DOCUMENTS = 100
 """Of a source: of fewer filters may well drop all."""

@@ -7,17 +7,24 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from corpusmill.dedup.edges import DROPPED, STAGES, place_of
-from corpusmill.dedup.preferences import counted_kinds, kinds_of
-from corpusmill.documents.decisions import Sampling, copies_of, splits_of
-from corpusmill.documents.fate_columns import FateColumn
-from corpusmill.documents.fates import DUPLICATE, NOT_SAMPLED
-from corpusmill.documents.ids import ROW_BITS, ROW_MASK, ids_of_part
+from corpusmill.mill.decide.fate_columns import FateColumn
+from corpusmill.mill.decide.fates import DUPLICATE, NOT_SAMPLED
+from corpusmill.mill.decide.holdout import gathered
+from corpusmill.mill.decide.splits_and_copies import Sampling, copies_of, splits_of
+from corpusmill.mill.dedup.edges import DROPPED, STAGES, place_of
+from corpusmill.mill.dedup.preferences import counted_kinds, kinds_of
+from corpusmill.mill.read.digests import WHOLE
+from corpusmill.mill.read.ids import ROW_BITS, ROW_MASK, ids_of_part
+from corpusmill.mill.storage.arrays import StoredArray, load_array, save_array
+from corpusmill.mill.storage.files import content_digest, load_json, save_json
+from corpusmill.mill.storage.tables import (
+    load_column,
+    load_labels,
+    load_notes,
+    save_parquet,
+    save_table,
+)
 from corpusmill.run.job import run
-from corpusmill.storage.arrays import StoredArray, load_array, save_array
-from corpusmill.storage.files import content_digest, load_json, save_json
-from corpusmill.storage.tables import load_column, load_labels, load_notes, save_parquet, save_table
-from corpusmill.text.holdout import WHOLE, gathered
 
 
 def dropped_of_part(resolved: Path, part: int) -> np.ndarray:

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import numpy as np
 
-from corpusmill.dedup.lsh import Banding, sorted_bands, sorted_digests
-from corpusmill.dedup.sketches import have_shingles
-from corpusmill.documents.fate_columns import FateColumn
+from corpusmill.mill.decide.fate_columns import FateColumn
+from corpusmill.mill.dedup.lsh import Banding, sorted_bands, sorted_digests
+from corpusmill.mill.dedup.sketches import have_shingles
+from corpusmill.mill.storage.arrays import load_array
+from corpusmill.mill.storage.files import content_digest, save_json
 from corpusmill.run.job import run
-from corpusmill.run.progress import phase
-from corpusmill.storage.arrays import load_array
-from corpusmill.storage.files import content_digest, save_json
+from corpusmill.run.job_progress import phase
 
 
 def band(

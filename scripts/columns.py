@@ -3,13 +3,13 @@
 import logging
 from pathlib import Path
 
+from corpusmill.mill.read.readers import refuse_changed
+from corpusmill.mill.read.typed_columns import columns_of, types_of
+from corpusmill.mill.shuffle.text_shards import OUR_COLUMNS
+from corpusmill.mill.storage.streams import ReadLimits
+from corpusmill.mill.storage.tables import save_schema
 from corpusmill.run.job import run
-from corpusmill.run.progress import phase
-from corpusmill.shuffle.shards import OUR_COLUMNS
-from corpusmill.storage.streams import ReadLimits
-from corpusmill.storage.tables import save_schema
-from corpusmill.text.readers import refuse_changed
-from corpusmill.text.typed_columns import columns_of, types_of
+from corpusmill.run.job_progress import phase
 
 
 def columns(files: list[dict], readers: list[str], limits: ReadLimits, columns: Path) -> None:

@@ -7,8 +7,8 @@ It holds the digests: when the content of one part changes, so does this file.
 import logging
 from pathlib import Path
 
+from corpusmill.mill.storage.files import load_json, save_json
 from corpusmill.run.job import run
-from corpusmill.storage.files import load_json, save_json
 
 
 def complete(counts: list[Path], listing: Path) -> None:

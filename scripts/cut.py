@@ -6,16 +6,16 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from corpusmill.documents.ids import ROW_MASK
+from corpusmill.mill.read.digests import WHOLE
+from corpusmill.mill.read.ids import ROW_MASK
+from corpusmill.mill.read.parts import SCHEMA, TextPart, new_part
+from corpusmill.mill.read.spans import SpanSetting, cut_out, repeats_of_part, whole_digests
+from corpusmill.mill.read.text_column import TextColumn
+from corpusmill.mill.storage.arrays import save_array
+from corpusmill.mill.storage.files import load_json, save_json, writing
+from corpusmill.mill.storage.tables import parquet_writer
 from corpusmill.run.job import run
-from corpusmill.run.progress import phase
-from corpusmill.storage.arrays import save_array
-from corpusmill.storage.files import load_json, save_json, writing
-from corpusmill.storage.tables import parquet_writer
-from corpusmill.text.columns import TextColumn
-from corpusmill.text.holdout import WHOLE
-from corpusmill.text.parts import SCHEMA, TextPart, new_part
-from corpusmill.text.spans import SpanSetting, cut_out, repeats_of_part, whole_digests
+from corpusmill.run.job_progress import phase
 
 RECORD = pa.schema([(name, pa.uint64()) for name in ("id", "start", "end", "key", "first")])
 

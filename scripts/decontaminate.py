@@ -5,14 +5,14 @@ from pathlib import Path
 
 import numpy as np
 
-from corpusmill.documents.decided import save_decided
-from corpusmill.documents.fate_columns import FateColumn
-from corpusmill.documents.fates import CONTAMINATED
+from corpusmill.mill.decide.decided import save_decided
+from corpusmill.mill.decide.fate_columns import FateColumn
+from corpusmill.mill.decide.fates import CONTAMINATED
+from corpusmill.mill.decide.holdout import origins_of
+from corpusmill.mill.storage.arrays import load_array
+from corpusmill.mill.storage.tables import load_table
 from corpusmill.run.job import run
-from corpusmill.run.progress import phase
-from corpusmill.storage.arrays import load_array
-from corpusmill.storage.tables import load_table
-from corpusmill.text.holdout import origins_of
+from corpusmill.run.job_progress import phase
 
 
 def decontaminate(

@@ -3,7 +3,7 @@
 import logging
 from pathlib import Path
 
-from corpusmill.demo.corpus import make_demo
+from corpusmill.mill.demo.corpus import make_demo
 from corpusmill.run.job import run
 
 

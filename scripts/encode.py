@@ -6,13 +6,13 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from corpusmill.mill.shuffle.text_shards import COLUMNS, read_columns
+from corpusmill.mill.storage.tables import save_parquet
+from corpusmill.mill.tokens.losses import LossCounter
+from corpusmill.mill.tokens.token_shards import TokenFiles, TokenShardWriter, with_ends
+from corpusmill.mill.tokens.tokenizers import TokenizerFacts, encoder_of
 from corpusmill.run.job import run
-from corpusmill.run.progress import phase
-from corpusmill.shuffle.shards import COLUMNS, read_columns
-from corpusmill.storage.tables import save_parquet
-from corpusmill.tokens.losses import LossCounter
-from corpusmill.tokens.token_shards import TokenFiles, TokenShardWriter, with_ends
-from corpusmill.tokens.tokenizers import TokenizerFacts, encoder_of
+from corpusmill.run.job_progress import phase
 
 
 def encode(text: Path, folder: Path, files: TokenFiles, placements: Path) -> None:

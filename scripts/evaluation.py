@@ -8,15 +8,15 @@ from pathlib import Path
 
 import numpy as np
 
+from corpusmill.mill.decide.holdout import EVALUATION, gathered
+from corpusmill.mill.read.normalization import normalizer
+from corpusmill.mill.read.readers import SeenBytes, read_records, refuse_changed
+from corpusmill.mill.read.records import Malformed, too_many_malformed
+from corpusmill.mill.storage.arrays import save_array
+from corpusmill.mill.storage.files import save_json
+from corpusmill.mill.storage.streams import ReadLimits
 from corpusmill.run.job import run
-from corpusmill.run.progress import phase
-from corpusmill.storage.arrays import save_array
-from corpusmill.storage.files import save_json
-from corpusmill.storage.streams import ReadLimits
-from corpusmill.text.holdout import EVALUATION, gathered
-from corpusmill.text.normalization import normalizer
-from corpusmill.text.readers import SeenBytes, read_records, refuse_changed
-from corpusmill.text.records import Malformed, too_many_malformed
+from corpusmill.run.job_progress import phase
 
 
 def evaluation(

@@ -3,9 +3,9 @@
 import logging
 from pathlib import Path
 
-from corpusmill.exports.exporting import Exporting
 from corpusmill.run.job import run
-from corpusmill.run.progress import phase
+from corpusmill.run.job_progress import phase
+from corpusmill.tools.export.exporting import Exporting
 
 
 def export(manifest: Path, form: str, length: int, folder: Path) -> None:

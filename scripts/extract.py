@@ -6,14 +6,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from corpusmill.dedup.edges import edges_from
-from corpusmill.dedup.extracts import ExtractFiles, write_extract
-from corpusmill.dedup.order import Preference, order_of_part
-from corpusmill.documents.ids import ROW_BITS, dense_numbers, ids_of_part
+from corpusmill.mill.dedup.edges import edges_from
+from corpusmill.mill.dedup.extracts import ExtractFiles, write_extract
+from corpusmill.mill.dedup.order import Preference, order_of_part
+from corpusmill.mill.read.ids import ROW_BITS, dense_numbers, ids_of_part
+from corpusmill.mill.storage.arrays import StoredArray, load_array, save_array
+from corpusmill.mill.storage.files import content_digest, load_json, save_json, writing
 from corpusmill.run.job import run
-from corpusmill.run.progress import phase
-from corpusmill.storage.arrays import StoredArray, load_array, save_array
-from corpusmill.storage.files import content_digest, load_json, save_json, writing
+from corpusmill.run.job_progress import phase
 
 
 class Groups(NamedTuple):

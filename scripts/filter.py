@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from corpusmill.documents.fates import KEPT
-from corpusmill.filters.measuring import Decision, decided
+from corpusmill.mill.decide.fates import KEPT
+from corpusmill.mill.filters.measuring import Decision, decided
+from corpusmill.mill.storage.files import save_json
+from corpusmill.mill.storage.tables import in_one_piece, load_arrow, load_notes, save_table
 from corpusmill.run.job import run
-from corpusmill.storage.files import save_json
-from corpusmill.storage.tables import in_one_piece, load_arrow, load_notes, save_table
 
 SHOWN = 3
 """Documents that the run shows of each source and filter if it drops too many."""

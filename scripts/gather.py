@@ -8,13 +8,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from corpusmill.mill.shuffle.scattering import SCHEMA, read_scattered
+from corpusmill.mill.shuffle.targets import first_targets
+from corpusmill.mill.shuffle.text_shards import write_shard
+from corpusmill.mill.storage.files import load_json, save_json, writing
+from corpusmill.mill.storage.tables import load_schema
 from corpusmill.run.job import run
-from corpusmill.run.progress import phase
-from corpusmill.shuffle.scattering import SCHEMA, read_scattered
-from corpusmill.shuffle.shards import write_shard
-from corpusmill.shuffle.targets import first_targets
-from corpusmill.storage.files import load_json, save_json, writing
-from corpusmill.storage.tables import load_schema
+from corpusmill.run.job_progress import phase
 
 
 def gather(

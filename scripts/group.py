@@ -6,13 +6,13 @@ from pathlib import Path
 
 import numpy as np
 
-from corpusmill.dedup.components import ENGINES, bins_of, document_blocks, paired
-from corpusmill.dedup.edges import Similarity, certain_matches, edge_blocks, undecided
-from corpusmill.documents.ids import dense_numbers, starts_of_parts
+from corpusmill.mill.dedup.components import ENGINES, bins_of, document_blocks, paired
+from corpusmill.mill.dedup.edges import Similarity, certain_matches, edge_blocks, undecided
+from corpusmill.mill.read.ids import dense_numbers, starts_of_parts
+from corpusmill.mill.storage.arrays import array_writer, save_array
+from corpusmill.mill.storage.files import load_json
 from corpusmill.run.job import run
-from corpusmill.run.progress import phase
-from corpusmill.storage.arrays import array_writer, save_array
-from corpusmill.storage.files import load_json
+from corpusmill.run.job_progress import phase
 
 
 def group(

@@ -5,10 +5,10 @@ import logging
 from collections import Counter
 from pathlib import Path
 
-from corpusmill.dedup.mixed_kinds import refuse_mixed
-from corpusmill.documents.cluster_sizes import added
+from corpusmill.mill.account.cluster_sizes import added
+from corpusmill.mill.dedup.mixed_kinds import refuse_mixed
+from corpusmill.mill.storage.files import load_json, save_json
 from corpusmill.run.job import run
-from corpusmill.storage.files import load_json, save_json
 
 SHOWN_GROUPS = 10
 

@@ -3,10 +3,10 @@
 import logging
 from pathlib import Path
 
+from corpusmill.mill.decide.holdout import gathered
+from corpusmill.mill.storage.arrays import load_array, save_array
+from corpusmill.mill.storage.files import load_json
 from corpusmill.run.job import run
-from corpusmill.storage.arrays import load_array, save_array
-from corpusmill.storage.files import load_json
-from corpusmill.text.holdout import gathered
 
 
 def holdout(listing: Path, evaluation: Path, held_out: Path) -> None:

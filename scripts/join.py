@@ -4,10 +4,10 @@ import itertools
 import logging
 from pathlib import Path
 
+from corpusmill.mill.storage.files import load_json, save_json, writing
+from corpusmill.mill.storage.sums import checked_blocks
 from corpusmill.run.job import run
-from corpusmill.run.progress import phase
-from corpusmill.storage.files import load_json, save_json, writing
-from corpusmill.storage.sums import checked_blocks
+from corpusmill.run.job_progress import phase
 
 
 def join(bins: list[Path], shard_facts: list[Path], joined_bin: Path, facts: Path) -> None:

@@ -9,23 +9,23 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from corpusmill.dedup.edges import STAGES
-from corpusmill.documents.accounts import imbalances
-from corpusmill.documents.decided import load_decided
-from corpusmill.documents.emptied import emptied_by
-from corpusmill.documents.fates import DUPLICATE, KEPT, MALFORMED, SPLITS, dropping_fates
-from corpusmill.documents.ids import ROW_MASK, ids_of_part
-from corpusmill.documents.ledgers import ledger_schema, save_ledger
-from corpusmill.filters.measuring import arrow_type
+from corpusmill.messages.progress import Silence
+from corpusmill.mill.account.accounts import imbalances
+from corpusmill.mill.account.ledger_columns import ledger_schema, save_ledger
+from corpusmill.mill.decide.decided import load_decided
+from corpusmill.mill.decide.emptied import emptied_by
+from corpusmill.mill.decide.fates import DUPLICATE, KEPT, MALFORMED, SPLITS, dropping_fates
+from corpusmill.mill.decide.holdout import ORIGINS
+from corpusmill.mill.dedup.edges import STAGES
+from corpusmill.mill.filters.measuring import arrow_type
+from corpusmill.mill.read.digests import digest_words
+from corpusmill.mill.read.ids import ROW_MASK, ids_of_part
+from corpusmill.mill.read.parts import TextPart
+from corpusmill.mill.storage.arrays import load_array
+from corpusmill.mill.storage.files import load_json, save_json
+from corpusmill.mill.storage.streams import read_written_lines
+from corpusmill.mill.storage.tables import load_column, load_parquet, load_table, parquet_rows
 from corpusmill.run.job import run
-from corpusmill.storage.arrays import load_array
-from corpusmill.storage.files import load_json, save_json
-from corpusmill.storage.progress import Silence
-from corpusmill.storage.streams import read_written_lines
-from corpusmill.storage.tables import load_column, load_parquet, load_table, parquet_rows
-from corpusmill.text.digests import digest_words
-from corpusmill.text.holdout import ORIGINS
-from corpusmill.text.parts import TextPart
 
 
 class FilterValues(NamedTuple):

@@ -6,11 +6,10 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
-from corpusmill.documents.accounts import balanced_account
-from corpusmill.documents.fates import dropping_fates
-from corpusmill.run import job, record
-from corpusmill.run.input_files import read_inputs
-from corpusmill.storage.files import (
+from corpusmill.messages.plain_text import shown
+from corpusmill.mill.account.accounts import balanced_account
+from corpusmill.mill.decide.fates import dropping_fates
+from corpusmill.mill.storage.files import (
     files_of_folder,
     load_json,
     load_text,
@@ -19,10 +18,11 @@ from corpusmill.storage.files import (
     save_text,
     writing,
 )
-from corpusmill.storage.plain_text import shown
-from corpusmill.storage.sums import load_sums, sums_path
-from corpusmill.tokens.losses import too_many_losses
-from corpusmill.tokens.tokenizers import TokenizerFacts
+from corpusmill.mill.storage.sums import load_sums, sums_path
+from corpusmill.mill.tokens.losses import too_many_losses
+from corpusmill.mill.tokens.tokenizers import TokenizerFacts
+from corpusmill.run import job, record
+from corpusmill.run.input_files import read_inputs
 
 SHOW = 10  # foreign files that are named on the terminal; the log names all
 

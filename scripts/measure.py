@@ -6,16 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from corpusmill.dedup.preferences import Preferences
-from corpusmill.filters.documents import Documents
-from corpusmill.filters.edited_parts import EditedFiles, edited_part
-from corpusmill.filters.measuring import Measures
-from corpusmill.filters.registry import any_takes
+from corpusmill.mill.dedup.preferences import Preferences
+from corpusmill.mill.filters.documents import Documents
+from corpusmill.mill.filters.edited_parts import EditedFiles, edited_part
+from corpusmill.mill.filters.measuring import Measures
+from corpusmill.mill.filters.registry import any_takes
+from corpusmill.mill.read.parts import SCHEMA, TextPart
+from corpusmill.mill.read.text_column import TextColumn
+from corpusmill.mill.storage.tables import save_table
 from corpusmill.run.job import run
-from corpusmill.run.progress import phase
-from corpusmill.storage.tables import save_table
-from corpusmill.text.columns import TextColumn
-from corpusmill.text.parts import SCHEMA, TextPart
+from corpusmill.run.job_progress import phase
 
 
 def measure(

@@ -6,14 +6,14 @@ import os
 from collections import Counter
 from pathlib import Path
 
+from corpusmill.mill.read.normalization import normalizer
+from corpusmill.mill.read.parts import TextWriter
+from corpusmill.mill.read.readers import SeenBytes, read_records, refuse_changed
+from corpusmill.mill.read.records import Malformed, too_much_text
+from corpusmill.mill.storage.files import save_json, writing
+from corpusmill.mill.storage.streams import ReadLimits
 from corpusmill.run.job import run
-from corpusmill.run.progress import phase
-from corpusmill.storage.files import save_json, writing
-from corpusmill.storage.streams import ReadLimits
-from corpusmill.text.normalization import normalizer
-from corpusmill.text.parts import TextWriter
-from corpusmill.text.readers import SeenBytes, read_records, refuse_changed
-from corpusmill.text.records import Malformed, too_much_text
+from corpusmill.run.job_progress import phase
 
 SAY_FIRST = 20  # malformed records named in the log; all are in the quarantine file
 

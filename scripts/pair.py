@@ -6,15 +6,15 @@ from pathlib import Path
 
 import numpy as np
 
-from corpusmill.dedup.candidates import Corpus, identical_edges, same_key_edges, similar_edges
-from corpusmill.dedup.edges import EDGE, IDENTICAL, Similarity, certain_matches
-from corpusmill.dedup.lsh import Banding, Bands, bounded_slices
-from corpusmill.dedup.order import Preference
+from corpusmill.mill.dedup.candidates import Corpus, identical_edges, same_key_edges, similar_edges
+from corpusmill.mill.dedup.edges import EDGE, IDENTICAL, Similarity, certain_matches
+from corpusmill.mill.dedup.lsh import Banding, Bands, bounded_slices
+from corpusmill.mill.dedup.order import Preference
+from corpusmill.mill.storage.arrays import save_array
+from corpusmill.mill.storage.buckets import Buckets, Slice, bucket_slices
+from corpusmill.mill.storage.files import content_digest, load_json, save_json
 from corpusmill.run.job import run
-from corpusmill.run.progress import phase
-from corpusmill.storage.arrays import save_array
-from corpusmill.storage.buckets import Buckets, Slice, bucket_slices
-from corpusmill.storage.files import content_digest, load_json, save_json
+from corpusmill.run.job_progress import phase
 
 
 def save_pairs(edges: np.ndarray, pairs: Path, counts: Path) -> None:

@@ -3,8 +3,8 @@
 import logging
 from pathlib import Path
 
+from corpusmill.mill.storage.files import save_text
 from corpusmill.run.job import run
-from corpusmill.storage.files import save_text
 
 
 def plan(lines: list[str], parts: Path) -> None:

@@ -4,9 +4,9 @@ import json
 import logging
 from pathlib import Path
 
+from corpusmill.mill.storage.files import save_json
+from corpusmill.mill.storage.tables import load_parquet
 from corpusmill.run.job import run
-from corpusmill.storage.files import save_json
-from corpusmill.storage.tables import load_parquet
 
 STEPS = [0.0, 0.6, 0.7, 0.8, 0.9, 0.95]
 """Lower ends of the Jaccard ranges that recall is told for."""

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import numpy as np
 
+from corpusmill.mill.read.spans import Spans, bounded_slices, by_place, repeats_of_slice
+from corpusmill.mill.storage.arrays import save_array
+from corpusmill.mill.storage.buckets import Buckets, bucket_slices
+from corpusmill.mill.storage.files import content_digest, load_json, save_json
 from corpusmill.run.job import run
-from corpusmill.run.progress import phase
-from corpusmill.storage.arrays import save_array
-from corpusmill.storage.buckets import Buckets, bucket_slices
-from corpusmill.storage.files import content_digest, load_json, save_json
-from corpusmill.text.spans import Spans, bounded_slices, by_place, repeats_of_slice
+from corpusmill.run.job_progress import phase
 
 
 def repeat(listing: Path, span_bucket: int, buckets: Buckets, repeats: Path, counts: Path) -> None:

@@ -7,18 +7,18 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from corpusmill.documents.tallies import Tally, added
-from corpusmill.report.funnel import Figure, figures, funnel_page
-from corpusmill.report.pages import as_csv
-from corpusmill.report.similarities import removed, similarities_page
-from corpusmill.report.statistics import STATISTICS, statistics_of, statistics_page
-from corpusmill.report.times import Time, times, times_page
-from corpusmill.report.whole import SHOWN_RECORDS, Finished, whole_page
+from corpusmill.messages.progress import Silence
+from corpusmill.mill.report.funnel import Figure, figures, funnel_page
+from corpusmill.mill.report.pages import as_csv
+from corpusmill.mill.report.similarities import removed, similarities_page
+from corpusmill.mill.report.statistics import STATISTICS, statistics_of, statistics_page
+from corpusmill.mill.report.tallies import Tally, added
+from corpusmill.mill.report.times import Time, times, times_page
+from corpusmill.mill.report.whole import SHOWN_RECORDS, Finished, whole_page
+from corpusmill.mill.storage.files import load_json, load_text, replacing
+from corpusmill.mill.storage.streams import read_written_lines
+from corpusmill.mill.storage.tables import load_parquet, save_parquet
 from corpusmill.run import job
-from corpusmill.storage.files import load_json, load_text, replacing
-from corpusmill.storage.progress import Silence
-from corpusmill.storage.streams import read_written_lines
-from corpusmill.storage.tables import load_parquet, save_parquet
 
 SHOWN_TEXTS = 1000
 """Of a value that is a text: as many different ones of a source and language are told."""

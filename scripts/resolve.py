@@ -3,19 +3,19 @@
 import logging
 from pathlib import Path
 
-from corpusmill.dedup.edges import Similarity, certain_matches
-from corpusmill.dedup.extracts import read_extract
-from corpusmill.dedup.group_reports import largest_groups
-from corpusmill.dedup.resolution import (
+from corpusmill.mill.account.cluster_sizes import cluster_sizes
+from corpusmill.mill.dedup.edges import Similarity, certain_matches
+from corpusmill.mill.dedup.extracts import read_extract
+from corpusmill.mill.dedup.group_reports import largest_groups
+from corpusmill.mill.dedup.resolution import (
     RESOLUTIONS,
     ResolveSetting,
     dropped_documents,
     graph_of,
 )
-from corpusmill.documents.cluster_sizes import cluster_sizes
+from corpusmill.mill.storage.arrays import save_array
+from corpusmill.mill.storage.files import content_digest, load_json, save_json
 from corpusmill.run.job import run
-from corpusmill.storage.arrays import save_array
-from corpusmill.storage.files import content_digest, load_json, save_json
 
 
 def resolve(

@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from corpusmill.documents.decided import load_decided
+from corpusmill.mill.decide.decided import load_decided
+from corpusmill.mill.shuffle.scattering import PartRows, ScatterFiles, write_scattered
+from corpusmill.mill.shuffle.targets import emissions, first_targets
+from corpusmill.mill.storage.files import content_digest, save_json
 from corpusmill.run.job import run
-from corpusmill.run.progress import phase
-from corpusmill.shuffle.scattering import PartRows, ScatterFiles, write_scattered
-from corpusmill.shuffle.targets import emissions, first_targets
-from corpusmill.storage.files import content_digest, save_json
+from corpusmill.run.job_progress import phase
 
 
 def scatter(

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import numpy as np
 
-from corpusmill.dedup.minhash import MinHasher
+from corpusmill.mill.dedup.minhash import MinHasher
+from corpusmill.mill.read.digests import digests_of
+from corpusmill.mill.read.parts import TextPart
+from corpusmill.mill.read.text_column import TextColumn
+from corpusmill.mill.storage.arrays import array_writer
 from corpusmill.run.job import run
-from corpusmill.run.progress import phase
-from corpusmill.storage.arrays import array_writer
-from corpusmill.text.columns import TextColumn
-from corpusmill.text.digests import digests_of
-from corpusmill.text.parts import TextPart
+from corpusmill.run.job_progress import phase
 
 
 def sign(text: Path, hasher: MinHasher, signatures: Path, digests: Path) -> None:

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import numpy as np
 
-from corpusmill.documents.ids import ROW_BITS
+from corpusmill.mill.read.ids import ROW_BITS
+from corpusmill.mill.read.parts import TextPart
+from corpusmill.mill.read.spans import SpanSetting, save_spans, spans_of, units_of
+from corpusmill.mill.read.text_column import TextColumn
+from corpusmill.mill.storage.files import content_digest, save_json
 from corpusmill.run.job import run
-from corpusmill.run.progress import phase
-from corpusmill.storage.files import content_digest, save_json
-from corpusmill.text.columns import TextColumn
-from corpusmill.text.parts import TextPart
-from corpusmill.text.spans import SpanSetting, save_spans, spans_of, units_of
+from corpusmill.run.job_progress import phase
 
 
 def span(

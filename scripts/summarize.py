@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 import corpusmill
-from corpusmill.documents.accounts import balanced_account, funnel, losses_in_words, table
-from corpusmill.documents.cross_checks import contradictions
-from corpusmill.documents.fates import dropping_fates
+from corpusmill.mill.account.accounts import balanced_account, funnel, losses_in_words, table
+from corpusmill.mill.account.cross_checks import contradictions
+from corpusmill.mill.decide.fates import dropping_fates
+from corpusmill.mill.storage.files import load_json, own_digest, save_json, save_text
 from corpusmill.run import job, record
 from corpusmill.run.measurements import seconds_of
-from corpusmill.storage.files import load_json, own_digest, save_json, save_text
 
 END = re.compile(r"([\d.]+) s of CPU, peak memory (\d+) MB(?: of (\d+))?$", re.MULTILINE)
 """Of a log: CPU seconds, MB that were held, MB that the job was allowed."""

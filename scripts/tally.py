@@ -8,19 +8,19 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from corpusmill.documents.decided import load_decided
-from corpusmill.documents.fates import KEPT
-from corpusmill.documents.tallies import (
+from corpusmill.mill.decide.decided import load_decided
+from corpusmill.mill.decide.fates import KEPT
+from corpusmill.mill.report.tallies import (
     STAGES,
     Tally,
     added,
     dropped_by_language,
     tally_of_part,
 )
+from corpusmill.mill.storage.files import save_json
+from corpusmill.mill.storage.tables import load_arrow, save_parquet
 from corpusmill.run.job import run
-from corpusmill.run.progress import phase
-from corpusmill.storage.files import save_json
-from corpusmill.storage.tables import load_arrow, save_parquet
+from corpusmill.run.job_progress import phase
 
 
 def tally(

@@ -4,10 +4,10 @@ import logging
 import tempfile
 from pathlib import Path
 
+from corpusmill.mill.shuffle.text_shards import read_shard
+from corpusmill.mill.tokens.tokenizer_folder import keep_tokenizer, train_tokenizer
 from corpusmill.run.job import run
-from corpusmill.run.progress import phase
-from corpusmill.shuffle.shards import read_shard
-from corpusmill.tokens.tokenizer_folder import keep_tokenizer, train_tokenizer
+from corpusmill.run.job_progress import phase
 
 TRAIN_CHARS = 20_000_000  # the first shard is a random sample of the corpus; more changes little
 

@@ -3,12 +3,12 @@
 import logging
 from pathlib import Path
 
+from corpusmill.mill.storage.files import load_json, save_json, save_text
+from corpusmill.mill.tokens.shard_checks import placement_faults, shard_faults
+from corpusmill.mill.tokens.token_shards import TokenFiles
+from corpusmill.mill.tokens.tokenizers import TokenizerFacts, load_kept
 from corpusmill.run.job import run
-from corpusmill.run.progress import phase
-from corpusmill.storage.files import load_json, save_json, save_text
-from corpusmill.tokens.token_shards import TokenFiles
-from corpusmill.tokens.tokenizers import TokenizerFacts, load_kept
-from corpusmill.tokens.verification import placement_faults, shard_faults
+from corpusmill.run.job_progress import phase
 
 
 def verify(

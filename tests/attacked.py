@@ -60,8 +60,8 @@ def _hangs(*_: object) -> None:
 
 def streamed(place: str) -> str:
     """All tokens of a corpus, as a trainer reads them; what it says if it cannot."""
-    from corpusmill.stream import Corpus
-    from corpusmill.stream.patience import Patience
+    from corpusmill.reader import Corpus
+    from corpusmill.reader.patience import Patience
 
     quick = Patience(attempts=2, first_seconds=0.01, longest_seconds=0.01)
     cache = None if "://" not in place else f"cache-{time.monotonic_ns()}"

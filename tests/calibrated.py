@@ -12,7 +12,7 @@ from corpusmill.cli.main import main
 FILTERS = '''
 import numpy as np
 
-from corpusmill.filters.declaration import Filter, Value, above, below, number, share
+from corpusmill.mill.filters.declaration import Filter, Value, above, below, number, share
 
 
 class Letters(Filter):

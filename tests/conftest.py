@@ -15,10 +15,10 @@ import effort
 import pytest
 from hypothesis import HealthCheck, settings
 
-from corpusmill.run.progress import Phase
-from corpusmill.text.readers import read_records
-from corpusmill.tokens.tokenizer_folder import keep_tokenizer, train_tokenizer
-from corpusmill.tokens.tokenizers import TokenizerFacts
+from corpusmill.mill.read.readers import read_records
+from corpusmill.mill.tokens.tokenizer_folder import keep_tokenizer, train_tokenizer
+from corpusmill.mill.tokens.tokenizers import TokenizerFacts
+from corpusmill.run.job_progress import Phase
 
 ROOT = Path(__file__).parent.parent
 

@@ -8,16 +8,16 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from corpusmill.dedup.candidates import Corpus
-from corpusmill.dedup.edges import EDGE
-from corpusmill.dedup.extracts import Extract
-from corpusmill.dedup.lsh import Bands, sorted_bands, sorted_digests
-from corpusmill.dedup.order import Order
-from corpusmill.storage.arrays import save_array
-from corpusmill.storage.files import writing
-from corpusmill.storage.tables import save_table
-from corpusmill.text.columns import TextColumn, string_array
-from corpusmill.text.parts import TextWriter
+from corpusmill.mill.dedup.candidates import Corpus
+from corpusmill.mill.dedup.edges import EDGE
+from corpusmill.mill.dedup.extracts import Extract
+from corpusmill.mill.dedup.lsh import Bands, sorted_bands, sorted_digests
+from corpusmill.mill.dedup.order import Order
+from corpusmill.mill.read.parts import TextWriter
+from corpusmill.mill.read.text_column import TextColumn, string_array
+from corpusmill.mill.storage.arrays import save_array
+from corpusmill.mill.storage.files import writing
+from corpusmill.mill.storage.tables import save_table
 
 
 def edge_array(edges: list[tuple[int, int, int]]) -> np.ndarray:

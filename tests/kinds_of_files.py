@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from corpusmill.storage.sums import SUMS, summed_path
+from corpusmill.mill.storage.sums import SUMS, summed_path
 
 READ_BY = {
     "plan/parts.jsonl": ["summarize"],

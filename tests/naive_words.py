@@ -3,7 +3,7 @@
 import functools
 import re
 
-from corpusmill.text import english_words as english
+from corpusmill.mill.filters.features import english_words as english
 
 
 def one_of(characters) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from corpusmill.storage.files import as_json
+from corpusmill.mill.storage.files import as_json
 
 END = 0
 

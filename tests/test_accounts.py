@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from corpusmill.documents.accounts import (
+from corpusmill.mill.account.accounts import (
     added,
     funnel,
     imbalances,
@@ -15,8 +15,8 @@ from corpusmill.documents.accounts import (
     table,
     tokenization,
 )
-from corpusmill.documents.fates import dropping_fates
-from corpusmill.storage.files import save_json
+from corpusmill.mill.decide.fates import dropping_fates
+from corpusmill.mill.storage.files import save_json
 
 FATES = dropping_fates(["empty", "too_short"])
 BALANCED = Counter(

@@ -7,9 +7,9 @@ import pytest
 import yaml
 from workflow import document, mill, snakemake, write_jsonl
 
-from corpusmill.storage.files import load_json, save_json, writing
-from corpusmill.storage.tables import save_table
-from corpusmill.text.parts import TextWriter
+from corpusmill.mill.read.parts import TextWriter
+from corpusmill.mill.storage.files import load_json, save_json, writing
+from corpusmill.mill.storage.tables import save_table
 
 
 @pytest.fixture

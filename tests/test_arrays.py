@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from corpusmill.storage.arrays import load_array, save_array
+from corpusmill.mill.storage.arrays import load_array, save_array
 
 
 @pytest.mark.parametrize("shape", [(0,), (0, 4), (3, 0), (5, 2)])

@@ -23,10 +23,10 @@ from benchmarks.measuring import timed
 from benchmarks.removal import presets, removed, table_of, texts_by_source
 from benchmarks.run_folder import summary
 from benchmarks.workflow import Job, running
+from corpusmill.mill.read.readers import read_records
 from corpusmill.run.config import fractions
+from corpusmill.run.job_progress import Phase
 from corpusmill.run.plan import InputFile, Part, shard_counts, split_bytes
-from corpusmill.run.progress import Phase
-from corpusmill.text.readers import read_records
 
 
 @pytest.fixture(scope="module")

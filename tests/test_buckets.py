@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpusmill.storage.buckets import bucket_count, bucket_slices
+from corpusmill.mill.storage.buckets import bucket_count, bucket_slices
 
 END = 1 << 64
 

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from workflow import document, mill, write_jsonl
 
-from corpusmill.filters.documents import Documents
-from corpusmill.filters.edits import without
-from corpusmill.filters.registry import filter_class, filter_of, measurer, measuring
 from corpusmill.kernels.c4 import count_sentences
-from corpusmill.text.columns import TextColumn, string_array
+from corpusmill.mill.filters.documents import Documents
+from corpusmill.mill.filters.edits import without
+from corpusmill.mill.filters.registry import filter_class, filter_of, measurer, measuring
+from corpusmill.mill.read.text_column import TextColumn, string_array
 
 PIECES = [
     *(
@@ -186,7 +186,7 @@ def test_cuts__are_recorded_and_balance(run):
 
 
 def test_cuts__leave_what_the_shards_hold(run):
-    from corpusmill.text.parts import TextPart
+    from corpusmill.mill.read.parts import TextPart
 
     before, after = (
         [

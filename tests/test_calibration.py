@@ -14,7 +14,7 @@ import pytest
 import yaml
 from calibrated import HOSTILE, called, make_corpus
 
-from corpusmill.storage.streams import READ_LIMITS
+from corpusmill.mill.storage.streams import READ_LIMITS
 
 
 @pytest.fixture(scope="module")

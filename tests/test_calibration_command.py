@@ -16,8 +16,8 @@ from calibrated import called, make_corpus
 from click.testing import CliRunner
 from workflow import ROOT, data_folder, small_corpus
 
-from corpusmill.calibration.figures import standard_error
 from corpusmill.cli.main import main
+from corpusmill.tools.tune.calibrate.figures import standard_error
 
 
 @pytest.fixture(scope="module")

@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpusmill.calibration.account import plain
-from corpusmill.calibration.example_texts import visible
-from corpusmill.calibration.examples import excerpts
-from corpusmill.calibration.figures import (
+from corpusmill.tools.tune.calibrate.account import plain
+from corpusmill.tools.tune.calibrate.example_texts import visible
+from corpusmill.tools.tune.calibrate.examples import excerpts
+from corpusmill.tools.tune.calibrate.figures import (
     only,
     overlap_of,
     standard_error,
     threshold_at,
 )
-from corpusmill.calibration.words import number, percent
+from corpusmill.tools.tune.calibrate.words import number, percent
 
 WEIGHTED = st.lists(
     st.tuples(st.integers(0, 9), st.integers(1, 5)), min_size=1, max_size=12

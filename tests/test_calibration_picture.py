@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpusmill.calibration.measured import Group, Measured, Rule, beyond
-from corpusmill.calibration.picture import (
+from corpusmill.mill.filters.declaration import Limit
+from corpusmill.tools.tune.calibrate.measured import Group, Measured, Rule, beyond
+from corpusmill.tools.tune.calibrate.picture import (
     LEFT,
     RIGHT,
     axis_of,
@@ -17,7 +18,6 @@ from corpusmill.calibration.picture import (
     histogram,
     ticks_of,
 )
-from corpusmill.filters.declaration import Limit
 
 FLOATS = st.one_of(
     st.floats(allow_nan=True), st.floats(0, 1), st.floats(-5, 2000), st.just(0.0), st.just(1.0)

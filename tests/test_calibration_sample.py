@@ -17,7 +17,10 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpusmill.calibration.sample import (
+from corpusmill.messages.progress import Silence
+from corpusmill.mill.read.parts import SCHEMA, TextPart
+from corpusmill.run.plan import list_inputs
+from corpusmill.tools.tune.calibrate.sample import (
     LEAST_STRETCH,
     MOST_STRETCHES,
     Source,
@@ -26,9 +29,6 @@ from corpusmill.calibration.sample import (
     stretches,
     take_sample,
 )
-from corpusmill.run.plan import list_inputs
-from corpusmill.storage.progress import Silence
-from corpusmill.text.parts import SCHEMA, TextPart
 
 
 def sources_at(folder: Path, *names: str) -> list[Source]:
@@ -65,7 +65,7 @@ def test_shared_evenly__equals_handing_out_one_by_one(total, wants):
 @pytest.mark.parametrize("share", [0.1, 0.37, 0.99])
 def test_stretches__hold_every_byte_with_one_chance(size, share, monkeypatch):
     """The exact law: over all places to begin, each byte is read as often as any other."""
-    monkeypatch.setattr("corpusmill.calibration.sample.LEAST_STRETCH", 5)
+    monkeypatch.setattr("corpusmill.tools.tune.calibrate.sample.LEAST_STRETCH", 5)
     count = max(1, min(MOST_STRETCHES, int(size * share) // 5))
     every = [stretches(size, share, first) for first in range(size)]
     seen = Counter(byte for found in every for a, b in found for byte in range(a, b))
@@ -116,7 +116,7 @@ def chi_square(counts: list[int]) -> float:
 @pytest.mark.parametrize("read_bytes", [10**9, 12_000])
 def test_sample__is_even(tmp_path, read_bytes, monkeypatch):
     """Whether records are long or short, first or last, and all read or entered at even places."""
-    monkeypatch.setattr("corpusmill.calibration.sample.LEAST_STRETCH", 600)
+    monkeypatch.setattr("corpusmill.tools.tune.calibrate.sample.LEAST_STRETCH", 600)
     write(tmp_path / "a.jsonl", [f"{n} {'x' * (10 if n % 7 else 900)}" for n in range(200)])
     seen: Counter = Counter()
     seeds = 300
@@ -159,7 +159,7 @@ def test_sample__of_an_entered_file_names_the_byte(tmp_path):
 
 
 def test_sample__of_a_file_that_expands_further_than_text_ends_there(tmp_path, monkeypatch):
-    monkeypatch.setattr("corpusmill.calibration.sample.LEAST_REFUSED", 1000)
+    monkeypatch.setattr("corpusmill.tools.tune.calibrate.sample.LEAST_REFUSED", 1000)
     line = json.dumps({"text": "a" * 990}).encode() + b"\n"
     (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(line * 5000))
     with pytest.raises(ValueError, match=r"a\.jsonl\.gz:\d+: expected at most .* of records"):

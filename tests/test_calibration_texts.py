@@ -10,9 +10,9 @@ import pytest
 import yaml
 from calibrated import HOSTILE, called
 
-from corpusmill.calibration.figures import TextShare, texts_of
-from corpusmill.calibration.measured import Measured, Rule
-from corpusmill.filters.declaration import outside
+from corpusmill.mill.filters.declaration import outside
+from corpusmill.tools.tune.calibrate.figures import TextShare, texts_of
+from corpusmill.tools.tune.calibrate.measured import Measured, Rule
 
 SENTENCES = "This is a sentence of some words. " * 4
 RECORDS = [

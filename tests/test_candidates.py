@@ -11,13 +11,13 @@ from handmade import candidate_files, verdict_file
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpusmill.dedup.candidates import FAR_APART, identical_edges, looked_up, similar_edges
-from corpusmill.dedup.edges import IDENTICAL
-from corpusmill.dedup.lsh import bounded_slices, save_bands
-from corpusmill.dedup.order import Preference
-from corpusmill.documents.fates import KEPT
-from corpusmill.storage.arrays import save_array
-from corpusmill.storage.buckets import Slice, bucket_slices
+from corpusmill.mill.decide.fates import KEPT
+from corpusmill.mill.dedup.candidates import FAR_APART, identical_edges, looked_up, similar_edges
+from corpusmill.mill.dedup.edges import IDENTICAL
+from corpusmill.mill.dedup.lsh import bounded_slices, save_bands
+from corpusmill.mill.dedup.order import Preference
+from corpusmill.mill.storage.arrays import save_array
+from corpusmill.mill.storage.buckets import Slice, bucket_slices
 
 BANDS, ROWS = 3, 2
 PERMUTATIONS = BANDS * ROWS + 1
@@ -151,7 +151,7 @@ def clique(folder: Path, sketches: list[list[int]], sizes: list[int]):
 
 @pytest.mark.parametrize("most", [1, 2, 5])
 def test_similar_edges__pair_all_of_a_large_group_with_the_best(tmp_path, monkeypatch, most):
-    monkeypatch.setattr("corpusmill.dedup.candidates.MOST_PARTNERS", most)
+    monkeypatch.setattr("corpusmill.mill.dedup.candidates.MOST_PARTNERS", most)
     sizes = np.random.default_rng(1).permutation(40).tolist()
     files = clique(tmp_path, [[3] * PERMUTATIONS] * 40, sizes)
     edges = similar_of_all(files, 1)
@@ -170,7 +170,7 @@ def test_similar_edges__do_not_depend_on_the_chunk(tmp_path, monkeypatch, chunk)
     sketches = np.random.default_rng(2).integers(0, 3, (60, PERMUTATIONS)).tolist()
     files = clique(tmp_path, sketches, list(range(60)))
     expected = similar_of_all(files, 3)
-    monkeypatch.setattr("corpusmill.dedup.candidates.CHUNK_ROWS", chunk)
+    monkeypatch.setattr("corpusmill.mill.dedup.candidates.CHUNK_ROWS", chunk)
     assert similar_of_all(files, 3) == expected
     assert len(expected) > 100
 
@@ -182,7 +182,7 @@ def members_of(edges: list[tuple]) -> list[int]:
 
 
 def test_similar_edges__cut_a_group_of_equal_sketches_by_ids(tmp_path, monkeypatch):
-    monkeypatch.setattr("corpusmill.dedup.candidates.MOST_MEMBERS", 8)
+    monkeypatch.setattr("corpusmill.mill.dedup.candidates.MOST_MEMBERS", 8)
     files = clique(tmp_path, [[3] * PERMUTATIONS] * 20, list(range(20)))
     banded, _, corpus = files
     for band, count in ((0, 28 + 28 + 6), (1, 0), (2, 0)):
@@ -193,7 +193,7 @@ def test_similar_edges__cut_a_group_of_equal_sketches_by_ids(tmp_path, monkeypat
 
 
 def test_similar_edges__cut_a_large_group_by_further_values(tmp_path, monkeypatch):
-    monkeypatch.setattr("corpusmill.dedup.candidates.MOST_MEMBERS", 4)
+    monkeypatch.setattr("corpusmill.mill.dedup.candidates.MOST_MEMBERS", 4)
     # They share the first band; the next two values tell them apart by fours.
     sketches = [[0, 0, n // 8, n // 4 % 2, n, n, n] for n in range(16)]
     edges = similar_of_all(clique(tmp_path, sketches, [1] * 16), 2)
@@ -202,15 +202,15 @@ def test_similar_edges__cut_a_large_group_by_further_values(tmp_path, monkeypatc
 
 
 def test_similar_edges__are_the_same_twice(tmp_path, monkeypatch):
-    monkeypatch.setattr("corpusmill.dedup.candidates.MOST_MEMBERS", 5)
-    monkeypatch.setattr("corpusmill.dedup.candidates.MOST_PARTNERS", 3)
+    monkeypatch.setattr("corpusmill.mill.dedup.candidates.MOST_MEMBERS", 5)
+    monkeypatch.setattr("corpusmill.mill.dedup.candidates.MOST_PARTNERS", 3)
     sketches = np.random.default_rng(3).integers(0, 2, (80, PERMUTATIONS)).tolist()
     files = clique(tmp_path, sketches, list(range(80)))
     assert similar_of_all(files, 0) == similar_of_all(files, 0)
 
 
 def test_similar_edges__pair_a_large_group_with_the_text_whose_copy_is_best(tmp_path, monkeypatch):
-    monkeypatch.setattr("corpusmill.dedup.candidates.MOST_PARTNERS", 2)
+    monkeypatch.setattr("corpusmill.mill.dedup.candidates.MOST_PARTNERS", 2)
     # Text 0 has the worst document of part 0 and, in part 1, the best of all.
     priority = {"poor": 9, "s": 5, "best": 1}
     preference = Preference(priority, dict.fromkeys(priority, 1), None, None)
@@ -225,7 +225,7 @@ def test_similar_edges__pair_a_large_group_with_the_text_whose_copy_is_best(tmp_
 
 
 def test_similar_edges__find_a_pair_that_an_earlier_band_had_no_room_for(tmp_path, monkeypatch):
-    monkeypatch.setattr("corpusmill.dedup.candidates.MOST_PARTNERS", 2)
+    monkeypatch.setattr("corpusmill.mill.dedup.candidates.MOST_PARTNERS", 2)
     # All share band 0; the last two share band 2 too, and nobody else does.
     sketches = [[0, 0, 1, n, n, n, n] for n in (0, 1, 2, 9, 9)]
     sketches[3][2], sketches[4][2] = 2, 3

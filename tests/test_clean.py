@@ -9,8 +9,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from corpusmill.kernels.clean import clean_text, count_cleaned
-from corpusmill.text.columns import TextColumn
-from corpusmill.text.unicode_tables import character_table
+from corpusmill.mill.read.text_column import TextColumn
+from corpusmill.mill.read.unicode_tables import character_table
 
 # What lower-casing and cleaning treat specially: sigmas, dotted i, case-ignorable characters
 # (marks, soft hyphen, apostrophe, modifier letters), spaces of all kinds, punctuation.

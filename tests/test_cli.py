@@ -22,7 +22,7 @@ from workflow import ROOT, snakemake
 
 from corpusmill.cli.failures import reasons
 from corpusmill.cli.main import main
-from corpusmill.cli.progress import Job, Run
+from corpusmill.cli.run_progress import Job, Run
 from corpusmill.cli.running import FIRST_RUN, watched
 from corpusmill.kernels.cache import cache_folder
 from corpusmill.run.announcement import ANNOUNCEMENT, Told, load_announcement

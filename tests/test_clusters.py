@@ -9,9 +9,14 @@ from handmade import extract_by_hand
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpusmill.dedup.edges import IDENTICAL, SAME_KEY, STAGES
-from corpusmill.dedup.group_reports import LARGEST, SAMPLED_PAIRS, largest_groups
-from corpusmill.dedup.resolution import RESOLUTIONS, ResolveSetting, dropped_documents, graph_of
+from corpusmill.mill.dedup.edges import IDENTICAL, SAME_KEY, STAGES
+from corpusmill.mill.dedup.group_reports import LARGEST, SAMPLED_PAIRS, largest_groups
+from corpusmill.mill.dedup.resolution import (
+    RESOLUTIONS,
+    ResolveSetting,
+    dropped_documents,
+    graph_of,
+)
 
 SIMILAR = 100  # of 128 values: enough
 FIRST = (0, 0, 0)

@@ -101,10 +101,10 @@ def test_code_digest__of_modules_that_import_each_other_ends(digest):
     [
         ("sign", "kernels/shingles", True),
         ("sign", "kernels/jit", True),
-        ("sign", "text/unicode_tables", True),
-        ("sign", "tokens/tokenizers", False),
+        ("sign", "mill/read/unicode_tables", True),
+        ("sign", "mill/tokens/tokenizers", False),
         ("encode", "kernels/shingles", False),
-        ("encode", "tokens/tokenizers", True),
+        ("encode", "mill/tokens/tokenizers", True),
     ],
 )
 def test_code_digest__of_real_steps(tmp_path, step, module, counts):

@@ -7,9 +7,9 @@ from effort import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpusmill.dedup.components import ENGINES, bins_of, document_blocks, paired, roots_among
-from corpusmill.documents.ids import dense_numbers, starts_of_parts
 from corpusmill.kernels.components import PAIRS_AT_ONCE
+from corpusmill.mill.dedup.components import ENGINES, bins_of, document_blocks, paired, roots_among
+from corpusmill.mill.read.ids import dense_numbers, starts_of_parts
 
 part_sizes = st.lists(st.integers(0, 8), min_size=1, max_size=5).filter(any)
 
@@ -113,7 +113,7 @@ def test_bins_of__do_not_depend_on_the_block(monkeypatch):
     needs = np.arange(10) % 2 == 0
     in_pair = paired(roots)
     expected = bins_of(roots, in_pair, needs, 3).tolist()
-    monkeypatch.setattr("corpusmill.dedup.components.BLOCK_DOCUMENTS", 3)
+    monkeypatch.setattr("corpusmill.mill.dedup.components.BLOCK_DOCUMENTS", 3)
     assert paired(roots).tolist() == in_pair.tolist()
     blocks = [bins_of(roots[b], in_pair[b], needs[b], 3) for b in document_blocks(roots.size)]
     assert [len(block) for block in blocks] == [3, 3, 3, 1]

@@ -13,12 +13,12 @@ import pytest
 import yaml
 from workflow import ROOT, data_folder, digests, mill, summary
 
-from corpusmill.run.progress import Phase
-from corpusmill.shuffle.shards import read_shard
-from corpusmill.storage.streams import read_lines
-from corpusmill.storage.tables import load_table
-from corpusmill.tokens.token_shards import TokenFiles, TokenShard
-from corpusmill.tokens.tokenizers import load_reference, reference_ids
+from corpusmill.mill.shuffle.text_shards import read_shard
+from corpusmill.mill.storage.streams import read_lines
+from corpusmill.mill.storage.tables import load_table
+from corpusmill.mill.tokens.token_shards import TokenFiles, TokenShard
+from corpusmill.mill.tokens.tokenizers import load_reference, reference_ids
+from corpusmill.run.job_progress import Phase
 
 DATA = data_folder()
 pytestmark = [

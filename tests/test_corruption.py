@@ -12,10 +12,10 @@ import pytest
 from kinds_of_files import READ_BY, READ_BY_NOBODY, kind_of, written
 from workflow import digests, document, mill, snakemake, write_jsonl
 
+from corpusmill.mill.storage.recipes import Recipes, following
+from corpusmill.mill.storage.sums import encoded, load_sums, sums_path
 from corpusmill.run.job import bound
 from corpusmill.run.recipes import RECIPES
-from corpusmill.storage.recipes import Recipes, following
-from corpusmill.storage.sums import encoded, load_sums, sums_path
 
 
 class Job(NamedTuple):

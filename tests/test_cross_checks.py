@@ -6,8 +6,8 @@ from collections import Counter
 import pytest
 from handmade import write_bytes
 
-from corpusmill.documents.cross_checks import contradictions
-from corpusmill.storage.files import load_json, save_json
+from corpusmill.mill.account.cross_checks import contradictions
+from corpusmill.mill.storage.files import load_json, save_json
 
 ACCOUNT = {
     "web": Counter(documents=10, malformed=1, too_short=2, duplicate=3, kept=4, text_bytes=900,

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from word_classes import characters_by_class, one_of
 
-from corpusmill.filters.documents import Documents
-from corpusmill.filters.registry import filter_of, measurer, measuring
-from corpusmill.text.columns import TextColumn, string_array
+from corpusmill.mill.filters.documents import Documents
+from corpusmill.mill.filters.registry import filter_of, measurer, measuring
+from corpusmill.mill.read.text_column import TextColumn, string_array
 
 PIECES = [
     *("a", "the ", "THE ", "of", " be ", "word ", "ab c ", "\n", "\n\n", "\n\n\n", " ", "\r\n"),

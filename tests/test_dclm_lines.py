@@ -11,10 +11,10 @@ from effort import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpusmill.filters.documents import Documents
-from corpusmill.filters.edits import without
-from corpusmill.filters.registry import filter_class, filter_of, measurer, measuring
-from corpusmill.text.columns import TextColumn, string_array
+from corpusmill.mill.filters.documents import Documents
+from corpusmill.mill.filters.edits import without
+from corpusmill.mill.filters.registry import filter_class, filter_of, measurer, measuring
+from corpusmill.mill.read.text_column import TextColumn, string_array
 
 PIECES = [
     *(

@@ -4,9 +4,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from corpusmill.documents.decided import load_decided, save_decided
-from corpusmill.documents.fate_columns import FateColumn
-from corpusmill.storage.tables import save_table
+from corpusmill.mill.decide.decided import load_decided, save_decided
+from corpusmill.mill.decide.fate_columns import FateColumn
+from corpusmill.mill.storage.tables import save_table
 
 
 def others(rows: int) -> dict[str, np.ndarray]:

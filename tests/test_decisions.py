@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpusmill.documents.decisions import copies_of, order_keys, shards_of, splits_of
-from corpusmill.documents.fates import SPLITS
-from corpusmill.documents.ids import ids_of_part, unit_hash
+from corpusmill.mill.decide.fates import SPLITS
+from corpusmill.mill.decide.splits_and_copies import copies_of, order_keys, shards_of, splits_of
+from corpusmill.mill.read.ids import ids_of_part, unit_hash
 
 FRACTIONS = {"train": 0.9, "validation": 0.07, "test": 0.03}
 IDS = ids_of_part(0, 200_000)

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from workflow import digests, document, jobs, mill, small_corpus, snakemake, summary, write_jsonl
 
-from corpusmill.text.parts import TextPart
+from corpusmill.mill.read.parts import TextPart
 
 WIDTH = 13
 THRESHOLD = 0.8

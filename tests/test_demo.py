@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 import zstandard
 
-from corpusmill.demo.corpus import FILES, N_MALFORMED, code_records, make_demo
+from corpusmill.mill.demo.corpus import FILES, N_MALFORMED, code_records, make_demo
 
 
 @pytest.fixture(scope="module")

@@ -16,8 +16,8 @@ import yaml
 import zstandard
 from workflow import ROOT
 
-from corpusmill.designer.command import CONFIG, check, main, parser
 from corpusmill.run.config import check_config
+from corpusmill.tools.tune.bands.recommending import CONFIG, check, main, parser
 
 CONFIG_YAML = yaml.safe_load(CONFIG.read_text("utf-8"))
 
@@ -148,7 +148,7 @@ def test_main__refuses_files_without_pairs(capsys, tmp_path, name, content, expe
 
 
 def test_module__runs_as_a_command(corpus):
-    command = [sys.executable, "-m", "corpusmill.designer"]
+    command = [sys.executable, "-m", "corpusmill.tools.tune.bands"]
     good = subprocess.run([*command, corpus], cwd=ROOT, capture_output=True, text=True, check=True)
     assert "recommended: dedup: {threshold: 0.8, bands: 18, rows: 6}" in good.stdout
     bad = subprocess.run([*command, "no.jsonl"], cwd=ROOT, capture_output=True, text=True)

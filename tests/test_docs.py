@@ -16,11 +16,11 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 import zstandard
+from test_rooms import PACKAGE, allowed
 from workflow import ROOT, small_corpus, snakemake, write_jsonl
 
-from corpusmill.demo.files import EVALUATION_FILES, FILES
-from corpusmill.filters.reference import limits
-from corpusmill.filters.registry import known_filters
+from corpusmill.mill.demo.files import EVALUATION_FILES, FILES
+from corpusmill.mill.filters.reference import limits
 from corpusmill.run.layout import Layout
 from corpusmill.run.reference import page
 
@@ -74,54 +74,23 @@ COMMANDS = [line for page in PAGES for line in commands_of(page)]
 ON_MINE = [line for line in COMMANDS if "mine.yaml" in line and "--report" not in line]
 
 
-# The file tree.
-
-
-def tracked() -> list[str]:
-    git = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
-    if git.returncode or not git.stdout:
-        pytest.skip("not a git checkout: nobody says which files belong to it")
-    return git.stdout.split()
-
-
-def in_tree() -> set[str]:
-    """Paths of the file tree: folders at the margin, their files indented."""
-    paths, folder = set(), ""
-    for line in re.search(r"## File tree\n+```\n(.*?)```", ARCHITECTURE, re.DOTALL)[1].splitlines():
-        name = line.split()[0]
-        if not line.startswith(" "):
-            folder = name if name.endswith("/") else ""
-            paths.add(name)
-        else:
-            paths.add(folder + name)
-    return paths
-
-
-def test_file_tree__has_every_tracked_file_and_folder():
-    expected = {f"{Path(path).parts[0]}/" if "/" in path else path for path in tracked()}
-    for path in tracked():
-        folder = Path(path).parts[0]
-        # docs/filters.md has the filters.
-        a_filter = path in {f"corpusmill/filters/{name}.py" for name in known_filters()}
-        is_listed = folder in LISTED_WHOLE or (folder == "docs" and path.endswith(".md"))
-        if is_listed and Path(path).name != "__init__.py" and not a_filter:
-            expected.add(path)
-    assert not expected - in_tree()
+# Rooms and files.
 
 
 def test_rooms_table__says_what_the_rooms_say():
     listed = {row[0].strip("`"): row[2] for row in rows("The rooms of corpusmill/", ARCHITECTURE)}
     found = {
-        file.parent.name: " ".join(
-            re.search(r"^Imports: (.*?)\.$", file.read_text(), re.M | re.S)[1].split()
-        )
-        for file in (ROOT / "corpusmill").glob("*/__init__.py")
+        room: ", ".join(sorted(others)) or "nothing" for room, others in allowed(PACKAGE).items()
     }
     assert listed == found
 
 
-def test_file_tree__has_nothing_that_does_not_exist():
-    assert [path for path in sorted(in_tree()) if not (ROOT / path).exists()] == []
+def test_architecture__names_only_files_that_exist():
+    named = set(
+        re.findall(r"`((?:corpusmill|rules|scripts|docs|tests)/[\w/.]+\.\w+)`", ARCHITECTURE)
+    )
+    assert len(named) > 30
+    assert [path for path in sorted(named) if not (ROOT / path).exists()] == []
 
 
 # Commands.

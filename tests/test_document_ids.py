@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpusmill.documents.ids import ids_of_part, keyed_hash, unit_hash
+from corpusmill.mill.read.ids import ids_of_part, keyed_hash, unit_hash
 
 uint64s = st.integers(0, 2**64 - 1)
 MANY = np.concatenate([ids_of_part(part, 50_000) for part in range(4)])

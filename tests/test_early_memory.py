@@ -11,8 +11,8 @@ import pytest
 from test_read_limits import PACKED, streamed
 from workflow import ROOT
 
-from corpusmill.storage.streams import ReadLimits
-from corpusmill.text.first_records import LOOKED_AT
+from corpusmill.mill.read.first_records import LOOKED_AT
+from corpusmill.mill.storage.streams import ReadLimits
 
 MEGABYTE = 1 << 20
 LIMITS = ReadLimits(16 * MEGABYTE, 27)
@@ -20,25 +20,25 @@ MOST_MB = 12 * 16
 """As of the jobs that read: twelve times the largest record."""
 
 LOOKS = {
-    "check": "from corpusmill.text.first_records import Asked, fault_of\n"
+    "check": "from corpusmill.mill.read.first_records import Asked, fault_of\n"
     "said = fault_of(Asked('s', path, 'text', 0), (), limits)",
     "members": "from corpusmill.run.absent_members import absent_members\n"
-    "from corpusmill.text.first_records import Asked\n"
+    "from corpusmill.mill.read.first_records import Asked\n"
     "entry = {'name': 'metadata', 'field': 'absent', 'matches': 'x'}\n"
     "said = list(absent_members([entry], [Asked('s', path, 'text', 0)], (), limits))",
-    "columns": "from corpusmill.text.typed_columns import types_of\n"
+    "columns": "from corpusmill.mill.read.typed_columns import types_of\n"
     "said = types_of(path, 'text', (), limits)",
     "init": "from corpusmill.cli import init\n"
-    "from corpusmill.storage import streams\n"
+    "from corpusmill.mill.storage import streams\n"
     "init.READ_LIMITS = limits\n"
     "said = init.text_field_of(path, [])",
 }
 MEASURE = """
 import sys
 from pathlib import Path
-from corpusmill.storage.streams import ReadLimits
-import pyarrow.parquet, pyarrow.compute, corpusmill.filters.metadata, corpusmill.cli.init
-import corpusmill.run.absent_members, corpusmill.text.parquet_records
+from corpusmill.mill.storage.streams import ReadLimits
+import pyarrow.parquet, pyarrow.compute, corpusmill.mill.filters.known.metadata, corpusmill.cli.init
+import corpusmill.run.absent_members, corpusmill.mill.read.parquet_records
 def memory(field):
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) / 1024 for line in lines if line.startswith(field))

@@ -12,8 +12,8 @@ import yaml
 from tokenizer_kinds import EXACT
 from workflow import ROOT, snakemake, write_jsonl
 
-from corpusmill.exports.exporting import faults_ahead
-from corpusmill.tokens.tokenizer_check import check_tokenizer
+from corpusmill.mill.tokens.tokenizer_check import check_tokenizer
+from corpusmill.tools.export.exporting import faults_ahead
 
 
 def wide(folder: Path) -> str:
@@ -108,7 +108,8 @@ def test_check_tokenizer__tries_an_engine_that_is_asked_for(tmp_path, monkeypatc
     source = Path(EXACT["byte level"](tmp_path / "given"))
     assert check_tokenizer(source, engine="gigatoken").end_of_text == "<|endoftext|>"
     monkeypatch.setattr(
-        "corpusmill.tokens.tokenizer_folder.first_difference", lambda *given: "text 1: other ids"
+        "corpusmill.mill.tokens.tokenizer_folder.first_difference",
+        lambda *given: "text 1: other ids",
     )
     with pytest.raises(ValueError, match=r"^tokenizer\.engine: gigatoken does not give"):
         check_tokenizer(source, engine="gigatoken")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from handmade import edge_array
 
-from corpusmill.dedup.edges import (
+from corpusmill.mill.dedup.edges import (
     IDENTICAL,
     MISSED,
     MISTAKEN,
@@ -18,8 +18,8 @@ from corpusmill.dedup.edges import (
     edges_of,
     undecided,
 )
-from corpusmill.documents.ids import ROW_BITS
-from corpusmill.storage.arrays import save_array
+from corpusmill.mill.read.ids import ROW_BITS
+from corpusmill.mill.storage.arrays import save_array
 
 
 def chance_of_fewer(matches: int, permutations: int, threshold: float) -> Fraction:

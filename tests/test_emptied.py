@@ -6,10 +6,10 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpusmill.documents.emptied import emptied_by
-from corpusmill.documents.ids import ids_of_part
-from corpusmill.filters.edited_parts import RECORD
-from corpusmill.storage.tables import parquet_writer, save_parquet
+from corpusmill.mill.decide.emptied import emptied_by
+from corpusmill.mill.filters.edited_parts import RECORD
+from corpusmill.mill.read.ids import ids_of_part
+from corpusmill.mill.storage.tables import parquet_writer, save_parquet
 
 ROWS = 6
 pieces = st.lists(

@@ -15,8 +15,9 @@ from workflow import document, write_jsonl
 
 from corpusmill.cli.check import checked_config
 from corpusmill.cli.main import main
-from corpusmill.estimate.command import Options, sizes_for, told
-from corpusmill.estimate.duplicates import (
+from corpusmill.run import job_progress as progress
+from corpusmill.run.layout import Layout
+from corpusmill.tools.tune.estimate.duplicates import (
     Groups,
     Range,
     chances,
@@ -24,10 +25,9 @@ from corpusmill.estimate.duplicates import (
     groups_of,
     similar_pairs,
 )
-from corpusmill.estimate.projection import Estimate, line_through
-from corpusmill.estimate.reading import TAKEN_BYTES, TRIAL_BYTES, ReadSource
-from corpusmill.run import progress
-from corpusmill.run.layout import Layout
+from corpusmill.tools.tune.estimate.estimating import Options, sizes_for, told
+from corpusmill.tools.tune.estimate.projection import Estimate, line_through
+from corpusmill.tools.tune.estimate.reading import TAKEN_BYTES, TRIAL_BYTES, ReadSource
 
 
 def seen(sizes: list[int], share: float, seed: int) -> Groups:
@@ -153,7 +153,7 @@ def test_taken_share__of_a_source_of_which_nothing_was_taken_is_none():
 
 
 SLOW = """
-from corpusmill.filters.declaration import Filter, Value, below, count
+from corpusmill.mill.filters.declaration import Filter, Value, below, count
 
 
 class Slow(Filter):

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpusmill.storage.progress import Silence
-from corpusmill.storage.streams import lines_within, read_lines
-from corpusmill.text.json_records import json_records, json_records_within
-from corpusmill.text.records import Malformed, Record
-from corpusmill.text.sampling import LeastKeys, keys_of_file
+from corpusmill.messages.progress import Silence
+from corpusmill.mill.read.json_records import json_records, json_records_within
+from corpusmill.mill.read.records import Malformed, Record
+from corpusmill.mill.storage.streams import lines_within, read_lines
+from corpusmill.tools.tune.least_keys import LeastKeys, keys_of_file
 
 
 def test_keys_of_file__equal_naive():

@@ -21,9 +21,9 @@ from stream_corpus import END, read_manifest, tokens_of, write_corpus, write_man
 from workflow import ROOT, document, jobs, mill, snakemake, write_jsonl
 
 from corpusmill.cli.main import main
-from corpusmill.exports.exporting import Exporting, disk_share, known_formats, opened
+from corpusmill.messages.progress import Silence
 from corpusmill.run.disk import TOKEN_BYTES, expected_disk
-from corpusmill.storage.progress import Silence
+from corpusmill.tools.export.exporting import Exporting, disk_share, known_formats, opened
 
 SPLITS = {
     "train": [[5, 9, 30], [], [2, 2, 2, 1], [100, 1, 40]],
@@ -364,7 +364,7 @@ def test_schema__knows_the_formats():
 
 def test_formats__need_no_package_that_reads_them():
     code = (
-        "import sys; from corpusmill.exports.exporting import *; list(map(format_of, "
+        "import sys; from corpusmill.tools.export.exporting import *; list(map(format_of, "
         "known_formats())); sys.exit(' '.join({'torch', 'h5py', 'streaming', 'litdata'} & "
         "{*sys.modules}) or 0)"
     )

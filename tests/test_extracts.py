@@ -12,14 +12,14 @@ from handmade import edge_array, order_by_hand, order_rows, text_part, verdict_f
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpusmill.dedup.components import bins_of, paired, union_find
-from corpusmill.dedup.edges import DROPPED, IDENTICAL, Similarity
-from corpusmill.dedup.extracts import ExtractFiles, read_extract, write_extract
-from corpusmill.dedup.order import Preference, order_of_part
-from corpusmill.documents.fates import KEPT
-from corpusmill.documents.ids import dense_numbers, ids_of_part, starts_of_parts
-from corpusmill.storage.arrays import load_array, save_array
-from corpusmill.storage.files import load_json, save_json, writing
+from corpusmill.mill.decide.fates import KEPT
+from corpusmill.mill.dedup.components import bins_of, paired, union_find
+from corpusmill.mill.dedup.edges import DROPPED, IDENTICAL, Similarity
+from corpusmill.mill.dedup.extracts import ExtractFiles, read_extract, write_extract
+from corpusmill.mill.dedup.order import Preference, order_of_part
+from corpusmill.mill.read.ids import dense_numbers, ids_of_part, starts_of_parts
+from corpusmill.mill.storage.arrays import load_array, save_array
+from corpusmill.mill.storage.files import load_json, save_json, writing
 
 ANY_ORDER = Preference({"s": None}, {"s": 1}, None, None)
 documents = st.tuples(st.text(max_size=5), st.integers(0, 6))
@@ -54,8 +54,8 @@ def write_block(folder: Path, number: int, parts, first: int, bins: int) -> dict
 def test_read_extract__gives_what_was_written(parts, block, batch_rows):
     bins = 3
     with TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("corpusmill.text.parts.MAX_BATCH_ROWS", batch_rows)
-        patch.setattr("corpusmill.storage.sliced_streams.BLOCK_BYTES", 6)
+        patch.setattr("corpusmill.mill.read.parts.MAX_BATCH_ROWS", batch_rows)
+        patch.setattr("corpusmill.mill.storage.sliced_streams.BLOCK_BYTES", 6)
         blocks = [
             write_block(Path(name), number, parts[first : first + block], first, bins)
             for number, first in enumerate(range(0, len(parts), block))

@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpusmill.kernels.lanes import add_dense_rows
-from corpusmill.models import fasttext_model
-from corpusmill.models.fasttext_file import label_number, read_fasttext
-from corpusmill.models.fasttext_model import FastTextModel, huffman_tree
-from corpusmill.text.columns import TextColumn
+from corpusmill.mill.filters.models import fasttext_model
+from corpusmill.mill.filters.models.fasttext_file import label_number, read_fasttext
+from corpusmill.mill.filters.models.fasttext_model import FastTextModel, huffman_tree
+from corpusmill.mill.read.text_column import TextColumn
 
 VOCABULARY = ["mill", "grain", "Mühle", "水火", "a", "sack", "__labelled", "é", "flour", "wind"]
 LABELS = [f"__label__{n}" for n in range(7)]

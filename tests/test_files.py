@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpusmill.storage.files import load_json, replacing, replacing_folder, save_json
-from corpusmill.storage.sha256 import DigestingFile, file_sha256
+from corpusmill.mill.storage.files import load_json, replacing, replacing_folder, save_json
+from corpusmill.mill.storage.sha256 import DigestingFile, file_sha256
 
 
 def write(path, data: bytes) -> None:

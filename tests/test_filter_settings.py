@@ -6,13 +6,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from corpusmill.filters.measuring import decided
-from corpusmill.filters.registry import filter_class, known_filters, measuring
+from corpusmill.mill.filters.measuring import decided
+from corpusmill.mill.filters.registry import filter_class, known_filters, measuring
 from corpusmill.run.filter_faults import filter_faults
 
 CLOSE = """
 import numpy as np
-from corpusmill.filters.declaration import Filter, Value, above, below, file, number
+from corpusmill.mill.filters.declaration import Filter, Value, above, below, file, number
 
 class Mine(Filter):
     fate = "mine"
@@ -148,7 +148,7 @@ def test_wrong_declaration__is_told(entry, tmp_path, old, new, says):
 
 
 TEXTS = """
-from corpusmill.filters.declaration import *
+from corpusmill.mill.filters.declaration import *
 
 class Kind(Filter):
     fate = "kind"

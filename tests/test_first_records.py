@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from corpusmill.storage.files import save_json, writing
-from corpusmill.text.first_records import LOOKED_AT, Asked, fault_of
-from corpusmill.text.records import too_long
+from corpusmill.mill.read.first_records import LOOKED_AT, Asked, fault_of
+from corpusmill.mill.read.records import too_long
+from corpusmill.mill.storage.files import save_json, writing
 from scripts.admit import admit
 
 GOOD = '{"text": "a"}'

@@ -9,12 +9,18 @@ import pytest
 from workflow import ROOT
 
 ALLOWED = {
-    ("corpusmill/text/plugins.py", "exec"): "a filter or reader that the user's own config names",
-    ("corpusmill/text/plugins.py", "compile"): "the same",
-    ("corpusmill/filters/registry.py", "importlib.import_module"): "one of our filters, by a list",
-    ("corpusmill/exports/exporting.py", "importlib.import_module"): "one of our formats, by a list",
-    ("corpusmill/proof/run.py", "importlib.util.spec_from_file_location"): "a script of ours",
-    ("corpusmill/storage/plain_pickles.py", "pickle.Unpickler"): "of opcodes that name nothing",
+    ("corpusmill/mill/read/plugins.py", "exec"): "a filter or reader that the user's config names",
+    ("corpusmill/mill/read/plugins.py", "compile"): "the same",
+    (
+        "corpusmill/mill/filters/registry.py",
+        "importlib.import_module",
+    ): "a filter of ours, by a list",
+    (
+        "corpusmill/tools/export/exporting.py",
+        "importlib.import_module",
+    ): "a format of ours, by a list",
+    ("corpusmill/tools/prove/run.py", "importlib.util.spec_from_file_location"): "a script of ours",
+    ("corpusmill/mill/storage/plain_pickles.py", "pickle.Unpickler"): "opcodes name nothing",
 }
 """File and call -> why it may be."""
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from corpusmill.storage.files import load_json, save_json
+from corpusmill.mill.storage.files import load_json, save_json
 
 
 def group(texts: int, documents: int, **more) -> dict:

@@ -5,7 +5,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpusmill.text.holdout import (
+from corpusmill.mill.decide.holdout import (
     DTYPE,
     gathered,
     origins_of,

@@ -19,8 +19,8 @@ from listening import listening
 from s3_server import ENVIRONMENT, NEEDS_STORE, front_of, store
 from stream_corpus import described, read_manifest, write_corpus, write_manifest
 
-from corpusmill.s3.bucket import Bucket
-from corpusmill.storage.untrusted import MOST_VALUES
+from corpusmill.mill.storage.untrusted import MOST_VALUES
+from corpusmill.reader.s3.bucket import Bucket
 
 Change = Callable[[Path], None]
 BIN, IDX, FACTS = "tokens/train/00000.bin", "tokens/train/00000.idx", "tokenizer/corpusmill.json"

@@ -24,21 +24,21 @@ from workflow import ROOT, mill
 
 from corpusmill.cli.main import main
 from corpusmill.cli.running import snakemake_command
-from corpusmill.documents.cross_checks import contradictions
-from corpusmill.estimate.trial import _snakemake
-from corpusmill.inspection.columns import Rows
-from corpusmill.inspection.results import MOST_PARTS, Results
-from corpusmill.inspection.texts import limits_of
+from corpusmill.mill.account.cross_checks import contradictions
+from corpusmill.mill.storage.arrays import StoredArray
+from corpusmill.mill.storage.files import save_json, writing
+from corpusmill.mill.storage.plain_pickles import plain_values
+from corpusmill.mill.storage.sums import DamagedError
+from corpusmill.mill.storage.untrusted import MOST_BYTES
 from corpusmill.run.job_list import RuleJobs, save_job_list
-from corpusmill.storage.arrays import StoredArray
-from corpusmill.storage.files import save_json, writing
-from corpusmill.storage.plain_pickles import plain_values
-from corpusmill.storage.sums import DamagedError
-from corpusmill.storage.untrusted import MOST_BYTES
-from corpusmill.verification.exports import MOST_FOREIGN
+from corpusmill.tools.tune.estimate.trial import _snakemake
+from corpusmill.tools.verify.exports import MOST_FOREIGN
+from corpusmill.tools.why.parquet_rows import Rows
+from corpusmill.tools.why.results import MOST_PARTS, Results
+from corpusmill.tools.why.texts import limits_of
 
 READER = """
-from corpusmill.text.readers import Reader, record
+from corpusmill.mill.read.readers import Reader, record
 
 class Lines(Reader):
     ending = ".own"
@@ -249,7 +249,7 @@ CUT_WHILE_READ = """
 import os, sys
 import pyarrow as pa, pyarrow.parquet as pq
 from pathlib import Path
-from corpusmill.inspection.columns import Rows
+from corpusmill.tools.why.parquet_rows import Rows
 path = Path(sys.argv[1])
 pq.write_table(pa.table({"a": list(range(100_000))}), path)
 file = Rows(path)

@@ -13,15 +13,15 @@ import pytest
 from click.testing import CliRunner
 
 from corpusmill.cli.main import main
-from corpusmill.run.progress import Heartbeat
-from corpusmill.s3.answers import PassingFault, parsed
-from corpusmill.s3.bucket import MOST_BARREN, Bucket
-from corpusmill.stream.downloads import Remote, download
-from corpusmill.stream.http_store import HttpStore
-from corpusmill.stream.patience import Patience
-from corpusmill.stream.stores import PassingError
-from corpusmill.verification.findings import UnreachableError
-from corpusmill.verification.places import RemotePlace
+from corpusmill.reader.downloads import Remote, download
+from corpusmill.reader.http_store import HttpStore
+from corpusmill.reader.patience import Patience
+from corpusmill.reader.s3.answers import PassingFault, parsed
+from corpusmill.reader.s3.bucket import MOST_BARREN, Bucket
+from corpusmill.reader.stores import PassingError
+from corpusmill.run.job_progress import Heartbeat
+from corpusmill.tools.verify.findings import UnreachableError
+from corpusmill.tools.verify.locations import RemotePlace
 
 
 @contextlib.contextmanager
@@ -67,8 +67,8 @@ SLOW = {
 
 @pytest.fixture
 def impatient(monkeypatch):
-    monkeypatch.setattr("corpusmill.s3.responses.HEADER_SECONDS", 0.4)
-    monkeypatch.setattr("corpusmill.s3.responses.WAITED_SECONDS", 0.4)
+    monkeypatch.setattr("corpusmill.reader.s3.responses.HEADER_SECONDS", 0.4)
+    monkeypatch.setattr("corpusmill.reader.s3.responses.WAITED_SECONDS", 0.4)
 
 
 @pytest.mark.parametrize("slow", SLOW)
@@ -86,7 +86,7 @@ def test_place__of_a_server_that_is_too_slow_is_given_up(slow, impatient):
 
 @pytest.mark.parametrize("slow", ["a header", "a body", "nothing"])
 def test_verify__gives_a_slow_server_up_after_two_attempts(slow, impatient, monkeypatch):
-    monkeypatch.setattr("corpusmill.stream.http_store.SILENCE_SECONDS", 0.4)
+    monkeypatch.setattr("corpusmill.reader.http_store.SILENCE_SECONDS", 0.4)
     with saying(SLOW[slow]) as address:
         began = time.monotonic()
         got = CliRunner().invoke(main, ["verify", address])
@@ -120,7 +120,7 @@ def test_download__is_given_up_where_each_attempt_brings_few_bytes(tmp_path):
 
 
 def test_heartbeat__says_what_is_waited_for(monkeypatch):
-    monkeypatch.setattr("corpusmill.run.progress.SAY_EVERY_SECONDS", 0.05)
+    monkeypatch.setattr("corpusmill.run.job_progress.SAY_EVERY_SECONDS", 0.05)
     said: list[str] = []
     heartbeat = Heartbeat(said.append)
     with saying(SLOW["a header"]) as address:

@@ -13,17 +13,17 @@ from pathlib import Path
 import pytest
 from workflow import ROOT
 
-from corpusmill.documents.vocabulary import MOST_IDS, token_ids_of
-from corpusmill.run.early_checks import TokenizerCheck
-from corpusmill.tokens.bounded import in_bounded_process
-from corpusmill.tokens.tokenizer_check import check_tokenizer, own_code, whole_vocabulary
-from corpusmill.tokens.tokenizer_folder import keep_tokenizer
-from corpusmill.tokens.tokenizers import (
+from corpusmill.mill.tokens.bounded import in_bounded_process
+from corpusmill.mill.tokens.tokenizer_check import check_tokenizer, own_code, whole_vocabulary
+from corpusmill.mill.tokens.tokenizer_folder import keep_tokenizer
+from corpusmill.mill.tokens.tokenizers import (
     LightReference,
     TokenizerFacts,
     load_received,
     load_reference,
 )
+from corpusmill.mill.tokens.vocabulary import MOST_IDS, token_ids_of
+from corpusmill.run.early_checks import TokenizerCheck
 
 AUTO_MAPS = {
     "beside a class of transformers": {"auto_map": {"AutoTokenizer": ["evil.Evil", "evil.Evil"]}},
@@ -95,7 +95,7 @@ def test_keep_tokenizer__keeps_no_name_of_code(tokenizer, tmp_path):
 
 def begun_check(folder):
     arguments = [str(folder), "auto", "new", "auto"]
-    return TokenizerCheck("corpusmill.tokens.tokenizer_check", arguments, "", ROOT)
+    return TokenizerCheck("corpusmill.mill.tokens.tokenizer_check", arguments, "", ROOT)
 
 
 def test_check__says_that_code_is_not_run(tokenizer):
@@ -179,7 +179,7 @@ def test_transformers__asks_nothing_at_a_terminal(tokenizer, tmp_path):
     """As a job: with a person who says yes to everything."""
     said_in(tokenizer, "tokenizer_config.json", AUTO_MAPS["for a class of its own"])
     program = (
-        "import sys\nfrom corpusmill.tokens.tokenizers import load_reference\n"
+        "import sys\nfrom corpusmill.mill.tokens.tokenizers import load_reference\n"
         "load_reference(sys.argv[1])"
     )
     command = [sys.executable, "-c", program, str(tokenizer)]
@@ -205,7 +205,7 @@ def test_transformers__asks_nothing_for_a_class_that_loads_others(name, tokenize
         said_in(tokenizer, file, code | {"processor_class": "Evil", "image_processor_type": "Evil",
                                          "feature_extractor_type": "Evil"})  # fmt: skip
     program = (
-        "import sys\nfrom corpusmill.tokens.tokenizers import load_reference\n"
+        "import sys\nfrom corpusmill.mill.tokens.tokenizers import load_reference\n"
         "load_reference(sys.argv[1])"
     )
     done = subprocess.run(

@@ -12,7 +12,7 @@ import pytest
 from tokenizer_kinds import END, chat
 from workflow import ROOT
 
-from corpusmill.tokens.tokenizers import load_reference
+from corpusmill.mill.tokens.tokenizers import load_reference
 
 COMMIT = "0" * 40
 
@@ -80,7 +80,7 @@ def with_hub(command: list[str], folder: Path, endpoint: str) -> subprocess.Comp
 def kept(source: str, folder: Path, endpoint: str) -> subprocess.CompletedProcess:
     code = (
         "import sys; from pathlib import Path\n"
-        "from corpusmill.tokens.tokenizer_folder import keep_tokenizer\n"
+        "from corpusmill.mill.tokens.tokenizer_folder import keep_tokenizer\n"
         "print(keep_tokenizer(Path(sys.argv[1]), sys.argv[2], 'auto', 'auto'))"
     )
     return with_hub(["-c", code, str(folder / "kept"), source], folder, endpoint)
@@ -89,7 +89,7 @@ def kept(source: str, folder: Path, endpoint: str) -> subprocess.CompletedProces
 def checked(
     source: str, folder: Path, endpoint: str, end_of_text: str = "auto", state: str = "new"
 ) -> subprocess.CompletedProcess:
-    module = ["-m", "corpusmill.tokens.hub_check"]
+    module = ["-m", "corpusmill.mill.tokens.hub_check"]
     return with_hub([*module, source, end_of_text, state, "vocabulary"], folder, endpoint)
 
 

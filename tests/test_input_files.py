@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from workflow import digests, document, mill, snakemake, write_jsonl
 
+from corpusmill.mill.storage.files import as_json, save_json
 from corpusmill.run.input_files import replaced, told_replaced
 from corpusmill.run.plan import InputFile
-from corpusmill.storage.files import as_json, save_json
 
 
 def input_file(path: Path) -> InputFile:

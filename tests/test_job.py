@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from corpusmill.mill.storage.recipes import Recipe, settings_digest
 from corpusmill.run.recipes import save_recipes
-from corpusmill.storage.recipes import Recipe, settings_digest
 
 ROOT = Path(__file__).parent.parent
 BODY = """

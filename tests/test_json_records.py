@@ -8,11 +8,11 @@ from effort import examples
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from corpusmill.shuffle.shards import Document, record_line
-from corpusmill.text.first_records import Silence
-from corpusmill.text.json_records import LONE_SURROGATE
-from corpusmill.text.readers import read_records
-from corpusmill.text.records import Malformed, Record
+from corpusmill.mill.read.first_records import Silence
+from corpusmill.mill.read.json_records import LONE_SURROGATE
+from corpusmill.mill.read.readers import read_records
+from corpusmill.mill.read.records import Malformed, Record
+from corpusmill.mill.shuffle.text_shards import Document, record_line
 
 LINE, RECORD = b'{"text":"first","n":1}', Record(1, "first", b'"n":1')
 

@@ -6,10 +6,10 @@ import pyarrow.parquet as pq
 import pytest
 from workflow import mill, snakemake, summary, write_jsonl
 
-from corpusmill.filters.measuring import Decision, decided
-from corpusmill.filters.registry import filter_of, measuring
+from corpusmill.mill.filters.measuring import Decision, decided
+from corpusmill.mill.filters.registry import filter_of, measuring
+from corpusmill.mill.read.text_column import TextColumn
 from corpusmill.run.filter_faults import filter_faults
-from corpusmill.text.columns import TextColumn
 
 GERMAN = "Der Müller öffnete das Wehr vor Sonnenaufgang, und das Rad begann sich zu drehen."
 ENGLISH = "The miller opened the sluice before sunrise, and the wheel began to turn."

@@ -17,12 +17,12 @@ from py3langid.langid import MODEL_FILE, LanguageIdentifier
 from workflow import data_folder
 
 from corpusmill.kernels.languages import BLOCK, MEMORY, Automaton, row_after, walk
-from corpusmill.languages import model
-from corpusmill.languages.codes import LANGUAGES, MODEL_LANGUAGES, UNKNOWN, code_faults
-from corpusmill.languages.identification import identify
-from corpusmill.languages.script_table import SCRIPTS, built_table, script_table
-from corpusmill.storage.streams import read_lines
-from corpusmill.text.columns import TextColumn
+from corpusmill.mill.filters.languages import model
+from corpusmill.mill.filters.languages.codes import LANGUAGES, MODEL_LANGUAGES, UNKNOWN, code_faults
+from corpusmill.mill.filters.languages.identification import identify
+from corpusmill.mill.filters.languages.script_table import SCRIPTS, built_table, script_table
+from corpusmill.mill.read.text_column import TextColumn
+from corpusmill.mill.storage.streams import read_lines
 
 SENTENCES = [
     "Der Müller öffnete das Wehr vor Sonnenaufgang.",

@@ -7,10 +7,10 @@ import pytest
 import yaml
 from workflow import ROOT
 
+from corpusmill.mill.storage.files import save_json
 from corpusmill.run.layout import Layout
 from corpusmill.run.plan import InputFile, Part
 from corpusmill.run.read_sizes import EXPECTED_LARGEST
-from corpusmill.storage.files import save_json
 
 CONFIG = yaml.safe_load((ROOT / "config.yaml").read_text("utf-8"))
 SOURCES = [{"name": "web", "files": ["web"]}, {"name": "test", "files": ["test"], "held_out": True}]
@@ -191,7 +191,7 @@ def test_memory__of_reading_has_room_for_the_longest_record_and_the_window(paths
 
 
 COUNTS_WORDS = '''
-from corpusmill.filters.declaration import Filter, Value, count, below
+from corpusmill.mill.filters.declaration import Filter, Value, count, below
 
 
 class Mine(Filter):

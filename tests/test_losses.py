@@ -12,14 +12,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tokenizer_kinds import EXACT, LOSSY
 
-from corpusmill.documents.accounts import LOSS_SUMS
-from corpusmill.shuffle.shards import COLUMNS
-from corpusmill.storage.files import save_json
-from corpusmill.tokens.id_bytes import UNCERTAIN, IdBytes, byte_alphabet, id_bytes
-from corpusmill.tokens.losses import LossCounter, too_many_losses
-from corpusmill.tokens.token_shards import with_ends
-from corpusmill.tokens.tokenizer_folder import hidden_loss, keep_tokenizer
-from corpusmill.tokens.tokenizers import (
+from corpusmill.mill.account.accounts import LOSS_SUMS
+from corpusmill.mill.shuffle.text_shards import COLUMNS
+from corpusmill.mill.storage.files import save_json
+from corpusmill.mill.tokens.id_bytes import UNCERTAIN, IdBytes, byte_alphabet, id_bytes
+from corpusmill.mill.tokens.losses import LossCounter, too_many_losses
+from corpusmill.mill.tokens.token_shards import with_ends
+from corpusmill.mill.tokens.tokenizer_folder import hidden_loss, keep_tokenizer
+from corpusmill.mill.tokens.tokenizers import (
     BYTES_FILE,
     TokenizerFacts,
     decoded,
@@ -86,7 +86,7 @@ def test_loss_counter__equals_decoding_everything(kept, texts):
 def test_loss_counter__of_plain_documents_decodes_nothing(kind, tmp_path, monkeypatch):
     source = EXACT[kind](tmp_path / "given")
     kept = tmp_path / "kept", keep_tokenizer(tmp_path / "kept", source, "auto", "auto")
-    monkeypatch.setattr("corpusmill.tokens.losses.load_kept", None)
+    monkeypatch.setattr("corpusmill.mill.tokens.losses.load_kept", None)
     texts = ["Hello, world!", "the miller  opened\n\n\tGröße 水車 é 😀 <|endoftext|>"]
     assert counted(kept, texts)["lost_characters"] == [0, 0]
 

@@ -11,9 +11,9 @@ from effort import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpusmill.dedup.candidates import heads_of_groups, same_key_edges, star_edges
-from corpusmill.dedup.edges import SAME_KEY
-from corpusmill.dedup.lsh import (
+from corpusmill.mill.dedup.candidates import heads_of_groups, same_key_edges, star_edges
+from corpusmill.mill.dedup.edges import SAME_KEY
+from corpusmill.mill.dedup.lsh import (
     INCREMENT,
     Bands,
     band_keys,
@@ -23,9 +23,9 @@ from corpusmill.dedup.lsh import (
     sorted_bands,
     sorted_digests,
 )
-from corpusmill.documents.ids import ids_of_part
-from corpusmill.storage.arrays import save_array
-from corpusmill.storage.buckets import Slice, bucket_slices
+from corpusmill.mill.read.ids import ids_of_part
+from corpusmill.mill.storage.arrays import save_array
+from corpusmill.mill.storage.buckets import Slice, bucket_slices
 
 BANDS, ROWS = 3, 2
 ALL_KEYS = (0, 1 << 64)

@@ -10,7 +10,7 @@ from datasketch.lsh import _false_negative_probability, _false_positive_probabil
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpusmill.designer.design import (
+from corpusmill.tools.tune.bands.design import (
     BandSetting,
     band_probability,
     bytes_per_document,

@@ -5,8 +5,17 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
-from corpusmill.designer.design import BandSetting
-from corpusmill.designer.picture import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, Curve, picture
+from corpusmill.tools.tune.bands.design import BandSetting
+from corpusmill.tools.tune.bands.picture import (
+    BOTTOM,
+    HEIGHT,
+    LEFT,
+    RIGHT,
+    TOP,
+    WIDTH,
+    Curve,
+    picture,
+)
 
 SVG = "{http://www.w3.org/2000/svg}"
 CURVES = [Curve("mine", BandSetting(9, 13)), Curve("a < b & c", BandSetting(14, 8))]

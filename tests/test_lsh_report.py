@@ -5,11 +5,11 @@ import argparse
 import numpy as np
 import pytest
 
-from corpusmill.designer.design import BandSetting, histogram
-from corpusmill.designer.picture import Curve
-from corpusmill.designer.report import facts, number, pairs_scale, recommendation, table
-from corpusmill.designer.sampling import Sample
-from corpusmill.report.columns import aligned
+from corpusmill.mill.report.text_tables import aligned
+from corpusmill.tools.tune.bands.design import BandSetting, histogram
+from corpusmill.tools.tune.bands.picture import Curve
+from corpusmill.tools.tune.bands.report import facts, number, pairs_scale, recommendation, table
+from corpusmill.tools.tune.bands.sampling import Sample
 
 CONFIG = {"minhash": {"permutations": 128}}
 

@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from workflow import write_jsonl
 
-from corpusmill.filters.documents import Documents
-from corpusmill.filters.measuring import decided
-from corpusmill.filters.registry import deciding, measurer, measuring
+from corpusmill.mill.filters.documents import Documents
+from corpusmill.mill.filters.measuring import decided
+from corpusmill.mill.filters.registry import deciding, measurer, measuring
+from corpusmill.mill.read.text_column import TextColumn, string_array
+from corpusmill.mill.storage.streams import READ_LIMITS
 from corpusmill.run.filter_faults import filter_faults
-from corpusmill.storage.streams import READ_LIMITS
-from corpusmill.text.columns import TextColumn, string_array
 
 members = st.sampled_from(
     ["0", "1", "0.65", "true", "false", "null", '"a"', '"\\u0061"', '"é"', '"1"', '"2019-06"', "{}",

@@ -10,9 +10,9 @@ from handmade import text_part
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpusmill.dedup.minhash import NO_SHINGLE, MinHasher, permutations_of
 from corpusmill.kernels.sketch import TILE, lower_affine32, lower_legacy
-from corpusmill.text.columns import TextColumn
+from corpusmill.mill.dedup.minhash import NO_SHINGLE, MinHasher, permutations_of
+from corpusmill.mill.read.text_column import TextColumn
 
 SCHEMES = ["affine32", "legacy"]
 PUBLISHED = (

@@ -11,15 +11,15 @@ import pytest
 from workflow import document, jobs, mill, snakemake, write_jsonl
 from yaml import safe_dump
 
-from corpusmill.filters.fasttext import FastText
-from corpusmill.models.quality_model import (
+from corpusmill.mill.filters.known.fasttext import FastText
+from corpusmill.mill.filters.models.quality_model import (
     Definition,
     QualityModel,
     load_quality_model,
     save_quality_model,
 )
+from corpusmill.mill.read.text_column import TextColumn
 from corpusmill.run.filter_faults import filter_faults
-from corpusmill.text.columns import TextColumn
 
 WORDS = ["mill", "grain", "sack", "book"]
 TEXTS = [document(n) for n in range(40)]

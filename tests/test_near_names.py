@@ -1,6 +1,6 @@
 """What is said of a name that nobody knows."""
 
-from corpusmill.text.near_names import meant, near_names
+from corpusmill.messages.near_names import meant, near_names
 
 
 def test_near_names__are_the_best_first():

@@ -10,8 +10,8 @@ from effort import examples
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from corpusmill.text import normalization
-from corpusmill.text.normalization import LAST_MARK, LONG_RUN, nfc, normalizer
+from corpusmill.mill.read import normalization
+from corpusmill.mill.read.normalization import LAST_MARK, LONG_RUN, nfc, normalizer
 
 # Composed, decomposed, excluded from composition, Hangul, marks out of order, singletons.
 TRICKY = "éé\u0301\u0327\u0323Å\u212b\u0958\u0344가\u1100\u1161\u11a8ﬁ①a"

@@ -18,7 +18,7 @@ import sys, time
 sys.path.insert(0, {root!r})
 from pathlib import Path
 from corpusmill.run import job, one_at_a_time
-from corpusmill.storage.files import replacing
+from corpusmill.mill.storage.files import replacing
 one_at_a_time.PAUSE_SECONDS = 0.2
 
 def step(one: Path, other: Path, word: str) -> None:

@@ -10,10 +10,10 @@ from handmade import order_rows, verdict_file
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpusmill.dedup.order import Preference, best_first, order_of, order_of_part
-from corpusmill.dedup.preferences import preference_key
-from corpusmill.documents.fates import KEPT
-from corpusmill.documents.ids import ids_of_part
+from corpusmill.mill.decide.fates import KEPT
+from corpusmill.mill.dedup.order import Preference, best_first, order_of, order_of_part
+from corpusmill.mill.dedup.preferences import preference_key
+from corpusmill.mill.read.ids import ids_of_part
 
 PRIORITY = {"first": 0, "second": 7, "none": None, "unused": 0, "also_none": None}
 WEIGHTS = {"first": 1, "second": 0.5, "none": 2, "unused": 0, "also_none": 1}

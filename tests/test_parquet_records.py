@@ -16,7 +16,7 @@ from effort import examples
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from corpusmill.text.records import Malformed, Record
+from corpusmill.mill.read.records import Malformed, Record
 
 
 def parquet(**columns) -> bytes:

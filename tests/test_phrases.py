@@ -13,14 +13,19 @@ from effort import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpusmill.filters.documents import Documents
-from corpusmill.filters.registry import measurer, measuring
 from corpusmill.kernels.phrases import lower_text
+from corpusmill.mill.filters.documents import Documents
+from corpusmill.mill.filters.features.lists import entries, list_pieces, wrong_lines
+from corpusmill.mill.filters.features.phrases import (
+    built_word_characters,
+    found_in,
+    phrases_of,
+    word_characters,
+)
+from corpusmill.mill.filters.registry import measurer, measuring
+from corpusmill.mill.read.text_column import TextColumn, string_array
+from corpusmill.mill.read.unicode_tables import character_table, scalars, text_of
 from corpusmill.run.filter_faults import filter_faults
-from corpusmill.text.columns import TextColumn, string_array
-from corpusmill.text.lists import entries, list_pieces, wrong_lines
-from corpusmill.text.phrases import built_word_characters, found_in, phrases_of, word_characters
-from corpusmill.text.unicode_tables import character_table, scalars, text_of
 
 LETTERS = "abAB_1 .-\n\r\u2028\u0301\u0130\u03a3\u03c3éÉ漢字\u00a0\u023a$"
 pieces = st.text(LETTERS, max_size=12) | st.text(max_size=4)
@@ -134,6 +139,6 @@ def test_bad_words__wrong_lists_are_told_before_any_job(tmp_path, monkeypatch):
         )
     (tmp_path / "list").write_text("a word\n")
     assert list(filter_faults([entry], ["web"])) == []
-    monkeypatch.setattr("corpusmill.filters.bad_words.MOST_TABLE_BYTES", 200)
+    monkeypatch.setattr("corpusmill.mill.filters.known.bad_words.MOST_TABLE_BYTES", 200)
     (fault,) = filter_faults([entry], ["web"])
     assert "list: a table of it takes 280 bytes, expected at most 200. Make two lists" in fault

@@ -18,8 +18,7 @@ from workflow import ROOT, write_jsonl
 from corpusmill.cli.init import quoted
 from corpusmill.cli.main import main
 from corpusmill.cli.screen import Lines, OneLine
-from corpusmill.publication.card import plain
-from corpusmill.storage.plain_text import (
+from corpusmill.messages.plain_text import (
     LONGEST_LINE,
     LONGEST_MESSAGE,
     STEERING,
@@ -28,7 +27,8 @@ from corpusmill.storage.plain_text import (
     shown,
     shown_json,
 )
-from corpusmill.stream.patience import to_stderr
+from corpusmill.reader.patience import to_stderr
+from corpusmill.tools.publish.card import plain
 
 EVIL = "\x1b]0;title\x07\x1b[2J\x9b31m\u202egnp\r\x7f"
 

@@ -9,6 +9,7 @@ import pytest
 import yaml
 from workflow import ROOT
 
+from corpusmill.mill.storage.files import save_json, save_text
 from corpusmill.run import plan
 from corpusmill.run.layout import Layout
 from corpusmill.run.listing import files_beneath, matches
@@ -24,7 +25,6 @@ from corpusmill.run.plan import (
     shard_counts,
     split_bytes,
 )
-from corpusmill.storage.files import save_json, save_text
 
 FRACTIONS = {"train": 0.9, "validation": 0.1, "test": 0}
 

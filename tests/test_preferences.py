@@ -14,14 +14,14 @@ from handmade import text_part
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpusmill.dedup.preferences import (
+from corpusmill.mill.dedup.preferences import (
     Preferences,
     counted_kinds,
     dense_ranks,
     kinds_of,
     preference_key,
 )
-from corpusmill.text.parts import TextPart
+from corpusmill.mill.read.parts import TextPart
 
 ORDERS = ("lowest", "highest")
 
@@ -163,7 +163,7 @@ def preferences_of(path, values: list, order: str = "lowest") -> Preferences:
 
 @pytest.mark.parametrize("rows", [1, 2, 100])
 def test_preferences__are_the_keys_of_all_batches(tmp_path, monkeypatch, rows):
-    monkeypatch.setattr("corpusmill.text.parts.MAX_BATCH_ROWS", rows)
+    monkeypatch.setattr("corpusmill.mill.read.parts.MAX_BATCH_ROWS", rows)
     preferences = preferences_of(tmp_path / "a", [None, 3, 1.5, "Infinity", True])
     assert preferences.column().to_pylist() == [
         None, key_of("3"), key_of("1.5"), key_of('"Infinity"'), None

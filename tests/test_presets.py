@@ -4,7 +4,7 @@ import pytest
 import yaml
 from workflow import ROOT
 
-from corpusmill.filters.registry import settings_of
+from corpusmill.mill.filters.registry import settings_of
 from corpusmill.run.config import check_config, laid_over
 
 PRESETS = sorted(path.stem for path in (ROOT / "presets").glob("*.yaml"))

@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from corpusmill.run import progress
-from corpusmill.run.progress import Heartbeat, Phase, phase
+from corpusmill.run import job_progress as progress
+from corpusmill.run.job_progress import Heartbeat, Phase, phase
 
 
 @pytest.mark.parametrize(

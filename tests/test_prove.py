@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from test_verify import change_parquet, edit_json, mend
 
 from corpusmill.cli.main import main
-from corpusmill.proof.sample import evenly
+from corpusmill.tools.prove.sample import evenly
 
 BETWEEN = ("text", "measures", "filter", "digests", "scatter", "decided", "assign",
            "signatures", "bands", "holdout", "resolved", "verify", "tally", "report")  # fmt: skip

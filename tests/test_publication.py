@@ -24,14 +24,15 @@ from stream_corpus import described, read_manifest, write_corpus, write_manifest
 from workflow import ROOT
 
 from corpusmill.cli.main import main
-from corpusmill.publication import command, contents, sending, withdrawal
-from corpusmill.publication.contents import contents_of
-from corpusmill.run import progress
-from corpusmill.s3.answers import Refusal
-from corpusmill.s3.bucket import Bucket
-from corpusmill.s3.credentials import load_access
-from corpusmill.stream import Corpus
-from corpusmill.stream.patience import Patience
+from corpusmill.reader import Corpus
+from corpusmill.reader.patience import Patience
+from corpusmill.reader.s3.answers import Refusal
+from corpusmill.reader.s3.bucket import Bucket
+from corpusmill.reader.s3.credentials import load_access
+from corpusmill.run import job_progress as progress
+from corpusmill.tools.publish import contents, sending, withdrawal
+from corpusmill.tools.publish import publishing as command
+from corpusmill.tools.publish.contents import contents_of
 
 pytestmark = NEEDS_STORE
 QUICK = Patience(attempts=4, first_seconds=0.01, longest_seconds=0.02)
@@ -440,7 +441,7 @@ def test_object__that_was_changed_behind_our_back_is_sent_again(front, large, ad
 
 
 IN_SMALL_PARTS = f"""
-from corpusmill.publication import sending
+from corpusmill.tools.publish import sending
 sending.WHOLE_BYTES = sending.PART_BYTES = {PART}
 from corpusmill.cli.main import main
 main()
@@ -668,7 +669,7 @@ def test_version__with_a_foreign_object_in_it_is_refused(front, results, address
 def test_endpoint__that_nobody_answers_at_is_told_within_ten_seconds(
     front, results, address, monkeypatch
 ):
-    monkeypatch.setattr("corpusmill.publication.target.FIRST_SILENCE_SECONDS", 0.5)
+    monkeypatch.setattr("corpusmill.tools.publish.target.FIRST_SILENCE_SECONDS", 0.5)
     began = time.monotonic()
     nobody = f"http://127.0.0.1:{free_port()}"
     said = refused("publish", results, address, "--endpoint-url", nobody)
@@ -766,7 +767,7 @@ def test_parts__are_never_more_than_a_store_takes():
 
 
 def test_listings__go_on_where_an_answer_ended(front, larger, address, small_parts, monkeypatch):
-    monkeypatch.setattr("corpusmill.s3.bucket.MOST_AT_ONCE", 1)
+    monkeypatch.setattr("corpusmill.reader.s3.bucket.MOST_AT_ONCE", 1)
     front.fault = lambda method, path, number: "403" if "partNumber=3" in path else None
     with pytest.raises(Refusal):
         publish(larger, address)

@@ -21,12 +21,12 @@ from stream_corpus import described, read_manifest, tokens_of, write_corpus, wri
 from workflow import ROOT
 
 from corpusmill.cli.main import main
-from corpusmill.publication import hub as publication
-from corpusmill.publication.command import Asked
-from corpusmill.stream import Corpus
-from corpusmill.stream.hub_addresses import parsed_hub, token
-from corpusmill.stream.hub_store import HubStore
-from corpusmill.stream.patience import Patience
+from corpusmill.reader import Corpus
+from corpusmill.reader.hub_addresses import parsed_hub, token
+from corpusmill.reader.hub_store import HubStore
+from corpusmill.reader.patience import Patience
+from corpusmill.tools.publish import hub as publication
+from corpusmill.tools.publish.publishing import Asked
 
 # huggingface_hub calls the newest httpx2 as the older ones were to be called.
 pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")
@@ -322,7 +322,7 @@ def test_fault__that_stays_is_told_and_the_same_command_goes_on(place, hub, resu
 
 
 def test_silence__is_a_fault_that_passes(hub, results, monkeypatch):
-    monkeypatch.setattr("corpusmill.publication.hub_repository.SILENCE_SECONDS", 0.2)
+    monkeypatch.setattr("corpusmill.tools.publish.hub_repository.SILENCE_SECONDS", 0.2)
     slow = [True]
 
     def once(method: str, path: str, number: int) -> str | None:
@@ -468,7 +468,7 @@ def test_token__that_fits_in_no_header_is_refused_and_not_repeated(
 
 def test_reading__needs_the_standard_library_alone():
     code = (
-        "import sys; import corpusmill.stream.hub_store; "
+        "import sys; import corpusmill.reader.hub_store; "
         "print([name for name in ('huggingface_hub', 'httpx2', 'requests') if name in sys.modules])"
     )
     found = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True,

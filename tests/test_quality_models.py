@@ -22,17 +22,17 @@ from workflow import ROOT, write_jsonl
 
 from corpusmill.cli.main import main
 from corpusmill.kernels.quality import logistic
-from corpusmill.models.evaluation import THRESHOLDS, evaluated, roc_auc
-from corpusmill.models.examples import ExampleFile
-from corpusmill.models.quality_model import (
+from corpusmill.messages.progress import Silence
+from corpusmill.mill.filters.models.evaluation import THRESHOLDS, evaluated, roc_auc
+from corpusmill.mill.filters.models.examples import ExampleFile
+from corpusmill.mill.filters.models.quality_model import (
     Definition,
     QualityModel,
     load_quality_model,
     save_quality_model,
 )
-from corpusmill.models.training import Settings, trained
-from corpusmill.storage.progress import Silence
-from corpusmill.text.columns import TextColumn
+from corpusmill.mill.filters.models.training import Settings, trained
+from corpusmill.mill.read.text_column import TextColumn
 
 DEFINITION = Definition(most_words=2, bits=14)
 SETTINGS = Settings(held_out=0.25, epochs=3, rate=1.0, seed=7)

@@ -14,13 +14,13 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpusmill.storage import streams
-from corpusmill.storage.files import load_json
-from corpusmill.storage.progress import Silence
-from corpusmill.storage.streams import READ_LIMITS, LongLine, ReadLimits, limited_lines
-from corpusmill.storage.zstd_frames import Pieces
-from corpusmill.text.readers import read_records
-from corpusmill.text.records import Malformed, Record
+from corpusmill.messages.progress import Silence
+from corpusmill.mill.read.readers import read_records
+from corpusmill.mill.read.records import Malformed, Record
+from corpusmill.mill.storage import streams
+from corpusmill.mill.storage.files import load_json
+from corpusmill.mill.storage.streams import READ_LIMITS, LongLine, ReadLimits, limited_lines
+from corpusmill.mill.storage.zstd_frames import Pieces
 
 
 def zst(data: bytes, **parameters) -> bytes:

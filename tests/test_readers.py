@@ -9,10 +9,10 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpusmill.run.progress import Phase
-from corpusmill.storage import streams
-from corpusmill.text.readers import format_of, read_records
-from corpusmill.text.records import Record
+from corpusmill.mill.read.readers import format_of, read_records
+from corpusmill.mill.read.records import Record
+from corpusmill.mill.storage import streams
+from corpusmill.run.job_progress import Phase
 
 LINES = [b'{"text":"first","n":1}', b'{"text":"","n":2}', '{"text":"水 😀"}'.encode()]
 PLAIN = b"".join(line + b"\n" for line in LINES)
@@ -155,6 +155,6 @@ def test_read_records__never_wait_for_who_writes(tmp_path, progress, monkeypatch
     os.mkfifo(path)
     with pytest.raises(ValueError, match="expected a regular file, found a FIFO"):
         read_records(path, "text", progress)
-    monkeypatch.setattr("corpusmill.text.readers.fault_of_kind", lambda path: None)
+    monkeypatch.setattr("corpusmill.mill.read.readers.fault_of_kind", lambda path: None)
     with pytest.raises(ValueError, match="expected a regular file, found a FIFO"):
         list(read_records(path, "text", progress))

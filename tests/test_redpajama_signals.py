@@ -9,10 +9,10 @@ from effort import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpusmill.filters.redpajama_signals import STOP_WORDS
-from corpusmill.filters.registry import drops_any, measurer, measuring
-from corpusmill.text.columns import TextColumn, string_array
-from corpusmill.text.signals import built_signal_table, signal_table
+from corpusmill.mill.filters.features.redpajama_texts import built_signal_table, signal_table
+from corpusmill.mill.filters.known.redpajama_signals import STOP_WORDS
+from corpusmill.mill.filters.registry import drops_any, measurer, measuring
+from corpusmill.mill.read.text_column import TextColumn, string_array
 
 ENTRY = {"name": "redpajama_signals"}
 PIECES = [

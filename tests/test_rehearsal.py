@@ -15,9 +15,9 @@ from stream_corpus import END, read_manifest, tokens_of, write_corpus, write_man
 from workflow import document, mill, write_jsonl
 
 from corpusmill.cli.main import main
-from corpusmill.rehearsal.drawing import drawn
-from corpusmill.rehearsal.figures import figures_of
-from corpusmill.stream import Corpus
+from corpusmill.reader import Corpus
+from corpusmill.tools.why.eye_test.drawing import drawn
+from corpusmill.tools.why.eye_test.figures import figures_of
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +91,8 @@ def test_drawn__has_each_sample_once(tmp_path):
 def test_drawn__notices_a_sampler_that_repeats(tmp_path, monkeypatch):
     split = Corpus(write_corpus(tmp_path, {"train": [[50, 60], [300]]})).split("train")
     monkeypatch.setattr(
-        "corpusmill.rehearsal.drawing.Shuffled.numbers", lambda self, epoch, places: places // 2
+        "corpusmill.tools.why.eye_test.drawing.Shuffled.numbers",
+        lambda self, epoch, places: places // 2,
     )
     assert drawn(split, 7, seed=3).repeated == 409 // 7 // 2
 

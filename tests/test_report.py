@@ -19,17 +19,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from workflow import document, mill, small_corpus, snakemake, summary, write_jsonl
 
-from corpusmill.dedup.edges import STAGES
-from corpusmill.documents.accounts import funnel as account_of
-from corpusmill.documents.cluster_sizes import added, cluster_sizes
-from corpusmill.documents.tallies import BINS
-from corpusmill.report import clusters, funnel, languages, similarities, statistics, times
-from corpusmill.report.pages import as_csv, page, shortened, table
-from corpusmill.report.similarities import bins, removed, similarities_page
-from corpusmill.report.svg import LIGHT
-from corpusmill.report.times import Time
-from corpusmill.report.whole import Finished, what_became, whole_page
-from corpusmill.storage.files import load_json
+from corpusmill.mill.account.accounts import funnel as account_of
+from corpusmill.mill.account.cluster_sizes import added, cluster_sizes
+from corpusmill.mill.dedup.edges import STAGES
+from corpusmill.mill.report import clusters, funnel, languages, similarities, statistics, times
+from corpusmill.mill.report.pages import as_csv, page, shortened, table
+from corpusmill.mill.report.similarities import bins, removed, similarities_page
+from corpusmill.mill.report.svg import LIGHT
+from corpusmill.mill.report.tallies import BINS
+from corpusmill.mill.report.times import Time
+from corpusmill.mill.report.whole import Finished, what_became, whole_page
+from corpusmill.mill.storage.files import load_json
 
 SVG = "{http://www.w3.org/2000/svg}"
 FATES = ["malformed", "too_short", "duplicate"]

@@ -10,7 +10,8 @@ from handmade import extract_by_hand, order_rows
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpusmill.dedup.edges import (
+from corpusmill.kernels import similarity as kernels
+from corpusmill.mill.dedup.edges import (
     BY_BAND,
     BY_CHAIN,
     BY_DIGEST,
@@ -20,11 +21,15 @@ from corpusmill.dedup.edges import (
     IDENTICAL,
     SAME_KEY,
 )
-from corpusmill.dedup.extracts import Extract
-from corpusmill.dedup.order import REJECTED
-from corpusmill.dedup.resolution import RESOLUTIONS, ResolveSetting, dropped_documents, graph_of
-from corpusmill.kernels import similarity as kernels
-from corpusmill.text.unicode_tables import character_table
+from corpusmill.mill.dedup.extracts import Extract
+from corpusmill.mill.dedup.order import REJECTED
+from corpusmill.mill.dedup.resolution import (
+    RESOLUTIONS,
+    ResolveSetting,
+    dropped_documents,
+    graph_of,
+)
+from corpusmill.mill.read.unicode_tables import character_table
 
 WIDTH, PERMUTATIONS = 3, 8
 HIGH = 0xFFFFFFF0 << 32
@@ -285,7 +290,7 @@ def test_resolve_kept__decides_the_same_with_room_for_any_number_of_sets(room, e
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kernels, "KEPT_SLOTS", room)
         patch.setattr(kernels, "set_of", set_of)
-        patch.setattr("corpusmill.dedup.resolution.resolve_kept", kernels.resolve_kept.py_func)
+        patch.setattr("corpusmill.mill.dedup.resolution.resolve_kept", kernels.resolve_kept.py_func)
         got = dropped_of(extract, setting)
     assert got.tobytes() == expected.tobytes()
     assert max(kept_slots, default=0) <= room

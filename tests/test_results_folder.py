@@ -9,7 +9,7 @@ import pytest
 import yaml
 from workflow import digests, document, jobs, mill, small_corpus, snakemake, summary, write_jsonl
 
-from corpusmill.storage.streams import READ_LIMITS
+from corpusmill.mill.storage.streams import READ_LIMITS
 
 
 @pytest.fixture(scope="module")

@@ -12,14 +12,14 @@ from effort import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpusmill.filters.documents import Documents
-from corpusmill.filters.gopher_quality import STOP_WORDS
-from corpusmill.filters.registry import measurer, measuring
 from corpusmill.kernels import repeats
 from corpusmill.kernels import words as kernels
-from corpusmill.text.columns import TextColumn, string_array
-from corpusmill.text.unicode_tables import scalars, text_of
-from corpusmill.text.words import given_words, sentence_ends, word_table
+from corpusmill.mill.filters.documents import Documents
+from corpusmill.mill.filters.features.words import given_words, sentence_ends, word_table
+from corpusmill.mill.filters.known.gopher_quality import STOP_WORDS
+from corpusmill.mill.filters.registry import measurer, measuring
+from corpusmill.mill.read.text_column import TextColumn, string_array
+from corpusmill.mill.read.unicode_tables import scalars, text_of
 
 PIECES = [
     *("a", "the", "of", "to be", "ab", "c", "word", "\n", "\n\n", "\n\n\n", " ", "\r\n", "\u2028"),

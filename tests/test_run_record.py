@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from corpusmill.mill.storage.files import save_json, save_plain_json, save_text
+from corpusmill.mill.storage.untrusted import load_plain_json
 from corpusmill.run import record as run_record
 from corpusmill.run.plan import InputFile, Part, earlier_parts, plan_lines
-from corpusmill.storage.files import save_json, save_plain_json, save_text
-from corpusmill.storage.untrusted import load_plain_json
 
 CURRENT = {"text/{}.arrow": 2, "corpus/train/{}.parquet": 1, "tokens/meta.pkl": None}
 EARLIER = {

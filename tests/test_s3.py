@@ -14,12 +14,17 @@ from effort import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpusmill.s3.addresses import Address, parsed
-from corpusmill.s3.answers import Answer, PassingFault, Refusal, code_of, fault
-from corpusmill.s3.bucket import Bucket, composite, kind_of
-from corpusmill.s3.connection import Connections, _connected, faults_of_the_network, target_of
-from corpusmill.s3.credentials import Access, Credentials, load_access
-from corpusmill.s3.signature import query_string, quoted, signed
+from corpusmill.reader.s3.addresses import Address, parsed
+from corpusmill.reader.s3.answers import Answer, PassingFault, Refusal, code_of, fault
+from corpusmill.reader.s3.bucket import Bucket, composite, kind_of
+from corpusmill.reader.s3.connection import (
+    Connections,
+    _connected,
+    faults_of_the_network,
+    target_of,
+)
+from corpusmill.reader.s3.credentials import Access, Credentials, load_access
+from corpusmill.reader.s3.signature import query_string, quoted, signed
 
 MOMENT = datetime(2013, 5, 24, tzinfo=UTC)
 EMPTY = hashlib.sha256(b"").hexdigest()

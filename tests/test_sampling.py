@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from corpusmill.dedup.minhash import MinHasher
-from corpusmill.designer.sampling import Sample, sample_documents
-from corpusmill.text.columns import TextColumn, string_array
+from corpusmill.mill.dedup.minhash import MinHasher
+from corpusmill.mill.read.text_column import TextColumn, string_array
+from corpusmill.tools.tune.bands.sampling import Sample, sample_documents
 
 HASHER = MinHasher("affine32", 16, 5, 1)
 SHORT, LONG = "tiny", "the miller opened the sluice before sunrise"

@@ -12,11 +12,11 @@ import pytest
 import zstandard
 from test_cli import ENVIRONMENT, called, command, write_lines
 
-from corpusmill.storage.files import save_json, save_text
-from corpusmill.storage.progress import Silence
-from corpusmill.storage.streams import READ_LIMITS
-from corpusmill.text import scanning
-from corpusmill.text.scanning import OTHERS, kind_of
+from corpusmill.messages.progress import Silence
+from corpusmill.mill.read import scanning
+from corpusmill.mill.read.scanning import OTHERS, kind_of
+from corpusmill.mill.storage.files import save_json, save_text
+from corpusmill.mill.storage.streams import READ_LIMITS
 
 BAD = ["{", '{"txt": "a"}', '{"text": 1}', '{"text": "' + "a" * 2000 + '"}']
 

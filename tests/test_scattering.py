@@ -7,8 +7,8 @@ from effort import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpusmill.shuffle.scattering import SCHEMA, read_scattered, write_scattered
-from corpusmill.storage.sliced_streams import blocks_of
+from corpusmill.mill.shuffle.scattering import SCHEMA, read_scattered, write_scattered
+from corpusmill.mill.storage.sliced_streams import blocks_of
 
 
 def table(count: int) -> pa.Table:
@@ -68,7 +68,7 @@ def test_write_scattered__same_rows_give_same_bytes(tmp_path):
 def test_blocks_of__cover_the_rows_in_bounded_slices(sizes, start, most):
     start = min(start, len(sizes))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("corpusmill.storage.sliced_streams.BLOCK_BYTES", most)
+        patch.setattr("corpusmill.mill.storage.sliced_streams.BLOCK_BYTES", most)
         blocks = list(blocks_of(np.array(sizes, int), start, len(sizes)))
     assert [row for block in blocks for row in range(block.start, block.stop)] == list(
         range(start, len(sizes))

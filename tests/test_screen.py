@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 from workflow import ROOT
 
-from corpusmill.cli.progress import Job, Run
+from corpusmill.cli.run_progress import Job, Run
 from corpusmill.cli.screen import Lines, picture
 from corpusmill.run.steps import DOES
 

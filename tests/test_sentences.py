@@ -3,11 +3,11 @@
 import pytest
 
 from corpusmill.cli.check import loaded
-from corpusmill.storage.sentences import sentence
-from corpusmill.text.first_records import Asked, fault_of
-from corpusmill.verification import listing
-from corpusmill.verification.findings import NoCorpusError, UnreachableError
-from corpusmill.verification.places import LocalPlace
+from corpusmill.messages.sentences import sentence
+from corpusmill.mill.read.first_records import Asked, fault_of
+from corpusmill.tools.verify import listing
+from corpusmill.tools.verify.findings import NoCorpusError, UnreachableError
+from corpusmill.tools.verify.locations import LocalPlace
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,11 @@ from effort import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpusmill.filters.documents import Documents
-from corpusmill.filters.registry import known_filters, measurer, measuring
+from corpusmill.mill.filters.documents import Documents
+from corpusmill.mill.filters.registry import known_filters, measurer, measuring
+from corpusmill.mill.read.character_kinds import built_kinds, kind_table
+from corpusmill.mill.read.text_column import TextColumn, string_array
 from corpusmill.run.filter_faults import filter_faults
-from corpusmill.text.character_kinds import built_kinds, kind_table
-from corpusmill.text.columns import TextColumn, string_array
 
 PIECES = [
     *("", "word", "A", "1", "٣", "½", " ", "\n", "\r\n", "\u2028", "\x85", "\t", "\x00", "."),

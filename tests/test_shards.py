@@ -16,10 +16,9 @@ from handmade import write_bytes
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from corpusmill.run.progress import phase
-from corpusmill.shuffle import shards
-from corpusmill.shuffle.scattering import SCHEMA
-from corpusmill.shuffle.shards import (
+from corpusmill.mill.shuffle import text_shards as shards
+from corpusmill.mill.shuffle.scattering import SCHEMA
+from corpusmill.mill.shuffle.text_shards import (
     COLUMNS,
     Document,
     Origin,
@@ -28,8 +27,9 @@ from corpusmill.shuffle.shards import (
     record_line,
     write_shard,
 )
-from corpusmill.storage.files import writing
-from corpusmill.storage.sums import DamagedError
+from corpusmill.mill.storage.files import writing
+from corpusmill.mill.storage.sums import DamagedError
+from corpusmill.run.job_progress import phase
 
 FORMATS = ["jsonl.zst", "parquet"]
 COLUMNS_OF = {"jsonl.zst": None, "parquet": pa.schema([("n", pa.int64())])}

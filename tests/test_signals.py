@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from corpusmill.run.signals import handle_beside
+from corpusmill.run.termination import handle_beside
 
 
 @pytest.fixture

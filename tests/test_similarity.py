@@ -17,8 +17,8 @@ from corpusmill.kernels.similarity import (
     shares_earlier_band,
     shingle_set,
 )
-from corpusmill.text.columns import TextColumn, string_array
-from corpusmill.text.unicode_tables import character_table
+from corpusmill.mill.read.text_column import TextColumn, string_array
+from corpusmill.mill.read.unicode_tables import character_table
 
 WIDTHS = [1, 3, 13]
 # No NUL: as a leading digit of the polynomial it weighs nothing, in the sketches too.

@@ -17,17 +17,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from workflow import digests, document, jobs, mill, snakemake, summary, write_jsonl
 
-from corpusmill.documents.decided import load_decided
-from corpusmill.documents.decisions import Sampling
-from corpusmill.storage.arrays import load_array, save_array
-from corpusmill.storage.buckets import Buckets, Slice
-from corpusmill.storage.files import load_json, save_json
-from corpusmill.storage.sha256 import file_sha256
-from corpusmill.storage.tables import save_table
-from corpusmill.text.columns import TextColumn
-from corpusmill.text.holdout import DTYPE, EVALUATION
-from corpusmill.text.parts import TextPart
-from corpusmill.text.spans import (
+from corpusmill.mill.decide.decided import load_decided
+from corpusmill.mill.decide.holdout import DTYPE, EVALUATION
+from corpusmill.mill.decide.splits_and_copies import Sampling
+from corpusmill.mill.read.parts import TextPart
+from corpusmill.mill.read.spans import (
     Spans,
     SpanSetting,
     bounded_slices,
@@ -36,6 +30,12 @@ from corpusmill.text.spans import (
     spans_of,
     units_of,
 )
+from corpusmill.mill.read.text_column import TextColumn
+from corpusmill.mill.storage.arrays import load_array, save_array
+from corpusmill.mill.storage.buckets import Buckets, Slice
+from corpusmill.mill.storage.files import load_json, save_json
+from corpusmill.mill.storage.sha256 import file_sha256
+from corpusmill.mill.storage.tables import save_table
 
 WIDTHS = {"line": 1, "paragraph": 1, "sentence": 3}
 UNITS = sorted(WIDTHS)
@@ -216,7 +216,7 @@ def test_without_repeats__no_unit_is_lost_from_the_corpus(unit, texts):
 
 @pytest.mark.parametrize("unit", UNITS)
 def test_cut__keeps_rows_fields_schema_and_batches(step, tmp_path, unit, monkeypatch):
-    monkeypatch.setattr("corpusmill.text.parts.MAX_BATCH_ROWS", 3)
+    monkeypatch.setattr("corpusmill.mill.read.parts.MAX_BATCH_ROWS", 3)
     texts = ["One. Two. Three. Four.", "", "one. two. three.", "x", "One. Two. Three.\n", "y\n"]
     cut_parts(step, tmp_path, [texts], unit)
     before, after = (pa.ipc.open_file(tmp_path / f"{d}/00000.arrow") for d in ("text", "cut"))

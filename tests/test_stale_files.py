@@ -7,7 +7,7 @@ import pytest
 from campaigns import corpus
 from workflow import document, mill, snakemake, write_jsonl
 
-from corpusmill.storage.sums import sums_path
+from corpusmill.mill.storage.sums import sums_path
 
 PAIR = Path("results/pairs/00000.npy")
 SIGNATURES = Path("results/signatures/00000.npy")

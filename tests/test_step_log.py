@@ -148,7 +148,7 @@ def test_step_log__that_cannot_be_written_is_told_once_and_the_job_goes_on():
 WRITES_TOO_MUCH = """
 import resource, signal
 from pathlib import Path
-from corpusmill.storage.files import writing
+from corpusmill.mill.storage.files import writing
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 with writing(Path(sys.argv[1]).parent / "table.arrow") as file:

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stream_corpus import documents, tokens_of, write_corpus
 
-from corpusmill.stream import Batches, Corpus, InOrder, Mixture, Shuffled, Windowed
-from corpusmill.stream.mixtures import BLOCK, shares
+from corpusmill.reader import Batches, Corpus, InOrder, Mixture, Shuffled, Windowed
+from corpusmill.reader.mixtures import BLOCK, shares
 
 LENGTH = 8
 SHARDS = [[5, 9, 30], [], [2, 2, 2], [100, 1, 40], [70], [12, 12, 12]]

@@ -22,7 +22,7 @@ from stream_corpus import (
 )
 from workflow import ROOT
 
-from corpusmill.stream import (
+from corpusmill.reader import (
     Corpus,
     InOrder,
     Samples,
@@ -49,7 +49,7 @@ def train(results):
 def test_stream__loads_nothing_but_numpy_and_python():
     code = (
         "import sys, numpy; before = {name.partition('.')[0] for name in sys.modules}; "
-        "import corpusmill.stream; "
+        "import corpusmill.reader; "
         "more = {name.partition('.')[0] for name in sys.modules} - before - {'corpusmill'}; "
         "sys.exit(' '.join(more - sys.stdlib_module_names) or 'urllib.request' in sys.modules)"
     )

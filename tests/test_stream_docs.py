@@ -41,7 +41,7 @@ def test_block__of_a_url_is_what_the_code_takes(here):
     block = block.replace("https://example.org/milled/results", str(here))
     block = block.replace("/local/shards", str(here.parent / "shards")).replace("2048", "256")
     names: dict = {}
-    exec("from corpusmill.stream import Corpus, Windowed\n" + block, names)
+    exec("from corpusmill.reader import Corpus, Windowed\n" + block, names)
     assert names["order"].available(names["order"].begin(), 10**9, 1) > 0
 
 

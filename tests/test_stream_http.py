@@ -19,10 +19,10 @@ from stream_corpus import half_fetched, read_manifest, tokens_of, write_corpus, 
 from workflow import ROOT
 
 from corpusmill.cli.main import main
-from corpusmill.stream import Batches, Corpus, Shuffled, Windowed
-from corpusmill.stream.http_store import HttpStore
-from corpusmill.stream.patience import Patience, wait
-from corpusmill.stream.stores import PassingError
+from corpusmill.reader import Batches, Corpus, Shuffled, Windowed
+from corpusmill.reader.http_store import HttpStore
+from corpusmill.reader.patience import Patience, wait
+from corpusmill.reader.stores import PassingError
 
 SIZES = [[40, 60], [100], [30, 30, 40], [80], [90, 10], [64], [100], [20, 20]]
 QUICK = Patience(attempts=4, first_seconds=0.01, longest_seconds=0.02)
@@ -139,7 +139,7 @@ FAULTS = ["503", "500", "429", "truncated", "reset", "stalled", "wrong bytes"]
 @pytest.mark.parametrize("ranges", [True, False])
 @pytest.mark.parametrize("fault", FAULTS)
 def test_fault__that_passes_is_tried_again(fault, ranges, server, results, tmp_path, monkeypatch):
-    monkeypatch.setattr("corpusmill.stream.http_store.SILENCE_SECONDS", 0.3)
+    monkeypatch.setattr("corpusmill.reader.http_store.SILENCE_SECONDS", 0.3)
     server.knows_ranges = ranges
     server.fault = lambda path, request: fault if request == 1 and "00000" in path else None
     assert whole(Remote(server, tmp_path).train) == tokens_of(results)
@@ -331,7 +331,7 @@ def test_rotation__needs_room_for_two_windows(server, tmp_path):
 
 
 def test_wait__for_a_shard_is_told_every_two_seconds(tmp_path, monkeypatch):
-    monkeypatch.setattr("corpusmill.stream.cache.SAY_SECONDS", 0.2)
+    monkeypatch.setattr("corpusmill.reader.cache.SAY_SECONDS", 0.2)
     results = write_corpus(tmp_path / "big", {"train": [[20_000]]})
     with served(results) as server:
         server.seconds_per_block = 0.1
@@ -361,7 +361,7 @@ def test_close__gives_back_locks_and_leaves_what_came(tmp_path):
 
 READER = """
 import json, sys
-from corpusmill.stream import Batches, Corpus, Windowed
+from corpusmill.reader import Batches, Corpus, Windowed
 address, cache, rank, ranks, keep = sys.argv[1:]
 train = Corpus(address, cache=cache, keep_shards=int(keep)).split("train")
 print("ready", flush=True)
@@ -416,7 +416,7 @@ def test_process__killed_in_a_download_leaves_nothing_locked(tmp_path):
 
 
 def test_reader__waits_for_the_one_that_fetches_and_says_so(tmp_path, monkeypatch):
-    monkeypatch.setattr("corpusmill.stream.cache.SAY_SECONDS", 0.2)
+    monkeypatch.setattr("corpusmill.reader.cache.SAY_SECONDS", 0.2)
     results = write_corpus(tmp_path / "big", {"train": [[20_000]]})
     with served(results) as server:
         server.seconds_per_block = 0.1

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stream_corpus import END, documents, write_corpus
 
-from corpusmill.stream import Corpus, loss_mask, segments_of
-from corpusmill.stream.packing import Packed, packed
+from corpusmill.reader import Corpus, loss_mask, segments_of
+from corpusmill.reader.packing import Packed, packed
 
 SIZES = st.lists(st.integers(1, 40), min_size=1, max_size=40)
 

@@ -10,7 +10,7 @@ from effort import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpusmill.stream.permutation import Permutation
+from corpusmill.reader.permutation import Permutation
 
 
 @given(st.integers(1, 3000), st.text(max_size=8))

@@ -14,14 +14,14 @@ from s3_server import ENVIRONMENT, NEEDS_STORE, front_of, store
 from stream_corpus import half_fetched, read_manifest, tokens_of, write_corpus
 from workflow import ROOT
 
-from corpusmill.publication.command import Asked, publish
-from corpusmill.s3.bucket import Bucket
-from corpusmill.stream import Batches, Corpus, Windowed
-from corpusmill.stream.opening import Latest
-from corpusmill.stream.patience import Patience
-from corpusmill.stream.s3_store import S3Store
-from corpusmill.verification.findings import NoCorpusError
-from corpusmill.verification.places import place_of
+from corpusmill.reader import Batches, Corpus, Windowed
+from corpusmill.reader.opening import Latest
+from corpusmill.reader.patience import Patience
+from corpusmill.reader.s3.bucket import Bucket
+from corpusmill.reader.s3_store import S3Store
+from corpusmill.tools.publish.publishing import Asked, publish
+from corpusmill.tools.verify.findings import NoCorpusError
+from corpusmill.tools.verify.locations import place_of
 
 pytestmark = NEEDS_STORE
 SIZES = [[40, 60], [100], [30, 30, 40], [80], [90, 10], [64], [100], [20, 20]]
@@ -85,7 +85,7 @@ PASSING = ["503", "500", "truncated", "reset", "wrong bytes", "no answer", "403"
 @pytest.mark.parametrize("fault", PASSING)
 def test_fault__that_passes_is_tried_again(fault, front, results, tmp_path, monkeypatch):
     """Of every file the first answer is no good."""
-    monkeypatch.setattr("corpusmill.s3.connection.SILENCE_SECONDS", 0.3)
+    monkeypatch.setattr("corpusmill.reader.s3.connection.SILENCE_SECONDS", 0.3)
     whom = (FIRST, "manifest.json", "corpusmill.json")
     front.fault = lambda method, path, number: (
         fault if path.endswith(whom) and path not in [p for _, p in front.asked[: number - 1]]
@@ -233,7 +233,7 @@ def test_blocks__begin_anywhere(front, results):
 
 READER = """
 import json, sys
-from corpusmill.stream import Batches, Corpus, Windowed
+from corpusmill.reader import Batches, Corpus, Windowed
 cache, rank, ranks = sys.argv[1:]
 train = Corpus("s3://mill/web", cache=cache).split("train")
 print("ready", flush=True)

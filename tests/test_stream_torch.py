@@ -7,7 +7,7 @@ import types
 import pytest
 from stream_corpus import write_corpus
 
-from corpusmill.stream import Batches, Corpus, Samples, Shuffled
+from corpusmill.reader import Batches, Corpus, Samples, Shuffled
 
 SIZES = [[40, 60], [100], [30, 30, 40], [80, 91]]
 
@@ -29,9 +29,9 @@ def stood_in(monkeypatch):
     data.get_worker_info = lambda: data.info
     for module in (torch, utils, data):
         monkeypatch.setitem(sys.modules, module.__name__, module)
-    monkeypatch.delitem(sys.modules, "corpusmill.stream.torch_datasets", raising=False)
-    yield importlib.import_module("corpusmill.stream.torch_datasets"), data
-    del sys.modules["corpusmill.stream.torch_datasets"]
+    monkeypatch.delitem(sys.modules, "corpusmill.reader.torch_datasets", raising=False)
+    yield importlib.import_module("corpusmill.reader.torch_datasets"), data
+    del sys.modules["corpusmill.reader.torch_datasets"]
 
 
 @pytest.mark.parametrize("workers", [1, 2, 3, 5])
@@ -72,7 +72,7 @@ COLLATED = {"batch_size": None}
 @pytest.fixture
 def datasets():
     pytest.importorskip("torch", reason="torch is not installed")
-    return importlib.import_module("corpusmill.stream.torch_datasets")
+    return importlib.import_module("corpusmill.reader.torch_datasets")
 
 
 @pytest.mark.parametrize("workers", [0, 1, 3])

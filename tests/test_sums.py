@@ -11,12 +11,24 @@ from effort import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
+from corpusmill.mill.storage import arrays, sums
+from corpusmill.mill.storage.arrays import StoredArray, load_array, save_array
+from corpusmill.mill.storage.files import (
+    check_folder,
+    load_json,
+    replacing_folder,
+    save_json,
+    writing,
+)
+from corpusmill.mill.storage.recipes import Recipe, Recipes, as_stored, following, recipe_of
+from corpusmill.mill.storage.sums import (
+    CheckedFile,
+    DamagedError,
+    checked_blocks,
+    load_sums,
+    sums_path,
+)
 from corpusmill.run.lost_files import lost_files
-from corpusmill.storage import arrays, sums
-from corpusmill.storage.arrays import StoredArray, load_array, save_array
-from corpusmill.storage.files import check_folder, load_json, replacing_folder, save_json, writing
-from corpusmill.storage.recipes import Recipe, Recipes, as_stored, following, recipe_of
-from corpusmill.storage.sums import CheckedFile, DamagedError, checked_blocks, load_sums, sums_path
 
 BLOCK = 8
 

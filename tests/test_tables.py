@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from corpusmill.storage.tables import load_table, save_table
+from corpusmill.mill.storage.tables import load_table, save_table
 
 
 @pytest.mark.parametrize("rows", [0, 1, 1000])

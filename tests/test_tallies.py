@@ -10,7 +10,8 @@ from effort import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpusmill.documents.tallies import (
+from corpusmill.mill.report.statistics import STATISTICS, statistics_of, statistics_page
+from corpusmill.mill.report.tallies import (
     BINS,
     EDGES,
     TOTALS,
@@ -20,7 +21,6 @@ from corpusmill.documents.tallies import (
     quantiles,
     tally_of_part,
 )
-from corpusmill.report.statistics import STATISTICS, statistics_of, statistics_page
 
 numbers = st.floats(-1e12, 1e12) | st.sampled_from([0.0, math.nan, 0.3, 1e15])
 documents = st.lists(

@@ -5,8 +5,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpusmill.documents.ids import ids_of_part
-from corpusmill.shuffle.targets import emissions, first_targets
+from corpusmill.mill.read.ids import ids_of_part
+from corpusmill.mill.shuffle.targets import emissions, first_targets
 
 SHARDS = {"train": 5, "validation": 2, "test": 1}
 documents = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)), max_size=20)

@@ -10,11 +10,11 @@ from handmade import text_writer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpusmill.storage.sums import DamagedError
-from corpusmill.storage.tables import save_schema
-from corpusmill.text import parts as texts
-from corpusmill.text.columns import TextColumn, TextRows, string_array
-from corpusmill.text.parts import TextPart
+from corpusmill.mill.read import parts as texts
+from corpusmill.mill.read.parts import TextPart
+from corpusmill.mill.read.text_column import TextColumn, TextRows, string_array
+from corpusmill.mill.storage.sums import DamagedError
+from corpusmill.mill.storage.tables import save_schema
 
 FILES = [{"source": "b", "path": "b/1"}, {"source": "a", "path": "ä"}, {"source": "b", "path": "c"}]
 rows = st.lists(

@@ -11,7 +11,7 @@ from effort import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpusmill.tokens.token_shards import TokenFiles, TokenShard, TokenShardWriter, with_ends
+from corpusmill.mill.tokens.token_shards import TokenFiles, TokenShard, TokenShardWriter, with_ends
 
 END = 3
 DOCUMENTS = [[5, 6, 65535], [], [3], [0, 1]]

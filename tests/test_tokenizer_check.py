@@ -14,10 +14,10 @@ from tokenizer_kinds import END, EXACT, LOSSY, chat, config_only, saved
 from tokenizers import Tokenizer, models, pre_tokenizers
 from workflow import ROOT, mill, small_corpus, snakemake, summary, write_jsonl
 
-from corpusmill.storage.files import save_json
-from corpusmill.tokens.probes import PLAIN, refuse_useless
-from corpusmill.tokens.tokenizer_check import check_tokenizer
-from corpusmill.tokens.tokenizer_folder import keep_tokenizer
+from corpusmill.mill.storage.files import save_json
+from corpusmill.mill.tokens.probes import PLAIN, refuse_useless
+from corpusmill.mill.tokens.tokenizer_check import check_tokenizer
+from corpusmill.mill.tokens.tokenizer_folder import keep_tokenizer
 
 
 def knows_nothing(folder: Path) -> str:
@@ -158,7 +158,7 @@ def test_check_tokenizer__loads_neither_transformers_nor_numpy(tmp_path):
     source = EXACT["byte level"](tmp_path)
     code = (
         "import sys; from pathlib import Path\n"
-        "from corpusmill.tokens.tokenizer_check import check_tokenizer\n"
+        "from corpusmill.mill.tokens.tokenizer_check import check_tokenizer\n"
         "check_tokenizer(Path(sys.argv[1]))\n"
         "assert not {'transformers', 'numpy'} & set(sys.modules)"
     )
@@ -226,7 +226,7 @@ def test_run__with_a_tokenizer_that_destroys_a_source_has_no_manifest(tmp_path):
     assert "WARNING: source zh: " in (tmp_path / "results/summary.txt").read_text()
     # And with nothing to do, no answer is waited for and no process stays.
     assert "Nothing to be done" in mill(tmp_path, config).stderr
-    assert not of_command("corpusmill.tokens.tokenizer_check", str(tmp_path))
+    assert not of_command("corpusmill.mill.tokens.tokenizer_check", str(tmp_path))
 
 
 def of_command(*words: str) -> list[str]:

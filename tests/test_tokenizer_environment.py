@@ -62,9 +62,9 @@ def test_tokenizer__trained_is_the_same_in_another_environment(tmp_path, step, p
     import numpy as np
     import pyarrow as pa
 
-    from corpusmill.shuffle.scattering import SCHEMA
-    from corpusmill.shuffle.shards import write_shard
-    from corpusmill.storage.files import writing
+    from corpusmill.mill.shuffle.scattering import SCHEMA
+    from corpusmill.mill.shuffle.text_shards import write_shard
+    from corpusmill.mill.storage.files import writing
 
     texts = [f"the miller {n % 7} opened the sluice {n * n} at sunrise é 水" for n in range(900)]
     rows = range(len(texts))

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from tokenizer_kinds import EXACT, LOSSY, byte_level, metaspace, saved
 from tokenizers import AddedToken
 
-from corpusmill.tokens.probes import PROBES
-from corpusmill.tokens.tokenizer_folder import (
+from corpusmill.mill.tokens.probes import PROBES
+from corpusmill.mill.tokens.shard_checks import starts_with
+from corpusmill.mill.tokens.tokenizer_folder import (
     LONGEST_RUN,
     chosen_engine,
     end_of_text_of,
@@ -22,7 +23,7 @@ from corpusmill.tokens.tokenizer_folder import (
     train_tokenizer,
     without_long_runs,
 )
-from corpusmill.tokens.tokenizers import (
+from corpusmill.mill.tokens.tokenizers import (
     SETTING_FILE,
     LightReference,
     TokenizerFacts,
@@ -38,7 +39,6 @@ from corpusmill.tokens.tokenizers import (
     reference_encoder,
     reference_ids,
 )
-from corpusmill.tokens.verification import starts_with
 
 LITERALS = ["<|endoftext|>", "<|im_end|>", "<think>", "</s>"]
 texts = st.lists(

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracle.parquet_values import json_value
 
-from corpusmill.text.readers import read_records
-from corpusmill.text.typed_columns import columns_of, kept_type, typed, types_of
+from corpusmill.mill.read.readers import read_records
+from corpusmill.mill.read.typed_columns import columns_of, kept_type, typed, types_of
 
 DAY = datetime.date(2020, 2, 29)
 NOON = datetime.datetime(2020, 2, 29, 12, 0, 1, 250_000)

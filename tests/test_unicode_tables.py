@@ -8,7 +8,7 @@ import numpy as np
 
 from corpusmill.kernels.clean import CASE_IGNORABLE as IGNORABLE
 from corpusmill.kernels.clean import CASED, CODE_POINT, DROP, IRREGULAR, SPACE
-from corpusmill.text.unicode_tables import built_table, character_table
+from corpusmill.mill.read.unicode_tables import built_table, character_table
 
 SCALARS = [c for c in range(0x110000) if not 0xD800 <= c < 0xE000]
 

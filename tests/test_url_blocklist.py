@@ -10,11 +10,11 @@ from effort import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpusmill.filters.documents import Documents
-from corpusmill.filters.registry import filter_of, measurer, measuring
+from corpusmill.mill.filters.documents import Documents
+from corpusmill.mill.filters.features.urls import host_of, with_parents
+from corpusmill.mill.filters.registry import filter_of, measurer, measuring
+from corpusmill.mill.read.text_column import TextColumn, string_array
 from corpusmill.run.filter_faults import filter_faults
-from corpusmill.text.columns import TextColumn, string_array
-from corpusmill.text.urls import host_of, with_parents
 
 LISTS = {
     "domains": ["bad.org", "a.good.org", "evil"],

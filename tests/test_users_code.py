@@ -11,12 +11,12 @@ import pytest
 import yaml
 from workflow import ROOT, write_jsonl
 
-from corpusmill.text.plugins import UsersCode, loaded
+from corpusmill.mill.read.plugins import UsersCode, loaded
 
 STEERING = "\x1b[31m"
 READER = """
 import os, sys
-from corpusmill.text.readers import Reader, record
+from corpusmill.mill.read.readers import Reader, record
 
 print("\\x1b[31mimported")
 

@@ -10,20 +10,20 @@ import pytest
 from handmade import write_bytes
 from tokenizer_kinds import EXACT
 
-from corpusmill.shuffle.scattering import SCHEMA
-from corpusmill.shuffle.shards import write_shard
-from corpusmill.storage.files import load_json, save_json, writing
-from corpusmill.storage.sha256 import file_sha256
-from corpusmill.storage.tables import save_parquet
-from corpusmill.tokens.token_shards import TokenFiles
-from corpusmill.tokens.tokenizer_folder import keep_tokenizer
-from corpusmill.tokens.tokenizers import load_kept, reference_ids
-from corpusmill.tokens.verification import (
+from corpusmill.mill.shuffle.scattering import SCHEMA
+from corpusmill.mill.shuffle.text_shards import write_shard
+from corpusmill.mill.storage.files import load_json, save_json, writing
+from corpusmill.mill.storage.sha256 import file_sha256
+from corpusmill.mill.storage.tables import save_parquet
+from corpusmill.mill.tokens.shard_checks import (
     alignment_faults,
     placement_faults,
     sampled_rows,
     shard_faults,
 )
+from corpusmill.mill.tokens.token_shards import TokenFiles
+from corpusmill.mill.tokens.tokenizer_folder import keep_tokenizer
+from corpusmill.mill.tokens.tokenizers import load_kept, reference_ids
 
 TEXTS = ["the miller opened", "", "x = 1\n", "Größe 水 😀", "<|endoftext|>", "before sunrise " * 9]
 

@@ -27,31 +27,32 @@ from workflow import jobs, snakemake
 
 from corpusmill.cli.main import main
 from corpusmill.cli.screen import OneLine
-from corpusmill.documents.fates import SPLITS
-from corpusmill.documents.ids import keyed_hash
-from corpusmill.exports.exporting import Exporting
-from corpusmill.run import progress
+from corpusmill.messages.progress import Silence
+from corpusmill.mill.decide.fates import SPLITS
+from corpusmill.mill.read.ids import keyed_hash
+from corpusmill.mill.read.text_column import TextColumn, string_array
+from corpusmill.mill.storage.files import as_json, own_digest
+from corpusmill.mill.tokens.tokenizers import encoder_of
+from corpusmill.reader.patience import Patience
+from corpusmill.reader.s3_store import S3Store
+from corpusmill.run import job_progress as progress
 from corpusmill.run.config import digest_of_shaping
-from corpusmill.run.progress import Phase
-from corpusmill.storage.files import as_json, own_digest
-from corpusmill.storage.progress import Silence
-from corpusmill.stream.patience import Patience
-from corpusmill.stream.s3_store import S3Store
-from corpusmill.text.columns import TextColumn, string_array
-from corpusmill.tokens.tokenizers import encoder_of
-from corpusmill.verification import command, deep, reading
-from corpusmill.verification.accounts import LedgerLook
-from corpusmill.verification.between import differences
-from corpusmill.verification.copies import CopySums, copy_numbers, text_numbers
-from corpusmill.verification.decoding import Decoder, Spelling
-from corpusmill.verification.exports import Export
-from corpusmill.verification.files import FilesSeen, look_at_files
-from corpusmill.verification.findings import Findings
-from corpusmill.verification.kinds import kind_of, rule_of
-from corpusmill.verification.listing import Kept, Listing, name_below_results, read_listing
-from corpusmill.verification.places import BucketPlace, LocalPlace, PlaceFile, place_of
-from corpusmill.verification.reading import Corpus
-from corpusmill.verification.shards import ShardLook, shards_of
+from corpusmill.run.job_progress import Phase
+from corpusmill.tools.export.exporting import Exporting
+from corpusmill.tools.verify import deep, reading
+from corpusmill.tools.verify import verifying as command
+from corpusmill.tools.verify.accounts import LedgerLook
+from corpusmill.tools.verify.between import differences
+from corpusmill.tools.verify.copies import CopySums, copy_numbers, text_numbers
+from corpusmill.tools.verify.decoding import Decoder, Spelling
+from corpusmill.tools.verify.exports import Export
+from corpusmill.tools.verify.files import FilesSeen, look_at_files
+from corpusmill.tools.verify.findings import Findings
+from corpusmill.tools.verify.kinds import kind_of, rule_of
+from corpusmill.tools.verify.listing import Kept, Listing, name_below_results, read_listing
+from corpusmill.tools.verify.locations import BucketPlace, LocalPlace, PlaceFile, place_of
+from corpusmill.tools.verify.reading import Corpus
+from corpusmill.tools.verify.shard_documents import ShardLook, shards_of
 
 QUICK = Patience(attempts=3, first_seconds=0.01, longest_seconds=0.02)
 

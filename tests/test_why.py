@@ -20,10 +20,11 @@ from hypothesis import strategies as st
 from workflow import document, mill, write_jsonl
 
 from corpusmill.cli.main import main
-from corpusmill.documents.fates import DUPLICATE
-from corpusmill.documents.ledgers import ROW_GROUP, ledger_schema, save_ledger
-from corpusmill.inspection.columns import has_one_of
-from corpusmill.inspection.comparison import (
+from corpusmill.mill.account.ledger_columns import ROW_GROUP, ledger_schema, save_ledger
+from corpusmill.mill.decide.fates import DUPLICATE
+from corpusmill.mill.read.parts import TextPart
+from corpusmill.mill.storage.files import save_json
+from corpusmill.tools.why.comparison import (
     Words,
     cells,
     first_difference,
@@ -32,12 +33,11 @@ from corpusmill.inspection.comparison import (
     side_by_side,
     wrapped,
 )
-from corpusmill.inspection.facts import Facts
-from corpusmill.inspection.ledger import Ledger
-from corpusmill.inspection.results import Results
-from corpusmill.inspection.samples import even_places
-from corpusmill.storage.files import save_json
-from corpusmill.text.parts import TextPart
+from corpusmill.tools.why.facts import Facts
+from corpusmill.tools.why.ledger import Ledger
+from corpusmill.tools.why.parquet_rows import has_one_of
+from corpusmill.tools.why.results import Results
+from corpusmill.tools.why.samples import even_places
 
 
 @pytest.fixture(scope="module")

@@ -13,10 +13,9 @@ from word_classes import of_any_class
 
 from corpusmill.kernels import english_words as kernels_of_english
 from corpusmill.kernels import words as kernels
-from corpusmill.text.columns import TextColumn, string_array
-from corpusmill.text.english_words import UNITS, listed_words
-from corpusmill.text.lines import lines_of
-from corpusmill.text.words import (
+from corpusmill.mill.filters.features.english_words import UNITS, listed_words
+from corpusmill.mill.filters.features.lines import lines_of
+from corpusmill.mill.filters.features.words import (
     built_english_table,
     built_word_table,
     ends_of_sentences,
@@ -27,6 +26,7 @@ from corpusmill.text.words import (
     word_table,
     words_of,
 )
+from corpusmill.mill.read.text_column import TextColumn, string_array
 
 USUAL = st.sampled_from([*"aé漢あアก1.,:;'\"_ \n\r\t‍", "👩", "👩‍❤️‍👩", "🇩🇪", 'א"א', "1.5", "a.b"])
 TEXTS_OF_ALL_CLASSES = st.lists(st.deferred(of_any_class) | USUAL, max_size=12).map("".join)

@@ -28,8 +28,8 @@ from workflow import (
     write_jsonl,
 )
 
-from corpusmill.run.progress import Phase
-from corpusmill.storage.streams import read_lines
+from corpusmill.mill.storage.streams import read_lines
+from corpusmill.run.job_progress import Phase
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +120,7 @@ def test_a_lost_final_file__is_made_again(milled, lost, tmp_path):
 
 
 def test_first_jobs_on_a_machine__do_not_hinder_one_another(tmp_path):
-    code = "from corpusmill.text.unicode_tables import character_table; character_table()"
+    code = "from corpusmill.mill.read.unicode_tables import character_table; character_table()"
     fresh = os.environ | {"PYTHONPATH": str(ROOT), "XDG_CACHE_HOME": str(tmp_path)}
     jobs = [subprocess.Popen([sys.executable, "-c", code], env=fresh) for _ in range(6)]
     assert [job.wait() for job in jobs] == [0] * 6

@@ -6,8 +6,8 @@ import uniseg.wordbreak
 from hypothesis import strategies as st
 
 from corpusmill.kernels import words as kernels
-from corpusmill.text.unicode_tables import scalars, text_of
-from corpusmill.text.words import CLASSES, word_table
+from corpusmill.mill.filters.features.words import CLASSES, word_table
+from corpusmill.mill.read.unicode_tables import scalars, text_of
 
 
 @functools.cache

@@ -51,8 +51,8 @@ def tell(given, labels: list[str], probabilities) -> dict:
 
 
 def corpusmill(given) -> Work:
-    from corpusmill.models.fasttext_model import FastTextModel
-    from corpusmill.text.columns import TextColumn, string_array
+    from corpusmill.mill.filters.models.fasttext_model import FastTextModel
+    from corpusmill.mill.read.text_column import TextColumn, string_array
 
     texts = texts_of(given.corpus, int(given.bytes))
     column = TextColumn.of(string_array([text.encode() for text in texts]))

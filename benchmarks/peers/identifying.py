@@ -30,8 +30,8 @@ def one_by_one(identify: Callable[[str], Answer]) -> Identify:
 def corpusmill() -> Identify:
     import pyarrow as pa
 
-    from corpusmill.languages.identification import LANGUAGES, identify
-    from corpusmill.text.columns import TextColumn
+    from corpusmill.mill.filters.languages.identification import LANGUAGES, identify
+    from corpusmill.mill.read.text_column import TextColumn
 
     def answers(texts: list[str]) -> list[Answer]:
         found = identify(TextColumn.of(pa.array(texts, pa.large_string())))

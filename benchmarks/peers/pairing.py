@@ -31,9 +31,9 @@ def tell(pairs: np.ndarray) -> dict:
 
 def corpusmill(given) -> Work:
     """As the band and pair steps do it: sort a part's keys, then pair what is equal."""
-    from corpusmill.dedup.candidates import same_key_edges
-    from corpusmill.dedup.lsh import Bands, save_bands
-    from corpusmill.storage.buckets import bucket_slices
+    from corpusmill.mill.dedup.candidates import same_key_edges
+    from corpusmill.mill.dedup.lsh import Bands, save_bands
+    from corpusmill.mill.storage.buckets import bucket_slices
 
     keys = keys_of(given.documents)
 

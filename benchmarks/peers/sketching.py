@@ -28,8 +28,8 @@ def tell(table) -> dict:
 
 def corpusmill(scheme: str):
     def prepare(given) -> Work:
-        from corpusmill.dedup.minhash import MinHasher
-        from corpusmill.text.columns import TextColumn, string_array
+        from corpusmill.mill.dedup.minhash import MinHasher
+        from corpusmill.mill.read.text_column import TextColumn, string_array
 
         texts = texts_of(given.corpus, int(given.bytes))
         hasher = MinHasher(scheme, PERMUTATIONS, WIDTH, SEED)

@@ -19,7 +19,7 @@ def tell(ids) -> dict:
 
 
 def corpusmill(given) -> Work:
-    from corpusmill.tokens.tokenizers import (
+    from corpusmill.mill.tokens.tokenizers import (
         definition_of,
         gigatoken_encoder,
         load_reference,

@@ -1,8 +1,8 @@
 """The command `corpusmill`: looks at data, checks, runs Snakemake and shows what happens.
 
-Thin: Snakemake is the engine, and whatever can be done here can be done with it. Begin with
-`main.py`; `running.py` is the run, `screen.py` what is seen of it.
+Thin: Snakemake is the engine, and it can do without this command. Begin with `main.py`;
+`running.py` is the run, `screen.py` what is shown of it.
 
-Imports: storage, text, models, tokens, run, report, estimate, calibration, designer, inspection,
-rehearsal, exports, verification, publication, proof, demo, kernels.
+Imports: kernels, messages, mill.demo, mill.filters, mill.read, mill.report, mill.storage,
+mill.tokens, run, tools.export, tools.prove, tools.publish, tools.tune, tools.verify, tools.why.
 """

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import yaml
 
-from corpusmill.demo.files import EVALUATION_FILES
-from corpusmill.demo.files import FILES as DEMO_FILES
+from corpusmill.messages.sentences import sentence
+from corpusmill.mill.demo.files import EVALUATION_FILES
+from corpusmill.mill.demo.files import FILES as DEMO_FILES
 from corpusmill.run.clock import clock_faults
 from corpusmill.run.config import (
     check_config,
@@ -24,8 +25,7 @@ from corpusmill.run.early_checks import (
     told_of_tokenizer,
 )
 from corpusmill.run.layout import Layout
-from corpusmill.run.places import PACKAGE, workflow_home
-from corpusmill.storage.sentences import sentence
+from corpusmill.run.workflow_files import PACKAGE, workflow_home
 
 RESULTS = Path("results")
 GENERATED = {f"results/demo/{name}": n for name, n in (DEMO_FILES | EVALUATION_FILES).items()}
@@ -82,13 +82,13 @@ def loaded(path: Path) -> dict:
 
 
 def wanted_disk(config: dict, layout: Layout) -> Disk:
-    from corpusmill.exports.exporting import disk_share  # and with it numpy and pyarrow
+    from corpusmill.tools.export.exporting import disk_share  # and with it numpy and pyarrow
 
     return expected_disk(config, layout, disk_share(config["output"]["exports"]))
 
 
 def faults_ahead(config: dict, vocabulary: int | None) -> list[str]:
-    from corpusmill.exports.exporting import faults_ahead  # and with it numpy and pyarrow
+    from corpusmill.tools.export.exporting import faults_ahead  # and with it numpy and pyarrow
 
     return faults_ahead(config["output"]["exports"], vocabulary)
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import psutil
 
-from corpusmill.cli.progress import Job, Run
-from corpusmill.storage.untrusted import whole_file
+from corpusmill.cli.run_progress import Job, Run
+from corpusmill.mill.storage.untrusted import whole_file
 
 REASON = re.compile(r"^(?:\d\d:\d\d:\d\d )?(error|fault of corpusmill): ", re.MULTILINE)
 FULL = re.compile("No space left on device|Disk quota exceeded")

@@ -11,18 +11,18 @@ from typing import NamedTuple
 import msgspec
 import yaml
 
+from corpusmill.messages.plain_text import shown
+from corpusmill.messages.progress import Silence
+from corpusmill.mill.read.json_records import raw_members
+from corpusmill.mill.read.readers import format_of
+from corpusmill.mill.read.records import FORMATS
+from corpusmill.mill.storage.files import replacing
+from corpusmill.mill.storage.regular_files import fault_of_kind, open_regular
+from corpusmill.mill.storage.streams import READ_LIMITS, LongLine, read_lines
+from corpusmill.mill.tokens.ends_of_text import likely_ends, named_in
 from corpusmill.run.config import TRAINED_END_OF_TEXT
 from corpusmill.run.listing import files_beneath, folders_beneath
-from corpusmill.run.places import workflow_home
-from corpusmill.storage.files import replacing
-from corpusmill.storage.plain_text import shown
-from corpusmill.storage.progress import Silence
-from corpusmill.storage.regular_files import fault_of_kind, open_regular
-from corpusmill.storage.streams import READ_LIMITS, LongLine, read_lines
-from corpusmill.text.json_records import raw_members
-from corpusmill.text.readers import format_of
-from corpusmill.text.records import FORMATS
-from corpusmill.tokens.ends_of_text import likely_ends, named_in
+from corpusmill.run.workflow_files import workflow_home
 
 LOOKED_AT_FILES = 20
 LOOKED_AT_RECORDS = 50
@@ -178,8 +178,8 @@ def first_texts_of_columns(path: str) -> Iterator[tuple[str, int]]:
     import pyarrow.compute as pc
     from pyarrow import types
 
-    from corpusmill.text.parquet_records import bounded_batches, named_if_damaged, paged
-    from corpusmill.text.parquet_values import is_bytes, is_text
+    from corpusmill.mill.read.parquet_records import bounded_batches, named_if_damaged, paged
+    from corpusmill.mill.read.parquet_values import is_bytes, is_text
 
     with named_if_damaged(path), open_regular(path) as stored:
         batches = bounded_batches(path, stored, paged(path, stored), READ_LIMITS.line_bytes)
@@ -248,7 +248,7 @@ def ends_of_text(tokenizer: str) -> list[str]:
     if (folder := Path(tokenizer)).is_dir():
         named = named_in(folder)
     else:
-        from corpusmill.tokens.hub_check import is_there, named_at
+        from corpusmill.mill.tokens.hub_check import is_there, named_at
 
         named = named_at(tokenizer, ask=is_there(tokenizer))
     return likely_ends(named)

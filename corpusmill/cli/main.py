@@ -20,8 +20,8 @@ import click
 from click.shell_completion import CompletionItem
 
 import corpusmill
-from corpusmill.storage.plain_text import json_text, shown_json, shown_lines, told_lines
-from corpusmill.storage.untrusted import read_as_written
+from corpusmill.messages.plain_text import json_text, shown_json, shown_lines, told_lines
+from corpusmill.mill.storage.untrusted import read_as_written
 
 CONFIG = Path("corpusmill.yaml")
 """What `init` writes and the others read when no other is named."""
@@ -160,7 +160,7 @@ def init(data: tuple[Path, ...], output: Path, tokenizer: str) -> None:
     documents.
     """
     from corpusmill.cli.init import config_for
-    from corpusmill.run.progress import phase
+    from corpusmill.run.job_progress import phase
 
     try:
         with told_how_far(), phase("looking at the files"):
@@ -182,7 +182,7 @@ def check(configs: tuple[Path, ...]) -> None:
     if a run would fail. A run makes the same checks when it begins.
     """
     from corpusmill.cli.check import checked
-    from corpusmill.run.progress import phase
+    from corpusmill.run.job_progress import phase
 
     with told_how_far(), phase("checking"):
         facts, faults = checked(configs_or_default(configs))
@@ -340,8 +340,8 @@ def shown(configs: list[Path], options: list[str], is_raw: bool) -> int:
     from corpusmill.cli.check import GENERATED, RESULTS, checked_config
     from corpusmill.cli.running import snakemake_command, unwatched, watched
     from corpusmill.run.announcement import Told
+    from corpusmill.run.job_progress import phase
     from corpusmill.run.layout import Layout
-    from corpusmill.run.progress import phase
 
     command = snakemake_command(configs, [*options, "--dry-run"])
     if is_raw:
@@ -429,9 +429,9 @@ def verify(place: str, deep: bool, in_json: bool) -> None:
       1  damaged: a file is missing, changed, or contradicts another
       2  could not be looked at: no manifest, one of a foreign version, a file that may not be read
     """
-    from corpusmill.verification import command
-    from corpusmill.verification.findings import UnreachableError
-    from corpusmill.verification.places import place_of
+    from corpusmill.tools.verify import verifying as command
+    from corpusmill.tools.verify.findings import UnreachableError
+    from corpusmill.tools.verify.locations import place_of
 
     with told_how_far() as say:
         try:
@@ -474,9 +474,9 @@ def publish(prices: tuple[str, ...], in_json: bool, **given: Any) -> None:
     corpusmill verify s3://bucket/name
     corpusmill publish results hf://org/name     # a dataset of the Hugging Face hub
     """
-    from corpusmill.publication.command import Asked
-    from corpusmill.publication.costs import prices_of
-    from corpusmill.publication.destinations import publisher_of
+    from corpusmill.tools.publish.costs import prices_of
+    from corpusmill.tools.publish.destinations import publisher_of
+    from corpusmill.tools.publish.publishing import Asked
 
     command = publisher_of(given["address"])
     stopped = "Stopped. Readers see what they saw before; the same command goes on."
@@ -497,7 +497,7 @@ def unpublish(in_json: bool, **given: Any) -> None:
 
     Never the latest, as long as there are others: publish another one first.
     """
-    from corpusmill.publication import withdrawal as command
+    from corpusmill.tools.publish import withdrawal as command
 
     with speaking("Stopped. The same command goes on.") as say:
         done = command.unpublish(command.Asked(**given), say)
@@ -533,7 +533,7 @@ def prove(configs: tuple[Path, ...], in_json: bool, **options: Any) -> None:
       2  could not be made again: an input or the plan is not there, or another configuration
     """
     from corpusmill.cli.check import checked_config
-    from corpusmill.proof import command
+    from corpusmill.tools.prove import proving as command
 
     try:
         config = checked_config(list(configs)) if configs else None
@@ -555,7 +555,7 @@ class CouldNotLookError(click.ClickException):
 def told_how_far() -> Iterator[Callable[[str], None]]:
     """Show how far the current phase is while the block runs; what else is to be shown so."""
     from corpusmill.cli.screen import OneLine
-    from corpusmill.run.progress import Heartbeat
+    from corpusmill.run.job_progress import Heartbeat
 
     line = OneLine()
     heartbeat = Heartbeat(line.show)
@@ -577,7 +577,7 @@ def told_how_far() -> Iterator[Callable[[str], None]]:
 def speaking(stopped: str = "Stopped.") -> Iterator[Callable[[str], None]]:
     """Say every two seconds what is being done while the block runs; what else is to be said so.
     A fault of the user's and Ctrl-C are a sentence; `stopped` is that of Ctrl-C."""
-    from corpusmill.run.progress import Heartbeat
+    from corpusmill.run.job_progress import Heartbeat
 
     def say(line: str) -> None:
         echo(line, err=True)
@@ -636,8 +636,8 @@ def calibrate(configs: tuple[Path, ...], read: int, **options: Any) -> None:
 
     Writes a page with pictures and examples, and the same figures as JSON. Nothing is milled.
     """
-    from corpusmill.calibration import command
     from corpusmill.cli.check import checked_config
+    from corpusmill.tools.tune.calibrate import calibrating as command
 
     asked = command.Options(read_megabytes=read, **options)
     with speaking():
@@ -668,7 +668,7 @@ def eye_test(**given: Any) -> None:
     Samples are decoded, with special tokens as ⟦name⟧. Exit code 1 if documents do not end as
     they should, a sample comes twice in an epoch, or targets are not the inputs one place on.
     """
-    from corpusmill.rehearsal import command
+    from corpusmill.tools.why.eye_test import looking as command
 
     with speaking(), read_as_written(given["results"]):
         for line in command.eye_test(command.Asked(**given)):
@@ -694,7 +694,7 @@ def export(format_name: str | None, results: Path, to: Path | None, length: int)
 
     Nothing is tokenized again, and nothing is replaced. An export that was stopped goes on.
     """
-    from corpusmill.exports import command
+    from corpusmill.tools.export import answers as command
 
     if format_name is None:
         echo("\n".join(command.table()))
@@ -734,8 +734,8 @@ def estimate(configs: tuple[Path, ...], cores: str, read: int, seconds: int, in_
     """
 
     from corpusmill.cli.check import GENERATED, RESULTS, checked_config
-    from corpusmill.estimate import command
     from corpusmill.run.layout import Layout
+    from corpusmill.tools.tune.estimate import estimating as command
 
     try:
         with told_how_far():
@@ -827,7 +827,7 @@ def why(queries: tuple[str, ...], as_json: bool, results: Path, **given: Any) ->
     corpusmill why --text "It was a dark and stormy night"
     corpusmill why --dropped --fate duplicate --source web --sample 20
     """
-    from corpusmill.inspection import command
+    from corpusmill.tools.why import answers as command
 
     text_file, text = given["text_file"], given["text"]
     wanted = command.wanted_of(given["dropped"], given["fates"], given["sources"], given["sample"])
@@ -863,7 +863,7 @@ def whole_text(file: IO[str]) -> str:
 @click.pass_context
 def designer(context: click.Context) -> None:
     """Choose dedup.bands and rows by a sample of your documents."""
-    from corpusmill.designer import command
+    from corpusmill.tools.tune.bands import recommending as command
 
     sys.argv = ["corpusmill designer", *context.args]
     command.main()
@@ -927,8 +927,8 @@ def train_filter(**given: Any) -> None:
     """
     from corpusmill.cli.train_filter import Asked
     from corpusmill.cli.train_filter import train_filter as train
-    from corpusmill.models.quality_model import Definition
-    from corpusmill.models.training import Settings
+    from corpusmill.mill.filters.models.quality_model import Definition
+    from corpusmill.mill.filters.models.training import Settings
 
     with speaking():
         said = train(
@@ -942,7 +942,7 @@ def train_filter(**given: Any) -> None:
 @main.command()
 def where() -> None:
     """Print the place of the Snakefile: snakemake -s "$(corpusmill where)" ..."""
-    from corpusmill.run.places import workflow_home
+    from corpusmill.run.workflow_files import workflow_home
 
     echo(workflow_home() / "Snakefile")
 

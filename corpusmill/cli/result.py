@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from corpusmill.cli.progress import Run, in_words
+from corpusmill.cli.run_progress import Run, in_words
 from corpusmill.cli.watching import Folder
 
 LIES_WHERE = [

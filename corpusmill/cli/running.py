@@ -16,11 +16,11 @@ from typing import IO
 import psutil
 
 from corpusmill.cli.failures import reasons
-from corpusmill.cli.progress import Run
+from corpusmill.cli.run_progress import Run
 from corpusmill.cli.screen import Screen, screen
 from corpusmill.kernels.cache import are_compiled
 from corpusmill.run.announcement import ANNOUNCED, LOCKS, Told
-from corpusmill.run.places import snakemake_with_workflow, workflow_home
+from corpusmill.run.workflow_files import snakemake_with_workflow, workflow_home
 
 PLUGIN = Path(__file__).parent / "snakemake_plugin"
 LOOK_EVERY_SECONDS = 0.2

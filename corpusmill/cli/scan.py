@@ -12,15 +12,15 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any, NamedTuple
 
-from corpusmill.report.columns import aligned
+from corpusmill.messages.progress import awaiting
+from corpusmill.mill.read.plugins import serve_another
+from corpusmill.mill.read.records import Malformed, too_many_malformed
+from corpusmill.mill.read.scanning import Reading, Scanned, scanned
+from corpusmill.mill.report.text_tables import aligned
 from corpusmill.run.config import milled_sources, read_limits
+from corpusmill.run.job_progress import Phase, phase
 from corpusmill.run.layout import Layout
 from corpusmill.run.plan import Part
-from corpusmill.run.progress import Phase, phase
-from corpusmill.storage.progress import awaiting
-from corpusmill.text.plugins import serve_another
-from corpusmill.text.records import Malformed, too_many_malformed
-from corpusmill.text.scanning import Reading, Scanned, scanned
 
 TELL_SECONDS = 0.2
 MOST_FAULTS = 20

@@ -12,9 +12,9 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from corpusmill.cli.progress import Job, Run, in_words
+from corpusmill.cli.run_progress import Job, Run, in_words
+from corpusmill.messages.plain_text import shown, told_lines
 from corpusmill.run.steps import DOES
-from corpusmill.storage.plain_text import shown, told_lines
 
 LINE_EVERY_SECONDS = 10.0
 MOST_JOBS = 8

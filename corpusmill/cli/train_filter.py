@@ -5,18 +5,18 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from corpusmill.models.evaluation import Evaluation
-from corpusmill.models.examples import Counts, ExampleFile, Examples
-from corpusmill.models.quality_model import MAGIC, Definition, save_quality_model
-from corpusmill.models.training import Settings, Trained, trained
+from corpusmill.messages.progress import Progress
+from corpusmill.messages.sentences import sentence
+from corpusmill.mill.filters.models.evaluation import Evaluation
+from corpusmill.mill.filters.models.examples import Counts, ExampleFile, Examples
+from corpusmill.mill.filters.models.quality_model import MAGIC, Definition, save_quality_model
+from corpusmill.mill.filters.models.training import Settings, Trained, trained
+from corpusmill.mill.read.normalization import nfc
+from corpusmill.mill.read.readers import format_of, read_records
+from corpusmill.mill.read.records import FORMATS, Malformed
+from corpusmill.mill.storage.files import save_plain_json
+from corpusmill.run.job_progress import phase
 from corpusmill.run.listing import files_beneath, matches
-from corpusmill.run.progress import phase
-from corpusmill.storage.files import save_plain_json
-from corpusmill.storage.progress import Progress
-from corpusmill.storage.sentences import sentence
-from corpusmill.text.normalization import nfc
-from corpusmill.text.readers import format_of, read_records
-from corpusmill.text.records import FORMATS, Malformed
 
 REPORT = "corpusmill.quality_report"
 """What a report begins with."""

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from corpusmill.cli.failures import reason_of
-from corpusmill.cli.progress import Job, in_words
+from corpusmill.cli.run_progress import Job, in_words
 from corpusmill.cli.screen import screen, total_line
 from corpusmill.cli.watching import FAILED, OVER, Folder, Watched
-from corpusmill.storage.plain_text import json_text, short
+from corpusmill.messages.plain_text import json_text, short
 
 LOOK_EVERY_SECONDS = 1.0
 MOST_NOTES = 5

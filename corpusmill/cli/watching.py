@@ -14,7 +14,9 @@ from typing import Any
 import psutil
 
 from corpusmill.cli.failures import REASON
-from corpusmill.cli.progress import HEARTBEAT_BYTES, HELD, Job, Run
+from corpusmill.cli.run_progress import HEARTBEAT_BYTES, HELD, Job, Run
+from corpusmill.mill.storage.regular_files import open_regular
+from corpusmill.mill.storage.untrusted import load_plain_json, whole_file
 from corpusmill.run.announcement import (
     ANNOUNCEMENT,
     FINISHED,
@@ -25,8 +27,6 @@ from corpusmill.run.announcement import (
 )
 from corpusmill.run.job_list import JOB_LIST, JobList, RuleJobs, load_job_list
 from corpusmill.run.step_log import ENDED_BY_HAND
-from corpusmill.storage.regular_files import open_regular
-from corpusmill.storage.untrusted import load_plain_json, whole_file
 
 STALLED_SECONDS = 30
 """A job says something every two; this long it may be kept from it by a slow disk."""

@@ -1,6 +1,1 @@
-"""`python -m corpusmill.designer`: bands and rows chosen by a sample of somebody's documents.
-
-No rule uses it. Begin with `command.py`.
-
-Imports: storage, documents, text, dedup, run, report, kernels.
-"""
+"""`python -m corpusmill.designer`: bands and rows for your documents."""

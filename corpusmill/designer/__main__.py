@@ -1,3 +1,3 @@
-from corpusmill.designer.command import main
+from corpusmill.tools.tune.bands.recommending import main
 
 main()

@@ -535,7 +535,7 @@ def split_marked(data, a, b, value, length, dotted, table, lists, n, chars, fact
 def split_english(data, offsets, table, lists, first, chars, facts, hashes):
     """Split every text of a column; return how many words there are.
 
-    table: uint32 (0x110000,), lists: uint64 (LISTS, SLOTS), see corpusmill/text/words.py. All else
+    table: uint32 (0x110000,), lists: uint64 (LISTS, SLOTS), see filters/features/words.py. All else
     is as kernels.words.split_unicode has it.
     """
     n = 0

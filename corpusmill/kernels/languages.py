@@ -1,5 +1,5 @@
 """The language of texts: a walk through an automaton over bytes, and a naive Bayes model of what
-it finds. The tables are those of `corpusmill.languages.model`.
+it finds. The tables are those of `corpusmill.mill.filters.languages.model`.
 
 The slow part is memory, not sums: the automaton has 30 MB and the weights 28. So four stretches of
 a text are walked at once, whose loads wait for memory together, and states are counted by number,

@@ -53,7 +53,7 @@ def split_newlines(data, offsets, table, first, starts, ends, chars, hashes, bla
     """Split every text of a column at newlines, as `str.split("\n")`; return how many lines.
 
     data: uint8, valid UTF-8. offsets: int64 (documents + 1,). table: uint16 (0x110000,), see
-    corpusmill/text/words.py. Written: first, int64 (documents + 1,), the number of each document's
+    filters/features/words.py. Written: first, int64 (documents + 1,), the number of each document's
     first line, then the total; and with room for all of them where each line begins and ends
     (int64), its characters (uint32), its hash as words have it (uint64), whether all of it is white
     space (bool).

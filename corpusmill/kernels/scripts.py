@@ -1,5 +1,5 @@
 """The script of texts: that of most of their letters. The table is
-`corpusmill.languages.script_table`'s."""
+`corpusmill.mill.filters.languages.script_table`'s."""
 
 import numpy as np
 

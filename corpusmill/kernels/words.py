@@ -63,7 +63,7 @@ def split_unicode(data, offsets, table, joins, first, chars, facts, hashes):
     """Split every text of a column at UAX #29's word boundaries; return how many words there are.
 
     data: uint8, valid UTF-8. offsets: int64 (documents + 1,). table: uint16 (0x110000,), joins:
-    uint8 (KINDS * CLASSES * CLASSES * KINDS,), see corpusmill/text/words.py. Written: first, int64
+    uint8 (KINDS * CLASSES * CLASSES * KINDS,), see filters/features/words.py. Written: first, int64
     (documents + 1,), the number of each document's first word, then the total; and with room for a
     word per byte and one more, chars uint32, facts uint8, hashes uint64 of each word.
     hash: sum((code point + 1) * BASE**k), k from the last character on, modulo 2**64; so that

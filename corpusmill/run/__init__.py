@@ -1,6 +1,6 @@
-"""What a run is: configuration, plan and layout, the jobs of its steps, what a folder remembers.
+"""What a run is: configuration, plan, layout, the jobs of its steps, the memory of a folder.
 
-It decides nothing about a document. Begin with `config.py` and `plan.py`; `job.py` has the jobs.
+It decides nothing about a document. Begin with `config.py` and `plan.py`; `job.py` binds a job.
 
-Imports: kernels, storage, documents, text, filters.
+Imports: kernels, messages, mill.decide, mill.filters, mill.read, mill.storage.
 """

@@ -8,14 +8,14 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 
-from corpusmill.filters.documents import member_at
-from corpusmill.filters.registry import Entry, filter_class, settings_of, untouched
-from corpusmill.storage.streams import READ_LIMITS, ReadLimits
-from corpusmill.text.first_records import Asked, first_records
-from corpusmill.text.json_records import raw_members
-from corpusmill.text.near_names import meant
-from corpusmill.text.plugins import serve_another
-from corpusmill.text.records import Record
+from corpusmill.messages.near_names import meant
+from corpusmill.mill.filters.documents import member_at
+from corpusmill.mill.filters.registry import Entry, filter_class, settings_of, untouched
+from corpusmill.mill.read.first_records import Asked, first_records
+from corpusmill.mill.read.json_records import raw_members
+from corpusmill.mill.read.plugins import serve_another
+from corpusmill.mill.read.records import Record
+from corpusmill.mill.storage.streams import READ_LIMITS, ReadLimits
 
 MOST_FILES = 50
 """That are looked at for one member. A score may well be in few records, so nothing is refused."""

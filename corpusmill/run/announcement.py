@@ -15,9 +15,9 @@ from pathlib import Path
 import msgspec
 import psutil
 
+from corpusmill.mill.storage.files import save_plain_json
+from corpusmill.mill.storage.untrusted import whole_file
 from corpusmill.run.job_list import JOB_LIST, load_job_list
-from corpusmill.storage.files import save_plain_json
-from corpusmill.storage.untrusted import whole_file
 
 ANNOUNCEMENT = Path("logs/announced.json")
 LOCKS = Path(".snakemake/locks")

@@ -9,8 +9,8 @@ import re
 from pathlib import Path
 
 from corpusmill.kernels.cache import home
-from corpusmill.storage.files import replacing
-from corpusmill.storage.sha256 import file_sha256
+from corpusmill.mill.storage.files import replacing
+from corpusmill.mill.storage.sha256 import file_sha256
 
 PACKAGE = "corpusmill"
 

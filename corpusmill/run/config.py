@@ -10,9 +10,9 @@ from typing import Any
 import jsonschema
 import yaml
 
+from corpusmill.mill.storage.streams import ReadLimits
 from corpusmill.run.filter_faults import filter_faults
 from corpusmill.run.schema_faults import Validator, in_words
-from corpusmill.storage.streams import ReadLimits
 
 TRAINED_END_OF_TEXT = "<|endoftext|>"
 

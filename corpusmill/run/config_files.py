@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from corpusmill.storage.untrusted import whole_file
+from corpusmill.mill.storage.untrusted import whole_file
 
 MERGE = "tag:yaml.org,2002:merge"
 """Of `<<`, which may stand in a place as often as one likes."""

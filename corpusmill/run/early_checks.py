@@ -12,12 +12,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from corpusmill.filters.registry import filter_class
+from corpusmill.messages.progress import awaiting
+from corpusmill.mill.filters.registry import filter_class
+from corpusmill.mill.read.plugins import ENDED
+from corpusmill.mill.storage.files import check_folder, load_json
 from corpusmill.run.config import TRAINED_END_OF_TEXT, milled_sources
 from corpusmill.run.layout import SETTING_FILE, Layout
-from corpusmill.storage.files import check_folder, load_json
-from corpusmill.storage.progress import awaiting
-from corpusmill.text.plugins import ENDED
 
 NOTE = "NOTE: "
 """In front of what a check says that is no fault."""
@@ -148,12 +148,12 @@ class InputCheck(EarlyCheck):
     """Whether the first records of input files can be read and have a text."""
 
     def __init__(self, files: list[list], config: dict, limits: dict, root: Path) -> None:
-        """files: as Asked in corpusmill/text/first_records.py. limits: ReadLimits."""
+        """files: as Asked in corpusmill/mill/read/first_records.py. limits: ReadLimits."""
         milled = [source["name"] for source in milled_sources(config)]
         readers = config["input"]["readers"]
         told = {"files": files, "milled": milled, "readers": readers, "limits": limits}
         asked = json.dumps(told)
-        super().__init__("corpusmill.text.first_records", [], asked, root)
+        super().__init__("corpusmill.mill.read.first_records", [], asked, root)
         more = f" and {len(files) - 1} files more" if files[1:] else ""
         own = f", with {', '.join(readers)}" if readers else ""
         self.awaited = f"the first records of {files[0][1]}{more}{own}"
@@ -168,7 +168,7 @@ class KindCheck(EarlyCheck):
         """files: as for InputCheck, of milled sources."""
         readers = config["input"]["readers"]
         asked = {"field": field, "files": files, "readers": readers, "limits": limits}
-        super().__init__("corpusmill.dedup.first_kinds", [], json.dumps(asked), root)
+        super().__init__("corpusmill.mill.dedup.first_kinds", [], json.dumps(asked), root)
 
 
 class MemberCheck(EarlyCheck):
@@ -202,12 +202,12 @@ def early_checks(
     if folder := local_tokenizer(source):
         state = "kept" if is_kept(folder, kept) else "new"
         arguments = [str(folder), end_of_text, state, engine]
-        checks.append(TokenizerCheck("corpusmill.tokens.tokenizer_check", arguments, "", root))
+        checks.append(TokenizerCheck("corpusmill.mill.tokens.tokenizer_check", arguments, "", root))
     elif source != "train" and (ask_hub or kept_source(kept) == source):
         state = "kept" if kept_source(kept) == source else "new"
         what = "vocabulary" if config["output"]["exports"] else "end"
         arguments = [source, end_of_text, state, what]
-        checks.append(TokenizerCheck("corpusmill.tokens.hub_check", arguments, "", root))
+        checks.append(TokenizerCheck("corpusmill.mill.tokens.hub_check", arguments, "", root))
     if files := layout.found_files():
         checks.append(InputCheck(files, config, layout.read_limits, root))
     milled = {source["name"] for source in milled_sources(config)}

@@ -5,8 +5,10 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from corpusmill.filters.declaration import Filter
-from corpusmill.filters.registry import (
+from corpusmill.messages.near_names import meant
+from corpusmill.messages.sentences import sentence
+from corpusmill.mill.filters.declaration import Filter
+from corpusmill.mill.filters.registry import (
     Entry,
     columns_of,
     declaration_faults,
@@ -18,8 +20,6 @@ from corpusmill.filters.registry import (
     settings_of,
 )
 from corpusmill.run.schema_faults import Validator, in_words
-from corpusmill.storage.sentences import sentence
-from corpusmill.text.near_names import meant
 
 
 def filter_faults(entries: list[Entry], sources: list[str]) -> Iterator[str]:

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from corpusmill.mill.storage.files import load_json
+from corpusmill.mill.storage.sha256 import file_sha256
 from corpusmill.run.plan import InputFile
-from corpusmill.storage.files import load_json
-from corpusmill.storage.sha256 import file_sha256
 
 READERS = 4
 """Files that are read at once."""

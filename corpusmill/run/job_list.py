@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import NamedTuple
 
-from corpusmill.storage.files import save_plain_json
-from corpusmill.storage.untrusted import load_plain_json
+from corpusmill.mill.storage.files import save_plain_json
+from corpusmill.mill.storage.untrusted import load_plain_json
 
 JOB_LIST = Path("logs/jobs.json")
 

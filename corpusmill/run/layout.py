@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from corpusmill.documents.fates import SPLITS
-from corpusmill.filters.registry import (
+from corpusmill.mill.decide.fates import SPLITS
+from corpusmill.mill.filters.registry import (
     any_takes,
     columns_of,
     deciding,
@@ -19,6 +19,9 @@ from corpusmill.filters.registry import (
     filter_class,
     measuring,
 )
+from corpusmill.mill.storage.buckets import bucket_count
+from corpusmill.mill.storage.files import load_json
+from corpusmill.mill.storage.sums import DamagedError
 from corpusmill.run.config import (
     band_setting,
     fractions,
@@ -42,9 +45,6 @@ from corpusmill.run.plan import (
 )
 from corpusmill.run.read_sizes import EXPECTED_DOCUMENT_BYTES, ReadSizes, SizesRead
 from corpusmill.run.record import load_record, refuse_other_run
-from corpusmill.storage.buckets import bucket_count
-from corpusmill.storage.files import load_json
-from corpusmill.storage.sums import DamagedError
 
 # What jobs are cut by before a document is read, like EXPECTED_DOCUMENT_BYTES. Smaller documents
 # are more of them; a pair job then takes its bucket in several pieces.
@@ -334,7 +334,7 @@ class Layout:
 
     def found_files(self) -> list[list]:
         """Every input file that is there before the run, as Asked in
-        corpusmill/text/first_records.py."""
+        corpusmill/mill/read/first_records.py."""
         return [
             [
                 file.source,
@@ -434,19 +434,19 @@ class Layout:
 
     @property
     def banding(self) -> dict:
-        """Who shares a key with whom; see corpusmill/dedup/lsh.py."""
+        """Who shares a key with whom; see corpusmill/mill/dedup/lsh.py."""
         method = self._config["dedup"]["method"]
         return {"method": method, "bands": self.bands, "rows": self.band_rows}
 
     @property
     def similarity(self) -> dict:
-        """When two sketches are alike; see corpusmill/dedup/edges.py."""
+        """When two sketches are alike; see corpusmill/mill/dedup/edges.py."""
         threshold = self._config["dedup"]["threshold"]
         return {"threshold": threshold, "permutations": self.permutations}
 
     @property
     def preference(self) -> dict:
-        """Which of the documents that are alike is kept; see corpusmill/dedup/order.py."""
+        """Which of the documents that are alike is kept; see corpusmill/mill/dedup/order.py."""
         dedup = self._config["dedup"]
         generations = [part.generation for part in self.parts]
         return {
@@ -458,20 +458,20 @@ class Layout:
 
     @property
     def sampling(self) -> dict:
-        """Splits and copies; see corpusmill/documents/decisions.py."""
+        """Splits and copies; see corpusmill/mill/decide/splits_and_copies.py."""
         seed = self._config["shuffle"]["seed"]
         return {"weights": self.weights, "fractions": self.fractions, "seed": seed}
 
     @property
     def span(self) -> dict:
-        """What a span is; see corpusmill/text/spans.py."""
+        """What a span is; see corpusmill/mill/read/spans.py."""
         spans = self._config["spans"]
         width = spans["width"] if spans["unit"] == "sentence" else 1
         return {"unit": spans["unit"], "width": width, "min_chars": spans["min_chars"]}
 
     @property
     def read_limits(self) -> dict:
-        """What of input files is not read; see corpusmill/storage/streams.py."""
+        """What of input files is not read; see corpusmill/mill/storage/streams.py."""
         return read_limits(self._config)._asdict()
 
     def most_text_bytes(self, wildcards: Any) -> int:

@@ -9,9 +9,9 @@ import os
 from collections.abc import Container, Iterable, Iterator
 from pathlib import Path
 
+from corpusmill.messages.disk_errors import in_words
+from corpusmill.mill.storage.regular_files import fault_of_kind
 from corpusmill.run.addresses import advice
-from corpusmill.storage.disk_errors import in_words
-from corpusmill.storage.regular_files import fault_of_kind
 
 
 def folders_beneath(folder: str, skipped: list[str]) -> Iterator[tuple[str, list[os.DirEntry]]]:

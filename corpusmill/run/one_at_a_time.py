@@ -18,8 +18,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TextIO
 
-from corpusmill.storage.disk_errors import named
-from corpusmill.storage.files import replacing
+from corpusmill.messages.disk_errors import named
+from corpusmill.mill.storage.files import replacing
 
 # Jobs inherit them: the run that they are of, where the folder's note lies, Snakemake's process.
 RUN, NOTE, ENGINE = "CORPUSMILL_RUN", "CORPUSMILL_RUN_NOTE", "CORPUSMILL_ENGINE"

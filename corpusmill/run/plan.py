@@ -12,10 +12,10 @@ from collections.abc import Container, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from corpusmill.documents.fates import SPLITS
+from corpusmill.mill.decide.fates import SPLITS
+from corpusmill.mill.read.readers import format_of, formats
+from corpusmill.mill.storage.files import load_json, load_text
 from corpusmill.run.listing import files_of_pattern
-from corpusmill.storage.files import load_json, load_text
-from corpusmill.text.readers import format_of, formats
 
 MOST_NUMBERED = 99_999
 """Parts, shards of a split and other jobs of one rule: their names have five digits."""

@@ -3,8 +3,8 @@
 import re
 from pathlib import Path
 
-from corpusmill.run.places import workflow_home
-from corpusmill.text.near_names import meant
+from corpusmill.messages.near_names import meant
+from corpusmill.run.workflow_files import workflow_home
 
 END_OF_CLAIM = re.compile(r"[.:;](?=\s+[A-Za-z]|$)")
 

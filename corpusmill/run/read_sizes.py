@@ -8,9 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from corpusmill.mill.storage.files import load_json
+from corpusmill.mill.storage.sums import DamagedError
 from corpusmill.run.plan import Part
-from corpusmill.storage.files import load_json
-from corpusmill.storage.sums import DamagedError
 
 EXPECTED_DOCUMENT_BYTES = 2000
 """As web pages are on average."""

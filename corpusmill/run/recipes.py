@@ -9,10 +9,10 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from corpusmill.mill.storage.files import replacing
+from corpusmill.mill.storage.recipes import Recipe, Recipes, as_stored, following, settings_digest
+from corpusmill.mill.storage.sums import SUMS, recipe_in
 from corpusmill.run.one_at_a_time import refuse_if_followed
-from corpusmill.storage.files import replacing
-from corpusmill.storage.recipes import Recipe, Recipes, as_stored, following, settings_digest
-from corpusmill.storage.sums import SUMS, recipe_in
 
 RECIPES = "plan/recipes"
 """Their place below results."""

@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from corpusmill.storage.files import load_json, load_text, own_digest, save_plain_json
-from corpusmill.storage.sums import DamagedError
-from corpusmill.storage.untrusted import load_plain_json
+from corpusmill.mill.storage.files import load_json, load_text, own_digest, save_plain_json
+from corpusmill.mill.storage.sums import DamagedError
+from corpusmill.mill.storage.untrusted import load_plain_json
 
 RECORD = Path("results/plan/record.json")
 VERSION = 2

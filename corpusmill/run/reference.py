@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from corpusmill.filters.reference import limits
-from corpusmill.run.places import PACKAGE, workflow_home
+from corpusmill.mill.filters.reference import limits
+from corpusmill.run.workflow_files import PACKAGE, workflow_home
 
 HEADING = """# Configuration
 

@@ -6,7 +6,7 @@ from typing import Any
 import jsonschema
 import yaml
 
-from corpusmill.text.near_names import near_names
+from corpusmill.messages.near_names import near_names
 
 MOST_SHOWN = 80
 """Characters of a value."""

@@ -4,8 +4,8 @@ import ast
 import functools
 from pathlib import Path
 
+from corpusmill.messages.near_names import near_names
 from corpusmill.run.code_digest import file_of
-from corpusmill.text.near_names import near_names
 
 
 @functools.cache

@@ -16,8 +16,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from corpusmill.storage.files import save_plain_json
-from corpusmill.storage.untrusted import load_plain_json
+from corpusmill.mill.storage.files import save_plain_json
+from corpusmill.mill.storage.untrusted import load_plain_json
 
 GOOD = "COMPLETED"
 LOST = "LOST"

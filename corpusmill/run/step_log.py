@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
-from corpusmill.run.progress import Heartbeat
-from corpusmill.storage.disk_errors import in_words
-from corpusmill.storage.plain_text import ShownLines, shown_lines
-from corpusmill.text.plugins import Stopped
+from corpusmill.messages.disk_errors import in_words
+from corpusmill.messages.plain_text import ShownLines, shown_lines
+from corpusmill.mill.read.plugins import Stopped
+from corpusmill.run.job_progress import Heartbeat
 
 SAY_KILLED = (
     '[ "$1" != 137 ] || echo "error: killed (signal 9), most likely for memory: its rule asked for'

@@ -1,30 +1,4 @@
-"""A finished corpus as batches for a trainer: from a folder or a URL, shuffled, dealt, resumed.
+"""Former name of `corpusmill.reader`, kept for trainers that import it."""
 
-Needs numpy and the standard library alone, so a trainer can import it without the rest. Begin with
-`corpus.py` for what is opened, `shuffled.py` and `windowed.py` for in which order it is read, and
-`batches.py` for who gets what. With torch: `torch_datasets.py`.
-
-Imports: storage, documents, s3.
-"""
-
-from corpusmill.stream.batches import Batches
-from corpusmill.stream.corpus import Corpus
-from corpusmill.stream.mixtures import Mixture
-from corpusmill.stream.samples import Samples
-from corpusmill.stream.segments import attention_mask, loss_mask, positions_of, segments_of
-from corpusmill.stream.shuffled import InOrder, Shuffled
-from corpusmill.stream.windowed import Windowed
-
-__all__ = [
-    "Batches",
-    "Corpus",
-    "InOrder",
-    "Mixture",
-    "Samples",
-    "Shuffled",
-    "Windowed",
-    "attention_mask",
-    "loss_mask",
-    "positions_of",
-    "segments_of",
-]
+from corpusmill.reader import *  # noqa: F403
+from corpusmill.reader import __all__ as __all__

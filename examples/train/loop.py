@@ -19,7 +19,7 @@ from rates import Rate
 from telling import Teller, bar
 from torch import distributed, nn
 
-from corpusmill.stream import Batches, Shuffled
+from corpusmill.reader import Batches, Shuffled
 
 RANK = int(os.environ.get("RANK", "0"))
 WORLD = int(os.environ.get("WORLD_SIZE", "1"))

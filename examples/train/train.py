@@ -75,7 +75,7 @@ def begun(given: argparse.Namespace, teller: Teller) -> int:
     """Open the corpus, load torch, train. What can be refused without torch is refused first."""
     refuse_checkpoint(given)
     teller.show(f"opening {given.results}")
-    from corpusmill.stream import Corpus, Shuffled
+    from corpusmill.reader import Corpus, Shuffled
 
     corpus = Corpus(given.results, cache=given.cache, say=teller.show)
     order = Shuffled(corpus.split("train"), given.length, given.seed)

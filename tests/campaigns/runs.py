@@ -19,7 +19,7 @@ from workflow import ROOT, command
 
 from campaigns.corpus import results
 from campaigns.inside import VARIABLE
-from corpusmill.storage.sums import SUMS, DamagedError, checked_blocks, summed_path
+from corpusmill.mill.storage.sums import SUMS, DamagedError, checked_blocks, summed_path
 
 CONFIG = ("--configfile", "mine.yaml", "--cores")
 AT_MOST_SECONDS = 300

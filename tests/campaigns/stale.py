@@ -19,8 +19,8 @@ from warm import FIRST
 from campaigns import corpus
 from campaigns.runs import ran
 from corpusmill.cli.main import main
-from corpusmill.storage.sums import sums_path
-from corpusmill.verification.kinds import rule_of
+from corpusmill.mill.storage.sums import sums_path
+from corpusmill.tools.verify.kinds import rule_of
 
 OTHERS = ("settings", "input", "code")
 """In what the other runs differ."""

@@ -22,22 +22,26 @@ import numpy as np
 import pyarrow as pa
 
 from benchmarks.measuring import memory_mb
-from corpusmill.dedup.minhash import MinHasher
-from corpusmill.filters.documents import Documents
-from corpusmill.filters.measuring import Measures
-from corpusmill.filters.registry import known_filters, measuring
 from corpusmill.kernels.similarity import Texts, measure_pairs
-from corpusmill.languages.identification import identify
-from corpusmill.models.quality_model import Definition, QualityModel, save_quality_model
-from corpusmill.storage.progress import Silence
-from corpusmill.text.columns import TextColumn, string_array
-from corpusmill.text.digests import digests_of
-from corpusmill.text.normalization import normalizer
-from corpusmill.text.readers import read_records
-from corpusmill.text.spans import UNITS, cut_out, spans_of, units_of
-from corpusmill.text.unicode_tables import character_table
-from corpusmill.tokens.losses import lost_characters
-from corpusmill.tokens.tokenizers import (
+from corpusmill.messages.progress import Silence
+from corpusmill.mill.dedup.minhash import MinHasher
+from corpusmill.mill.filters.documents import Documents
+from corpusmill.mill.filters.languages.identification import identify
+from corpusmill.mill.filters.measuring import Measures
+from corpusmill.mill.filters.models.quality_model import (
+    Definition,
+    QualityModel,
+    save_quality_model,
+)
+from corpusmill.mill.filters.registry import known_filters, measuring
+from corpusmill.mill.read.digests import digests_of
+from corpusmill.mill.read.normalization import normalizer
+from corpusmill.mill.read.readers import read_records
+from corpusmill.mill.read.spans import UNITS, cut_out, spans_of, units_of
+from corpusmill.mill.read.text_column import TextColumn, string_array
+from corpusmill.mill.read.unicode_tables import character_table
+from corpusmill.mill.tokens.losses import lost_characters
+from corpusmill.mill.tokens.tokenizers import (
     decoded,
     definition_of,
     gigatoken_encoder,

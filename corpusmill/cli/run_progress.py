@@ -1,0 +1,148 @@
+"""How far a run is, put together from what Snakemake and the running jobs say."""
+
+import re
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from corpusmill.mill.storage.regular_files import open_regular
+from corpusmill.run.steps import DOES
+
+HEARTBEAT_BYTES = 400
+"""The end of a log that has its last line."""
+
+
+HELD = re.compile(r"(?<=, )held (?P<mb>\d{1,12}) MB( of (?P<bound>\d{1,12}))?$")
+"""How the log of a job says what memory it holds."""
+
+
+def memory_in_words(held: re.Match[str]) -> str:
+    """`memory 316 of 2,000 MB allowed`"""
+    allowed = f" of {int(held['bound']):,} MB allowed" if held["bound"] else " MB"
+    return f"memory {int(held['mb']):,}{allowed}"
+
+
+@dataclass
+class Job:
+    rule: str
+    log: Path | None
+    started: float
+
+    @property
+    def name(self) -> str:
+        """`encode train/00001`: the rule, and which of its jobs."""
+        if self.log is None:
+            return self.rule
+        parts = self.log.with_suffix("").parts
+        which = "/".join(parts[parts.index(self.rule) + 1 :]) if self.rule in parts else ""
+        return self.rule if which in ("", self.rule) else f"{self.rule} {which}"
+
+    @property
+    def does(self) -> str:
+        """What its rule is for; nothing for a rule of somebody else's workflow."""
+        return DOES.get(self.rule, "")
+
+    def doing(self) -> str:
+        """What its log said last, without the time of day; it may have said nothing yet."""
+        if self.log is None or not self.log.exists():
+            return ""
+        with open_regular(self.log) as file:
+            file.seek(max(0, self.log.stat().st_size - HEARTBEAT_BYTES))
+            lines = file.read().decode("utf-8", "replace").splitlines()
+        said = lines[-1].partition(" ")[2] if lines else ""
+        return "" if said.startswith("finished:") else HELD.sub(memory_in_words, said)
+
+
+class Run:
+    """What a run has done so far; `apply` takes the events of the logger plugin."""
+
+    def __init__(
+        self, now: Callable[[], float] = time.monotonic, began: float | None = None
+    ) -> None:
+        self._now = now
+        self.began = now() if began is None else began
+        self.first_job: float | None = None
+        """When that of this run began: until then the workflow was read."""
+        self.counts: Counter[str] = Counter()
+        self.done: Counter[str] = Counter()
+        self.seconds: defaultdict[str, float] = defaultdict(float)
+        self.jobs: dict[int, Job] = {}
+        """Those that run."""
+        self.failed: list[Job] = []
+        self.refused: list[str] = []
+        self.notes: list[str] = []
+        """What is to be said of it before its end, and has not been."""
+        self.errors: list[tuple[str, str]] = []
+        """Kind and text of what Snakemake itself says that is wrong."""
+        self.stopping = False
+        """Whether Snakemake says that it stops."""
+
+    def apply(self, event: dict) -> None:
+        match event["event"]:
+            case "jobs":
+                self.counts = Counter(event["counts"])
+            case "job":
+                if self.first_job is None:
+                    self.first_job = self._now()
+                self.jobs[event["id"]] = Job(event["rule"], _first(event["log"]), self._now())
+            case "finished":
+                if job := self.jobs.pop(event["id"], None):
+                    self.done[job.rule] += 1
+                    self.seconds[job.rule] += self._now() - job.started
+            case "failed":
+                self.jobs.pop(event["id"], None)
+                self.failed.append(Job(event["rule"], _first(event["log"]), self._now()))
+            case "refused":
+                self.refused.append(event["text"])
+            case "note":
+                self.notes.append(event["text"])
+            case "stopping":
+                self.stopping = True
+            case "error":
+                self.errors.append((event["kind"] or "", event["text"]))
+
+    @property
+    def total(self) -> int:
+        return self.counts.total()
+
+    @property
+    def finished(self) -> int:
+        return self.done.total()
+
+    @property
+    def elapsed(self) -> float:
+        return self._now() - self.began
+
+    def running(self) -> list[Job]:
+        """In the order in which they began; a copy, as the next event may come."""
+        return list(self.jobs.values())
+
+    def seconds_left(self) -> float | None:
+        """By what jobs of each rule took so far; None while most jobs that are left are of rules
+        of which none has ended."""
+        left = {rule: count - self.done[rule] for rule, count in self.counts.items()}
+        known = {rule: self.seconds[rule] / self.done[rule] for rule in left if self.done[rule]}
+        jobs_known = sum(left[rule] for rule in known)
+        if not jobs_known or 2 * jobs_known < sum(left.values()):
+            return None
+        seconds = sum(left[rule] * known[rule] for rule in known)
+        worked = self.elapsed if self.first_job is None else self._now() - self.first_job
+        at_once = max(1.0, sum(self.seconds.values()) / max(worked, 1e-9))
+        return seconds * sum(left.values()) / jobs_known / at_once
+
+
+def _first(paths: list[str]) -> Path | None:
+    return Path(paths[0]) if paths else None
+
+
+def in_words(seconds: float) -> str:
+    """`4.2 s`, `2 min 5 s`, `3 h 12 min`."""
+    if seconds < 60:
+        return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
+    minutes, seconds = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {seconds} s"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min"

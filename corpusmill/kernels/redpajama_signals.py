@@ -1,0 +1,130 @@
+"""What RedPajama-v2's quality signals ask of a text as it is, and of its normalized words."""
+
+import math
+
+import numpy as np
+
+from corpusmill.kernels.clean import decode_one
+from corpusmill.kernels.gopher import count_symbols
+from corpusmill.kernels.jit import kernel
+from corpusmill.kernels.repeats import ONE, number_alike, slots_for
+from corpusmill.kernels.words import BASE, U
+
+# Bits of a table entry, see corpusmill/mill/filters/features/redpajama_texts.py.
+WORD, BLANK, UPPER, NOT_UPPER, NUMERIC, BULLET, LATIN, STOP = (1 << bit for bit in range(8))
+"""LATIN: a letter of ASCII. NOT_UPPER: small, or half capital. STOP: ends a sentence."""
+DOT, ELLIPSIS, QUOTE, NEWLINE = 0x2E, 0x2026, 0x201D, 0x0A
+
+
+@kernel
+def count_raw_words(data, offsets, table, stop_words, counts):
+    """counts: int64 (documents, 5), written: runs of word characters and runs of others that are no
+    white space, those with a letter of ASCII, those in capitals, stop words; sentences, which begin
+    with a word character behind the end of the last.
+
+    stop_words: uint64, ascending, hashes as words have them.
+    """
+    counts[:] = 0
+    for d in range(counts.shape[0]):
+        i, stop = offsets[d], offsets[d + 1]
+        kind, facts, value, inside = 0, 0, U(0), False
+        while i <= stop:
+            entry, point = BLANK, np.uint32(0)
+            if i < stop:
+                point, i = decode_one(data, i)
+                entry = np.int64(table[point])
+            else:
+                i += 1
+            now = 0 if entry & BLANK else 2 - (entry & WORD)
+            if now != kind:
+                if kind != 0:
+                    place = np.searchsorted(stop_words, value)
+                    counts[d, 0] += 1
+                    counts[d, 1] += facts & LATIN != 0
+                    counts[d, 2] += facts & UPPER != 0 and facts & NOT_UPPER == 0
+                    counts[d, 3] += place < stop_words.size and stop_words[place] == value
+                kind, facts, value = now, 0, U(0)
+            facts |= entry
+            value = value * BASE + U(point) + U(1)
+            begins = not inside and entry & WORD != 0
+            counts[d, 4] += begins
+            inside = (inside or begins) and entry & STOP == 0
+
+
+@kernel
+def line_signals(data, i, stop, table):
+    """Of data[i:stop], a line: its characters, capitals and numeric ones, whether it begins with a
+    bullet, how many dots end it, and its last character; white space at its ends left out."""
+    chars = capitals = numeric = dots = 0
+    solid = bullet = False
+    before = last = np.uint32(0)
+    while i < stop:
+        point, i = decode_one(data, i)
+        entry = np.int64(table[point])
+        chars += 1
+        capitals += entry & UPPER != 0
+        numeric += entry & NUMERIC != 0
+        if not entry & BLANK:
+            bullet = bullet or (not solid and entry & BULLET != 0)
+            solid = True
+            dots = (dots + 1 if before == DOT else 1) if point == DOT else 0
+            last = point
+        before = point
+    return chars, capitals, numeric, bullet, dots, last
+
+
+@kernel
+def sum_lines(data, offsets, table, counts, shares):
+    """counts: int64 (documents, 5), written: characters; lines, an empty last one left out; those
+    that end in . ! ? or ”, in ... or …, that begin with a bullet. shares: float64 (documents, 2),
+    written: the sums over lines of capitals and of numeric characters by all of the line, its
+    newline too."""
+    counts[:] = 0
+    shares[:] = 0
+    for d in range(counts.shape[0]):
+        begin, stop = offsets[d], offsets[d + 1]
+        while begin < stop:
+            end = begin
+            while end < stop and data[end] != NEWLINE:
+                end += 1
+            end = min(end + 1, stop)
+            chars, capitals, numeric, bullet, dots, last = line_signals(data, begin, end, table)
+            counts[d, 0] += chars
+            counts[d, 1] += 1
+            counts[d, 2] += table[last] & STOP != 0 or last == QUOTE
+            counts[d, 3] += dots >= 3 or last == ELLIPSIS
+            counts[d, 4] += bullet
+            shares[d, 0] += capitals / chars
+            shares[d, 1] += numeric / chars
+            begin = end
+
+
+@kernel
+def word_entropy(first, hashes, unique, entropy):
+    """unique: int64 (documents,), different words; entropy: float64 (documents,), of their shares
+    in natural units, nan without words; written."""
+    most = 1
+    for d in range(first.size - 1):
+        most = max(most, first[d + 1] - first[d])
+    slots = np.empty(4 * most + 16, np.uint64)
+    ids, members = np.empty(most, np.uint32), np.empty(most, np.uint64)
+    for d in range(first.size - 1):
+        words = hashes[first[d] : first[d + 1]]
+        number_alike(words, slots_for(words.size, slots), ids, members)
+        unique[d], total = 0, 0.0
+        for k in range(words.size):
+            if ids[k] == k:
+                unique[d] += 1
+                often = np.int64(members[k] // ONE)
+                total += often * math.log(often)
+        entropy[d] = math.log(words.size) - total / words.size if words.size else np.nan
+
+
+@kernel
+def count_marks(data, offsets, counts):
+    """counts: int64 (documents, 2), written: # and ellipses; curly brackets."""
+    for d in range(counts.shape[0]):
+        hashes, ellipses = count_symbols(data, offsets[d], offsets[d + 1])
+        counts[d, 0], counts[d, 1] = hashes + ellipses, 0
+        for i in range(offsets[d], offsets[d + 1]):
+            counts[d, 1] += data[i] == 0x7B or data[i] == 0x7D

@@ -1,0 +1,182 @@
+"""The account of every document: what came in, what was dropped for which reason, what is left."""
+
+from collections import Counter
+from pathlib import Path
+
+from corpusmill.mill.decide.fates import MALFORMED, SPLITS
+from corpusmill.mill.storage.files import load_json
+
+LOSS_SUMS = ("characters", "lost_characters", "unknown_tokens", "documents_without_token")
+"""What token shards know of every source, beside its documents and tokens; see losses.py."""
+
+
+FIGURES = {
+    "documents", "text_bytes", "copies", "cut_spans", "written", "source", "tokens", *LOSS_SUMS,
+}  # fmt: skip
+"""What stands in an account, or heads a column of its table, beside the fates."""
+
+
+def is_figure(name: str) -> bool:
+    """Whether an account has a figure of this name beside a fate's number; then no fate may."""
+    return name in FIGURES or name.endswith(("_bytes", "_copies", "_tokens")) or name in SPLITS
+
+
+def added(accounts: list[dict]) -> dict[str, Counter]:
+    """Accounts {source: {figure: number}} summed source by source."""
+    total: dict[str, Counter] = {}
+    for account in accounts:
+        for source, figures in account.items():
+            total.setdefault(source, Counter()).update(figures)
+    return total
+
+
+def imbalances(account: dict[str, Counter], name: str, fates: list[str]) -> list[str]:
+    """Where documents in are not kept + dropped, or bytes in not kept + dropped + cut, in words.
+
+    fates: all that drop a document, here and below.
+    """
+    faults = []
+    for source, figures in account.items():
+        out = figures["kept"] + sum(figures[reason] for reason in fates)
+        if figures["documents"] != out:
+            faults.append(
+                f"{name}, source {source}: {figures['documents']} documents in, "
+                f"{figures['kept']} kept + {out - figures['kept']} dropped"
+            )
+        dropped = sum(figures[f"{reason}_bytes"] for reason in fates)
+        if figures["text_bytes"] != figures["kept_bytes"] + dropped + figures["cut_bytes"]:
+            faults.append(
+                f"{name}, source {source}: {figures['text_bytes']} bytes in, "
+                f"{figures['kept_bytes']} kept + {dropped} dropped + {figures['cut_bytes']} cut"
+            )
+    return faults
+
+
+def shard_imbalances(account: dict[str, Counter], shards: list[Path], what: str) -> list[str]:
+    """Where the shards do not hold just the copies that were decided on, in words.
+
+    shards: the facts of every shard; the folder is its split.
+    """
+    found: Counter = Counter()
+    for file in shards:
+        for source, figures in load_json(file)["by_source"].items():
+            found[source, file.parent.name] += figures["documents"]
+    expected = {
+        (source, split): figures[f"{split}_copies"]
+        for source, figures in account.items()
+        for split in SPLITS
+    }
+    return [
+        f"{what}, source {source}, {split}: {found[source, split]} documents, "
+        f"expected {expected.get((source, split), 0)}"
+        for source, split in sorted(set(found) | set(expected))
+        if found[source, split] != expected.get((source, split), 0)
+    ]
+
+
+def balanced_account(
+    parts: list[Path], texts: list[Path], tokens: list[Path], fates: list[str]
+) -> dict[str, Counter]:
+    """The account of every source, over all parts and shards; ValueError if it does not balance.
+
+    parts: accounts of the ledger; texts, tokens: the facts of every shard.
+    """
+    account = added([load_json(file) for file in parts])
+    whole: Counter = Counter()
+    for figures in account.values():
+        whole.update(figures)
+    faults = [
+        *imbalances(account, "all parts", fates),
+        *imbalances({"all": whole}, "all sources", fates),
+        *shard_imbalances(account, texts, "text shards"),
+        *shard_imbalances(account, tokens, "token shards"),
+    ]
+    if faults:
+        raise ValueError("the account does not balance:\n" + "\n".join(faults))
+    for file in texts:
+        for source, figures in load_json(file)["by_source"].items():
+            account[source]["written_bytes"] += figures["text_bytes"]
+    for file in tokens:
+        for source, figures in load_json(file)["by_source"].items():
+            account[source][f"{file.parent.name}_tokens"] += figures["tokens"]
+            account[source].update({name: figures[name] for name in LOSS_SUMS})
+    return account
+
+
+def funnel(account: Counter, fates: list[str]) -> dict:
+    """One source's account as summary.json shows it."""
+    return {
+        "documents": {
+            "in": account["documents"],
+            "kept": account["kept"],
+            "dropped": {fate: account[fate] for fate in fates},
+            "written": account["copies"],
+        },
+        "bytes": {
+            "in": account["text_bytes"],
+            "kept": account["kept_bytes"],
+            "dropped": {fate: account[f"{fate}_bytes"] for fate in fates if fate != MALFORMED},
+            **({"cut": account["cut_bytes"]} if "cut_bytes" in account else {}),
+            "written": account["written_bytes"],
+        },
+        "tokens": {split: account[f"{split}_tokens"] for split in SPLITS},
+        "tokenization": tokenization(account),
+    }
+
+
+def tokenization(account: Counter) -> dict:
+    """What one source lost in its tokens; the end-of-text tokens count as nothing."""
+    of_text = sum(account[f"{split}_tokens"] for split in SPLITS) - account["copies"]
+    lost = account["lost_characters"] / max(account["characters"], 1)
+    return {name: account[name] for name in LOSS_SUMS} | {
+        "lost_fraction": round(lost, 6),
+        "unknown_fraction": round(account["unknown_tokens"] / max(of_text, 1), 6),
+    }
+
+
+def losses_in_words(by_source: dict[str, Counter]) -> list[str]:
+    """A line for every source that lost something in its tokens."""
+    return [
+        f"WARNING: source {name}: {figures['lost_characters']:,} of {figures['characters']:,} "
+        f"characters are lost in its tokens ({tokenization(figures)['lost_fraction']:.4%}), "
+        f"{figures['unknown_tokens']:,} tokens are unknown, "
+        f"{figures['documents_without_token']:,} documents have none"
+        for name, figures in by_source.items()
+        if any(figures[figure] for figure in LOSS_SUMS[1:])
+    ]
+
+
+def table(by_source: dict[str, Counter], fates: list[str]) -> str:
+    """The funnel for a person: one line per source, one column per stage, few enough for most
+    terminals. Fates that no document has are named below; written stands only where it is not kept.
+    """
+    total: Counter = Counter()
+    for account in by_source.values():
+        total.update(account)
+    met = [fate for fate in fates if total[fate]]
+    copied = any(account["copies"] != account["kept"] for account in by_source.values())
+    written = ["written"] if copied else []
+    columns = ["source", "documents", *met, "kept", *written, "MB in", "MB out", "tokens"]
+    rows = [columns]
+    for name, account in [*by_source.items(), ("total", total)]:
+        tokens = sum(account[f"{split}_tokens"] for split in SPLITS)
+        rows.append(
+            [name, f"{account['documents']:,}"]
+            + [f"{account[fate]:,}" for fate in met]
+            + [f"{account['kept']:,}", *(f"{account['copies']:,}" for _ in written)]
+            + [f"{account['text_bytes'] / 1e6:,.2f}", f"{account['written_bytes'] / 1e6:,.2f}"]
+            + [f"{tokens:,}"]
+        )
+    widths = [max(len(row[column]) for row in rows) for column in range(len(columns))]
+    lines = [
+        "  ".join(
+            cell.ljust(width) if place == 0 else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in rows
+    ]
+    rule = "-" * len(lines[0])
+    absent = (
+        [f"none {', '.join(fate for fate in fates if not total[fate])}"] if met != fates else []
+    )
+    return "\n".join([lines[0], rule, *lines[1:-1], rule, lines[-1], *absent])

@@ -1,0 +1,97 @@
+"""Numbers that are told in two places, held against each other before a run is said to be good.
+
+What stands in one table of a part or a shard is checked by `ledger` and `verify`, which have it at
+hand.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from corpusmill.mill.decide.fates import MALFORMED, SPLITS
+from corpusmill.mill.storage.files import load_json
+from corpusmill.mill.storage.plain_pickles import plain_values
+from corpusmill.mill.storage.sums import checked_bytes
+
+Told = Iterator[tuple[str, int, int]]
+"""What it is, the one number and the other."""
+
+
+def source_numbers(
+    account: dict[str, Counter], admitted: dict, duplicates: dict, filters: list[str]
+) -> Told:
+    """Per source, of the ledger and of the steps that counted before it."""
+    for source in sorted(set(account) | set(admitted) | set(duplicates["sources"])):
+        figures = account.get(source, Counter())
+        read = Counter(admitted.get(source, {}))
+        seen = Counter(duplicates["sources"].get(source, {}))
+        rejected = sum(figures[fate] for fate in (MALFORMED, *filters))
+        yield f"records of {source}", figures["documents"], read["records"]
+        yield f"malformed records of {source}", figures["malformed"], read["malformed"]
+        yield f"text bytes of {source}", figures["text_bytes"], read["text_bytes"]
+        yield (
+            f"documents of {source} to compare",
+            (figures["documents"] - rejected),
+            seen["documents"],
+        )
+        yield f"duplicates of {source}", figures["duplicate"], seen["duplicates"]
+
+
+def filtered_numbers(account: dict[str, Counter], allowed: dict, filters: list[str]) -> Told:
+    """Per source, of the ledger and of the filters."""
+    for source in sorted(set(account) | set(allowed)):
+        figures = account.get(source, Counter())
+        seen = allowed.get(source, {"documents": 0, "dropped": {}})
+        documents = figures["documents"] - figures[MALFORMED]
+        yield f"documents of {source} to filter", documents, seen["documents"]
+        for fate in sorted({*filters, *seen["dropped"]}):
+            yield f"{fate} of {source}", figures[fate], seen["dropped"].get(fate, 0)
+
+
+def shard_numbers(shards: list[Path], totals: dict[str, int]) -> Told:
+    """shards: the facts of every token shard; totals: tokens per split, as trainers are told."""
+    found = dict.fromkeys(totals, 0)
+    for file in shards:
+        facts = load_json(file)
+        for figure in ("documents", "tokens"):
+            by_source = sum(count[figure] for count in facts["by_source"].values())
+            yield f"{figure} of {file}", facts[figure], by_source
+        found[file.parent.name] = found.get(file.parent.name, 0) + facts["tokens"]
+    for split, total in found.items():
+        yield f"tokens of {split}", totals.get(split, 0), total
+
+
+def whole_numbers(account: dict[str, Counter], duplicates: dict, scattered: dict) -> Told:
+    whole: Counter = Counter()
+    for figures in account.values():
+        whole.update(figures)
+    yield "duplicates by stage", whole["duplicate"], sum(duplicates["dropped"].values())
+    copies = sum(part["documents"] for part in scattered["parts"])
+    yield "copies that were scattered", whole["copies"], copies
+    by_split = sum(whole[f"{split}_copies"] for split in SPLITS)
+    yield "copies of all splits", whole["copies"], by_split
+
+
+def contradictions(
+    account: dict[str, Counter],
+    admitted: Path,
+    allowed: Path,
+    duplicates: Path,
+    scattered: Path,
+    shards: list[Path],
+    meta: Path,
+    filters: list[str],
+) -> list[str]:
+    """All that is told twice and not alike, in words; none in a good run.
+
+    account: of every source. shards: the facts of the token shards. filters: their fates.
+    """
+    guarded = load_json(duplicates)
+    totals = plain_values(checked_bytes(meta), meta)["total_tokens"]
+    told = [
+        *source_numbers(account, load_json(admitted), guarded, filters),
+        *filtered_numbers(account, load_json(allowed), filters),
+        *shard_numbers(shards, totals),
+        *whole_numbers(account, guarded, load_json(scattered)),
+    ]
+    return [f"{what}: {one} and {other}" for what, one, other in told if one != other]

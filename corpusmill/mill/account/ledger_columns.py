@@ -1,0 +1,62 @@
+"""The ledger on disk: what makes it quick to ask for one row of millions.
+
+Rows stand in order of their ids, so a document's row group follows from its id alone; files and
+lines ascend with them, so the statistics of the row groups tell where a line is.
+"""
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from corpusmill.mill.storage.files import writing
+
+ROW_GROUP = 8192
+"""Rows that are read to know one, in 2.6 ms. In a group of 100,000 it took 13 ms, and the file was
+6 % smaller; in groups of 2,048 1.5 ms, and it was 22 % larger."""
+
+BEFORE_VALUES = [
+    ("id", pa.uint64()),
+    ("source", pa.string()),
+    ("file", pa.string()),
+    ("line", pa.uint64()),
+    ("fate", pa.string()),
+]
+AFTER_VALUES = [
+    ("winner", pa.uint64()),
+    ("similarity", pa.float32()),
+    ("stage", pa.string()),
+    ("held_out_by", pa.string()),
+    ("reason", pa.string()),
+    ("split", pa.string()),
+    ("copies", pa.uint16()),
+    ("text_bytes", pa.uint64()),
+    ("digest", pa.uint64()),
+    ("cuts", pa.uint32()),
+    ("cut_bytes", pa.uint64()),
+    ("whole_digest", pa.uint64()),
+]
+OWN_COLUMNS = [name for name, _ in (*BEFORE_VALUES, *AFTER_VALUES)]
+"""All others are values of filters."""
+
+ASCENDING = ("id", "line")
+SPREAD = ("digest", "whole_digest", "winner", "similarity")
+"""Columns in which hardly a value comes again: a dictionary of them is as large as they are."""
+
+
+def ledger_schema(values: list[tuple[str, pa.DataType]]) -> pa.Schema:
+    """The columns of the ledger; those of the filters stand behind the fate."""
+    return pa.schema([*BEFORE_VALUES, *values, *AFTER_VALUES])
+
+
+def save_ledger(path: Path, rows: pa.Table) -> None:
+    apart = {*ASCENDING, *SPREAD}
+    with writing(path, kept=True) as file:
+        pq.write_table(
+            rows,
+            file,
+            row_group_size=ROW_GROUP,
+            compression="zstd",
+            use_dictionary=[name for name in rows.column_names if name not in apart],
+            column_encoding=dict.fromkeys(ASCENDING, "DELTA_BINARY_PACKED"),
+        )

@@ -1,0 +1,6 @@
+"""Give every document its fate, split and copies, by decision tables and keyed hashes.
+
+It reads no text. Begin with `fates.py`.
+
+Imports: mill.read, mill.storage.
+"""

@@ -1,0 +1,47 @@
+"""The digests of all held-out texts, and which documents match one."""
+
+import numpy as np
+
+from corpusmill.mill.decide.fates import SPLITS
+from corpusmill.mill.read.digests import digest_words
+
+ORIGINS = {1: SPLITS[1], 2: SPLITS[2], 3: "evaluation"}
+"""Who holds a text out: 0 nobody; the number is what a table of decisions says."""
+EVALUATION = 3
+
+
+DTYPE = np.dtype([("digest", "u1", 32), ("origin", "u1")])
+
+
+def gathered(digests: list[np.ndarray], origins: list[np.ndarray]) -> np.ndarray:
+    """DTYPE, sorted by digest, each digest once with its least origin.
+
+    digests: uint8 (n, 32) each; origins: uint8 (n,) each.
+    """
+    digest = np.concatenate([np.zeros((0, 32), np.uint8), *digests])
+    origin = np.concatenate([np.zeros(0, np.uint8), *origins])
+    keys = np.ascontiguousarray(digest).view("S32").ravel()
+    order = np.lexsort((origin, keys))
+    first = np.ones(keys.size, bool)
+    first[1:] = keys[order][1:] != keys[order][:-1]
+    chosen = order[first]
+    table = np.empty(chosen.size, DTYPE)
+    table["digest"], table["origin"] = digest[chosen], origin[chosen]
+    return table
+
+
+def origins_of(digests: np.ndarray, held_out: np.ndarray) -> np.ndarray:
+    """uint8 (documents,): the origin of the held-out text that each document equals, or 0."""
+    origins = np.zeros(len(digests), np.uint8)
+    if not len(digests) or not len(held_out):
+        return origins
+    # Of the held-out texts only the first 8 bytes are held: 8 bytes each, in their sorted order.
+    heads = digest_words(held_out["digest"])
+    mine = digest_words(digests)
+    first = np.searchsorted(heads, mine, "left")
+    last = np.searchsorted(heads, mine, "right")
+    for row in np.flatnonzero(first < last):  # few: compare the whole digests
+        for entry in held_out[first[row] : last[row]]:
+            if entry["digest"].tobytes() == digests[row].tobytes():
+                origins[row] = entry["origin"]
+    return origins

@@ -1,0 +1,52 @@
+"""Decisions about documents by keyed hash: their split, and how often they are repeated."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from corpusmill.mill.decide.fates import SPLITS
+from corpusmill.mill.read.ids import keyed_hash, unit_hash
+
+
+class Sampling(NamedTuple):
+    """Who goes where and how often: weights of the sources, shares of the splits, the seed."""
+
+    weights: dict[str, float]
+    fractions: dict[str, float]
+    seed: int
+
+
+def splits_of(ids: np.ndarray, fractions: dict[str, float], seed: int) -> np.ndarray:
+    """uint8: the place of each document's split in SPLITS.
+
+    A function of the document alone: it does not move when others come or go.
+    """
+    bounds = np.cumsum([fractions["validation"], fractions["test"]])
+    chance = unit_hash(ids, seed, "split")
+    place = np.digitize(chance, bounds)  # 0 validation, 1 test, 2 train
+    return np.array([SPLITS.index("validation"), SPLITS.index("test"), 0], np.uint8)[place]
+
+
+def copies_of(ids: np.ndarray, weights: np.ndarray, splits: np.ndarray, seed: int) -> np.ndarray:
+    """uint16: how often each document appears; weight 2.5 is two or three times.
+
+    The fraction is kept by hash, so a smaller weight keeps a subset. Held-out documents appear
+    at most once.
+    """
+    whole = np.floor(weights)
+    copies = whole + (unit_hash(ids, seed, "sample") < weights - whole)
+    return np.where(splits == 0, copies, np.minimum(copies, 1)).astype(np.uint16)
+
+
+def order_keys(ids: np.ndarray, copy: np.ndarray, copies: np.ndarray, seed: int) -> np.ndarray:
+    """uint64: where in the shuffled order each copy stands; the copies of one evenly spaced."""
+    stride = np.array(-1, np.int64).astype(np.uint64) // np.maximum(copies, 1).astype(np.uint64)
+    return keyed_hash(ids, seed, "order") + copy.astype(np.uint64) * stride
+
+
+def shards_of(keys: np.ndarray, shards: int) -> np.ndarray:
+    """int64: the shard of each order key; shards cut the order into even ranges, in order."""
+    # floor(key * shards / 2**64) in two halves, since the product needs more than 64 bits.
+    low = (keys & np.uint64(0xFFFFFFFF)) * np.uint64(shards) >> np.uint64(32)
+    high = (keys >> np.uint64(32)) * np.uint64(shards)
+    return ((high + low) >> np.uint64(32)).astype(np.int64)

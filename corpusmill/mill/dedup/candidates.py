@@ -1,0 +1,212 @@
+"""Who may be a duplicate of whom: the edges among documents whose keys are equal."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from corpusmill.mill.dedup.edges import IDENTICAL, SAME_KEY, edges_of
+from corpusmill.mill.dedup.lsh import Bands, entries_in
+from corpusmill.mill.dedup.order import Preference, best_first, order_of
+from corpusmill.mill.read.digests import WORDS, digest_words
+from corpusmill.mill.read.ids import ROW_BITS, by_part, mixed
+from corpusmill.mill.storage.arrays import StoredArray
+from corpusmill.mill.storage.buckets import Slice
+
+FAR_APART = 128
+"""Sketches of 512 bytes that are read from disk in the time of one by itself (measured: 118). If
+the rows wanted are further apart, nothing is read ahead: the system would read nearly the whole
+file for them. Of narrower rows more would be worth reading ahead, but they are cached sooner."""
+
+CHUNK_ROWS = 1 << 18
+"""Sketches that are held at once."""
+
+MOST_PARTNERS = 64
+"""A document is paired with no more of those in its group that are better than it: with the best
+of all, and with those whose sketches are most like its own."""
+
+MOST_MEMBERS = 1 << 14
+"""A larger group is cut by further values of the sketch: all of its pairs would be too many."""
+
+
+class Corpus(NamedTuple):
+    """The files of every part, in part order, in which one can look a document up."""
+
+    signatures: list[Path]
+    digests: list[Path]
+    verdicts: list[Path]
+
+
+def looked_up(files: list[Path], ids: np.ndarray, columns: Any = slice(None)) -> np.ndarray:
+    """The rows of some documents, from the arrays (documents, ...) of their parts."""
+    found: np.ndarray | None = None
+    for part, places, rows in by_part(ids):
+        array = StoredArray.open(files[part])
+        if rows.size * FAR_APART < len(array):
+            array.read_nothing_ahead()
+        of_part = array.rows(rows, columns)
+        if found is None:
+            found = np.empty((ids.size, *of_part.shape[1:]), array.dtype)
+        found[places] = of_part
+    assert found is not None, "no ids"
+    return found
+
+
+def heads_of_groups(*keys: np.ndarray) -> np.ndarray:
+    """bool: whether each entry is the first of its group; equal keys stand together."""
+    first = np.zeros(keys[0].size, bool)
+    first[:1] = True
+    for key in keys:
+        first[1:] |= key[1:] != key[:-1]
+    return first
+
+
+def of_several(first: np.ndarray) -> np.ndarray:
+    """bool: which entries are in a group of two or more. first: as of heads_of_groups."""
+    alone = first & np.append(first[1:], True)
+    return ~alone
+
+
+def star_edges(first: np.ndarray, ids: np.ndarray, matches: int) -> np.ndarray:
+    """EDGE: from the first of each group to every later one: k - 1 edges for k documents.
+
+    The components are the same as with all k * (k - 1) / 2. ids: ascending within each group.
+    """
+    heads = np.flatnonzero(first)
+    head = heads[np.cumsum(first) - 1] if ids.size else heads
+    return edges_of(ids[head[~first]], ids[~first], matches)
+
+
+def same_key_edges(parts: list[Bands], share: Slice) -> np.ndarray:
+    """EDGE, SAME_KEY: a star of every key of the slice."""
+    keys, ids = entries_in(parts, share)
+    return star_edges(heads_of_groups(keys), ids, SAME_KEY)
+
+
+def _by_digest(
+    keys: np.ndarray, ids: np.ndarray, digests: list[Path]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(keys, ids, first) of those with a partner: sorted by key, digest, id; `first`: the first
+    of those with equal key and digest."""
+    several = of_several(heads_of_groups(keys))
+    keys, ids = keys[several], ids[several]
+    if ids.size == 0:
+        return keys, ids, np.zeros(0, bool)
+    rows = looked_up(digests, ids)
+    words = [digest_words(rows, word) for word in range(WORDS)]
+    order = np.lexsort((ids, *words, keys))
+    keys, ids = keys[order], ids[order]
+    return keys, ids, heads_of_groups(keys, *(word[order] for word in words))
+
+
+def identical_edges(parts: list[Bands], share: Slice, digests: list[Path]) -> np.ndarray:
+    """EDGE, IDENTICAL: a star of every text that is there more than once. parts: of digests."""
+    _, ids, first = _by_digest(*entries_in(parts, share), digests)
+    return star_edges(first, ids, IDENTICAL)
+
+
+def _cut_large(
+    keys: np.ndarray, ids: np.ndarray, signatures: list[Path], column: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The same entries with the groups of more than MOST_MEMBERS cut, sorted as before.
+
+    column: the value of the sketch to begin with; all others follow. Where they too are equal,
+    the group is cut in the order of ids.
+    """
+    permutations = StoredArray.open(signatures[int(ids[0]) >> ROW_BITS]).shape[1]
+    for step in range(permutations + 1):
+        starts = np.flatnonzero(heads_of_groups(keys))
+        sizes = np.diff(np.append(starts, keys.size))
+        large = np.repeat(sizes > MOST_MEMBERS, sizes)
+        if not large.any():
+            break
+        if step < permutations:
+            at = (column + step) % permutations
+            value = looked_up(signatures, ids[large], at).astype(np.uint64)
+        else:
+            within = np.arange(keys.size) - np.repeat(starts, sizes)
+            value = (within[large] // MOST_MEMBERS).astype(np.uint64)
+        keys = keys.copy()
+        keys[large] = mixed(keys[large] + value * np.uint64(0x9E3779B97F4A7C15))
+        order = np.lexsort((ids, keys))
+        keys, ids = keys[order], ids[order]
+    return keys, ids
+
+
+def _chunks(starts: np.ndarray) -> Iterator[np.ndarray]:
+    """The bounds of groups, in runs of whole groups of about CHUNK_ROWS rows together."""
+    at = 0
+    while at < starts.size - 1:
+        end = int(np.searchsorted(starts, starts[at] + CHUNK_ROWS, "right")) - 1
+        end = max(end, at + 1)
+        yield starts[at : end + 1]
+        at = end
+
+
+def _best_first_in_large(
+    starts: np.ndarray,
+    ids: np.ndarray,
+    stands_for: np.ndarray,
+    every_id: np.ndarray,
+    verdicts: list[Path],
+    preference: Preference,
+) -> np.ndarray:
+    """The ids with those of groups of which not all pairs are looked at from best to worst.
+
+    A text has the place of its best copy, as when it is resolved: every_id has the text of
+    stands_for. All groups at once, so that each part's verdicts are read once and not per group.
+    """
+    sizes = np.diff(starts)
+    group = np.repeat(np.arange(sizes.size), sizes)
+    large = np.flatnonzero(sizes[group] > MOST_PARTNERS + 1)
+    if large.size == 0:
+        return ids
+    mine = ids[large]
+    copies = np.isin(stands_for, mine)
+    ranks = order_of(verdicts, every_id[copies], preference)
+    best = stands_for[copies][best_first(ranks, every_id[copies])]
+    texts, place = np.unique(best, return_index=True)
+    place = place[np.searchsorted(texts, mine)]
+    ids[large] = mine[np.lexsort((place, group[large]))]
+    return ids
+
+
+def similar_edges(
+    parts: list[Bands],
+    share: Slice,
+    corpus: Corpus,
+    width: int,
+    least: int,
+    preference: Preference,
+) -> np.ndarray:
+    """EDGE: pairs of different texts that share a key of the slice, by their sketches.
+
+    Only pairs with `least` equal sketch values or more; a pair that shares an earlier band is
+    found there. Of texts that are there more than once the least id stands for all.
+    """
+    # Compiled code is loaded only by jobs that compare sketches.
+    from corpusmill.kernels.similarity import pairs_of_groups
+
+    every_key, every_id, first = _by_digest(*entries_in(parts, share), corpus.digests)
+    keys, ids = every_key[first], every_id[first]
+    stands_for = ids[np.cumsum(first) - 1]
+    several = of_several(heads_of_groups(keys))
+    keys, ids = keys[several], ids[several]
+    if ids.size == 0:
+        return edges_of(ids, ids, 0)
+    order = np.lexsort((ids, keys))
+    keys, ids = _cut_large(keys[order], ids[order], corpus.signatures, (share.band + 1) * width)
+    starts = np.append(np.flatnonzero(heads_of_groups(keys)), ids.size)
+    ids = _best_first_in_large(starts, ids, stands_for, every_id, corpus.verdicts, preference)
+    a, b, matches = [], [], []
+    for bounds in _chunks(starts):
+        members = ids[bounds[0] : bounds[-1]]
+        bounds = bounds - bounds[0]
+        found = pairs_of_groups(
+            looked_up(corpus.signatures, members), bounds, share.band, width, least, MOST_PARTNERS
+        )
+        a.append(members[found[:, 0]])
+        b.append(members[found[:, 1]])
+        matches.append(found[:, 2])
+    return edges_of(np.concatenate(a), np.concatenate(b), np.concatenate(matches))

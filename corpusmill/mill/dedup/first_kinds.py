@@ -1,0 +1,50 @@
+"""Numbers and texts in the preferred field of the first records: a run would refuse them, but only
+when it has read everything. A process of its own beside the start of a run.
+"""
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Sequence
+
+from corpusmill.mill.dedup.mixed_kinds import refuse_mixed
+from corpusmill.mill.dedup.preferences import KINDS, preference_key
+from corpusmill.mill.read.first_records import Asked, first_records
+from corpusmill.mill.read.plugins import serve_another
+from corpusmill.mill.read.records import Record
+from corpusmill.mill.storage.streams import ReadLimits
+
+
+def refuse_mixed_first(
+    field: str, files: Sequence[Asked], readers: Sequence[str], limits: ReadLimits
+) -> None:
+    """ValueError if the field is a number in one first record and a text in another."""
+    counts, places = Counter[str](), dict[str, str]()
+    for file in files:
+        try:
+            for record in first_records(file, readers, limits):
+                if not isinstance(record, Record):
+                    continue
+                if key := preference_key(record.rest, field, "lowest"):
+                    kind = KINDS[key[0]]
+                    counts[kind] += 1
+                    places.setdefault(kind, f"{file.path}:{record.line}")
+        except (ValueError, OSError):
+            continue  # first_records.py says what is wrong with the file
+    refuse_mixed(counts, places)
+
+
+def main() -> None:
+    """{"field", "files": [Asked], "readers": [path], "limits": ReadLimits} on standard input; the
+    fault on standard error, exit code 1."""
+    serve_another()
+    asked = json.load(sys.stdin)
+    files = [Asked(*file) for file in asked["files"]]
+    try:
+        refuse_mixed_first(asked["field"], files, asked["readers"], ReadLimits(**asked["limits"]))
+    except ValueError as error:
+        sys.exit(str(error))
+
+
+if __name__ == "__main__":
+    main()

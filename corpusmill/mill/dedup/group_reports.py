@@ -1,0 +1,102 @@
+"""What a person should see of the largest groups of duplicates: their shape and their texts."""
+
+import difflib
+
+import numpy as np
+
+from corpusmill.mill.dedup.components import roots_among
+from corpusmill.mill.dedup.edges import STAGES
+from corpusmill.mill.dedup.extracts import Extract
+from corpusmill.mill.dedup.resolution import Graph, Resolution
+
+LARGEST = 5
+"""Groups of a bin that are described."""
+
+SAMPLED_PAIRS = 5
+SHARED_CHARS = 2000
+"""Of each text, from its start: where a shared passage is looked for."""
+
+SHOWN_CHARS = 300
+"""Of each text of the first sampled pair: its start, for the page of the run."""
+
+
+def _distances(members: np.ndarray, graph: Graph, resolution: Resolution) -> dict:
+    """How dense a group is, and how many pairs its members are away from the best of them."""
+    import networkit as nk
+
+    inside = np.isin(graph.one, members)
+    # A pair that shares several band keys is there several times (method sketch).
+    pairs = np.unique(np.column_stack([graph.one[inside], graph.other[inside]]), axis=0)
+    one, other = np.searchsorted(members, pairs).T.copy()
+    network = nk.Graph(members.size)
+    network.addEdges((one, other), addMissing=False)
+    place = np.empty(graph.sequence.size, np.int64)
+    place[graph.sequence] = np.arange(graph.sequence.size)
+    best = int(np.argmin(place[members]))
+    search = nk.distance.BFS(network, best, storePaths=False)
+    search.run()
+    steps = np.array(search.getDistances())
+    return {
+        "pairs": network.numberOfEdges(),
+        "density": round(nk.graphtools.density(network), 6),
+        "steps_from_best": {"mean": round(float(steps.mean()), 2), "greatest": int(steps.max())},
+        "kept": int((resolution.winner[members] == members).sum()),
+    }
+
+
+def _text(extract: Extract, document: int) -> str:
+    begin, stop = extract.texts.offsets[document : document + 2]
+    return bytes(extract.texts.data[begin:stop]).decode("utf-8")[:SHARED_CHARS]
+
+
+def _compared(extract: Extract, graph: Graph, one: int, other: int) -> dict:
+    """How two texts begin, and the longest passage that their starts share; "" where they are not
+    at hand."""
+    a, b = (_text(extract, graph.example[text]) for text in (one, other))
+    match = difflib.SequenceMatcher(None, a, b, autojunk=False).find_longest_match()
+    return {
+        "starts": [a[:SHOWN_CHARS], b[:SHOWN_CHARS]],
+        "shared": a[match.a : match.a + match.size],
+    }
+
+
+def largest_groups(
+    extract: Extract, graph: Graph, resolution: Resolution, dropped: np.ndarray
+) -> list[dict]:
+    """The groups of the bin with most texts, and those with most documents.
+
+    A group is all that hangs together by pairs that may be similar; copies of one text count once
+    among the texts. dropped: as dropped_documents gives them.
+    """
+    texts = graph.example.size
+    roots = roots_among(texts, graph.one, graph.other)
+    sizes = np.bincount(roots, minlength=texts)
+    documents = np.bincount(roots[graph.text_of], minlength=texts)
+    group_of = roots[graph.text_of[np.searchsorted(extract.ids, dropped["id"])]]
+    chosen = [np.lexsort((np.arange(texts), -counts))[:LARGEST] for counts in (sizes, documents)]
+    groups = []
+    for root in dict.fromkeys(np.concatenate(chosen).tolist()):
+        mine = np.flatnonzero(group_of == root)
+        if not mine.size:
+            continue
+        members = np.flatnonzero(roots == root)
+        sample = dropped[mine[np.linspace(0, mine.size - 1, SAMPLED_PAIRS).astype(int)]]
+        pair = np.searchsorted(extract.ids, [sample[0]["id"], sample[0]["winner"]])
+        groups.append(
+            {
+                "texts": int(sizes[root]),
+                "documents": int(documents[root]),
+                **(_distances(members, graph, resolution) if members.size > 1 else {}),
+                "sample": [
+                    {
+                        "id": id,
+                        "winner": winner,
+                        "similarity": None if np.isnan(similarity) else round(similarity, 4),
+                        "stage": STAGES[stage],
+                    }
+                    for id, winner, similarity, stage in dict.fromkeys(sample.tolist())
+                ],
+                **_compared(extract, graph, *graph.text_of[pair].tolist()),
+            }
+        )
+    return groups

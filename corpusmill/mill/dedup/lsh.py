@@ -1,0 +1,132 @@
+"""LSH: sorted keys of a part's documents, and whose keys are equal."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from corpusmill.mill.read.digests import digest_words
+from corpusmill.mill.read.ids import ROW_BITS, mixed
+from corpusmill.mill.storage.arrays import StoredArray, append_array
+from corpusmill.mill.storage.buckets import Slice, halves
+from corpusmill.mill.storage.files import writing
+from corpusmill.mill.storage.sums import CheckedFile, DamagedError
+
+BLOCK_ROWS = 4096
+INCREMENT = np.uint64(0x9E3779B97F4A7C15)
+
+
+def band_keys(signatures: np.ndarray, rows: np.ndarray, first: int, width: int) -> np.ndarray:
+    """uint64 (rows,): a 64-bit digest of signatures[row, first : first + width] for each row.
+
+    Two different slices meet in one key with probability 2**-64, so a key stands for its slice.
+    """
+    # numpy and no kernel: loading compiled code takes longer than the keys of a usual part.
+    keys = np.full(rows.size, INCREMENT)
+    for start in range(0, rows.size, BLOCK_ROWS):
+        block = signatures[rows[start : start + BLOCK_ROWS], first : first + width]
+        part = keys[start : start + BLOCK_ROWS]
+        for column in np.ascontiguousarray(block.T, np.uint64):
+            part[:] = mixed(part + (column + INCREMENT))
+    return keys
+
+
+class Banding(NamedTuple):
+    """Who shares a key with whom: config dedup.method, dedup.bands and dedup.rows."""
+
+    method: str
+    bands: int
+    rows: int
+
+
+def sorted_bands(
+    signatures: np.ndarray, rows: np.ndarray, bands: int, width: int, path: Path
+) -> None:
+    """Write the band keys of the given rows as a file of `Bands`."""
+    unsorted = (band_keys(signatures, rows, band * width, width) for band in range(bands))
+    save_bands(path, unsorted, bands, rows)
+
+
+def sorted_digests(digests: np.ndarray, rows: np.ndarray, path: Path) -> None:
+    """Write the first words of the given rows' digests as a file of `Bands`, of a single band."""
+    save_bands(path, [digest_words(digests[rows])], 1, rows)
+
+
+def save_bands(path: Path, unsorted: Iterable[np.ndarray], bands: int, rows: np.ndarray) -> None:
+    """Write the keys that the rows have in each band as a file of `Bands`.
+
+    Two .npy arrays, one behind the other: keys uint64 and rows uint32, both (bands, entries), so
+    that a job maps the file and reads its slice. Equal keys stand in ascending row order.
+    """
+    keys = np.empty((bands, rows.size), np.uint64)
+    order = np.empty((bands, rows.size), np.uint32)
+    for band, of_rows in enumerate(unsorted):
+        ranks = np.argsort(of_rows, kind="stable")
+        keys[band] = of_rows[ranks]
+        order[band] = rows[ranks]
+    with writing(path) as file:
+        append_array(file, keys)
+        append_array(file, order)
+
+
+class Bands(NamedTuple):
+    """The band file of one part: keys and rows, both (bands, entries).
+
+    Mapped by each use and no longer: a map keeps its file open, and thousands of parts are more
+    files than a process may have.
+    """
+
+    part: int
+    path: Path
+
+    def tables(self) -> tuple[StoredArray, StoredArray]:
+        """Keys and rows of all bands."""
+        file = CheckedFile(self.path)
+        keys, rows = StoredArray.next_of(file), StoredArray.next_of(file)
+        if (keys.dtype, rows.dtype) != (np.dtype("<u8"), np.dtype("<u4")):
+            raise DamagedError(self.path, "not a band file")
+        return keys, rows
+
+    def of_band(self, band: int) -> tuple[StoredArray, StoredArray]:
+        """Keys and rows of one band."""
+        keys, rows = self.tables()
+        return keys.row(band), rows.row(band)
+
+
+def _range(keys: StoredArray, share: Slice) -> tuple[int, int]:
+    start = keys.place_of(np.uint64(share.low))
+    return start, len(keys) if share.high == 1 << 64 else keys.place_of(np.uint64(share.high))
+
+
+def count_entries(parts: list[Bands], share: Slice) -> int:
+    """How many band keys of all parts are in the slice."""
+    total = 0
+    for part in parts:
+        start, stop = _range(part.of_band(share.band)[0], share)
+        total += stop - start
+    return total
+
+
+def bounded_slices(parts: list[Bands], share: Slice, most: int) -> Iterator[Slice]:
+    """The slice in pieces of at most `most` band keys; a single key is never cut."""
+    if share.high - share.low > 1 and count_entries(parts, share) > most:
+        for half in halves(share):
+            yield from bounded_slices(parts, half, most)
+    else:
+        yield share
+
+
+def entries_in(parts: list[Bands], share: Slice) -> tuple[np.ndarray, np.ndarray]:
+    """(keys, ids) of all entries in the slice, sorted by key and then by id."""
+    keys, ids = [np.zeros(0, np.uint64)], [np.zeros(0, np.uint64)]
+    for part in parts:
+        of_band, of_rows = part.of_band(share.band)
+        start, stop = _range(of_band, share)
+        keys.append(np.array(of_band[start:stop]))
+        rows = of_rows[start:stop].astype(np.uint64)
+        ids.append(np.uint64(part.part << ROW_BITS) | rows)
+    all_keys, all_ids = np.concatenate(keys), np.concatenate(ids)
+    # Stable: parts come in ascending order, so equal keys keep ascending ids, on any machine.
+    order = np.argsort(all_keys, kind="stable")
+    return all_keys[order], all_ids[order]

@@ -1,0 +1,81 @@
+"""The order of documents: of those that are alike, the first is kept."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from corpusmill.mill.decide.fate_columns import FateColumn
+from corpusmill.mill.dedup.preferences import dense_ranks
+from corpusmill.mill.read.ids import by_part
+from corpusmill.mill.storage.tables import load_column, load_labels, load_table
+
+REJECTED = np.uint64(1 << 63)
+LAST = (1 << 64) - 1
+
+
+class Order(NamedTuple):
+    """What is compared of documents, column by column, less is better; at last the id decides."""
+
+    rank: np.ndarray  # uint64
+    preference: pa.LargeBinaryArray | None  # keys, null last; None if no field is preferred
+    shorter: np.ndarray  # uint64
+
+
+class Preference(NamedTuple):
+    """What the order is made of: config section `dedup`, and the sources."""
+
+    priority: dict[str, int | None]
+    weights: dict[str, float]
+    field: str | None
+    generations: list[int] | None
+    """Of every part; None if a document of an earlier generation is not better for that."""
+
+
+def order_of_part(
+    verdicts: Path, part: int, preference: Preference, rows: np.ndarray | None = None
+) -> Order:
+    """Of the rows, or all: first what the filter kept and has a weight, then what came in an
+    earlier generation, then by the source's priority, by the field, and the longer text."""
+    sources, source = load_labels(verdicts, "source")
+    given = [rank for rank in preference.priority.values() if rank is not None]
+    last = max(given, default=0) + 1
+    ranks = [preference.priority[name] for name in sources]
+    of_source = np.array([last if rank is None else rank for rank in ranks], np.uint64)
+    chosen = slice(None) if rows is None else rows
+    source = source[chosen]
+    (sizes,) = (column[chosen] for column in load_table(verdicts, "text_bytes"))
+    kept = FateColumn.load(verdicts).kept[chosen]
+    unused = np.array([preference.weights[name] == 0 for name in sources], bool)[source]
+    rank = of_source[source]
+    if preference.generations:
+        rank |= np.uint64(preference.generations[part] << 32)
+    rank[~kept | unused] |= REJECTED
+    keys = None
+    if preference.field:
+        keys = load_column(verdicts, "preference")
+        keys = keys if rows is None else keys.take(pa.array(rows))
+    return Order(rank, keys, np.uint64(LAST) - sizes)
+
+
+def best_first(order: Order, ids: np.ndarray) -> np.ndarray:
+    """The places of documents from the best to the worst."""
+    preferred = [] if order.preference is None else [dense_ranks(order.preference)]
+    return np.lexsort((ids, order.shorter, *preferred, order.rank))
+
+
+def order_of(verdicts: list[Path], ids: np.ndarray, preference: Preference) -> Order:
+    """Of some documents of any parts."""
+    rank, shorter = np.zeros(ids.size, np.uint64), np.zeros(ids.size, np.uint64)
+    keys, of_keys = [pa.array([], pa.large_binary())], [np.zeros(0, np.int64)]
+    for part, places, rows in by_part(ids):
+        mine = order_of_part(verdicts[part], part, preference, rows)
+        rank[places], shorter[places] = mine.rank, mine.shorter
+        if mine.preference is not None:
+            keys.append(mine.preference)
+            of_keys.append(places)
+    if not preference.field:
+        return Order(rank, None, shorter)
+    in_order = np.argsort(np.concatenate(of_keys))
+    return Order(rank, pa.concat_arrays(keys).take(pa.array(in_order)), shorter)

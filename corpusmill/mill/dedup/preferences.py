@@ -1,0 +1,165 @@
+"""The preferred field of a record as a key: bytes that compare as the values do.
+
+A key is a byte for the kind of the value, and bytes for the value of which none begin as others
+end, so that turning them round (255 - b) turns their order round. Less is better.
+"""
+
+import re
+from datetime import datetime, timedelta
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, Inexact
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+
+from corpusmill.mill.dedup.mixed_kinds import refuse_mixed
+from corpusmill.mill.read.text_column import TextColumn
+
+NUMBER, TEXT = 1, 2
+KINDS = {NUMBER: "number", TEXT: "text"}
+
+LEAST, BELOW, ZERO, ABOVE, GREATEST = (bytes([place]) for place in range(5))
+"""Numbers: -Infinity, negative ones, zero, positive ones, Infinity."""
+
+END = b"\0"
+TURNED = bytes(255 - byte for byte in range(256))
+
+_members = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_text = msgspec.json.Decoder(str)
+_number = re.compile(rb"(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?", re.ASCII)
+_time = re.compile(
+    r"([+-]?)(\d{4,})-(\d\d)-(\d\d)"
+    r"(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?(?:Z|([+-])(\d\d)(?::?(\d\d))?)?)?",
+    re.ASCII,
+)
+
+
+def _sum(digits: str, more: int) -> str:
+    """An integer of any length plus a small one. Python refuses to read 4,301 digits as one."""
+    if len(digits) < 4000:
+        return str(int(digits) + more)
+    context = Context(len(digits) + 20, Emin=MIN_EMIN, Emax=MAX_EMAX, traps=[Inexact])
+    return format(context.add(Decimal(digits), more), "f")
+
+
+def _integer_key(digits: str) -> bytes:
+    """Of an integer without leading zeros: longer ones are greater, of equal length as texts."""
+    figures = digits.lstrip("-").encode()
+    length = len(figures).to_bytes((len(figures).bit_length() + 7) // 8, "big")
+    key = bytes([len(length)]) + length + figures
+    return BELOW + key.translate(TURNED) if digits.startswith("-") else ABOVE + key
+
+
+def _number_key(number: bytes) -> bytes:
+    """Of a JSON number as it is written: its sign, then 0.ddd * 10**n by n and the digits."""
+    parts = _number.fullmatch(number)
+    assert parts, number
+    sign, whole, fraction, exponent = parts.groups()
+    written = whole + (fraction or b"")
+    digits = written.lstrip(b"0")
+    if not digits:
+        return ZERO
+    power = _sum((exponent or b"0").decode(), len(whole) - len(written) + len(digits))
+    key = _integer_key(power) + digits.rstrip(b"0") + END
+    return BELOW + key.translate(TURNED) if sign else ABOVE + key
+
+
+def _time_key(text: str) -> bytes | None:
+    """Of an ISO 8601 date or time: its canonical form in UTC, by which it stands among texts.
+
+    Years of more than four digits stand after, negative ones before all that begins as the last
+    and the first second of the others do. No text has a byte of 255.
+    """
+    match = _time.fullmatch(text)
+    if match is None:
+        return None
+    sign, year, *clock, fraction, zone, zone_hours, zone_minutes = match.groups()
+    month, day, hour, minute, second = (int(value or 0) for value in clock)
+    # The calendar repeats after 400 years, of which Python's has these.
+    in_cycle = 2000 + int(sign + year[-4:]) % 400
+    ahead = timedelta(hours=int(zone_hours or 0), minutes=int(zone_minutes or 0))
+    if int(zone_hours or 0) > 23 or int(zone_minutes or 0) > 59:
+        return None
+    try:
+        moment = datetime(in_cycle, month, day, hour, minute, second)
+    except ValueError:
+        return None  # no real date or time
+    moment += ahead if zone == "-" else -ahead
+    year = _sum(sign + year, moment.year - in_cycle)
+    digits = (fraction or "").rstrip("0")
+    rest = f"{moment:-%m-%dT%H:%M:%S}{'.' if digits else ''}{digits}".encode()
+    if len(year) <= 4 and not year.startswith("-"):
+        return year.zfill(4).encode() + rest
+    edge = b"0000-01-01T00:00:0/" if year.startswith("-") else b"9999-12-31T23:59:59"
+    return edge + b"\xff" + _integer_key(year) + rest
+
+
+def _text_key(text: str) -> bytes:
+    key = _time_key(text) or text.encode("utf-8")
+    return key.replace(END, b"\0\1") + END + END
+
+
+def preference_key(rest: bytes, field: str, order: str) -> bytes | None:
+    """The key of a record by one of its fields, less is better; None if it has no such value."""
+    value = _members.decode(b"{%s}" % rest).get(field)
+    raw = b"" if value is None else bytes(value)
+    if raw.startswith(b'"'):
+        text = _text.decode(raw)
+        if text == "NaN":
+            return None
+        infinite = {"Infinity": GREATEST, "-Infinity": LEAST}.get(text)
+        kind, key = (NUMBER, infinite) if infinite else (TEXT, _text_key(text))
+    elif raw and raw[0] in b"-0123456789":
+        kind, key = NUMBER, _number_key(raw)
+    else:
+        return None
+    return bytes([kind]) + (key.translate(TURNED) if order == "highest" else key)
+
+
+def kinds_of(keys: pa.LargeBinaryArray) -> np.ndarray:
+    """uint8 (documents,): NUMBER, TEXT, or 0 where there is no key."""
+    kinds = np.zeros(len(keys), np.uint8)
+    there = keys.is_valid().to_numpy(zero_copy_only=False)
+    column = TextColumn.of(keys)
+    kinds[there] = column.data[column.offsets[:-1][there]]
+    return kinds
+
+
+def dense_ranks(keys: pa.LargeBinaryArray) -> np.ndarray:
+    """uint64 (documents,): equal keys have one rank, a lesser key a lesser one, none the last."""
+    import pyarrow.compute as pc
+
+    return pc.rank(keys, sort_keys="ascending", tiebreaker="dense").to_numpy()
+
+
+class Preferences:
+    """The keys of all documents of a part, as its text is read."""
+
+    def __init__(self, files: list[dict], field: str, order: str) -> None:
+        self._files, self._field, self._order = files, field, order
+        self._pieces = [pa.array([], pa.large_binary())]
+        self.places: dict[str, str] = {}
+        """file:line of the first number and of the first text."""
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        rests = batch.column("rest").to_pylist()
+        keys = [preference_key(rest, self._field, self._order) for rest in rests]
+        self._pieces.append(pa.array(keys, pa.large_binary()))
+        for kind, name in KINDS.items():
+            row = next((row for row, key in enumerate(keys) if key and key[0] == kind), None)
+            if row is not None and name not in self.places:
+                file = self._files[batch.column("file")[row].as_py()]["path"]
+                self.places[name] = f"{file}:{batch.column('line')[row]}"
+
+    def column(self) -> pa.LargeBinaryArray:
+        """All keys; raises if there are numbers and texts among them."""
+        keys = pa.concat_arrays(self._pieces)
+        counts = counted_kinds(kinds_of(keys))
+        refuse_mixed(counts, self.places)
+        return keys
+
+
+def counted_kinds(kinds: np.ndarray) -> dict[str, int]:
+    """How many are a number, a text, or none."""
+    none, number, text = np.bincount(kinds, minlength=3).tolist()
+    return {"number": number, "text": text, "none": none}

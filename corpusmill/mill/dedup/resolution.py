@@ -1,0 +1,163 @@
+"""Who is kept of the documents of one bin, and for whose sake each of the others is dropped."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from corpusmill.kernels import similarity as similarities
+from corpusmill.kernels.similarity import measure_pairs, resolve_kept
+from corpusmill.mill.dedup.components import roots_among
+from corpusmill.mill.dedup.edges import (
+    BY_BAND,
+    BY_CHAIN,
+    BY_DIGEST,
+    BY_SHINGLES,
+    BY_SKETCH,
+    DROPPED,
+    IDENTICAL,
+    SAME_KEY,
+)
+from corpusmill.mill.dedup.extracts import Extract
+from corpusmill.mill.dedup.order import best_first
+from corpusmill.mill.read.unicode_tables import character_table
+
+
+class ResolveSetting(NamedTuple):
+    """How a bin is resolved: config section `dedup`, and the shingle width."""
+
+    resolve: str  # kept or component
+    threshold: float
+    enough: int  # equal sketch values that decide a pair
+    permutations: int
+    shingle_chars: int
+
+
+class Graph(NamedTuple):
+    """The different texts of a bin and the pairs among them."""
+
+    text_of: np.ndarray  # int64 (documents,): which text each document has
+    example: np.ndarray  # int64 (texts,): the least document of each
+    best: np.ndarray  # int64 (texts,): the best document of each
+    sequence: np.ndarray  # int64 (texts,): the texts from best to worst
+    one: np.ndarray  # int64 (pairs,): texts
+    other: np.ndarray
+    matches: np.ndarray  # as in EDGE
+
+
+class Resolution(NamedTuple):
+    """The outcome, by texts."""
+
+    winner: np.ndarray  # int64 (texts,): the text it is dropped for, or itself
+    similarity: np.ndarray  # float64, of the two
+    stage: np.ndarray  # uint8
+    measured: int  # pairs whose shingles were compared
+
+
+def graph_of(extract: Extract) -> Graph:
+    """Documents with one digest are one text."""
+    documents = extract.ids.size
+    one = np.searchsorted(extract.ids, extract.edges["a"])
+    other = np.searchsorted(extract.ids, extract.edges["b"])
+    identical = extract.edges["matches"] == IDENTICAL
+    example, text_of = np.unique(
+        roots_among(documents, one[identical], other[identical]), return_inverse=True
+    )
+    sequence = best_first(extract.order, extract.ids)
+    place = np.empty(documents, np.int64)
+    place[sequence] = np.arange(documents)
+    first_place = np.full(example.size, documents, np.int64)
+    np.minimum.at(first_place, text_of, place)
+    return Graph(
+        text_of,
+        example,
+        sequence[first_place],
+        np.argsort(first_place),
+        text_of[one[~identical]],
+        text_of[other[~identical]],
+        extract.edges["matches"][~identical],
+    )
+
+
+def _texts(extract: Extract, graph: Graph, setting: ResolveSetting) -> similarities.Texts:
+    """The different texts, as kernels look at them."""
+    offsets = extract.texts.offsets
+    return similarities.Texts(
+        extract.texts.data, offsets[graph.example], offsets[graph.example + 1],
+        character_table(), setting.shingle_chars,
+    )  # fmt: skip
+
+
+def kept_resolution(extract: Extract, graph: Graph, setting: ResolveSetting) -> Resolution:
+    """From best to worst: a text is dropped only if it is similar to one that is kept."""
+    texts = graph.example.size
+    ends = np.concatenate([graph.one, graph.other])
+    order = np.argsort(ends, kind="stable")
+    winner = np.empty(texts, np.int64)
+    similarity, compared = np.ones(texts), np.zeros(texts, bool)
+    component = roots_among(texts, graph.one, graph.other)
+    place = np.empty(texts, np.int64)
+    place[graph.sequence] = np.arange(texts)
+    both_ways = similarities.Graph(
+        np.lexsort((place, component)), component, place,
+        np.searchsorted(ends[order], np.arange(texts + 1)),
+        np.concatenate([graph.other, graph.one])[order],
+        np.concatenate([graph.matches, graph.matches])[order].astype(np.int64),
+    )  # fmt: skip
+    measured = resolve_kept(
+        both_ways,
+        similarities.Limits(setting.enough, setting.permutations, float(setting.threshold)),
+        _texts(extract, graph, setting),
+        similarities.Resolved(winner, similarity, compared),
+    )
+    stage = np.where(compared, BY_SHINGLES, BY_SKETCH).astype(np.uint8)
+    return Resolution(winner, similarity, stage, measured)
+
+
+def component_resolution(extract: Extract, graph: Graph, setting: ResolveSetting) -> Resolution:
+    """All of a connected component but its best text are dropped."""
+    texts = graph.example.size
+    similarity = np.where(
+        graph.matches == SAME_KEY, np.nan, graph.matches / max(setting.permutations, 1)
+    )
+    stage = np.where(graph.matches == SAME_KEY, BY_BAND, BY_SKETCH).astype(np.uint8)
+    open_pairs = np.flatnonzero(graph.matches < setting.enough)
+    values = np.empty(open_pairs.size)
+    pairs = np.column_stack([graph.one[open_pairs], graph.other[open_pairs]])
+    measure_pairs(pairs, setting.threshold, _texts(extract, graph, setting), values)
+    similarity[open_pairs], stage[open_pairs] = values, BY_SHINGLES
+    similar = ~(similarity < setting.threshold)
+    one, other = graph.one[similar], graph.other[similar]
+    roots = roots_among(texts, one, other)
+    place = np.empty(texts, np.int64)
+    place[graph.sequence] = np.arange(texts)
+    first_place = np.full(texts, texts, np.int64)
+    np.minimum.at(first_place, roots, place)
+    winner = graph.sequence[first_place[roots]]
+    # Of pairs with the winner itself more is known than that there is a chain.
+    found = np.full(texts, np.nan), np.full(texts, BY_CHAIN, np.uint8)
+    for text, with_whom in ((one, other), (other, one)):
+        direct = winner[text] == with_whom
+        found[0][text[direct]] = similarity[similar][direct]
+        found[1][text[direct]] = stage[similar][direct]
+    return Resolution(winner, *found, open_pairs.size)
+
+
+RESOLUTIONS = {"kept": kept_resolution, "component": component_resolution}
+
+
+def dropped_documents(extract: Extract, graph: Graph, resolution: Resolution) -> np.ndarray:
+    """DROPPED, by ascending id: every document but those that are kept.
+
+    Of documents with one text the best may be kept; the others are dropped for it, or all of them
+    for the winner of their text.
+    """
+    winner = graph.best[resolution.winner[graph.text_of]]
+    rows = np.flatnonzero(winner != np.arange(extract.ids.size))
+    text = graph.text_of[rows]
+    stays = resolution.winner[text] == text
+    dropped = np.empty(rows.size, DROPPED)
+    dropped["id"] = extract.ids[rows]
+    dropped["winner"] = extract.ids[winner[rows]]
+    dropped["similarity"] = np.where(stays, 1, resolution.similarity[text])
+    dropped["stage"] = np.where(stays, BY_DIGEST, resolution.stage[text])
+    return dropped

@@ -1,0 +1,126 @@
+"""What a filter is given of a part: its documents, some at a time."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+
+from corpusmill.mill.filters.declaration import NEEDS
+from corpusmill.mill.filters.edits import Cuts, without
+from corpusmill.mill.read.json_values import decoded
+from corpusmill.mill.read.text_column import TextColumn
+
+if TYPE_CHECKING:
+    from corpusmill.mill.filters.features.lines import Lines
+    from corpusmill.mill.filters.features.words import Words
+
+
+@cache
+def _member(name: str) -> msgspec.json.Decoder:
+    """Decodes the JSON text of one member of an object; all others are passed over."""
+    of_name = [("text", msgspec.Raw, msgspec.Raw(b""))]
+    return msgspec.json.Decoder(msgspec.defstruct("Member", of_name, rename={"text": name}))
+
+
+def member_at(record: bytes, path: list[str]) -> str | None:
+    """The JSON text of a member; a name behind another is a member of that one's object."""
+    for name in path:
+        if not record.startswith(b"{"):
+            return None
+        record = bytes(_member(name).decode(record).text).strip()
+    return record.decode() or None
+
+
+@dataclass(frozen=True)
+class Documents:
+    """Some documents of a part, in its order."""
+
+    texts: TextColumn
+    batch: pa.RecordBatch
+    """text, rest, file and line of each, see docs/formats.md."""
+    files: list[dict[str, str]]
+    """The input files of the part: source and path of each."""
+    needs: frozenset[str] = frozenset(NEEDS)
+    """Those of NEEDS that may be taken."""
+    _split: dict[str, Any] = field(default_factory=dict)
+    """Words and lines, once for all filters that ask for them."""
+
+    def words(self, rule: str) -> "Words":
+        """rule: whitespace, unicode or english, see corpusmill/mill/filters/features/words.py."""
+        from corpusmill.mill.filters.features.words import words_of
+
+        self._allow("words")
+        if rule not in self._split:
+            self._split[rule] = words_of(self.texts, rule)
+        return self._split[rule]
+
+    def lines(self) -> "Lines":
+        """What newlines part."""
+        from corpusmill.mill.filters.features.lines import lines_of
+
+        self._allow("lines")
+        if "lines" not in self._split:
+            self._split["lines"] = lines_of(self.texts)
+        return self._split["lines"]
+
+    def read_only(self) -> "Documents":
+        """The same for code that is not ours: what one filter sees no other may change."""
+        offsets, data = self.texts.offsets.view(), self.texts.data.view()
+        offsets.flags.writeable = data.flags.writeable = False
+        return replace(self, texts=TextColumn(offsets, data))
+
+    def without(self, cuts: Cuts) -> "Documents":
+        """The same without some pieces of their texts."""
+        texts = without(self.texts, cuts)
+        column = self.batch.schema.get_field_index("text")
+        return Documents(texts, self.batch.set_column(column, "text", texts.array()), self.files)
+
+    def some(self, first: int, stop: int) -> "Documents":
+        """The same from one row to before another."""
+        texts = TextColumn(self.texts.offsets[first : stop + 1], self.texts.data)
+        return Documents(texts, self.batch.slice(first, stop - first), self.files)
+
+    def outside(self, sources: list[str]) -> np.ndarray:
+        """bool (documents,): which are of no source of these."""
+        theirs = np.array([file["source"] in sources for file in self.files], bool)
+        return ~theirs[self.batch.column("file").to_numpy()]
+
+    def __len__(self) -> int:
+        return self.batch.num_rows
+
+    def place(self, row: int) -> str:
+        """`file:line` of a document."""
+        path = self.files[self.batch.column("file")[row].as_py()]["path"]
+        return f"{path}:{self.batch.column('line')[row].as_py()}"
+
+    def records(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Text and record of each: the members beside the text, and `source`, `file`, `line`."""
+        self._allow("records")
+        rows = self.batch.to_pydict()
+        for text, rest, file, line in zip(
+            rows["text"], rows["rest"], rows["file"], rows["line"], strict=True
+        ):
+            where = self.files[file]
+            place = {"source": where["source"], "file": where["path"], "line": line}
+            yield text, decoded(b"{%s}" % rest) | place
+
+    def members(self, field: str) -> list[str | None]:
+        """The JSON text of a member of each record, None if it has none; field: `a`, or `a.b` for
+        the member b of the object a."""
+        self._allow("records")
+        path = field.split(".")
+        return [member_at(b"{%s}" % rest, path) for rest in self.batch.column("rest").to_pylist()]
+
+    def for_filter(self, needs: frozenset[str]) -> "Documents":
+        """The same as a filter sees it that takes these of NEEDS."""
+        return replace(self, needs=needs)
+
+    def _allow(self, need: str) -> None:
+        if need not in self.needs:
+            raise ValueError(
+                f"{need} are there only for a filter that declares them: add {need!r} to its needs"
+            )

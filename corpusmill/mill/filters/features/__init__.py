@@ -1,0 +1,1 @@
+"""What filters look at in a text: words, lines, phrases, URLs."""

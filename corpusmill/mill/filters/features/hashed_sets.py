@@ -1,0 +1,38 @@
+"""Sets of many texts as their 64-bit hashes: 8 bytes for each, however long it is.
+
+Of n texts in a set another one is taken for one of them with a chance of n / 2**64.
+"""
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+import pyarrow as pa
+
+from corpusmill.kernels.words import facts_of_words
+from corpusmill.mill.filters.features.words import room_for, word_table
+from corpusmill.mill.read.text_column import TextColumn
+
+
+def hashes_of(texts: list[str]) -> np.ndarray:
+    """uint64, as words have them."""
+    column = TextColumn.of(pa.array(texts, pa.large_string()))
+    chars, facts, hashes = room_for(len(texts))
+    facts_of_words(column.data, column.offsets, word_table(), chars, facts, hashes)
+    return hashes
+
+
+def hashed_set(pieces: Iterable[list[str]], cleaned: Callable[[str], str]) -> np.ndarray:
+    """uint64, ascending: of all texts of a list."""
+    found = [hashes_of([cleaned(one) for one in lines if one]) for lines in pieces]
+    return np.unique(np.concatenate([np.zeros(0, np.uint64), *found]))
+
+
+def listed(candidates: list[list[str]], known: np.ndarray) -> list[list[str]]:
+    """Which of each list of texts a set has, in their order."""
+    hashes = hashes_of([one for texts in candidates for one in texts])
+    places = np.searchsorted(known, hashes)
+    has = np.zeros(hashes.size, bool)
+    inside = places < known.size
+    has[inside] = known[places[inside]] == hashes[inside]
+    of_all = iter(has.tolist())
+    return [[one for one in texts if next(of_all)] for texts in candidates]

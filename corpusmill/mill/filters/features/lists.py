@@ -1,0 +1,86 @@
+"""Lists of users: a file with one entry a line, plain or packed, a # begins a comment."""
+
+import codecs
+import re
+from collections.abc import Iterator
+
+from corpusmill.messages.progress import Silence
+from corpusmill.mill.storage.streams import read_blocks
+
+COMMENT = re.compile(r"(?:^|(?<=[ \t]))#.*$", re.MULTILINE)
+OTHER_MARKS = {
+    codecs.BOM_UTF32_LE: "UTF-32", codecs.BOM_UTF32_BE: "UTF-32",
+    codecs.BOM_UTF16_LE: "UTF-16", codecs.BOM_UTF16_BE: "UTF-16",
+}  # fmt: skip
+SHOWN = 5
+"""So many wrong lines of a file are told; a file of another kind has nothing else."""
+
+
+def whole_lines(path: str) -> Iterator[bytes]:
+    """The content of a file in pieces of whole lines."""
+    open_line = b""
+    for block in read_blocks(path, Silence()):
+        lines, newline, rest = block.rpartition(b"\n")
+        if newline:
+            yield open_line + lines + newline
+            open_line = rest
+        else:
+            open_line += block
+    yield open_line
+
+
+def decoded(path: str, line: int, piece: bytes) -> str:
+    """piece: from the beginning of a line on, whose number is `line`."""
+    if line == 1:
+        for mark, encoding in OTHER_MARKS.items():
+            if piece.startswith(mark):
+                raise ValueError(f"{path}: expected UTF-8, found {encoding}. Save it as UTF-8.")
+        piece = piece.removeprefix(codecs.BOM_UTF8)
+    try:
+        return piece.decode("utf-8")
+    except UnicodeDecodeError as error:
+        at = line + piece.count(b"\n", 0, error.start)
+        raise ValueError(
+            f"{path}:{at}: expected UTF-8, found the byte 0x{piece[error.start]:02x}, as another "
+            "encoding has it. Save it as UTF-8."
+        ) from error
+
+
+def list_pieces(path: str) -> Iterator[tuple[int, list[str]]]:
+    """Some lines at a time: the number of the first, and all, without comments and white space at
+    their ends; empty ones too. ValueError if the file is damaged or not UTF-8."""
+    line = 1
+    for piece in whole_lines(path):
+        text = decoded(path, line, piece)
+        if "#" in text:
+            text = COMMENT.sub("", text)
+        yield line, [one.strip() for one in text.split("\n")]
+        line += piece.count(b"\n")
+
+
+def entries(path: str) -> list[str]:
+    """All entries of a list of words or phrases."""
+    return [one for _, lines in list_pieces(path) for one in lines if one]
+
+
+def wrong_lines(path: str, good: re.Pattern[str], expected: str) -> Iterator[str]:
+    """What is wrong with a list, in words: lines that are not `good`, a file that is not read."""
+    wrong = count = 0
+    try:
+        for first, lines in list_pieces(path):
+            for number, entry in enumerate(lines, first):
+                count += bool(entry)
+                if entry and not good.fullmatch(entry):
+                    wrong += 1
+                    if wrong <= SHOWN:
+                        yield (
+                            f"{path}:{number}: expected {expected}, found {entry[:80]!r}. Correct "
+                            "or remove the line."
+                        )
+    except ValueError as error:
+        yield str(error)
+        return
+    if wrong > SHOWN:
+        yield f"{path}: {wrong - SHOWN} more lines like these."
+    if not count:
+        yield f"{path}: expected {expected} a line, found no entry. Fill it, or leave it out."

@@ -1,0 +1,60 @@
+"""Texts as RedPajama-v2 normalizes them for its quality signals, and its kinds of characters."""
+
+import functools
+import itertools
+import re
+import string
+import unicodedata
+
+import numpy as np
+
+from corpusmill.kernels import redpajama_signals as signals
+from corpusmill.mill.read.normalization import in_order
+from corpusmill.mill.read.text_column import TextColumn, string_array
+from corpusmill.mill.read.unicode_tables import SIZE, kept_table, scalars, text_of
+
+PUNCTUATION = string.punctuation.encode()
+BULLETS = "\u2022\u2023\u25b6\u25c0\u25e6\u25a0\u25a1\u25aa\u25ab\u2013"
+
+
+def normalized(text: bytes) -> str:
+    """Small letters without ASCII punctuation, accents apart, one space between words."""
+    # Deleted as bytes, which no other character of UTF-8 has: str.translate asks for each one.
+    cleaned = " ".join(text.translate(None, PUNCTUATION).decode().lower().split())
+    return cleaned if cleaned.isascii() else unicodedata.normalize("NFD", in_order(cleaned))
+
+
+def normalized_column(texts: TextColumn) -> TextColumn:
+    ends = texts.offsets.tolist()
+    return TextColumn.of(
+        string_array(
+            [
+                normalized(texts.data[start:end].tobytes()).encode()
+                for start, end in itertools.pairwise(ends)
+            ]
+        )
+    )
+
+
+def built_signal_table() -> np.ndarray:
+    """`signal_table` asked anew."""
+    tests = {
+        signals.WORD: lambda one: re.match(r"\w", one),
+        signals.BLANK: str.isspace,
+        signals.UPPER: str.isupper,
+        signals.NOT_UPPER: lambda one: one.islower() or unicodedata.category(one) == "Lt",
+        signals.NUMERIC: lambda one: any(map(str.isnumeric, normalized(one.encode()))),
+        signals.BULLET: BULLETS.__contains__,
+        signals.LATIN: string.ascii_letters.__contains__,
+        signals.STOP: ".!?".__contains__,
+    }
+    table, characters = np.zeros(SIZE, np.uint8), text_of(scalars())
+    for flag, test in tests.items():
+        table[[ord(one) for one in characters if test(one)]] |= flag
+    return table
+
+
+@functools.cache
+def signal_table() -> np.ndarray:
+    """uint8 (0x110000,): the bits of `kernels.signals`."""
+    return kept_table("signals", built_signal_table, __file__, signals.__file__)

@@ -1,0 +1,261 @@
+"""Texts as words: three rules that say what a word is, and what is known of each.
+
+`whitespace` is `str.split()`. `unicode` is the word boundaries of UAX #29, each punctuation mark a
+word of its own, white space none. Of scripts that are written without spaces it makes a word of
+every Han and Hiragana character, of every run of Katakana, and of every base character of Thai,
+Lao, Khmer and Burmese with the marks that hang on it. `english` is the tokenizer of spaCy for
+English: contractions are parted, URLs and abbreviations whole.
+"""
+
+import functools
+import string
+from collections.abc import Iterable
+from importlib.metadata import version
+from typing import NamedTuple
+
+import numpy as np
+
+from corpusmill.kernels import english_words as english
+from corpusmill.kernels import words as kernels
+from corpusmill.kernels.words import facts_of_words, split_unicode, split_whitespace
+from corpusmill.mill.filters.features import english_words
+from corpusmill.mill.read.text_column import TextColumn, string_array
+from corpusmill.mill.read.unicode_tables import SIZE, kept_table, points_of, scalars, text_of
+
+CLASSES = {
+    "CR": kernels.CR, "LF": kernels.LF, "Newline": kernels.NEWLINE, "Extend": kernels.EXTEND,
+    "ZWJ": kernels.ZWJ, "Format": kernels.FORMAT, "Regional_Indicator": kernels.REGIONAL,
+    "Katakana": kernels.KATAKANA, "Hebrew_Letter": kernels.HEBREW, "ALetter": kernels.LETTER,
+    "Single_Quote": kernels.SINGLE_QUOTE, "Double_Quote": kernels.DOUBLE_QUOTE,
+    "MidNumLet": kernels.MID_NUM_LET, "MidLetter": kernels.MID_LETTER, "MidNum": kernels.MID_NUM,
+    "Numeric": kernels.NUMERIC, "ExtendNumLet": kernels.JOINER, "WSegSpace": kernels.SPACE,
+}  # fmt: skip
+"""Word_Break property -> its class in the kernel."""
+
+# The marks of words that are marks alone: ASCII's, the controls, and those of other scripts that
+# datatrove's list has.
+MARKS = (
+    "!/—”:％１〈&(、━\\【#%「」，】；+^]~“《„';’{|∶´[=-`*．（–？！：$～«〉,><》)?）。…@_.\"}►»"
+    + "".join(map(chr, [*range(9), 11, 12, *range(13, 32), *range(127, 160)]))
+)
+
+KHMER_ENDS = "\u17d6\u17d9\u17da"
+LATER_ENDS = (
+    "\u1b4e\u1b4f\u1b7f\u2024\u2cf9\u2cfa\u2cfb\u2e60\u2e61\ufe12\ufe15\ufe16"
+    "\U000113d4\U000113d5\U00016d6e\U00016d6f"
+)
+"""Sentence terminals by Unicode that FineWeb's list does not have; it has KHMER_ENDS besides."""
+
+
+class Words(NamedTuple):
+    """The words of several documents, one after the other."""
+
+    first: np.ndarray  # int64 (documents + 1,): the number of each document's first word
+    chars: np.ndarray  # uint32
+    facts: np.ndarray  # uint8: see the kernel
+    hashes: np.ndarray  # uint64
+
+    def counts(self) -> np.ndarray:
+        """int64 (documents,)."""
+        return np.diff(self.first)
+
+
+def properties(name: str, value: str) -> np.ndarray:
+    """Every code point with a value of a Unicode property, as the package regex knows it."""
+    import regex
+
+    return points_of("".join(regex.findall(rf"\p{{{name}={value}}}", text_of(scalars()))))
+
+
+def built_word_table() -> np.ndarray:
+    """`word_table` asked anew."""
+    table = np.zeros(SIZE, np.uint16)
+    for name, number in CLASSES.items():
+        table[properties("Word_Break", name)] = number
+    for number in (kernels.EXTEND, kernels.ZWJ, kernels.FORMAT):
+        table[table == number] |= kernels.IGNORED
+    for number in range(kernels.SINGLE_QUOTE, kernels.MID_NUM + 1):
+        table[table == number] |= kernels.MIDDLE
+    kinds = {kernels.LETTER: kernels.OF_LETTERS, kernels.HEBREW: kernels.OF_HEBREW,
+             kernels.NUMERIC: kernels.OF_DIGITS}  # fmt: skip
+    for number, kind in kinds.items():
+        table[table == number] |= kind << kernels.KIND
+    table[properties("Extended_Pictographic", "Yes")] |= kernels.PICTOGRAPH
+    marks = np.union1d(points_of(MARKS), ends_of_sentences())
+    table[np.setdiff1d(scalars(), marks)] |= kernels.NO_MARK
+    tests = {
+        kernels.ALPHA: str.isalpha,
+        kernels.NO_BLANK: lambda one: not one.isspace(),
+        kernels.UPPER: str.isupper,
+        kernels.LOWER: str.islower,
+        kernels.DIGIT: str.isdecimal,
+    }
+    characters = text_of(scalars())
+    for flag, test in tests.items():
+        table[[ord(one) for one in characters if test(one)]] |= flag
+    return table
+
+
+def ends_of_sentences() -> np.ndarray:
+    """Marks that end a sentence in any script, as FineWeb's list has them."""
+    found = properties("Sentence_Terminal", "Yes")
+    return np.union1d(found[~np.isin(found, points_of(LATER_ENDS))], points_of(KHMER_ENDS))
+
+
+@functools.cache
+def sentence_ends() -> np.ndarray:
+    """uint32, ascending: `ends_of_sentences`, kept."""
+    return kept_table("sentence-ends", ends_of_sentences, __file__, version("regex"))
+
+
+@functools.cache
+def word_table() -> np.ndarray:
+    """uint16 (0x110000,): Word_Break class and the flags of `kernels.words`."""
+    made_of = __file__, kernels.__file__, version("regex")
+    return kept_table("words", built_word_table, *made_of)
+
+
+@functools.cache
+def joins() -> np.ndarray:
+    """uint8 (KINDS * CLASSES * CLASSES * KINDS,): whether two characters, the second and the third,
+    are joined, by the rules of UAX #29 that ask for no more than the one before and the one after.
+    """
+    k, found = kernels, np.zeros((kernels.KINDS, *(kernels.CLASSES,) * 2, kernels.KINDS), np.uint8)
+    letters, kinds_of_letters = (k.LETTER, k.HEBREW), (k.OF_LETTERS, k.OF_HEBREW)
+    found[:, k.CR, k.LF] = True  # WB3
+    found[:, k.SPACE, k.SPACE] = True  # WB3d
+    for one in letters:
+        found[:, one, letters] = True  # WB5
+        for middle in (k.MID_LETTER, k.MID_NUM_LET, k.SINGLE_QUOTE):
+            found[:, one, middle, kinds_of_letters] = True  # WB6
+            for before in kinds_of_letters:
+                found[before, middle, one] = True  # WB7
+        found[:, one, [k.NUMERIC, k.JOINER]] = True  # WB9, WB13a
+        found[:, k.NUMERIC, one] = True  # WB10
+    found[:, k.HEBREW, k.SINGLE_QUOTE] = True  # WB7a
+    found[:, k.HEBREW, k.DOUBLE_QUOTE, k.OF_HEBREW] = True  # WB7b
+    found[k.OF_HEBREW, k.DOUBLE_QUOTE, k.HEBREW] = True  # WB7c
+    found[:, k.NUMERIC, k.NUMERIC] = True  # WB8
+    for middle in (k.MID_NUM, k.MID_NUM_LET, k.SINGLE_QUOTE):
+        found[k.OF_DIGITS, middle, k.NUMERIC] = True  # WB11
+        found[:, k.NUMERIC, middle, k.OF_DIGITS] = True  # WB12
+    found[:, k.KATAKANA, k.KATAKANA] = True  # WB13
+    for one in (k.NUMERIC, k.KATAKANA, k.JOINER):
+        found[:, one, k.JOINER] = True  # WB13a
+    found[:, k.JOINER, [*letters, k.NUMERIC, k.KATAKANA]] = True  # WB13b
+    found[:, k.REGIONAL, k.REGIONAL] = True  # WB15, WB16, if an odd number stands before
+    return found.ravel()
+
+
+def built_english_table() -> np.ndarray:
+    """`english_table` asked anew."""
+    facts = word_table().astype(np.uint32) >> kernels.FACTS & 0x3F
+    table = facts << english.FACTS_AT
+    letters, small, capital = english_words.letters()
+    icons, figures = english_words.icons(), set("0123456789")
+    punctuation, quotes = set(english_words.PUNCTUATION), set(english_words.QUOTES)
+    everywhere = punctuation | quotes | icons
+    in_bmp = {chr(point) for point in scalars() if 0xA1 <= point < 0x10000}
+    in_ascii = set(string.ascii_letters) | figures
+    characters: dict[int, set[str]] = {
+        english.LETTER: letters,
+        english.SMALL: small,
+        english.CAPITAL: capital,
+        english.FIGURE: figures,
+        english.QUOTE: quotes,
+        english.FRONT: everywhere | set(english_words.CUT_IN_FRONT + english_words.CURRENCIES),
+        english.BEHIND: everywhere | set(english_words.CUT_BEHIND),
+        english.CURRENCY: set(english_words.CURRENCIES),
+        english.BEFORE_DOT: figures | small | punctuation | quotes | set("%²-+|(?:)"),
+        english.UNIT_END: {unit[-1] for unit in english_words.UNITS},
+        english.INSIDE: icons | set(english_words.CUT_INSIDE),
+        english.ICON: icons,
+        english.HOST: in_ascii | in_bmp,
+        english.SCHEME: {c for c in text_of(scalars()) if c.isalnum()} | set("_+-."),
+        english.DOTTED: {"."},
+    }
+    for flag, which in characters.items():
+        table[list(map(ord, which))] |= flag
+    return table
+
+
+@functools.cache
+def english_table() -> np.ndarray:
+    """uint32 (0x110000,): the flags of `kernels.english_words`, and facts."""
+    made_of = __file__, kernels.__file__, english.__file__, english_words.__file__
+    return kept_table("english-words", built_english_table, *made_of, version("regex"))
+
+
+def packed(sizes: Iterable[int]) -> int:
+    return sum(size << english.LENGTH * place for place, size in enumerate(sizes))
+
+
+@functools.cache
+def english_lists() -> np.ndarray:
+    """uint64 (LISTS, SLOTS): the lists of `kernels.english_words`. A word that parts into several
+    pieces without the lists may be met in these pieces, and is joined."""
+    found = english_words.listed_words()
+    lists = np.zeros((english.LISTS, english.SLOTS), np.uint64)
+    for unit in english_words.UNITS:
+        enter(lists, english.UNITS, unit)
+    pieces = split_by(lists, TextColumn.of(string_array([word.encode() for word in found])))
+    joints = np.split(pieces.chars, pieces.first[1:-1])
+    for sizes, (word, parts) in zip(joints, found.items(), strict=True):
+        if len(sizes) >= max(len(parts), 2):
+            slot = enter(lists, english.JOINED, word)
+            lists[english.JOINTS, slot] = packed(sizes.tolist())
+            lists[english.PARTED, slot] = packed(map(len, parts))
+    for word, parts in found.items():
+        lists[english.PIECES, enter(lists, english.WORDS, word)] = packed(map(len, parts))
+    return lists
+
+
+def enter(lists: np.ndarray, which: int, word: str) -> int:
+    """Where a word stands in a list from now on."""
+    value = hash_of(word)
+    slot = int(english.slot_of(lists, which, np.uint64(value)))
+    lists[which, slot] = value
+    return slot
+
+
+def split_by(lists: np.ndarray, texts: TextColumn) -> Words:
+    first = np.zeros(texts.offsets.size, np.int64)
+    columns = room_for(int(texts.offsets[-1] - texts.offsets[0]) + 1)
+    count = english.split_english(
+        texts.data, texts.offsets, english_table(), lists, first, *columns
+    )
+    return Words(first, *(column[:count] for column in columns))
+
+
+def words_of(texts: TextColumn, rule: str) -> Words:
+    """rule: whitespace, unicode or english."""
+    if rule == "english":
+        return split_by(english_lists(), texts)
+    first = np.zeros(texts.offsets.size, np.int64)
+    # Room for the most words that there could be; what is not written takes no memory.
+    columns = room_for(int(texts.offsets[-1] - texts.offsets[0]) + 1)
+    if rule == "unicode":
+        count = split_unicode(texts.data, texts.offsets, word_table(), joins(), first, *columns)
+    else:
+        count = split_whitespace(texts.data, texts.offsets, word_table(), first, *columns)
+    return Words(first, *(column[:count] for column in columns))
+
+
+def room_for(words: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """chars, facts and hashes, for the kernels to write."""
+    return np.empty(words, np.uint32), np.empty(words, np.uint8), np.empty(words, np.uint64)
+
+
+def hash_of(word: str) -> int:
+    """The hash of one word, as the kernels have it."""
+    value = 0
+    for one in word:
+        value = (value * int(kernels.BASE) + ord(one) + 1) % 2**64
+    return value
+
+
+def given_words(first: np.ndarray, words: TextColumn) -> Words:
+    """Words that somebody else found."""
+    columns = room_for(words.offsets.size - 1)
+    facts_of_words(words.data, words.offsets, word_table(), *columns)
+    return Words(first, *columns)

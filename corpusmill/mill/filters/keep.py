@@ -1,0 +1,69 @@
+"""A rule of thumb as a filter: a function of a text and its record in a file of the user's."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from corpusmill.messages.sentences import sentence
+from corpusmill.mill.filters.declaration import Filter, Value
+from corpusmill.mill.filters.documents import Documents
+from corpusmill.mill.read.plugins import UsersCode, one_line, place_of
+
+NO_REASON = "dropped"
+"""The reason of a document for which `keep` gave False and said no more."""
+
+
+def as_text(said: str) -> str:
+    """A reason as it can be written."""
+    return said.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def refuse_other_parameters(keep: Callable[..., bool | str], file: str) -> None:
+    """ValueError if a function of Python cannot be called as `keep` is."""
+    if inspect.isfunction(keep):
+        try:
+            inspect.signature(keep).bind("", {})
+        except TypeError as error:
+            raise ValueError(
+                f"{file}: keep takes {inspect.signature(keep)}, and is given a text and its "
+                f"record: {sentence(str(error))} Write it as def keep(text, record)."
+            ) from error
+
+
+def keep_filter(
+    name: str, keep: Callable[[str, dict[str, Any]], bool | str], file: str
+) -> type[Filter]:
+    """The filter that drops what `keep` does not keep: it gives False, or the reason, a text."""
+    refuse_other_parameters(keep, file)
+
+    class Keep(Filter):
+        fate = name
+        needs = ("records",)
+        values = {"reason": Value("text", f"why {file} does not keep it")}
+
+        def measure_documents(self, documents: Documents) -> dict[str, list[str | None]]:
+            reasons, users_code = [], UsersCode(f"keep of {file}")
+            for row, (text, record) in enumerate(documents.records()):
+                try:
+                    with users_code:
+                        said = keep(text, record)
+                except Exception as error:
+                    raise ValueError(
+                        f"{place_of(error, file)}: {one_line(error)}, at the document "
+                        f"{documents.place(row)}"
+                    ) from error
+                if not isinstance(said, bool | str):
+                    raise ValueError(
+                        f"{file}: keep gave {said!r} for the document {documents.place(row)}, "
+                        "expected True, False or the reason to drop it, a text"
+                    )
+                reasons.append(None if said is True else as_text(said or NO_REASON))
+            return {"reason": reasons}
+
+        def drops(self, values: Mapping[str, np.ndarray]) -> np.ndarray:
+            return values["reason"] != None  # noqa: E711, element by element
+
+    Keep.__doc__ = keep.__doc__ or f"What keep of {file} does not keep."
+    return Keep

@@ -1,0 +1,1 @@
+"""The filters that corpusmill brings, one in each module."""

@@ -1,0 +1,77 @@
+"""Words and phrases of a list of the user's, as C4 drops documents for them."""
+
+import re
+
+from corpusmill.mill.filters.declaration import (
+    Filter,
+    Value,
+    above,
+    count,
+    file,
+    flag,
+    share,
+    word_rule,
+)
+
+PHRASE = re.compile(r"[^\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+"""Columns parted by tabs, and lines that end otherwise, would be phrases that no text has."""
+MOST_TABLE_BYTES = 256 * 10**6
+
+
+class BadWords(Filter):
+    """Documents with words or phrases of a list, in upper or lower case: `(?:\\W|^)phrase(?:\\W|$)`
+    of the lower-cased text, or anywhere in it. Of phrases that overlap the first counts, the
+    longest of those that begin there. For other kinds of words, of spam for one, it is there again
+    under another name with `use`."""
+
+    fate = "bad_words"
+    needs = ("words",)
+    settings = {
+        "list": file(None, "A file with a word or phrase a line, UTF-8, # comments, or .gz, .zst."),
+        "boundaries": flag(
+            True, "Whether a letter or digit beside it hides one; false for scripts without spaces."
+        ),
+        "words": word_rule(),
+        "max_bad_words": count(0, "Most of them in a document."),
+        "max_bad_word_ratio": share(None, "Most of them per word."),
+    }
+    measured_with = ("list", "boundaries", "words")
+    values = {
+        "bad_words_found": Value("uint32", "how many stand in the text"),
+        "bad_word_ratio": Value("float64", "how many / words"),
+        "first_bad_word": Value("text", "the first of them; none if there is none"),
+    }
+    limits = (
+        above("bad_words_found", "max_bad_words"),
+        above("bad_word_ratio", "max_bad_word_ratio"),
+    )
+
+    def measure_documents(self, documents):
+        import numpy as np
+
+        from corpusmill.mill.filters.features.lists import entries
+        from corpusmill.mill.filters.features.phrases import found_in, phrases_of
+
+        if not hasattr(self, "_phrases"):
+            self._phrases = phrases_of(entries(self.list))
+        hits, first = found_in(documents.texts, self._phrases, self.boundaries)
+        names = [*self._phrases.phrases, None]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return {
+                "bad_words_found": hits,
+                "bad_word_ratio": hits / documents.words(self.words).counts(),
+                "first_bad_word": [names[one] for one in first.tolist()],
+            }
+
+    def faults(self):
+        from corpusmill.mill.filters.features.lists import entries, wrong_lines
+        from corpusmill.mill.filters.features.phrases import table_bytes
+
+        wrong = list(wrong_lines(self.list, PHRASE, "a word or phrase without control characters"))
+        yield from wrong
+        needed = 0 if wrong else table_bytes(entries(self.list))
+        if needed > MOST_TABLE_BYTES:
+            yield (
+                f"{self.list}: a table of it takes {needed:,} bytes, expected at most "
+                f"{MOST_TABLE_BYTES:,}. Make two lists of it, each for a filter with `use`."
+            )

@@ -1,0 +1,173 @@
+"""The rules that DCLM-baseline drops documents by (Li et al. 2024), before it edits lines."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from corpusmill.mill.filters.declaration import Filter, Value, above, below, count, number, share
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from corpusmill.mill.filters.documents import Documents
+    from corpusmill.mill.filters.features.words import Words
+
+STOP_WORDS = ["the", "be", "to", "of", "and", "that", "have", "with"]
+TOP = {2: 0.2, 3: 0.18, 4: 0.16}
+DUPLICATE = {5: 0.15, 6: 0.14, 7: 0.13, 8: 0.12, 9: 0.11, 10: 0.1}
+SEGMENTS = {"line": "lines", "paragraph": "paragraphs, which empty lines part"}
+BULLETS = "●•*-"
+
+
+class Dclm(Filter):
+    """Gopher's rules as DCLM counts: all copies of what comes again count, each character of them
+    once, and of a document with one line or paragraph none comes again; stop words in upper and
+    lower case, each occurrence; # and ellipses in one ratio. Its edits of lines are the filter
+    dclm_lines. Words with a letter or digit of the unicode rule for the length of a text and what
+    comes again, for all else what white space parts. Lines are without white space at their ends,
+    none empty."""
+
+    fate = "dclm"
+    needs = ("words", "lines")
+    settings = {
+        "min_words": count(50, "Fewest words, punctuation left out."),
+        "max_words": count(100_000, "Most words, punctuation left out."),
+        "min_mean_word_chars": number(3, "Least mean length of what white space parts.", 0),
+        "max_mean_word_chars": number(10, "Greatest mean length of what white space parts.", 0),
+        "max_symbol_ratio": number(0.1, "Most #, ... , . . . and … per word.", 0),
+        "max_bullet_line_share": share(0.9, "Largest share of lines that begin with ● • * or -."),
+        "max_ellipsis_line_share": share(0.3, "Largest share of lines that end in an ellipsis."),
+        "max_no_alpha_word_share": share(0.2, "Largest share of words without a letter."),
+        "min_stop_words": count(2, f"Fewest occurrences of {', '.join(STOP_WORDS)}."),
+        **{
+            f"max_copied_{one}_share": share(0.3, f"Largest share of {one}s that are there twice.")
+            for one in SEGMENTS
+        },
+        **{
+            f"max_copied_{one}_char_share": share(
+                0.2, f"Largest share of characters of such {one}s."
+            )
+            for one in SEGMENTS
+        },
+        **{
+            f"max_top_{n}_gram_share": share(most, f"Largest share of the top {n} words together.")
+            for n, most in TOP.items()
+        },
+        **{
+            f"max_copied_{n}_gram_share": share(
+                most, f"Largest share of {n} words that come again."
+            )
+            for n, most in DUPLICATE.items()
+        },
+    }
+    values = {
+        "dclm_words": Value("uint32", "words with a letter or digit"),
+        "dclm_mean_word_chars": Value("float64", "characters / words; none without words"),
+        "dclm_symbol_ratio": Value("float64", "# ... . . . and … / words"),
+        "dclm_bullet_line_share": Value("float64", "lines that begin with ● • * or - / lines"),
+        "dclm_ellipsis_line_share": Value("float64", "lines that end in ... . . . or … / lines"),
+        "dclm_no_alpha_word_share": Value("float64", "words without a letter / words"),
+        "dclm_stop_words": Value("uint32", "occurrences of stop words"),
+        **{
+            f"dclm_copied_{one}_share": Value("float64", f"{what}, that are there twice / all")
+            for one, what in SEGMENTS.items()
+        },
+        **{
+            f"dclm_copied_{one}_char_share": Value("float64", "their characters / those of all")
+            for one in SEGMENTS
+        },
+        **{
+            f"dclm_top_{n}_gram_share": Value(
+                "float64", f"characters of the most frequent {n} words, the longest / of all words"
+            )
+            for n in TOP
+        },
+        **{
+            f"dclm_copied_{n}_gram_share": Value(
+                "float64", f"characters in {n} words that are there twice / of all words"
+            )
+            for n in DUPLICATE
+        },
+    }
+    limits = (
+        below("dclm_words", "min_words"),
+        above("dclm_words", "max_words"),
+        below("dclm_mean_word_chars", "min_mean_word_chars"),
+        *(
+            above(f"dclm_{name}", f"max_{name}")
+            for name in (
+                "mean_word_chars", "symbol_ratio", "bullet_line_share", "ellipsis_line_share",
+                "no_alpha_word_share",
+            )
+        ),
+        below("dclm_stop_words", "min_stop_words"),
+        *(
+            above(name, f"max_{name.removeprefix('dclm_')}")
+            for name in values
+            if name.startswith(("dclm_copied_", "dclm_top_"))
+        ),
+    )  # fmt: skip
+
+    def measure_documents(self, documents):
+        import numpy as np
+
+        from corpusmill.kernels import copies
+        from corpusmill.mill.filters.features.words import word_table
+
+        lines = documents.lines()
+        words = with_letter_or_digit(documents.words("unicode"))
+        of_lines = np.empty((len(documents), 2), np.int64)
+        bullets = np.array(list(map(ord, BULLETS)), np.uint32)
+        columns = documents.texts.data, lines.first, lines.columns, word_table()
+        copies.count_marked_lines(*columns, bullets, of_lines)
+        counts = np.empty((len(documents), 8), np.int64)
+        copies.count_copies(*columns, counts)
+        shares = np.empty((len(documents), len(TOP) + len(DUPLICATE)))
+        copies.copied_gram_shares(words.first, words.chars, words.hashes, True, shares)
+        all_words, chars, no_alpha, stop_words, symbols = of_words(documents).T
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = [
+                words.counts().astype(np.uint32),
+                chars / all_words,
+                symbols / all_words,
+                *(of_lines / counts[:, [0]]).T,
+                no_alpha / all_words,
+                stop_words.astype(np.uint32),
+                *(counts[:, [1, 5, 3, 7]] / counts[:, [0, 4, 2, 6]]).T,
+                *shares.T,
+            ]
+        return dict(zip(self.values, found, strict=True))
+
+
+def with_letter_or_digit(words: Words) -> Words:
+    import numpy as np
+
+    from corpusmill.kernels.words import ALPHA, DIGIT, FACTS
+    from corpusmill.mill.filters.features.words import Words
+
+    kept = words.facts & ((ALPHA | DIGIT) >> FACTS) != 0
+    first = np.concatenate([[0], np.cumsum(kept)])[words.first]
+    return Words(first, words.chars[kept], words.facts[kept], words.hashes[kept])
+
+
+def of_words(documents: Documents) -> np.ndarray:
+    """int64 (documents, 5): what white space parts, its characters, those without a letter, stop
+    words; symbols."""
+    import itertools
+
+    import numpy as np
+
+    from corpusmill.kernels.copies import count_plain_words
+    from corpusmill.mill.filters.features.words import hash_of
+
+    texts, words = documents.texts, documents.words("whitespace")
+    # No other letter becomes one of theirs when it is lower-cased.
+    spellings = [
+        "".join(one)
+        for word in STOP_WORDS
+        for one in itertools.product(*((small, small.upper()) for small in word))
+    ]
+    stop_words = np.sort(np.array([hash_of(one) for one in spellings], np.uint64))
+    counts = np.empty((len(documents), 5), np.int64)
+    count_plain_words(texts.data, texts.offsets, *words, stop_words, counts)
+    return counts

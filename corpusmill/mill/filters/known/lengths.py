@@ -1,0 +1,65 @@
+"""Limits of length, in words, characters and lines."""
+
+from corpusmill.mill.filters.declaration import (
+    Filter,
+    Value,
+    above,
+    below,
+    count,
+    number,
+    word_rule,
+)
+
+
+class Lengths(Filter):
+    """Documents of too few or too many words, characters or lines, or of lines too short or too
+    long. A line is what newlines part; white space alone is none."""
+
+    fate = "lengths"
+    needs = ("words", "lines")
+    settings = {
+        "words": word_rule(),
+        "min_words": count(None, "Fewest words."),
+        "max_words": count(None, "Most words."),
+        "min_chars": count(None, "Fewest characters, as the text is."),
+        "max_chars": count(None, "Most characters."),
+        "min_lines": count(None, "Fewest lines."),
+        "max_lines": count(None, "Most lines."),
+        "min_mean_line_chars": number(None, "Least mean length of a line.", 0),
+        "max_mean_line_chars": number(None, "Greatest mean length of a line.", 0),
+    }
+    measured_with = ("words",)
+    values = {
+        "all_words": Value("uint32", "words"),
+        "all_chars": Value("uint64", "characters, white space and newlines too"),
+        "solid_lines": Value("uint32", "lines that are not white space alone"),
+        "mean_line_chars": Value("float64", "their mean characters; none without lines"),
+    }
+    limits = (
+        below("all_words", "min_words"),
+        above("all_words", "max_words"),
+        below("all_chars", "min_chars"),
+        above("all_chars", "max_chars"),
+        below("solid_lines", "min_lines"),
+        above("solid_lines", "max_lines"),
+        below("mean_line_chars", "min_mean_line_chars"),
+        above("mean_line_chars", "max_mean_line_chars"),
+    )
+
+    def measure_documents(self, documents):
+        import numpy as np
+
+        lines = documents.lines()
+        starts, solid = lines.first[:-1], ~lines.blank
+        # Every document has a line, if it be empty: no sum is of nothing.
+        chars = np.add.reduceat(lines.chars.astype(np.int64), starts)
+        newlines = np.diff(lines.first) - 1
+        in_lines = np.add.reduceat(np.where(solid, lines.chars, 0).astype(np.int64), starts)
+        line_count = np.add.reduceat(solid.astype(np.int64), starts)
+        with np.errstate(invalid="ignore"):
+            return {
+                "all_words": documents.words(self.words).counts().astype(np.uint32),
+                "all_chars": (chars + newlines).astype(np.uint64),
+                "solid_lines": line_count.astype(np.uint32),
+                "mean_line_chars": in_lines / line_count,
+            }

@@ -1,0 +1,35 @@
+"""What languages the model knows, by their codes. Imported while the workflow is read, and so
+light."""
+
+from collections.abc import Iterable, Iterator
+
+from corpusmill.messages.near_names import near_names
+
+UNKNOWN = "und"
+"""Where there is nothing to say: no feature of the model is in the text."""
+
+_CODES = """
+    af am ar as az be bg bn br bs ca cs cy da de el en eo es et eu fa fi fr fy ga gd gl gu ha he hi
+    hr ht hu hy id ig is it ja jv ka kk km kn ko ku ky la lg ln lo lt lv mg mk ml mn mr ms my ne nl
+    no om or pa pl ps pt qu ro ru sa si sk sl so sq sr sv sw ta te th tl tr ug uk ur uz vi xh yo zh
+    zu zxx ace bcl dz ext gcf gom grc gug hbo kik nso pcm rw se sn st an ary crh fo fuv gcr guw kab
+    lb lij ltg uzs wa sdh arz ba mt nn oc tg tk tt vec vo wuu yue
+"""
+MODEL_LANGUAGES = tuple(_CODES.split())
+"""ISO 639-1 where there is such a code, else 639-3; in the order of the model."""
+
+LANGUAGES = (*MODEL_LANGUAGES, UNKNOWN)
+
+
+NEAREST = 3
+"""Codes that are named in place of one that nobody knows."""
+
+
+def code_faults(codes: Iterable[str], known: Iterable[str] = LANGUAGES) -> Iterator[str]:
+    """What is wrong with codes that nobody knows, in words."""
+    known = sorted(known)
+    for code in codes:
+        if code not in known:
+            near = near_names(code.lower().split("-")[0], known, cutoff=0.5)[:NEAREST]
+            question = f" Is {' or '.join(near)} meant?" if near else ""
+            yield f"the model knows no language {code}.{question} All codes: docs/languages.md"

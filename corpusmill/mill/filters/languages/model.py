@@ -1,0 +1,188 @@
+"""The model of py3langid as the tables of `kernels.languages`, made once and kept.
+
+Unpacking it takes a second, its tables 60 MB. They are kept beside the compiled kernels, each in a
+file of its own.
+"""
+
+import functools
+import hashlib
+import importlib.util
+import io
+import lzma
+from pathlib import Path
+from typing import NamedTuple
+
+import numba
+import numpy as np
+
+from corpusmill.kernels import languages as kernels
+from corpusmill.kernels.languages import (
+    BLOCK,
+    NONE,
+    SCALE,
+    STATE_OFFSET,
+    Automaton,
+    Scratch,
+    Weights,
+)
+from corpusmill.mill.filters.languages.codes import MODEL_LANGUAGES
+from corpusmill.mill.storage.files import replacing
+from corpusmill.mill.storage.sha256 import file_sha256
+
+PACKAGE = "py3langid"
+VERSION = "0.4.0"
+MODEL_SHA256 = "f4f4a2c3465ca1f081541037f9cac23021d68151c2f709c55ae5eedfca522963"
+
+WIDTH = 16
+"""Rows are as long as a multiple of this: of cells a line of the cache, of weights a vector."""
+
+OFTEN = b" eatinosrldhucm,pgbvyfwkjzqx.'-\n" + bytes(range(0xC2, 0xF5)) + bytes(range(0x80, 0xC0))
+"""Bytes that come together in texts: their cells are neighbours, and so one line of the cache."""
+
+SMALL_COUNTS = 64
+"""Of which the logarithm is looked up."""
+
+
+class Tables(NamedTuple):
+    """What is kept of the model."""
+
+    cells: np.ndarray
+    classes: np.ndarray
+    feature_of: np.ndarray
+    of_feature: np.ndarray
+    prior: np.ndarray
+    label_of: np.ndarray
+
+
+def model_file() -> Path:
+    """The file that the installed package brings; ValueError if it is not the one that is meant."""
+    found = importlib.util.find_spec(PACKAGE)
+    folder = Path(found.origin).parent if found and found.origin else Path(PACKAGE)
+    path = folder / "data/model.npz.xz"
+    wanted = f"expected that of {PACKAGE} {VERSION}"
+    repair = f"Install it: pip install {PACKAGE}=={VERSION}"
+    if not path.is_file():
+        raise ValueError(f"{path}: {wanted}, found no such file. {repair}")
+    digest = file_sha256(path)
+    if digest != MODEL_SHA256:
+        raise ValueError(f"{path}: {wanted}, found a file with the SHA-256 {digest}. {repair}")
+    return path
+
+
+def model_arrays() -> dict[str, np.ndarray]:
+    """The model as the package has it."""
+    with lzma.open(model_file()) as packed:
+        unpacked = io.BytesIO(packed.read())
+    with np.load(unpacked, allow_pickle=False) as arrays:
+        return dict(arrays)
+
+
+def _depths(moves: np.ndarray, row_of: np.ndarray) -> np.ndarray:
+    """int64 (states,): bytes from the root to each state."""
+    depths = np.full(row_of.size, -1)
+    depths[0] = 0
+    reached, depth = np.zeros(1, np.int64), 0
+    while reached.size:
+        depth += 1
+        after = np.unique(moves[row_of[reached]])
+        reached = after[depths[after] < 0]
+        depths[reached] = depth
+    return depths
+
+
+def _classes_of(moves: np.ndarray) -> np.ndarray:
+    """uint8 (256,): bytes that lead alike everywhere are one class; those of OFTEN come first."""
+    _, alike = np.unique(moves, axis=1, return_inverse=True)
+    order = dict.fromkeys(alike[byte] for byte in OFTEN + bytes(range(256)))
+    place = {group: number for number, group in enumerate(order)}
+    return np.array([place[group] for group in alike], np.uint8)
+
+
+def _padded(size: int) -> int:
+    return -(-size // WIDTH) * WIDTH
+
+
+def _automaton(moves: np.ndarray, row_of: np.ndarray) -> tuple[Automaton, np.ndarray]:
+    """The automaton, and which state of the model each of its states is.
+
+    moves: (rows, 256), the state that a byte leads to. Rows are numbered by the least depth of
+    their states, so that those of every text are neighbours, and states by their rows.
+    """
+    depths = _depths(moves, row_of)
+    least = np.full(len(moves), depths.size)
+    np.minimum.at(least, row_of, depths)
+    rows = np.argsort(least, kind="stable")
+    number = np.empty_like(rows)
+    number[rows] = np.arange(rows.size)
+    row_of = number[row_of]
+    states = np.argsort(row_of, kind="stable")
+    state = np.empty_like(states)
+    state[states] = np.arange(states.size)
+    low = state - 2 * row_of + STATE_OFFSET
+    assert rows.size <= 1 << 16, rows.size
+    assert low.min() >= 0 and low.max() < 1 << 16, (low.min(), low.max())  # noqa: PT018
+    classes = _classes_of(moves)
+    cells = np.zeros((rows.size, _padded(int(classes.max()) + 1)), np.uint32)
+    cells[:, classes] = (row_of << 16 | low).astype(np.uint32)[moves[rows]]
+    return Automaton(cells, classes), states
+
+
+def built_tables() -> Tables:
+    """The tables made anew from the model of the package."""
+    arrays = model_arrays()
+    codes = arrays["classes"].tolist()
+    assert tuple(dict.fromkeys(codes)) == MODEL_LANGUAGES, codes
+    moves = arrays["nextmove"].reshape(-1, 256)
+    automaton, states = _automaton(moves, arrays["nextmove_row"].astype(np.int64))
+    feature = arrays["out_feat"][states].astype(np.int32)
+    shared = np.bincount(feature[feature >= 0], minlength=len(arrays["ptc"])) > 1
+    feature_of = np.where(shared[feature], -1 - feature, feature)
+    feature_of[feature < 0] = NONE
+    # float16 above 2 in size is whole in parts of 512: nothing is rounded.
+    parts = arrays["ptc"].astype(np.float32) * SCALE
+    assert (parts == np.round(parts)).all(), parts
+    assert abs(parts).max() < 1 << 15, parts
+    of_feature = np.zeros((len(parts), _padded(len(codes))), np.int16)
+    of_feature[:, : len(codes)] = parts
+    label_of = np.array([MODEL_LANGUAGES.index(code) for code in codes], np.uint8)
+    return Tables(
+        *automaton, feature_of.astype(np.int32), of_feature,
+        arrays["pc"].astype(np.float64), label_of,
+    )  # fmt: skip
+
+
+@functools.cache
+def tables() -> Tables:
+    """The tables, made where this is the first to ask for them on this machine."""
+    code = Path(__file__).read_bytes() + Path(kernels.__file__).read_bytes()
+    digest = hashlib.sha256(code + MODEL_SHA256.encode()).hexdigest()[:16]
+    folder = Path(numba.config.CACHE_DIR)  # type: ignore[attr-defined]
+    kept = [folder / f"language-{name}-{digest}.npy" for name in Tables._fields]
+    if not all(path.exists() for path in kept):
+        for path, table in zip(kept, built_tables(), strict=True):
+            with replacing(path, shared=True) as temporary, open(temporary, "wb") as file:
+                np.save(file, table, allow_pickle=False)
+    return Tables(*map(np.load, kept))
+
+
+def automaton() -> Automaton:
+    return Automaton(*tables()[:2])
+
+
+def weights(among: frozenset[str] | None) -> Weights:
+    """The weights; among: the languages that are asked for, None: all."""
+    made = tables()
+    is_among = np.array([among is None or code in among for code in MODEL_LANGUAGES])
+    small = np.log1p(np.arange(SMALL_COUNTS)) / SCALE
+    return Weights(*made[2:], is_among[made.label_of], small.astype(np.float32))
+
+
+def scratch() -> Scratch:
+    states, (features, columns) = tables().feature_of.size, tables().of_feature.shape
+    return Scratch(
+        np.zeros(BLOCK, np.uint32),
+        np.zeros(states, np.uint32), np.zeros(states + 1, np.uint32),
+        np.zeros(features, np.uint32), np.zeros(features + 1, np.int32),
+        np.zeros(features, np.int32), np.zeros(features, np.float32),
+        np.zeros(columns, np.float32),
+    )  # fmt: skip

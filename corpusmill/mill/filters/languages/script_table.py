@@ -1,0 +1,95 @@
+"""What `kernels.scripts` has to know of every character, as one table."""
+
+import functools
+import unicodedata
+
+import numpy as np
+
+from corpusmill.kernels import scripts as kernels
+from corpusmill.kernels.scripts import (
+    CLASS_SHIFT,
+    COMPOSES,
+    NOT_UPPER,
+    SIMPLIFIED,
+    TRADITIONAL,
+    UPPER,
+)
+from corpusmill.mill.read.unicode_tables import kept_table
+
+SCRIPTS = (
+    "Zyyy", "Jpan", "Hans", "Hant", "Hani", "Hira", "Kana", "Latn", "Cyrl", "Grek", "Arab", "Hebr",
+    "Deva", "Beng", "Guru", "Gujr", "Orya", "Taml", "Telu", "Knda", "Mlym", "Sinh", "Thai", "Laoo",
+    "Tibt", "Mymr", "Geor", "Hang", "Ethi", "Khmr", "Mong", "Armn", "Syrc", "Thaa", "Nkoo", "Cher",
+    "Cans", "Tfng", "Copt", "Goth", "Java", "Bali", "Sund", "Bopo", "Yiii", "Vaii", "Adlm", "Olck",
+    "Mtei", "Cakm", "Tglg", "Bugi", "Talu", "Limb", "Lisu", "Saur", "Kali", "Rjng", "Cham", "Lana",
+    "Zzzz",
+)  # fmt: skip
+"""ISO 15924. Zyyy: no letter. Zzzz: letters of a script that is not here."""
+
+SIZE = 0x110000
+
+
+def _characters() -> list[str]:
+    return [chr(c) for c in range(SIZE) if not 0xD800 <= c < 0xE000]
+
+
+def _script_of_letters(text: str) -> np.ndarray:
+    """uint32 (0x110000,): the place in SCRIPTS of every letter, 0 of all other characters."""
+    import regex
+
+    found = np.zeros(SIZE, np.uint32)
+    letters = [ord(character) for character in regex.findall(r"\p{L}", text)]
+    found[letters] = SCRIPTS.index("Zzzz")
+    for place, script in enumerate(SCRIPTS):
+        if script not in ("Zyyy", "Jpan", "Hans", "Hant", "Zzzz"):
+            of_script = regex.findall(rf"(?V1)[\p{{Script={script}}}&&\p{{L}}]", text)
+            found[[ord(character) for character in of_script]] = place
+    # Modifier letters that belong to no script are as little a sign of one as digits are.
+    common = regex.findall(r"(?V1)[\p{Script=Common}&&\p{L}]", text)
+    found[[ord(character) for character in common]] = 0
+    return found
+
+
+def _second_parts() -> set[int]:
+    """Characters that can compose with the one before them."""
+    pairs = [unicodedata.decomposition(character).split() for character in _characters()]
+    jamo = {*range(0x1161, 0x1176), *range(0x11A8, 0x11C3)}  # composed by rule, not by a table
+    return jamo | {int(pair[1], 16) for pair in pairs if len(pair) == 2 and pair[0][0] != "<"}
+
+
+def _has(codec: str, character: str) -> bool:
+    try:
+        character.encode(codec)
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def built_table() -> np.ndarray:
+    """`script_table` asked anew."""
+    characters = _characters()
+    table = _script_of_letters("".join(characters))
+    hani = SCRIPTS.index("Hani")
+    seconds = _second_parts()
+    for character in characters:
+        point = ord(character)
+        flags = unicodedata.combining(character) << CLASS_SHIFT
+        if character.isupper():
+            flags |= UPPER
+        if character.islower() or unicodedata.category(character) == "Lt":
+            flags |= NOT_UPPER
+        if point in seconds or not unicodedata.is_normalized("NFC", character):
+            flags |= COMPOSES
+        if table[point] == hani:
+            # The character sets of the mainland and of Taiwan, of 1980 and 1984.
+            ways = _has("gb2312", character), _has("big5", character)
+            flags |= {(True, False): SIMPLIFIED, (False, True): TRADITIONAL}.get(ways, 0)
+        if flags:
+            table[point] |= np.uint32(flags)
+    return table
+
+
+@functools.cache
+def script_table() -> np.ndarray:
+    """uint32 (0x110000,): the script of a letter and the flags of `kernels.scripts`."""
+    return kept_table("scripts", built_table, __file__, kernels.__file__)

@@ -1,0 +1,65 @@
+"""Which documents are beyond a limit, and how that is said."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from corpusmill.mill.filters.declaration import Limit
+
+SHOWN_ENTRIES, SHOWN_CHARS = 5, 100
+"""Of a list, and of a text, in a reason."""
+
+JUDGED: dict[str, Callable[[Any, Any], bool]] = {
+    "below": operator.lt,
+    "above": operator.gt,
+    "in": lambda value, listed: value in listed,
+    "not in": lambda value, listed: value not in listed,
+    "not like": lambda value, pattern: re.search(pattern, value) is None,
+}
+
+
+def has_value(values: np.ndarray) -> np.ndarray:
+    """bool (documents,): which have one; NaN and None are none."""
+    if values.dtype == object:
+        return np.array([one is not None for one in values.tolist()], bool)
+    return values == values
+
+
+def beyond(values: np.ndarray, side: str, bound: Any) -> np.ndarray:
+    """bool (documents,): which a limit drops. values: objects if they are texts."""
+    if bound is None:
+        return np.zeros(values.shape, bool)
+    if side == "missing":
+        return ~has_value(values) & (bound == "drop")
+    if values.dtype != object:
+        return values < bound if side == "below" else values > bound
+    # A pattern is looked for once in each text.
+    texts = values.tolist()
+    judged = {one: one is not None and JUDGED[side](one, bound) for one in set(texts)}
+    return np.array([judged[one] for one in texts], bool)
+
+
+def in_words(limit: Limit, value: Any, bound: Any) -> str:
+    """`words 12 below min_words 50`, `language fr not in languages en`."""
+    if limit.side == "missing":
+        return f"no {limit.value}"
+    told, allowed = shown(value), shown(bound)
+    if not isinstance(bound, str | list) and f"{value:.6g}" == f"{bound:.6g}":
+        # Nothing is below itself, so these are told with all digits.
+        told, allowed = str(value), str(bound)
+    return f"{limit.value} {told} {limit.side} {limit.setting} {allowed}"
+
+
+def shown(value: Any) -> str:
+    if isinstance(value, list):
+        more = len(value) - SHOWN_ENTRIES
+        return ", ".join(value[:SHOWN_ENTRIES]) + (f" and {more} more" if more > 0 else "")
+    if isinstance(value, str):
+        return value if len(value) <= SHOWN_CHARS else f"{value[: SHOWN_CHARS - 1]}…"
+    return f"{value:.6g}" if isinstance(value, float | np.floating) else str(value)

@@ -1,0 +1,256 @@
+"""All values of all filters, in one pass over the text of a part; and what the filters make of
+them."""
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from corpusmill.mill.decide.fate_columns import FateColumn
+from corpusmill.mill.filters.declaration import Filter, needs_of
+from corpusmill.mill.filters.documents import Documents
+from corpusmill.mill.filters.edits import Cuts
+from corpusmill.mill.filters.limits import in_words
+from corpusmill.mill.filters.registry import (
+    Entry,
+    columns_of,
+    drops_any,
+    measurer,
+    module_file,
+    of_source,
+    untouched,
+)
+from corpusmill.mill.read.plugins import UsersCode, one_line, place_of
+from corpusmill.mill.storage.tables import in_one_piece
+
+
+def arrow_type(dtype: str) -> pa.DataType:
+    """Of a value's dtype, one of DTYPES."""
+    return pa.string() if dtype == "text" else pa.from_numpy_dtype(np.dtype(dtype))
+
+
+def checked(
+    entry: Entry,
+    filter: Filter,
+    measured: Mapping[str, np.ndarray | list[str | None]],
+    documents: Documents,
+) -> dict[str, pa.Array]:
+    """The values of a filter as columns; ValueError if they are not what it declares."""
+    where = f"filter {entry['name']}: measure"
+    if not isinstance(measured, Mapping):
+        raise ValueError(f"{where} gave {type(measured).__name__}, expected values by name")
+    missing, surplus = set(filter.values) - set(measured), set(measured) - set(filter.values)
+    if missing or surplus:
+        raise ValueError(
+            f"{where} gave {sorted(measured)}, its declaration has {sorted(filter.values)}"
+        )
+    columns, called = {}, columns_of(entry)
+    for name, value in filter.values.items():
+        got = measured[name]
+        if value.dtype == "text":
+            if not isinstance(got, list):
+                found = f"{where}: value {name} is {type(got).__name__}"
+                raise ValueError(f"{found}, expected a list of str and None")
+            refuse_no_text(got, f"{where}: value {name}", documents)
+        elif type(got) is not np.ndarray or got.dtype != np.dtype(value.dtype):
+            kind = got.dtype if type(got) is np.ndarray else type(got).__name__
+            raise ValueError(f"{where}: value {name} is {kind}, its declaration says {value.dtype}")
+        shape = (len(got),) if isinstance(got, list) else got.shape
+        if shape != (len(documents),):
+            raise ValueError(
+                f"{where}: value {name} has the shape {shape}, expected one for each of "
+                f"{len(documents)} documents: {(len(documents),)}"
+            )
+        # Copied: it may be a buffer that the filter takes again.
+        copied = got if isinstance(got, list) else got.copy()
+        columns[called[name]] = pa.array(copied, arrow_type(value.dtype))
+    return columns
+
+
+def refuse_no_text(values: list, what: str, documents: Documents) -> None:
+    """ValueError with the document whose value is neither a text that can be written nor None."""
+    for row, one in enumerate(values[: len(documents)]):
+        if one is None or (type(one) is str and not has_lone_surrogate(one)):
+            continue
+        raise ValueError(
+            f"{what} is {one!r:.60}, expected a text of valid Unicode or None, at the document "
+            f"{documents.place(row)}"
+        )
+
+
+def has_lone_surrogate(text: str) -> bool:
+    return not text.isascii() and any("\ud800" <= one <= "\udfff" for one in text)
+
+
+class Edit(NamedTuple):
+    """What a filter cut out of some documents."""
+
+    entry: Entry
+    before: Documents
+    cuts: Cuts
+
+
+def measured_by(
+    entry: Entry, filter: Filter, documents: Documents
+) -> tuple[Mapping[str, np.ndarray | list[str | None]], Cuts | None]:
+    """What a filter measures of documents, and what it cuts out of them."""
+    seen = documents.for_filter(needs_of(type(filter)))
+    if "file" in entry:
+        seen = seen.read_only()
+    with UsersCode(f"filter {entry['name']}"):
+        if filter.edits:
+            return filter.measure_and_edit(seen)
+        return filter.measure_documents(seen), None
+
+
+def failing_row(run: Callable[[int, int], object], rows: int) -> int | None:
+    """A row that fails by itself, found by halves; None if the one they lead to does not.
+
+    run: on the rows from one to before another; raises if a user's code fails on them.
+    """
+
+    def fails(first: int, stop: int) -> bool:
+        try:
+            with UsersCode("a filter, to find the document that it fails on"):
+                run(first, stop)
+        except Exception:
+            return True
+        return False
+
+    first, stop = 0, rows
+    while stop - first > 1:
+        middle = (first + stop) // 2
+        first, stop = (first, middle) if fails(first, middle) else (middle, stop)
+    return first if fails(first, stop) else None
+
+
+def failed(error: BaseException, entry: Entry, about: str) -> ValueError:
+    place = place_of(error, str(module_file(entry)))
+    return ValueError(f"{place}: filter {entry['name']}: {one_line(error)}, {about}")
+
+
+def failed_measuring(
+    error: BaseException, entry: Entry, filter: Filter, documents: Documents
+) -> ValueError:
+    """The error of a filter with the document that it is about."""
+    row = failing_row(
+        lambda first, stop: measured_by(entry, filter, documents.some(first, stop)), len(documents)
+    )
+    if row is not None:
+        return failed(error, entry, f"at the document {documents.place(row)}")
+    last = documents.place(len(documents) - 1)
+    about = f"among the documents from {documents.place(0)} to {last}; none fails by itself"
+    return failed(error, entry, about)
+
+
+class Measures:
+    """The values of a part, some documents after others."""
+
+    def __init__(self, entries: list[Entry]) -> None:
+        self._filters = [(entry, measurer(entry)) for entry in entries]
+        self._pieces = {
+            columns_of(entry)[name]: [pa.array([], arrow_type(value.dtype))]
+            for entry, filter in self._filters
+            for name, value in filter.values.items()
+        }
+
+    def add(self, documents: Documents) -> tuple[Documents, list[Edit]]:
+        """Measure documents; what is left of them, and what each filter cut out of what the ones
+        before it left."""
+        edits = []
+        for entry, filter in self._filters:
+            try:
+                measured, cuts = measured_by(entry, filter, documents)
+            except ValueError as error:
+                if str(error).startswith(f"{module_file(entry)}:"):  # by keep, which knows where
+                    raise
+                raise failed_measuring(error, entry, filter, documents) from error
+            except Exception as error:
+                raise failed_measuring(error, entry, filter, documents) from error
+            for name, column in checked(entry, filter, measured, documents).items():
+                self._pieces[name].append(column)
+            if cuts is not None:
+                cuts = cuts.of(documents.outside(untouched(entry)))
+                edits.append(Edit(entry, documents, cuts))
+                documents = documents.without(cuts)
+        return documents, edits
+
+    def columns(self) -> dict[str, pa.Array]:
+        return {name: pa.concat_arrays(pieces) for name, pieces in self._pieces.items()}
+
+
+class Decision:
+    """The fates of the documents of a part by their measures: of several filters that object, the
+    first; and its reason where it has one."""
+
+    def __init__(self, measures: pa.Table) -> None:
+        """measures: the table of a part, text_bytes and source among its columns."""
+        self._measures, documents = measures, measures.num_rows
+        self.fates = FateColumn(documents)
+        self.reasons: list[str | None] = [None] * documents
+        source = in_one_piece(measures.column("source"))
+        self._sources = source.dictionary.to_pylist()
+        self._of_row = source.indices.to_numpy(zero_copy_only=False)
+
+    def add(self, entry: Entry) -> None:
+        own = entry.get("sources", {})
+        others = np.ones(self._of_row.size, bool)
+        for number, source in enumerate(self._sources):
+            if source in own:
+                rows = self._of_row == number
+                others &= ~rows
+                if filter := of_source(entry, source):
+                    self._drop(entry, filter, rows)
+        if filter := of_source(entry, ""):
+            self._drop(entry, filter, others)
+
+    def _drop(self, entry: Entry, filter: Filter, rows: np.ndarray) -> None:
+        """What the filter decides on some documents, bool (documents,)."""
+        values = {
+            value: in_one_piece(self._measures.column(column)).to_numpy(zero_copy_only=False)
+            for value, column in {**columns_of(entry), "text_bytes": "text_bytes"}.items()
+        }
+        try:
+            with UsersCode(f"filter {entry['name']}"):
+                drops = filter.drops(values)
+        except Exception as error:
+            row = failing_row(
+                lambda first, stop: filter.drops({k: v[first:stop] for k, v in values.items()}),
+                rows.size,
+            )
+            of_row = {} if row is None else {k: v[row] for k, v in values.items()}
+            said = ", ".join(f"{name} {value!s:.60}" for name, value in of_row.items())
+            about = f"at a document with {said}" if said else "and with no document by itself"
+            raise failed(error, entry, about) from error
+        if not isinstance(drops, np.ndarray) or drops.dtype != bool or drops.shape != rows.shape:
+            raise ValueError(
+                f"filter {entry['name']}: drops gave {type(drops).__name__} "
+                f"{getattr(drops, 'dtype', '')} {getattr(drops, 'shape', '')}, expected bool for "
+                f"each of {rows.size} documents"
+            )
+        dropped = np.flatnonzero(self.fates.drop(entry["name"], drops & rows))
+        for row, reason in zip(dropped.tolist(), reasons(filter, values, dropped), strict=True):
+            self.reasons[row] = reason
+
+
+def reasons(filter: Filter, values: dict[str, np.ndarray], rows: np.ndarray) -> list[str | None]:
+    """Why the filter drops these documents: its own word, or the first limit they are beyond."""
+    if "reason" in values:
+        return values["reason"][rows].tolist()
+    if filter.drops.__func__ is not Filter.drops:  # type: ignore[attr-defined]
+        return [None] * rows.size
+    limits = filter.beyond(values)[rows].tolist()
+    beyond = [filter.limits[place - 1] for place in limits]
+    return [
+        in_words(limit, values[limit.value][row], getattr(filter, limit.setting))
+        for row, limit in zip(rows.tolist(), beyond, strict=True)
+    ]
+
+
+def decided(entries: list[Entry], measures: pa.Table) -> Decision:
+    decision = Decision(measures)
+    for entry in entries:
+        if drops_any(entry):
+            decision.add(entry)
+    return decision

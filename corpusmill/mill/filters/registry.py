@@ -1,0 +1,262 @@
+"""The filters of a run: found by name, or in a file of the user's; checked before any job.
+
+A filter of ours is the module of its name in `known/`; no list has it.
+"""
+
+import importlib
+import inspect
+import json
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from corpusmill.messages.near_names import meant
+from corpusmill.mill.account.accounts import is_figure
+from corpusmill.mill.decide.fates import RESERVED_FATES
+from corpusmill.mill.filters.declaration import (
+    DTYPES,
+    NEEDS,
+    OF_LISTS,
+    Filter,
+    Limit,
+    Setting,
+    Value,
+    needs_of,
+)
+from corpusmill.mill.read.plugins import loaded
+
+Entry = dict[str, Any]
+"""One of config `filters`: its name and settings; `use`, the filter, where the name is another;
+`file` if it is the user's; `sources`, settings of their own for some."""
+
+ENTRY_KEYS = ("name", "use", "file", "sources")
+"""All others are settings."""
+
+RESERVED_VALUES = (
+    "id", "source", "file", "line", "fate", "winner", "similarity", "stage", "held_out_by",
+    "split", "copies", "text_bytes", "digest", "cuts", "cut_bytes", "whole_digest", "preference",
+)  # fmt: skip
+KNOWN = Path(__file__).parent / "known"
+"""The folder of our own filters: the module of its name for each."""
+
+
+def known_filters() -> list[str]:
+    """The names of our own."""
+    return sorted(path.stem for path in KNOWN.glob("*.py") if path.stem != "__init__")
+
+
+def name_of_filter(entry: Entry) -> str:
+    return str(entry.get("use", entry["name"]))
+
+
+def filter_class(entry: Entry) -> type[Filter]:
+    """The class that a config entry means; ValueError if there is none."""
+    file, name = entry.get("file"), name_of_filter(entry)
+    if file is None:
+        known = known_filters()
+        if name not in known:
+            raise ValueError(
+                f"there is no filter {name}.{meant(name, known)} One of your own needs `file:` too."
+            )
+        module = importlib.import_module(f"corpusmill.mill.filters.known.{name}")
+    else:
+        module = loaded(file)
+    found = {
+        one.fate: one
+        for one in vars(module).values()
+        if inspect.isclass(one)
+        and issubclass(one, Filter)
+        and one.__module__ == module.__name__
+        and isinstance(vars(one).get("fate"), str)
+    }
+    if name in found:
+        return found[name]
+    if file is not None and callable(getattr(module, "keep", None)):
+        from corpusmill.mill.filters.keep import keep_filter
+
+        return keep_filter(name, module.keep, file)
+    has = f"its filters: {', '.join(sorted(found))}" if found else "it has no filter"
+    raise ValueError(
+        f"{file} has no class with fate = {name!r} and no function keep; {has}. Correct the name."
+    )
+
+
+def declaration_faults(cls: type[Filter]) -> Iterator[str]:
+    """What a class says of itself that cannot be, in words."""
+    if cls.__init__ is not Filter.__init__:
+        yield "it has an __init__; a filter has settings, and what else it needs is made in measure"
+    for kind, members in ((Setting, cls.settings), (Value, cls.values)):
+        if not isinstance(members, Mapping) or not all(
+            isinstance(name, str) and isinstance(one, kind) for name, one in members.items()
+        ):
+            yield f"its {kind.__name__.lower()}s are no {kind.__name__} by name"
+            return
+    yield from limit_faults(cls)
+    for file in cls.files:
+        if not os.path.isfile(file):
+            yield f"there is no file {file}, which it reads"
+    for name, setting in cls.settings.items():
+        yield from default_faults(name, setting)
+    for name, value in cls.values.items():
+        if not name.isidentifier():
+            yield f"value {name!r} is no name of letters, digits and _, which columns have"
+        if value.dtype not in DTYPES:
+            yield f"value {name} has dtype {value.dtype!r}, known are {', '.join(DTYPES)}"
+    if cls.needs is not None and not (
+        isinstance(cls.needs, tuple) and all(one in NEEDS for one in cls.needs)
+    ):
+        yield f"its needs are {cls.needs!r}, expected a tuple of {', '.join(NEEDS)}"
+    if not isinstance(cls.reads_records, bool):
+        yield f"its reads_records is {cls.reads_records!r}, expected True or False"
+    if "reason" in cls.values and cls.values["reason"].dtype != "text":
+        yield "value reason is no text"
+    if bool(cls.edits) != (cls.measure_and_edit is not Filter.measure_and_edit):
+        yield "it has edits without a method measure_and_edit, or this without those"
+    for name in cls.measured_with:
+        if name not in cls.settings:
+            yield f"measured_with names {name}, which is no setting of it"
+    for name in cls.settings:
+        if name in (*ENTRY_KEYS, "fate") or hasattr(cls, name):
+            yield f"setting {name} is taken"
+
+
+def limit_faults(cls: type[Filter]) -> Iterator[str]:
+    limits = getattr(cls, "limits", None)
+    if limits is None:
+        if cls.drops is Filter.drops:
+            yield "it has no limits and no method drops"
+        return
+    if not isinstance(limits, tuple) or not all(isinstance(one, Limit) for one in limits):
+        yield "its limits are no tuple of below(...), above(...) and so on"
+        return
+    dtypes = {name: value.dtype for name, value in cls.values.items()} | {"text_bytes": "uint64"}
+    for limit in limits:
+        of_texts = limit.side in (*OF_LISTS, "not like")
+        if limit.value not in dtypes:
+            yield f"a limit names the value {limit.value}, which it does not measure"
+        elif of_texts and dtypes[limit.value] != "text":
+            yield f"a limit asks whether {limit.value} is {limit.side} a setting, and it is no text"
+        if limit.setting not in cls.settings:
+            yield f"a limit names the setting {limit.setting}, which it does not have"
+        elif limit.side in OF_LISTS and cls.settings[limit.setting].schema.get("type") != "array":
+            yield f"a limit asks whether {limit.value} is {limit.side} {limit.setting}, no list"
+
+
+def name_faults(entry: Entry) -> Iterator[str]:
+    """What its name, or that of a column that it makes, cannot be."""
+    name = entry["name"]
+    if not name.isidentifier() or name != name.lower():
+        yield f"fate {name!r} is not a name of small letters, digits and _"
+    if name in RESERVED_FATES or is_figure(name):
+        yield f"fate {name} is taken: the account has another figure of that name"
+    for column in columns_of(entry).values():
+        if column in RESERVED_VALUES:
+            yield f"value {column} is taken: it is a column that every document has"
+
+
+def default_faults(name: str, setting: Setting) -> Iterator[str]:
+    """A default that is no JSON, or is outside its own limits."""
+    import jsonschema
+
+    if setting.default is None:
+        return
+    try:
+        json.dumps(setting.default, allow_nan=False)
+        jsonschema.validate(setting.default, setting.schema)
+    except (TypeError, ValueError):
+        yield f"the default of setting {name} is {setting.default!r}, which JSON cannot say"
+    except jsonschema.ValidationError as error:
+        yield f"the default of setting {name}: {error.message}"
+    except jsonschema.exceptions.SchemaError as error:
+        yield f"the limits of setting {name}: {error.message}"
+
+
+def given_settings(entry: Entry) -> dict[str, Any]:
+    """What an entry says of its settings, for all sources."""
+    return {key: value for key, value in entry.items() if key not in ENTRY_KEYS}
+
+
+def settings_of(entry: Entry) -> dict[str, Any]:
+    """The settings of an entry: those given, the defaults of the others."""
+    cls = filter_class(entry)
+    defaults = {name: setting.default for name, setting in cls.settings.items()}
+    return defaults | given_settings(entry)
+
+
+def columns_of(entry: Entry) -> dict[str, str]:
+    """Value -> what it is called in the table of measures."""
+    values = filter_class(entry).values
+    plain = "use" not in entry
+    return {
+        value: value if plain and value != "reason" else f"{entry['name']}_{value}"
+        for value in values
+    }
+
+
+def optional_settings(cls: type[Filter]) -> set[str]:
+    """Settings that may be null, and are if they have no default: there is no such limit then."""
+    return {limit.setting for limit in getattr(cls, "limits", ())}
+
+
+def drops_any(entry: Entry) -> bool:
+    """Whether it can drop a document at all; some only measure."""
+    cls = filter_class(entry)
+    return cls.drops is not Filter.drops or bool(cls.limits)
+
+
+def any_takes(need: str, entries: list[Entry]) -> bool:
+    """Whether a filter takes one of NEEDS."""
+    return any(need in needs_of(filter_class(entry)) for entry in entries)
+
+
+def filter_of(entry: Entry) -> Filter:
+    """The filter of a config entry that was checked."""
+    return filter_class(entry)(**settings_of(entry))
+
+
+def of_source(entry: Entry, source: str) -> Filter | None:
+    """The same as it decides on documents of a source; None if it does not."""
+    own = entry.get("sources", {}).get(source, {})
+    return filter_class(entry)(**settings_of(entry) | own) if own is not False else None
+
+
+def _kept(entry: Entry, *keys: str) -> Entry:
+    return {key: entry[key] for key in keys if key in entry}
+
+
+def measuring(entry: Entry) -> Entry:
+    """What of an entry its measuring depends on."""
+    settings = settings_of(entry)
+    measured_with = filter_class(entry).measured_with
+    kept = _kept(entry, "name", "use", "file")
+    if filter_class(entry).edits and (whole := untouched(entry)):
+        kept["sources"] = dict.fromkeys(whole, False)
+    return kept | {name: settings[name] for name in measured_with}
+
+
+def untouched(entry: Entry) -> list[str]:
+    """The sources of which the filter has no say."""
+    return [source for source, own in entry.get("sources", {}).items() if own is False]
+
+
+def deciding(entry: Entry) -> Entry:
+    """An entry with all of its settings, also those that it leaves to their defaults."""
+    return _kept(entry, *ENTRY_KEYS) | settings_of(entry)
+
+
+def measurer(entry: Entry) -> Filter:
+    """The filter of an entry as `measuring` has it, without the other settings."""
+    return filter_class(entry)(**given_settings(entry))
+
+
+def module_file(entry: Entry) -> Path:
+    """The file of its code."""
+    return Path(entry["file"]) if "file" in entry else KNOWN / f"{name_of_filter(entry)}.py"
+
+
+def files_of(entry: Entry) -> list[Path]:
+    """All that it is made of: its code, and what it says that it reads."""
+    cls, settings = filter_class(entry), settings_of(entry)
+    named = [settings[name] for name, setting in cls.settings.items() if setting.is_file]
+    return [module_file(entry), *map(Path, cls.files), *(Path(one) for one in named if one)]

@@ -1,0 +1,128 @@
+"""The first records of every input file looked at before any job: a wrong field name or a file that
+is no text is found in a moment and not after a whole source.
+
+A process of its own beside the start of a run.
+"""
+
+import itertools
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from corpusmill.messages.progress import Silence
+from corpusmill.messages.sentences import sentence
+from corpusmill.mill.read.json_records import raw_members
+from corpusmill.mill.read.plugins import serve_another
+from corpusmill.mill.read.readers import format_of, formats, read_records
+from corpusmill.mill.read.records import Malformed, Record
+from corpusmill.mill.storage.streams import READ_LIMITS, LongLine, ReadLimits, read_lines
+
+LOOKED_AT = 20
+"""Records of a file. What only some of them have is the business of max_malformed_fraction."""
+
+MOST_TOLD = 20
+
+
+class Asked(NamedTuple):
+    """An input file, and what its source says of it."""
+
+    source: str
+    path: str
+    text_field: str
+    max_malformed_fraction: float
+
+
+def first_records(
+    file: Asked, readers: Sequence[str] = (), limits: ReadLimits = READ_LIMITS
+) -> Iterator[Record | Malformed]:
+    """LOOKED_AT records of a file, or fewer where they are large: one is held at once, and a few
+    bytes may be packed gigabytes."""
+    left = limits.line_bytes
+    records = read_records(file.path, file.text_field, Silence(), True, readers, limits=limits)
+    for record in itertools.islice(records, LOOKED_AT):
+        yield record
+        left -= len(record.text) + len(record.rest) if isinstance(record, Record) else 0
+        if left < 0:
+            return
+
+
+def fault_of(
+    file: Asked, readers: Sequence[str] = (), limits: ReadLimits = READ_LIMITS
+) -> str | None:
+    """Why a file cannot be meant; None if its first records are fine, or it has none."""
+    path, field = file.path, file.text_field
+    wrong: list[Malformed] = []
+    looked_at = 0
+    try:
+        for looked_at, record in enumerate(first_records(file, readers, limits), 1):  # noqa: B007
+            if isinstance(record, Malformed):
+                wrong.append(record)
+    except PermissionError:
+        return f"{path}: may not be read. Change its permissions, or take it out of the source."
+    except (ValueError, OSError) as error:
+        return str(error)
+    missing = all(f'no "{field}" field' == one.reason for one in wrong)
+    some_may_be = file.max_malformed_fraction > 0 and not (missing and looked_at == LOOKED_AT)
+    if not wrong or len(wrong) < looked_at or some_may_be:
+        return None
+    known = formats(readers)
+    if missing and format_of(path, known).startswith(".jsonl"):
+        return (
+            f'{path}: source "{file.source}" reads the field "{field}", and none of the first '
+            f"records ({len(wrong)}) has it; they have {_fields(path, limits)}. Set its text_field."
+        )
+    return (
+        f'{path}: none of the first records ({len(wrong)}) is one that source "{file.source}" can '
+        f"take; line {wrong[0].line}: {sentence(wrong[0].reason)} {_what_to_do(wrong[0])}"
+    )
+
+
+def _what_to_do(wrong: Malformed) -> str:
+    if "input.max_record_bytes" in wrong.reason:
+        return "Raise input.max_record_bytes, or leave the file out of sources[].files."
+    return "Correct the file, or leave it out of sources[].files."
+
+
+def all_empty(files: Sequence[Asked], readers: Sequence[str], limits: ReadLimits) -> str | None:
+    """What is wrong if no file has a record. files: of milled sources, without a fault."""
+    for file in files:
+        records = read_records(file.path, file.text_field, Silence(), True, readers, limits=limits)
+        if next(iter(records), None) is not None:
+            return None
+    named = files[0].path if len(files) == 1 else f"{files[0].path} and {len(files) - 1} more"
+    return (
+        f"{named}: no record is there, so there is nothing to mill. Correct sources[].files, or "
+        "fill the files."
+    )
+
+
+def _fields(path: str, limits: ReadLimits) -> str:
+    """The first names in the first record of a JSONL file, those of texts first."""
+    line = next(iter(read_lines(path, Silence(), limits=limits)))
+    assert not isinstance(line, LongLine)  # it was read as a record without the field
+    members = raw_members(line.removeprefix(b"\xef\xbb\xbf"))
+    names = sorted(members, key=lambda name: not bytes(members[name]).startswith(b'"'))
+    more = ", and more" if len(names) > MOST_TOLD else ""
+    return ", ".join(f'"{name}"' for name in names[:MOST_TOLD]) + more or "no fields"
+
+
+def main() -> None:
+    """{"files": [Asked], "milled": [source], "readers": [path], "limits": ReadLimits} on standard
+    input; one line per fault, exit code 1."""
+    serve_another()
+    asked = json.load(sys.stdin)
+    files = [Asked(*one) for one in asked["files"]]
+    limits = ReadLimits(**asked["limits"])
+    faults = [fault for file in files if (fault := fault_of(file, asked["readers"], limits))]
+    milled = [file for file in files if file.source in asked["milled"]]
+    if not faults and milled and (fault := all_empty(milled, asked["readers"], limits)):
+        faults = [fault]
+    if len(faults) > MOST_TOLD:
+        faults[MOST_TOLD:] = [f"and {len(faults) - MOST_TOLD} files more"]
+    if faults:
+        sys.exit("\n".join(faults))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,153 @@
+"""Parquet files as records: a row is a document, its other columns are JSON that loses nothing."""
+
+import contextlib
+import itertools
+import os
+from collections.abc import Iterator
+from typing import IO
+
+import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from corpusmill.messages.progress import Progress
+from corpusmill.mill.read.parquet_pages import opened, pages_of
+from corpusmill.mill.read.parquet_values import (
+    BytesAsText,
+    Column,
+    doubled_field,
+    is_bytes,
+    is_text,
+)
+from corpusmill.mill.read.records import Malformed, Record
+from corpusmill.mill.storage.regular_files import open_regular
+from corpusmill.mill.storage.streams import READ_LIMITS
+
+_encode = msgspec.json.Encoder().encode
+
+PARQUET_ROWS = 64  # at once: a row may be a book
+BUFFER_BYTES = 1 << 20
+MOST_EXPANSION = 64
+"""Times its size that a large page may expand to: no text does, and a few bytes that expand to
+gigabytes would be held whole."""
+
+
+def paged(path: str, stored: IO[bytes]) -> pq.ParquetFile:
+    # With a buffer a column is read page by page, without one its share of a row group at once.
+    return opened(
+        path, stored, buffer_size=BUFFER_BYTES, pre_buffer=False, page_checksum_verification=True
+    )
+
+
+def _opened(path: str, stored: IO[bytes], text_field: str) -> pq.ParquetFile:
+    """The file, if it has the text column and no two columns or fields of one name."""
+    file = paged(path, stored)
+    schema = file.schema_arrow
+    if (doubled := doubled_field(schema)) is not None:
+        raise ValueError(
+            f'{path}: two columns or fields are called "{doubled}". Give each a name of its own.'
+        )
+    if text_field not in schema.names:
+        raise ValueError(
+            f'{path}: no "{text_field}" column; it has {", ".join(schema.names)}. '
+            "Set text_field of the source."
+        )
+    return file
+
+
+def _rows(batch: pa.RecordBatch, text: Column | BytesAsText, others: list[Column]) -> list[tuple]:
+    """(text, the other values, why there are none) of each row."""
+    try:
+        texts = text.values(batch.column(text.name))
+        values = [column.values(batch.column(column.name)) for column in others]
+    except UnicodeDecodeError as error:
+        if batch.num_rows == 1:
+            return [(None, (), f"not UTF-8 ({error})")]
+        rows = (_rows(batch.slice(k, 1), text, others) for k in range(batch.num_rows))
+        return list(itertools.chain.from_iterable(rows))
+    rests = zip(*values, strict=True) if values else itertools.repeat(())
+    return list(zip(texts, rests, itertools.repeat("")))
+
+
+@contextlib.contextmanager
+def named_if_damaged(path: str) -> Iterator[None]:
+    try:
+        yield
+    except (pa.ArrowException, OSError) as error:
+        said = " ".join(str(error).split())  # Arrow breaks lines
+        raise ValueError(f"{path}: damaged Parquet file ({said}). Fetch it again.") from error
+
+
+def bounded_batches(
+    path: str, stored: IO[bytes], file: pq.ParquetFile, most_bytes: int
+) -> Iterator[pa.RecordBatch]:
+    """All rows, PARQUET_ROWS at once, or fewer where these might be more than `most_bytes`: were
+    the rows of a group alike, or were each as large as the largest value that pages may repeat.
+
+    Raises ValueError before a page that expands to more than that and to far more than it is.
+    """
+    for group in range(file.num_row_groups):
+        of_group = file.metadata.row_group(group)
+        if not of_group.num_rows:
+            continue  # a footer of some megabytes may list a million of them
+        per_row = max(of_group.total_byte_size // max(of_group.num_rows, 1), 1)
+        for number in range(of_group.num_columns):
+            for page in pages_of(stored, of_group.column(number)):
+                if page.unpacked > max(most_bytes, MOST_EXPANSION * page.packed):
+                    raise ValueError(
+                        f"{path}: a page of {page.packed:,} bytes expands to {page.unpacked:,}, "
+                        f"and input.max_record_bytes allows {most_bytes:,} where text would not "
+                        "expand so far. Write the file anew, or raise it."
+                    )
+                per_row = max(per_row, page.unpacked * page.repeats)
+        rows = max(1, min(PARQUET_ROWS, most_bytes // per_row))
+        yield from file.iter_batches(batch_size=rows, row_groups=[group])
+
+
+def parquet_records(
+    path: str, text_field: str, progress: Progress, most_bytes: int = READ_LIMITS.line_bytes
+) -> Iterator[Record | Malformed]:
+    """Every row of the file; a text column of another type than text has none that is a record.
+
+    most_bytes: that a record may have; a page of the file is held whole all the same.
+    """
+    with named_if_damaged(path), open_regular(path) as stored:
+        file = _opened(path, stored, text_field)
+        columns = {field.name: Column(path, field) for field in file.schema_arrow}
+        text: Column | BytesAsText = columns.pop(text_field)
+        others = list(columns.values())
+        for column in others:
+            column.tell_if_written_as_text()
+        names = list(columns)
+        type = file.schema_arrow.field(text_field).type
+        if is_bytes(type):
+            text = BytesAsText(text_field)
+        wrong = "" if is_text(type) or is_bytes(type) else f'"{text_field}" is {type}, not a string'
+        null = f'"{text_field}" is null, not a string'
+        bytes_per_row = os.path.getsize(path) / max(file.metadata.num_rows, 1)
+        number = told = 0
+        for batch in bounded_batches(path, stored, file, most_bytes):
+            for value, rest, fault in _rows(batch, text, others):
+                number += 1
+                if fault:
+                    yield Malformed(number, None, fault, "")
+                elif wrong or value is None:
+                    start = _encode(value).decode("utf-8")[:80]
+                    yield Malformed(number, None, wrong or null, start)
+                else:
+                    yield Record(number, value, _encode(dict(zip(names, rest, strict=True)))[1:-1])
+            read = int(number * bytes_per_row)  # of all: a row may be less than a byte
+            progress.advance(read - told)
+            told = read
+        refuse_other_count(path, number, file.metadata)
+
+
+def refuse_other_count(path: str, read: int, told: pq.FileMetaData) -> None:
+    """Rows are counted for the file, each row group and each page: with a bit of a count flipped,
+    fewer are read and nobody else says a word."""
+    of_groups = sum(told.row_group(group).num_rows for group in range(told.num_row_groups))
+    if not read == of_groups == told.num_rows:
+        raise ValueError(
+            f"{path}: damaged Parquet file: expected {told.num_rows} rows, or {of_groups} in its "
+            f"row groups, found {read}. Fetch it again."
+        )

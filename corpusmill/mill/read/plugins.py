@@ -1,0 +1,139 @@
+"""Python files of the user's: loaded by path, their faults told by file and line, what they print
+shown plainly."""
+
+import atexit
+import functools
+import hashlib
+import os
+import signal
+import sys
+import time
+import traceback
+from opcode import opmap
+from pathlib import Path
+from types import ModuleType, TracebackType
+from typing import TextIO
+
+from corpusmill.messages.plain_text import ShownStream
+from corpusmill.messages.progress import AWAITED
+
+MOST_SHOWN = 300
+"""Characters of what an error says: it may hold a text of megabytes."""
+
+
+class Stopped(BaseException):
+    """Somebody has ended this job."""
+
+
+class EndedError(Exception):
+    """Code of a user's raised what would end the process: what, in words."""
+
+
+class UsersCode:
+    """Around code of a user's, which raises nothing but an Exception then, steers no terminal by
+    what it prints, and does not end the process. Ctrl-C stays what it is."""
+
+    hearers: tuple[TextIO, TextIO] | None = None
+    """Of what it prints, if not the streams of the process."""
+
+    def __init__(self, does: str) -> None:
+        """does: in words, for whoever waits for it."""
+        self._does = does
+
+    def __enter__(self) -> None:
+        self._awaited = time.monotonic(), self._does
+        AWAITED.append(self._awaited)
+        self._pid, self._exit = os.getpid(), os._exit
+        os._exit = self._end  # type: ignore[assignment]
+        self._streams = sys.stdout, sys.stderr
+        out, error = self.hearers or self._streams
+        sys.stdout, sys.stderr = ShownStream(out), ShownStream(error)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        sys.stdout, sys.stderr = self._streams
+        os._exit = self._exit
+        AWAITED.remove(self._awaited)
+        if error is None or isinstance(error, Exception | Stopped) or _is_interrupt(error):
+            return
+        raise EndedError(one_line(error)).with_traceback(at) from None
+
+    def _end(self, status: int) -> None:
+        """What os._exit is meanwhile: that of Python ends a process without a word."""
+        if os.getpid() != self._pid:
+            self._exit(status)  # a process that the code has started
+        raise EndedError(f"it ended the process by os._exit({status})")
+
+
+def _is_interrupt(error: BaseException) -> bool:
+    """Whether Ctrl-C is the cause: a KeyboardInterrupt that no statement `raise` has raised."""
+    at = error.__traceback__
+    while at and at.tb_next:
+        at = at.tb_next
+    by_hand = at and at.tb_frame.f_code.co_code[at.tb_lasti] == opmap["RAISE_VARARGS"]
+    return isinstance(error, KeyboardInterrupt) and not by_hand
+
+
+ENDED = "corpusmill: this process came to its end"
+
+
+def serve_another() -> None:
+    """Have this process be heard by its standard error alone, and what code of a user's prints by
+    nobody. Whoever has started it hears Ctrl-C, and ends it. The last line is ENDED, unless code
+    of a user's has ended the process, by C for one."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.stderr = os.fdopen(os.dup(2), "w", encoding="utf-8", errors="backslashreplace")
+    atexit.register(lambda: print(ENDED, file=sys.stderr, flush=True))
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for number in (1, 2):
+        os.dup2(nowhere, number)
+    UsersCode.hearers = (open(os.devnull, "w"),) * 2  # noqa: SIM115 - as long as the process
+
+
+def loaded(file: str) -> ModuleType:
+    """The module of a user's file; ValueError with its line if it cannot be imported."""
+    path = Path(file).absolute()
+    if not os.path.isfile(path):  # Path.is_file raises for a name that no system takes
+        raise ValueError(f"there is no file {file} (from {Path.cwd()}). Correct its path.")
+    state = path.stat()
+    return _loaded(file, str(path), state.st_mtime_ns, state.st_size)
+
+
+@functools.cache
+def _loaded(file: str, path: str, mtime_ns: int, size: int) -> ModuleType:
+    """Once for every state of a file. Compiled here: no __pycache__ that could be stale."""
+    name = f"corpusmill_plugin_{hashlib.sha256(path.encode()).hexdigest()[:16]}"
+    module = ModuleType(name)
+    module.__file__ = path
+    try:
+        # What it defines looks its module up by its name.
+        sys.modules[name] = module
+        with UsersCode(f"{file}, which is imported"):
+            exec(compile(Path(path).read_bytes(), path, "exec"), vars(module))
+    except Exception as error:
+        raise ValueError(f"{place_of(error, file)}: {one_line(error)}") from error
+    return module
+
+
+def place_of(error: BaseException, file: str) -> str:
+    """`file:line` where an error of a user's file comes from."""
+    mine = os.path.abspath(file)
+    if isinstance(error, SyntaxError) and os.path.abspath(error.filename or "") == mine:
+        return f"{file}:{error.lineno}"
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if os.path.abspath(frame.filename) == mine]
+    return f"{file}:{lines[-1]}" if lines else file
+
+
+def one_line(error: BaseException) -> str:
+    if isinstance(error, EndedError):
+        return str(error)
+    try:
+        said = str(error).strip().splitlines()
+    except Exception:  # by its own method, and there is no more to be said of it
+        said = []
+    return f"{type(error).__name__}: {said[0][:MOST_SHOWN]}" if said else type(error).__name__

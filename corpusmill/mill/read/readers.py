@@ -1,0 +1,242 @@
+"""Input files as located records, by the endings of their names; nothing is passed over in silence.
+
+Beside our formats there are those of a user's file; docs/extending.md.
+"""
+
+import hashlib
+import inspect
+import json
+import math
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar
+
+from corpusmill.messages.progress import Progress
+from corpusmill.mill.read.json_records import fault_of_line, json_records
+from corpusmill.mill.read.plugins import UsersCode, loaded, one_line, place_of
+from corpusmill.mill.read.records import FORMATS, Malformed, Record, too_long
+from corpusmill.mill.storage.files import stored_blocks
+from corpusmill.mill.storage.regular_files import fault_of_kind
+from corpusmill.mill.storage.streams import READ_LIMITS, ReadLimits, Seen
+
+_END: Any = object()
+
+
+class Reader:
+    """A format of a user's: a subclass in a file of config `input.readers`."""
+
+    ending: ClassVar[str]
+    """Of its file names, `.csv`."""
+    text_per_byte: ClassVar[float] = 1.0
+    """Bytes of text expected per byte of file: parts are planned by it."""
+
+    def read(self, path: str, text_field: str, progress: Any) -> Iterator[Record | Malformed]:
+        """Every record of a file in its order, the malformed ones too, each located by a line or
+        another number of its own. progress.advance(n): so many bytes of the file are read."""
+        raise NotImplementedError
+
+
+def record(line: int, text: str, members: dict[str, Any]) -> Record:
+    """A record of a text and the members beside it, which JSON has to be able to say."""
+    rest = json.dumps(members, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode(
+        "utf-8"
+    )
+    return Record(line, text, rest[1:-1])
+
+
+def own_readers(files: Sequence[str]) -> dict[str, tuple[Reader, str]]:
+    """Ending -> reader, and the file that has it; ValueError if a file has none that can be."""
+    found: dict[str, tuple[Reader, str]] = {}
+    for file in files:
+        module = loaded(file)
+        classes = [
+            one
+            for one in vars(module).values()
+            if inspect.isclass(one)
+            and issubclass(one, Reader)
+            and one.__module__ == module.__name__
+            and one.read is not Reader.read
+        ]
+        if not classes:
+            raise ValueError(
+                f"{file} has no subclass of Reader with a method read. Add one, or take the file "
+                "away."
+            )
+        for cls in classes:
+            ending = getattr(cls, "ending", None)
+            if not isinstance(ending, str) or not ending.startswith(".") or len(ending) < 2:
+                raise ValueError(f"{file}: {cls.__name__}.ending is {ending!r}, expected '.csv'.")
+            taken = [one for one in (*FORMATS, *found) if one.endswith(ending)]
+            if taken or any(ending.endswith(one) for one in (*FORMATS, *found)):
+                raise ValueError(f"{file}: files that end in {ending} have a reader already.")
+            bytes_of_text = cls.text_per_byte
+            if type(bytes_of_text) not in (int, float) or not 0 < bytes_of_text < math.inf:
+                raise ValueError(
+                    f"{file}: {cls.__name__}.text_per_byte is {bytes_of_text!r}, expected a number "
+                    "above 0."
+                )
+            if cls.__init__ is not object.__init__:
+                raise ValueError(f"{file}: {cls.__name__} has an __init__; a reader needs none.")
+            found[ending] = (cls(), file)
+    return found
+
+
+def formats(files: Sequence[str] = ()) -> dict[str, float]:
+    """Endings that can be read, and the bytes of text expected per byte of file."""
+    return FORMATS | {
+        ending: reader.text_per_byte for ending, (reader, _) in own_readers(files).items()
+    }
+
+
+def format_of(path: str, known: dict[str, float] = FORMATS) -> str:
+    """The ending that a file name has; known: as `formats` has them."""
+    for ending in known:
+        if str(path).endswith(ending):
+            return ending
+    raise ValueError(
+        f"{path}: expected a file name ending in {', '.join(known)}. "
+        "Rename the file, correct sources[].files, or add a reader of your own to input.readers."
+    )
+
+
+def read_records(
+    path: str,
+    text_field: str,
+    progress: Progress,
+    keep_surrogates: bool = False,
+    readers: Sequence[str] = (),
+    seen: Seen | None = None,
+    limits: ReadLimits = READ_LIMITS,
+) -> Iterator[Record | Malformed]:
+    """Every record of a file in its order, the malformed ones too.
+
+    keep_surrogates: also accept texts with lone surrogates, which cannot be written as UTF-8;
+    the caller mends them. readers: files of the user's. seen: is told all bytes of the file.
+    limits: a longer record is malformed.
+    """
+    if fault := fault_of_kind(path):
+        raise ValueError(fault)
+    own = own_readers(readers)
+    ending = format_of(path, FORMATS | dict.fromkeys(own, 1.0))
+    if ending in own:
+        records = _checked(*own[ending], path, text_field, progress)
+        return _then_seen(_short_enough(records, limits.line_bytes), path, seen)
+    if ending == ".parquet":
+        # Loaded only where it is the format: most jobs are small.
+        from corpusmill.mill.read.parquet_records import parquet_records
+
+        records = parquet_records(path, text_field, progress, limits.line_bytes)
+        return _then_seen(_short_enough(records, limits.line_bytes), path, seen)
+    return json_records(path, text_field, keep_surrogates, progress, seen, limits)
+
+
+def _short_enough(records: Iterator[Record | Malformed], most: int) -> Iterator[Record | Malformed]:
+    """The same; one with more bytes of text and of what stands beside it is malformed."""
+    for one in records:
+        if isinstance(one, Record):
+            size = len(one.text) + len(one.rest)
+            if size > most // 4:  # a character has four bytes at most
+                size += len(one.text.encode("utf-8", "surrogatepass")) - len(one.text)
+            if size > most:
+                one = Malformed(one.line, None, too_long(size, most), one.text[:80])
+        yield one
+
+
+def _then_seen(
+    records: Iterator[Record | Malformed], path: str, seen: Seen | None
+) -> Iterator[Record | Malformed]:
+    """The same records of a file that is not read from one end to the other."""
+    yield from records
+    if seen:
+        for block in stored_blocks(path):
+            seen.update(block)
+
+
+def _checked(
+    reader: Reader, file: str, path: str, text_field: str, progress: Progress
+) -> Iterator[Record | Malformed]:
+    """What a user's reader gives, if it is what it should be."""
+    last = 0
+    found: Iterator[Any] | None = None
+    users_code = UsersCode(f"{file}, which reads {path}")
+    while True:
+        try:
+            with users_code:
+                if found is None:
+                    found = iter(reader.read(path, text_field, progress))
+                one = next(found, _END)
+        except Exception as error:
+            raise ValueError(
+                f"{place_of(error, file)}: {one_line(error)}, reading {path} behind record {last}"
+            ) from error
+        if one is _END:
+            return
+        if fault := _fault(one, last, text_field):
+            raise ValueError(f"{file}: reading {path}: {fault}")
+        last = one.line
+        if isinstance(one, Record) and not _is_utf8(one.text):
+            one = Malformed(one.line, None, "lone surrogate", repr(one.text[:80]))
+        yield one
+
+
+def _fault(one: Any, last: int, text_field: str) -> str | None:
+    """What is wrong with what a reader gave behind record number `last`."""
+    if not isinstance(one, Record | Malformed):
+        return f"expected a Record or Malformed, found {one!r}"
+    if type(one.line) is not int or not last < one.line < 1 << 63:
+        return f"record {one.line!r} stands behind record {last}: their numbers have to rise"
+    if isinstance(one, Malformed):
+        if type(one.reason) is not str or type(one.start) is not str or not _is_utf8(one.reason):
+            return f"reason and start of malformed record {one.line} have to be texts"
+    else:
+        if type(one.text) is not str:
+            return f"the text of record {one.line} is {type(one.text).__name__}, expected str"
+        if type(one.rest) is not bytes or b"\n" in one.rest:
+            return f"what stands beside the text of record {one.line} is no line of JSON"
+        members = b"," + one.rest if one.rest.strip() else b""
+        line = b'{%s:""%s}' % (json.dumps(text_field).encode(), members)
+        if reason := fault_of_line(line, text_field):
+            return f"what stands beside the text of record {one.line} is no JSON: {reason}"
+    return None
+
+
+def _is_utf8(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+class SeenBytes:
+    """All bytes of a file, counted and digested while it is read."""
+
+    def __init__(self, file: dict) -> None:
+        """file: "source" and "path"."""
+        self._file = file
+        self._sha256 = hashlib.sha256()
+        self._bytes = 0
+
+    def update(self, data: bytes, /) -> None:
+        self._sha256.update(data)
+        self._bytes += len(data)
+
+    def told(self) -> dict:
+        """When it is read."""
+        source, path = self._file["source"], self._file["path"]
+        sha256 = self._sha256.hexdigest()
+        return {"source": source, "path": path, "bytes": self._bytes, "sha256": sha256}
+
+
+def refuse_changed(file: dict) -> None:
+    """Raise ValueError if a file that was read is not the one that was planned.
+
+    file: "path", and "bytes" and "mtime_ns" as planned, None if a rule makes it.
+    """
+    found = os.stat(file["path"])
+    planned = file["bytes"], file["mtime_ns"]
+    if planned != (None, None) and planned != (found.st_size, found.st_mtime_ns):
+        raise ValueError(
+            f"{file['path']}: expected {file['bytes']} bytes of when the run began, found "
+            f"{found.st_size} bytes, or written later. It changed while it was read: run again."
+        )

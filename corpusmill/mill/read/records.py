@@ -1,0 +1,49 @@
+"""Input formats, and what is read from files in them: records, and what is none."""
+
+import os
+from typing import NamedTuple
+
+FORMATS = {".jsonl": 1.0, ".jsonl.zst": 4.0, ".jsonl.gz": 4.0, ".parquet": 3.0}
+"""File name endings that we read, and the bytes of text expected per byte of file."""
+
+
+class Record(NamedTuple):
+    """One document: its text and the members beside it, as raw JSON (`"url":"x","n":1`)."""
+
+    line: int
+    text: str
+    rest: bytes
+
+
+class Malformed(NamedTuple):
+    """A record that is none: where it stands, why, and how it starts."""
+
+    line: int
+    offset: int | None
+    reason: str
+    start: str
+
+
+def too_long(bytes: int, most: int) -> str:
+    """Why a record is not read."""
+    return f"{bytes} bytes, and input.max_record_bytes allows {most}"
+
+
+def too_much_text(file: dict, line: int, most_text_bytes: int) -> str:
+    """Why a file of a part is read no further."""
+    return (
+        f"{file['path']}:{line}: expected at most {most_text_bytes:,} bytes of text in its part, "
+        f"found more: its {os.path.getsize(file['path']):,} bytes expand further than text does, "
+        "and memory and disk are planned by them. If it is meant, unpack it, or raise "
+        "input.part_bytes."
+    )
+
+
+def too_many_malformed(source: str, malformed: int, records: int, most: float) -> str | None:
+    """Why a source is refused for its malformed records, if it is. most: max_malformed_fraction."""
+    if not malformed or malformed / records <= most:
+        return None
+    return (
+        f"source {source}: {malformed} of {records} records are malformed, "
+        f"max_malformed_fraction allows {most} of them."
+    )

@@ -1,0 +1,103 @@
+"""The running Python's own Unicode rules as one table, so that kernels agree with `str`.
+
+Every entry is asked from Python (`str.lower`, `str.isspace`, `string.punctuation`), never copied
+from a Unicode version: whatever `lower()` does in this interpreter, the kernels do too.
+"""
+
+import functools
+import hashlib
+import platform
+import re
+import string
+from collections.abc import Callable
+from pathlib import Path
+
+import numba
+import numpy as np
+
+from corpusmill.kernels import clean
+from corpusmill.kernels.clean import (
+    CAPITAL_SIGMA,
+    CASE_IGNORABLE,
+    CASED,
+    DOTTED_CAPITAL_I,
+    DROP,
+    IRREGULAR,
+    SPACE,
+)
+from corpusmill.mill.storage.files import replacing
+
+SIZE = 0x110000
+
+
+def points_of(text: str) -> np.ndarray:
+    return np.frombuffer(text.encode("utf-32-le"), np.uint32)
+
+
+def text_of(points: np.ndarray) -> str:
+    return points.astype("<u4").tobytes().decode("utf-32-le")
+
+
+def scalars() -> np.ndarray:
+    """uint32: every code point that a text can have."""
+    points = np.arange(SIZE, dtype=np.uint32)
+    return points[(points < 0xD800) | (points >= 0xE000)]
+
+
+def kept_table(name: str, built: Callable[[], np.ndarray], *of: str) -> np.ndarray:
+    """A table that is kept beside the compiled kernels, for this Python and what it is made of:
+    asking takes longer than a small job.
+
+    of: files of the code that makes it, and versions of packages that it asks.
+    """
+    made_of = b"".join(
+        Path(one).read_bytes() if one.endswith(".py") else one.encode() for one in of
+    )
+    digest = hashlib.sha256(made_of).hexdigest()[:16]
+    kept = Path(numba.config.CACHE_DIR) / f"{name}-{platform.python_version()}-{digest}.npy"  # type: ignore[attr-defined]
+    if not kept.exists():
+        with replacing(kept, shared=True) as temporary, open(temporary, "wb") as file:
+            np.save(file, built(), allow_pickle=False)
+    return np.load(kept)
+
+
+def _ends_final(pattern: list, scalars: np.ndarray) -> np.ndarray:
+    """For every code point c: does `pattern` with c at None lower its sigma to a final sigma?"""
+    probes = np.empty((scalars.size, len(pattern)), np.uint32)
+    for column, point in enumerate(pattern):
+        probes[:, column] = scalars if point is None else point
+    sigma = pattern.index(CAPITAL_SIGMA)
+    return points_of(text_of(probes.ravel()).lower()).reshape(probes.shape)[:, sigma] == 0x3C2
+
+
+@functools.cache
+def character_table() -> np.ndarray:
+    """uint32 (0x110000,): the lowered code point and the flags of `kernels.clean`."""
+    return kept_table("characters", built_table, __file__, clean.__file__)
+
+
+def built_table() -> np.ndarray:
+    """`character_table` asked anew."""
+    all_scalars = scalars()
+    regular = all_scalars[(all_scalars != DOTTED_CAPITAL_I) & (all_scalars != CAPITAL_SIGMA)]
+    lowered = points_of(text_of(regular).lower())
+    if lowered.size != regular.size:
+        raise RuntimeError(
+            "this Python lowers more characters to several than U+0130; "
+            "kernels.clean.clean_text knows only that one"
+        )
+    table = np.zeros(SIZE, np.uint32)
+    table[regular] = lowered
+    table[[DOTTED_CAPITAL_I, CAPITAL_SIGMA]] |= np.uint32(IRREGULAR)
+    # What follows a capital sigma's cased or case-ignorable neighbours is found by asking:
+    # a sigma is final after a cased character, seen through case-ignorable ones.
+    others = regular[regular != ord(" ")]
+    cased = _ends_final([0x20, None, CAPITAL_SIGMA, 0x20], others)
+    transparent = _ends_final([0x20, ord("a"), None, CAPITAL_SIGMA, 0x20], others) & ~cased
+    table[others[cased]] |= np.uint32(CASED)
+    table[others[transparent]] |= np.uint32(CASE_IGNORABLE)
+    table[[DOTTED_CAPITAL_I, CAPITAL_SIGMA]] |= np.uint32(CASED)
+    spaces = [ord(space) for space in re.findall(r"\s", text_of(all_scalars))]
+    table[spaces] = table[spaces] & ~np.uint32(0x1FFFFF) | np.uint32(SPACE | ord(" "))
+    table[[ord(mark) for mark in string.punctuation]] |= np.uint32(DROP)
+    return table

@@ -1,0 +1,138 @@
+"""How similar removed near-duplicates are to the documents that were kept for them."""
+
+import math
+from collections import Counter
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from corpusmill.mill.report import svg
+from corpusmill.mill.report.pages import page, paragraph, table
+
+BINS = 100
+# Similarities are float32, and 0.83 as such is less than 0.83.
+EDGES = (np.arange(BINS + 1) / BINS).astype(np.float32)
+EQUAL = "identical"
+FOUND = {
+    EQUAL: "both texts are equal",
+    "sketch": "enough values of their sketches are equal; similarity is the share of these",
+    "shingles": "the shingles of both texts were compared",
+    "band": "they share a band key; nobody compared them",
+    "chain": "a chain of similar documents leads from one to the other; nobody compared them",
+}
+"""What the stages in results/clusters mean."""
+
+WIDTH, HEIGHT = 900, 410
+LEFT, RIGHT, TOP, BOTTOM = 140, 880, 30, 350  # of the plot
+
+
+class Removed(NamedTuple):
+    """counts: int64 (BINS,): near-duplicates with a similarity from i / BINS to less than
+    (i + 1) / BINS; in the last one also those of 1. stages: all duplicates by what decided."""
+
+    counts: np.ndarray
+    stages: Counter
+
+
+def removed(clusters: Iterable[pa.Table]) -> Removed:
+    """Of the tables in results/clusters, `similarity` and `stage` of each."""
+    counts, stages = np.zeros(BINS, np.int64), Counter[str]()
+    for part in clusters:
+        near = part["similarity"].filter(pc.not_equal(part["stage"], EQUAL)).drop_null()
+        counts += np.histogram(near.to_numpy(), EDGES)[0]
+        for row in part["stage"].value_counts().to_pylist():
+            stages[row["values"]] += row["counts"]
+    return Removed(counts, stages)
+
+
+def bins(counts: np.ndarray) -> list[tuple[float, float, int]]:
+    """From, to, documents, of every bin that has any."""
+    return [(i / BINS, (i + 1) / BINS, int(counts[i])) for i in np.flatnonzero(counts)]
+
+
+def _tick_step(most: float) -> int:
+    """1, 2 or 5 times a power of ten, so that at most six fit."""
+    decade = 10 ** max(0, math.floor(math.log10(most)) - 1)
+    return next(step for k in (1, 2, 5, 10, 20) if most <= 6 * (step := k * decade))
+
+
+def _first(counts: np.ndarray, threshold: float) -> float:
+    """Where the axis begins: a tenth at least a little before everything that is to be seen."""
+    least = min(threshold, bins(counts)[0][0])
+    return max(0, math.ceil(round(least * 10, 6)) - 1) / 10
+
+
+def _similarity_axis(first: float) -> list[str]:
+    step = 10 if first < 0.5 else 5 if first < 0.85 else 1
+    lines = [svg.line("axis", LEFT, BOTTOM, RIGHT, BOTTOM)]
+    for hundredth in range(round(first * 100), 101, step):
+        x = LEFT + (RIGHT - LEFT) * (hundredth / 100 - first) / (1 - first)
+        lines.append(svg.line("axis", x, BOTTOM, x, BOTTOM + 6))
+        lines.append(svg.text(x, BOTTOM + 22, f"{hundredth / 100:g}"))
+    label = "similarity to the document that was kept (Jaccard)"
+    return [*lines, svg.text((LEFT + RIGHT) / 2, BOTTOM + 48, label)]
+
+
+def _documents_axis(top: int, step: int) -> list[str]:
+    lines = []
+    for number in range(0, top + 1, step):
+        y = BOTTOM - (BOTTOM - TOP) * number / top
+        lines.append(svg.line("grid", LEFT, y, RIGHT, y))
+        lines.append(svg.text(LEFT - 8, y + 5, f"{number:,}", "end"))
+    return [*lines, svg.upright(14, (TOP + BOTTOM) / 2, "documents")]
+
+
+def picture(found: Removed, threshold: float) -> str:
+    """The histogram; some similarity has to be known."""
+    first = _first(found.counts, threshold)
+
+    def x(similarity: float) -> float:
+        return LEFT + (RIGHT - LEFT) * (similarity - first) / (1 - first)
+
+    most = int(found.counts.max())
+    step = _tick_step(most)
+    top = math.ceil(most / step) * step
+    pieces = _documents_axis(top, step)
+    for start, end, number in bins(found.counts):
+        height = (BOTTOM - TOP) * number / top
+        tip = f"{start:.2f} to {end:.2f}: {number:,}"
+        pieces.append(
+            svg.rectangle(x(start) + 0.5, BOTTOM - height, x(end) - x(start) - 1, height,
+                          'class="bar"', tip)
+        )  # fmt: skip
+    mark = x(threshold)
+    beside = "start" if mark < WIDTH / 2 else "end"
+    pieces += [
+        svg.line("axis", mark, TOP - 8, mark, BOTTOM, 'stroke-dasharray="2 3"'),
+        svg.text(mark, TOP - 14, f"threshold {threshold:g}", beside),
+    ]
+    return svg.image(WIDTH, HEIGHT, pieces + _similarity_axis(first))
+
+
+def similarities_page(found: Removed, threshold: float) -> str:
+    return page(
+        "Duplicates that were removed",
+        *what_was_removed(found, threshold),
+        table(("from", "to", "documents"), bins(found.counts)),
+    )
+
+
+def what_was_removed(found: Removed, threshold: float) -> list[str]:
+    """How many there are, their picture, and what decided."""
+    measured = int(found.counts.sum())
+    stages = [(name, FOUND[name], found.stages[name]) for name in FOUND if found.stages[name]]
+    told = f"{found.stages.total():,} documents were removed as duplicates of one that was kept. "
+    if measured:
+        told += (
+            f"The bars are {measured:,} of them, by how similar the two are; the others are below."
+        )
+    else:
+        told += "There are no bars: no similarity of texts that are not equal was measured."
+    return [
+        paragraph(told),
+        picture(found, threshold) if measured else "",
+        table(("stage", "meaning", "documents"), stages),
+    ]

@@ -1,0 +1,36 @@
+"""Targets: the shards of all splits numbered through, train first."""
+
+import numpy as np
+
+from corpusmill.mill.decide.fates import SPLITS
+from corpusmill.mill.decide.splits_and_copies import order_keys, shards_of
+
+
+def first_targets(shards: dict[str, int]) -> dict[str, int]:
+    """The target number of each split's shard 0; "end" is one past the last."""
+    first, starts = 0, {}
+    for split in SPLITS:
+        starts[split] = first
+        first += shards.get(split, 0)
+    return starts | {"end": first}
+
+
+def emissions(
+    ids: np.ndarray, copies: np.ndarray, splits: np.ndarray, shards: dict[str, int], seed: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Every copy of every document, ordered by target and then by key.
+
+    Returns (row, copy, key, target): row is the place in `ids`.
+    """
+    row = np.repeat(np.arange(ids.size), copies)
+    first_of_row = np.cumsum(copies, dtype=np.int64) - copies
+    copy = (np.arange(row.size) - first_of_row[row]).astype(np.uint16)
+    key = order_keys(ids[row], copy, copies[row], seed)
+    starts = first_targets(shards)
+    target = np.zeros(row.size, np.int64)
+    for number, split in enumerate(SPLITS):
+        here = splits[row] == number
+        if here.any():
+            target[here] = starts[split] + shards_of(key[here], shards[split])
+    order = np.lexsort((ids[row], key, target))
+    return row[order], copy[order], key[order], target[order]

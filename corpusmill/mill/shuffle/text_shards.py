@@ -1,0 +1,294 @@
+"""Final text shards: one JSON object per line (zstd), or Parquet.
+
+A record is the document's text, its own fields untouched, and `corpusmill`: who it is.
+"""
+
+import itertools
+from collections.abc import Container, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+import pyarrow.json as pj
+import zstandard
+
+from corpusmill.messages.progress import Progress
+from corpusmill.mill.read.json_records import joined_members
+from corpusmill.mill.read.text_column import TextColumn, TextRows
+from corpusmill.mill.storage.streams import read_written_blocks, read_written_lines
+from corpusmill.mill.storage.sums import CheckedFile, SummedFile
+
+WRITE_BYTES = 1 << 20
+ZSTD_LEVEL = 3
+ROW_GROUP = 4096
+BATCH_BYTES = 4 << 20
+
+OUR_NAMES = ("text", "corpusmill")
+
+COLUMNS = pa.schema(
+    [
+        ("text", pa.large_string()),
+        ("id", pa.uint64()),
+        ("copy", pa.uint16()),
+        ("source", pa.string()),
+    ]
+)
+"""What the later steps read of a final record."""
+
+_RECORD = pa.schema([COLUMNS.field("text"), ("corpusmill", pa.struct(list(COLUMNS)[1:]))])
+
+OUR_COLUMNS = ("text", "fields", "corpusmill")
+"""Of Parquet shards; members of these names are in `fields`, as JSON."""
+
+
+class Origin(msgspec.Struct):
+    """The `corpusmill` member of a final record."""
+
+    id: int
+    copy: int
+    source: str
+
+
+class Document(msgspec.Struct):
+    """COLUMNS of one record."""
+
+    text: str
+    corpusmill: Origin
+
+
+class Written(NamedTuple):
+    """A finished shard file."""
+
+    bytes: int
+    sha256: str
+
+
+_document = msgspec.json.Decoder(Document)
+_members = msgspec.json.Decoder(dict[str, msgspec.Raw])
+
+
+def _moved_to_before(rest: bytes) -> tuple[bytes, bytes]:
+    """The rest without members that carry our names, and these as `"before":{...}`, or b""."""
+    members = _members.decode(b"{%s}" % rest)
+    taken = {name: members.pop(name) for name in OUR_NAMES if name in members}
+    if not taken:
+        return rest, b""
+    return joined_members(members), b',"before":{%s}' % joined_members(taken)
+
+
+def record_line(text: str, rest: bytes, id: int, copy: int, source: str) -> bytes:
+    """`{"text":...,<the rest as it was>,"corpusmill":{"id":...,"copy":...,"source":...}}`
+
+    Members of the input record that are called `text` or `corpusmill` themselves (a title beside
+    the text field, the mark of an earlier run) move to `before` in ours.
+    """
+    before = b""
+    if b'"text":' in rest or b'"corpusmill":' in rest:
+        rest, before = _moved_to_before(rest)
+    return b'{"text":%s%s%s,"corpusmill":{"id":%d,"copy":%d,"source":%s%s}}\n' % (
+        msgspec.json.encode(text),
+        b"," if rest else b"",
+        rest,
+        id,
+        copy,
+        msgspec.json.encode(source),
+        before,
+    )
+
+
+def _records(rows: pa.Table, order: np.ndarray) -> Iterator[tuple[str, bytes, int, int, str]]:
+    """Text, rest, id, copy and source of each row, in the given order."""
+    # No rows.take(order): it would copy every text twice, into one piece and into its order.
+    plain = (rows.column(name).to_numpy()[order].tolist() for name in ("id", "copy"))
+    sources = rows.column("source").to_pylist()
+    yield from zip(
+        (str(text, "utf-8") for text in TextRows(rows.column("text"))[order]),
+        (bytes(rest) for rest in TextRows(rows.column("rest"))[order]),
+        *plain,
+        (sources[row] for row in order.tolist()),
+        strict=True,
+    )
+
+
+def _write_jsonl(file: SummedFile, records: Iterator[tuple], progress: Progress) -> None:
+    packing = zstandard.ZstdCompressor(level=ZSTD_LEVEL, write_checksum=True)
+    with packing.stream_writer(file, closefd=False) as zstd:  # type: ignore[arg-type]
+        lines: list[bytes] = []
+        held = 0
+        for record in records:
+            lines.append(record_line(*record))
+            held += len(lines[-1])
+            if held >= WRITE_BYTES:
+                zstd.write(b"".join(lines))
+                progress.advance(len(lines))
+                lines, held = [], 0
+        zstd.write(b"".join(lines))
+        progress.advance(len(lines))
+
+
+def _write_parquet(
+    file: SummedFile, columns: pa.Schema, records: Iterator[tuple], progress: Progress
+) -> None:
+    # 0.03 s that jobs of the other format do without.
+    import pyarrow.parquet as pq
+
+    from corpusmill.mill.read.typed_columns import typed
+
+    schema = pa.schema(
+        [
+            _RECORD.field("text"),
+            *columns,
+            ("fields", pa.large_string()),
+            _RECORD.field("corpusmill"),
+        ]
+    )
+    origin = schema.field("corpusmill").type
+    with pq.ParquetWriter(file, schema, compression="zstd") as writer:
+        while group := list(itertools.islice(records, ROW_GROUP)):
+            text, rest, *ours = zip(*group, strict=True)
+            members, others = typed(rest, columns)
+            arrays = [
+                pa.array(values, field.type) for values, field in zip(ours, origin, strict=True)
+            ]
+            row = [
+                pa.array(text, pa.large_string()),
+                *members,
+                pa.array([b"{%s}" % one for one in others], pa.large_binary()).cast(
+                    pa.large_string()
+                ),
+                pa.StructArray.from_arrays(arrays, fields=list(origin)),
+            ]
+            writer.write_batch(pa.record_batch(row, schema))
+            progress.advance(len(group))
+
+
+def write_shard(
+    file: SummedFile,
+    columns: pa.Schema | None,
+    rows: pa.Table,
+    order: np.ndarray,
+    progress: Progress,
+) -> Written:
+    """Write the rows of a shard (scattering.SCHEMA), in the given order, to a file that is kept.
+
+    columns: of the members of records in a Parquet shard; None for JSON lines.
+    """
+    records = _records(rows, order)
+    if columns is None:
+        _write_jsonl(file, records, progress)
+    else:
+        _write_parquet(file, columns, records, progress)
+    return Written(file.bytes, file.sha256)
+
+
+def _read_jsonl(path: Path, progress: Progress, rows: Container[int]) -> Iterator[Document | None]:
+    for row, line in enumerate(read_written_lines(path, progress)):
+        yield _document.decode(line) if row in rows else None
+
+
+def columns_of_parquet(file: Any) -> Iterator[pa.RecordBatch]:
+    """The COLUMNS of a Parquet shard in batches. file: a pyarrow ParquetFile."""
+    for batch in file.iter_batches(ROW_GROUP, columns=_RECORD.names):
+        columns = [batch.column("text"), *batch.column("corpusmill").flatten()]
+        yield pa.record_batch(columns, COLUMNS)
+
+
+def _parquet_batches(path: Path, progress: Progress) -> Iterator[pa.RecordBatch]:
+    import pyarrow.parquet as pq
+
+    file = pq.ParquetFile(CheckedFile(path))
+    bytes_per_row = path.stat().st_size / max(file.metadata.num_rows, 1)
+    for batch in columns_of_parquet(file):
+        yield batch
+        progress.advance(int(batch.num_rows * bytes_per_row))
+
+
+def _read_parquet(
+    path: Path, progress: Progress, rows: Container[int]
+) -> Iterator[Document | None]:
+    first = 0
+    for batch in _parquet_batches(path, progress):
+        columns = (column.to_pylist() for column in batch.columns)
+        for row, (text, id, copy, source) in enumerate(zip(*columns, strict=True), first):
+            yield Document(text, Origin(id, copy, source)) if row in rows else None
+        first += batch.num_rows
+
+
+EVERY_ROW = range(1 << 62)
+
+
+def read_shard(
+    path: Path, progress: Progress, rows: Container[int] = EVERY_ROW
+) -> Iterator[Document | None]:
+    """The documents of a text shard, in order; None for those that are not in `rows`."""
+    path = Path(path)
+    return (_read_parquet if path.suffix == ".parquet" else _read_jsonl)(path, progress, rows)
+
+
+def _whole_lines(blocks: Iterator[bytes]) -> Iterator[bytes]:
+    """The same bytes in pieces of about BATCH_BYTES that end where a line does."""
+    held: list[bytes] = []
+    size = 0
+    for block in blocks:
+        end = block.rfind(b"\n") + 1 if size + len(block) >= BATCH_BYTES else 0
+        if end:
+            yield b"".join([*held, block[:end]])
+            held, size, block = [], 0, block[end:]
+        held.append(block)
+        size += len(block)
+    if last := b"".join(held):
+        yield last
+
+
+def _parsed(lines: bytes) -> list[pa.ChunkedArray]:
+    """The COLUMNS of whole lines; raises where Arrow's parser is stricter than JSON."""
+    whole = pj.ReadOptions(use_threads=False, block_size=len(lines) + 1)
+    known = pj.ParseOptions(explicit_schema=_RECORD, unexpected_field_behavior="ignore")
+    # ASSUME texts are UTF-8, which Arrow does not look at: record_line wrote them from str.
+    found = pj.read_json(pa.BufferReader(lines), whole, known)
+    columns = [found.column("text"), *found.column("corpusmill").flatten()]
+    if any(column.null_count for column in columns):
+        raise pa.ArrowInvalid("a member is missing")
+    return columns
+
+
+def _columns(lines: bytes) -> pa.Table:
+    """The records of whole lines as a table of COLUMNS."""
+    try:
+        columns = _parsed(lines)
+    except (pa.ArrowInvalid, OverflowError):
+        # Nothing need be wrong: 1e999 in a field beside the text is beyond a double, or the block
+        # beyond 2 GB. If something is, this way says it.
+        found = [_document.decode(line) for line in lines.rstrip(b"\n").split(b"\n")]
+        origins = [document.corpusmill for document in found]
+        columns = [
+            [document.text for document in found],
+            *([getattr(origin, name) for origin in origins] for name in COLUMNS.names[1:]),
+        ]
+    return pa.table(columns, COLUMNS)
+
+
+def columns_of_lines(blocks: Iterator[bytes]) -> Iterator[pa.Table]:
+    """The documents of unpacked JSON lines as tables of COLUMNS of about BATCH_BYTES."""
+    yield from map(_columns, _whole_lines(blocks))
+
+
+def in_pieces(batch: pa.RecordBatch) -> Iterator[pa.Table]:
+    """COLUMNS of a row group as tables of about BATCH_BYTES."""
+    ends = np.cumsum(TextColumn.of(batch.column("text")).sizes())
+    marks = np.arange(BATCH_BYTES, ends[-1] if ends.size else 0, BATCH_BYTES)
+    firsts = np.unique([0, *np.searchsorted(ends, marks, "right")])
+    for first, last in itertools.pairwise([*firsts, batch.num_rows]):
+        yield pa.Table.from_batches([batch.slice(first, last - first)])
+
+
+def read_columns(path: Path, progress: Progress) -> Iterator[pa.Table]:
+    """The documents of a text shard, in order, as tables of COLUMNS of about BATCH_BYTES."""
+    path = Path(path)
+    if path.suffix == ".parquet":
+        for batch in _parquet_batches(path, progress):
+            yield from in_pieces(batch)
+    else:
+        yield from columns_of_lines(read_written_blocks(path, progress))

@@ -1,0 +1,298 @@
+"""Input files as bytes and lines, packed or not; one that ends too early is an error."""
+
+import sys
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, Any, NamedTuple, Protocol
+
+import zstandard
+
+from corpusmill.messages.disk_errors import named
+from corpusmill.messages.progress import Progress
+from corpusmill.mill.storage.regular_files import open_regular
+from corpusmill.mill.storage.sums import checked_blocks
+from corpusmill.mill.storage.zstd_frames import Pieces
+
+BLOCK_BYTES = 1 << 18
+PIECE_BYTES = 1 << 20
+"""What is unpacked at once, about: a few bytes may be packed gigabytes."""
+
+MANY_PIECES = 10_000
+LEAST_PIECE_BYTES = 16
+"""That so many frames or members have to hold each, on average: to open one takes as long as to
+unpack some thousand bytes."""
+
+
+class ReadLimits(NamedTuple):
+    """What nobody is to hold in memory of a file of somebody else's."""
+
+    line_bytes: int
+    window_log: int
+    """Of zstd: how far back a frame may refer, as a power of two; 31 is what `zstd --long=31`
+    writes, as large public dumps do."""
+
+
+MAX_WINDOW = 1 << 31
+
+READ_LIMITS = ReadLimits(line_bytes=1 << 26, window_log=27)
+"""Where no configuration says others: as in config.yaml."""
+
+
+class Seen(Protocol):
+    """Whoever is told all bytes of a file; a digest of hashlib for one."""
+
+    def update(self, data: bytes, /) -> None:
+        pass
+
+
+def _stored_blocks(file: IO[bytes], seen: Seen | None) -> Iterator[bytes]:
+    while block := file.read(BLOCK_BYTES):
+        if seen:
+            seen.update(block)
+        yield block
+
+
+def _told(blocks: Iterator[bytes], progress: Progress) -> Iterator[bytes]:
+    for block in blocks:
+        yield block
+        progress.advance(len(block))
+
+
+def _not_empty(path: str, stored: Iterator[bytes]) -> Iterator[bytes]:
+    """The same blocks; raises if there are none, as no compressed file is."""
+    first = next(stored, None)
+    if first is None:
+        raise ValueError(f"{path}: no bytes at all, not even of an empty file. Fetch it again.")
+    yield first
+    yield from stored
+
+
+class _Zstd:
+    """A frame. `_zstd_pieces` has cut the bytes of the file so that little comes out of each."""
+
+    def __init__(self, packing: zstandard.ZstdDecompressor) -> None:
+        self.piece = packing.decompressobj()
+
+    def unpacked(self, block: bytes) -> Iterator[bytes]:
+        yield self.piece.decompress(block)
+
+
+def _zstd_frames() -> Callable[[], _Zstd]:
+    # The windows of all frames have been looked at. To make another for each takes forty times as
+    # long as to unpack a small frame.
+    packing = zstandard.ZstdDecompressor(max_window_size=MAX_WINDOW)
+    return lambda: _Zstd(packing)
+
+
+class _Gzip:
+    """A member."""
+
+    def __init__(self) -> None:
+        self.piece = zlib.decompressobj(wbits=31)
+
+    def unpacked(self, block: bytes) -> Iterator[bytes]:
+        while block:
+            yield self.piece.decompress(block, PIECE_BYTES)
+            block = self.piece.unconsumed_tail
+
+
+class Packing(NamedTuple):
+    """A compressed format: a file is one piece after another, each whole by itself."""
+
+    name: str
+    piece: str
+    opened: Callable[[], Callable[[], Any]]  # for a file, makes what unpacks one piece
+    error: type[Exception]
+    padded: bool  # zeros after the last piece are allowed, as tape blocks have them
+
+
+ZSTD = Packing(
+    name="zstd", piece="frame", opened=_zstd_frames, error=zstandard.ZstdError, padded=False
+)
+GZIP = Packing(name="gzip", piece="member", opened=lambda: _Gzip, error=zlib.error, padded=True)
+
+
+def _unpacked(
+    packing: Packing, path: str, stored: Iterator[bytes], progress: Progress
+) -> Iterator[bytes]:
+    """The content of all pieces; raises where one is damaged or cut off."""
+    start, piece = packing.opened(), None
+    offset = pieces = held = 0
+    for block in _not_empty(path, stored):
+        while block:
+            if piece is None:
+                if packing.padded and not block.strip(b"\0"):
+                    progress.advance(len(block))
+                    break
+                if pieces >= MANY_PIECES and held < LEAST_PIECE_BYTES * pieces:
+                    raise ValueError(
+                        f"{path}: expected {LEAST_PIECE_BYTES} bytes or more in a {packing.name} "
+                        f"{packing.piece}, found {held:,} in the first {pieces:,}. Pack the file "
+                        "anew."
+                    )
+                piece = start()
+                pieces += 1
+            taken = 0
+            try:
+                for unpacked in piece.unpacked(block):
+                    held += len(unpacked)
+                    yield unpacked
+                    left = len(piece.piece.unconsumed_tail) + len(piece.piece.unused_data)
+                    progress.advance(len(block) - left - taken)
+                    taken = len(block) - left
+            except packing.error as error:
+                raise ValueError(
+                    f"{path}: damaged {packing.name} data in the {BLOCK_BYTES} bytes from byte "
+                    f"{offset} on ({error}). Fetch the file again."
+                ) from error
+            offset += len(block) - len(piece.piece.unused_data)
+            block = piece.piece.unused_data
+            if piece.piece.eof:
+                piece = None
+    if piece is not None:
+        raise ValueError(
+            f"{path}: the {packing.name} stream is cut off at byte {offset}, inside a "
+            f"{packing.piece}. Fetch the file again."
+        )
+
+
+def _zstd_pieces(path: str, stored: Iterator[bytes], window_log: int) -> Iterator[bytes]:
+    """The same bytes; raises before a frame that needs a larger window."""
+
+    def check_window(window: int) -> None:
+        if window > 1 << window_log:
+            raise ValueError(
+                f"{path}: expected zstd frames with a window of at most {1 << window_log:,} bytes, "
+                f"found one of {window:,}, which unpacking would take of memory. Pack the file "
+                f"anew without --long, or set input.max_window_log to {(window - 1).bit_length()}."
+            )
+
+    pieces = Pieces(check_window)
+    for block in stored:
+        yield from pieces.of(block)
+
+
+class LongLine(NamedTuple):
+    """A line of more bytes than anybody wants to hold."""
+
+    start: bytes
+    bytes: int
+
+
+SHOWN_BYTES = 80
+
+
+def lines_of(blocks: Iterator[bytes]) -> Iterator[bytes]:
+    """The lines of a byte stream without their ends; a last line needs no end."""
+    for line in limited_lines(blocks, sys.maxsize):
+        assert not isinstance(line, LongLine)
+        yield line
+
+
+def limited_lines(blocks: Iterator[bytes], most: int) -> Iterator[bytes | LongLine]:
+    """The same; of a line of more than `most` bytes no more is held than its start."""
+    held: list[bytes] = []
+    size = 0
+    for block in blocks:
+        first, *others = block.split(b"\n")
+        size += len(first)
+        if size <= most:
+            held.append(first)
+        else:
+            held = [_start_of([*held, first])]
+        if others:
+            yield b"".join(held) if size <= most else LongLine(held[0], size)
+            if len(block) <= most:
+                yield from others[:-1]
+            else:
+                yield from (_line(other, most) for other in others[:-1])
+            held, size = [others[-1]], len(others[-1])
+            if size > most:
+                held = [_start_of(held)]
+    if size:
+        yield b"".join(held) if size <= most else LongLine(held[0], size)
+
+
+def _line(line: bytes, most: int) -> bytes | LongLine:
+    return line if len(line) <= most else LongLine(_start_of([line]), len(line))
+
+
+def _start_of(held: list[bytes]) -> bytes:
+    start = b""
+    for piece in held:
+        start += piece[: SHOWN_BYTES - len(start)]
+        if len(start) == SHOWN_BYTES:
+            break
+    return start
+
+
+def unpacked_by_name(
+    path: str, stored: Iterator[bytes], progress: Progress, limits: ReadLimits = READ_LIMITS
+) -> Iterator[bytes]:
+    """The content of a file of this name, of whose bytes as they lie there we have the blocks."""
+    match Path(path).suffix:
+        case ".zst":
+            pieces = _zstd_pieces(path, stored, limits.window_log)
+            return _unpacked(ZSTD, path, pieces, progress)
+        case ".gz":
+            return _unpacked(GZIP, path, stored, progress)
+    return _told(stored, progress)
+
+
+def read_blocks(
+    path: str, progress: Progress, seen: Seen | None = None, limits: ReadLimits = READ_LIMITS
+) -> Iterator[bytes]:
+    """The content of a file, unpacked if it ends in .zst or .gz, every byte of it accounted for.
+
+    seen: is told the bytes as they lie there.
+    """
+    with open_regular(path) as file, named(Path(path)):
+        yield from unpacked_by_name(path, _stored_blocks(file, seen), progress, limits)
+
+
+def read_lines(
+    path: str, progress: Progress, seen: Seen | None = None, limits: ReadLimits = READ_LIMITS
+) -> Iterator[bytes | LongLine]:
+    """The lines of such a file."""
+    return limited_lines(read_blocks(path, progress, seen, limits), limits.line_bytes)
+
+
+def read_written_blocks(path: Path, progress: Progress) -> Iterator[bytes]:
+    """The content of a file that an earlier job wrote, held against its sums."""
+    return unpacked_by_name(str(path), checked_blocks(path), progress)
+
+
+def read_written_lines(path: Path, progress: Progress) -> Iterator[bytes]:
+    return lines_of(read_written_blocks(path, progress))
+
+
+def lines_within(
+    path: str, start: int, end: int, progress: Progress, most: int = READ_LIMITS.line_bytes
+) -> Iterator[tuple[int, bytes | LongLine]]:
+    """(offset, line) of the lines of a plain file that begin from byte `start` to before `end`."""
+    with open_regular(path) as file:
+        if start:
+            file.seek(start - 1)
+            _passed_over(file)  # the end of the line before, its newline alone at the least
+        offset = file.tell()
+        while offset < end and (line := file.readline(max(most, SHOWN_BYTES) + 1)):
+            size = len(line)
+            if len(line.removesuffix(b"\n")) > most:
+                more, ended = (0, True) if line.endswith(b"\n") else _passed_over(file)
+                size += more
+                yield offset, LongLine(line[:SHOWN_BYTES].removesuffix(b"\n"), size - ended)
+            else:
+                yield offset, line.removesuffix(b"\n")
+            offset += size
+            progress.advance(size)
+
+
+def _passed_over(file: IO[bytes]) -> tuple[int, bool]:
+    """Go to the end of the line; how many bytes that are, and whether the last ends a line."""
+    passed = 0
+    while piece := file.readline(PIECE_BYTES):
+        passed += len(piece)
+        if piece.endswith(b"\n"):
+            return passed, True
+    return passed, False

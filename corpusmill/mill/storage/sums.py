@@ -1,0 +1,353 @@
+"""Sums of a file, block by block: whoever writes the file writes them beside it, whoever reads it
+holds what is read against them. With them is the recipe by which the file was made.
+
+The sums of `text/00001.arrow` are in `text/.00001.arrow.sums`, so that the formats of files stay
+those that every other reader knows. docs/formats.md has them byte by byte.
+"""
+
+import hashlib
+import mmap
+import os
+import struct
+import sys
+from array import array
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+import xxhash
+
+from corpusmill.mill.storage.recipes import NO_RECIPE, Digest, followed
+from corpusmill.mill.storage.regular_files import open_regular
+from corpusmill.mill.storage.untrusted import whole_file
+
+BLOCK_BYTES = 1 << 15
+"""Read and summed for a single row that somebody asks for."""
+
+MAGIC = b"millsum2"
+_HEADER = struct.Struct("<8s32s16sQI")
+_ONE = struct.Struct("<Q")
+_WORD = (1 << 64) - 1
+
+SUMS = ".sums"
+
+SMALL_BYTES = 1 << 20
+"""Files up to here are read at once, larger ones mapped."""
+
+
+class DamagedError(ValueError):
+    """A file between jobs that is not what was written."""
+
+    def __init__(self, path: Path, what: str, remove: str = "the file") -> None:
+        super().__init__(f"{path}: {what}: remove {remove} and run again, it is made anew")
+        self.path, self.what = path, what
+
+
+class Sums(NamedTuple):
+    """What a file was meant to be."""
+
+    name: str
+    """Its place below results, of which it is no other file's."""
+    bytes: int
+    of_blocks: array
+    """uint64 (blocks,): of every BLOCK_BYTES, the last block may be shorter."""
+    sha256: str | None
+    """Of files that are kept."""
+    recipe: Digest = NO_RECIPE
+    """By which it was made."""
+
+    @property
+    def digest(self) -> str:
+        """Another one when the content is."""
+        return xxhash.xxh3_128_hexdigest(_stored(self.of_blocks), seed=self.bytes)
+
+
+def sums_path(path: Path) -> Path:
+    return path.with_name(f".{path.name}{SUMS}")
+
+
+def summed_path(sums: Path) -> Path:
+    """Of which file they are."""
+    return sums.with_name(sums.name.removeprefix(".").removesuffix(SUMS))
+
+
+def name_of(path: Path) -> str:
+    """The place of a file below the folder `results`, wherever that is; elsewhere the last two
+    parts of its path."""
+    parts = Path(path).absolute().parts
+    above = [place for place, part in enumerate(parts) if part == "results"]
+    return "/".join(parts[above[-1] + 1 :] if above else parts[-2:])
+
+
+def _stored(numbers: array) -> bytes:
+    if sys.byteorder == "big":
+        numbers = array("Q", numbers)
+        numbers.byteswap()
+    return numbers.tobytes()
+
+
+class _BlockSum:
+    """The sum of any block of a file: it is about name, place and content."""
+
+    def __init__(self, name: str) -> None:
+        self._seed = xxhash.xxh3_64_intdigest(name.encode())
+
+    def seed(self, number: int) -> int:
+        return self._seed + number & _WORD
+
+    def __call__(self, number: int, block: Any) -> int:
+        return xxhash.xxh3_64_intdigest(block, self.seed(number))
+
+
+class SummedFile:
+    """A binary file being written that knows the sums of what it was told to write."""
+
+    def __init__(self, file: IO[bytes], name: str, kept: bool) -> None:
+        """kept: of a file that stays with the user, the SHA-256 too."""
+        self._file, self._name = file, name
+        self._sum_of = _BlockSum(name)
+        self._of_blocks = array("Q")
+        self._open = xxhash.xxh3_64(seed=self._sum_of.seed(0))
+        self._held = 0  # bytes of the open block
+        self._sha256 = hashlib.sha256() if kept else None
+        self.bytes = 0
+
+    def write(self, data: Any) -> int:
+        view = memoryview(data)
+        if not view.nbytes:
+            return 0
+        view = view.cast("B")
+        self._file.write(view)
+        if self._sha256:
+            self._sha256.update(view)
+        self.bytes += view.nbytes
+        place = 0
+        while place < view.nbytes:
+            piece = view[place : place + BLOCK_BYTES - self._held]
+            self._open.update(piece)
+            self._held += piece.nbytes
+            place += piece.nbytes
+            if self._held == BLOCK_BYTES:
+                self._close_block()
+        return view.nbytes
+
+    def _close_block(self) -> None:
+        self._of_blocks.append(self._open.intdigest())
+        self._open = xxhash.xxh3_64(seed=self._sum_of.seed(len(self._of_blocks)))
+        self._held = 0
+
+    def tell(self) -> int:
+        return self.bytes
+
+    def flush(self) -> None:
+        self._file.flush()
+
+    @property
+    def closed(self) -> bool:
+        return self._file.closed
+
+    @property
+    def sha256(self) -> str:
+        assert self._sha256, f"{self._name} is not kept"
+        return self._sha256.hexdigest()
+
+    def finished(self) -> Sums:
+        """Of all that was written."""
+        if self._held:
+            self._close_block()
+        sha256 = self._sha256.hexdigest() if self._sha256 else None
+        recipe = followed(self._name) or NO_RECIPE
+        return Sums(self._name, self.bytes, self._of_blocks, sha256, recipe)
+
+
+def sums_of(path: Path, name: str) -> Sums:
+    """Of a file that somebody else wrote, as it lies there."""
+    with open(os.devnull, "wb") as nowhere, open(path, "rb") as file:
+        summed = SummedFile(nowhere, name, kept=True)
+        while block := file.read(SMALL_BYTES):
+            summed.write(block)
+        return summed.finished()
+
+
+def encoded(sums: Sums) -> bytes:
+    """As they lie beside the file; the last eight bytes are the sum of the others."""
+    name = sums.name.encode()
+    sha256 = bytes.fromhex(sums.sha256) if sums.sha256 else bytes(32)
+    header = _HEADER.pack(MAGIC, sha256, sums.recipe, sums.bytes, len(name))
+    content = header + name + _stored(sums.of_blocks)
+    return content + _ONE.pack(xxhash.xxh3_64_intdigest(content))
+
+
+def _decoded(stored: bytes) -> Sums | None:
+    """None if they are not what was written."""
+    content, end = stored[: -_ONE.size], stored[-_ONE.size :]
+    if len(content) < _HEADER.size or end != _ONE.pack(xxhash.xxh3_64_intdigest(content)):
+        return None
+    magic, sha256, recipe, size, name_bytes = _HEADER.unpack_from(content)
+    if magic != MAGIC:
+        return None
+    of_blocks = array("Q", content[_HEADER.size + name_bytes :])
+    if sys.byteorder == "big":
+        of_blocks.byteswap()
+    name = content[_HEADER.size : _HEADER.size + name_bytes].decode()
+    return Sums(name, size, of_blocks, sha256.hex() if any(sha256) else None, recipe)
+
+
+def recipe_in(sums: Path | str) -> Digest | None:
+    """The recipe that sums tell, which are not read to their end: whoever reads the file does that.
+    None if there are none; no bytes if they are of another version."""
+    try:
+        file = os.open(sums, os.O_RDONLY)
+    except FileNotFoundError:
+        return None
+    try:
+        header = os.read(file, _HEADER.size)
+    finally:
+        os.close(file)
+    known = len(header) == _HEADER.size and header.startswith(MAGIC)
+    return _HEADER.unpack(header)[2] if known else b""
+
+
+def load_sums(path: Path) -> Sums:
+    """What a file was meant to be; DamagedError if nobody can say so."""
+    path = Path(path)
+    beside = sums_path(path)
+    try:
+        stored = whole_file(beside)
+    except FileNotFoundError as error:
+        what = f"nobody can say whether it is what was written, its sums in {beside} are gone"
+        copied = "(in a copy: bring files with a dot in front, too)"
+        raise DamagedError(path, f"{what} {copied}") from error
+    if (sums := _decoded(stored)) is None:
+        other = stored[:7] == MAGIC[:7] and stored[7:8] != MAGIC[7:]
+        what = "of another version of corpusmill" if other else "not what was written"
+        raise DamagedError(path, f"its sums in {beside} are {what}")
+    if sums.name != name_of(path):
+        what = f"expected the sums of {name_of(path)}, found those of {sums.name}"
+        raise DamagedError(path, what)
+    expected = followed(sums.name)
+    if expected not in (None, sums.recipe):
+        told = f"expected recipe {expected.hex()[:12]}, found {sums.recipe.hex()[:12]}"
+        what = f"made from other settings, code or inputs than those of this run ({told})"
+        raise DamagedError(path, what)
+    return sums
+
+
+class _Expected:
+    """The sums of a file, to hold blocks of it against."""
+
+    def __init__(self, path: Path, found_bytes: int) -> None:
+        self.path = path
+        self._sums = load_sums(path)
+        self._sum_of = _BlockSum(self._sums.name)
+        if found_bytes != self._sums.bytes:
+            raise DamagedError(
+                path,
+                f"expected {self._sums.bytes} bytes, found {found_bytes} (cut off or changed)",
+            )
+
+    @property
+    def blocks(self) -> int:
+        return len(self._sums.of_blocks)
+
+    def check(self, number: int, block: Any) -> None:
+        if self._sum_of(number, block) != self._sums.of_blocks[number]:
+            raise DamagedError(
+                self.path,
+                f"block {number} is not what was written (bit rot or a changed file)",
+            )
+
+
+class CheckedFile:
+    """A file being read of which nothing is handed out that is not what was written.
+
+    Whoever takes a file of Python's takes this one: pyarrow for one.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = Path(path)
+        with open_regular(path) as file:
+            size = os.fstat(file.fileno()).st_size
+            self._expected = _Expected(self.path, size)
+            self.map = None
+            if size > SMALL_BYTES:
+                self.map = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
+            self._data = memoryview(file.read() if self.map is None else self.map)
+        self.size = self._data.nbytes
+        self._seen = bytearray(self._expected.blocks)
+        self._place = 0
+
+    @property
+    def unchecked(self) -> memoryview:
+        """For whoever checks before use, by `check` or `check_blocks`."""
+        return self._data
+
+    def check(self, start: int, stop: int) -> None:
+        """Raise DamagedError unless the bytes from start to before stop are what was written."""
+        if start < stop:
+            self.check_blocks(range(start // BLOCK_BYTES, (stop - 1) // BLOCK_BYTES + 1))
+
+    def check_blocks(self, numbers: Any) -> None:
+        for number in numbers:
+            if not self._seen[number]:
+                start = number * BLOCK_BYTES
+                self._expected.check(number, self._data[start : start + BLOCK_BYTES])
+                self._seen[number] = 1
+
+    def view(self, start: int, stop: int) -> memoryview:
+        self.check(start, stop)
+        return self._data[start:stop]
+
+    # What a file of Python's has.
+
+    closed = False
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._place
+
+    def seek(self, place: int, whence: int = os.SEEK_SET) -> int:
+        begin = {os.SEEK_SET: 0, os.SEEK_CUR: self._place, os.SEEK_END: self.size}[whence]
+        self._place = begin + place
+        return self._place
+
+    def _next(self, size: int | None) -> memoryview:
+        stop = self.size if size is None or size < 0 else min(self._place + size, self.size)
+        found = self.view(self._place, stop)
+        self._place += found.nbytes
+        return found
+
+    def read(self, size: int | None = -1) -> bytes:
+        return bytes(self._next(size))
+
+    def read_buffer(self, size: int | None = None) -> Any:
+        """For pyarrow: without a copy."""
+        import pyarrow as pa
+
+        return pa.py_buffer(self._next(size))
+
+    def close(self) -> None:
+        """What was handed out may be in use still: the map goes with the last of it."""
+
+
+def checked_blocks(path: Path, blocks: int = 8) -> Iterator[bytes]:
+    """The content of a file, so many blocks at a time, none that is not what was written."""
+    with open_regular(path) as file:
+        expected = _Expected(Path(path), os.fstat(file.fileno()).st_size)
+        number = 0
+        while read := file.read(blocks * BLOCK_BYTES):
+            view = memoryview(read)
+            for start in range(0, len(read), BLOCK_BYTES):
+                expected.check(number, view[start : start + BLOCK_BYTES])
+                number += 1
+            yield read
+
+
+def checked_bytes(path: Path) -> bytes:
+    """The content of a small file."""
+    return b"".join(checked_blocks(path, SMALL_BYTES // BLOCK_BYTES))

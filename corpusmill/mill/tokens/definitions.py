@@ -1,0 +1,140 @@
+"""Whether tokenizer.json is within the bounds of any tokenizer, seen before a library loads it.
+
+The libraries load what they are given, and a few bytes can make them work for hours: a normalizer
+that makes four letters of one, sixteen times over, or half a million added tokens.
+"""
+
+import math
+from typing import Any
+
+import msgspec
+import regex
+
+from corpusmill.mill.tokens.vocabulary import MOST_IDS
+
+MOST_STEPS = 64
+"""Of a normalizer, and of each other part; a tokenizer of Persian has some 30."""
+MOST_DEPTH = 16
+MOST_VALUES = 20_000
+"""Of one part. A template with 1,000 special tokens has half of it."""
+MOST_CHARS = 10_000
+"""Of one string. The longest pattern of a known tokenizer has some 1,000."""
+MOST_PART_BYTES = 1 << 22
+"""Of one part, as it is written. A table of NFKC (precompiled_charsmap) has 0.4 MB."""
+MOST_GROWTH = 256
+"""Characters that the steps of one part may make of one character."""
+MOST_ADDED = 100_000
+MOST_ADDED_CHARS = 1 << 22
+"""Of all added tokens together."""
+
+TABLE = "precompiled_charsmap"
+
+
+class _Added(msgspec.Struct):
+    id: int
+    content: str
+
+
+class _Model(msgspec.Struct):
+    unk_token: str | None = None
+    unk_id: int | None = None
+    continuing_subword_prefix: str | None = None
+    end_of_word_suffix: str | None = None
+    max_input_chars_per_word: int = 0
+    dropout: float | None = None
+
+
+class Definition(msgspec.Struct):
+    """As much of tokenizer.json as is looked at here; the vocabulary is skipped."""
+
+    model: _Model
+    added_tokens: list[_Added] = []
+    normalizer: msgspec.Raw = msgspec.Raw(b"null")
+    pre_tokenizer: msgspec.Raw = msgspec.Raw(b"null")
+    post_processor: msgspec.Raw = msgspec.Raw(b"null")
+    decoder: msgspec.Raw = msgspec.Raw(b"null")
+
+
+def bounded_definition(written: bytes) -> Definition:
+    """The members of a tokenizer.json. ValueError says which of them no tokenizer has."""
+    try:
+        found = msgspec.json.decode(written, type=Definition)
+        for name in ("normalizer", "pre_tokenizer", "post_processor", "decoder"):
+            _hold_part(name, getattr(found, name))
+    except RecursionError:
+        raise ValueError(f"more than {MOST_DEPTH} levels") from None
+    _hold_model(found.model)
+    _hold_added(found.added_tokens)
+    return found
+
+
+def _at_most(what: str, most: int, found: float, unit: str) -> None:
+    if found > most:
+        count = f"{found:,}" if found < 1e15 else "more"
+        raise ValueError(f"{what}: expected {most:,} {unit} at most, found {count}")
+
+
+def _hold_part(name: str, written: msgspec.Raw) -> None:
+    _at_most(name, MOST_PART_BYTES, len(bytes(written)), "bytes")
+    part, level, values = msgspec.json.decode(written), [], 0
+    steps: list[dict[str, Any]] = []
+    level = [("", part)]
+    for _ in range(MOST_DEPTH):
+        values += len(level)
+        _at_most(name, MOST_VALUES, values, "values")
+        for key, value in level:
+            if isinstance(value, str) and key != TABLE:
+                _at_most(f"{name}: a string", MOST_CHARS, len(value), "characters")
+            if isinstance(value, dict) and "type" in value:
+                steps.append(value)
+        level = [one for _, value in level for one in _inner(value)]
+    _at_most(name, MOST_DEPTH, MOST_DEPTH + bool(level), "levels")
+    _at_most(name, MOST_STEPS, len(steps), "steps")
+    growth = math.prod(_growth(name, step) for step in steps)
+    _at_most(f"{name}: all steps together", MOST_GROWTH, growth, "characters for one")
+
+
+def _inner(value: Any) -> list[tuple[str, Any]]:
+    if isinstance(value, dict):
+        return [*value.items(), *(("", key) for key in value)]
+    return [("", one) for one in value] if isinstance(value, list) else []
+
+
+def _growth(part: str, step: dict[str, Any]) -> int:
+    """At most so many characters become of one, but for steps that no tokenizer has 64 of."""
+    if part == "pre_tokenizer" and step["type"] == "ByteLevel":
+        return 2  # a character of two bytes for every byte that is no letter
+    if step["type"] == "Replace" and isinstance(step.get("content"), str):
+        return max(1, len(step["content"])) + _matches_nothing(step.get("pattern"))
+    return 1
+
+
+def _matches_nothing(pattern: object) -> bool:
+    """Whether a pattern is found between any two characters, and so adds to every one."""
+    match pattern:
+        case {"String": str(said)}:
+            return not said
+        case {"Regex": str(said)}:
+            try:
+                return regex.match(said, "", timeout=1) is not None
+            except (regex.error, TimeoutError):
+                return True
+    return False
+
+
+def _hold_model(model: _Model) -> None:
+    for name in ("unk_token", "continuing_subword_prefix", "end_of_word_suffix"):
+        _at_most(f"model.{name}", MOST_CHARS, len(getattr(model, name) or ""), "characters")
+    # A word takes a time that goes with the square of it.
+    found = model.max_input_chars_per_word
+    _at_most("model.max_input_chars_per_word", MOST_CHARS, found, "characters")
+    if model.dropout:
+        raise ValueError("model.dropout: expected none, as every run would give other ids")
+
+
+def _hold_added(tokens: list[_Added]) -> None:
+    _at_most("added_tokens", MOST_ADDED, len(tokens), "tokens")
+    sizes = [len(token.content) for token in tokens]
+    _at_most("added_tokens: a token", MOST_CHARS, max(sizes, default=0), "characters")
+    _at_most("added_tokens", MOST_ADDED_CHARS, sum(sizes), "characters in all")
+    _at_most("added_tokens", MOST_IDS, max((t.id + 1 for t in tokens), default=0), "ids")

@@ -1,0 +1,223 @@
+"""Checks of a finished shard, read back from disk as a trainer would read it."""
+
+import itertools
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from corpusmill.messages.plain_text import shown_lines
+from corpusmill.messages.progress import Progress
+from corpusmill.mill.shuffle.text_shards import read_shard
+from corpusmill.mill.storage.files import load_json
+from corpusmill.mill.storage.sha256 import file_sha256
+from corpusmill.mill.storage.tables import load_parquet
+from corpusmill.mill.tokens.token_shards import TokenFiles, TokenShard
+from corpusmill.mill.tokens.tokenizers import (
+    TokenizerFacts,
+    as_it_may_come_back,
+    decoded,
+    gives_back,
+    reference_ids,
+)
+
+SAMPLED_DOCUMENTS = 24
+SAMPLED_CHARS = 20_000  # the reference is slow: of a longer document only the start is decoded
+SAMPLED_TOKENS = 4096
+BLOCK_TOKENS = 1 << 22
+WINDOW_TOKENS = 1024
+EYE_CHARS = 400
+
+
+def sampled_rows(documents: int) -> list[int]:
+    """Rows spread evenly from the first to the last."""
+    count = min(documents, SAMPLED_DOCUMENTS)
+    return sorted({int(row) for row in np.linspace(0, documents - 1, count)}) if count else []
+
+
+def file_faults(files: TokenFiles, facts: dict, setting: TokenizerFacts) -> Iterator[str]:
+    """Whether the files are what was written. If not, no look into them is safe."""
+    size = files.bin.stat().st_size
+    if (facts["dtype"], facts["vocabulary"]) != (setting.dtype, setting.vocabulary):
+        made_for = f"{facts['vocabulary']} tokens of {facts['dtype']}"
+        yield f"{files.bin}: made for {made_for}; the tokenizer changed"
+    if size != facts["tokens"] * np.dtype(setting.dtype).itemsize:
+        expected = f"{facts['tokens']} tokens of {setting.dtype}"
+        yield f"{files.bin}: {size} bytes on disk, expected {expected}"
+    if (found := file_sha256(files.bin)) != facts["sha256"]:
+        yield f"{files.bin}: SHA-256 is {found}, expected {facts['sha256']}"
+    if (found := file_sha256(files.idx)) != facts["index_sha256"]:
+        yield f"{files.idx}: SHA-256 is {found}, expected {facts['index_sha256']}"
+
+
+def index_faults(shard: TokenShard) -> Iterator[str]:
+    """Whether the index cuts the tokens into as many documents as there are, none empty."""
+    starts, documents = shard.starts.astype(np.int64), shard.facts["documents"]
+    if starts.size != documents + 1:
+        yield f"the index has {starts.size} entries, expected {documents + 1}"
+    elif starts[0] != 0 or starts[-1] != shard.tokens.size or (np.diff(starts) < 1).any():
+        yield f"the index does not cut {shard.tokens.size} tokens into {documents} documents"
+
+
+def placement_faults(placements: Path, files: TokenFiles) -> Iterator[str]:
+    """Whether a table of placements says of every document where the index has it."""
+    shard = TokenShard(files)
+    table = load_parquet(placements)
+    starts = shard.starts
+    expected = {
+        "row": np.arange(starts.size - 1),
+        "token_start": starts[:-1],
+        "token_end": starts[1:],
+        "shard": np.full(starts.size - 1, int(files.bin.stem)),
+        "split": np.full(starts.size - 1, files.bin.parent.name, object),
+    }
+    for name, values in expected.items():
+        found = table.column(name).to_numpy()
+        if found.size != values.size or (found != values).any():
+            yield f"{placements}: {name} is not what {files.idx} says of {values.size} documents"
+    sources = Counter(table.column("source").to_pylist())
+    if sources != {name: count["documents"] for name, count in shard.facts["by_source"].items()}:
+        yield f"{placements}: {dict(sources)} documents, {files.facts} has others"
+
+
+def token_faults(shard: TokenShard, setting: TokenizerFacts) -> Iterator[str]:
+    """What is wrong with the ids of a shard, whole."""
+    tokens, documents = shard.tokens, shard.facts["documents"]
+    highest, ends = -1, 0
+    for start in range(0, tokens.size, BLOCK_TOKENS):
+        block = tokens[start : start + BLOCK_TOKENS]
+        highest = max(highest, int(block.max()))
+        ends += int((block == setting.end_of_text_id).sum())
+    if highest >= setting.vocabulary:
+        yield f"token id {highest}, but the tokenizer has {setting.vocabulary} tokens"
+    if ends != documents:
+        yield f"{ends} end-of-text tokens, expected one per document: {documents}"
+    last = shard.starts[1:] - np.uint64(1)
+    if (tokens[last.astype(np.int64)] != setting.end_of_text_id).any():
+        yield "a document of the index does not end with the end-of-text token"
+
+
+def alignment_faults(bin: Path, setting: TokenizerFacts, tokens: int) -> Iterator[str]:
+    """Whether windows read as a trainer does are inputs and labels shifted by one."""
+    dtype = np.dtype(setting.dtype).newbyteorder("<")
+    block = min(WINDOW_TOKENS, tokens - 1)
+    if block < 2:
+        return
+    for start in np.linspace(0, tokens - 1 - block, 8).astype(int).tolist():
+        x = np.fromfile(bin, dtype, block, offset=start * dtype.itemsize)
+        y = np.fromfile(bin, dtype, block, offset=(start + 1) * dtype.itemsize)
+        if not (x[1:] == y[:-1]).all():
+            yield f"inputs and labels at token {start} are not shifted by one"
+
+
+def starts_with(reference: Any, ids: list[int], text: str) -> bool:
+    """Whether ids are the start of a text."""
+    start = decoded(reference, ids)
+    # The last id may end inside a character, and a normalizer may join it with the next.
+    start = start[: max(len(start) - 8, 0)]
+    beginning = text[: 4 * len(start) + 64]
+    return any(form.startswith(start) for form in as_it_may_come_back(reference, beginning))
+
+
+def stand_in_order(pieces: list[str], whole: str) -> bool:
+    place = 0
+    for piece in pieces:
+        place = whole.find(piece, place)
+        if place < 0:
+            return False
+        place += len(piece)
+    return True
+
+
+def pieces_come_back(reference: Any, ids: list[int], text: str, lossy: set[int], cut: bool) -> bool:
+    """Whether what stands between lossy tokens is decoded to pieces of the text, in order.
+
+    cut: the document goes on after the last id.
+    """
+    ends = [place for place, id in enumerate(ids) if id in lossy]
+    bounds = itertools.pairwise([-1, *ends, len(ids)])
+    pieces = [decoded(reference, ids[start + 1 : end]) for start, end in bounds]
+    if cut:
+        pieces[-1] = pieces[-1][: max(len(pieces[-1]) - 8, 0)]
+    pieces = [piece.strip() for piece in pieces]
+    return any(stand_in_order(pieces, form) for form in as_it_may_come_back(reference, text))
+
+
+def comes_back(reference: Any, ids: np.ndarray, text: str, setting: TokenizerFacts) -> bool:
+    """Whether ids decode to their text, as far as that can be expected of the tokenizer."""
+    if not setting.lossless:
+        return True
+    cut = len(text) > SAMPLED_CHARS
+    seen = ids[:SAMPLED_TOKENS].tolist() if cut else ids.tolist()
+    lossy = set(setting.lossy_tokens.values())
+    if not lossy.isdisjoint(seen):
+        return pieces_come_back(reference, seen, text, lossy, cut)
+    return (starts_with if cut else gives_back)(reference, seen, text)
+
+
+def sample_faults(
+    shard: TokenShard, text: Path, reference: Any, setting: TokenizerFacts, progress: Progress
+) -> Iterator[str]:
+    """Whether sampled documents are their texts; and whether the shards have as many."""
+    rows = set(sampled_rows(shard.facts["documents"]))
+    documents = 0
+    for row, document in enumerate(read_shard(text, progress, rows)):
+        documents += 1
+        if document is None:
+            continue
+        ids = shard.document(row)[:-1]
+        if not comes_back(reference, ids, document.text, setting):
+            yield f"document {row} does not decode back to its text"
+        if len(document.text) > SAMPLED_CHARS:
+            continue
+        (expected,) = reference_ids(reference, [document.text])
+        if ids.tolist() != expected:
+            yield (
+                f"document {row} has other ids than the reference: set tokenizer.engine to "
+                "reference if the files are as they were written"
+            )
+    if documents != shard.facts["documents"]:
+        yield f"{shard.facts['documents']} documents of tokens, {documents} of text"
+
+
+def eye_test(shard: TokenShard, reference: Any, name: str) -> str:
+    """The start, the middle and the end of the shard, decoded, for a person to read."""
+    tokens = shard.tokens.size
+    lines = []
+    for label, at in (("start", 0), ("middle", tokens // 2), ("end", max(0, tokens - 150))):
+        text = decoded(reference, shard.tokens[at : at + 150].tolist())
+        lines.append(
+            f"--- {name}, {label} (token {at} of {tokens})\n{shown_lines(text[:EYE_CHARS])}\n"
+        )
+    return "\n".join(lines)
+
+
+def shard_faults(
+    text: Path,
+    text_facts: Path,
+    files: TokenFiles,
+    reference: Any,
+    setting: TokenizerFacts,
+    progress: Progress,
+) -> tuple[list[str], str]:
+    """All that is wrong with a shard, and its eye test (none if the files themselves are bad)."""
+    expected = load_json(text_facts)["sha256"]
+    facts = load_json(files.facts)
+    faults = list(file_faults(files, facts, setting))
+    if (found := file_sha256(text)) != expected:
+        faults.append(f"{text}: SHA-256 is {found}, expected {expected}")
+    if faults:
+        return faults, ""
+    shard = TokenShard(files)
+    faults = [f"{files.idx}: {fault}" for fault in index_faults(shard)]
+    if faults:
+        return faults, ""
+    for some in (
+        token_faults(shard, setting),
+        alignment_faults(files.bin, setting, shard.tokens.size),
+        sample_faults(shard, text, reference, setting, progress),
+    ):
+        faults.extend(f"{files.bin}: {fault}" for fault in some)
+    return faults, eye_test(shard, reference, f"{files.bin.parent.name}/{files.bin.name}")

@@ -1,0 +1,133 @@
+"""Whether a folder holds a tokenizer of plain text.
+
+`... tokenizer_check FOLDER END_OF_TEXT STATE ENGINE` is a process of its own beside the start of a
+run, before any job; so it loads as little as it can. It prints what it knows then, as JSON. STATE:
+`new`, or `kept` if its ids were looked at before.
+"""
+
+import json
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from corpusmill.mill.storage.untrusted import load_plain_json, whole_file
+from corpusmill.mill.tokens.bounded import (
+    bound_this_process,
+    first_line,
+    is_panic,
+    told_of_tokenizer,
+)
+from corpusmill.mill.tokens.definitions import bounded_definition
+from corpusmill.mill.tokens.ends_of_text import (
+    DEFINITION,
+    Told,
+    named_in,
+    refuse_guess,
+    refuse_no_special,
+)
+from corpusmill.mill.tokens.probes import PLAIN, refuse_useless
+
+
+def ids_of_definition(path: Path) -> tuple[list[list[int]], set[int | None], int]:
+    """The ids of PLAIN by a tokenizer.json, its unknown ids, and how many ids there are."""
+    from tokenizers import Tokenizer
+
+    written = whole_file(path)
+    model = bounded_definition(written).model
+    tokenizer = Tokenizer.from_buffer(written)
+    tokenizer.no_truncation()
+    tokenizer.encode_special_tokens = True
+    unknown = tokenizer.token_to_id(model.unk_token) if model.unk_token else None
+    encoded = tokenizer.encode_batch(PLAIN, add_special_tokens=False)
+    return [one.ids for one in encoded], {unknown, model.unk_id}, ids_in(tokenizer)
+
+
+def ids_in(tokenizer: Any) -> int:
+    """Every id is below. Gaps are looked for where they may matter, and the look takes no time."""
+    size: int = tokenizer.get_vocab_size()
+    return size if size > 1 << 16 else max(size, *(id + 1 for id in tokenizer.get_vocab().values()))
+
+
+def end_of(folder: Path, end_of_text: str) -> str:
+    """The token that will end documents; ValueError, in one line, if it cannot or nobody said."""
+    named = named_in(folder)
+    if end_of_text != "auto":
+        if (folder / DEFINITION).is_file():  # without it the library alone knows all
+            refuse_no_special(str(folder), end_of_text, named.special)
+        return end_of_text
+    if named.eos_token is None:
+        from corpusmill.mill.tokens.tokenizer_folder import end_of_text_of
+        from corpusmill.mill.tokens.tokenizers import load_reference
+
+        reference = load_reference(str(folder))
+        return end_of_text_of(reference, end_of_text, reference.get_vocab())[0]
+    refuse_guess(str(folder), named.eos_token, named.special)
+    return named.eos_token
+
+
+def check_tokenizer(
+    folder: Path, end_of_text: str = "auto", kept: bool = False, engine: str = "auto"
+) -> Told:
+    """What is known of it. ValueError, in one line, if texts would be lost for sure, no token can
+    end them, or the engine is asked for and gives other ids.
+
+    kept: the last run used it as it is.
+    """
+    if kept:
+        return Told(end_of(folder, end_of_text), None)
+    vocabulary = whole_vocabulary(folder)
+    end = end_of(folder, end_of_text)
+    if engine == "gigatoken":
+        from corpusmill.mill.tokens.tokenizer_folder import keep_tokenizer
+
+        with tempfile.TemporaryDirectory() as place:
+            keep_tokenizer(Path(place) / "kept", str(folder), end_of_text, engine)
+    return Told(end, vocabulary)
+
+
+def whole_vocabulary(folder: Path) -> int:
+    """How many ids it has. ValueError if it has none for plain text."""
+    definition = folder / DEFINITION
+    if definition.is_file():
+        try:
+            found, unknown, vocabulary = ids_of_definition(definition)
+        except BaseException as error:
+            if not (isinstance(error, Exception) or is_panic(error)):
+                raise
+            raise ValueError(
+                f"tokenizer.source: the tokenizers library cannot use {definition} "
+                f"({first_line(error)}). Give another folder, a hub id, or train."
+            ) from error
+    else:
+        from corpusmill.mill.tokens.tokenizers import load_reference, reference_ids
+
+        reference = load_reference(str(folder))
+        found, unknown = reference_ids(reference, PLAIN), {reference.unk_token_id}
+        vocabulary = max(len(reference), *(id + 1 for id in reference.get_vocab().values()))
+    refuse_useless(str(folder), found, [id for id in unknown if id is not None])
+    return vocabulary
+
+
+def own_code(folder: Path) -> str | None:
+    """What to say of a tokenizer folder that names Python code of its own."""
+    for name in ("tokenizer_config.json", "config.json"):
+        if (folder / name).is_file() and "auto_map" in (load_plain_json(folder / name) or ()):
+            return (
+                f"{folder}/{name} names code of its own (auto_map). corpusmill never runs it: the "
+                "ids are those of the tokenizer without it."
+            )
+    return None
+
+
+if __name__ == "__main__":
+    try:
+        bound_this_process()
+        folder, end_of_text, state, engine = sys.argv[1:]
+        with told_of_tokenizer(folder):
+            told = check_tokenizer(Path(folder), end_of_text, state == "kept", engine)
+        print(json.dumps(told._asdict()))
+        if note := own_code(Path(folder)):
+            print(f"NOTE: {note}", file=sys.stderr)
+    except ValueError as error:
+        sys.exit(str(error))

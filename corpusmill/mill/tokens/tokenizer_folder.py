@@ -1,0 +1,303 @@
+"""results/tokenizer: a tokenizer loaded or trained once, and all that later steps must know."""
+
+import logging
+import re
+from collections.abc import Container, Iterable, Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from corpusmill.mill.storage.files import replacing_folder, save_plain_json
+from corpusmill.mill.storage.untrusted import load_plain_json
+from corpusmill.mill.tokens.bounded import first_line, in_bounded_process, is_panic
+from corpusmill.mill.tokens.ends_of_text import refuse_guess
+from corpusmill.mill.tokens.id_bytes import UNCERTAIN, IdBytes, id_bytes, steps
+from corpusmill.mill.tokens.losses import lost_characters
+from corpusmill.mill.tokens.probes import PLAIN, PROBES, framed, refuse_useless
+from corpusmill.mill.tokens.tokenizers import (
+    BYTES_FILE,
+    PLAIN_FILE,
+    SETTING_FILE,
+    LightReference,
+    TokenizerFacts,
+    decoded,
+    definition_of,
+    first_difference,
+    gigatoken_encoder,
+    gives_back,
+    load_reference,
+    plain_definition,
+    reference_ids,
+)
+from corpusmill.mill.tokens.vocabulary import MOST_IDS
+
+MOST_CPU_SECONDS = 60
+"""To find out all of a tokenizer. One of 150,000 ids takes 3."""
+
+LONGEST_RUN = 10_000
+"""Characters of a word or of white space that a tokenizer is trained on at once: what that takes
+goes with their square, hours for one of some millions."""
+
+LONG_RUN = re.compile(rf"(?<!\S)\S{{{LONGEST_RUN + 1},}}|(?<!\s)\s{{{LONGEST_RUN + 1},}}")
+
+
+def chosen_engine(reference: Any, wanted: str, probes: list[str], definition: bytes | None) -> str:
+    """gigatoken where it loads the tokenizer and gives the reference's ids for the probes.
+
+    definition: what definition_of has of the reference.
+    """
+    if wanted == "reference":
+        return wanted
+    try:
+        encode = gigatoken_encoder(plain_definition(definition))
+        difference = first_difference(reference, encode, probes)
+    except BaseException as error:  # of a tokenizer that it does not know it raises any class
+        if not (isinstance(error, Exception) or is_panic(error)):
+            raise
+        difference = f"it cannot load this tokenizer ({first_line(error)})"
+    if difference is None:
+        return "gigatoken"
+    if wanted == "gigatoken":
+        raise ValueError(
+            f"tokenizer.engine: gigatoken does not give the reference's ids: {difference}. "
+            "Set tokenizer.engine to auto or reference."
+        )
+    logging.warning("gigatoken is not used, encoding is slower: %s", difference)
+    return "reference"
+
+
+def end_of_text_of(reference: Any, wanted: str, vocabulary: dict[str, int]) -> tuple[str, int]:
+    """The token that ends documents, and its id."""
+    special = special_tokens(reference)
+    token = reference.eos_token if wanted == "auto" else wanted
+    if token is None:
+        raise ValueError(
+            "tokenizer.end_of_text: this tokenizer names no eos_token. Name one of its tokens: "
+            f"{', '.join(special) or 'it has no special tokens'}."
+        )
+    id = vocabulary.get(token)
+    if id is None:
+        raise ValueError(
+            f"tokenizer.end_of_text: {token} is no token of this tokenizer. "
+            f"Its special tokens: {', '.join(special)}."
+        )
+    if token not in special:
+        raise ValueError(
+            f"tokenizer.end_of_text: {token} is not a special token, so a text could contain it. "
+            f"Special tokens: {', '.join(special)}."
+        )
+    if wanted == "auto":
+        refuse_guess("this tokenizer", token, special)
+    return token, id
+
+
+def special_tokens(reference: Any) -> list[str]:
+    """Those that transformers has a name for, and those that are only marked as special."""
+    added = getattr(reference, "added_tokens_decoder", {}).values()
+    marked = [token.content for token in added if token.special]
+    return list(dict.fromkeys([*map(str, reference.all_special_tokens), *marked]))
+
+
+def unknown_ids(
+    reference: Any, model: dict, vocabulary: dict[str, int], end_of_text: int
+) -> list[int]:
+    """Ids of the tokens that the model, and transformers, have for what is not known.
+
+    model: of tokenizer.json. The end-of-text token is none of them, though GPT-2 says so.
+    """
+    names = {model.get("unk_token"), reference.unk_token} - {None}
+    found = {model.get("unk_id"), *(vocabulary.get(str(name)) for name in names)}
+    return sorted(id for id in found if id is not None and id != end_of_text)
+
+
+def normalizer_steps(definition: dict) -> list[str]:
+    """What the tokenizer's own normalizer does, without what its decoder undoes."""
+    told = []
+    for step in steps(definition.get("normalizer"), "normalizers"):
+        if "▁" in (step.get("prepend"), step.get("content")):
+            continue
+        flags = [key for key, value in step.items() if value is True]
+        told.append(step["type"] + (f" ({', '.join(flags)})" if flags else ""))
+    return told
+
+
+def lossy_tokens(reference: Any, definition: dict) -> dict[str, int]:
+    """The added tokens beside which something is lost where a word in their place does no harm."""
+    words = [token for token in definition.get("added_tokens", []) if not token["special"]]
+    texts = [framed("x"), *(framed(token["content"]) for token in words)]
+    back = [
+        gives_back(reference, ids, text)
+        for text, ids in zip(texts, reference_ids(reference, texts), strict=True)
+    ]
+    if not back[0]:
+        return {}
+    losing = [token for token, whole in zip(words, back[1:], strict=True) if not whole]
+    return {token["content"]: token["id"] for token in losing}
+
+
+def is_lossless(reference: Any, lossy: Container[int]) -> bool:
+    """Whether PROBES come back, those aside that have a token from which nobody expects it."""
+    return all(
+        gives_back(reference, ids, probe) or any(id in lossy for id in ids)
+        for probe, ids in zip(PROBES, reference_ids(reference, PROBES), strict=True)
+    )
+
+
+def keep_tokenizer(
+    folder: Path, source: str, end_of_text: str, engine: str, name: str | None = None
+) -> TokenizerFacts:
+    """Load a tokenizer, find out what later steps must know, and save both to `folder`, which
+    appears whole or not at all.
+
+    name: what to call it, when `source` is a path that means nothing later.
+    """
+    name = name or source
+    with replacing_folder(folder) as temporary:
+        kept = in_bounded_process(
+            name,
+            MOST_CPU_SECONDS,
+            lambda: _keep_tokenizer(temporary, source, end_of_text, engine, name)._asdict(),
+        )
+    setting = TokenizerFacts(**kept)
+    tell(setting)
+    return setting
+
+
+def _keep_tokenizer(
+    folder: Path, source: str, end_of_text: str, engine: str, name: str
+) -> TokenizerFacts:
+    reference = load_reference(source)
+    # Each is made anew when it is asked for, a tenth of a second for a large vocabulary.
+    words = reference.get_vocab()
+    # A vocabulary with gaps has ids beyond its length.
+    vocabulary = max(len(reference), max(words.values()) + 1)
+    if vocabulary > MOST_IDS:  # first of all: to write the definition goes through all ids
+        raise ValueError(
+            f"tokenizer.source: expected {MOST_IDS:,} ids at most, {name} has {vocabulary:,}. "
+            "Give another tokenizer."
+        )
+    written = definition_of(reference)
+    definition = msgspec.json.decode(written) if written else {}
+    token, id = end_of_text_of(reference, end_of_text, words)
+    if reference.eos_token != token:
+        reference.eos_token = token  # who loads what is kept is told what stands in the shards
+    unknown = unknown_ids(reference, definition.get("model", {}), words, id)
+    refuse_useless(name, reference_ids(reference, PLAIN), unknown)
+    reference.save_pretrained(folder)
+    forget_the_machine(folder / "tokenizer_config.json")
+    probes = PROBES + [framed(one["content"]) for one in definition.get("added_tokens", [])]
+    lossy = lossy_tokens(reference, definition)
+    setting = TokenizerFacts(
+        source=name,
+        vocabulary=vocabulary,
+        end_of_text=token,
+        end_of_text_id=id,
+        dtype="uint16" if vocabulary <= 1 << 16 else "uint32",
+        engine=chosen_engine(reference, engine, probes, written),
+        light=_is_light(reference, folder, probes),
+        lossless=is_lossless(reference, lossy.values()),
+        lossy_tokens=lossy,
+        normalizer=normalizer_steps(definition),
+        unknown_ids=unknown,
+        added_bytes=None,
+    )
+    if setting.engine == "gigatoken":
+        (folder / PLAIN_FILE).write_text(plain_definition(written), "utf-8")
+    added = keep_id_bytes(folder, setting, reference, definition, probes)
+    setting = setting._replace(added_bytes=added)
+    save_plain_json(folder / SETTING_FILE, setting._asdict())
+    return setting
+
+
+def hidden_loss(reference: Any, known: IdBytes, texts: list[str], unknown: list[int]) -> str | None:
+    """The first text that loses something though the bytes of its ids say that it does not."""
+    for text, ids in zip(texts, reference_ids(reference, texts), strict=True):
+        sizes = known.sizes[ids].astype(np.int64)
+        whole = (sizes != UNCERTAIN).all() and sizes.sum() == len(text.encode()) + known.added
+        if whole and lost_characters(reference, ids, text, unknown):
+            return text
+    return None
+
+
+def keep_id_bytes(
+    folder: Path, setting: TokenizerFacts, reference: Any, definition: dict, probes: list[str]
+) -> int | None:
+    """Write the bytes of each id, where they are fixed; the bytes that stand before a text."""
+    # What transformers does beside the definition could be anything.
+    known = setting.light and id_bytes(
+        definition, setting.vocabulary, setting.end_of_text_id, setting.unknown_ids
+    )
+    if not known:
+        return None
+    hidden = hidden_loss(reference, known, probes, setting.unknown_ids)
+    assert hidden is None, f"by the bytes of its ids {hidden!r} loses nothing, but it does"
+    np.save(folder / BYTES_FILE, known.sizes)
+    return known.added
+
+
+def tell(setting: TokenizerFacts) -> None:
+    """To the log, what a user of this tokenizer should know."""
+    if setting.normalizer:
+        logging.info("its own normalizer changes texts: %s", ", ".join(setting.normalizer))
+    if setting.lossy_tokens:
+        names = ", ".join(map(repr, setting.lossy_tokens))
+        logging.warning("these tokens do not leave what is beside them as it is: %s", names)
+    if setting.added_bytes is None:
+        logging.info("every document is decoded to see what is lost, encoding is slower")
+
+
+def forget_the_machine(config: Path) -> None:
+    """Take from tokenizer_config.json what says where and how it was loaded, not what it is."""
+    members = load_plain_json(config)
+    # auto_map: of Python code that is not kept, and was not run.
+    for member in ("local_files_only", "is_local", "name_or_path", "cache_dir", "auto_map"):
+        members.pop(member, None)
+    save_plain_json(config, members)
+
+
+def _is_light(reference: Any, folder: Path, probes: list[str]) -> bool:
+    """Whether LightReference does just what the reference does on the probes."""
+    if not getattr(reference, "is_fast", False) or not (Path(folder) / "tokenizer.json").exists():
+        return False
+    light = LightReference(folder)
+    expected = reference_ids(reference, probes)
+    return reference_ids(light, probes) == expected and all(
+        decoded(light, ids) == decoded(reference, ids) for ids in expected
+    )
+
+
+def without_long_runs(text: str) -> Iterator[str]:
+    """The text, cut wherever a run of or without white space is longer than LONGEST_RUN."""
+    at = 0
+    for run in LONG_RUN.finditer(text) if len(text) > LONGEST_RUN else ():
+        for end in range(run.start() + LONGEST_RUN, run.end(), LONGEST_RUN):
+            yield text[at:end]
+            at = end
+    yield text[at:]
+
+
+def train_tokenizer(folder: Path, texts: Iterable[str], vocabulary: int) -> None:
+    """Train a byte-level BPE on the texts and save it as transformers loads it."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+    from transformers import PreTrainedTokenizerFast
+
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=vocabulary,
+        special_tokens=["<|endoftext|>"],
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    pieces = chain.from_iterable(map(without_long_runs, texts))
+    tokenizer.train_from_iterator(pieces, trainer)
+    fast = PreTrainedTokenizerFast(  # type: ignore[no-untyped-call]
+        tokenizer_object=tokenizer,
+        eos_token="<|endoftext|>",
+        clean_up_tokenization_spaces=False,
+    )
+    fast.save_pretrained(folder)

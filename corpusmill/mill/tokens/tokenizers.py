@@ -1,0 +1,279 @@
+"""Tokenizers: the reference as transformers loads it or as the run keeps it, and what encodes.
+
+The reference for every id is `tokenizer(text, add_special_tokens=False,
+split_special_tokens=True)` of transformers: a special token's string inside a text is text.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+
+from corpusmill.mill.storage.files import check_folder, load_json
+from corpusmill.mill.storage.regular_files import fault_of_kind
+from corpusmill.mill.storage.untrusted import MOST_BYTES, read_as_written, too_large, whole_file
+from corpusmill.mill.tokens.bounded import (
+    MOST_CPU_SECONDS,
+    first_line,
+    in_bounded_process,
+    is_panic,
+    told_of_tokenizer,
+)
+from corpusmill.mill.tokens.definitions import bounded_definition
+from corpusmill.mill.tokens.ends_of_text import DEFINITION, named_in
+from corpusmill.mill.tokens.probes import PROBES
+from corpusmill.mill.tokens.vocabulary import token_ids_of
+
+SETTING_FILE = "corpusmill.json"
+PLAIN_FILE = "corpusmill-plain.json"
+BYTES_FILE = "corpusmill-bytes.npy"
+
+
+class TokenizerFacts(NamedTuple):
+    """What encode and verify must know of a tokenizer; stored as corpusmill.json beside it."""
+
+    source: str
+    vocabulary: int  # len(tokenizer), or more if ids have gaps: every id is below
+    end_of_text: str
+    end_of_text_id: int
+    dtype: str  # uint16 or uint32
+    engine: str  # gigatoken or reference
+    light: bool  # jobs may use LightReference
+    lossless: bool  # decoding gives the text back, but where one of lossy_tokens stands
+    lossy_tokens: dict[str, int]  # added tokens, not special, that take from what is beside them
+    normalizer: list[str]  # what the tokenizer's own normalizer does to texts, step by step
+    unknown_ids: list[int]  # of tokens that stand for whatever is not in the vocabulary
+    added_bytes: int | None  # a space in front; None: the ids do not say what is lost
+
+    @classmethod
+    def load(cls, folder: Path) -> "TokenizerFacts":
+        """Of a folder all of whose files are what was written."""
+        check_folder(folder)
+        path = Path(folder) / SETTING_FILE
+        return cls.of(load_json(path), path)
+
+    @classmethod
+    def of(cls, content: Any, where: object) -> "TokenizerFacts":
+        """From what stands in a file; ValueError where that cannot be."""
+        ids = token_ids_of(content, where)
+        try:
+            if other := set(content) ^ set(cls._fields):
+                raise ValueError(f"member {min(other)} missing or not known")
+            return msgspec.convert([content[one] for one in cls._fields], cls).within(ids.size)
+        except ValueError as error:
+            raise ValueError(f"{where}: no facts of a tokenizer ({error}). Mill it again.") from (
+                error
+            )
+
+    def within(self, size: int) -> "TokenizerFacts":
+        """The same; ValueError if an id is not below so many."""
+        for id in (*self.unknown_ids, *self.lossy_tokens.values()):
+            if not 0 <= id < size:
+                raise ValueError(f"id {id} of {size}")
+        return self
+
+
+def load_reference(source: str) -> Any:
+    """The transformers tokenizer of a local folder or hub id."""
+    from transformers import AutoTokenizer, dynamic_module_utils
+    from transformers.utils import logging as transformers_logging
+
+    # A folder can name another Auto class as that of its tokenizer, which is not told our `False`:
+    # it would ask whoever sits at the terminal, and run code after a yes.
+    vars(dynamic_module_utils).update(TIME_OUT_REMOTE_CODE=0, get_cached_module_file=_refused)
+    _refuse_unusual_files(Path(source))
+    transformers_logging.set_verbosity_error()  # type: ignore[no-untyped-call] # no word about texts beyond a model's context
+    try:
+        return AutoTokenizer.from_pretrained(source, trust_remote_code=False)
+    except BaseException as error:  # of a file that is not what it should be it raises any class
+        if not (isinstance(error, Exception) or is_panic(error)):
+            raise
+        said = first_line(error)
+        if "trust_remote_code" in str(error):
+            said = "it needs code of its own (auto_map), which corpusmill never runs"
+        raise ValueError(
+            f"tokenizer.source: transformers cannot load {source} ({said}). Give a folder with "
+            "tokenizer.json, a hub id that this machine can reach, or train."
+        ) from error
+
+
+def _refuse_unusual_files(folder: Path) -> None:
+    """ValueError where transformers would read one whole that is no file of a tokenizer."""
+    inner = [*folder.glob("*"), *folder.glob("additional_chat_templates/*")]
+    for path in sorted(inner):
+        if path.suffix not in (".json", ".jinja", ".txt", ".model"):
+            continue
+        if fault := fault_of_kind(path):
+            raise ValueError(f"tokenizer.source: {fault}")
+        if (size := path.stat().st_size) > MOST_BYTES:
+            raise too_large(path, MOST_BYTES, f"{size:,}")
+    if (definition := folder / DEFINITION).is_file():
+        try:
+            bounded_definition(whole_file(definition))
+        except ValueError as error:
+            raise ValueError(f"tokenizer.source: {definition}: {error}. Give another.") from error
+    named_in(folder)  # which refuses many special tokens
+
+
+def _refused(*_: Any, **__: Any) -> None:
+    raise ValueError("no code is loaded: trust_remote_code is False")
+
+
+class LightReference:
+    """What jobs use of a fast transformers tokenizer, without the second it takes to load.
+
+    It makes the calls to the `tokenizers` library that transformers makes. keep_tokenizer has
+    compared the two on PROBES before any job uses this.
+    """
+
+    is_fast = True
+
+    def __init__(self, folder: Path) -> None:
+        from tokenizers import Tokenizer
+
+        path = Path(folder) / "tokenizer.json"
+        with read_as_written(path):
+            written = whole_file(path)
+            try:
+                bounded_definition(written)
+            except ValueError as error:
+                raise ValueError(
+                    f"{path}: expected what corpusmill writes, found something else ({error}). "
+                    "Copy it again."
+                ) from error
+            self.backend_tokenizer = Tokenizer.from_str(written.decode("utf-8", "replace"))
+        self.backend_tokenizer.no_truncation()
+        self.backend_tokenizer.no_padding()
+
+    def __call__(
+        self, texts: list[str], add_special_tokens: bool, split_special_tokens: bool
+    ) -> dict[str, list[list[int]]]:
+        self.backend_tokenizer.encode_special_tokens = split_special_tokens
+        encoded = self.backend_tokenizer.encode_batch(texts, add_special_tokens=add_special_tokens)
+        return {"input_ids": [one.ids for one in encoded]}
+
+    def decode(
+        self, ids: list[int], skip_special_tokens: bool, clean_up_tokenization_spaces: bool
+    ) -> str:
+        del clean_up_tokenization_spaces  # transformers does it afterwards; here nobody asks for it
+        return self.backend_tokenizer.decode(ids, skip_special_tokens=skip_special_tokens)
+
+
+def load_kept(folder: Path, setting: TokenizerFacts) -> Any:
+    """The reference tokenizer of the run, as light as it comes."""
+    return LightReference(folder) if setting.light else load_reference(str(folder))
+
+
+def load_received(folder: Path, setting: TokenizerFacts) -> Any:
+    """The same of results that a stranger may have made: tried first where it can harm nothing."""
+
+    def tried() -> None:
+        reference = load_kept(folder, setting)
+        for ids in reference_ids(reference, PROBES):
+            decoded(reference, ids)
+        for text in PROBES:
+            normalized(reference, text)
+
+    in_bounded_process(folder, MOST_CPU_SECONDS, tried)
+    return load_kept(folder, setting)
+
+
+def reference_ids(reference: Any, texts: list[str]) -> list[list[int]]:
+    if not texts:
+        return []
+    with told_of_tokenizer("this tokenizer"):
+        return reference(texts, add_special_tokens=False, split_special_tokens=True)["input_ids"]
+
+
+def definition_of(reference: Any) -> bytes | None:
+    """Its tokenizer.json, if it has one."""
+    if not getattr(reference, "is_fast", False):
+        return None
+    return reference.backend_tokenizer.to_str().encode("utf-8")
+
+
+def plain_definition(definition: bytes | None) -> str:
+    """tokenizer.json without its special added tokens: their strings then are plain text."""
+    if definition is None:
+        raise ValueError("it has no tokenizer.json")
+    members = msgspec.json.decode(definition, type=dict[str, msgspec.Raw])
+    added = msgspec.json.decode(members["added_tokens"])
+    plain = msgspec.json.encode([token for token in added if not token["special"]])
+    members["added_tokens"] = msgspec.Raw(plain)
+    for name in ("post_processor", "truncation", "padding"):
+        members[name] = msgspec.Raw(b"null")
+    return msgspec.json.encode(members).decode("utf-8")
+
+
+def normalized(reference: Any, text: str) -> str:
+    """A text as the tokenizer itself normalises it before it splits it."""
+    if not getattr(reference, "is_fast", False) or not reference.backend_tokenizer.normalizer:
+        return text
+    with told_of_tokenizer("this tokenizer"):
+        return reference.backend_tokenizer.normalizer.normalize_str(text)
+
+
+def decoded(reference: Any, ids: Any) -> str:
+    with told_of_tokenizer("this tokenizer"):
+        return reference.decode(ids, skip_special_tokens=False, clean_up_tokenization_spaces=False)
+
+
+def as_it_may_come_back(reference: Any, text: str) -> list[str]:
+    """A text, and what the tokenizer normalises it to, each with a space in front more or less:
+    many tokenizers put one there, and take one away again whether they did or not. They write a
+    space as ▁, and so a ▁ of the text comes back as a space."""
+    wholes = {text, normalized(reference, text)}
+    wholes |= {one.replace("▁", " ") for one in wholes}
+    return [form for one in wholes for form in (one, " " + one, one.removeprefix(" "))]
+
+
+def gives_back(reference: Any, ids: Any, text: str) -> bool:
+    """Whether ids decode to the text."""
+    return decoded(reference, ids) in as_it_may_come_back(reference, text)
+
+
+Encoder = Callable[[list[bytes]], list[np.ndarray]]
+"""Texts in UTF-8 to the ids of each, uint32."""
+
+
+def reference_encoder(reference: Any) -> Encoder:
+    def encode(texts: list[bytes]) -> list[np.ndarray]:
+        found = reference_ids(reference, [text.decode() for text in texts])
+        return [np.array(ids, np.uint32) for ids in found]
+
+    return encode
+
+
+def gigatoken_encoder(definition: str) -> Encoder:
+    """definition: what `plain_definition` makes of the reference."""
+    import gigatoken
+
+    # Text by text: encode_batch is no faster on one core, imports awkward for its result, and has
+    # texts and ids in large buffers that are made anew for every batch.
+    ids_of = gigatoken.Tokenizer.from_json(definition).backend.encode
+    return lambda texts: [ids_of(text) for text in texts]
+
+
+def first_difference(reference: Any, encode: Encoder, texts: list[str]) -> str | None:
+    """The first text whose ids are not the reference's, in words; None if all are equal."""
+    found = encode([text.encode() for text in texts])
+    for i, expected in enumerate(reference_ids(reference, texts)):
+        got = found[i].tolist()
+        if got != expected:
+            place = next(
+                (k for k, (x, y) in enumerate(zip(got, expected, strict=False)) if x != y),
+                min(len(got), len(expected)),
+            )
+            return (
+                f"text {i} ({texts[i][:60]!r}): id {place} is {got[place : place + 3]}, "
+                f"the reference has {expected[place : place + 3]}"
+            )
+    return None
+
+
+def encoder_of(folder: Path, setting: TokenizerFacts) -> Encoder:
+    if setting.engine == "gigatoken":
+        return gigatoken_encoder((Path(folder) / PLAIN_FILE).read_text("utf-8"))
+    return reference_encoder(load_kept(folder, setting))

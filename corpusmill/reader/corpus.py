@@ -1,0 +1,73 @@
+"""A finished corpus, opened by its manifest."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+from corpusmill.reader.cache import Cache
+from corpusmill.reader.opening import opened, store_of
+from corpusmill.reader.patience import Patience, Say, to_stderr
+from corpusmill.reader.shelves import Here, Shelf
+from corpusmill.reader.split import Split
+from corpusmill.reader.stores import Folder, Store
+
+NO_HEADERS: Mapping[str, str] = MappingProxyType({})
+MAPPED_BYTES = 4 << 30
+
+
+class Corpus:
+    """place: the results folder of a run, its address (https://...), or a `Store`; or where it
+    was published (s3://bucket/name, hf://org/name, each with @version too, https://host/name).
+
+    cache: a folder of this machine; shards are fetched to it whole, verified, and read there. An
+    address needs one; for a slow shared file system it is a choice. keep_shards: so many shards of
+    a split lie in it at most; None: all that were read. headers: for every request, as
+    `Authorization`. say: is told what is waited for. mapped_bytes: what maps of shards may take.
+    """
+
+    def __init__(
+        self,
+        place: str | Path | Store,
+        cache: str | Path | None = None,
+        keep_shards: int | None = None,
+        headers: Mapping[str, str] = NO_HEADERS,
+        say: Say = to_stderr,
+        patience: Patience = Patience(),  # noqa: B008  it cannot be changed
+        mapped_bytes: int = MAPPED_BYTES,
+    ) -> None:
+        store = store_of(place, headers)
+        if cache is None and not isinstance(store, Folder):
+            raise ValueError(
+                f"{store.where('')}: expected cache, a folder of this machine to which shards are "
+                "fetched. Corpus(..., cache=FOLDER)"
+            )
+        if keep_shards is not None and (cache is None or keep_shards < 1):
+            raise ValueError(
+                f"keep_shards {keep_shards}: expected 1 or more shards in a cache, which is "
+                f"{cache}. Nothing that lies elsewhere is ever removed."
+            )
+        store, manifest = opened(store, patience, say)
+        self._where = store.where("manifest.json")
+        self._splits: dict[str, Split] = {}
+        self.vocabulary = manifest.vocabulary
+        itemsize = manifest.vocabulary.dtype.itemsize
+        for name, shards in manifest.splits.items():
+            shelf: Shelf
+            if cache is None and isinstance(store, Folder):
+                shelf = Here(store.folder, shards, itemsize)
+            else:
+                folder = Path(cache or "") / shards.digest(manifest.vocabulary)[:16]
+                shelf = Cache(store, folder, shards, itemsize, keep_shards, patience, say)
+            self._splits[name] = Split(shards, manifest.vocabulary, shelf, mapped_bytes)
+
+    @property
+    def splits(self) -> list[str]:
+        """Those that have shards."""
+        return list(self._splits)
+
+    def split(self, name: str) -> Split:
+        if name not in self._splits:
+            raise ValueError(
+                f"{self._where}: expected one of {', '.join(self._splits)}, got split {name!r}."
+            )
+        return self._splits[name]

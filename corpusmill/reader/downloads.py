@@ -1,0 +1,120 @@
+"""A file brought from a store: on from where an earlier attempt ended, and whole or not at all."""
+
+import contextlib
+import os
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from threading import Event
+from typing import NamedTuple
+
+from corpusmill.mill.storage.sha256 import file_sha256
+from corpusmill.reader.patience import Patience
+from corpusmill.reader.stores import PassingError, Store
+
+WRONG_TIMES = 3  # so often the whole file is fetched; then the store has another one than it lists
+
+
+class Remote(NamedTuple):
+    """A file of a store, as the manifest lists it."""
+
+    name: str
+    size: int
+    sha256: str
+
+
+class StoppedError(Exception):
+    """Nobody waits for this file any more."""
+
+
+def download(
+    store: Store,
+    file: Remote,
+    part: Path,
+    patience: Patience,
+    tell: Callable[[str], None],
+    stopped: Event,
+) -> None:
+    """Bring a file to `part`, which may hold its beginning already; then it is what is listed.
+
+    tell: is told how far it is, or what went wrong and is tried again.
+    """
+    for _ in range(WRONG_TIMES):
+        _complete(store, file, part, patience, tell, stopped)
+        found = file_sha256(part)
+        if found == file.sha256:
+            return
+        # What lay there may be of another file, or the network changed a byte.
+        tell(f"{file.name}: SHA-256 is {found}, expected {file.sha256}; fetched anew")
+        part.unlink()
+    raise ValueError(
+        f"{store.where(file.name)}: expected SHA-256 {file.sha256}, found {found}, {WRONG_TIMES} "
+        "times. The file there is not the one that manifest.json lists: upload it again."
+    )
+
+
+def _complete(
+    store: Store,
+    file: Remote,
+    part: Path,
+    patience: Patience,
+    tell: Callable[[str], None],
+    stopped: Event,
+) -> None:
+    """Fetch what is missing of a file, in as many attempts as that takes."""
+    # With it comes the client for HTTP, which a corpus on this machine does not need.
+    from corpusmill.reader.s3.responses import LEAST_BYTES
+
+    failures = 0
+    while True:
+        before = _present(part, file.size)
+        try:
+            _append(store, file, part, tell, stopped)
+            return
+        except PassingError as fault:
+            # Bytes came, so the store is alive, and what is left gets less; but not drop by drop.
+            came = _present(part, file.size) - before
+            failures = 1 if came >= LEAST_BYTES else failures + 1
+            if patience.is_over(failures, fault):
+                raise OSError(
+                    f"{fault}, {failures} times in a row. What came is kept: try again later."
+                ) from None
+            tell(f"{fault}; trying again, {failures} of {patience.attempts}")
+            if stopped.wait(patience.seconds(failures)):
+                raise StoppedError from None
+
+
+def _present(part: Path, size: int) -> int:
+    """How much of a file is there. A part that is too long is of another file, and goes."""
+    with contextlib.suppress(FileNotFoundError):
+        state = part.lstat()
+        if not stat.S_ISREG(state.st_mode):
+            raise ValueError(
+                f"{part}: expected what came of a file, found something else, a symlink perhaps. "
+                "Move it away."
+            )
+        if (present := state.st_size) <= size:
+            return present
+        part.unlink()
+    return 0
+
+
+def _append(
+    store: Store, file: Remote, part: Path, tell: Callable[[str], None], stopped: Event
+) -> None:
+    with open(part, "ab") as out:
+        present = out.tell()
+        for block in store.blocks(file.name, present, file.size):
+            if stopped.is_set():
+                raise StoppedError
+            out.write(block)
+            present += len(block)
+            tell(f"{file.name}: {present / 1e6:,.0f} of {file.size / 1e6:,.0f} MB")
+            if present > file.size:
+                raise PassingError(f"{store.where(file.name)}: more than {file.size} bytes came")
+        if present < file.size:
+            raise PassingError(
+                f"{store.where(file.name)}: ended after {present} of {file.size} bytes"
+            )
+        out.flush()
+        os.fsync(out.fileno())

@@ -1,0 +1,139 @@
+"""A corpus behind an HTTP server: files by address, from any byte on."""
+
+import contextlib
+import http.client
+import ssl
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from corpusmill.messages.plain_text import shown
+from corpusmill.reader.s3.connection import MOST_SAID
+from corpusmill.reader.s3.responses import opener
+from corpusmill.reader.stores import (
+    BLOCK_BYTES,
+    ForbiddenError,
+    MissingError,
+    PassingError,
+    SlowError,
+    other_size,
+)
+
+NO_HEADERS: Mapping[str, str] = MappingProxyType({})
+SILENCE_SECONDS = 30.0
+"""Without a byte for so long, a connection counts as broken."""
+
+# Asked too often, too slow, or out of order for a moment.
+PASSING_STATUS = {408, 425, 429, 500, 502, 503, 504}
+KINDS = {404: MissingError, 410: MissingError, 401: ForbiddenError, 403: ForbiddenError}
+
+
+class HttpStore:
+    """Files below an address. What a server sends that knows no ranges is skipped up to the start.
+
+    headers: for every request, as `Authorization`; they stay with this server when it sends us on
+    to another one.
+    """
+
+    def __init__(self, address: str, headers: Mapping[str, str] = NO_HEADERS) -> None:
+        if "@" in address.partition("://")[2].partition("/")[0]:
+            # Not repeated, and addresses are said and logged.
+            raise ValueError(
+                "an address with a name or password before the host: expected https://host/..., "
+                'and the password in headers={"Authorization": "..."}, which go to that server.'
+            )
+        self._address = address.rstrip("/")
+        self._headers = dict(headers)
+
+    def below(self, folder: str) -> "HttpStore":
+        return HttpStore(self.where(folder), self._headers)
+
+    def where(self, name: str) -> str:
+        return f"{self._address}/{name}"
+
+    def blocks(self, name: str, start: int = 0, size: int | None = None) -> Iterator[bytes]:
+        if size is not None and start == size:
+            return
+        with _passing(self.where(name)), self._response(name, start) as response:
+            yield from sent(response, self.where(name), start, size)
+
+    def url(self, name: str) -> str:
+        """The file as a server is asked for it: names of tokenizer files may have any letters."""
+        return f"{self._address}/{urllib.parse.quote(name)}"
+
+    def _response(self, name: str, start: int) -> Any:
+        request = urllib.request.Request(self.url(name))
+        for header, value in self._headers.items():
+            # A redirect to a file host must not take our password there.
+            request.add_unredirected_header(header, value)
+        if start:
+            request.add_header("Range", f"bytes={start}-")
+        return self._opened(opener(), request)
+
+    def _opened(self, asker: urllib.request.OpenerDirector, request: urllib.request.Request) -> Any:
+        try:
+            return asker.open(request, timeout=SILENCE_SECONDS)
+        except ValueError as error:
+            raise ValueError(
+                f"{request.full_url}: expected an answer, the server sent us on to an address that "
+                f"is none ({shown(str(error))[:MOST_SAID]}). Ask whoever runs it."
+            ) from None
+
+
+@contextlib.contextmanager
+def _passing(where: str) -> Iterator[None]:
+    """Faults of the network as `PassingError`, answers that will not change as ValueError."""
+    try:
+        yield
+    except urllib.error.HTTPError as error:
+        error.close()
+        said = f"{error.code} {shown(error.reason)[:100]}"
+        if error.code in PASSING_STATUS:
+            raise PassingError(f"{where}: the server says {said}") from None
+        raise KINDS.get(error.code, ValueError)(
+            f"{where}: expected the file, the server says {said}. Is the "
+            "address that of the results folder, and may you read it?"
+        ) from None
+    except (http.client.HTTPException, OSError) as error:
+        cause = getattr(error, "reason", error)
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            raise ValueError(
+                f"{where}: expected a certificate that this machine trusts ({error}). Install that "
+                "of its authority, or name it in SSL_CERT_FILE."
+            ) from None
+        kind = SlowError if isinstance(cause, TimeoutError) else PassingError
+        raise kind(f"{where}: {str(error)[:MOST_SAID] or type(error).__name__}") from None
+
+
+def sent(response: Any, where: str, start: int, size: int | None) -> Iterator[bytes]:
+    """What a server sends, from `start` on; raises where it ends early or is of another size."""
+    skip = start if response.status == 200 else _begins_later(response, where, start)
+    announced = response.length  # of this answer; None if the server does not say
+    whole = None if announced is None else announced + start - skip
+    if size is not None and whole is not None and whole != size:
+        raise ValueError(other_size(where, size, whole))
+    came = 0
+    # Not `read`, which loses what came before a silence.
+    while block := response.read1(BLOCK_BYTES):
+        came += len(block)
+        if skip:
+            skip, block = max(skip - len(block), 0), block[skip:]
+        if block:
+            yield block
+    if announced is not None and came != announced:
+        # Python's client says nothing of a body that is cut short.
+        raise PassingError(f"{where}: the connection ended after {came} of {announced} bytes")
+
+
+def _begins_later(response: Any, where: str, start: int) -> int:
+    """0 bytes to skip, if the answer is the range that was asked for."""
+    span = response.headers.get("Content-Range", "")
+    if response.status != 206 or not span.startswith(f"bytes {start}-"):
+        raise ValueError(
+            f"{where}: expected the bytes from {start} on, the server sent {response.status} "
+            f"{span!r}. Ask whoever runs it about range requests."
+        )
+    return 0

@@ -1,0 +1,217 @@
+"""What results/manifest.json says of the token shards: the one place that reads it."""
+
+import hashlib
+import re
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from corpusmill.mill.decide.fates import SPLITS
+from corpusmill.mill.storage.untrusted import is_count, joined, json_of
+from corpusmill.mill.tokens.vocabulary import token_ids_of
+from corpusmill.reader.patience import Patience, Say, patiently
+from corpusmill.reader.stores import PassingError, Store
+
+MANIFEST = "manifest.json"
+VERSION = 1
+WRONG_TIMES = 3  # so often a small file that came wrong is fetched
+SEAL = re.compile(rb',\n "sha256": "([0-9a-f]{64})"\n}\n\Z')
+"""The end of a manifest: the digest of what stands before it."""
+SHA256 = re.compile("[0-9a-f]{64}")
+FACTS = ["tokenizer", "corpusmill.json"]
+
+NO_FILE: dict[str, Any] = {"bytes": 0, "sha256": ""}
+Files = dict[str, dict[str, dict[str, Any]]]
+
+
+class Vocabulary(NamedTuple):
+    """What the ids of a corpus are."""
+
+    dtype: np.dtype  # little-endian
+    size: int  # every id is below
+    end_of_text: int
+
+
+class Shards(NamedTuple):
+    """The token shards of a split, in order."""
+
+    split: str
+    numbers: list[str]  # five digits, as files are called
+    tokens: np.ndarray  # int64 (shards,)
+    documents: np.ndarray  # int64 (shards,)
+    sha256: list[str]
+    index_sha256: list[str]
+
+    def name(self, shard: int, ending: str) -> str:
+        return f"tokens/{self.split}/{self.numbers[shard]}.{ending}"
+
+    def digest(self, vocabulary: Vocabulary) -> str:
+        """Of the ids and of where shards end: what decides which sample is which."""
+        facts = [self.split, str(vocabulary.dtype), str(vocabulary.end_of_text)]
+        facts += [f"{n} {sha}" for n, sha in zip(self.tokens.tolist(), self.sha256, strict=True)]
+        return hashlib.sha256("\n".join(facts).encode()).hexdigest()
+
+    def index_bytes(self, shard: int) -> int:
+        return (int(self.documents[shard]) + 1) * 8
+
+
+class Manifest(NamedTuple):
+    """A corpus, as its manifest has it."""
+
+    vocabulary: Vocabulary
+    splits: dict[str, Shards]
+
+
+def read_manifest(store: Store, patience: Patience, say: Say, digest: str = "") -> Manifest:
+    """Raises ValueError where it is not what this code knows, or does not agree with itself.
+
+    digest: its own one, if that is known from elsewhere.
+    """
+    where = store.where(MANIFEST)
+    data = read_sealed(store, patience, say, digest)
+    try:
+        content = json_of(data, where)
+        version = content["corpusmill.manifest"]
+        if version == VERSION:
+            files, facts = _by_split(content["files"])
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        told = str(error) if type(error) is ValueError else repr(error)
+        raise ValueError(
+            f"{where}: expected what a finished run of corpusmill lists, found something else "
+            f"({told}). Give the results folder of a run, or its address."
+        ) from None
+    if version != VERSION:
+        raise ValueError(
+            f"{where}: expected manifest version {VERSION}, found {version!r:.40}. Read it "
+            "with the corpusmill that wrote it, or mill the corpus with this one."
+        )
+    vocabulary = _vocabulary(store, where, facts, patience, say)
+    splits = {split: _shards(where, split, found, vocabulary) for split, found in files.items()}
+    return Manifest(vocabulary, splits)
+
+
+def read_sealed(store: Store, patience: Patience, say: Say, digest: str) -> bytes:
+    """The bytes of a manifest that holds by its own digest. digest: what that has to be."""
+    return read_whole(store, MANIFEST, patience, say, lambda data: _broken_seal(data, digest))
+
+
+def _broken_seal(data: bytes, digest: str) -> str | None:
+    """What is wrong with a manifest by its own digest; digest: what that has to be, or empty.
+
+    The bytes are looked at as they lie there: written anew to be compared, 10,000 shards would
+    take longer than all the rest of opening a corpus.
+    """
+    seal = SEAL.search(data)
+    found = seal[1].decode() if seal else ""
+    if digest and found != digest:
+        return f"expected the manifest with SHA-256 {digest}, found {found or 'none'}"
+    if not seal:
+        return None
+    own = hashlib.sha256(data[: seal.start()] + b"\n}\n").hexdigest()
+    return None if own == found else f"expected SHA-256 {found} by its last line, found {own}"
+
+
+def _by_split(listed: list[dict[str, Any]]) -> tuple[Files, dict[str, Any] | None]:
+    """What is listed of token shards, by split and name; and of the facts of the tokenizer."""
+    folders: Files = {}
+    facts = None
+    for file in listed:
+        folder, _, name = file["path"].rpartition("/")
+        if name[-4:] in (".bin", ".idx"):
+            folders.setdefault(folder, {})[name] = file
+        elif name == FACTS[1] and folder.endswith(FACTS[0]):
+            facts = _sound(file)
+    # Paths begin where the run was started, and a workflow may have a prefix of its own. Joined
+    # files are in the folder tokens itself.
+    parted = {tuple(folder.split("/")[-2:]): names for folder, names in folders.items()}
+    found = {way[1]: names for way, names in parted.items() if way[0] == "tokens" and way[1:]}
+    if strange := [split for split in found if split not in SPLITS]:
+        raise ValueError(f"a split {strange[0]!r:.40}")
+    for files in found.values():
+        for file in files.values():
+            _sound(file)
+    return found, facts
+
+
+def _sound(file: dict[str, Any]) -> dict[str, Any]:
+    """An entry of the list; ValueError if its numbers or digest cannot be."""
+    counts = [file["bytes"], *(file[one] for one in ("documents", "tokens") if one in file)]
+    if not all(map(is_count, counts)) or not SHA256.fullmatch(str(file["sha256"])):
+        raise ValueError(f"sizes or SHA-256 of {file['path']!r:.80}")
+    return file
+
+
+def read_whole(
+    store: Store,
+    name: str,
+    patience: Patience,
+    say: Say,
+    fault_of: Callable[[bytes], str | None] = lambda data: None,
+) -> bytes:
+    """A small file, tried again while what goes wrong may pass. fault_of: what is wrong with what
+    came, in words; the network may have changed it."""
+    for _ in range(WRONG_TIMES):
+        data = patiently(lambda: joined(store.blocks(name), store.where(name)), PassingError,
+                         patience, say)  # fmt: skip
+        if (told := fault_of(data)) is None:
+            return data
+        say(f"{store.where(name)}: {told}; fetched anew")
+    raise ValueError(
+        f"{store.where(name)}: {told}, {WRONG_TIMES} times. Copy it again, and what it is with."
+    )
+
+
+def _vocabulary(
+    store: Store, where: str, listed: dict[str, Any] | None, patience: Patience, say: Say
+) -> Vocabulary:
+    """From the facts of the tokenizer, which have to be the ones that the manifest lists."""
+    name = "/".join(FACTS)
+    if listed is None:
+        raise ValueError(f"{where}: expected {name} among its files, found none. Mill it again.")
+
+    def fault_of(data: bytes) -> str | None:
+        found = hashlib.sha256(data).hexdigest()
+        its = (
+            f"expected SHA-256 {listed['sha256']}, found {found}: of another run than the manifest"
+        )
+        return None if found == listed["sha256"] else its
+
+    data = read_whole(store, name, patience, say, fault_of)
+    ids = token_ids_of(json_of(data, store.where(name)), store.where(name))
+    return Vocabulary(np.dtype(ids.dtype).newbyteorder("<"), ids.size, ids.end_of_text)
+
+
+def _shards(
+    where: str, split: str, files: dict[str, dict[str, Any]], vocabulary: Vocabulary
+) -> Shards:
+    numbers = sorted(name[:-4] for name in files if name.endswith(".bin"))
+    for place, number in enumerate(numbers):
+        if number != f"{place:05d}":
+            raise ValueError(
+                f"{where}: expected shard {place:05d} of {split}, found {number!r:.40} in its "
+                "place. Copy the corpus again, or mill it again."
+            )
+    bins = [files[f"{number}.bin"] for number in numbers]
+    for bin in bins:
+        if missing := {"tokens", "documents"} - bin.keys():
+            told = " and ".join(sorted(missing))
+            raise ValueError(f"{where}: {bin['path']} has no number of {told}. Mill it again.")
+    indexes = [files.get(f"{number}.idx", NO_FILE) for number in numbers]
+    tokens, documents, sizes = (
+        np.array([bin[key] for bin in bins], np.int64) for key in ("tokens", "documents", "bytes")
+    )
+    index_sizes = np.array([index["bytes"] for index in indexes], np.int64)
+    dtype = vocabulary.dtype
+    for bad in np.flatnonzero(sizes != tokens * dtype.itemsize)[:1].tolist():
+        raise ValueError(
+            f"{where}: {bins[bad]['path']} has {sizes[bad]} bytes, expected {tokens[bad]} tokens "
+            f"of {dtype.name}, as the tokenizer says. Mill the corpus again."
+        )
+    for bad in np.flatnonzero(index_sizes != (documents + 1) * 8)[:1].tolist():
+        raise ValueError(
+            f"{where}: {bins[bad]['path']} has an index of {index_sizes[bad]} bytes, expected "
+            f"{(documents[bad] + 1) * 8} for {documents[bad]} documents. Mill the corpus again."
+        )
+    sha256 = ([file["sha256"] for file in files] for files in (bins, indexes))
+    return Shards(split, numbers, tokens, documents, *sha256)

@@ -1,0 +1,81 @@
+"""Shards of a split, mapped while they are read."""
+
+import mmap
+from collections import OrderedDict
+from collections.abc import Container
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from corpusmill.mill.storage.regular_files import open_regular
+from corpusmill.reader.manifest import Shards
+from corpusmill.reader.shelves import Shelf
+
+OPEN_AT_MOST = 128
+"""Each is an open file as well, and a process may have 1,024 of these."""
+
+
+class OpenShards:
+    """Maps of shards. The least recently read is closed when more than `mapped_bytes` are open:
+    pages of maps count as memory of the process, and an epoch would end with all of them."""
+
+    def __init__(self, shards: Shards, shelf: Shelf, dtype: np.dtype, mapped_bytes: int) -> None:
+        self._shards = shards
+        self._shelf = shelf
+        self._dtype = dtype
+        self._mapped_bytes = mapped_bytes
+        self._open: OrderedDict[int, np.ndarray] = OrderedDict()
+        self._bytes = 0
+        self._last_starts: tuple[int, np.ndarray] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"_open": OrderedDict(), "_bytes": 0, "_last_starts": None}
+
+    def tokens(self, shard: int) -> np.ndarray:
+        """The ids of a shard, as they are on disk. Do not keep it: copy what you need."""
+        if (found := self._open.get(shard)) is not None:
+            self._open.move_to_end(shard)
+            return found
+        found = _mapped(self._shelf.path(shard), self._dtype)
+        self._bytes += found.nbytes
+        while self._open and (self._bytes > self._mapped_bytes or len(self._open) >= OPEN_AT_MOST):
+            self._bytes -= self._open.popitem(last=False)[1].nbytes
+        self._open[shard] = found
+        return found
+
+    def close_all_but(self, shards: Container[int]) -> None:
+        """A file that is removed while it is mapped goes on taking its place on the disk."""
+        for shard in [shard for shard in self._open if shard not in shards]:
+            self._bytes -= self._open.pop(shard).nbytes
+
+    def starts(self, shard: int) -> np.ndarray:
+        """int64 (documents + 1,): where the documents of a shard begin, and its end."""
+        if self._last_starts and self._last_starts[0] == shard:
+            return self._last_starts[1]
+        path = self._shelf.path(shard).with_suffix(".idx")
+        found, tokens = np.fromfile(path, "<u8"), int(self._shards.tokens[shard])
+        if (starts := cut_by(found, tokens)) is None:
+            raise ValueError(
+                f"{path}: expected where {found.size - 1} documents of {tokens} tokens begin, "
+                "found numbers that do not cut them so. Copy it again, or mill the corpus again."
+            )
+        self._last_starts = shard, starts
+        return starts
+
+
+def cut_by(starts: np.ndarray, tokens: int) -> np.ndarray | None:
+    """int64: where documents begin, and the end; None if they do not cut so many tokens. starts:
+    uint64, as an index has them."""
+    if not starts.size or starts.max() > tokens:  # a larger number could be a negative one
+        return None
+    found = starts.astype(np.int64)
+    whole = found[0] == 0 and found[-1] == tokens and (np.diff(found) >= 1).all()
+    return found if whole else None
+
+
+def _mapped(path: Path, dtype: np.dtype) -> np.ndarray:
+    with open_regular(path) as file:
+        if not file.seek(0, 2):
+            return np.zeros(0, dtype)
+        return np.frombuffer(mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ), dtype)

@@ -1,0 +1,102 @@
+"""From what people write to a store of files: a folder, an address, a published corpus."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple, Protocol, runtime_checkable
+
+from corpusmill.mill.storage.untrusted import json_of
+from corpusmill.reader.hub_addresses import is_hub, parsed_hub
+from corpusmill.reader.manifest import MANIFEST, SHA256, Manifest, read_manifest, read_whole
+from corpusmill.reader.patience import Patience, Say
+from corpusmill.reader.s3.addresses import check_version, is_s3, parsed
+from corpusmill.reader.stores import Folder, ForbiddenError, MissingError, Store
+
+LATEST = "latest"
+"""A small file beside the versions of a published corpus: which of them is to be read."""
+LATEST_VERSION = 1
+NO_HEADERS: Mapping[str, str] = MappingProxyType({})
+
+
+class Latest(NamedTuple):
+    """What it says."""
+
+    version: str
+    manifest_sha256: str
+
+    def encoded(self) -> bytes:
+        content = {"corpusmill.latest": LATEST_VERSION, **self._asdict()}
+        return (json.dumps(content, indent=1) + "\n").encode()
+
+    @classmethod
+    def decoded(cls, where: str, data: bytes) -> "Latest":
+        try:
+            content = json_of(data, where)
+            known = content["corpusmill.latest"] == LATEST_VERSION
+            found = cls(str(content["version"]), str(content["manifest_sha256"]))
+            check_version(found.version)
+            known = known and bool(SHA256.fullmatch(found.manifest_sha256))
+        except (ValueError, TypeError, KeyError):
+            known = False
+        if not known:
+            raise ValueError(
+                f"{where}: expected what `corpusmill publish` writes, version {LATEST_VERSION}, "
+                "found something else. Mend the address, or name a version: ADDRESS@VERSION."
+            )
+        return found
+
+
+@runtime_checkable
+class Folders(Protocol):
+    """A store that may hold versions."""
+
+    def below(self, folder: str) -> Store: ...
+
+
+def store_of(place: str | Path | Store, headers: Mapping[str, str] = NO_HEADERS) -> Store:
+    """What stands for a place; its files are looked for later."""
+    if isinstance(place, str) and is_s3(place):
+        from corpusmill.reader.s3_store import S3Store
+
+        bucket, name, version = parsed(place)
+        return S3Store(bucket, name if version is None else version_folder(name, version))
+    if isinstance(place, str) and is_hub(place):
+        from corpusmill.reader.hub_store import HubStore
+
+        return HubStore(parsed_hub(place), headers)
+    if isinstance(place, str) and place.startswith(("http://", "https://")):
+        from corpusmill.reader.http_store import HttpStore
+
+        return HttpStore(place.removesuffix(f"/{MANIFEST}"), headers)
+    if isinstance(place, str | Path):
+        folder = Path(place)
+        return Folder(folder.parent if folder.name == MANIFEST else folder)
+    return place
+
+
+def version_folder(name: str, version: str) -> str:
+    return f"{name}/versions/{version}"
+
+
+def opened(store: Store, patience: Patience, say: Say) -> tuple[Store, Manifest]:
+    """A corpus that lies in a store, or the version there that is the latest."""
+    try:
+        return store, read_manifest(store, patience, say)
+    except (MissingError, ForbiddenError) as missing:
+        below, latest = latest_below(store, missing, patience, say)
+        return below, read_manifest(below, patience, say, latest.manifest_sha256)
+
+
+def latest_below(
+    store: Store, missing: ValueError, patience: Patience, say: Say
+) -> tuple[Store, Latest]:
+    """missing: what to raise if there is no published corpus either."""
+    if not isinstance(store, Folders):
+        raise missing
+    try:
+        data = read_whole(store, LATEST, patience, say)
+    except (MissingError, ForbiddenError):
+        raise missing from None
+    latest = Latest.decoded(store.where(LATEST), data)
+    return store.below(f"versions/{latest.version}"), latest

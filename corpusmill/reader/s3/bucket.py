@@ -1,0 +1,283 @@
+"""What can be asked of a bucket. All keys of a request are whole, none is guessed."""
+
+import base64
+import re
+import urllib.parse
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from hashlib import sha256
+from typing import NamedTuple
+from xml.etree.ElementTree import Element
+
+from corpusmill.reader.s3.answers import (
+    PassingFault,
+    Refusal,
+    all_of,
+    code_of,
+    fault,
+    name_of,
+    parsed,
+    text_of,
+)
+from corpusmill.reader.s3.connection import NOTHING, Body, Connections
+
+CHECKSUM = "x-amz-checksum-sha256"
+ALGORITHM = "x-amz-sdk-checksum-algorithm"
+MOST_AT_ONCE = 1000
+"""Of what is listed in an answer."""
+MOST_PAGES = 1500
+"""Answers of a list: 1.5 million keys. A corpus of 99,999 parts and as many shards has 1.1."""
+MOST_BARREN = 50
+"""Answers in a row that list next to nothing and say that there is more."""
+MOST_BYTES = 1 << 29
+"""Of an object that is held whole: a manifest of as many has 200 MB."""
+NUMBER = re.compile("[0-9]{1,15}")
+WITH_CHECKSUM = {"x-amz-checksum-mode": "ENABLED"}
+NOTE = "x-amz-meta-sha256"
+"""The SHA-256 of an object's whole content, noted with it by whoever sent it."""
+
+
+class Stored(NamedTuple):
+    """An object, as the store tells of it."""
+
+    bytes: int
+    checksum: str
+    """What the store took itself of what came, in Base64; `...-n` is that of the checksums of n
+    parts. Empty if it keeps none."""
+    noted: str
+
+
+class Part(NamedTuple):
+    """A piece of an object that is not put together yet."""
+
+    number: int
+    bytes: int
+    etag: str
+    checksum: str
+
+
+class Listed(NamedTuple):
+    """Keys with a prefix: objects with their sizes, and what stands before the next slash."""
+
+    sizes: dict[str, int]
+    folders: list[str]
+
+
+def in_base64(hex_digest: str) -> str:
+    return base64.b64encode(bytes.fromhex(hex_digest)).decode()
+
+
+def composite(checksums: Sequence[str]) -> str:
+    """What a store tells of an object in parts of these checksums."""
+    whole = sha256(b"".join(map(base64.b64decode, checksums)))
+    return f"{base64.b64encode(whole.digest()).decode()}-{len(checksums)}"
+
+
+class Bucket:
+    """One bucket, asked once each time: who wants to try again does so outside."""
+
+    def __init__(self, name: str, endpoint: str | None = None) -> None:
+        self.connections = Connections(name, endpoint)
+
+    @classmethod
+    def of(cls, connections: Connections) -> "Bucket":
+        bucket = cls(connections.bucket)
+        bucket.connections = connections
+        return bucket
+
+    def __enter__(self) -> "Bucket":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.connections.close()
+
+    def where(self, key: str) -> str:
+        return self.connections.where(key)
+
+    def head(self, key: str) -> Stored | None:
+        """None if it is not there."""
+        try:
+            headers = self.connections.ask("HEAD", key, headers=WITH_CHECKSUM).headers
+        except Refusal as refusal:
+            if refusal.status == 404:
+                return None
+            raise
+        size = self._number(headers.get("content-length", ""), key)
+        return Stored(size, headers.get(CHECKSUM, ""), headers.get(NOTE, ""))
+
+    def get(self, key: str) -> bytes | None:
+        """A small object whole; None if it is not there."""
+        try:
+            answer = self.connections.ask("GET", key, headers=WITH_CHECKSUM, most=MOST_BYTES)
+        except Refusal as refusal:
+            if refusal.status == 404 and refusal.code != "NoSuchBucket":
+                return None
+            raise
+        told = answer.headers.get(CHECKSUM, "")
+        if told and "-" not in told and told != in_base64(sha256(answer.body).hexdigest()):
+            raise PassingFault(f"{self.where(key)}: other bytes came than the store has")
+        return answer.body
+
+    def put(self, key: str, data: bytes, only_new: bool = False) -> None:
+        """only_new: Refusal with status 412 if there is such an object."""
+        self.put_with(key, data, sha256(data).hexdigest(), only_new)
+
+    def put_with(self, key: str, body: Body, digest: str, only_new: bool = False) -> None:
+        """digest: SHA-256 that the body has to have. It is signed, so that the store refuses any
+        other body."""
+        headers = {
+            ALGORITHM: "SHA256", CHECKSUM: in_base64(digest), NOTE: digest,
+            "Content-Type": kind_of(key),
+        }  # fmt: skip
+        if only_new:
+            headers["If-None-Match"] = "*"
+        self.connections.ask("PUT", key, NOTHING, headers, body, digest)
+
+    def remove(self, key: str) -> None:
+        """Also one that is not there."""
+        self.connections.ask("DELETE", key)
+
+    def listed(self, prefix: str, here_alone: bool = False) -> Listed:
+        """here_alone: of what is in folders below only their names."""
+        query = {
+            "list-type": "2", "prefix": prefix, "encoding-type": "url",
+            "max-keys": str(MOST_AT_ONCE),
+        }  # fmt: skip
+        if here_alone:
+            query["delimiter"] = "/"
+        found = Listed({}, [])
+        next_page = {"continuation-token": (text_of, "NextContinuationToken")}
+        for root in self._pages("ListBucketResult", "", query, next_page):
+            for one in all_of(root, "Contents"):
+                if not (key := plain(one, "Key")):
+                    raise PassingFault(f"{self.where('')}: expected keys, found one without a name")
+                found.sizes[key] = self._number(text_of(one, "Size"), key)
+            found.folders.extend(plain(one, "Prefix") for one in all_of(root, "CommonPrefixes"))
+        return found
+
+    # Objects in parts.
+
+    def uploads(self, prefix: str) -> list[tuple[str, str]]:
+        """(key, upload) of objects with a prefix that were begun and not put together."""
+        query = {
+            "uploads": "", "prefix": prefix, "encoding-type": "url",
+            "max-uploads": str(MOST_AT_ONCE),
+        }  # fmt: skip
+        next_page = {
+            "key-marker": (plain, "NextKeyMarker"),
+            "upload-id-marker": (text_of, "NextUploadIdMarker"),
+        }
+        return [
+            (plain(one, "Key"), text_of(one, "UploadId"))
+            for root in self._pages("ListMultipartUploadsResult", "", query, next_page)
+            for one in all_of(root, "Upload")
+        ]
+
+    def begin(self, key: str, digest: str) -> str:
+        """digest: SHA-256 of the whole, to be noted. The name of the upload."""
+        headers = {
+            "x-amz-checksum-algorithm": "SHA256", NOTE: digest, "Content-Type": kind_of(key),
+        }  # fmt: skip
+        root = self._xml("InitiateMultipartUploadResult", "POST", key, {"uploads": ""}, headers)
+        return text_of(root, "UploadId")
+
+    def send_part(
+        self, key: str, upload: str, number: int, data: bytes | memoryview, digest: str
+    ) -> Part:
+        """digest: SHA-256 of the part."""
+        query = {"partNumber": str(number), "uploadId": upload}
+        checksum = in_base64(digest)
+        headers = {ALGORITHM: "SHA256", CHECKSUM: checksum}
+        answer = self.connections.ask("PUT", key, query, headers, data, digest)
+        return Part(number, len(data), answer.headers.get("etag", ""), checksum)
+
+    def parts(self, key: str, upload: str) -> dict[int, Part]:
+        """What came of an object, by number."""
+        query = {"uploadId": upload, "max-parts": str(MOST_AT_ONCE)}
+        found: dict[int, Part] = {}
+        next_page = {"part-number-marker": (text_of, "NextPartNumberMarker")}
+        for root in self._pages("ListPartsResult", key, query, next_page):
+            for one in all_of(root, "Part"):
+                size, number = (
+                    self._number(text_of(one, name), key) for name in ("Size", "PartNumber")
+                )
+                checksum = text_of(one, "ChecksumSHA256")
+                found[number] = Part(number, size, text_of(one, "ETag"), checksum)
+        return found
+
+    def finish(self, key: str, upload: str, parts: Sequence[Part]) -> None:
+        """Put an object together of all its parts."""
+        listed = "".join(
+            f"<Part><PartNumber>{part.number}</PartNumber><ETag>{escaped(part.etag)}</ETag>"
+            f"<ChecksumSHA256>{part.checksum}</ChecksumSHA256></Part>"
+            for part in parts
+        )
+        body = f"<CompleteMultipartUpload>{listed}</CompleteMultipartUpload>".encode()
+        query = {"uploadId": upload}
+        answer = self.connections.ask("POST", key, query, NOTHING, body, sha256(body).hexdigest())
+        if code_of(answer.body):
+            # The store began to answer before it knew whether it could.
+            raise fault(self.where(key), 500, answer.headers, answer.body)
+
+    def abort(self, key: str, upload: str) -> None:
+        """Also one that is not there."""
+        try:
+            self.connections.ask("DELETE", key, {"uploadId": upload})
+        except Refusal as refusal:
+            if refusal.code != "NoSuchUpload" and refusal.status != 404:
+                raise
+
+    def _pages(
+        self, name: str, key: str, query: dict[str, str],
+        next_page: Mapping[str, tuple[Callable[[Element, str], str], str]],
+    ) -> Iterator[Element]:  # fmt: skip
+        """The answers in which a list comes. next_page: what to ask for the next one, and how and
+        where the answer says it."""
+        barren = 0
+        for _ in range(MOST_PAGES):
+            root = self._xml(name, "GET", key, query)
+            yield root
+            barren = 0 if len(root) > MOST_AT_ONCE // 10 else barren + 1
+            if barren > MOST_BARREN:
+                break
+            if text_of(root, "IsTruncated") != "true":
+                return
+            asked = {ask: of(root, member) for ask, (of, member) in next_page.items()}
+            if asked.items() <= query.items():
+                break
+            query |= asked
+        raise ValueError(
+            f"{self.where(key)}: expected a list with an end, found one that goes on. Is the "
+            "endpoint that of a store?"
+        )
+
+    def _number(self, text: str, key: str) -> int:
+        if not NUMBER.fullmatch(text):
+            raise PassingFault(f"{self.where(key)}: expected a number of bytes, found another word")
+        return int(text)
+
+    def _xml(
+        self, name: str, method: str, key: str, query: Mapping[str, str],
+        headers: Mapping[str, str] = NOTHING,
+    ) -> Element:  # fmt: skip
+        """name: of the answer's root; a page of a proxy is XML too."""
+        answer = self.connections.ask(method, key, query, headers)
+        root = parsed(answer.body)
+        if root is None or name_of(root) != name:
+            raise PassingFault(f"{self.where(key)}: expected XML of a store, found something else")
+        return root
+
+
+def kind_of(key: str) -> str:
+    """What browsers should take an object for."""
+    if key.endswith(".md"):
+        return "text/markdown; charset=utf-8"
+    known = {".json": "application/json", ".txt": "text/plain; charset=utf-8"}
+    return known.get("." + key.rpartition(".")[2], "application/octet-stream")
+
+
+def plain(element: Element, name: str) -> str:
+    return urllib.parse.unquote_plus(text_of(element, name))
+
+
+def escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")

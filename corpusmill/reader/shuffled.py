@@ -1,0 +1,80 @@
+"""All samples of a split in one shuffled order, another one in every epoch; or as they stand."""
+
+from typing import Any
+
+import numpy as np
+
+from corpusmill.reader.orders import Cursor
+from corpusmill.reader.permutation import Permutation
+from corpusmill.reader.samples import Samples
+from corpusmill.reader.split import Split
+
+
+class InOrder:
+    """Samples as they stand, which is shuffled by documents already. For validation."""
+
+    kind = "in order"
+
+    def __init__(self, split: Split, length: int) -> None:
+        self.samples = Samples(split, length)
+        self.length, self.vocabulary = length, split.vocabulary
+        self.identity: dict[str, Any] = {
+            "order": self.kind, "corpus": split.digest, "split": split.name, "length": length
+        }  # fmt: skip
+
+    def begin(self) -> Cursor:
+        return {"epoch": 0, "position": 0}
+
+    def available(self, cursor: Cursor, wanted: int, epochs: int | None) -> int:
+        if epochs is None:
+            return wanted
+        return max(0, min(wanted, epochs * len(self.samples) - self._counted(cursor)))
+
+    def near(self, cursor: Cursor) -> int:
+        return len(self.samples)
+
+    def read(self, cursor: Cursor, chosen: np.ndarray, epochs: int | None = None) -> np.ndarray:
+        places = self._counted(cursor) + chosen
+        epoch_of, positions = np.divmod(places, len(self.samples))
+        numbers = np.empty_like(positions)
+        for epoch in np.unique(epoch_of).tolist():
+            here = epoch_of == epoch
+            numbers[here] = self.numbers(epoch, positions[here])
+        return self.samples.rows(numbers)
+
+    def after(self, cursor: Cursor, count: int) -> Cursor:
+        epoch, position = divmod(self._counted(cursor) + count, len(self.samples))
+        return {"epoch": epoch, "position": position}
+
+    def check(self, cursor: Cursor) -> None:
+        if cursor["epoch"] < 0 or not 0 <= cursor["position"] < len(self.samples):
+            raise ValueError(f"an epoch has {len(self.samples)} samples")
+
+    def _counted(self, cursor: Cursor) -> int:
+        return int(cursor["epoch"]) * len(self.samples) + int(cursor["position"])
+
+    def numbers(self, epoch: int, positions: np.ndarray) -> np.ndarray:
+        """Which samples stand at these positions of an epoch."""
+        return positions
+
+
+class Shuffled(InOrder):
+    """Sample P(i) comes at position i, with P a keyed bijection for (seed, epoch)."""
+
+    kind = "shuffled"
+
+    def __init__(self, split: Split, length: int, seed: int) -> None:
+        super().__init__(split, length)
+        shelf = split.shelf
+        if shelf.kept is not None and shelf.kept < split.shards.tokens.size:
+            raise ValueError(
+                f"keep_shards {shelf.kept}: expected room for all {split.shards.tokens.size} "
+                f"shards of {split.name}, as a shuffle of all samples reads them all at once. "
+                "Use Windowed, or leave keep_shards away."
+            )
+        self.identity |= {"seed": seed}
+        self._seed = seed
+
+    def numbers(self, epoch: int, positions: np.ndarray) -> np.ndarray:
+        shuffle = Permutation(len(self.samples), f"{self._seed}/{epoch}/samples")
+        return shuffle(positions)

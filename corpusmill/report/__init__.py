@@ -1,6 +1,0 @@
-"""What a person is shown of a finished run: pages with pictures and tables, and tables as CSV.
-
-Begin with `pages.py`; `svg.py` has the pieces of all pictures.
-
-Imports: documents.
-"""

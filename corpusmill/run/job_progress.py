@@ -1,0 +1,81 @@
+"""What a long job is doing, said in its log at least every two seconds."""
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from corpusmill.messages.progress import AWAITED
+
+SAY_EVERY_SECONDS = 1.9
+
+
+class Phase:
+    """One stretch of a job: so much done of a total (0: unknown), in some unit."""
+
+    def __init__(self, name: str, total: int, unit: str) -> None:
+        self.name, self.total, self.unit = name, total, unit
+        self.done = 0
+        self.started = time.monotonic()
+
+    def advance(self, amount: int) -> None:
+        self.done += amount
+
+    def line(self) -> str:
+        """`encoding: 120 of 256 MB, 47 %, 80.1 MB/s, 2 s left (1 s)`"""
+        seconds = time.monotonic() - self.started
+        if not self.done and not self.total:
+            return f"{self.name} ({seconds:,.0f} s)"  # nothing has been counted, or will be
+        scale = 1e6 if self.unit == "MB" else 1
+        text = f"{self.name}: {self.done / scale:,.0f}"
+        if self.total:
+            text += f" of {self.total / scale:,.0f}"
+        text += f" {self.unit}"
+        if self.total:
+            text += f", {100 * self.done / self.total:.0f} %"
+        if self.done:
+            rate = self.done / max(seconds, 1e-9)
+            text += f", {rate / scale:,.1f} {self.unit}/s"
+            if self.total > self.done:
+                text += f", {(self.total - self.done) / rate:,.0f} s left"
+        return f"{text} ({seconds:,.0f} s)"
+
+
+_current: Phase | None = None
+
+
+@contextlib.contextmanager
+def phase(name: str, total: int = 0, unit: str = "MB") -> Iterator[Phase]:
+    """Name what happens in this block; unit "MB" counts bytes."""
+    global _current
+    outer = _current
+    _current = Phase(name, total, unit)
+    try:
+        yield _current
+    finally:
+        _current = outer
+
+
+class Heartbeat(threading.Thread):
+    """Says the current phase until stopped: a job that works never looks hung."""
+
+    def __init__(self, say: Any, held: Callable[[], str] | None = None) -> None:
+        """held: how much memory it has taken so far, in words, if that is to be said too."""
+        super().__init__(daemon=True)
+        self._say, self._held = say, held
+        self._over = threading.Event()
+        self._since = time.monotonic()
+
+    def run(self) -> None:
+        while not self._over.wait(SAY_EVERY_SECONDS):
+            seconds = time.monotonic() - self._since
+            line = _current.line() if _current else f"working ({seconds:,.0f} s)"
+            for since, what in AWAITED[:1]:
+                if (waited := time.monotonic() - since) > SAY_EVERY_SECONDS:
+                    line = f"waiting for {what} ({waited:,.0f} s)"
+            self._say(f"{line}, held {self._held()}" if self._held else line)
+
+    def stop(self) -> None:
+        self._over.set()
+        self.join()

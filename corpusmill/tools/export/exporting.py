@@ -1,0 +1,204 @@
+"""`corpusmill export`: a finished corpus, written out in a format."""
+
+import contextlib
+import importlib
+import importlib.util
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from corpusmill.messages.near_names import meant
+from corpusmill.messages.progress import Progress
+from corpusmill.mill.storage.files import save_plain_json
+from corpusmill.mill.storage.sha256 import file_sha256
+from corpusmill.mill.storage.untrusted import load_plain_json
+from corpusmill.reader.corpus import Corpus
+from corpusmill.reader.node_locks import NodeLock
+from corpusmill.tools.export.declaration import Exported, Format, Shard, Split
+from corpusmill.tools.export.target import MADE, Target, refuse_links, remove_made
+
+VERSION = 1
+RECORD = "export.json"
+"""What an export is, written when it is done."""
+BEGUN = ".export-begun.json"
+"""What is being exported, until it is done: a later run goes on with the same."""
+FORMATS = Path(__file__).parent / "formats"
+
+
+def known_formats() -> list[str]:
+    """The modules in formats/, as people call them."""
+    return sorted(p.stem.replace("_", "-") for p in FORMATS.glob("*.py") if p.stem != "__init__")
+
+
+def format_of(name: str) -> Format:
+    if name not in known_formats():
+        raise ValueError(f"there is no format {name}.{meant(name, known_formats())}")
+    module = importlib.import_module(f"corpusmill.tools.export.formats.{name.replace('-', '_')}")
+    return module.FORMAT
+
+
+def disk_share(names: Sequence[str]) -> float:
+    """Bytes that exports in these formats take, for a byte of token shards."""
+    return sum(format_of(name).share for name in names)
+
+
+def opened(results: Path, length: int) -> Exported:
+    """A corpus in a folder, by its manifest."""
+    corpus = Corpus(results)
+    splits = []
+    for name in corpus.splits:
+        split = corpus.split(name)
+        shards = [Shard(split, number, results) for number in range(len(split.shards.numbers))]
+        splits.append(Split(name, shards, split.tokens, split.documents))
+    return Exported(splits, corpus.vocabulary, length)
+
+
+def faults_ahead(names: Sequence[str], vocabulary: int | None) -> list[str]:
+    """Why exports would fail, as far as it is known before there is a corpus.
+
+    vocabulary: how many ids there will be, if that is known.
+    """
+    found = []
+    for name in names:
+        if fault := missing_package(name):
+            found.append(f"output.exports: {fault}")
+        if vocabulary is not None:
+            wide = vocabulary > 1 << 16
+            found += [f"output.exports: {one}" for one in of_vocabulary(name, vocabulary, wide)]
+    return found
+
+
+def missing_package(name: str) -> str | None:
+    needs = format_of(name).needs
+    if needs is None or importlib.util.find_spec(needs):
+        return None
+    return f"{name} needs the package {needs}, which is not installed: pip install {needs}"
+
+
+def of_vocabulary(name: str, size: int, is_wide: bool) -> list[str]:
+    """Why the format cannot hold so many ids. is_wide: they are of 32 bits."""
+    found = []
+    if format_of(name).uint16_alone and is_wide:
+        found.append(
+            f"{name} has ids of 16 bits, and this vocabulary has {size:,}, expected "
+            "65,536 at most. Take a tokenizer with a smaller vocabulary, or another format."
+        )
+    return found
+
+
+def faults(name: str, exported: Exported) -> list[str]:
+    """Why the format cannot hold the corpus, or cannot be written here."""
+    form, vocabulary = format_of(name), exported.vocabulary
+    found = [fault] if (fault := missing_package(name)) else []
+    found += of_vocabulary(name, vocabulary.size, vocabulary.dtype.itemsize > 2)
+    for split in exported.splits:
+        most = max((shard.tokens for shard in split.shards), default=0)
+        if form.most_tokens is not None and most > form.most_tokens:
+            found.append(
+                f"{name} has shards of {form.most_tokens:,} tokens at most, and one of "
+                f"{split.name} has {most:,}. Mill with a smaller output.shard_bytes."
+            )
+        if form.samples and 0 < split.tokens < exported.length:
+            found.append(
+                f"length {exported.length:,}: {split.name} has {split.tokens:,} tokens, so not "
+                "one sample. Take a shorter one."
+            )
+    return found
+
+
+class Exporting:
+    """An export of the results of a finished run into a folder."""
+
+    def __init__(self, name: str, results: Path, folder: Path, length: int) -> None:
+        """Raises ValueError if the format cannot hold the corpus."""
+        self.format = format_of(name)
+        self.exported = opened(results, length)
+        if found := faults(name, self.exported):
+            raise ValueError("\n".join(found))
+        self.results, self.folder = results, folder
+        self.bytes = sum(shard.bytes for shard in self.exported.shards)
+        self._what = {
+            "corpusmill.export": VERSION,
+            "format": name,
+            "manifest_sha256": load_plain_json(results / "manifest.json").get("sha256"),
+            "length": length if self.format.samples else None,
+        }
+
+    def write(self, progress: Progress) -> dict[str, Any]:
+        """Make all of it that is not there yet; the record of it."""
+        refuse_links(self.folder, self.results)
+        done = finished(self.folder, self._what)
+        if done is not None:
+            return done
+        with alone_in(self.folder):
+            begin(self.folder, self._what)
+            target = Target(self.folder, progress)
+            self.format.write(self.exported, target)
+            return finish(target, self._what, self.exported)
+
+
+def finished(folder: Path, what: dict[str, Any]) -> dict[str, Any] | None:
+    """The record of an export that is done already; ValueError if the folder has something else."""
+    record = folder / RECORD
+    if record.exists():
+        there = load_plain_json(record)
+        if {key: there.get(key) for key in what} == what:
+            return there
+        other = [key for key in what if there.get(key) != what[key]]
+        differs = ", ".join(f"{key} {there.get(key)}" for key in other)
+        raise ValueError(
+            f"{folder}: expected an empty folder, or this same export; found one with {differs}. "
+            "Nothing is replaced: remove it, or name another folder with --to."
+        )
+    if not (folder / BEGUN).exists():
+        refuse_files(folder)
+    return None
+
+
+def refuse_files(folder: Path) -> None:
+    if folder.exists() and any(path.name[0] != "." for path in folder.iterdir()):
+        raise ValueError(
+            f"{folder}: expected an empty folder, found files in it. Nothing is replaced: name "
+            "another with --to."
+        )
+
+
+@contextlib.contextmanager
+def alone_in(folder: Path) -> Iterator[None]:
+    """ValueError if another process exports into the folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = NodeLock(folder / MADE)
+    try:
+        if not lock.alone():
+            raise ValueError(
+                f"{folder}: another export into it is under way. Wait for its end, or name another "
+                "folder with --to."
+            )
+        yield
+    finally:
+        lock.close()
+
+
+def begin(folder: Path, what: dict[str, Any]) -> None:
+    """Go on with an export that was not done. What is there of another one is removed; of files
+    that it did not make, none: then ValueError."""
+    begun = folder / BEGUN
+    if begun.exists() and load_plain_json(begun) == what:
+        return
+    remove_made(folder)
+    begun.unlink(missing_ok=True)
+    refuse_files(folder)
+    save_plain_json(begun, what)
+
+
+def finish(target: Target, what: dict[str, Any], exported: Exported) -> dict[str, Any]:
+    files = []
+    for name in target.names:
+        path = target.folder / name
+        files.append({"path": name, "bytes": path.stat().st_size, "sha256": file_sha256(path)})
+    splits = {s.name: {"documents": s.documents, "tokens": s.tokens} for s in exported.splits}
+    record = what | {"splits": splits, "files": files}
+    save_plain_json(target.folder / RECORD, record)
+    (target.folder / BEGUN).unlink()
+    (target.folder / MADE).unlink()
+    return record

@@ -1,0 +1,46 @@
+"""HDF5 as Cerebras' GPT data processor reads it: ids, a mask and labels for each sample."""
+
+from pathlib import Path
+
+import numpy as np
+
+from corpusmill.tools.export.declaration import Exported, Format
+from corpusmill.tools.export.target import Target
+
+FILE_BYTES = 1 << 26
+
+
+def write(exported: Exported, target: Target) -> None:
+    length = exported.length
+    step = max(FILE_BYTES // (3 * 4 * length), 1)
+    for split in exported.splits:
+        for number, block in enumerate(split.samples(length, step, ahead=1)):
+            name = f"{split.name}/data-{number:05}.h5"
+            if target.wants(name, len(block) * length * split.dtype.itemsize):
+                with target.path(name) as path:
+                    write_samples(block, path)
+
+
+def write_samples(block: np.ndarray, path: Path) -> None:
+    """block: (samples, length + 1), the last of each the label of the one before."""
+    import h5py  # nobody needs it who needs no HDF5
+
+    samples, length = len(block), block.shape[1] - 1
+    data = np.ones((samples, 3, length), "<i4")
+    data[:, 0], data[:, 2] = block[:, :-1], block[:, 1:]
+    with h5py.File(path, "w") as file:
+        file.attrs["n_examples"] = samples
+        file.create_dataset(
+            "data", data=data, chunks=(1, 3, length), compression="gzip", compression_opts=1,
+            track_times=False,
+        )  # fmt: skip
+
+
+FORMAT = Format(
+    read_by="Cerebras Model Zoo",
+    layout="{split}/data-00000.h5: `data` int32 (samples, 3, length): ids, mask, labels",
+    write=write,
+    share=0.8,
+    samples=True,
+    needs="h5py",
+)

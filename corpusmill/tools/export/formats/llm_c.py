@@ -1,0 +1,49 @@
+"""llm.c and modded-nanogpt: shards with a header, the end-of-text id before each document.
+
+Our shards have it behind each document. So the one of the last document stands first, and the
+number of tokens is the same.
+"""
+
+from typing import IO
+
+import numpy as np
+
+from corpusmill.mill.storage.files import READ_BYTES
+from corpusmill.tools.export.declaration import Exported, Format, Shard
+from corpusmill.tools.export.formats.nanogpt import NAMES
+from corpusmill.tools.export.target import Target
+
+HEADERS = {2: (20240520, 1), 4: (20240801, 7)}
+"""By bytes of an id: magic and version, of GPT-2's shards and of Llama 3's."""
+
+
+def write(exported: Exported, target: Target) -> None:
+    for shard in exported.shards:
+        name = f"{NAMES.get(shard.split, shard.split)}_{shard.number:06}.bin"
+        if target.wants(name, shard.bytes):
+            with target.file(name) as file:
+                write_shard(shard, exported.vocabulary.end_of_text, file)
+
+
+def write_shard(shard: Shard, end_of_text: int, file: IO[bytes]) -> None:
+    itemsize = shard.dtype.itemsize
+    header = np.zeros(256, "<i4")
+    header[:3] = *HEADERS[itemsize], shard.tokens
+    file.write(header.tobytes())
+    if not shard.tokens:
+        return
+    file.write(np.array([end_of_text], shard.dtype).tobytes())
+    left = shard.bytes - itemsize
+    with open(shard.path, "rb") as ids:
+        while left:
+            block = ids.read(min(left, READ_BYTES))
+            file.write(block)
+            left -= len(block)
+
+
+FORMAT = Format(
+    read_by="llm.c; modded-nanogpt, if ids are uint16",
+    layout="train_000000.bin, val_000000.bin, ...: a header of 1,024 bytes, then ids",
+    write=write,
+    most_tokens=2**31 - 1,
+)

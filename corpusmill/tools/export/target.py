@@ -1,0 +1,105 @@
+"""The folder of an export: files that appear whole, and stay when an export is gone on with."""
+
+import contextlib
+import glob
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+from corpusmill.messages.progress import Progress
+from corpusmill.mill.storage.files import replacing, sync
+from corpusmill.mill.storage.untrusted import whole_file
+
+DEFAULT = Path("exports")
+"""Where exports go that nobody names a folder for."""
+
+MADE = ".export-made.txt"
+"""The names of the files that an export has begun to make, a line each, until it is done."""
+
+LONGEST_NAME = 200
+"""Of a file of an export."""
+
+
+class Target:
+    """names: what it has when the export is done, in the order in which it was made."""
+
+    def __init__(self, folder: Path, progress: Progress) -> None:
+        self.folder = folder
+        self.progress = progress
+        self.names: list[str] = []
+
+    def wants(self, name: str, bytes_read: int = 0) -> bool:
+        """Whether a file is still to be made; one that is there was made from the same corpus.
+
+        bytes_read: of token shards, as progress counts them.
+        """
+        self.names.append(name)
+        self.progress.advance(bytes_read)
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.exists():
+            return False
+        with open(self.folder / MADE, "a", encoding="utf-8") as made:
+            made.write(f"{name}\n")
+        return True
+
+    @contextlib.contextmanager
+    def path(self, name: str) -> Iterator[Path]:
+        """Where to write it; it has its name when the block ends well."""
+        with replacing(self.folder / name) as temporary:
+            yield temporary
+
+    @contextlib.contextmanager
+    def file(self, name: str) -> Iterator[IO[bytes]]:
+        with self.path(name) as path, open(path, "wb") as file:
+            yield file
+
+    def same(self, name: str, source: Path) -> None:
+        """A file with the bytes of `source`: the same file by another name, or a copy of it where
+        the disk is another or the file system has no such names."""
+        with self.path(name) as path:
+            try:
+                os.link(source, path)
+            except OSError:
+                shutil.copyfile(source, path)
+        sync((self.folder / name).parent)
+
+
+def refuse_links(folder: Path, results: Path) -> None:
+    """ValueError if a link would take what is written into a folder to another place, or if
+    something in it is no file. Where the user named a folder outside of the results, a link to it
+    is the user's own."""
+    chosen = next((root for root in (results, DEFAULT.parent) if root in folder.parents), folder)
+    if chosen == DEFAULT.parent and folder.parent != DEFAULT:
+        chosen = folder
+    inner = [folder, *folder.parents]
+    ours = inner[: inner.index(chosen)]
+    for path in (*reversed(ours), *(folder.rglob("*") if folder.is_dir() else ())):
+        is_link = path.is_symlink()
+        if is_link or not (path.is_dir() or path.is_file() or not path.exists()):
+            raise ValueError(
+                f"{path}: expected a folder or a file of an export, found "
+                f"{'a link to elsewhere' if is_link else 'something else'}. Nothing is written "
+                "through it: remove it, or name another folder with --to."
+            )
+
+
+def remove_made(folder: Path) -> None:
+    """Remove what an export that was not done has made, and folders that are empty then."""
+    root = folder.resolve()
+    for name in whole_file(folder / MADE).decode("utf-8", "surrogateescape").splitlines():
+        path = folder / name
+        if len(name) > LONGEST_NAME or "\0" in name:
+            raise ValueError(f"{folder / MADE}: expected names of files. Remove the folder.")
+        inside = path.parent.resolve()
+        # The list is read from a disk: what it names elsewhere is not ours.
+        if inside == root or root in inside.parents:
+            for file in (path, *inside.glob(f".{glob.escape(path.name)}~*")):
+                if file.is_file() and not file.is_symlink():
+                    file.unlink()
+            while inside != root and inside.is_dir() and not any(inside.iterdir()):
+                inside.rmdir()
+                inside = inside.parent
+    os.truncate(folder / MADE, 0)

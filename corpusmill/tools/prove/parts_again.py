@@ -1,0 +1,268 @@
+"""A part made again: from its input files to its rows of the ledger.
+
+What depends on other parts is taken from what is kept, and only that: which spans came first
+elsewhere, which documents are duplicates and of which, which are held out elsewhere.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from corpusmill.mill.decide.decided import save_decided
+from corpusmill.mill.decide.fate_columns import FateColumn
+from corpusmill.mill.decide.fates import CONTAMINATED
+from corpusmill.mill.decide.holdout import ORIGINS
+from corpusmill.mill.dedup.edges import DROPPED, STAGES
+from corpusmill.mill.read.ids import ROW_MASK
+from corpusmill.mill.read.parts import TextPart
+from corpusmill.mill.read.spans import spans_of, units_of
+from corpusmill.mill.read.text_column import TextColumn
+from corpusmill.mill.storage.arrays import save_array
+from corpusmill.mill.storage.files import load_json, save_json
+from corpusmill.mill.storage.sha256 import file_sha256
+from corpusmill.mill.storage.tables import load_table
+from corpusmill.tools.prove.run import Finished
+
+BESIDE = ("text/{}.arrow", "cut/{}.arrow", "edited/{}.arrow", "measures/{}.arrow",
+          "filter/{}.arrow", "digests/{}.npy")  # fmt: skip
+"""Held against what was made again too, if a run has left them."""
+
+
+class ChangedError(Exception):
+    """The part cannot be made again: an input file or a kept one is not what it was; told."""
+
+
+class PartAgain:
+    """Makes a part again, file after file."""
+
+    def __init__(self, run: Finished, part: int) -> None:
+        self._run, self.part = run, part
+        self.name = f"{part:05d}"
+        self.files = [file.path for file in run.layout.parts[part].files]
+
+    def path(self, pattern: str) -> Path:
+        """Where a file of the part is made again."""
+        return self._run.scratch / pattern.format(self.name)
+
+    def below(self, pattern: str) -> Path:
+        """The same of a path from the working directory, as the layout has it."""
+        return self.path(pattern.removeprefix("results/").format(part=self.name))
+
+    @property
+    def text(self) -> Path:
+        """The texts that all steps behind the filters read."""
+        return self.below(self._run.layout.text)
+
+    def texts(self) -> None:
+        """From the input files to the texts as shards have them; ChangedError if they are others
+        than were milled, FileNotFoundError if they are not there."""
+        self._normalize()
+        if self._run.layout.cuts_spans:
+            self._cut()
+        if self._run.layout.edits:
+            self._measure()
+
+    def decisions(self) -> None:
+        """Then to the rows of the ledger."""
+        if not self._run.layout.edits:
+            self._measure()
+        layout = self._run.layout
+        self._run.step(
+            "filter", measures=self.path("measures/{}.arrow"), filters=layout.deciding,
+            verdicts=self.path("filter/{}.arrow"), counts=self.path("filter/{}.json"),
+        )  # fmt: skip
+        # Sketches say who is like whom, which is taken from what is kept: none are made.
+        self._run.step(
+            "sign", text=self.text, hasher=layout.hasher | {"permutations": 0},
+            signatures=self.path("signatures/{}.npy"), digests=self.path("digests/{}.npy"),
+        )  # fmt: skip
+        self._assign()
+        self._decide()
+        self._ledger()
+
+    def _normalize(self) -> None:
+        config, layout = self._run.config, self._run.layout
+        part = SimpleNamespace(part=self.part)
+        files = layout.states_of_part(part)
+        counts = self.path("text/{}.json")
+        self._run.step(
+            "normalize", files=files, mode=config["normalize"]["mode"],
+            readers=config["input"]["readers"], limits=layout.read_limits,
+            most_text_bytes=layout.most_text_bytes(part), text=self.path("text/{}.arrow"),
+            quarantine=self.path("quarantine/{}.jsonl"), counts=counts,
+        )  # fmt: skip
+        known = {one["path"]: one for one in self._run.listing.content["inputs"]}
+        changed = [one for one in load_json(counts)["files"] if one != known.get(one["path"])]
+        for one in changed:
+            expected = known[one["path"]]
+            self._run.findings.changed_input(
+                one["path"],
+                f"expected {expected['bytes']:,} bytes with SHA-256 {expected['sha256']}, as it "
+                f"was milled, found {one['bytes']:,} with {one['sha256']}",
+            )
+        if changed:
+            raise ChangedError
+
+    def _evidence(self, name: str) -> Path:
+        """A kept file that decisions are taken from."""
+        if not self._run.kept(name):
+            raise ChangedError
+        return self._run.results / name
+
+    def _cut(self) -> None:
+        """By the record of what was cut; whether others have it first is not looked at."""
+        record = pq.read_table(self._evidence(f"cut/{self.name}.parquet"))
+        repeats = np.stack([record[name].to_numpy() for name in ("id", "start", "key", "first")])
+        rows = (repeats[0] & np.uint64(ROW_MASK)).astype(np.int64)
+        repeats[1] = np.concatenate(
+            [np.zeros(0, np.uint64), *self._first_units(rows, repeats[1], repeats[2])]
+        )
+        bucket, listing = self.path("repeats/{}.npy"), self.path("repeats/{}.complete.json")
+        save_array(bucket, repeats)
+        save_json(listing, {"parts": [{"file": str(bucket)}]})
+        self._run.step(
+            "cut", text=self.path("text/{}.arrow"), listing=listing, part=self.part,
+            span=self._run.layout.span, cut_text=self.path("cut/{}.arrow"),
+            record=self.path("cut/{}.parquet"), whole=self.path("cut/{}.npy"),
+            counts=self.path("cut/{}.json"),
+        )  # fmt: skip
+
+    def _first_units(
+        self, rows: np.ndarray, starts: np.ndarray, keys: np.ndarray
+    ) -> Iterator[np.ndarray]:
+        """The first unit of every span of the record; ChangedError if there is none, or the span
+        has another key."""
+        span, done = self._run.layout.span, 0
+        for batch in TextPart(self.path("text/{}.arrow"), ["text"]).batches():
+            column = TextColumn.of(batch.column("text"))
+            mine = slice(*np.searchsorted(rows, [done, done + batch.num_rows]))
+            of_batch, units = rows[mine] - done, units_of(column, span["unit"])
+            begins = column.offsets[of_batch] + starts[mine].astype(np.int64)
+            heads = np.searchsorted(units.starts, begins)
+            wanted = np.zeros(batch.num_rows, bool)
+            wanted[of_batch] = True
+            found, places = spans_of(column, units, span["width"], span["min_chars"], wanted)
+            known = dict(zip(places.tolist(), found.tolist(), strict=True))
+            asked = (of_batch << 32 | heads - units.first[of_batch]).tolist()
+            if [known.get(place) for place in asked] != keys[mine].tolist():
+                told = "has spans that are none of the texts, or with other keys"
+                self._run.findings.damage(f"cut/{self.name}.parquet", told)
+                raise ChangedError
+            yield (heads - units.first[of_batch]).astype(np.uint64)
+            done += batch.num_rows
+
+    def _measure(self) -> None:
+        layout = self._run.layout
+        of_edits = {
+            "edited": "edited/{}.arrow", "edits": "edited/{}.parquet",
+            "unedited": "edited/{}.npy", "edit_counts": "edited/{}.json",
+        }  # fmt: skip
+        self._run.step(
+            "measure", text=self.below(layout.text_to_measure), filters=layout.measuring,
+            prefer=self._run.config["dedup"]["prefer"], part=self.part,
+            measures=self.path("measures/{}.arrow"),
+            **{name: [self.path(one)] * layout.edits for name, one in of_edits.items()},
+        )  # fmt: skip
+
+    def _assign(self) -> None:
+        """With the duplicates that are kept in results/clusters."""
+        kept = pq.read_table(self._evidence(f"clusters/{self.name}.parquet"))
+        dropped = np.zeros(kept.num_rows, DROPPED)
+        numbers = {name: number for number, name in STAGES.items()}
+        dropped["id"], dropped["winner"] = kept["id"].to_numpy(), kept["winner"].to_numpy()
+        similarity = [np.nan if one is None else one for one in kept["similarity"].to_pylist()]
+        dropped["similarity"] = np.array(similarity, np.float32)
+        dropped["stage"] = [numbers[name] for name in kept["stage"].to_pylist()]
+        table, listing = self.path("resolved/{}.npy"), self.path("resolved/{}.complete.json")
+        save_array(table, dropped)
+        save_json(listing, {"parts": [{"file": str(table)}]})
+        layout = self._run.layout
+        whole = [self.path("cut/{}.npy")] * layout.cuts_spans
+        whole += [self.path("edited/{}.npy")] * layout.edits
+        self._run.step(
+            "assign", verdicts=self.path("filter/{}.arrow"), digests=self.path("digests/{}.npy"),
+            whole=whole, resolved=listing, part=self.part, sampling=layout.sampling,
+            decisions=self.path("assign/{}.arrow"), held_out=self.path("holdout/{}.npy"),
+            clusters=self.path("clusters/{}.parquet"), counts=self.path("assign/{}.json"),
+        )  # fmt: skip
+
+    def _decide(self) -> None:
+        """With the documents that the ledger has as contaminated."""
+        fates = FateColumn.load(self.path("assign/{}.arrow"))
+        names = ("winner", "similarity", "stage", "split", "copies")
+        columns = dict(zip(names, load_table(self.path("assign/{}.arrow"), *names), strict=True))
+        ledger = pq.read_table(
+            self._evidence(f"ledger/{self.name}.parquet"), columns=["id", "held_out_by"]
+        )
+        numbers = {name: number for number, name in ORIGINS.items()}
+        origins = np.zeros(fates.numbers.size, np.uint8)
+        for id, origin in zip(*(column.to_pylist() for column in ledger.columns), strict=True):
+            if origin is not None and id is not None and id & ROW_MASK < origins.size:
+                origins[id & ROW_MASK] = numbers.get(origin, 0)
+        marked = fates.drop(CONTAMINATED, (origins > 0) & (columns["split"] == 0))
+        copies = np.where(marked, 0, columns.pop("copies")).astype(np.uint16)
+        others: dict[str, Any] = {
+            **columns, "copies": copies, "held_out_by": np.where(marked, origins, 0).astype("u1")
+        }  # fmt: skip
+        save_decided(
+            self.path("decided/{}.arrow"), self.part, [fates],
+            [{name: pa.array(values) for name, values in others.items()}],
+        )  # fmt: skip
+
+    def _ledger(self) -> None:
+        layout = self._run.layout
+        folders = ["cut"] * layout.cuts_spans + ["edited"] * layout.edits
+        self._run.step(
+            "ledger", text=self.text, quarantine=self.path("quarantine/{}.jsonl"),
+            counts=self.path("text/{}.json"), measures=self.path("measures/{}.arrow"),
+            verdicts=self.path("filter/{}.arrow"), decided=self.path("decided/{}.arrow"),
+            clusters=self.path("clusters/{}.parquet"), digests=self.path("digests/{}.npy"),
+            cuts=[self.path(f"{folder}/{{}}.json") for folder in folders],
+            cut_spans=[self.path(f"{folder}/{{}}.parquet") for folder in folders],
+            whole=[self.path(f"{folder}/{{}}.npy") for folder in folders],
+            filters=layout.filter_values, part=self.part,
+            rows=self.path("ledger/{}.parquet"), account=self.path("ledger/{}.json"),
+        )  # fmt: skip
+
+    def kept_files(self) -> list[str]:
+        """What is kept of the part and was made again."""
+        folders = ["cut"] * self._run.layout.cuts_spans + ["edited"] * self._run.layout.edits
+        return [
+            f"quarantine/{self.name}.jsonl",
+            *(f"{folder}/{self.name}.parquet" for folder in (*folders, "clusters", "ledger")),
+        ]
+
+    def left_files(self) -> list[str]:
+        """What a run makes between the steps, if it lies there still."""
+        names = [pattern.format(self.name) for pattern in BESIDE]
+        return [
+            name
+            for name in names
+            if (self._run.results / name).exists() and (self._run.scratch / name).exists()
+        ]
+
+    @property
+    def documents(self) -> int:
+        return int(load_json(self.path("text/{}.json"))["documents"])
+
+    def remove(self) -> None:
+        """What was made again and is needed no more."""
+        for path in sorted(self._run.scratch.rglob(f"*{self.name}*")):
+            if path.is_file() and path.relative_to(self._run.scratch).parts[0] not in STAYS:
+                path.unlink()
+
+
+STAYS = ("corpus", "tokens", "placements", "scatter", "tokenizer")
+
+
+def equal(run: Finished, name: str) -> bool:
+    """Whether a file that was made again is the one of the results, byte for byte; else told."""
+    made, kept = (file_sha256(folder / name) for folder in (run.scratch, run.results))
+    if made != kept:
+        run.findings.damage(name, f"made again from the inputs it has SHA-256 {made}, not {kept}")
+    return made == kept

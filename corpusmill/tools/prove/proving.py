@@ -1,0 +1,259 @@
+"""`corpusmill prove`: what is chosen, made again and compared, and how it is said."""
+
+import contextlib
+import json
+import logging
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from corpusmill.messages.plain_text import json_text
+from corpusmill.mill.decide.fates import SPLITS
+from corpusmill.mill.shuffle.targets import first_targets
+from corpusmill.run.job_progress import phase
+from corpusmill.tools.prove.parts_again import ChangedError, PartAgain, equal
+from corpusmill.tools.prove.run import Finished, opened, other_code, other_versions
+from corpusmill.tools.prove.sample import evenly
+from corpusmill.tools.prove.shards_again import columns, emitted, make, scatter, tokenizer
+from corpusmill.tools.verify.findings import Findings
+from corpusmill.tools.verify.reading import UNLIKE
+
+
+def taken(run: Finished) -> list[str]:
+    """What is not made again, and where it was taken from."""
+    cut = ["which spans stand first in another document: results/cut"] * run.layout.cuts_spans
+    return [
+        "which documents are duplicates, and of which: results/clusters",
+        *cut,
+        "which documents of train are held out elsewhere: results/ledger",
+        "the tokenizer: results/tokenizer",
+    ]
+
+
+class Asked(NamedTuple):
+    """What the command line says."""
+
+    results: Path
+    config: dict[str, Any] | None
+    parts: int
+    shards: int
+    seed: int
+    scratch: Path | None
+    """Where the folder is made in which all is made again."""
+
+
+class Proven(NamedTuple):
+    """A part or a shard that was made again."""
+
+    name: str
+    documents: int
+    equal: list[str]
+    """Files that are the same, byte for byte."""
+    differ: list[str]
+
+
+class Outcome:
+    """What came of it."""
+
+    def __init__(self, run: Finished, asked: Asked, parts: list[int], shards: list[str]) -> None:
+        self.findings: Findings = run.findings
+        self.asked, self.parts, self.shards = asked, parts, shards
+        self.of_parts: list[Proven] = []
+        self.of_shards: list[Proven] = []
+        self.all_parts = len(run.layout.parts)
+        self.all_shards = sum(run.shards.values())
+        self.manifest = run.listing.sha256
+        self.config_digest = str(run.listing.content.get("config_digest"))
+        self.taken = taken(run)
+        self.other_code = other_code(run)
+        self.other_versions = other_versions(run.results)
+
+
+def prove(asked: Asked) -> Outcome:
+    """Make a sample of a finished run again; NoCorpusError if that cannot be begun."""
+    with tempfile.TemporaryDirectory(prefix="corpusmill-prove-", dir=asked.scratch) as folder:
+        run = opened(asked.results, Path(folder) / "results", asked.config)
+        parts, targets = chosen(run, asked)
+        shards = [f"{split}/{shard:05d}" for split, shard in targets.values()]
+        outcome = Outcome(run, asked, parts, shards)
+        with steps_say_nothing():
+            prove_all(run, parts, targets, outcome)
+        return outcome
+
+
+def chosen(run: Finished, asked: Asked) -> tuple[list[int], dict[int, tuple[str, int]]]:
+    """The parts; and by its target, split and number of every shard."""
+    key = str(run.listing.content.get("config_digest"))
+    of_source: dict[str, list[int]] = {}
+    for part in run.layout.parts:
+        for file in part.files:
+            of_source.setdefault(file.source, []).append(part.number)
+    first = first_targets(run.shards)
+    of_split = {
+        split: range(first[split], first[split] + run.shards.get(split, 0)) for split in SPLITS
+    }
+    found = evenly(of_split, asked.shards, key, asked.seed)
+    splits = {target: split for split, those in of_split.items() for target in those}
+    targets = {target: (splits[target], target - first[splits[target]]) for target in found}
+    return sorted(evenly(of_source, asked.parts, key, asked.seed)), dict(sorted(targets.items()))
+
+
+@contextlib.contextmanager
+def steps_say_nothing() -> Iterator[None]:
+    """What steps would say in their logs; that nobody listens makes Python say it instead."""
+    nobody = logging.NullHandler()
+    logging.getLogger().addHandler(nobody)
+    try:
+        yield
+    finally:
+        logging.getLogger().removeHandler(nobody)
+
+
+def prove_all(
+    run: Finished, parts: list[int], targets: dict[int, tuple[str, int]], outcome: Outcome
+) -> None:
+    """Part after part, each with what it has for the shards; then the shards."""
+    scattered: list[dict[str, str]] | None = [] if targets else None
+    with phase("proving", len(run.layout.parts), "parts") as progress:
+        for number in range(len(run.layout.parts)):
+            again = PartAgain(run, number)
+            try:
+                prove_part(run, again, number in parts, list(targets), outcome, scattered)
+            except ChangedError:
+                scattered = None
+            except FileNotFoundError as error:
+                run.findings.unseen(f"part {again.name}", f"{error.filename} is not there")
+                scattered = None
+            except UNLIKE as error:
+                run.findings.not_made(f"part {again.name}", error, again.files)
+                scattered = None
+            again.remove()
+            progress.advance(1)
+    if scattered is not None:
+        prove_shards(run, targets, outcome, scattered)
+    elif targets:
+        why = "a part that they are made of could not be made again"
+        run.findings.unseen(f"shards {', '.join(outcome.shards)}", why)
+
+
+def prove_shards(
+    run: Finished,
+    targets: dict[int, tuple[str, int]],
+    outcome: Outcome,
+    scattered: list[dict[str, str]],
+) -> None:
+    """scattered: what all parts have for them."""
+    try:
+        tokenizer(run)
+        typed = columns(run)
+    except ChangedError:
+        run.findings.unseen(f"shards {', '.join(outcome.shards)}", "the tokenizer is damaged")
+        return
+    with phase("proving", len(targets), "shards") as progress:
+        for split, shard in targets.values():
+            which = f"{split}/{shard:05d}"
+            try:
+                names = make(run, split, shard, scattered, typed)
+                outcome.of_shards.append(compared(run, which, names, names[1]))
+            except UNLIKE as error:
+                run.findings.not_made(f"shard {which}", error, [f"placements/{which}.parquet"])
+            progress.advance(1)
+
+
+def prove_part(
+    run: Finished,
+    again: PartAgain,
+    whole: bool,
+    targets: list[int],
+    outcome: Outcome,
+    scattered: list[dict[str, str]] | None,
+) -> None:
+    """whole: hold all of it against what is kept. targets: of the shards that are made again."""
+    those = emitted(run, again.part, targets) if targets and scattered is not None else None
+    if not whole and (those is None or not those.row.size):
+        return
+    again.texts()
+    if whole:
+        again.decisions()
+        names = [*again.kept_files(), *again.left_files()]
+        outcome.of_parts.append(compared(run, again.name, names, f"text/{again.name}.json"))
+    if those is not None and those.row.size and scattered is not None:
+        if those.row.max() >= again.documents:
+            told = f"has document {those.row.max()}, the input files have {again.documents:,}"
+            run.findings.damage(f"ledger/{again.name}.parquet", told)
+            raise ChangedError
+        scattered.append(scatter(run, again, those))
+
+
+def compared(run: Finished, name: str, files: list[str], counts: str) -> Proven:
+    """counts: the file made again that says how many documents there are."""
+    documents = json.loads((run.scratch / counts).read_text("utf-8"))["documents"]
+    known = [one for one in files if one not in run.listing.files or run.kept(one)]
+    same = [one for one in known if equal(run, one)]
+    return Proven(name, documents, same, [one for one in files if one not in same])
+
+
+def in_words(outcome: Outcome) -> Iterator[str]:
+    """For a person, line by line."""
+    yield (
+        f"manifest {outcome.manifest}, configuration {outcome.config_digest}, seed "
+        f"{outcome.asked.seed}"
+    )
+    for what, found in (("part", outcome.of_parts), ("shard", outcome.of_shards)):
+        for one in found:
+            equals = (
+                f"equal byte for byte: {', '.join(one.equal)}" if one.equal else "nothing equal"
+            )
+            yield f"{what} {one.name}, {one.documents:,} documents, {equals}"
+    for damage in outcome.findings.damages:
+        yield f"{damage.name}: {damage.what}"
+        yield f"  {damage.way_out}"
+    for unseen in outcome.findings.not_seen:
+        yield f"not made again: {unseen.what}: {unseen.why}"
+    if outcome.other_code:
+        yield f"made by other code than this: {', '.join(outcome.other_code)}"
+    if outcome.other_versions:
+        yield f"made with other packages, which may write other bytes: {outcome.other_versions}"
+    for taking in outcome.taken:
+        yield f"taken from what is kept: {taking}"
+    yield conclusion(outcome)
+
+
+def conclusion(outcome: Outcome) -> str:
+    parts = [one for one in outcome.of_parts if not one.differ]
+    shards = [one for one in outcome.of_shards if not one.differ]
+    texts, copies = (sum(one.documents for one in found) for found in (parts, shards))
+    said = (
+        f"parts {len(parts)} of {outcome.all_parts}: {texts:,} documents from their input files, "
+        f"all that is kept of them is equal; shards {len(shards)} of {outcome.all_shards}: "
+        f"{copies:,} documents, bytes equal."
+    )
+    if outcome.findings.damages:
+        return f"Not proven: something differs. Equal are {said}"
+    return f"Not all proven: {said}" if outcome.findings.code else f"Proven: {said}"
+
+
+def as_json(outcome: Outcome) -> str:
+    findings = outcome.findings
+    told = {
+        "corpusmill.prove": 1,
+        "manifest_sha256": outcome.manifest,
+        "config_digest": outcome.config_digest,
+        "seed": outcome.asked.seed,
+        "parts": {
+            "all": outcome.all_parts, "chosen": outcome.parts,
+            "made_again": [one._asdict() for one in outcome.of_parts],
+        },
+        "shards": {
+            "all": outcome.all_shards, "chosen": outcome.shards,
+            "made_again": [one._asdict() for one in outcome.of_shards],
+        },
+        "taken": outcome.taken,
+        "other_code": outcome.other_code,
+        "other_versions": outcome.other_versions,
+        "exit_code": findings.code,
+        "damages": [damage.as_json() for damage in findings.damages],
+        "not_made_again": [one._asdict() for one in findings.not_seen],
+    }  # fmt: skip
+    return json_text(told)

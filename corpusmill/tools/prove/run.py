@@ -1,0 +1,203 @@
+"""A finished run as it can be made again: configuration, plan, steps; and what was found."""
+
+import functools
+import importlib.metadata
+import importlib.util
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from corpusmill.mill.decide.fates import SPLITS
+from corpusmill.mill.storage.regular_files import regular_state
+from corpusmill.mill.storage.sha256 import file_sha256
+from corpusmill.mill.storage.untrusted import json_of, load_plain_json, whole_file
+from corpusmill.run.code_digest import code_digest
+from corpusmill.run.config import check_config, config_digest, laid_over
+from corpusmill.run.job import bound
+from corpusmill.run.layout import Layout
+from corpusmill.run.plan import InputFile, Part
+from corpusmill.run.workflow_files import PACKAGE, workflow_home
+from corpusmill.tools.verify.findings import Findings, NoCorpusError
+from corpusmill.tools.verify.listing import Listing, read_listing
+from corpusmill.tools.verify.locations import LocalPlace
+
+STEPS = ("normalize", "cut", "measure", "filter", "sign", "assign", "ledger", "columns", "gather",
+         "encode")  # fmt: skip
+"""That are run again."""
+
+
+class Finished(NamedTuple):
+    """What is proven, and where it is made again."""
+
+    results: Path
+    scratch: Path
+    """A folder `results` too: sums are about names below such a one."""
+    config: dict[str, Any]
+    layout: Layout
+    shards: dict[str, int]
+    listing: Listing
+    findings: Findings
+
+    def kept(self, name: str) -> bool:
+        """Whether a file of the results is what the manifest says; else it is told."""
+        if self.findings.damaged(name):
+            return False
+        listed = self.listing.files.get(name)
+        if listed is None:
+            self.findings.damage("manifest.json", f"does not list {name}")
+            return False
+        try:
+            found = file_sha256(self.results / name)
+        except FileNotFoundError:
+            self.findings.damage(name, "it is not there")
+            return False
+        if found != listed.sha256:
+            self.findings.damage(name, f"expected SHA-256 {listed.sha256}, found {found}")
+            return False
+        return True
+
+    def step(self, name: str, **given: Any) -> None:
+        """Run a step here and now. given: as its rule gives it."""
+        function = getattr(step_module(name), name)
+        told = json.loads(json.dumps(given, default=str))
+        function(**bound(function, told))
+
+
+@functools.cache
+def step_module(name: str) -> Any:
+    """scripts/<name>.py, which is no module of the package."""
+    path = workflow_home() / f"scripts/{name}.py"
+    spec = importlib.util.spec_from_file_location(f"corpusmill_step_{name}", path)
+    assert spec, path
+    assert spec.loader, path
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def opened(results: Path, scratch: Path, given: dict[str, Any] | None) -> Finished:
+    """A finished run; NoCorpusError if it cannot be made again from what is known.
+
+    given: the configuration, if somebody names it; else that which the summary has.
+    """
+    findings = Findings()
+    listing = read_listing(LocalPlace(results), findings)
+    config = config_of(results, listing, given)
+    parts, held_out = plan_of(results, listing, config)
+    shards = {
+        split: sum(1 for name in listing.files if name.startswith(f"placements/{split}/"))
+        for split in SPLITS
+    }
+    layout = Layout(config, parts, held_out)
+    shards = {split: count for split, count in shards.items() if count}
+    return Finished(results, scratch, config, layout, shards, listing, findings)
+
+
+def config_of(results: Path, listing: Listing, given: dict[str, Any] | None) -> dict[str, Any]:
+    """The configuration by which the corpus was milled: its digest is in the manifest."""
+    where = "the configuration that was named"
+    if given is None:
+        path = results / "summary.json"
+        where = str(path)
+        try:
+            given = load_plain_json(path)["configuration"]
+            refuse_own_code(path, given)
+            # Without keys that shape no result, which no summary has.
+            whole = laid_over(workflow_home() / "config.yaml", given)
+            check_config(whole, workflow_home() / "config.schema.yaml")
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            if isinstance(error, NoCorpusError):
+                raise
+            said = (str(error).splitlines() or [""])[0]
+            raise NoCorpusError(
+                f"{path} does not have the configuration of the run ({type(error).__name__}: "
+                f"{said}). Name its config file: corpusmill prove CONFIG"
+            ) from error
+    expected, found = listing.content.get("config_digest"), config_digest(given)
+    if found != expected:
+        raise NoCorpusError(
+            f"{where}: expected the one of manifest.json, digest {expected}, found {found}. Name "
+            "the config files of the run, all of them and in their order."
+        )
+    return given
+
+
+def refuse_own_code(path: Path, config: dict[str, Any]) -> None:
+    """Raise NoCorpusError if a configuration that lies with results names Python files: both may be
+    a stranger's."""
+    filters = [one["file"] for one in config["filters"] if "file" in one]
+    files = [*config["input"]["readers"], *filters]
+    if files:
+        raise NoCorpusError(
+            f"{path} names code of its own, {files[0]}, which is run only if you name it. Name the "
+            "config files of the run: corpusmill prove CONFIG"
+        )
+
+
+def plan_of(
+    results: Path, listing: Listing, config: dict[str, Any]
+) -> tuple[list[Part], list[InputFile]]:
+    """The parts and the held-out files of the run."""
+    path = results / "plan/parts.jsonl"
+    try:
+        lines = whole_file(path).splitlines()[1:]
+    except OSError as error:
+        raise NoCorpusError(
+            f"{path} is not there, which says which files made which part. Bring it back."
+        ) from error
+    # Copied inputs have another time: what they are is said by their SHA-256.
+    parts = [
+        Part(
+            told["part"],
+            [InputFile(one["source"], one["path"], one["text_bytes"]) for one in told["files"]],
+            told["generation"],
+        )
+        for told in (json_of(line, path) for line in lines)
+    ]
+    for file in (file for part in parts for file in part.files):
+        if os.path.lexists(file.path):
+            regular_state(file.path)
+    inputs = listing.content.get("inputs", [])
+    milled = [file.path for part in parts for file in part.files]
+    if [one["path"] for one in inputs[: len(milled)]] != milled:
+        raise NoCorpusError(
+            f"{path} has other input files than manifest.json: it is of another run. Bring back "
+            "the one of this corpus."
+        )
+    rest = inputs[len(milled) :]
+    return parts, [InputFile(one["source"], one["path"], 0) for one in rest]
+
+
+def other_code(run: Finished) -> list[str]:
+    """The steps whose code is another one than made the corpus."""
+    readers = [Path(path) for path in run.config["input"]["readers"]]
+    plugins: dict[str, list[Path]] = {
+        "normalize": readers,
+        "columns": readers,
+        "measure": run.layout.measuring_files,
+        "filter": run.layout.filter_files,
+    }
+    known = run.listing.content.get("code", {})
+    scripts = workflow_home() / "scripts"
+    return [
+        step
+        for step in STEPS
+        if step in known
+        and code_digest(PACKAGE.parent, scripts / f"{step}.py", *plugins.get(step, []))
+        != known[step]
+    ]
+
+
+def other_versions(results: Path, find: Callable[[str], str] = importlib.metadata.version) -> str:
+    """The packages that are others than those that made the corpus, in words."""
+    try:
+        known = load_plain_json(results / "summary.json")["versions"]
+    except (OSError, ValueError, KeyError):
+        return ""
+    ours = {name: told for name, told in known.items() if name not in ("corpusmill", "python")}
+    found = {name: find(name) for name in ours}
+    return ", ".join(
+        f"{name} {found[name]} ({told} then)" for name, told in ours.items() if found[name] != told
+    )

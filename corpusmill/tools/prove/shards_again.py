@@ -1,0 +1,117 @@
+"""Shards made again, from the input files of all parts and the ledger.
+
+The order of the shuffle is computed anew from the ids, from the ledger comes which documents are
+kept and how often; so no file between the steps is needed.
+"""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from corpusmill.mill.decide.fates import KEPT, SPLITS
+from corpusmill.mill.read.ids import ROW_MASK
+from corpusmill.mill.shuffle.scattering import PartRows, write_scattered
+from corpusmill.mill.shuffle.targets import emissions, first_targets
+from corpusmill.mill.storage.files import replacing_folder, save_json
+from corpusmill.tools.prove.parts_again import ChangedError, PartAgain
+from corpusmill.tools.prove.run import Finished
+
+
+class Emitted(NamedTuple):
+    """Copies of a part's documents that go to some shards, in the order of their shards."""
+
+    row: np.ndarray
+    copy: np.ndarray
+    key: np.ndarray
+    target: np.ndarray
+
+
+def emitted(run: Finished, part: int, targets: list[int]) -> Emitted:
+    """What of a part goes to these shards; ChangedError if its ledger is not what it was."""
+    name = f"ledger/{part:05d}.parquet"
+    if not run.kept(name):
+        raise ChangedError
+    columns: list[list[np.ndarray]] = [[np.zeros(0, np.uint64)] for _ in range(3)]
+    file = pq.ParquetFile(run.results / name)
+    for group in range(file.num_row_groups):
+        table = file.read_row_group(group, ["id", "fate", "split", "copies"])
+        kept = table.filter(pc.equal(table["fate"], KEPT))
+        splits = np.array([SPLITS.index(one) for one in kept["split"].to_pylist()], np.uint64)
+        found = kept["id"].to_numpy(), kept["copies"].to_numpy(), splits
+        for values, all_values in zip(found, columns, strict=True):
+            all_values.append(values.astype(np.uint64))
+    ids, copies, splits = map(np.concatenate, columns)
+    seed = run.config["shuffle"]["seed"]
+    at, copy, key, target = emissions(
+        ids, copies.astype(np.uint16), splits.astype(np.uint8), run.shards, seed
+    )
+    wanted = np.isin(target, targets)
+    row = (ids[at] & np.uint64(ROW_MASK)).astype(np.int64)
+    return Emitted(row[wanted], copy[wanted], key[wanted], target[wanted])
+
+
+def scatter(run: Finished, part: PartAgain, those: Emitted) -> dict[str, str]:
+    """Write them as the step scatter does; what gather reads of its counts."""
+    documents = PartRows(part.text, part.part)
+    data, index = part.path("scatter/{}.arrows"), part.path("scatter/{}.npy")
+
+    def rows_of(block: slice) -> pa.Table:
+        return documents.table(those.row[block], those.copy[block], those.key[block])
+
+    count = first_targets(run.shards)["end"]
+    write_scattered(data, index, rows_of, documents.sizes[those.row], those.target, count)
+    return {"data": str(data), "index": str(index)}
+
+
+def tokenizer(run: Finished) -> Path:
+    """The tokenizer of the run, where it is used; ChangedError if it is not what it was."""
+    names = [name for name in run.listing.files if name.startswith("tokenizer/")]
+    damaged = [name for name in names if not run.kept(name)]
+    if damaged:
+        raise ChangedError
+    folder = run.scratch / "tokenizer"
+    with replacing_folder(folder) as temporary:
+        for name in names:
+            path = temporary / name.removeprefix("tokenizer/")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes((run.results / name).read_bytes())
+    return folder
+
+
+def columns(run: Finished) -> list[Path]:
+    """Those of Parquet shards, found anew in all input files."""
+    if run.config["output"]["format"] != "parquet":
+        return []
+    path = run.scratch / "plan/columns.arrow"
+    files = run.layout.milled_states(None)
+    run.step(
+        "columns", files=files, readers=run.config["input"]["readers"],
+        limits=run.layout.read_limits, columns=path,
+    )  # fmt: skip
+    return [path]
+
+
+def make(
+    run: Finished, split: str, shard: int, scattered: list[dict[str, str]], typed: list[Path]
+) -> list[str]:
+    """Gather and encode a shard; the names of its files."""
+    listing = run.scratch / "scatter/complete.json"
+    save_json(listing, {"parts": scattered})
+    which = f"{split}/{shard:05d}"
+    text = f"corpus/{which}.{run.config['output']['format']}"
+    names = [text, f"corpus/{which}.json", *(f"tokens/{which}.{e}" for e in ("bin", "idx", "json")),
+             f"placements/{which}.parquet"]  # fmt: skip
+    of_text, facts, bin, idx, token_facts, placements = (run.scratch / name for name in names)
+    run.step(
+        "gather", listing=listing, split=split, shard=shard, shards=run.shards, columns=typed,
+        text=of_text, facts=facts,
+    )  # fmt: skip
+    run.step(
+        "encode", text=of_text, folder=run.scratch / "tokenizer", bin=bin, idx=idx,
+        facts=token_facts, placements=placements,
+    )  # fmt: skip
+    return names

@@ -1,0 +1,105 @@
+"""The README.md of a published corpus: what it is made of, and how to read it."""
+
+from typing import Any
+
+from corpusmill.messages.plain_text import shown
+from corpusmill.mill.decide.fates import SPLITS
+from corpusmill.tools.verify.listing import Listing
+
+CARD = "README.md"
+
+READING = """\
+```python
+from corpusmill.reader import Batches, Corpus, Shuffled
+
+corpus = Corpus("{address}", cache="shards")
+for tokens in Batches(Shuffled(corpus.split("{split}"), length=2048, seed=1), batch_size=8):
+    inputs, targets = tokens[:, :-1], tokens[:, 1:]
+```
+"""
+
+
+def card_of(listing: Listing, summary: dict[str, Any] | None, address: str) -> str:
+    """In Markdown; the same for the same corpus, as nothing in it is of a clock or a machine."""
+    tokens = tokens_of(listing)
+    split = next(iter(tokens), "train")
+    name = address.rpartition("@")[0] or address
+    lines = [f"# {name.rpartition('/')[2]}", "", "A corpus that corpusmill made.", ""]
+    lines += table(["split", "shards", "documents", "tokens"], split_rows(listing))
+    lines += ["", *ends_of_documents(summary), "## Sources", ""]
+    if summary is None:
+        lines += [", ".join(map(plain, listing.content.get("sources", []))) or "not told", ""]
+    else:
+        lines += [*funnel(summary), ""]
+    lines += ["## How to read it", "", READING.format(address=address, split=split)]
+    lines += [
+        f"`corpusmill verify {address}` reads all of it and holds it against its digests.",
+        "",
+    ]
+    lines += ["## How it was made", ""]
+    inputs = listing.content.get("inputs", [])
+    size = sum(one.get("bytes", 0) for one in inputs)
+    facts = {
+        "digest of the manifest": listing.sha256,
+        "digest of the configuration": listing.content.get("config_digest", "not told"),
+        "generation": listing.content.get("generation", "not told"),
+        "input files": f"{len(inputs):,}, {size:,} bytes; manifest.json has the SHA-256 of each",
+        "files": f"{len(listing.files):,}, {listing.bytes:,} bytes",
+    }
+    lines += [f"- {name}: {value}" for name, value in facts.items()]
+    return "\n".join(lines) + "\n"
+
+
+def ends_of_documents(summary: dict[str, Any] | None) -> list[str]:
+    """Who trains on the tokens has to know which one ends a document."""
+    told = (summary or {}).get("tokenizer")
+    if told is None:  # of an earlier corpusmill
+        return []
+    source, end, id = (plain(told[name]) for name in ("source", "end_of_text", "end_of_text_id"))
+    return [f"Tokenizer: {source}. Documents end with {end}, id {id}.", ""]
+
+
+def tokens_of(listing: Listing) -> dict[str, int]:
+    """Tokens of each split that has some, joined files left out."""
+    return {split: sum(row[2] for row in shards_of(listing, split)) for split in SPLITS
+            if shards_of(listing, split)}  # fmt: skip
+
+
+def shards_of(listing: Listing, split: str) -> list[tuple[str, int, int]]:
+    return [
+        (file.name, file.documents or 0, file.tokens or 0)
+        for file in listing.files.values()
+        if file.name.startswith(f"tokens/{split}/") and file.name.endswith(".bin")
+    ]
+
+
+def split_rows(listing: Listing) -> list[list[str]]:
+    rows = []
+    for split in SPLITS:
+        shards = shards_of(listing, split)
+        sums = [sum(column) for column in list(zip(*shards, strict=True))[1:]]
+        rows += [[split, *(f"{number:,}" for number in [len(shards), *sums])]] if shards else []
+    return rows
+
+
+def funnel(summary: dict[str, Any]) -> list[str]:
+    """Documents of each source: what came in, what each fate took, what is kept."""
+    sources = {**summary["sources"], "all sources": summary}
+    fates = [fate for fate, number in summary["documents"]["dropped"].items() if number]
+    rows = []
+    for name, of in sources.items():
+        documents = of["documents"]
+        dropped = [documents["dropped"].get(fate, 0) for fate in fates]
+        numbers = [documents["in"], *dropped, documents["kept"], sum(of["tokens"].values())]
+        rows.append([plain(name), *(f"{number:,}" for number in numbers)])
+    return table(["source", "documents in", *fates, "kept", "tokens"], rows)
+
+
+def table(heading: list[str], rows: list[list[str]]) -> list[str]:
+    aligned = ["---", *["--:"] * (len(heading) - 1)]
+    return ["| " + " | ".join(cells) + " |" for cells in [heading, aligned, *rows]]
+
+
+def plain(name: object) -> str:
+    """A name that Markdown takes for nothing else."""
+    return "".join(f"\\{one}" if one in r"\`*_{}[]<>()#|!" else one for one in shown(str(name)))

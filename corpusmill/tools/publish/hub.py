@@ -1,0 +1,293 @@
+"""`corpusmill publish` to a dataset repository of the Hugging Face hub: one commit, then a tag."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from corpusmill.messages.plain_text import json_text
+from corpusmill.messages.sentences import sentence
+from corpusmill.reader.hub_addresses import BRANCH, HubAddress, parsed_hub, token
+from corpusmill.reader.hub_store import HubStore
+from corpusmill.reader.patience import Patience, Say, patiently
+from corpusmill.reader.s3.addresses import check_version
+from corpusmill.reader.stores import PassingError
+from corpusmill.run.job_progress import phase
+from corpusmill.tools.publish.card import CARD
+from corpusmill.tools.publish.contents import BESIDE, Contents, File, contents_of
+from corpusmill.tools.publish.hub_card import with_metadata
+from corpusmill.tools.publish.hub_repository import (
+    Refs,
+    RefusalError,
+    Repository,
+    is_held,
+)
+from corpusmill.tools.publish.publishing import DIGITS, Asked
+from corpusmill.tools.verify.findings import Findings, NoCorpusError
+from corpusmill.tools.verify.kinds import MANIFEST
+from corpusmill.tools.verify.listing import Listing, read_listing
+from corpusmill.tools.verify.locations import RemotePlace
+
+ATTRIBUTES = ".gitattributes"
+BATCH_FILES, BATCH_BYTES = 64, 1 << 30
+"""So much is digested, and then sent while it is in memory still."""
+MOST_FILES = 25_000
+"""As many as huggingface_hub promises for a commit."""
+
+
+class There(NamedTuple):
+    """What a repository has. refs: None if there is no repository; whole: names of files that its
+    main branch has as they are here; going: what an older corpus left there."""
+
+    refs: Refs | None
+    whole: set[str]
+    going: list[str]
+
+    @property
+    def parent(self) -> str | None:
+        return self.refs.head if self.refs else None
+
+
+class Published(NamedTuple):
+    """What came of it, or what would. missing_bytes: what the main branch did not have; commit:
+    that of the version, None before it is made."""
+
+    address: str
+    version: str
+    contents: Contents
+    there: There
+    missing_bytes: int
+    commit: str | None
+    dry_run: bool
+
+
+def publish(asked: Asked, say: Say, patience: Patience = Patience()) -> Published:  # noqa: B008
+    """ValueError where something else lies there, or the results are not what their manifest lists;
+    OSError where the hub does not answer. Either way the main branch stays as it was."""
+    address = checked(asked)
+    found = token()
+    if found is None:
+        raise ValueError(
+            f"{address}: expected a token of the Hugging Face hub that may write, found none. Give "
+            "it in HF_TOKEN, or log in: hf auth login"
+        )
+    contents = with_metadata(contents_of(asked.results, str(address)))
+    version = contents.listing.sha256[:DIGITS] if asked.version is None else asked.version
+    check_tag(version)
+    if len(files_of(contents)) > MOST_FILES:
+        raise ValueError(
+            f"{asked.results}: expected at most {MOST_FILES:,} files, as many as a commit of the "
+            f"hub takes, found {len(files_of(contents)):,}. Mill with a larger output.shard_bytes, "
+            "or publish it to an object store."
+        )
+    repository = Repository(address, found, asked.streams, patience, say)
+    target = HubTarget(repository, address, contents, version, patience, say)
+    there = target.look()
+    missing = sum(file.bytes for file in files_of(contents) if file.name not in there.whole)
+    commit = None if asked.dry_run else target.bring(there)
+    return Published(str(address), version, contents, there, missing, commit, asked.dry_run)
+
+
+def checked(asked: Asked) -> HubAddress:
+    address = parsed_hub(asked.address)
+    if address.version is not None:
+        raise ValueError(f"{asked.address}: expected no version in it. Give it as --version.")
+    if asked.endpoint is not None or asked.prices:
+        raise ValueError(
+            f"{asked.address}: expected no --endpoint-url and no --price, which are of s3. Another "
+            "hub is named in HF_ENDPOINT."
+        )
+    return address
+
+
+def check_tag(version: str) -> None:
+    check_version(version)
+    if version == BRANCH or ".." in version or version.endswith((".", ".lock")):
+        raise ValueError(
+            f"version {version!r}: expected the name of a tag: not {BRANCH}, without two dots in a "
+            "row, not ending with a dot or .lock. Name one that looks so."
+        )
+
+
+def files_of(contents: Contents) -> list[File]:
+    return [*contents.files, contents.manifest]
+
+
+def complete(contents: Contents, whole: set[str]) -> bool:
+    """Whether all is there that digests bind. What lies beside is as it was first: it differs in
+    seconds alone, and may have been edited on the hub."""
+    return {file.name for file in [*contents.listed, contents.manifest]} <= whole
+
+
+class HubTarget(NamedTuple):
+    """One version of one corpus in a repository."""
+
+    repository: Repository
+    address: HubAddress
+    contents: Contents
+    version: str
+    patience: Patience
+    say: Say
+
+    # What is there.
+
+    def look(self) -> There:
+        """ValueError if something is there that is not this version of a published corpus."""
+        refs = self.repository.refs()
+        if refs is not None and self.version in refs.tags:
+            self.check_tagged(refs.tags[self.version])
+        if refs is None or refs.head is None:
+            return There(refs, set(), [])
+        tree = self.repository.tree(refs.head)
+        old = self.listing(refs.head) if MANIFEST in tree else None
+        known = {ATTRIBUTES, CARD}
+        known |= {MANIFEST, *BESIDE, *old.files} if old else set()
+        if strange := tree.keys() - known:
+            raise ValueError(
+                f"{self.address}: expected a new repository or a corpus that was published there, "
+                f"found {min(strange)}. Choose another name, or take that away."
+            )
+        files = files_of(self.contents)
+        whole = {file.name for file in files if is_held(file, tree.get(file.name))}
+        going = tree.keys() - {file.name for file in files} - {ATTRIBUTES}
+        if complete(self.contents, whole):
+            going = set()
+        return There(refs, whole, sorted(going))
+
+    def check_tagged(self, commit: str) -> None:
+        ours = self.contents.listing.sha256
+        found = self.listing(commit).sha256
+        if found != ours:
+            raise ValueError(
+                f"{self.address}@{self.version}: expected the corpus with manifest "
+                f"{ours[:DIGITS]}, found one with {found[:DIGITS]}. Versions never change: choose "
+                "another --version."
+            )
+
+    def listing(self, commit: str) -> Listing:
+        """Of the manifest of a commit; ValueError if it is none of ours."""
+        address, findings = HubAddress(self.address.repository, commit), Findings()
+        try:
+            found = read_listing(RemotePlace(HubStore(address), self.say, self.patience), findings)
+        except NoCorpusError as error:
+            raise ValueError(f"{error} Or choose another name to publish to.") from None
+        if findings.damages:
+            raise ValueError(
+                f"{address}: expected the manifest of a corpus that was published there, found "
+                f"{sentence(findings.damages[0].what)} Choose another name or --version."
+            )
+        return found
+
+    # What is done.
+
+    def bring(self, there: There) -> str:
+        """The commit of the version."""
+        if there.refs is None:
+            self.repository.create()
+            there = self.look()
+        commit = there.parent
+        if commit is None or not complete(self.contents, there.whole):
+            commit = self.committed(there)
+        if there.refs and self.version in there.refs.tags:
+            return there.refs.tags[self.version]
+        if not self.repository.tag(self.version, commit):
+            refs = self.repository.refs()
+            assert refs
+            self.check_tagged(refs.tags[self.version])
+            return refs.tags[self.version]
+        return commit
+
+    def committed(self, there: There) -> str:
+        """A commit with all of it on the main branch, behind the one that was looked at."""
+        missing = [file for file in files_of(self.contents) if file.name not in there.whole]
+        additions = []
+        with phase(f"sending {len(missing):,} files", sum(f.bytes for f in missing)) as progress:
+            for batch in batches(missing):
+                additions += self.repository.send(batch)
+                progress.advance(sum(file.bytes for file in batch))
+        message = f"corpusmill: version {self.version}, manifest {self.contents.listing.sha256}"
+
+        def commit() -> str:
+            refs = self.repository.refs()
+            if refs is None or refs.head == there.parent:
+                return self.repository.commit(additions, there.going, there.parent, message)
+            # An answer was lost, or who came between brought the same, or something else.
+            now = self.look()
+            if now.parent is None or not complete(self.contents, now.whole):
+                raise self.overtaken()
+            return now.parent
+
+        try:
+            found = patiently(commit, PassingError, self.patience, self.say)
+        except RefusalError as refusal:
+            if refusal.status not in (409, 412):
+                raise
+            found = patiently(commit, PassingError, self.patience, self.say)
+        tree = self.repository.tree(found)
+        for file in [*self.contents.listed, self.contents.manifest]:
+            if not is_held(file, tree.get(file.name)):
+                raise OSError(
+                    f"{self.address}, commit {found}: expected {file.name} as it was sent, found "
+                    "something else. The version is not tagged: give the same command again."
+                )
+        return found
+
+    def overtaken(self) -> ValueError:
+        return ValueError(
+            f"{self.address}: expected the main branch as it was when this began, found a commit "
+            "of somebody else. Theirs stays; give the same command again if yours is to follow it."
+        )
+
+
+def batches(files: list[File]) -> Iterator[list[File]]:
+    """In order, each of at least one file."""
+    batch: list[File] = []
+    size = 0
+    for file in files:
+        if batch and (len(batch) == BATCH_FILES or size + file.bytes > BATCH_BYTES):
+            yield batch
+            batch, size = [], 0
+        batch.append(file)
+        size += file.bytes
+    if batch:
+        yield batch
+
+
+def told(done: Published) -> Iterator[str]:
+    """For a person, line by line; the last line says it all."""
+    files = files_of(done.contents)
+    whole = done.there.whole
+    if done.dry_run:
+        for file in files:
+            how = "there  " if file.name in whole else "to send"
+            yield f"{file.bytes:>16,}  {how}  {file.name}"
+        for name in done.there.going:
+            yield f"{'':>16}  to go    {name}"
+        if done.there.refs is None:
+            yield f"{done.address}: there is no such repository; a private one would be made"
+    what = "would be sent at most" if done.dry_run else "were missing"
+    known = sum(file.name in whole for file in files)
+    version = f"{done.address}@{done.version}"
+    yield (
+        f"{version}: {len(files):,} files, {done.contents.bytes / 1e6:,.1f} MB; "
+        f"{done.missing_bytes / 1e6:,.1f} MB {what}, {known:,} files were there"
+    )
+    if not done.dry_run:
+        yield f'Published. Corpus("{done.address}", cache=FOLDER) reads it, or "{version}".'
+
+
+def as_json(done: Published) -> str:
+    files, whole = files_of(done.contents), done.there.whole
+    content: dict[str, Any] = {
+        "corpusmill.publish": 1,
+        "address": done.address,
+        "version": done.version,
+        "manifest_sha256": done.contents.listing.sha256,
+        "commit": done.commit,
+        "dry_run": done.dry_run,
+        "bytes": done.contents.bytes,
+        "missing_bytes": done.missing_bytes,
+        "files": [
+            {"path": file.name, "bytes": file.bytes, "there": file.name in whole} for file in files
+        ],
+        "going": done.there.going,
+    }
+    return json_text(content)

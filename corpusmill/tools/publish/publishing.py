@@ -1,0 +1,176 @@
+"""`corpusmill publish`: what is done in which order, and how it is said."""
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from corpusmill.messages.plain_text import json_text
+from corpusmill.reader.opening import Latest
+from corpusmill.reader.patience import Patience, Say
+from corpusmill.reader.s3.addresses import check_version, parsed
+from corpusmill.reader.s3.bucket import Bucket
+from corpusmill.run.job_progress import phase
+from corpusmill.tools.publish.contents import Contents, File, contents_of
+from corpusmill.tools.publish.costs import Costs, costs_of, in_words
+from corpusmill.tools.publish.sending import Sender, is_whole
+from corpusmill.tools.publish.target import CLAIM, Target, other_content
+from corpusmill.tools.verify.kinds import MANIFEST
+
+STREAMS = 8
+DIGITS = 16
+"""Of the manifest's digest, to name a version by."""
+
+
+class Asked(NamedTuple):
+    """What somebody wants. prices: as costs.py knows them."""
+
+    results: Path
+    address: str
+    version: str | None
+    endpoint: str | None
+    dry_run: bool
+    prices: Mapping[str, float]
+    streams: int = STREAMS
+
+
+class Published(NamedTuple):
+    """What came of it, or what would. there: names of files that lay there whole already."""
+
+    address: str
+    version: str
+    contents: Contents
+    there: set[str]
+    sent_bytes: int
+    requests: int
+    dry_run: bool
+    costs: Costs
+    prices: Mapping[str, float]
+
+
+def publish(asked: Asked, say: Say, patience: Patience = Patience()) -> Published:  # noqa: B008
+    """ValueError where something else lies there, or the results are not what their manifest lists;
+    OSError where the store does not answer. Either way readers see what they saw before."""
+    address = parsed(asked.address)
+    if address.version is not None:
+        raise ValueError(f"{asked.address}: expected no version in it. Give it as --version.")
+    contents = contents_of(asked.results, asked.address)
+    version = contents.listing.sha256[:DIGITS] if asked.version is None else asked.version
+    check_version(version)
+    with Bucket(address.bucket, asked.endpoint) as bucket:
+        target = Target(bucket, address.name, version, patience, say)
+        there = target.look([file.name for file in contents.files], contents.listing.sha256)
+        if asked.dry_run:
+            found = whole_there(target, contents, there)
+            sent = contents.bytes - sum(file.bytes for file in contents.files if file.name in found)
+        else:
+            found, sent = sent_whole(target, contents, there, asked.streams)
+        requests = bucket.connections.requests
+    costs = costs_of(contents, found, asked.prices)
+    return Published(
+        str(address), version, contents, found, sent, requests, asked.dry_run, costs, asked.prices
+    )
+
+
+def not_settled(contents: Contents, there: dict[str, int]) -> list[File]:
+    """The files that are looked at. In a version that is there, what lies beside stays as it was:
+    it differs in seconds alone, and nobody is to see a version change."""
+    settled = contents.beside if MANIFEST in there else []
+    return [file for file in contents.files if file not in settled or file.name not in there]
+
+
+def whole_there(target: Target, contents: Contents, there: dict[str, int]) -> set[str]:
+    """Which files need not be sent."""
+    files = not_settled(contents, there)
+    found = {file.name for file in contents.files} - {file.name for file in files}
+    for file in files:
+        if there.get(file.name) == file.bytes:
+            stored = target.patiently(partial(target.bucket.head, target.key(file.name)))
+            found |= {file.name} if is_whole(file, stored) else set()
+    return found
+
+
+def sent_whole(
+    target: Target, contents: Contents, there: dict[str, int], streams: int
+) -> tuple[set[str], int]:
+    """Names of files that were there, and bytes that were sent."""
+    digest, bucket = contents.listing.sha256, target.bucket
+    if CLAIM not in there:
+        target.claim(digest)
+    uploads = target.patiently(lambda: bucket.uploads(target.key("")))
+    with phase(f"sending {len(contents.files):,} files", contents.bytes) as progress:
+        sender = Sender(target, streams, progress)
+        files = not_settled(contents, there)
+        sent = sender.send_all(files, there, uploads)
+    check_sizes(target, files)
+    finish_version(target, contents.manifest)
+    latest = Latest(target.version, digest)
+    if target.latest() != latest:
+        target.patiently(lambda: bucket.put(target.latest_key, latest.encoded()))
+    for key, upload in target.patiently(lambda: bucket.uploads(target.key(""))):
+        # All is there whole: what somebody else still brings of it, nobody needs.
+        target.patiently(partial(bucket.abort, key, upload))
+    were_sent = {
+        file.name: size for file, size in zip(files, sent, strict=True) if size is not None
+    }
+    return {file.name for file in contents.files} - were_sent.keys(), sum(were_sent.values())
+
+
+def check_sizes(target: Target, files: list[File]) -> None:
+    """A last look at the whole, before the manifest says that it is there."""
+    sizes = target.sizes()
+    for file in files:
+        if sizes.get(file.name) != file.bytes:
+            raise OSError(
+                f"{target.where(file.name)}: expected {file.bytes:,} bytes, found "
+                f"{sizes.get(file.name, 'none')}. Somebody else changes it: stop that, and give "
+                "the same command again."
+            )
+
+
+def finish_version(target: Target, manifest: File) -> None:
+    """From here on there is the version, whole."""
+    key = target.key(MANIFEST)
+    target.put_once(MANIFEST, manifest.data)
+    found = target.patiently(lambda: target.bucket.get(key))
+    if found != manifest.data:
+        raise other_content(target, manifest.sha256, "another manifest.json")
+
+
+def told(done: Published) -> Iterator[str]:
+    """For a person, line by line; the last line says it all."""
+    files = [*done.contents.files, done.contents.manifest]
+    if done.dry_run:
+        for file in files:
+            how = "there  " if file.name in done.there else "to send"
+            yield f"{file.bytes:>16,}  {how}  {file.name}"
+        yield from in_words(done.costs, done.prices)
+    size = f"{len(files):,} files, {done.contents.bytes / 1e6:,.1f} MB"
+    what = "would be sent" if done.dry_run else "sent"
+    version = f"{done.address}@{done.version}"
+    yield (
+        f"{version}: {size}; {done.sent_bytes / 1e6:,.1f} MB {what}, {len(done.there):,} files "
+        "were there"
+    )
+    if not done.dry_run:
+        yield f'Published. Corpus("{done.address}", cache=FOLDER) reads it, or "{version}".'
+
+
+def as_json(done: Published) -> str:
+    files = [*done.contents.files, done.contents.manifest]
+    content: dict[str, Any] = {
+        "corpusmill.publish": 1,
+        "address": done.address,
+        "version": done.version,
+        "manifest_sha256": done.contents.listing.sha256,
+        "dry_run": done.dry_run,
+        "bytes": done.contents.bytes,
+        "sent_bytes": done.sent_bytes,
+        "requests": done.requests,
+        "costs": done.costs._asdict(),
+        "files": [
+            {"path": file.name, "bytes": file.bytes, "there": file.name in done.there}
+            for file in files
+        ],
+    }
+    return json_text(content)

@@ -1,0 +1,169 @@
+"""Where a corpus is published, and what lies there already.
+
+name/latest                              which version is to be read
+name/versions/{version}/...              the files of a results folder, by their names there
+name/versions/{version}/manifest.json    comes last: without it there is no version
+name/versions/{version}/publication.json comes first: of which manifest the version is
+"""
+
+import json
+from collections.abc import Callable, Iterable
+from threading import Event
+from typing import TypeVar
+
+from corpusmill.messages.progress import awaiting
+from corpusmill.mill.storage.untrusted import json_of
+from corpusmill.reader.opening import LATEST, Latest, version_folder
+from corpusmill.reader.patience import Patience, Say
+from corpusmill.reader.s3.answers import PassingFault, Refusal
+from corpusmill.reader.s3.bucket import Bucket
+from corpusmill.reader.s3.connection import SILENCE_SECONDS
+from corpusmill.tools.verify.kinds import MANIFEST
+
+CLAIM = "publication.json"
+CLAIM_VERSION = 1
+FIRST_ANSWER = Patience(attempts=2, first_seconds=0.5, longest_seconds=0.5)
+FIRST_SILENCE_SECONDS = 4.5
+"""Until a store has answered once, it is waited for ten seconds in all: its name may be wrong."""
+
+T = TypeVar("T")
+
+
+class StoppedError(Exception):
+    """Nobody waits for this any more."""
+
+
+class Target:
+    """One version of one corpus in a bucket; requests are tried again while that may help."""
+
+    def __init__(
+        self, bucket: Bucket, name: str, version: str, patience: Patience, say: Say
+    ) -> None:
+        self.bucket, self.name, self.version = bucket, name, version
+        self.stopped = Event()
+        self._patience, self._say = patience, say
+        self._answered = False
+        bucket.connections.silence_seconds = FIRST_SILENCE_SECONDS
+
+    def key(self, file: str) -> str:
+        return f"{version_folder(self.name, self.version)}/{file}"
+
+    @property
+    def latest_key(self) -> str:
+        return f"{self.name}/{LATEST}"
+
+    def where(self, file: str = "") -> str:
+        return self.bucket.where(self.key(file).rstrip("/"))
+
+    def stop(self) -> None:
+        """End what other threads ask for at once, however long the store is silent."""
+        self.stopped.set()
+        self.bucket.connections.end()
+
+    def patiently(self, action: Callable[[], T]) -> T:
+        """What an action gives; OSError if its faults do not pass."""
+        failures = 0
+        while True:
+            if self.stopped.is_set():
+                raise StoppedError
+            patience = self._patience if self._answered else FIRST_ANSWER
+            try:
+                found = action()
+                if not self._answered:
+                    self._answered = True
+                    self.bucket.connections.silence_seconds = SILENCE_SECONDS
+                    self.bucket.connections.close()  # what is open has the patience of before
+                return found
+            except PassingFault as fault:
+                if self.stopped.is_set():
+                    raise StoppedError from None
+                failures += 1
+                if failures >= min(patience.attempts, self._patience.attempts):
+                    way = (
+                        "What came is kept: the same command goes on."
+                        if self._answered
+                        else "Is that the store's address, in --endpoint-url, AWS_ENDPOINT_URL or "
+                        "the profile?"
+                    )
+                    raise OSError(f"{fault}, {failures} times in a row. {way}") from None
+                self._say(f"{fault}; trying again, {failures} of {patience.attempts}")
+                self.stopped.wait(patience.seconds(failures))
+
+    # What lies there.
+
+    def look(self, files: Iterable[str], manifest_sha256: str) -> dict[str, int]:
+        """Sizes of what lies there of the version, by names of files. ValueError if something lies
+        there that is not this version of a published corpus."""
+        with awaiting(f"the list of {self.bucket.where(self.name)}"):
+            here = self.patiently(lambda: self.bucket.listed(f"{self.name}/", here_alone=True))
+        versions = f"{self.name}/versions/"
+        strange = [*(set(here.sizes) - {self.latest_key}), *(set(here.folders) - {versions})]
+        if strange:
+            raise ValueError(
+                f"{self.bucket.where(self.name)}: expected nothing or a corpus that was published "
+                f"there, found {min(strange)}. Choose another name, or move that away."
+            )
+        self.latest()  # raises if it is not ours
+        sizes = self.sizes()
+        claimed = self.claimed() if CLAIM in sizes else None
+        if claimed is not None and claimed != manifest_sha256:
+            raise other_content(self, manifest_sha256, claimed)
+        strange = list(set(sizes) - {*files, MANIFEST, CLAIM})
+        if strange or (sizes and claimed is None):
+            raise ValueError(
+                f"{self.where()}: expected nothing or what `corpusmill publish` sends, found "
+                f"{min(strange or sizes)}. Choose another --version, or move that away."
+            )
+        return sizes
+
+    def sizes(self) -> dict[str, int]:
+        """Of the version, by names of files."""
+        with awaiting(f"the list of {self.where()}"):
+            found = self.patiently(lambda: self.bucket.listed(self.key("")))
+        return {key.removeprefix(self.key("")): size for key, size in found.sizes.items()}
+
+    def latest(self) -> Latest | None:
+        data = self.patiently(lambda: self.bucket.get(self.latest_key))
+        return data if data is None else Latest.decoded(self.bucket.where(self.latest_key), data)
+
+    def claimed(self) -> str | None:
+        """Of which manifest the version is; None if nobody has claimed it."""
+        data = self.patiently(lambda: self.bucket.get(self.key(CLAIM)))
+        if data is None:
+            return None
+        try:
+            content = json_of(data, CLAIM)
+            if content["corpusmill.publication"] == CLAIM_VERSION:
+                return str(content["manifest_sha256"])
+        except (ValueError, TypeError, KeyError):
+            pass
+        raise ValueError(
+            f"{self.where(CLAIM)}: expected what `corpusmill publish` writes, version "
+            f"{CLAIM_VERSION}, found something else. Choose another --version."
+        )
+
+    def claim(self, manifest_sha256: str) -> None:
+        """Make the version ours. Of two that come at once with other content one is refused."""
+        content = {
+            "corpusmill.publication": CLAIM_VERSION, "manifest_sha256": manifest_sha256,
+        }  # fmt: skip
+        self.put_once(CLAIM, (json.dumps(content, indent=1) + "\n").encode())
+        # Some stores know no conditions.
+        if (claimed := self.claimed()) != manifest_sha256:
+            raise other_content(self, manifest_sha256, claimed)
+
+    def put_once(self, file: str, data: bytes) -> None:
+        """Write a file that is not there; one that is stays."""
+        try:
+            self.patiently(lambda: self.bucket.put(self.key(file), data, only_new=True))
+        except Refusal as refusal:
+            if refusal.status != 412:
+                raise
+
+
+def other_content(target: Target, ours: str, found: str | None) -> ValueError:
+    return ValueError(
+        f"{target.where()}: expected the corpus with manifest {ours[:16]}, found one with "
+        f"{(found or 'none')[:16]}. Versions never change: choose another --version, or unpublish "
+        "that one."
+    )

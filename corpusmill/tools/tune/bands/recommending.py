@@ -1,0 +1,164 @@
+"""Choose bands and rows by a sample of your own documents.
+
+    python -m corpusmill.tools.tune.bands FILE... [--threshold 0.8] [--picture curves.svg]
+
+Shows what settings of LSH find and cost, and recommends one. What config.yaml says is the default.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import yaml
+
+from corpusmill.messages.plain_text import shown_lines, told_lines
+from corpusmill.mill.dedup.minhash import MinHasher
+from corpusmill.mill.read.readers import format_of
+from corpusmill.mill.storage.files import replacing
+from corpusmill.run.config import band_setting
+from corpusmill.run.job_progress import Heartbeat, phase
+from corpusmill.run.workflow_files import workflow_home
+from corpusmill.tools.tune.bands.design import BandSetting, histogram, recommend
+from corpusmill.tools.tune.bands.picture import Curve, picture
+from corpusmill.tools.tune.bands.report import facts, recommendation, table
+from corpusmill.tools.tune.bands.sampling import Sample, sample_documents
+
+WELL_KNOWN = {"SlimPajama": BandSetting(9, 13), "datatrove": BandSetting(14, 8)}
+CONFIG = workflow_home() / "config.yaml"
+
+
+def shortest(config: dict) -> int:
+    """What the filter too_short asks for in the shipped configuration."""
+    (asked,) = (one["min_chars"] for one in config["filters"] if one["name"] == "too_short")
+    return asked
+
+
+def parser(config: dict) -> argparse.ArgumentParser:
+    arguments = argparse.ArgumentParser(
+        "python -m corpusmill.tools.tune.bands",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = arguments.add_argument
+    add("files", nargs="+", metavar="FILE", help=".jsonl, .jsonl.zst, .jsonl.gz or .parquet")
+    add("--text-field", default="text", help="field or column that holds the text")
+    add("--threshold", type=float, default=config["dedup"]["threshold"], help="Jaccard similarity")
+    add("--bands", type=int, help="of the setting to compare with, with --rows")
+    add("--rows", type=int, help="sketch values per band")
+    add("--permutations", type=int, default=config["minhash"]["permutations"],
+        help="values per sketch")  # fmt: skip
+    add("--recall", type=float, default=0.995, help="wanted share of the pairs at the threshold")
+    add("--documents", type=int, default=20_000, help="how many to sample")
+    add("--min-chars", type=int, default=shortest(config),
+        help="shorter documents take no part")  # fmt: skip
+    add("--picture", type=Path, metavar="FILE.svg", help="draw the S-curves to this file")
+    return arguments
+
+
+def check(given: argparse.Namespace) -> None:
+    """Raise ValueError for the first option that cannot be meant."""
+    for path in given.files:
+        format_of(path)
+        if not os.path.isfile(path):
+            raise ValueError(f"{path}: expected a file, found none. Correct the path.")
+    for name in ("threshold", "recall"):
+        if not 0 < (value := getattr(given, name)) < 1:
+            raise ValueError(f"--{name}: expected between 0 and 1, got {value}. Correct it.")
+    limits = {"permutations": (1, 4096), "documents": (2, 200_000), "min_chars": (0, 1_000_000)}
+    for name, (least, most) in limits.items():
+        if not least <= (value := getattr(given, name)) <= most:
+            option = name.replace("_", "-")
+            raise ValueError(f"--{option}: expected {least} to {most}, got {value}. Correct it.")
+    if (given.bands is None) != (given.rows is None):
+        raise ValueError("--bands and --rows: expected both or none, got one. Give both.")
+    if given.bands is not None:
+        if given.bands < 1 or given.rows < 1:
+            raise ValueError(
+                f"--bands and --rows: expected 1 or more, got {given.bands} and {given.rows}. "
+                "Correct them."
+            )
+        if given.bands * given.rows > given.permutations:
+            raise ValueError(
+                f"--bands ({given.bands}) x --rows ({given.rows}) = {given.bands * given.rows} "
+                f"exceeds --permutations ({given.permutations}). Lower one or raise the other."
+            )
+
+
+def current_setting(given: argparse.Namespace, config: dict) -> Curve:
+    """The setting of the options, or else of config.yaml."""
+    if given.bands is not None:
+        return Curve("given", BandSetting(given.bands, given.rows))
+    asked = {
+        "dedup": config["dedup"] | {"threshold": given.threshold},
+        "minhash": config["minhash"] | {"permutations": given.permutations},
+    }
+    return Curve("config.yaml", BandSetting(*band_setting(asked)))
+
+
+def merged(curves: list[Curve]) -> list[Curve]:
+    """Each setting once, with all that it is called."""
+    labels: dict[BandSetting, list[str]] = {}
+    for label, setting in curves:
+        labels.setdefault(setting, []).append(label)
+    return [Curve(", ".join(names), setting) for setting, names in labels.items()]
+
+
+def sampled(given: argparse.Namespace, config: dict) -> Sample:
+    """The sample of the given files; raises when it has no pair."""
+    hasher = MinHasher(**config["minhash"] | {"permutations": given.permutations})
+    total = sum(Path(path).stat().st_size for path in set(given.files))
+    with phase("sampling", total) as progress:
+        sample = sample_documents(
+            given.files, given.text_field, hasher, given.min_chars, given.documents,
+            config["shuffle"]["seed"], progress,
+        )  # fmt: skip
+    if len(sample.comparable()) < 2:
+        raise ValueError(
+            f"{', '.join(given.files)}: expected at least 2 documents of {given.min_chars} "
+            f'characters in "{given.text_field}", found {len(sample.comparable())} among '
+            f"{sample.documents} documents and {sample.malformed} malformed records. Give other "
+            "files, --text-field or --min-chars."
+        )
+    return sample
+
+
+def design(given: argparse.Namespace, config: dict) -> Iterator[str]:
+    """The report for the terminal, and behind it the picture if one is asked for."""
+    sample = sampled(given, config)
+    with phase("comparing pairs", unit="pairs"):
+        counts = histogram(sample.comparable())
+    best = recommend(counts, given.threshold, given.recall)
+    curves = [current_setting(given, config)]
+    curves += [Curve("recommended", best)] if best else []
+    curves = merged(curves + [Curve(*known) for known in WELL_KNOWN.items()])
+    values = [curve.setting.bands * curve.setting.rows for curve in curves]
+    fitting = [c for c, used in zip(curves, values, strict=True) if used <= given.permutations]
+    yield from facts(sample, counts, given)
+    if fitting:
+        yield f"\n{table(sample, counts, given.threshold, fitting)}\n"
+    for curve, used in zip(curves, values, strict=True):
+        if used > given.permutations:
+            yield f"not in the table: {curve.label} needs {used} permutations"
+    yield "A false candidate costs a comparison where candidates are verified, else a document."
+    yield recommendation(best, given, config)
+    if given.picture:
+        note = f"{counts.sum():,} pairs of {len(sample.comparable()):,} documents"
+        with replacing(given.picture) as temporary:
+            temporary.write_text(picture(counts, given.threshold, curves, note), "utf-8")
+
+
+def main(arguments: list[str] | None = None) -> None:
+    config = yaml.safe_load(CONFIG.read_text("utf-8"))
+    given = parser(config).parse_args(arguments)
+    heartbeat = Heartbeat(lambda line: print(line, file=sys.stderr))
+    heartbeat.start()
+    try:
+        check(given)
+        for line in design(given, config):
+            print(shown_lines(line))
+    except (ValueError, OSError) as error:
+        sys.exit(told_lines(f"error: {error}"))
+    finally:
+        heartbeat.stop()

@@ -1,0 +1,116 @@
+"""What settings of LSH find and cost, in words for the terminal."""
+
+import argparse
+import time
+
+import numpy as np
+
+from corpusmill.mill.dedup.lsh import band_keys
+from corpusmill.mill.report.text_tables import aligned
+from corpusmill.tools.tune.bands.design import (
+    BandSetting,
+    bytes_per_document,
+    expected,
+    least_permutations,
+    s_curve,
+)
+from corpusmill.tools.tune.bands.picture import Curve
+from corpusmill.tools.tune.bands.sampling import Sample
+
+FEW_PAIRS = 30  # above the threshold; fewer say little
+
+
+def sorting_seconds(signatures: np.ndarray, setting: BandSetting) -> float:
+    """What the band keys of these documents and their sorting take on one core: the best of 3."""
+    rows = np.arange(len(signatures), dtype=np.uint32)
+    seconds = []
+    for _ in range(3):
+        started = time.perf_counter()
+        for band in range(setting.bands):
+            keys = band_keys(signatures, rows, band * setting.rows, setting.rows)
+            np.argsort(keys, kind="stable")
+        seconds.append(time.perf_counter() - started)
+    return min(seconds)
+
+
+def number(value: float) -> str:
+    """`12,345`, `12.3`, `<0.01`."""
+    if 0 < value < 0.01:
+        return "<0.01"
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def pairs_scale(sample: Sample) -> float:
+    """Pairs of all documents per pair of the sample, which keeps a pair with the inverse chance."""
+    taken = len(sample.signatures)
+    return sample.documents * (sample.documents - 1) / (taken * (taken - 1))
+
+
+def table(sample: Sample, counts: np.ndarray, threshold: float, curves: list[Curve]) -> str:
+    """A line per setting. `missed` and `false` name the sampled pairs that they are a part of."""
+    permutations, signatures = counts.size - 1, sample.comparable()
+    per_gb = 1e9 / sample.text_bytes.sum()
+    lines = [
+        ["", "bands", "recall", "missed", "in all", "false", "in all", "bytes per", "bands", ""],
+        ["setting", "x rows", f"at {threshold:g}", "pairs", "files", "candidates", "files",
+         "document", "s/GB", "MB/s"],
+    ]  # fmt: skip
+    for label, setting in curves:
+        pairs = expected(counts, threshold, setting)
+        band_seconds = sorting_seconds(signatures, setting) * per_gb
+        lines.append([
+            label,
+            f"{setting.bands} x {setting.rows}",
+            f"{s_curve(threshold, setting):.4f}",
+            f"{number(pairs.missed)} of {pairs.above:,}",
+            number(pairs.missed * pairs_scale(sample)),
+            f"{number(pairs.false)} of {pairs.possible:,}",
+            number(pairs.false * pairs_scale(sample)),
+            f"{bytes_per_document(permutations, setting.bands):,}",
+            f"{band_seconds:.2f}",
+            f"{1000 / (sample.sketch_seconds * 1e9 + band_seconds):.1f}",
+        ])  # fmt: skip
+    return aligned(lines)
+
+
+def facts(sample: Sample, counts: np.ndarray, given: argparse.Namespace) -> list[str]:
+    """What the table rests on, and how far it can be trusted."""
+    above = expected(counts, given.threshold, BandSetting(1, 1)).above
+    error = (given.threshold * (1 - given.threshold) / given.permutations) ** 0.5
+    lines = [
+        f"corpus: {sample.documents:,} documents in {len(set(given.files))} files, "
+        f"{sample.malformed:,} malformed records beside them",
+        f"sample: {len(sample.signatures):,} documents, {sample.text_bytes.sum() / 1e6:.1f} MB; "
+        f"left out: {sample.too_short.sum():,} shorter than {given.min_chars} characters, "
+        f"{sample.without_shingle().sum():,} without a shingle",
+        f"pairs:  {counts.sum():,} in the sample, {above:,} estimated at {given.threshold:g} or "
+        f"more; all files have {number(pairs_scale(sample))} times as many",
+        f"        An estimate is binomial around the true similarity: standard error {error:.3f} "
+        f"at {given.threshold:g} with {given.permutations} values.",
+        f"time:   {sample.sketch_seconds * 1e9:.1f} s/GB of text to sketch, on one core, measured "
+        "here; MB/s is of sketches and bands",
+    ]
+    if above < FEW_PAIRS:
+        lines.append(
+            f"warning: {above} pairs above the threshold are too few to say what is missed. "
+            "Raise --documents or give more files; the recall at the threshold stands."
+        )
+    return lines
+
+
+def recommendation(best: BandSetting | None, given: argparse.Namespace, config: dict) -> str:
+    """The setting as config.yaml spells it, or the sketch size that would have one."""
+    if best is None:
+        least = least_permutations(given.threshold, given.recall)
+        return (
+            f"recommended: none: with {given.permutations} permutations no setting has recall "
+            f"{given.recall:g} at {given.threshold:g}; {least:,} are the least that have. "
+            "Raise --permutations."
+        )
+    line = (
+        f"recommended: dedup: {{threshold: {given.threshold:g}, bands: {best.bands}, "
+        f"rows: {best.rows}}}"
+    )
+    if given.permutations != config["minhash"]["permutations"]:
+        line += f"\n             minhash: {{permutations: {given.permutations}}}"
+    return line

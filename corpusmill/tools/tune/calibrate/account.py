@@ -1,0 +1,85 @@
+"""All figures of a calibration, and as they stand in calibration.json."""
+
+import math
+from typing import Any, NamedTuple
+
+from corpusmill.tools.tune.calibrate.examples import Example
+from corpusmill.tools.tune.calibrate.figures import FilterFigures, Overlap, RuleFigures, Share
+from corpusmill.tools.tune.calibrate.measured import Measured
+from corpusmill.tools.tune.calibrate.sample import Sampled
+
+
+class Calibration(NamedTuple):
+    """Lists of lists are of each rule in each group, of `of.rules` and `of.groups`."""
+
+    seed: int
+    spans: str  # spans.unit: spans are not cut in a sample
+    sampled: list[Sampled]
+    of: Measured
+    rules: list[list[RuleFigures]]
+    filters: dict[str, list[FilterFigures]]
+    any_filter: list[Share]
+    overlap_of_filters: Overlap
+    overlap_of_rules: Overlap
+    examples: list[list[Example]]
+
+
+def plain(value: Any) -> Any:
+    """A value of named tuples as JSON has it; what it has no number for is a text."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+        return {name: plain(member) for name, member in value._asdict().items()}
+    if isinstance(value, dict):
+        return {key: plain(member) for key, member in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(member) for member in value]
+    return value
+
+
+def as_json(found: Calibration) -> dict[str, Any]:
+    titles = [group.title for group in found.of.groups]
+
+    def by_group(figures: list) -> dict[str, Any]:
+        return {title: plain(one) for title, one in zip(titles, figures, strict=True)}
+
+    return {
+        "corpusmill.calibration": 1,
+        "seed": found.seed,
+        "sources": {one.name: plain(one) for one in found.sampled},
+        "groups": [
+            {"title": one.title, "kind": one.kind, "name": one.name, "sampled": one.rows.size}
+            for one in found.of.groups
+        ],
+        "all_filters": by_group(found.any_filter),
+        "filters": {name: by_group(figures) for name, figures in found.filters.items()},
+        "rules": [
+            {
+                "filter": rule.filter,
+                "value": rule.limit and rule.limit.value,
+                "side": rule.limit and rule.limit.side,
+                "setting": rule.limit and rule.limit.setting,
+                "bounds": plain(rule.bounds),
+                "groups": by_group(figures),
+                "examples": plain(examples),
+            }
+            for rule, figures, examples in zip(
+                found.of.rules, found.rules, found.examples, strict=True
+            )
+        ],
+        "overlap": {
+            "filters": _overlap(found.overlap_of_filters),
+            "rules": _overlap(found.overlap_of_rules),
+        },
+    }
+
+
+def _overlap(overlap: Overlap) -> dict[str, Any]:
+    return {
+        "names": overlap.names,
+        "dropped_too": {
+            name: dict(zip(overlap.names, row, strict=True))
+            for name, row in zip(overlap.names, overlap.both.tolist(), strict=True)
+        },
+        "alone": dict(zip(overlap.names, overlap.alone.tolist(), strict=True)),
+    }

@@ -1,0 +1,142 @@
+"""What the filters of a configuration would drop, on a sample of its corpus."""
+
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from corpusmill.mill.read.first_records import Asked, fault_of
+from corpusmill.mill.storage.files import replacing, save_plain_json
+from corpusmill.run.config import milled_sources, read_limits, text_field
+from corpusmill.run.job_progress import phase
+from corpusmill.run.plan import list_inputs
+from corpusmill.tools.tune.calibrate.account import Calibration, as_json
+from corpusmill.tools.tune.calibrate.examples import examples_of
+from corpusmill.tools.tune.calibrate.figures import (
+    dropped_by_any,
+    figures_of_filters,
+    figures_of_rules,
+    overlaps,
+)
+from corpusmill.tools.tune.calibrate.measured import measured
+from corpusmill.tools.tune.calibrate.page import calibration_page
+from corpusmill.tools.tune.calibrate.sample import Sampled, Source, Wanted, take_sample
+from corpusmill.tools.tune.calibrate.terminal import told
+
+FILES = "calibration.html", "calibration.json"
+
+
+class Options(NamedTuple):
+    documents: int
+    read_megabytes: int
+    examples: int
+    seed: int | None  # that of the shuffle, if none is given
+    output: Path
+    force: bool
+
+
+def prepare(output: Path, force: bool) -> None:
+    """Make the folder; ValueError if nothing can be written there, or if it has a page or figures
+    that somebody may want to keep."""
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ValueError(
+            f"{output}: expected a folder or room for one, found {error.strerror}. Name another "
+            "as --output."
+        ) from error
+    if not os.access(output, os.W_OK | os.X_OK):
+        raise ValueError(f"{output}: nothing can be written there. Name another as --output.")
+    for name in FILES:
+        if not force and (output / name).exists():
+            raise ValueError(
+                f"{output / name} is there already. Give --force to replace it, or another folder "
+                "as --output."
+            )
+
+
+def sources_of(config: dict, skipped: list[str]) -> list[Source]:
+    """The milled sources and their files, of which the first records were looked at.
+
+    skipped: as in `list_inputs`.
+    """
+    milled = milled_sources(config)
+    readers = config["input"]["readers"]
+    files = list_inputs(milled, {}, readers, skipped)
+    fields = {source["name"]: text_field(source) for source in milled}
+    fractions = {source["name"]: source.get("max_malformed_fraction", 0) for source in milled}
+    asked = [
+        Asked(file.source, file.path, fields[file.source], fractions[file.source]) for file in files
+    ]
+    limits = read_limits(config)
+    if faults := [fault for one in asked if (fault := fault_of(one, readers, limits))]:
+        raise ValueError("\n".join(faults))
+    return [
+        Source(name, field, [file for file in files if file.source == name])
+        for name, field in fields.items()
+    ]
+
+
+def refuse_empty(sampled: list[Sampled], documents: int) -> None:
+    """documents: so many were asked for."""
+    for one in sampled:
+        if one.documents and not one.sampled:
+            raise ValueError(
+                f'source "{one.name}": none of the {documents} documents of --documents is left '
+                f"for it, as {len(sampled)} sources share them. Ask for more."
+            )
+        if not one.sampled:
+            raise ValueError(
+                f'source "{one.name}": expected documents in what was read of its files '
+                f"({one.files}), found none and {one.malformed:,} malformed records. Correct "
+                "sources[].files, or read more with --read."
+            )
+
+
+def calibrate(config: dict, options: Options) -> Iterator[str]:
+    """What is said in the terminal; page and account are written before it."""
+    if not config["filters"]:
+        raise ValueError("filters: there are none, so there is nothing to calibrate. Name some.")
+    prepare(options.output, options.force)
+    skipped: list[str] = []
+    sources = sources_of(config, skipped)
+    yield from (f"NOTE: {one}" for one in dict.fromkeys(skipped))
+    seed = config["shuffle"]["seed"] if options.seed is None else options.seed
+    wanted = Wanted(
+        options.documents, options.read_megabytes * 1_000_000, seed,
+        config["normalize"]["mode"], config["input"]["readers"], read_limits(config),
+    )  # fmt: skip
+    with tempfile.TemporaryDirectory(prefix="corpusmill-") as folder:
+        found = calibrated(config, sources, wanted, options.examples, Path(folder) / "part.arrow")
+    save_plain_json(options.output / "calibration.json", as_json(found))
+    with replacing(options.output / "calibration.html") as temporary:
+        temporary.write_text(calibration_page(found), "utf-8")
+    yield from told(found)
+    yield f"Wrote {options.output / FILES[0]} and {FILES[1]}."
+
+
+def calibrated(
+    config: dict, sources: list[Source], wanted: Wanted, examples: int, part: Path
+) -> Calibration:
+    """part: where the sample is put."""
+    with phase("reading", 2 * sum(file.bytes or 0 for one in sources for file in one.files)) as it:
+        sampled = take_sample(sources, wanted, part, it)
+    refuse_empty(sampled, wanted.documents)
+    documents = {one.name: one.documents for one in sampled}
+    with phase("measuring", sum(one.sampled for one in sampled), "documents") as it:
+        of = measured(part, config["filters"], documents, it)
+    entered = {path for one in sampled for path in one.entered}
+    filters, rules = overlaps(of)
+    return Calibration(
+        seed=wanted.seed,
+        spans=config["spans"]["unit"],
+        sampled=sampled,
+        of=of,
+        rules=figures_of_rules(of),
+        filters=figures_of_filters(of),
+        any_filter=dropped_by_any(of),
+        overlap_of_filters=filters,
+        overlap_of_rules=rules,
+        examples=[some for _, some in examples_of(of, part, examples, config["filters"], entered)],
+    )

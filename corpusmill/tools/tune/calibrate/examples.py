@@ -1,0 +1,121 @@
+"""Documents just beyond a limit and just within it, for a person to judge."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from corpusmill.mill.filters.documents import Documents
+from corpusmill.mill.filters.limits import in_words
+from corpusmill.mill.filters.measuring import Measures
+from corpusmill.mill.filters.registry import Entry, any_takes, filter_class, measuring
+from corpusmill.mill.read.parts import SCHEMA, TextPart
+from corpusmill.mill.read.text_column import TextColumn
+from corpusmill.tools.tune.calibrate.measured import Bound, Measured, Rule
+
+EXCERPT_CHARS = 200
+
+
+class Example(NamedTuple):
+    source: str
+    place: str  # file:line, or the byte of a file that was entered
+    dropped: bool
+    value: float | str | None
+    bound: Bound
+    chars: int
+    start: str  # the first characters
+    middle: str  # as many from the middle, where the text is long
+
+
+def nearest(rule: Rule, sources: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
+    """(dropped, kept): rows of the documents whose values are the nearest to the limit of their
+    source, the nearest first; of equal distance the first in the sample."""
+    distance = np.full(sources.size, np.nan)
+    for source, bound in rule.bounds.items():
+        if isinstance(bound, int | float):
+            rows = sources == source
+            distance[rows] = np.abs(rule.values[rows].astype(np.float64) - bound)
+    order = np.argsort(distance, kind="stable")
+    order = order[~np.isnan(distance[order])]
+    return order[rule.drops[order]][:most], order[~rule.drops[order]][:most]
+
+
+def rows_of(rule: Rule, sources: np.ndarray, most: int) -> np.ndarray:
+    """Rows to show: dropped ones, then kept ones; of a rule without thresholds the first dropped,
+    and of a limit on texts that drops some the first kept."""
+    if rule.has_threshold:
+        return np.concatenate(nearest(rule, sources, most))
+    dropped = np.flatnonzero(rule.drops)[:most]
+    shows_kept = rule.judges_texts and dropped.size
+    return np.concatenate([dropped, np.flatnonzero(~rule.drops)[: most if shows_kept else 0]])
+
+
+def excerpts(text: str) -> tuple[str, str]:
+    """The beginning, and a piece from the middle if the text is more than three such pieces."""
+    at = len(text) // 2
+    middle = text[at : at + EXCERPT_CHARS] if len(text) > 3 * EXCERPT_CHARS else ""
+    return text[:EXCERPT_CHARS], middle
+
+
+class Texts(NamedTuple):
+    place: str
+    chars: int
+    start: str
+    middle: str
+
+
+def texts_of(
+    part: Path, rows: set[int], entries: list[Entry], entered: set[str]
+) -> dict[tuple[int, int], Texts]:
+    """What is shown of some rows: of a row and a number n, its text as n of the filters that cut
+    left it. entered: the files whose lines nobody counted."""
+    cutting = [measuring(entry) for entry in entries if filter_class(entry).edits]
+    of_records = any_takes("records", cutting)
+    text_part = TextPart(part, SCHEMA.names if of_records else ["text", "file", "line"])
+    found, before = {}, 0
+    for batch in text_part.batches():
+        asked = sorted(row for row in rows if before <= row < before + batch.num_rows)
+        if asked:  # else there is nothing to show to filters
+            some = batch.take(pa.array([row - before for row in asked], pa.int64()))
+            documents = Documents(TextColumn.of(some.column("text")), some, text_part.files)
+            left, edits = Measures(cutting).add(documents)
+            for cut, seen in enumerate([*(edit.before for edit in edits), left]):
+                for place, row in enumerate(asked):
+                    found[row, cut] = shown_of(seen, place, entered)
+        before += batch.num_rows
+    return found
+
+
+def shown_of(documents: Documents, row: int, entered: set[str]) -> Texts:
+    text = documents.batch.column("text")[row].as_py()
+    path, line = documents.place(row).rsplit(":", 1)
+    place = f"{path}, from byte {line}" if path in entered else f"{path}:{line}"
+    return Texts(place, len(text), *excerpts(text))
+
+
+def examples_of(
+    of: Measured, part: Path, most: int, entries: list[Entry], entered: set[str]
+) -> Iterator[tuple[Rule, list[Example]]]:
+    """Of every rule, texts as its filter sees them: without what those before it cut."""
+    rows = [rows_of(rule, of.sources, most) for rule in of.rules]
+    every = {row for some in rows for row in some.tolist()}
+    texts = texts_of(part, every, entries, entered)
+    cuts = [bool(filter_class(entry).edits) for entry in entries]
+    before = {entry["name"]: sum(cuts[:place]) for place, entry in enumerate(entries)}
+    for rule, some in zip(of.rules, rows, strict=True):
+        yield rule, [_example(of, rule, row, texts[row, before[rule.filter]])
+                     for row in some.tolist()]  # fmt: skip
+
+
+def _example(of: Measured, rule: Rule, row: int, text: Texts) -> Example:
+    source, dropped = str(of.sources[row]), bool(rule.drops[row])
+    bound = rule.bounds.get(source)
+    value = rule.values[row] if rule.limit else rule.reasons[row]
+    if rule.limit and dropped and not rule.has_threshold:
+        value, bound = in_words(rule.limit, value, bound), None
+    return Example(
+        source, text.place, dropped, value.item() if isinstance(value, np.generic) else value,
+        bound, text.chars, text.start, text.middle,
+    )  # fmt: skip

@@ -1,0 +1,233 @@
+"""What is told of the sample: shares, thresholds, overlap. Documents and bytes are those of the
+whole corpus, as far as a sample can say: each source weighs what it has."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from corpusmill.mill.filters.limits import beyond, has_value
+from corpusmill.tools.tune.calibrate.measured import Group, Measured, Rule
+
+LEVELS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 0.75)
+"""Shares of documents for which the threshold is told that would drop so many."""
+
+MOST_TEXTS = 20
+"""That are told of a limit on texts."""
+
+
+class Share(NamedTuple):
+    documents: float
+    text_bytes: float
+
+
+class Threshold(NamedTuple):
+    """level: what was asked for. value: the strictest that drops no more documents than that; with
+    it just `share` is dropped, which is less where many documents have one value."""
+
+    level: float
+    value: float
+    share: Share
+
+
+class TextShare(NamedTuple):
+    """Of the documents whose value is a text: all, and those that the rule drops."""
+
+    text: str
+    documents: float
+    drops: float
+
+
+class RuleFigures(NamedTuple):
+    """Of a rule in a group. alone: what no other rule drops. valued: the share of documents that
+    have a value at all; thresholds are told if there are any. texts: the most frequent ones, of a
+    limit on texts."""
+
+    sampled: int  # documents of the sample that it drops
+    drops: Share
+    alone: Share
+    valued: float
+    median: float | None
+    thresholds: list[Threshold]
+    texts: list[TextShare]
+
+
+class FilterFigures(NamedTuple):
+    """first: what it drops that no filter before it does; the fate of so many."""
+
+    sampled: int
+    drops: Share
+    alone: Share
+    first: Share
+
+
+class Overlap(NamedTuple):
+    """both[i, j]: of the documents that i drops, the share that j drops too; 0 where i drops none.
+    alone[i]: of these the share that no other drops."""
+
+    names: list[str]
+    both: np.ndarray
+    alone: np.ndarray
+
+
+def _part(part: np.ndarray, whole: np.ndarray) -> float:
+    total = whole.sum()
+    return float(part.sum() / total) if total else 0.0
+
+
+def share_of(of: Measured, which: np.ndarray, rows: np.ndarray) -> Share:
+    """which: bool (documents,)."""
+    weights = of.weights[rows]
+    dropped, sizes = which[rows], weights * of.text_bytes[rows]
+    return Share(_part(weights[dropped], weights), _part(sizes[dropped], sizes))
+
+
+def only(columns: list[np.ndarray]) -> list[np.ndarray]:
+    """Of each of some columns of bools, the rows where it alone is true."""
+    if not columns:
+        return []
+    how_many = np.sum(columns, axis=0)
+    return [column & (how_many == 1) for column in columns]
+
+
+def threshold_at(
+    values: np.ndarray, weights: np.ndarray, side: str, level: float, total: float
+) -> float:
+    """The strictest of the values that, as a threshold, drops at most `level` of all documents.
+
+    values: ascending, without NaN. total: the weight of all, those without a value too.
+    """
+    if side == "above":
+        values, weights = values[::-1], weights[::-1]
+    first = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]]))
+    before = np.concatenate([[0.0], np.cumsum(weights)])[first]
+    # Sums of floats: what is equal in truth may differ in the last bits.
+    place = np.searchsorted(before, level * total * (1 + 1e-12), "right") - 1
+    return values[first[place]].item()
+
+
+class _Valued(NamedTuple):
+    """The documents of a group that have a value, the least first."""
+
+    rows: np.ndarray
+    values: np.ndarray
+    weights: np.ndarray
+
+
+def _valued(of: Measured, rule: Rule, rows: np.ndarray) -> _Valued:
+    values = rule.values[rows]
+    known = ~np.isnan(values.astype(np.float64))
+    rows, values = rows[known], values[known]
+    order = np.argsort(values, kind="stable")
+    return _Valued(rows[order], values[order], of.weights[rows[order]])
+
+
+def thresholds_of(of: Measured, rule: Rule, rows: np.ndarray, valued: _Valued) -> list[Threshold]:
+    assert rule.limit
+    side, total, found = rule.limit.side, of.weights[rows].sum(), []
+    sizes = valued.weights * of.text_bytes[valued.rows]
+    all_bytes = (of.weights[rows] * of.text_bytes[rows]).sum()
+    for level in LEVELS:
+        value = threshold_at(valued.values, valued.weights, side, level, total)
+        dropped = beyond(valued.values, side, value)
+        documents = float(valued.weights[dropped].sum() / total)
+        text_bytes = float(sizes[dropped].sum() / all_bytes) if all_bytes else 0.0
+        found.append(Threshold(level, value, Share(documents, text_bytes)))
+    return found
+
+
+def rule_figures(of: Measured, rule: Rule, alone: np.ndarray, group: Group) -> RuleFigures:
+    """alone: bool (documents,), what no other rule drops."""
+    rows, median, thresholds = group.rows, None, []
+    share_valued = 1.0
+    if rule.limit:
+        known = rows[has_value(rule.values[rows])]
+        share_valued = _part(of.weights[known], of.weights[rows])
+    if rule.has_threshold:
+        valued = _valued(of, rule, rows)
+        if valued.rows.size:
+            all_weights = valued.weights.sum()
+            median = threshold_at(valued.values, valued.weights, "below", 0.5, all_weights)
+            thresholds = thresholds_of(of, rule, rows, valued)
+    return RuleFigures(
+        sampled=int(rule.drops[rows].sum()),
+        drops=share_of(of, rule.drops, rows),
+        alone=share_of(of, alone, rows),
+        valued=share_valued,
+        median=median,
+        thresholds=thresholds,
+        texts=texts_of(of, rule, rows) if rule.judges_texts else [],
+    )
+
+
+def texts_of(of: Measured, rule: Rule, rows: np.ndarray) -> list[TextShare]:
+    """The most frequent ones first."""
+    known = rows[has_value(rule.values[rows])]
+    # As objects: of numpy's own strings each has the room of the longest, and ends before a NUL.
+    texts, of_row = np.unique(rule.values[known], return_inverse=True)
+    all_weights, weights = of.weights[rows].sum(), of.weights[known]
+    documents = np.bincount(of_row, weights, texts.size) / all_weights
+    drops = np.bincount(of_row, weights * rule.drops[known], texts.size) / all_weights
+    first = np.argsort(-documents, kind="stable")[:MOST_TEXTS].tolist()
+    return [TextShare(texts[at], float(documents[at]), float(drops[at])) for at in first]
+
+
+def figures_of_rules(of: Measured) -> list[list[RuleFigures]]:
+    """Of each rule in each group."""
+    alone = only([rule.drops for rule in of.rules])
+    return [
+        [rule_figures(of, rule, its, group) for group in of.groups]
+        for rule, its in zip(of.rules, alone, strict=True)
+    ]
+
+
+def figures_of_filters(of: Measured) -> dict[str, list[FilterFigures]]:
+    """Of each filter in each group."""
+    alone = dict(zip(of.filters, only(list(of.filters.values())), strict=True))
+    return {
+        name: [
+            FilterFigures(
+                int(drops[group.rows].sum()),
+                share_of(of, drops, group.rows),
+                share_of(of, alone[name], group.rows),
+                share_of(of, of.fates[name], group.rows),
+            )
+            for group in of.groups
+        ]
+        for name, drops in of.filters.items()
+    }
+
+
+def dropped_by_any(of: Measured) -> list[Share]:
+    """Of all documents of each group."""
+    none = np.zeros(of.sources.size, bool)
+    dropped = np.any([none, *of.filters.values()], axis=0)
+    return [share_of(of, dropped, group.rows) for group in of.groups]
+
+
+def overlap_of(names: list[str], drops: list[np.ndarray], weights: np.ndarray) -> Overlap:
+    """drops: bool (documents,) for each name."""
+    if not names:
+        return Overlap([], np.zeros((0, 0)), np.zeros(0))
+    which = np.array(drops).astype(np.float64)
+    each = which @ weights
+    whole = np.where(each > 0, each, 1.0)
+    both = (which * weights) @ which.T / whole[:, None]
+    alone = np.array(only(drops)).astype(np.float64) @ weights / whole
+    return Overlap(names, both, alone)
+
+
+def overlaps(of: Measured) -> tuple[Overlap, Overlap]:
+    """Among filters, and among rules; of those that drop anything."""
+    filters = {name: drops for name, drops in of.filters.items() if drops.any()}
+    rules = [rule for rule in of.rules if rule.drops.any()]
+    return (
+        overlap_of(list(filters), list(filters.values()), of.weights),
+        overlap_of([rule.full_name for rule in rules], [rule.drops for rule in rules], of.weights),
+    )
+
+
+def standard_error(share: float, sampled: int, documents: float) -> float:
+    """Of a share, where so many of all documents were sampled, none twice."""
+    if sampled >= documents:
+        return 0.0
+    return (share * (1 - share) / sampled * (1 - sampled / documents)) ** 0.5

@@ -1,0 +1,184 @@
+"""What the filters say of the sample: which of its documents each rule drops.
+
+A rule is a limit of a filter, or a filter that decides by something else.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from corpusmill.messages.progress import Progress
+from corpusmill.mill.filters.declaration import Filter, Limit
+from corpusmill.mill.filters.documents import Documents
+from corpusmill.mill.filters.limits import beyond
+from corpusmill.mill.filters.measuring import Decision, Measures, decided
+from corpusmill.mill.filters.registry import (
+    Entry,
+    any_takes,
+    columns_of,
+    drops_any,
+    filter_class,
+    measuring,
+    of_source,
+)
+from corpusmill.mill.read.parts import SCHEMA, TextPart
+from corpusmill.mill.read.text_column import TextColumn
+from corpusmill.mill.storage.tables import in_one_piece
+
+ALL = "all sources"
+LANGUAGE = "language"
+"""A value of this name, a text, is one more thing to group by."""
+
+
+class Group(NamedTuple):
+    """Documents that figures are of."""
+
+    kind: str  # all, source or language
+    name: str
+    rows: np.ndarray  # int64: which of the sample
+
+    @property
+    def title(self) -> str:
+        return self.name if self.kind != "language" else f"language {self.name}"
+
+
+Bound = float | str | list[str] | None
+
+
+class Rule(NamedTuple):
+    filter: str
+    limit: Limit | None
+    meaning: str  # of the value
+    values: np.ndarray  # (documents,), as filters decide by them; none without a limit
+    bound: Bound  # of sources without settings of their own; None: it drops nothing
+    bounds: dict[str, Bound]  # of each source
+    drops: np.ndarray  # bool (documents,)
+    reasons: list[str | None]  # what the filter says of each; none of a limit
+
+    @property
+    def name(self) -> str:
+        return self.limit.setting if self.limit else self.filter
+
+    @property
+    def full_name(self) -> str:
+        return f"{self.filter}: {self.name}" if self.limit else self.filter
+
+    @property
+    def has_threshold(self) -> bool:
+        """Whether it is a limit on numbers, so that there are others."""
+        return self.limit is not None and self.limit.side in ("below", "above") and not self.of_text
+
+    @property
+    def of_text(self) -> bool:
+        return self.values.dtype == object
+
+    @property
+    def judges_texts(self) -> bool:
+        """Whether it drops documents for what their texts are, in some source."""
+        bounds = self.bounds.values()
+        return self.of_text and not self.asks_for_value and any(one is not None for one in bounds)
+
+    @property
+    def asks_for_value(self) -> bool:
+        return self.limit is not None and self.limit.side == "missing"
+
+
+class Measured(NamedTuple):
+    """The sample, row by row."""
+
+    sources: np.ndarray  # the name of each row's source
+    weights: np.ndarray  # float64: documents of the source for each that was sampled
+    text_bytes: np.ndarray  # int64
+    groups: list[Group]
+    rules: list[Rule]
+    filters: dict[str, np.ndarray]  # name -> bool (documents,): what it drops by itself
+    fates: dict[str, np.ndarray]  # name -> bool: what it is the first to drop
+
+
+def measures_of(part: Path, entries: list[Entry], progress: Progress) -> pa.Table:
+    """As the step `measure` makes it."""
+    of_records = any_takes("records", entries)
+    text_part = TextPart(part, SCHEMA.names if of_records else ["text", "file", "line"])
+    measures = Measures([measuring(entry) for entry in entries if filter_class(entry).values])
+    sizes = [np.zeros(0, np.int64)]
+    for batch in text_part.batches():
+        texts = TextColumn.of(batch.column("text"))
+        left, _ = measures.add(Documents(texts, batch, text_part.files))
+        sizes.append(left.texts.sizes())
+        progress.advance(batch.num_rows)
+    text_bytes = pa.array(np.concatenate(sizes).astype(np.uint64))
+    return pa.table({**measures.columns(), "text_bytes": text_bytes, "source": text_part.sources()})
+
+
+def decides_by_limits(cls: type[Filter]) -> bool:
+    return cls.drops is Filter.drops
+
+
+def rules_of(
+    entry: Entry, table: pa.Table, sources: np.ndarray, decision: Decision
+) -> Iterator[Rule]:
+    """decision: of the filter alone."""
+    cls = filter_class(entry)
+    if not decides_by_limits(cls):
+        drops = decision.fates.has(entry["name"])
+        yield Rule(entry["name"], None, "", np.zeros(0), None, {}, drops, decision.reasons)
+        return
+    columns = columns_of(entry) | {"text_bytes": "text_bytes"}
+    own = {name: of_source(entry, name) for name in ["", *np.unique(sources).tolist()]}
+    for limit in cls.limits:
+        values = in_one_piece(table[columns[limit.value]]).to_numpy(zero_copy_only=False)
+        bounds = {
+            name: getattr(filter, limit.setting) if filter else None for name, filter in own.items()
+        }
+        bound = bounds.pop("")
+        beyond_limit = np.zeros(values.shape, bool)
+        for name, its in bounds.items():
+            rows = sources == name
+            beyond_limit[rows] = beyond(values[rows], limit.side, its)
+        known = cls.values.get(limit.value)
+        meaning = known.meaning if known else "bytes of text"
+        yield Rule(entry["name"], limit, meaning, values, bound, bounds, beyond_limit, [])
+
+
+def groups_of(table: pa.Table, sources: np.ndarray, names: list[str]) -> list[Group]:
+    """All, each source, each language, the most frequent first."""
+    found = [Group("all", ALL, np.arange(sources.size))]
+    if len(names) > 1:
+        found += [Group("source", name, np.flatnonzero(sources == name)) for name in names]
+    if LANGUAGE in table.column_names and table[LANGUAGE].type == pa.string():
+        languages = np.array([one or "" for one in table[LANGUAGE].to_pylist()], object)
+        known, counts = np.unique(languages, return_counts=True)
+        for name in known[np.argsort(-counts, kind="stable")].tolist():
+            found.append(Group("language", name or "none", np.flatnonzero(languages == name)))
+    return found
+
+
+def measured(
+    part: Path, entries: list[Entry], documents: dict[str, float], progress: Progress
+) -> Measured:
+    """documents: how many each source has in all."""
+    table = measures_of(part, entries, progress)
+    sources = np.array(in_one_piece(table["source"]).to_pylist(), str)
+    weights = np.zeros(sources.size)
+    for name, number in documents.items():
+        rows = sources == name
+        weights[rows] = number / max(rows.sum(), 1)
+    dropping = [entry for entry in entries if drops_any(entry)]
+    alone = {entry["name"]: decided([entry], table) for entry in dropping}
+    together = decided(dropping, table)
+    return Measured(
+        sources=sources,
+        weights=weights,
+        text_bytes=in_one_piece(table["text_bytes"]).to_numpy().astype(np.int64),
+        groups=groups_of(table, sources, list(documents)),
+        rules=[
+            rule
+            for entry in dropping
+            for rule in rules_of(entry, table, sources, alone[entry["name"]])
+        ],
+        filters={name: decision.fates.has(name) for name, decision in alone.items()},
+        fates={name: together.fates.has(name) for name in alone},
+    )

@@ -1,0 +1,135 @@
+"""A calibration as tables for the terminal, in 100 columns."""
+
+import textwrap
+from collections.abc import Iterator
+
+from corpusmill.mill.report.pages import shortened
+from corpusmill.mill.report.text_tables import in_blocks
+from corpusmill.tools.tune.calibrate.account import Calibration
+from corpusmill.tools.tune.calibrate.figures import Threshold
+from corpusmill.tools.tune.calibrate.measured import Rule
+from corpusmill.tools.tune.calibrate.words import bound_now, facts, number, percent, sign
+
+WIDTH = 100
+NAME_CHARS = 36
+GROUP_CHARS = 14
+LEVELS = (0.01, 0.05, 0.1, 0.25, 0.5)
+MOST_TEXTS = 8
+MOST_GROUPS, MOST_OVERLAPPING = 13, 12
+"""Columns of sources and languages, and filters in the table of overlaps; all are in the files."""
+
+
+def heading(words: str) -> str:
+    return f"\n{words}"
+
+
+def sample_table(found: Calibration) -> str:
+    lines = [["source", "files", "read", "malformed", "documents", "sampled"]]
+    for one in found.sampled:
+        about = "" if one.read_share >= 1 else "~"
+        lines.append([
+            shortened(one.name, NAME_CHARS), f"{one.files:,}", f"{100 * one.read_share:.0f} %",
+            f"{one.malformed:,}", f"{about}{one.documents:,.0f}", f"{one.sampled:,}",
+        ])  # fmt: skip
+    return in_blocks(lines, WIDTH)
+
+
+def _indented(rule: Rule) -> str:
+    return "  " + shortened(f"{rule.name} {sign(rule)} {bound_now(rule)}", NAME_CHARS - 2)
+
+
+def shares_table(found: Calibration) -> str:
+    """What is dropped now: a line for each filter and, below it, for its rules."""
+    titles = [shortened(group.title, GROUP_CHARS) for group in found.of.groups[:MOST_GROUPS]]
+    lines = [["", "documents", "bytes", "alone", "first", *titles[1:]]]
+    total, *others = found.any_filter[:MOST_GROUPS]
+    lines.append([
+        "all filters", percent(total.documents), percent(total.text_bytes), "", "",
+        *(percent(one.documents) for one in others),
+    ])  # fmt: skip
+    for name, figures in found.filters.items():
+        whole, *parts = figures[:MOST_GROUPS]
+        lines.append([
+            shortened(name, NAME_CHARS), percent(whole.drops.documents),
+            percent(whole.drops.text_bytes), percent(whole.alone.documents),
+            percent(whole.first.documents), *(percent(one.drops.documents) for one in parts),
+        ])  # fmt: skip
+        for rule, of_rule in zip(found.of.rules, found.rules, strict=True):
+            if rule.filter == name and rule.limit:
+                all_rows, *rows = of_rule[:MOST_GROUPS]
+                lines.append([
+                    _indented(rule), percent(all_rows.drops.documents),
+                    percent(all_rows.drops.text_bytes), percent(all_rows.alone.documents), "",
+                    *(percent(one.drops.documents) for one in rows),
+                ])  # fmt: skip
+    return in_blocks(lines, WIDTH)
+
+
+def _cell(thresholds: list[Threshold], level: float) -> str:
+    """The threshold; a dash where even the strictest that is left drops nothing."""
+    (at,) = [one for one in thresholds if one.level == level]
+    return number(at.value, 3) if at.share.documents else "-"
+
+
+def thresholds_table(found: Calibration) -> str:
+    lines = [["", "now", *(f"{100 * level:g} %" for level in LEVELS)]]
+    for name in found.filters:
+        rules = [
+            (rule, figures[0])
+            for rule, figures in zip(found.of.rules, found.rules, strict=True)
+            if rule.filter == name and figures[0].thresholds
+        ]
+        if rules:
+            lines.append([shortened(name, NAME_CHARS), *[""] * (1 + len(LEVELS))])
+        for rule, all_rows in rules:
+            cells = [_cell(all_rows.thresholds, level) for level in LEVELS]
+            named = "  " + shortened(f"{rule.name} {sign(rule)}", NAME_CHARS - 2)
+            lines.append([named, bound_now(rule), *cells])
+    return in_blocks(lines, WIDTH)
+
+
+def texts_table(found: Calibration) -> str:
+    """Of limits on texts the most frequent ones, in all sources."""
+    lines = [["", "documents", "dropped"]]
+    for rule, figures in zip(found.of.rules, found.rules, strict=True):
+        if rule.judges_texts:
+            lines.append([_indented(rule).strip(), "", ""])
+            for text, documents, drops in figures[0].texts[:MOST_TEXTS]:
+                plain = "".join(one if one.isprintable() else "?" for one in text)
+                named = "  " + shortened(plain, NAME_CHARS - 2)
+                lines.append([named, percent(documents), percent(drops)])
+    return in_blocks(lines, WIDTH)
+
+
+def overlap_table(found: Calibration) -> str:
+    overlap = found.overlap_of_filters
+    names = overlap.names[:MOST_OVERLAPPING]
+    lines = [["of what it drops", "alone", *(shortened(name, GROUP_CHARS) for name in names)]]
+    for row, name in enumerate(names):
+        cells = [
+            "" if column == row else percent(overlap.both[row, column])
+            for column in range(len(names))
+        ]
+        lines.append([shortened(name, NAME_CHARS), percent(overlap.alone[row]), *cells])
+    return in_blocks(lines, WIDTH)
+
+
+def told(found: Calibration) -> Iterator[str]:
+    yield from (textwrap.fill(fact, WIDTH) for fact in facts(found))
+    yield heading("The sample")
+    yield sample_table(found)
+    yield heading("Dropped now, of all documents")
+    yield "alone: what no other filter, or no other rule, drops; first: what none before it drops"
+    if any("*" in bound_now(rule) for rule in found.of.rules):
+        yield "* some sources have another limit, or none"
+    yield shares_table(found)
+    yield heading("The threshold that would drop so many documents at most")
+    yield "a dash: so many have the extreme value that none drops so few"
+    yield thresholds_table(found)
+    if any(rule.judges_texts for rule in found.of.rules):
+        yield heading("The most frequent texts where a limit is on them")
+        yield texts_table(found)
+    if found.overlap_of_filters.names:
+        yield heading("Of what a filter drops, what others drop too")
+        yield overlap_table(found)
+    yield ""

@@ -1,0 +1,76 @@
+"""Figures as they are said, in the terminal and on the page."""
+
+import numpy as np
+
+from corpusmill.mill.filters.limits import shown
+from corpusmill.tools.tune.calibrate.account import Calibration
+from corpusmill.tools.tune.calibrate.figures import standard_error
+from corpusmill.tools.tune.calibrate.measured import Bound, Rule
+
+
+def percent(share: float) -> str:
+    """`12.3 %`; `<0.1 %` of what is not nothing."""
+    if 0 < share < 0.0005:
+        return "<0.1 %"
+    return f"{100 * share:.1f} %" if share else "-"
+
+
+def number(value: Bound, digits: int = 4) -> str:
+    """So many digits of a fraction, and all of a whole number: `0.1234`, `12,345`; of texts the
+    beginning."""
+    if value is None:
+        return "none"
+    if isinstance(value, str | list):
+        return shown(value)
+    if isinstance(value, int) or (abs(value) >= 1000 and np.isfinite(value)):
+        return f"{value:,.0f}"
+    return f"{value:.{digits}g}"
+
+
+def bound_now(rule: Rule) -> str:
+    """The limit now; with a star if some source has another."""
+    others = any(its != rule.bound for its in rule.bounds.values())
+    return number(rule.bound) + ("*" if others else "")
+
+
+def sign(rule: Rule) -> str:
+    side = rule.limit.side if rule.limit else ""
+    return {"below": "<", "above": ">", "missing": "="}.get(side, side)
+
+
+def facts(found: Calibration) -> list[str]:
+    """What the figures rest on."""
+    sampled = sum(one.sampled for one in found.sampled)
+    documents = sum(one.documents for one in found.sampled)
+    whole = all(one.read_share >= 1 for one in found.sampled)
+    some = [one for one in found.sampled if one.sampled < one.documents]
+    size = found.of.text_bytes.sum() / 1e6
+    lines = [
+        f"{sampled:,} documents sampled ({size:,.1f} MB) of {'' if whole else 'about '}"
+        f"{documents:,.0f}; seed {found.seed}. Sources weigh in sums what they have.",
+    ]
+    if some:
+        error = max(standard_error(0.1, one.sampled, one.documents) for one in some)
+        lines.append(
+            f"A share of 10 % of a source is uncertain by {100 * error:.1f} % or less: one "
+            "standard error, in the source where it is the greatest."
+        )
+    else:
+        lines.append("Every document is in the sample, so the shares are exact.")
+    part_read = [one for one in found.sampled if one.read_share < 1]
+    if any(one.entered for one in part_read):
+        lines.append(
+            "Of files that are not packed, stretches at even places were read: neighbours come "
+            "together, and where they are more alike than others, shares are more uncertain."
+        )
+    if any(len(one.entered) < one.files for one in part_read):
+        lines.append(
+            "Of packed and Parquet files only the beginnings were read: if a file is sorted, its "
+            "sample is not even. --read reads more."
+        )
+    if found.spans != "none":
+        lines.append(
+            f"spans.unit is {found.spans}: a run cuts repeated spans before it measures, this "
+            "sample has them all."
+        )
+    return lines

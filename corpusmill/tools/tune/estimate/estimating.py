@@ -1,0 +1,182 @@
+"""From a configuration to what a run of it would keep, take and leave; in words and as JSON."""
+
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from corpusmill.kernels.cache import are_compiled
+from corpusmill.messages.progress import Progress, Silence
+from corpusmill.mill.report.text_tables import aligned
+from corpusmill.run.config import band_setting
+from corpusmill.run.disk import amount, free_bytes
+from corpusmill.run.job_progress import phase
+from corpusmill.run.layout import Layout
+from corpusmill.tools.tune.estimate.duplicates import ALL, Groups, groups_of, similar_pairs
+from corpusmill.tools.tune.estimate.projection import Estimate, estimated
+from corpusmill.tools.tune.estimate.reading import ReadTexts, Sizes, read_some
+from corpusmill.tools.tune.estimate.trial import Planning, milled
+
+PILOT_BYTES = 3_000_000
+"""Of text: read first, to know how fast this machine reads and filters this text."""
+
+READING, TAKING, MILLING = 0.1, 0.2, 0.2
+"""Shares of the time for reading, for filtering and comparing, and for the milling of text. The
+rest is for what takes as long for any sample: most of it starts of jobs."""
+
+MILLING_PER_TAKING = 4
+"""Times as long as a text is filtered and sketched here, its milling takes, about."""
+
+
+class Options(NamedTuple):
+    cores: int
+    read_megabytes: int
+    seconds: float
+
+
+def estimate(config: dict, layout: Layout, options: Options) -> Estimate:
+    cores = min(options.cores, len(os.sched_getaffinity(0)))
+    compiled = are_compiled()
+    with tempfile.TemporaryDirectory(prefix="corpusmill-estimate-") as temporary:
+        folder = Path(temporary)
+        planning = Planning(folder / "plan", config)
+        try:
+            with phase("looking how fast this machine is"):
+                wanted = sizes_for(config, layout, options, folder)
+            files = (file for part in layout.parts for file in part.files)
+            to_read = int(wanted.share(layout) * sum(file.bytes or 0 for file in files))
+            with phase("reading", to_read) as progress:
+                reading = read_some(config, layout, wanted, folder, progress)
+            with phase("comparing", band_setting(config)[0], "bands") as progress:
+                groups = compared(config, reading.texts, progress)
+            with phase("planning"):
+                plan = planning.plan()
+        finally:
+            planning.stop()
+        if not any(reading.trial.values()):
+            raise ValueError(
+                "expected documents in what was read of the input files, found none. Correct "
+                "sources[].files, or read more with --read."
+            )
+        if not compiled:
+            # What compiling takes, once on a machine, is no time of this run's.
+            first = next(name for name, paths in reading.trial.items() if paths)
+            with phase("compiling kernels", unit="jobs") as progress:
+                milled(config, {first: reading.trial[first][:1]}, folder / "first", cores, progress)
+        with phase("milling a sample", unit="jobs") as progress:
+            trial = milled(config, reading.trial, folder / "trial", cores, progress)
+    return estimated(config, reading, groups, trial, plan, (options.cores, cores))
+
+
+def sizes_for(config: dict, layout: Layout, options: Options, folder: Path) -> Sizes:
+    """How much to read, to take and to mill within the time, from a little that is read first."""
+    most = Sizes(options.read_megabytes * 1_000_000)
+    pilot = Sizes(PILOT_BYTES, PILOT_BYTES, 0)
+    if layout.text_bytes <= PILOT_BYTES:
+        return most
+    scratch = folder / "pilot"
+    scratch.mkdir()
+    seconds = []
+    # The first one loads the kernels, or compiles them; of the third nothing is taken.
+    for wanted in (Sizes(PILOT_BYTES // 10, PILOT_BYTES, 0), pilot, pilot._replace(taken=0)):
+        started = time.perf_counter()
+        read_some(config, layout, wanted, scratch, Silence())
+        seconds.append(time.perf_counter() - started)
+    reading = seconds[2] / PILOT_BYTES
+    taking = max(seconds[1] - seconds[2], seconds[2] / 10) / PILOT_BYTES
+    return Sizes(
+        min(most.read, int(READING * options.seconds / reading)),
+        min(most.taken, int(TAKING * options.seconds / taking)),
+        min(most.trial, int(MILLING * options.seconds / (MILLING_PER_TAKING * taking))),
+    )
+
+
+def compared(config: dict, texts: ReadTexts, progress: Progress) -> Groups:
+    dedup = config["dedup"]
+    bands, rows = band_setting(config)
+    pairs = similar_pairs(
+        texts.signatures, bands, rows, dedup["threshold"], dedup["method"] == "verified", progress
+    )
+    return groups_of(texts.digests, pairs, texts.digests.size)
+
+
+def in_json(found: Estimate) -> dict[str, Any]:
+    return {
+        "corpusmill.estimate": 1,
+        **found._asdict(),
+        "duplicates": found.duplicates._asdict(),
+        "stages": [stage._asdict() for stage in found.stages],
+    }
+
+
+def duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours:,} h {minutes} min"
+
+
+def told(found: Estimate) -> Iterator[str]:
+    share = found.kept / max(found.documents, 1)
+    passed = found.filtered / max(found.documents, 1)
+    yield f"read         {found.documents:,.0f} documents, {amount(found.text_bytes)} of text"
+    yield f"filtered     {found.filtered:,.0f} stay ({passed:.1%})"
+    yield _duplicates(found)
+    yield (
+        f"kept         {found.kept:,.0f} documents ({share:.1%}, copies by weight counted), "
+        f"{amount(found.kept_bytes)} of text"
+    )
+    yield f"tokens       {found.tokens:,.0f}"
+    free = free_bytes(Path("results"))
+    yield (
+        f"disk         {amount(found.disk_bytes)} when it ends, {amount(found.kept_disk_bytes)} of "
+        f"it to keep; {amount(free)} free here"
+    )
+    yield (
+        f"time         {duration(found.seconds)} on {found.cores} cores like those here; "
+        f"{duration(found.cpu_seconds)} of CPU"
+    )
+    yield ""
+    rows = [
+        [stage.name, f"{stage.jobs:,}", f"{stage.seconds:,.0f} s", f"{stage.mem_mb:,} MB"]
+        for stage in found.stages
+    ]
+    yield aligned([["stage", "jobs", "of one core", "a job may hold"], *rows])
+    yield ""
+    yield from _doubts(found)
+
+
+def _duplicates(found: Estimate) -> str:
+    likely, least, most = found.duplicates
+    if found.taken_share > ALL:
+        return f"duplicates   {likely:,.0f}"
+    return (
+        f"duplicates   {likely:,.0f}, from {least:,.0f} to {min(most, found.filtered):,.0f}: "
+        f"estimated from {found.compared:,} documents"
+    )
+
+
+def _doubts(found: Estimate) -> Iterator[str]:
+    if found.exports_disk_bytes:
+        yield (f"Exports are in the disk ({amount(found.exports_disk_bytes)}) and not in the time.")
+    milled = f"Time, disk and tokens are those of {amount(found.milled_bytes)} that were milled."
+    how = "by sketches; held-out texts and repeated spans were not looked for"
+    if found.taken_share > ALL:
+        yield (
+            f"All {found.documents:,.0f} documents were read and filtered, and the "
+            f"{found.compared:,} that stay compared {how}. {milled}"
+        )
+        return
+    yield (
+        f"{found.taken_share:.1%} of the input was filtered and compared: {found.compared:,} "
+        f"documents that stay, {how}. {milled}"
+    )
+    yield (
+        "A document whose duplicate was not read looks like none: the number of duplicates is a "
+        "guess between the least and the most that this sample allows. Packed files are read from "
+        "their beginning; if that is unlike the rest, so is all above. More is read with more "
+        "--seconds, up to --read."
+    )

@@ -1,0 +1,202 @@
+"""What was seen of a sample as figures of the whole."""
+
+from collections import Counter
+from typing import NamedTuple
+
+import numpy as np
+
+from corpusmill.tools.export.exporting import disk_share
+from corpusmill.tools.tune.estimate.duplicates import Groups, Range, duplicates_in_all
+from corpusmill.tools.tune.estimate.reading import Reading, ReadSource
+from corpusmill.tools.tune.estimate.trial import AFTER, OF_ANY, OF_KEPT, Plan, Trial, Work
+
+STAGES = {
+    "read": ("plan", "normalize", "admit"),
+    "cut spans": ("span", "repeat", "cut"),
+    "filter": ("measure", "filter", "allow"),
+    "find duplicates": ("sign", "band", "pair", "group", "extract", "resolve", "assign", "guard"),
+    "take out held-out": ("evaluation", "holdout", "decontaminate"),
+    "shuffle": ("scatter", "columns", "gather"),
+    "tokenize": ("tokenizer", "encode", "verify", "join", "manifest"),
+    "account": ("ledger", "tally", "summarize", "report", "recall", "complete"),
+}
+
+SNAKEMAKE_JOB_SECONDS = 0.01
+"""Of Snakemake itself, as seen in runs of 5,000 jobs."""
+
+KEPT_FOLDERS = ("corpus", "tokens", "placements", "ledger", "tokenizer", "report", "clusters",
+                "exports", "")  # fmt: skip
+"""What README's table names."""
+
+
+class Stage(NamedTuple):
+    name: str
+    jobs: int
+    seconds: float  # of all jobs together
+    cpu_seconds: float
+    mem_mb: int
+
+
+class Estimate(NamedTuple):
+    records: float
+    documents: float
+    text_bytes: float
+    filtered: float  # documents that the filters keep
+    duplicates: Range
+    kept: float
+    kept_bytes: float  # copies by weight counted
+    tokens: float
+    stages: list[Stage]
+    seconds: float  # of the whole run, on so many cores
+    cpu_seconds: float  # of its jobs
+    cores: int
+    disk_bytes: float  # while it runs, and at its end
+    kept_disk_bytes: float
+    taken_share: float  # of the bytes of all input files, filtered and compared
+    compared: int  # documents of which the duplicates are estimated
+    exports_disk_bytes: float  # of the disk
+    milled_bytes: int  # of text, in the sample that was milled
+
+
+def in_all(sources: list[ReadSource], field: str) -> float:
+    """Of all of the sources: records and documents by what was read, the rest by what was taken."""
+    counted = field in ("records", "malformed", "documents")
+    shares = [one.read_share if counted else one.taken_share for one in sources]
+    return sum(
+        getattr(one, field) / share for one, share in zip(sources, shares, strict=True) if share
+    )
+
+
+def line_through(sizes: np.ndarray, seconds: np.ndarray, start: float) -> tuple[float, float]:
+    """Seconds of a job without text, and per byte of text; neither below 0. start: what any job
+    takes, for where all had as much."""
+    if np.ptp(sizes) > 0.5 * sizes.max():
+        slope, base = np.polyfit(sizes, seconds, 1)
+        if slope > 0 and base > 0:
+            return float(base), float(slope)
+    base = min(start, float(seconds.mean()))
+    return base, float((seconds.mean() - base) / max(sizes.mean(), 1))
+
+
+def start_of_jobs(sizes: dict[str, np.ndarray], seconds: dict[str, np.ndarray]) -> float:
+    """What a job takes by itself, from the rules whose jobs had different amounts of text. Not the
+    least: those that had all as much are as heavy to start as most of these."""
+    bases = [line_through(sizes[rule], seconds[rule], np.inf)[0] for rule in sizes]
+    of_two = [base for rule, base in zip(sizes, bases, strict=True) if np.ptp(sizes[rule])]
+    return float(np.quantile(of_two or bases, 0.75))
+
+
+def stage_of(rule: str) -> str:
+    found = [name for name, rules in STAGES.items() if rule.split("_")[0] in rules]
+    return found[0] if found else "account"
+
+
+def stages_of(trial: Trial, plan: Plan, text_bytes: float, kept_bytes: float) -> list[Stage]:
+    of_rule: dict[str, list[Work]] = {}
+    for work in trial.jobs:
+        of_rule.setdefault(work.rule, []).append(work)
+    clocks = [
+        {rule: np.array([work[clock] for work in works]) for rule, works in of_rule.items()}
+        for clock in (2, 3)
+    ]
+    amounts = {rule: np.array([work.bytes for work in works]) for rule, works in of_rule.items()}
+    starts = [start_of_jobs(amounts, seconds) for seconds in clocks]
+    totals = {name: [0.0, 0.0] for name in STAGES}
+    jobs: Counter[str] = Counter()
+    memory: dict[str, int] = {}
+    for rule, works in of_rule.items():
+        sizes = amounts[rule]
+        amount = kept_bytes if rule in AFTER else text_bytes
+        # Those of a tokenizer that is trained, of a page: as much for any corpus.
+        amount = float(sizes.sum()) if rule in ("tokenizer", "report") else amount
+        count, stage = plan.jobs[rule] or len(works), stage_of(rule)
+        for place, (clock, start) in enumerate(zip(clocks, starts, strict=True)):
+            base, per_byte = line_through(sizes, clock[rule], start)
+            totals[stage][place] += base * count + per_byte * amount
+        jobs[stage] += count
+        memory[stage] = max(memory.get(stage, 0), plan.mem_mb.get(rule, 0))
+    return [
+        Stage(name, jobs[name], wall, cpu, memory[name])
+        for name, (wall, cpu) in totals.items()
+        if jobs[name]
+    ]
+
+
+def disk_of(trial: Trial, text_bytes: float, kept_bytes: float) -> dict[str, float]:
+    """Bytes of each folder of results."""
+    by_text = text_bytes / max(trial.text_bytes, 1)
+    by_kept = kept_bytes / max(trial.kept_bytes, 1)
+    return {
+        folder: size * (1 if folder in OF_ANY else by_kept if folder in OF_KEPT else by_text)
+        for folder, size in trial.folders.items()
+    }
+
+
+class Kept(NamedTuple):
+    """Of the whole corpus."""
+
+    documents: float  # copies by weight counted, as in the bytes
+    bytes: float
+
+
+def kept_in_all(
+    config: dict, reading: Reading, dropped: np.ndarray, duplicates: Range, trial: Trial
+) -> Kept:
+    """dropped: bool (documents that were compared,)."""
+    weights = {source["name"]: source.get("weight", 1) for source in config["sources"]}
+    # Of the documents that were read too few are dropped, because of those that were not.
+    more = duplicates.likely / max(duplicates.least, 1)
+    documents = bytes = 0.0
+    start = 0
+    for source in reading.sources:
+        rows = slice(start, start + source.kept)
+        start += source.kept
+        gone, sizes = dropped[rows], reading.texts.sizes[rows]
+        stays = max(1 - more * gone.sum() / max(gone.size, 1), 0.0)
+        bytes_stay = max(1 - more * sizes[gone].sum() / max(sizes.sum(), 1), 0.0)
+        copies = weights[source.name] / (source.taken_share or 1)
+        documents += source.kept * stays * copies
+        bytes += source.kept_bytes * bytes_stay * copies
+    if config["spans"]["unit"] != "none":  # no filter has seen what they leave
+        share = trial.kept_bytes / max(trial.text_bytes, 1)
+        bytes *= min(1.0, share * in_all(reading.sources, "text_bytes") / max(bytes, 1))
+    return Kept(float(documents), float(bytes))
+
+
+def estimated(
+    config: dict, reading: Reading, groups: Groups, trial: Trial, plan: Plan, cores: tuple[int, int]
+) -> Estimate:
+    """cores: of the run, and of the trial."""
+    sources = reading.sources
+    # A pair has to be taken, both of it.
+    whole = sum(one.bytes for one in sources)
+    taken_share = sum(one.taken_share * one.bytes for one in sources) / max(whole, 1)
+    duplicates = duplicates_in_all(groups, taken_share)
+    text_bytes = in_all(sources, "text_bytes")
+    kept = kept_in_all(config, reading, groups.dropped, duplicates, trial)
+    stages = stages_of(trial, plan, text_bytes, kept.bytes)
+    # When a run waits for a job, or for Snakemake: as long in any run, and a little for each job.
+    waiting = max(trial.seconds - sum(work.seconds for work in trial.jobs) / cores[1], 0)
+    waiting += SNAKEMAKE_JOB_SECONDS * max(sum(plan.jobs.values()) - len(trial.jobs), 0)
+    disk = disk_of(trial, text_bytes, kept.bytes)
+    disk["exports"] = disk_share(config["output"]["exports"]) * disk.get("tokens", 0)
+    return Estimate(
+        records=in_all(sources, "records"),
+        documents=in_all(sources, "documents"),
+        text_bytes=text_bytes,
+        filtered=in_all(sources, "kept"),
+        duplicates=duplicates,
+        kept=kept.documents,
+        kept_bytes=kept.bytes,
+        tokens=trial.tokens / max(trial.kept_bytes, 1) * kept.bytes,
+        stages=stages,
+        seconds=waiting + sum(stage.seconds for stage in stages) / cores[0],
+        cpu_seconds=sum(stage.cpu_seconds for stage in stages),
+        cores=cores[0],
+        disk_bytes=sum(disk.values()),
+        kept_disk_bytes=sum(size for folder, size in disk.items() if folder in KEPT_FOLDERS),
+        taken_share=taken_share,
+        compared=reading.texts.sizes.size,
+        exports_disk_bytes=disk["exports"],
+        milled_bytes=trial.text_bytes,
+    )

@@ -1,0 +1,154 @@
+"""The ledger counted anew, row group by row group: accounts, and the copies of every shard."""
+
+import re
+from collections import Counter
+
+import numpy as np
+import pyarrow as pa
+
+from corpusmill.mill.decide.fates import DUPLICATE, KEPT, MALFORMED, SPLITS
+from corpusmill.mill.read.ids import ROW_BITS
+from corpusmill.mill.storage.streams import limited_lines
+from corpusmill.mill.storage.tables import in_one_piece
+from corpusmill.run.job_progress import Phase
+from corpusmill.tools.verify.between import Account, Between
+from corpusmill.tools.verify.copies import CopySums
+from corpusmill.tools.verify.reading import UNLIKE, Corpus
+
+READ = ["id", "source", "fate", "winner", "split", "copies", "text_bytes", "digest", "cuts",
+        "cut_bytes"]  # fmt: skip
+
+
+LONGEST_LINE = 1 << 20
+"""Of quarantine, that is held to be counted."""
+
+
+class LedgerLook:
+    """Looks at the ledger of every part, and at what else is kept of a part."""
+
+    def __init__(self, corpus: Corpus, expected: CopySums, shards: dict[str, int]) -> None:
+        """expected: what shards have to hold, to be added to. shards: how many each split has."""
+        self._corpus, self._expected, self._shards = corpus, expected, shards
+        self.between = Between(corpus)
+        self.account: Account = {}
+        self.complete = True
+        """Whether every part could be read."""
+
+    def look(self, progress: Phase) -> None:
+        """progress: counts parts."""
+        names = [name for name in self._corpus.listing.files if name.startswith("ledger/")]
+        parts = sorted(names)
+        progress.total = len(parts)
+        for number, name in enumerate(parts):
+            if name != f"ledger/{number:05d}.parquet":
+                told = f"part {number:05d} of the ledger is not listed, later ones are"
+                self._corpus.findings.damage("manifest.json", told)
+                self.complete = False
+                break
+        for name in parts:
+            progress.advance(1)
+            if not self._corpus.has(name):
+                self.complete = False
+                continue
+            try:
+                self._part(name)
+            except UNLIKE as error:
+                self._corpus.unlike(name, error)
+                self.complete = False
+
+    def _part(self, name: str) -> None:
+        if missing := set(READ) - set(self._corpus.columns_of(name)):
+            why = f"it is of an earlier corpusmill, without {', '.join(sorted(missing))}"
+            self._corpus.findings.unseen(name, why)
+            self.complete = False
+            return
+        number = re.sub(r"\D", "", name)
+        first, done = int(number) << ROW_BITS, 0
+        figures: Counter[str] = Counter()
+        account: Account = {}
+        won: list[np.ndarray] = [np.zeros((2, 0), np.uint64)]
+        for table in self._corpus.parquet(name, READ):
+            ids = in_one_piece(table["id"])
+            documents = ids.drop_null().to_numpy()
+            expected = np.arange(done, done + documents.size, dtype=np.uint64) + np.uint64(first)
+            done += documents.size
+            malformed = np.array(table["fate"].to_pylist(), object) == MALFORMED
+            if (documents != expected).any() or (ids.is_null().to_numpy(False) != malformed).any():
+                self._corpus.findings.damage(name, "its rows are not the documents of its part")
+                self.complete = False
+                return
+            figures += self._count(table, account)
+            self._expect(name, table)
+            duplicate = np.array(table["fate"].to_pylist(), object) == DUPLICATE
+            winners = in_one_piece(table["winner"]).fill_null(0).to_numpy()
+            won.append(np.stack([in_one_piece(ids_of(table)).to_numpy(), winners])[:, duplicate])
+        self._hold_others(name, number, figures, np.concatenate(won, axis=1))
+        self.between.hold_part(number, account)
+        for source, counted in account.items():
+            self.account.setdefault(source, Counter()).update(counted)
+
+    def _count(self, table: pa.Table, account: Account) -> Counter[str]:
+        """Add a row group to the account of its part; its sums over all sources."""
+        grouped = table.group_by(["source", "fate", "split"]).aggregate(
+            [("fate", "count"), ("text_bytes", "sum"), ("copies", "sum"), ("cuts", "sum"),
+             ("cut_bytes", "sum")]
+        )  # fmt: skip
+        whole: Counter[str] = Counter()
+        for row in grouped.to_pylist():
+            figures = account.setdefault(row["source"], Counter())
+            counts, size = row["fate_count"], row["text_bytes_sum"] or 0
+            figures["documents"] += counts
+            figures["text_bytes"] += size + (row["cut_bytes_sum"] or 0)
+            figures["cut_bytes"] += row["cut_bytes_sum"] or 0
+            figures[row["fate"]] += counts
+            figures[f"{row['fate']}_bytes"] += size
+            figures["copies"] += row["copies_sum"] or 0
+            if row["split"]:
+                figures[f"{row['split']}_copies"] += row["copies_sum"] or 0
+            whole[row["fate"]] += counts
+            whole["cuts"] += row["cuts_sum"] or 0
+        return whole
+
+    def _expect(self, name: str, table: pa.Table) -> None:
+        """Note which copies the shards have to hold."""
+        kept = table.filter(pa.array(np.array(table["fate"].to_pylist(), object) == KEPT))
+        if not kept.num_rows:
+            return
+        splits = np.array([SPLITS.index(one) for one in kept["split"].to_pylist()], np.uint8)
+        known = np.array([self._shards.get(split, 0) > 0 for split in SPLITS])[splits]
+        if not known.all():
+            gone = SPLITS[int(splits[~known][0])]
+            told = f"{int((~known).sum()):,} documents of {gone}, of which no shard is listed"
+            self._corpus.findings.damage(name, told)
+        ids, copies, digests = (
+            in_one_piece(kept[one]).to_numpy()[known] for one in ("id", "copies", "digest")
+        )
+        self._expected.add_kept(ids, copies, splits[known], digests)
+
+    def _hold_others(self, name: str, number: str, figures: Counter[str], won: np.ndarray) -> None:
+        """What else is kept of the part. won: uint64 (2, duplicates), ids and their winners."""
+        corpus = self._corpus
+        if corpus.has(clusters := f"clusters/{number}.parquet"):
+            tables = list(corpus.parquet(clusters, ["id", "winner"]))
+            found = [np.stack([one[k].to_numpy() for k in ("id", "winner")]) for one in tables]
+            if not np.array_equal(np.concatenate([won[:, :0], *found], axis=1), won):
+                corpus.findings.damage(clusters, f"other duplicates or winners than {name} has")
+        if corpus.has(aside := f"quarantine/{number}.jsonl"):
+            lines = sum(1 for _ in limited_lines(corpus.place.blocks(aside), LONGEST_LINE))
+            if lines != figures[MALFORMED]:
+                told = f"{lines:,} malformed records, {name} has {figures[MALFORMED]:,}"
+                corpus.findings.damage(aside, told)
+        cuts = [
+            one for folder in ("cut", "edited") if corpus.has(one := f"{folder}/{number}.parquet")
+        ]
+        listed = [one for folder in ("cut", "edited")
+                  if (one := f"{folder}/{number}.parquet") in corpus.listing.files]  # fmt: skip
+        if cuts == listed:
+            rows = sum(table.num_rows for one in cuts for table in corpus.parquet(one, ["id"]))
+            if rows != figures["cuts"]:
+                told = f"{rows:,} pieces were cut by {' and '.join(cuts) or 'nobody'}"
+                corpus.findings.damage(name, f"{told}, the ledger has {figures['cuts']:,}")
+
+
+def ids_of(table: pa.Table) -> pa.ChunkedArray:
+    return pa.chunked_array([chunk.fill_null(0) for chunk in table["id"].chunks], pa.uint64())

@@ -1,0 +1,121 @@
+"""Numbers that steps handed to one another, where they are still there, held against the ledger.
+
+No manifest lists these files: a user may remove them. Where they say something else than the
+ledger, they are of another run, and the next run must not go on from them.
+"""
+
+import posixpath
+from collections import Counter
+from typing import Any
+
+from corpusmill.mill.decide.fates import DUPLICATE, MALFORMED, RESERVED_FATES
+from corpusmill.reader.stores import MissingError
+from corpusmill.tools.verify.findings import Damage, UnreachableError
+from corpusmill.tools.verify.reading import UNLIKE, Corpus
+
+Account = dict[str, Counter[str]]
+"""By source how many documents there are, how many of each fate, and bytes of both."""
+FOLDERS = ("", "text", "filter", "assign", "ledger")
+MOST_TOLD = 5
+"""Numbers of one file that are told."""
+WAY_OUT = "remove it; a run that needs it makes it anew"
+
+
+class Between:
+    """The files that are still there; none of a place that lists no files."""
+
+    def __init__(self, corpus: Corpus) -> None:
+        self._corpus = corpus
+        names = {folder: corpus.place.names(folder) or [] for folder in FOLDERS}
+        self._there = {posixpath.join(folder, base) for folder in FOLDERS for base in names[folder]}
+
+    def hold_part(self, number: str, account: Account) -> None:
+        """What is told of a part, against what its ledger has."""
+        self._hold(f"text/{number}.json", _read(account), "by_source")
+        self._hold(f"filter/{number}.json", _filtered(account), "by_source")
+        self._hold(f"assign/{number}.json", _compared(account), "by_source")
+        self._hold(f"ledger/{number}.json", account)
+
+    def hold_whole(self, account: Account) -> None:
+        """What is told of all parts."""
+        self._hold("admitted.json", _read(account))
+        self._hold("allowed.json", _filtered(account))
+        self._hold("duplicates.json", _compared(account), "sources")
+
+    def _hold(self, name: str, found: dict[str, Any], member: str = "") -> None:
+        """Tell where a file says other numbers of the sources than were found."""
+        if name not in self._there:
+            return
+        try:
+            content = self._corpus.json(name)
+            figures = {figure for of_source in found.values() for figure in of_source}
+            told = {
+                source: {figure: of_source[figure] for figure in sorted(figures & of_source.keys())}
+                for source, of_source in (content[member] if member else content).items()
+            }
+        except (*UNLIKE, MissingError, UnreachableError) as error:
+            self._tell(name, f"cannot be read: {type(error).__name__}: {error}")
+            return
+        if faults := differences(told, found):
+            more = f", and {len(faults) - MOST_TOLD} more" if len(faults) > MOST_TOLD else ""
+            said = f"of another run than the ledger: {'; '.join(faults[:MOST_TOLD])}{more}"
+            self._tell(name, said)
+
+    def _tell(self, name: str, fault: str) -> None:
+        self._corpus.findings.add(Damage(name, fault, WAY_OUT))
+
+
+def _read(account: Account) -> dict[str, dict]:
+    return {
+        source: {
+            "records": figures["documents"],
+            "malformed": figures[MALFORMED],
+            "text_bytes": figures["text_bytes"],
+        }
+        for source, figures in account.items()
+    }
+
+
+def _filters(figures: Counter[str]) -> dict[str, int]:
+    """How many each filter dropped; the fates of which the account has bytes."""
+    fates = [name.removesuffix("_bytes") for name in figures if name.endswith("_bytes")]
+    return {fate: figures[fate] for fate in fates if fate not in RESERVED_FATES and fate in figures}
+
+
+def _filtered(account: Account) -> dict[str, dict]:
+    return {
+        source: {
+            "documents": figures["documents"] - figures[MALFORMED],
+            "dropped": _filters(figures),
+        }
+        for source, figures in account.items()
+    }
+
+
+def _compared(account: Account) -> dict[str, dict]:
+    return {
+        source: {
+            "documents": (
+                figures["documents"] - figures[MALFORMED] - sum(_filters(figures).values())
+            ),
+            "duplicates": figures[DUPLICATE],
+        }
+        for source, figures in account.items()
+    }
+
+
+def differences(told: Any, found: Any, path: str = "") -> list[str]:
+    """Where numbers that are told are not those that were found, in words."""
+    if isinstance(told, dict):
+        found = found if isinstance(found, dict) else {}
+        names = [*told, *(name for name in found if name not in told)]
+        return [
+            fault
+            for name in names
+            for fault in differences(
+                told.get(name, 0), found.get(name, 0), f"{path}.{name}" if path else str(name)
+            )
+        ]
+    if isinstance(found, dict):
+        return [fault for name in found for fault in differences(0, found[name], f"{path}.{name}")]
+    return [] if told == found else [f"{path} is {told}, found {found}"]

@@ -1,0 +1,173 @@
+"""What is in the files: whether they agree with one another.
+
+A file that is not what the manifest lists is not looked into, and of a file that cannot be read no
+number is used. Shard after shard and row group after row group: memory follows from the size of a
+shard, not of the corpus.
+"""
+
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+from corpusmill.mill.account.accounts import LOSS_SUMS, funnel, imbalances
+from corpusmill.mill.decide.fates import SPLITS
+from corpusmill.run.job_progress import phase
+from corpusmill.tools.verify.accounts import LedgerLook
+from corpusmill.tools.verify.copies import CopySums
+from corpusmill.tools.verify.decoding import Decoder
+from corpusmill.tools.verify.findings import Findings
+from corpusmill.tools.verify.listing import Listing, gaps
+from corpusmill.tools.verify.locations import Place, whole
+from corpusmill.tools.verify.reading import UNLIKE, Corpus
+from corpusmill.tools.verify.shard_documents import Shard, ShardLook, shards_of
+from corpusmill.tools.verify.summary import SUMMARY, summary_of
+from corpusmill.tools.verify.told import (
+    META,
+    Written,
+    guarded,
+    hold_facts,
+    hold_joined,
+    hold_meta,
+    tell,
+)
+
+TOKENIZER = "tokenizer/"
+JOINED = {"train": "train", "validation": "val", "test": "test"}
+
+
+def look_inside(place: Place, listing: Listing, findings: Findings) -> None:
+    """Hold the files of a corpus against one another."""
+    corpus = Corpus(place, listing, findings)
+    if not listing.files:
+        return
+    if any(gaps(listing.files)):
+        findings.unseen("what is in the files", "the manifest leaves some of them out")
+        return
+    summary = summary_of(corpus)
+    if summary is None and not findings.damaged(SUMMARY):
+        why = "it is not there, or of an earlier corpusmill; every number was counted all the same"
+        findings.unseen(SUMMARY, why, by_design=True)
+    shards = shards_of(corpus)
+    counts = {split: sum(1 for one in shards if one.split == split) for split in SPLITS}
+    seed = None if summary is None else summary["configuration"]["shuffle"]["seed"]
+    expected, found = CopySums(counts, seed), CopySums(counts, seed)
+    ledger = LedgerLook(corpus, expected, counts)
+    with phase("verifying the ledger", unit="parts") as progress:
+        ledger.look(progress)
+    with tempfile.TemporaryDirectory(prefix="corpusmill-") as folder:
+        decoder = decoder_of(corpus, Path(folder))
+        written = look_at_shards(corpus, shards, decoder, found)
+    if ledger.complete:
+        ledger.between.hold_whole(ledger.account)
+        hold_copies(corpus, shards, expected, found)
+        try:
+            hold_account(corpus, ledger.account, written, summary)
+        except UNLIKE as error:
+            corpus.findings.damage(SUMMARY, f"is no account: {type(error).__name__}: {error}")
+    else:
+        findings.unseen("whether documents balance", "a part of the ledger cannot be read")
+    with phase("verifying what is told of all shards"):
+        guarded(corpus, META, lambda: hold_meta(corpus, decoder, written))
+        if decoder and summary and (told := summary.get("tokenizer")) is not None:
+            facts = decoder.setting._asdict()
+            tell(corpus, SUMMARY, told, {name: facts.get(name) for name in told})
+        for split in SPLITS:
+            if (joined := f"tokens/{JOINED[split]}.bin") in listing.files:
+                hold_joined(corpus, joined, [one for one in shards if one.split == split])
+
+
+def decoder_of(corpus: Corpus, folder: Path) -> Decoder | None:
+    """The tokenizer, from files that are what they were; None if they are not, which is told.
+
+    folder: where they are put, to be loaded from there wherever the corpus lies.
+    """
+    names = [name for name in corpus.listing.files if name.startswith(TOKENIZER)]
+    if not names or not all(map(corpus.has, names)):
+        corpus.findings.unseen("tokens", "the tokenizer is damaged or not there")
+        return None
+    for name in names:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(whole(corpus.place, name))
+    try:
+        decoder = Decoder(folder / TOKENIZER)
+    except UNLIKE as error:
+        corpus.unlike(f"{TOKENIZER}corpusmill.json", error)
+        return None
+    if not decoder.setting.lossless:
+        why = "its tokenizer does not give texts back; the characters that are lost were counted"
+        corpus.findings.unseen("whether tokens decode to their text", why, by_design=True)
+    return decoder
+
+
+def look_at_shards(
+    corpus: Corpus, shards: list[Shard], decoder: Decoder | None, found: CopySums
+) -> Written:
+    """What is in every shard, told where it contradicts itself."""
+    files = corpus.listing.files
+    sizes = [sum(files[n].bytes for n in (one.text, one.token_file("bin")) if n in files)
+             for one in shards]  # fmt: skip
+    written = {}
+    with phase("verifying", sum(sizes)) as progress:
+        for number, (shard, size) in enumerate(zip(shards, sizes, strict=True)):
+            doing = f"looking into {number:,} of {len(shards):,} shards"
+            look = ShardLook(corpus, shard, decoder, found)
+            for documents in look.look():
+                progress.name = f"{doing}, {documents:,} documents of it"
+            hold_facts(corpus, shard, look.counted, decoder)
+            written[shard] = look.counted
+            progress.advance(size)
+    return written
+
+
+def hold_copies(corpus: Corpus, shards: list[Shard], expected: CopySums, found: CopySums) -> None:
+    """What the shards hold against what the ledger sends there; without a seed split by split."""
+    places: dict[int, list[Shard]] = {}
+    for shard in shards:
+        places.setdefault(expected.place(shard.split, shard.number), []).append(shard)
+    for place, those in places.items():
+        counts = int(expected.count[place]), int(found.count[place])
+        moved = counts[0] != counts[1] or expected.of_copies[place] != found.of_copies[place]
+        if moved and all(corpus.has(shard.placements) for shard in those):
+            fault = f"{counts[1]:,} documents that are not the {counts[0]:,} of the ledger"
+            corpus.findings.damage(those[0].placements, fault)
+        others = expected.of_texts[place] != found.of_texts[place]
+        if others and all(corpus.has(shard.text) for shard in those):
+            fault = "other documents than in the ledger, or texts of another SHA-256 than there"
+            corpus.findings.damage(those[0].text, fault)
+
+
+def hold_account(
+    corpus: Corpus, account: dict[str, Counter], written: Written, summary: dict | None
+) -> None:
+    """The account of every source, counted from ledger and shards, against the summary's."""
+    if summary is None:
+        return
+    fates = list(summary["documents"]["dropped"])
+    for fault in imbalances(account, "the ledger", fates):
+        corpus.findings.damage(SUMMARY, fault)
+    known = all(one.tokens_known for one in written.values())
+    for shard, counted in written.items():
+        for source, figures in counted.texts.items():
+            account.setdefault(source, Counter())["written_bytes"] += figures["text_bytes"]
+        for source, figures in counted.tokens.items():
+            own = account.setdefault(source, Counter())
+            own[f"{shard.split}_tokens"] += figures["tokens"]
+            own.update({name: figures[name] for name in LOSS_SUMS})
+    whole: Counter[str] = Counter()
+    for figures in account.values():
+        whole.update(figures)
+    wanted = ["documents", *(["bytes", "tokens", "tokenization"] if known else [])]
+    found = {name: funnel(figures, fates) for name, figures in account.items()}
+    told = summary["sources"]
+    tell(
+        corpus, SUMMARY,
+        {name: {one: figures.get(one) for one in wanted} for name, figures in told.items()},
+        {name: {one: figures[one] for one in wanted} for name, figures in found.items()},
+    )  # fmt: skip
+    totals = funnel(whole, fates)
+    tell(corpus, SUMMARY, {one: summary.get(one) for one in wanted},
+         {one: totals[one] for one in wanted})  # fmt: skip
+    if not known:
+        why = "a shard is damaged or not there"
+        corpus.findings.unseen("bytes and tokens of the summary", why)

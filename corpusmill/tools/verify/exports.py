@@ -1,0 +1,175 @@
+"""Exports of a corpus: the folders below `exports/`, or one alone, wherever it was copied to."""
+
+import posixpath
+import re
+import shlex
+from itertools import islice
+from typing import Any, NamedTuple
+
+from corpusmill.mill.decide.fates import SPLITS
+from corpusmill.mill.storage.untrusted import is_count, json_of
+from corpusmill.reader.stores import MissingError
+from corpusmill.run.job_progress import Phase
+from corpusmill.tools.verify.files import FilesSeen, look_at_files
+from corpusmill.tools.verify.findings import Damage, Findings, UnreachableError
+from corpusmill.tools.verify.kinds import BEGUN_EXPORT, EXPORT, EXPORTS, LOCAL, MANIFEST
+from corpusmill.tools.verify.listing import SHA256, Kept, Listing
+from corpusmill.tools.verify.locations import Place, whole
+
+VERSION = 1
+MOST_FOREIGN = 100
+"""Files in an export that are told by name."""
+TOKENS = {f"tokens/{split}" for split in SPLITS}
+"""Where the token shards of a corpus are."""
+
+
+class Export(NamedTuple):
+    """What an export says of itself."""
+
+    folder: str
+    """Below the place; "" if the place is the export."""
+    format: str
+    length: int | None
+    manifest_sha256: str
+    listing: Listing
+    results: str
+    """Of which corpus it is, as a command names it."""
+    at: str
+    """Where it lies, likewise."""
+    here: bool = True
+    """Whether that is a folder of this machine."""
+
+    @property
+    def command(self) -> str:
+        """What makes it anew."""
+        length = ["--length", str(self.length)] if self.length else []
+        words = ["export", self.format, self.results, "--to", self.at, *length]
+        return f"corpusmill {shlex.join(words)}"
+
+    @property
+    def way_out(self) -> str:
+        if not self.here:
+            return "copy it again from where the export was made"
+        return f"copy it again; or remove {self.at} and make it anew: {self.command}"
+
+    def as_json(self) -> dict[str, Any]:
+        files, size = len(self.listing.files), self.listing.bytes
+        return {"folder": self.folder, "format": self.format, "files": files, "bytes": size}
+
+
+def exports_of(place: Place, findings: Findings) -> list[Export]:
+    """Those below a corpus; what is wrong with what they say of themselves is told."""
+    folders = place.folders(EXPORTS) or []
+    found = (read_export(place, f"{EXPORTS}/{name}", findings) for name in folders)
+    return [one for one in found if one]
+
+
+def export_alone(place: Place, findings: Findings) -> Export | None:
+    """Of a place that is an export; None if nothing there says so."""
+    try:
+        whole(place, EXPORT)
+    except (MissingError, UnreachableError, OSError):
+        return None
+    nobody_knows = Export("", "", None, "", Listing({}, {}, "", 0), "", "")
+    return read_export(place, "", findings) or nobody_knows
+
+
+def read_export(place: Place, folder: str, findings: Findings) -> Export | None:
+    """None if nobody can say what it is, which is told."""
+    name = posixpath.join(folder, EXPORT)
+    try:
+        return told_export(place, folder, json_of(whole(place, name), place.where(name)))
+    except MissingError:
+        if BEGUN_EXPORT in (place.names(folder) or []):
+            what, way = "it was begun and is not done", "give the command of this export again"
+        else:
+            what = f"there is no {EXPORT}, so nobody can say what it is"
+            way = f"move {folder} out of the results, or remove it and export again"
+        findings.add(Damage(folder, what, way))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        way = f"copy it again; or remove {folder or 'this folder'} and export again"
+        said = f"does not say what an export is: {type(error).__name__}: {error}"
+        findings.add(Damage(name, said, way))
+    except (UnreachableError, OSError) as error:
+        findings.unseen(name, str(error))
+    return None
+
+
+def told_export(place: Place, folder: str, content: Any) -> Export:
+    """ValueError, KeyError or TypeError of what is none."""
+    if content["corpusmill.export"] != VERSION:
+        raise ValueError(f"version {content['corpusmill.export']}, expected {VERSION}")
+    files = {}
+    for entry in content["files"]:
+        path, size, sha256 = entry["path"], entry["bytes"], entry["sha256"]
+        inside = path.isprintable() and "\\" not in path
+        if not inside or not {"", ".", ".."}.isdisjoint(path.split("/")):
+            raise ValueError(f"the path {path!r} leads out of the folder; it is not followed")
+        if not is_count(size) or not SHA256.fullmatch(sha256):
+            raise ValueError(f"{path} without a size or a SHA-256")
+        kept = Kept(posixpath.join(folder, path), size, sha256, None, None)
+        files[kept.name] = kept
+    name, length, origin = content["format"], content["length"], content["manifest_sha256"]
+    if not re.fullmatch("[a-z0-9-]{1,40}", name) or not SHA256.fullmatch(origin):
+        raise ValueError(f"format {name:.40} of the corpus {origin:.80}")
+    if not (length is None or is_count(length)):
+        raise ValueError("a length that is no number")
+    listing = Listing(files, content, "", sum(file.bytes for file in files.values()))
+    results = posixpath.dirname(place.where(MANIFEST)) if folder else "RESULTS"
+    at = posixpath.dirname(place.where(posixpath.join(folder, EXPORT)))
+    return Export(folder, name, length, origin, listing, results, at, place.advice is LOCAL)
+
+
+def look_at_export(place: Place, export: Export, findings: Findings, progress: Phase) -> None:
+    """Tell of every file that is not there, not what it was, or not listed."""
+    own = Findings()
+    progress.name = f"verifying {export.at}"
+    look_at_files(place, export.listing, own, FilesSeen(progress, len(export.listing.files), own))
+    for damage in own.damages:
+        findings.add(damage._replace(way_out=export.way_out))
+    for one in own.not_seen:
+        findings.unseen(*one)
+    known = {*export.listing.files, posixpath.join(export.folder, EXPORT)}
+    foreign = (
+        name
+        for name in place.below(export.folder) or []
+        # A hidden one is an intermediate file, or nobody's.
+        if name not in known and not is_hidden(name.removeprefix(export.folder))
+    )
+    # A link may lead to all files of a machine.
+    for name in islice(foreign, MOST_FOREIGN):
+        what = f"{EXPORT} does not list it, and who reads the whole folder takes it for data"
+        findings.add(Damage(name, what, f"move {name} out of the export"))
+    if more := next(foreign, None):
+        what = f"more than {MOST_FOREIGN} files that {EXPORT} does not list; no others are told"
+        findings.add(Damage(more, what, f"move all that is not listed out of {export.at}"))
+
+
+def is_hidden(name: str) -> bool:
+    return any(part.startswith(".") for part in name.split("/"))
+
+
+def hold_origin(corpus: Listing, export: Export, findings: Findings) -> None:
+    """Tell if it was made from another corpus than the one that it lies in."""
+    own = corpus.sha256
+    if export.manifest_sha256 != own and not findings.damaged(MANIFEST):
+        told = f"of another corpus: of manifest {export.manifest_sha256}, here {own}"
+        name = posixpath.join(export.folder, EXPORT)
+        findings.add(Damage(name, told, export.way_out))
+
+
+def hold_tokens(corpus: Listing, export: Export, findings: Findings) -> None:
+    """Where an export has the files of the corpus under other names, their ids are the corpus's;
+    of others that is not known, which is told."""
+    shards = {
+        file.sha256
+        for name, file in corpus.files.items()
+        if name.endswith(".bin") and posixpath.dirname(name) in TOKENS and file.bytes
+    }
+    if not shards <= {file.sha256 for file in export.listing.files.values()}:
+        findings.unseen(
+            f"whether the ids of {export.folder} are those of the corpus",
+            "its format has copies of them, which are what was written then. Make it anew "
+            f"elsewhere, and hold both {EXPORT} side by side: {export.command}",
+            by_design=True,
+        )

@@ -1,0 +1,124 @@
+"""Every listed file, whole or not; and files that nobody lists where ours lie."""
+
+import hashlib
+import os
+from concurrent.futures import ThreadPoolExecutor
+from threading import Lock
+
+from corpusmill.mill.storage.regular_files import NotRegularError
+from corpusmill.reader.stores import MissingError
+from corpusmill.run.job_progress import Phase
+from corpusmill.tools.verify.findings import Findings, UnreachableError
+from corpusmill.tools.verify.kinds import KINDS, looks_ours
+from corpusmill.tools.verify.listing import Kept, Listing
+from corpusmill.tools.verify.locations import Place
+
+NO_LIST = "a server lists none; to look at an export, name its address"
+
+
+class StoppedError(Exception):
+    """Nobody waits for the answer any more."""
+
+
+class FilesSeen:
+    """How far one is, counted by several threads."""
+
+    stopped = False
+
+    def __init__(self, phase: Phase, files: int, findings: Findings) -> None:
+        self._phase, self._files, self._findings = phase, files, findings
+        self._doing = phase.name
+        self._seen = 0
+        self._lock = Lock()
+        self._name()
+
+    def _name(self) -> None:
+        damaged = len(self._findings.damages)
+        self._phase.name = f"{self._doing} {self._seen:,} of {self._files:,} files" + (
+            f", {damaged:,} damages" if damaged else ""
+        )
+
+    def advance(self, amount: int) -> None:
+        if self.stopped:
+            raise StoppedError
+        with self._lock:
+            self._phase.advance(amount)
+
+    def file(self) -> None:
+        with self._lock:
+            self._seen += 1
+            self._name()
+
+
+def cores() -> int:
+    """Those that this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+def look_at_files(place: Place, listing: Listing, findings: Findings, seen: FilesSeen) -> None:
+    """Tell of every file that is not there, of another size or of another SHA-256. One reader per
+    core, which holds a block at a time."""
+    owner = {file.sha256: file.name for file in listing.files.values()}
+
+    def look(file: Kept) -> None:
+        try:
+            if fault := fault_of(place, file, owner, seen):
+                findings.damage(file.name, fault)
+        except MissingError:
+            findings.damage(file.name, "it is not there")
+        except UnreachableError as error:
+            findings.unseen(file.name, str(error))
+        except NotRegularError as error:
+            findings.damage(file.name, str(error))
+        except OSError as error:
+            findings.damage(file.name, f"cannot be read: {error.strerror or error}")
+        seen.file()
+
+    pool = ThreadPoolExecutor(cores())
+    try:
+        for _ in pool.map(look, listing.files.values()):
+            pass
+    finally:
+        # By Ctrl-C in the middle of files that take minutes each.
+        seen.stopped = True
+        pool.shutdown(cancel_futures=True)
+
+
+def fault_of(place: Place, file: Kept, owner: dict[str, str], seen: FilesSeen) -> str | None:
+    """What is wrong with a file, in words. owner: SHA-256 -> the listed file that has it."""
+    size = place.size(file.name)
+    if size is not None and size != file.bytes:
+        seen.advance(file.bytes)
+        return other_size(file.bytes, size)
+    found, came = hashlib.sha256(), 0
+    for block in place.blocks(file.name):
+        came += len(block)
+        if came > file.bytes:
+            return f"expected {file.bytes:,} bytes, found more"
+        found.update(block)
+        seen.advance(len(block))
+    if came != file.bytes:
+        return other_size(file.bytes, came)
+    digest = found.hexdigest()
+    if digest == file.sha256:
+        return None
+    its = owner.get(digest)
+    of_another = f": this is the content of {its}" if its else ""
+    return f"expected SHA-256 {file.sha256}, found {digest}{of_another}"
+
+
+def other_size(expected: int, found: int) -> str:
+    how = "cut off" if found < expected else "too long"
+    return f"expected {expected:,} bytes, found {found:,}: {how}"
+
+
+def look_for_foreign(place: Place, listing: Listing, findings: Findings) -> None:
+    """Tell of files in our folders that are named as ours and are not listed."""
+    for folder in sorted({kind.folder.split("/")[0] for kind in KINDS}):
+        found = place.below(folder)
+        if found is None:
+            findings.unseen("files that the manifest does not list, exports too", NO_LIST, True)
+            return
+        for name in found:
+            if looks_ours(name) and name not in listing.files:
+                findings.foreign(name)

@@ -1,0 +1,85 @@
+"""What was found wrong, and what could not be looked at. Neither ends the looking."""
+
+import threading
+from typing import NamedTuple
+
+from corpusmill.messages.plain_text import short
+from corpusmill.tools.verify.kinds import LOCAL, Advice, rule_of
+
+WHOLE, DAMAGED, NOT_SEEN = 0, 1, 2
+"""Exit codes."""
+
+
+class NoCorpusError(ValueError):
+    """There is nothing here that could be looked at."""
+
+
+class UnreachableError(Exception):
+    """A file may be whole, but it cannot be read from here."""
+
+
+class Damage(NamedTuple):
+    """A file, by its name below the results, that is not what it was or contradicts another."""
+
+    name: str
+    what: str
+    way_out: str
+
+    def as_json(self) -> dict[str, str | None]:
+        return {
+            "path": self.name, "what": self.what, "rule": rule_of(self.name),
+            "way_out": self.way_out,
+        }  # fmt: skip
+
+
+class NotSeen(NamedTuple):
+    """What nobody looked at, and why not. by_design: it never is, and that is no fault."""
+
+    what: str
+    why: str
+    by_design: bool = False
+
+
+class Findings:
+    """Collected by several threads."""
+
+    def __init__(self, advice: Advice = LOCAL) -> None:
+        self.damages: list[Damage] = []
+        self.not_seen: list[NotSeen] = []
+        self._advice = advice
+        self._lock = threading.Lock()
+
+    def damage(self, name: str, what: str) -> None:
+        name, what = short(name), short(what)
+        self.add(Damage(name, what, short(self._advice.damaged(name))))
+
+    def foreign(self, name: str) -> None:
+        what = "the manifest does not list it, and who reads the whole folder takes it for ours"
+        self.add(Damage(name, what, self._advice.foreign(name)))
+
+    def changed_input(self, path: str, what: str) -> None:
+        self.add(Damage(path, what, "bring back the file that was milled, or run again"))
+
+    def not_made(self, what: str, error: BaseException, files: list[str]) -> None:
+        """What cannot be made again from these files, which are not what they were then."""
+        said = f"cannot be made again from {', '.join(files)}: {error or type(error).__name__}"
+        self.add(Damage(what, said, "look at these files: corpusmill verify --deep"))
+
+    def add(self, damage: Damage) -> None:
+        with self._lock:
+            self.damages.append(damage)
+
+    def unseen(self, what: str, why: str, by_design: bool = False) -> None:
+        with self._lock:
+            self.not_seen.append(NotSeen(what, short(why), by_design))
+
+    def damaged(self, *names: str) -> bool:
+        """Whether one of these files is known to be damaged."""
+        known = {damage.name for damage in self.damages}
+        return not known.isdisjoint(names)
+
+    @property
+    def code(self) -> int:
+        if self.damages:
+            return DAMAGED
+        return NOT_SEEN if any(not one.by_design for one in self.not_seen) else WHOLE

@@ -1,0 +1,142 @@
+"""The manifest as a list of files below a folder; nothing in it leads out of that."""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from corpusmill.messages.sentences import sentence
+from corpusmill.mill.storage.files import as_json, own_digest
+from corpusmill.mill.storage.untrusted import is_count, json_of
+from corpusmill.reader.stores import MissingError
+from corpusmill.tools.verify.findings import Findings, NoCorpusError, UnreachableError
+from corpusmill.tools.verify.kinds import MANIFEST
+from corpusmill.tools.verify.locations import Place, whole
+
+VERSION = 1
+LONGEST_PATH = 4096
+"""In characters; no system has longer ones."""
+SHA256 = re.compile("[0-9a-f]{64}")
+NUMBERED = re.compile(r"(.+)/(\d{5})(\.[^/]+)", re.ASCII)
+
+
+class Kept(NamedTuple):
+    """A file as the manifest lists it."""
+
+    name: str
+    bytes: int
+    sha256: str
+    documents: int | None
+    tokens: int | None
+
+
+class Listing(NamedTuple):
+    """A manifest."""
+
+    files: dict[str, Kept]
+    content: dict[str, Any]
+    sha256: str
+    bytes: int
+    """Of all files together."""
+
+
+def read_listing(place: Place, findings: Findings) -> Listing:
+    """What is listed, as far as it can be believed; what is wrong with it is told. NoCorpusError
+    without a manifest, or with one of a version that is not known here."""
+    text = manifest_text(place)
+    content = parsed(text)
+    if content is None:
+        findings.damage(MANIFEST, "no JSON object with a list of files: cut off or overwritten")
+        return Listing({}, {}, "", 0)
+    version = content.get("corpusmill.manifest", "none")
+    if version != VERSION:
+        raise NoCorpusError(
+            f"{place.where(MANIFEST)}: expected manifest version {VERSION}, found {version!r:.40}. "
+            "Look "
+            "at it with the corpusmill that wrote it, or name the results folder of a run."
+        )
+    own = own_digest(content)
+    if content.get("sha256") != own:
+        told = f"its own SHA-256 says {content.get('sha256')}, its content has {own}"
+        findings.damage(MANIFEST, f"{told}: it was changed after it was written")
+    elif as_json(content) != text:
+        findings.damage(MANIFEST, "laid out otherwise than it was written: it was changed")
+    files: dict[str, Kept] = {}
+    for number, entry in enumerate(content["files"]):
+        kept = kept_of(entry)
+        if isinstance(kept, str):
+            findings.damage(MANIFEST, f"entry {number} of files: {kept}")
+        elif kept.name in files:
+            findings.damage(MANIFEST, f"{kept.name} is listed twice")
+        else:
+            files[kept.name] = kept
+    if not files:
+        findings.damage(MANIFEST, "no file is listed, and a run keeps some")
+    for missing in gaps(files):
+        findings.damage(MANIFEST, f"{missing} is not listed, later ones are")
+    return Listing(files, content, own, sum(file.bytes for file in files.values()))
+
+
+def gaps(names: Iterable[str]) -> Iterator[str]:
+    """The first file that is missing of those in a folder that are numbered from 00000 on."""
+    numbers: dict[tuple[str, str], set[str]] = {}
+    for name in names:
+        if numbered := NUMBERED.fullmatch(name):
+            folder, number, ending = numbered.groups()
+            numbers.setdefault((folder, ending), set()).add(number)
+    for (folder, ending), found in sorted(numbers.items()):
+        missing = next(n for n in range(len(found) + 1) if f"{n:05d}" not in found)
+        if missing < len(found):
+            yield f"{folder}/{missing:05d}{ending}"
+
+
+def manifest_text(place: Place) -> str:
+    try:
+        return whole(place, MANIFEST).decode("utf-8", "replace")
+    except MissingError:
+        raise NoCorpusError(
+            f"there is no {place.where(MANIFEST)}, which a finished run ends with. "
+            f"{place.advice.no_manifest}"
+        ) from None
+    except (UnreachableError, OSError, ValueError) as error:
+        why = "Without the manifest there is nothing to hold on to."
+        raise NoCorpusError(f"{sentence(str(error))} {why}") from error
+
+
+def parsed(text: str) -> dict[str, Any] | None:
+    """None of what is no JSON object with a list of files."""
+    try:
+        found = json_of(text, MANIFEST)
+    except ValueError:
+        return None
+    good = isinstance(found, dict) and isinstance(found.get("files"), list)
+    # Of a foreign version nothing more is expected.
+    return found if good or (isinstance(found, dict) and "corpusmill.manifest" in found
+                             and found["corpusmill.manifest"] != VERSION) else None  # fmt: skip
+
+
+def kept_of(entry: Any) -> Kept | str:
+    """An entry of the list; what is wrong with it, in words."""
+    if not isinstance(entry, dict) or not isinstance(entry.get("path"), str):
+        return "no path"
+    if len(entry["path"]) > LONGEST_PATH:
+        return f"a path of {len(entry['path']):,} characters"
+    name = name_below_results(entry["path"])
+    if name is None:
+        return f"the path {entry['path']!r} leads out of the results folder; it is not followed"
+    numbers = entry.get("bytes"), entry.get("documents", 0), entry.get("tokens", 0)
+    if not all(map(is_count, numbers)):
+        return f"{name}: bytes, documents or tokens are no whole numbers"
+    if not SHA256.fullmatch(str(entry.get("sha256"))):
+        return f"{name}: no SHA-256"
+    return Kept(name, entry["bytes"], entry["sha256"], entry.get("documents"), entry.get("tokens"))
+
+
+def name_below_results(path: str) -> str | None:
+    """The name of a file below the results folder, however a workflow calls that; None if the path
+    could lead out of it."""
+    parts = path.split("/")
+    if "results" not in parts:
+        return None
+    inside = parts[len(parts) - parts[::-1].index("results") :]
+    usual = all(part not in ("", ".", "..") and "\\" not in part for part in inside)
+    return "/".join(inside) if inside and usual and path.isprintable() else None

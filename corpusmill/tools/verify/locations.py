@@ -1,0 +1,307 @@
+"""Where a corpus lies: listed, asked for a size, read. Another kind of place is one more class."""
+
+import io
+import os
+import posixpath
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from pathlib import Path
+from threading import Lock
+from typing import Any, Protocol
+
+from corpusmill.messages.progress import awaiting
+from corpusmill.mill.storage.regular_files import regular_state
+from corpusmill.mill.storage.untrusted import joined
+from corpusmill.reader.hub_addresses import is_hub
+from corpusmill.reader.manifest import read_sealed
+from corpusmill.reader.opening import latest_below, store_of
+from corpusmill.reader.patience import Patience, Say, patiently, wait
+from corpusmill.reader.s3.addresses import is_s3
+from corpusmill.reader.s3.bucket import Bucket, Listed
+from corpusmill.reader.s3.responses import LEAST_BYTES
+from corpusmill.reader.s3_store import S3Store, faults_of_a_store
+from corpusmill.reader.stores import Folder, ForbiddenError, MissingError, PassingError, Store
+from corpusmill.tools.verify.findings import NoCorpusError, UnreachableError
+from corpusmill.tools.verify.kinds import COPIED, EXPORT, LOCAL, MANIFEST, Advice, published_at
+
+
+class Place(Protocol):
+    """Files by their names below the results folder, as `tokens/train/00000.bin`."""
+
+    advice: Advice
+
+    def where(self, name: str) -> str:
+        """The file as people call it: a path or an address."""
+
+    def names(self, folder: str) -> list[str] | None:
+        """The files that lie in a folder, not in those below; None if the place cannot list."""
+
+    def folders(self, folder: str) -> list[str] | None:
+        """The folders that lie in a folder, but for hidden ones; None if the place cannot list."""
+
+    def below(self, folder: str) -> Iterable[str] | None:
+        """The names of all files below a folder, one after another; None if the place cannot
+        list."""
+
+    def size(self, name: str) -> int | None:
+        """Its bytes; None if only reading tells. MissingError if it is not there."""
+
+    def blocks(self, name: str, start: int = 0) -> Iterator[bytes]:
+        """Its bytes from `start` on. MissingError if it is not there, UnreachableError if it may
+        not be read or nobody answers, OSError if a disk fails."""
+
+
+class LocalPlace:
+    """A folder of this machine, or of a file system that it shares."""
+
+    advice = LOCAL
+
+    def __init__(self, folder: Path) -> None:
+        self._store = Folder(folder)
+        self.folder = folder
+
+    def where(self, name: str) -> str:
+        return self._store.where(name)
+
+    def names(self, folder: str) -> list[str]:
+        return sorted(entry.name for entry in self._entries(folder) if not is_folder(entry))
+
+    def folders(self, folder: str) -> list[str]:
+        found = (entry.name for entry in self._entries(folder) if is_folder(entry))
+        return sorted(name for name in found if name[0] != ".")
+
+    def below(self, folder: str) -> Iterator[str]:
+        """Each folder once, by its own name where it has one, else by a link that leads to it."""
+        ahead, links, seen = [folder], list[str](), set[str]()
+        while ahead or links:
+            inner = ahead.pop() if ahead else links.pop(0)
+            real = os.path.realpath(self.folder / inner)
+            if real not in seen:
+                seen.add(real)
+                yield from (posixpath.join(inner, name) for name in self.names(inner))
+                for name in reversed(self.folders(inner)):
+                    path = posixpath.join(inner, name)
+                    (links if os.path.islink(self.folder / path) else ahead).append(path)
+
+    def _entries(self, folder: str) -> list[os.DirEntry[str]]:
+        try:
+            with os.scandir(self.folder / folder) as found:
+                return list(found)
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+
+    def size(self, name: str) -> int | None:
+        self._store.check(name)
+        return regular_state(self.folder / name).st_size
+
+    def blocks(self, name: str, start: int = 0) -> Iterator[bytes]:
+        try:
+            yield from self._store.blocks(name, start)
+        except PermissionError as error:
+            raise UnreachableError(f"{self.where(name)}: may not be read") from error
+
+
+def is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False  # a symlink that leads back to itself: whoever opens it is told
+
+
+class RemotePlace:
+    """Files behind a server, which lists none and says a size when it sends a file."""
+
+    advice = COPIED
+
+    def __init__(self, store: Store, say: Say, patience: Patience) -> None:
+        self._store, self._say, self._patience = store, say, patience
+
+    def where(self, name: str) -> str:
+        return self._store.where(name)
+
+    def names(self, folder: str) -> list[str] | None:
+        return None
+
+    def folders(self, folder: str) -> list[str] | None:
+        return None
+
+    def below(self, folder: str) -> list[str] | None:
+        return None
+
+    def size(self, name: str) -> int | None:
+        return None
+
+    def _next(self, blocks: Iterator[bytes], name: str) -> bytes:
+        with awaiting(self.where(name)):
+            return next(blocks, b"")
+
+    def blocks(self, name: str, start: int = 0) -> Iterator[bytes]:
+        """On from where a connection broke off, until nothing comes so many times in a row."""
+        failures, before = 0, start
+        while True:
+            try:
+                blocks = iter(self._store.blocks(name, start))
+                while block := self._next(blocks, name):
+                    start += len(block)
+                    if start - before >= LEAST_BYTES:  # else it comes drop by drop
+                        failures, before = 0, start
+                    yield block
+                return
+            except PassingError as fault:
+                failures += 1
+                if self._patience.is_over(failures, fault):
+                    raise UnreachableError(f"{fault}, {failures} times in a row") from None
+                wait(self._patience.seconds(failures), f"{fault}; trying again", self._say)
+            except MissingError:
+                raise
+            except ValueError as error:
+                raise UnreachableError(str(error)) from error
+
+
+class BucketPlace(RemotePlace):
+    """Files in a bucket, which are listed once."""
+
+    def __init__(self, store: S3Store, say: Say, patience: Patience) -> None:
+        super().__init__(store, say, patience)
+        self._folder = f"{store.folder}/"
+        self.advice = published_at(store.where("").rstrip("/"))
+        self._bucket = Bucket.of(store.connections)
+        self._lock = Lock()
+
+    @cached_property
+    def _sizes(self) -> dict[str, int]:
+        def listed() -> Listed:
+            with faults_of_a_store(), awaiting(f"the list of {self.where('')}"):
+                return self._bucket.listed(self._folder)
+
+        try:
+            found = patiently(listed, PassingError, self._patience, self._say)
+        except (OSError, ValueError) as error:
+            raise UnreachableError(str(error)) from error
+        finally:
+            self._bucket.connections.close()
+        return {key.removeprefix(self._folder): size for key, size in found.sizes.items()}
+
+    def names(self, folder: str) -> list[str]:
+        return sorted(name for name in self._inside(folder) if "/" not in name)
+
+    def folders(self, folder: str) -> list[str]:
+        return sorted({name.partition("/")[0] for name in self._inside(folder) if "/" in name})
+
+    def below(self, folder: str) -> list[str]:
+        return sorted(posixpath.join(folder, name) for name in self._inside(folder))
+
+    def _inside(self, folder: str) -> list[str]:
+        prefix = f"{folder}/" if folder else ""
+        with self._lock:
+            return [name.removeprefix(prefix) for name in self._sizes if name.startswith(prefix)]
+
+    def size(self, name: str) -> int:
+        with self._lock:
+            if name not in self._sizes:
+                raise MissingError(f"{self.where(name)}: it is not there")
+            return self._sizes[name]
+
+
+HERE = Patience(slow_attempts=2)
+"""Somebody waits for the answer."""
+
+
+def place_of(address: str, say: Say, patience: Patience = HERE) -> Place:
+    """address: a results folder, an export, the URL of one, or where a corpus was published; or its
+    manifest.json, export.json."""
+    if not (is_s3(address) or is_hub(address) or address.startswith(("http://", "https://"))):
+        if "://" in address:
+            kind = address.partition("://")[0]
+            raise NoCorpusError(
+                f"{address}: expected a folder, or an address of http, https, s3 or hf, found "
+                f"{kind}. Copy or mount the corpus, and name the folder."
+            )
+        path = Path(address)
+        return LocalPlace(path.parent if path.name in (MANIFEST, EXPORT) else path)
+    try:
+        with awaiting(address):
+            store = published(store_of(address.removesuffix(f"/{EXPORT}")), patience, say)
+    except (OSError, ValueError) as error:
+        raise NoCorpusError(f"{error}") from error
+    if isinstance(store, S3Store):
+        return BucketPlace(store, say, patience)
+    return RemotePlace(store, say, patience)
+
+
+def published(store: Store, patience: Patience, say: Say) -> Store:
+    """A store itself, or that of the latest version of the corpus that is published there."""
+
+    def first() -> None:
+        next(iter(store.blocks(MANIFEST)), b"")
+
+    try:
+        patiently(first, PassingError, patience, say)
+    except (MissingError, ForbiddenError) as missing:
+        try:
+            below, latest = latest_below(store, missing, patience, say)
+        except (MissingError, ForbiddenError):
+            return store  # it may be an export, and is told if it is none either
+        # What readers refuse is no corpus, whatever its files are.
+        read_sealed(below, patience, say, latest.manifest_sha256)
+        return below
+    return store
+
+
+class PlaceFile(io.RawIOBase):
+    """A file of a place, read here and there, as Parquet is; to read on is no new start."""
+
+    def __init__(self, place: Place, name: str, size: int) -> None:
+        """size: as the manifest has it."""
+        super().__init__()
+        self._place, self._name, self._size = place, name, size
+        self._blocks: Iterator[bytes] = iter(())
+        self._held = memoryview(b"")
+        self._at = 0  # where what is held begins
+        self._position = 0
+        self._started = False
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._position
+
+    def seek(self, place: int, whence: int = os.SEEK_SET) -> int:
+        begin = {os.SEEK_SET: 0, os.SEEK_CUR: self._position, os.SEEK_END: self._size}[whence]
+        self._position = begin + place
+        return self._position
+
+    def read(self, size: int | None = -1) -> bytes:
+        left = self._size - self._position
+        wanted = left if size is None or size < 0 else min(size, left)
+        pieces = []
+        while wanted > 0 and (piece := self._next(wanted)):
+            pieces.append(piece)
+            wanted -= len(piece)
+            self._position += len(piece)
+        return b"".join(pieces)
+
+    def readinto(self, buffer: Any) -> int:
+        data = self.read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+    def _next(self, most: int) -> bytes:
+        """Some of the bytes at the position; none at the end of the file."""
+        offset = self._position - self._at
+        if not self._started or offset < 0 or offset > len(self._held):
+            self._blocks = self._place.blocks(self._name, self._position)
+            self._started, self._held, self._at, offset = True, memoryview(b""), self._position, 0
+        if offset == len(self._held):
+            self._at += len(self._held)
+            self._held, offset = memoryview(next(self._blocks, b"")), 0
+        return bytes(self._held[offset : offset + most])
+
+
+def whole(place: Place, name: str) -> bytes:
+    """The content of a small file."""
+    return joined(place.blocks(name), place.where(name))

@@ -1,0 +1,55 @@
+"""The account of the run, held against itself and the manifest.
+
+The manifest does not list it: it has seconds in it, which differ from run to run.
+"""
+
+from typing import Any
+
+from corpusmill.mill.storage.files import own_digest
+from corpusmill.reader.stores import MissingError
+from corpusmill.run.config import digest_of_shaping
+from corpusmill.tools.verify.findings import UnreachableError
+from corpusmill.tools.verify.kinds import MANIFEST
+from corpusmill.tools.verify.reading import UNLIKE, Corpus
+
+SUMMARY = "summary.json"
+
+
+def summary_of(corpus: Corpus) -> dict[str, Any] | None:
+    """The account of the run, which is about this manifest; None without one that can be
+    believed. What is wrong with it is told, not that it is not there."""
+    try:
+        summary = corpus.json(SUMMARY)
+        if isinstance(summary, dict) and "configuration" not in summary:
+            return None  # an early version did not write it
+        faults = faults_of(summary, corpus)
+        seed = summary["configuration"]["shuffle"]["seed"]
+        if type(seed) is not int or seed < 0:
+            raise ValueError(f"seed {seed!r:.40}")
+        dict(summary["sources"]), dict(summary["documents"]["dropped"])
+    except (MissingError, UnreachableError):
+        return None
+    except UNLIKE as error:
+        corpus.findings.damage(SUMMARY, f"is no summary of a run: {type(error).__name__}: {error}")
+        return None
+    for fault in faults:
+        corpus.findings.damage(SUMMARY, fault)
+    return None if faults else summary
+
+
+def faults_of(summary: dict[str, Any], corpus: Corpus) -> list[str]:
+    """Where the summary is not what was written, or not about this manifest."""
+    found, own = own_digest(summary), digest_of_shaping(summary["configuration"])
+    manifest, digest = corpus.listing.sha256, corpus.listing.content.get("config_digest")
+    told = summary["manifest"], summary["config_digest"]
+    faults = []
+    # The first versions said nothing of themselves.
+    if summary.get("sha256", found) != found:
+        faults.append(f"its own SHA-256 says {summary['sha256']}, its content has {found}")
+    if own != told[1]:
+        faults.append(f"its configuration has the digest {own}, it says {told[1]}")
+    if told != (manifest, digest) and not corpus.findings.damaged(MANIFEST):
+        faults.append(
+            f"is about manifest {told[0]} (configuration {told[1]}), this is {manifest} ({digest})"
+        )
+    return faults

@@ -1,0 +1,107 @@
+"""Where the copies of a document stand in the shards, and which document stands at a place."""
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from corpusmill.mill.decide.fates import SPLITS
+from corpusmill.mill.storage.regular_files import regular_state
+from corpusmill.tools.why.parquet_rows import Rows
+from corpusmill.tools.why.results import Results
+
+
+class Copy(NamedTuple):
+    """A copy of a document in the shards; copy and row count from 0."""
+
+    copy: int
+    split: str
+    shard: int
+    row: int
+    token_start: int
+    token_end: int
+
+
+def placements(results: Results, split: str, shard: int) -> Rows:
+    path = results.folder / f"placements/{split}/{shard:05d}.parquet"
+    if not path.exists():
+        raise ValueError(f"{path} is missing, which tells what stands in a shard: corpusmill run")
+    index = results.folder / f"tokens/{split}/{shard:05d}.idx"
+    documents = regular_state(index).st_size // 8 - 1 if index.exists() else None
+    return Rows(path, documents)
+
+
+def copies_of(results: Results, row: dict[str, Any]) -> list[Copy]:
+    """All copies of a kept document. Its shards follow from its id, so that one file is read for a
+    copy; ValueError if it is not there."""
+    from corpusmill.mill.shuffle.targets import emissions, first_targets
+
+    first = first_targets(results.shards)
+    _, copies, _, targets = emissions(
+        np.array([row["id"]], np.uint64),
+        np.array([row["copies"]], np.uint16),
+        np.array([SPLITS.index(row["split"])], np.uint8),
+        results.shards,
+        results.config["shuffle"]["seed"],
+    )
+    found = []
+    for copy, target in sorted(zip(copies.tolist(), targets.tolist(), strict=True)):
+        shard = target - first[row["split"]]
+        file = placements(results, row["split"], shard)
+        places = file.places_with({"id": row["id"], "copy": copy})
+        if places.size != 1:
+            raise ValueError(
+                f"{results.folder}/placements/{row['split']}/{shard:05d}.parquet has document "
+                f"{row['id']} {places.size:,} times where the ledger has it once: these are "
+                "results of two runs. Finish the later one: corpusmill run"
+            )
+        (place,) = file.at(places)
+        found.append(Copy(*(place[name] for name in Copy._fields)))
+    return found
+
+
+def document_at(results: Results, split: str, shard: int, row: int) -> tuple[int, int]:
+    """(id, copy) of the document at a row, from 0, of a shard; ValueError if it has fewer."""
+    file = placements(results, split, shard)
+    rows = file.count
+    if row >= rows:
+        raise ValueError(
+            f"{split}/{shard:05d} has {rows} documents: there is no line {row + 1} in it."
+        )
+    (found,) = file.at(np.array([row]))
+    return found["id"], found["copy"]
+
+
+def row_of_token(index: Path, position: int) -> int:
+    """Which document of a token shard, from 0, a position is in; ValueError if it is beyond."""
+    starts = np.memmap(index, "<u8", "r")
+    if position >= starts[-1]:
+        raise ValueError(
+            f"{index.with_suffix('.bin')} has {starts[-1]} tokens, at 0 to {int(starts[-1]) - 1}: "
+            f"there is none at {position}."
+        )
+    # Documents all have a token, so no two begin at one place.
+    return int(np.searchsorted(starts, np.uint64(position), "right")) - 1
+
+
+def shard_of_joined(results: Results, split: str, position: int) -> tuple[int, int]:
+    """Shard, and the position in it, of a token of a joined file; ValueError if it is beyond."""
+    at = position
+    for shard in range(results.shards[split]):
+        tokens = int(np.memmap(token_file(results, split, shard, "idx"), "<u8", "r")[-1])
+        if at < tokens:
+            return shard, at
+        at -= tokens
+    total = position - at
+    raise ValueError(
+        f"{split} has {total} tokens, at 0 to {total - 1}: there is none at {position}."
+    )
+
+
+def token_file(results: Results, split: str, shard: int, ending: str) -> Path:
+    path = results.folder / f"tokens/{split}/{shard:05d}.{ending}"
+    if not path.exists():
+        known = results.shards[split]
+        raise ValueError(f"there is no {path}; {split} has {known} shards, numbered from 0.")
+    regular_state(path)
+    return path

@@ -1,0 +1,239 @@
+"""Everything that is known of one document, gathered from the files that have it."""
+
+import functools
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from corpusmill.mill.account.ledger_columns import OWN_COLUMNS
+from corpusmill.mill.decide.fates import CONTAMINATED, DUPLICATE, KEPT, MALFORMED, NOT_SAMPLED
+from corpusmill.mill.read.ids import ROW_BITS, ROW_MASK
+from corpusmill.mill.storage.regular_files import open_regular, regular_state
+from corpusmill.mill.storage.untrusted import json_of
+from corpusmill.tools.why.copies_in_shards import Copy, copies_of
+from corpusmill.tools.why.ledger import Ledger
+from corpusmill.tools.why.parquet_rows import Row, Rows
+from corpusmill.tools.why.results import Results
+from corpusmill.tools.why.texts import SPANS_CUT, Text, text_in_part, text_of, whole_text_of
+
+NOT_MEASURED = ("text_bytes", "source", "preference")
+"""Columns of results/measures that no filter measured."""
+
+LONGEST_LINE = 1 << 20
+"""Of quarantine, which has the first 80 characters of a record."""
+
+MOST_PIECES = 100_000
+"""Cut of one document."""
+
+RECORDS = ("cut", "edited")
+"""Folders with records of what was cut, in the order in which it was."""
+
+
+class Piece(NamedTuple):
+    """What was cut out of a text; start and end in bytes of the text as whoever cut it saw it."""
+
+    by: str
+    rule: str | None
+    start: int
+    end: int
+    first: int | None
+    """Of a repeated span the document that has it still."""
+    text: str | None
+
+
+class Facts:
+    """Of one document; each is looked up when it is asked for."""
+
+    def __init__(self, results: Results, ledger: Ledger, row: Row) -> None:
+        self.results, self.ledger, self.row = results, ledger, row
+
+    @property
+    def id(self) -> int:
+        return int(self.row["id"])
+
+    @property
+    def fate(self) -> str:
+        return str(self.row["fate"])
+
+    @property
+    def is_document(self) -> bool:
+        return self.fate != MALFORMED
+
+    @property
+    def by_filter(self) -> bool:
+        """Whether a filter dropped it."""
+        later = KEPT, DUPLICATE, NOT_SAMPLED, CONTAMINATED
+        return self.is_document and self.fate not in later
+
+    @property
+    def comes_last(self) -> bool:
+        """Whether it stands behind all documents that a filter kept and that have a weight."""
+        return self.by_filter or self.results.sources[self.row["source"]].get("weight", 1) == 0
+
+    @property
+    def part(self) -> int:
+        if self.is_document:
+            return self.id >> ROW_BITS
+        return self.results.files[self.row["file"]].part
+
+    @functools.cached_property
+    def copies(self) -> list[Copy]:
+        return copies_of(self.results, self.row) if self.fate == KEPT else []
+
+    @functools.cached_property
+    def winner(self) -> "Facts | None":
+        """Of a duplicate the document that is kept for it."""
+        if self.fate != DUPLICATE:
+            return None
+        return Facts(self.results, self.ledger, self.ledger.of_id(self.row["winner"]))
+
+    @functools.cached_property
+    def dropped_for_it(self) -> tuple[list[int], int]:
+        """The first documents that were dropped for it, and how many there are."""
+        return self.ledger.dropped_for(self.id) if self.is_document else ([], 0)
+
+    @functools.cached_property
+    def equals(self) -> "Facts | None":
+        """Of a contaminated document a held-out one of the corpus with its text."""
+        if self.fate != CONTAMINATED or self.row["held_out_by"] == "evaluation":
+            return None
+        for digest in {self.row["digest"], self.row.get("whole_digest", self.row["digest"])}:
+            for found in self.ledger.with_digest(digest)[0]:
+                if found["fate"] == KEPT and found["split"] == self.row["held_out_by"]:
+                    return Facts(self.results, self.ledger, found)
+        return None
+
+    @functools.cached_property
+    def measured(self) -> dict[str, Any]:
+        """Every value of every filter, if results/measures is there; else those that decided."""
+        path = self.results.path("measures/{}.arrow", self.part)
+        if not self.is_document:
+            return {}
+        if not path.exists():
+            return {k: v for k, v in self.row.items() if k not in OWN_COLUMNS}
+        values = row_of_table(path, self.id & ROW_MASK)
+        return {k: v for k, v in values.items() if k not in NOT_MEASURED}
+
+    @functools.cached_property
+    def preference(self) -> bytes | None:
+        """The key of the preferred field, less is better; None without it."""
+        path = self.results.path("measures/{}.arrow", self.part)
+        return row_of_table(path, self.id & ROW_MASK).get("preference") if path.exists() else None
+
+    @functools.cached_property
+    def generation(self) -> int:
+        return self.results.files[self.row["file"]].generation
+
+    @functools.cached_property
+    def text(self) -> Text:
+        return text_of(self.results, self.row)
+
+    @functools.cached_property
+    def quarantined(self) -> dict[str, Any]:
+        """Of a malformed record what was put aside of it; nothing if that is not there any more."""
+        path = self.results.path("quarantine/{}.jsonl", self.part)
+        if self.is_document or not path.exists():
+            return {}
+        with open_regular(path) as file:
+            for line in iter(lambda: file.readline(LONGEST_LINE), b""):
+                record = json_of(line, path)
+                if (record["file"], record["line"]) == (self.row["file"], self.row["line"]):
+                    return dict(record)
+        return {}
+
+    @functools.cached_property
+    def pieces(self) -> list[Piece]:
+        """What was cut out of it, as far as the records are there."""
+        if "cuts" not in self.row:
+            return []
+        found: list[Piece] = []
+        for folder in RECORDS:
+            path = self.results.path(f"{folder}/{{}}.parquet", self.part)
+            if not path.exists():
+                continue
+            data = self._text_before(folder)
+            record = Rows(path)
+            rows = record.at(self._cuts_in(record))
+            by = [row.get("filter", "spans") for row in rows]
+            for name in dict.fromkeys(by):
+                mine = [row for row, its in zip(rows, by, strict=True) if its == name]
+                found += [piece_of(row, name, data) for row in mine]
+                data = None if data is None else without(data, mine)
+        return found
+
+    def _cuts_in(self, record: Rows) -> np.ndarray:
+        """int64: its rows of a record; the ledger counts those of all records."""
+        places = record.places_with({"id": self.id})
+        if places.size > min(self.row["cuts"], MOST_PIECES):
+            raise ValueError(
+                f"{record.path}: expected {self.row['cuts']:,} pieces of document {self.id}, as "
+                f"the ledger says, and {MOST_PIECES:,} at most; found {places.size:,}. Copy it "
+                "again."
+            )
+        return places
+
+    def _text_before(self, folder: str) -> bytes | None:
+        """The text that those saw who cut what is recorded in a folder."""
+        whole = whole_text_of(self.results, self.row)
+        if folder == "edited" and self.results.config["spans"]["unit"] != "none":
+            path = self.results.path(SPANS_CUT, self.part)
+            text = text_in_part(path, self.id & ROW_MASK) if path.exists() else None
+        else:
+            text = whole.text
+        return None if text is None else text.encode("utf-8")
+
+    def comes_first_because(self, other: "Facts") -> str:
+        """Why this document is kept and the other, which is like it, is not: the order of
+        documents that are alike, as docs/definitions.md has it."""
+        mine, its = (
+            self.results.sources[self.row["source"]],
+            other.results.sources[other.row["source"]],
+        )
+        dedup = self.results.config["dedup"]
+        # The other one is a duplicate, so the filters kept it: only its weight can put it last.
+        if other.comes_last and not self.comes_last:
+            return f"the source {its['name']} has weight 0"
+        if dedup["earlier_first"] and self.generation < other.generation:
+            return "its file was milled before the other's was added (dedup.earlier_first)"
+        rank, its_rank = mine.get("priority"), its.get("priority")
+        if rank is not None and (its_rank is None or rank < its_rank):
+            theirs = "none" if its_rank is None else its_rank
+            return f"its source {mine['name']} has priority {rank}, {its['name']} has {theirs}"
+        if dedup["prefer"]["field"] and self.preference != other.preference:
+            return f"its field {dedup['prefer']['field']} is preferred (dedup.prefer)"
+        size, its_size = self.row["text_bytes"], other.row["text_bytes"]
+        if size > its_size:
+            return f"its text is longer: {size:,} bytes, and {its_size:,}"
+        return "its id is lower, all else that is compared being equal"
+
+
+def row_of_table(path: Any, row: int) -> dict[str, Any]:
+    """A row of a decision table, without what is null."""
+    regular_state(path)
+    with pa.memory_map(str(path)) as source:
+        file, before = pa.ipc.open_file(source), 0
+        for number in range(file.num_record_batches):
+            batch = file.get_batch(number)
+            if row < before + batch.num_rows:
+                values = batch.slice(row - before, 1).to_pylist()[0]
+                return {k: v for k, v in values.items() if v is not None}
+            before += batch.num_rows
+    raise ValueError(
+        f"{path} has {before} rows where the ledger has more. Run again: corpusmill run"
+    )
+
+
+def piece_of(row: dict[str, Any], by: str, text: bytes | None) -> Piece:
+    start, end = row["start"], row["end"]
+    cut = None if text is None else text[start:end].decode("utf-8", "replace")
+    return Piece(by, row.get("rule"), start, end, row.get("first"), cut)
+
+
+def without(text: bytes, pieces: list[dict[str, Any]]) -> bytes:
+    """What the next one saw, who cut: a text without pieces that do not overlap, in order."""
+    kept, at = [], 0
+    for piece in pieces:
+        kept.append(text[at : piece["start"]])
+        at = piece["end"]
+    return b"".join([*kept, text[at:]])

@@ -1,0 +1,63 @@
+"""The documents whose sketches are most like that of a text, among the sketches of the run."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from corpusmill.mill.read.ids import ROW_BITS
+from corpusmill.mill.read.text_column import TextColumn, string_array
+from corpusmill.mill.storage.arrays import load_array
+from corpusmill.tools.why.results import Results
+
+NEAREST = 5
+BLOCK_ROWS = 1 << 14
+
+
+class Near(NamedTuple):
+    """A document, and the share of the sketch values that it has like the text: an estimate of the
+    Jaccard similarity of both."""
+
+    id: int
+    similarity: float
+
+
+def sketch_of(results: Results, text: str) -> np.ndarray:
+    """uint32 (permutations,)."""
+    from corpusmill.mill.dedup.minhash import MinHasher
+
+    hasher = MinHasher(**results.config["minhash"])
+    return hasher.sign(TextColumn.of(string_array([text.encode("utf-8")])))[0]
+
+
+def sketches(results: Results, part: int) -> np.ndarray:
+    """uint32 (documents, permutations)."""
+    path = results.path("signatures/{}.npy", part)
+    if not path.exists():
+        raise ValueError(f"{path} has been removed, which has the sketches")
+    return load_array(path)
+
+
+def nearest(results: Results, text: str) -> list[Near]:
+    """The most similar first, those alone that share a value; ValueError without sketches."""
+    from corpusmill.mill.dedup.sketches import NO_SHINGLE
+
+    if results.config["dedup"]["method"] == "exact":
+        raise ValueError("this run has no sketches (dedup.method exact)")
+    # Before a sketch is made of as many values as somebody's summary.json says.
+    if sketches(results, 0).shape[1:] != (results.config["minhash"]["permutations"],):
+        raise ValueError(f"{results.folder}/signatures has others than summary.json says")
+    sketch, found = sketch_of(results, text), []
+    if (sketch == NO_SHINGLE).all():
+        raise ValueError("the text has no shingle to be compared by")
+    for part in range(results.parts):
+        table = sketches(results, part)
+        for start in range(0, len(table), BLOCK_ROWS):
+            equal = np.count_nonzero(table[start : start + BLOCK_ROWS] == sketch, axis=1)
+            best = np.argsort(-equal, kind="stable")[:NEAREST]
+            found += [
+                Near((part << ROW_BITS) + start + row, float(equal[row] / sketch.size))
+                for row in best.tolist()
+                if equal[row]
+            ]
+        found = sorted(found, key=lambda one: (-one.similarity, one.id))[:NEAREST]
+    return found

@@ -1,0 +1,143 @@
+"""What is asked for: an id, a line of an input file, a line of a text shard, a token, a text."""
+
+import difflib
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+from corpusmill.tools.why.copies_in_shards import (
+    document_at,
+    row_of_token,
+    shard_of_joined,
+    token_file,
+)
+from corpusmill.tools.why.facts import Facts
+from corpusmill.tools.why.ledger import Ledger
+from corpusmill.tools.why.results import PlannedFile, Results
+from corpusmill.tools.why.texts import digest_of
+
+SPLITS_OF_JOINED = {"train": "train", "val": "validation", "test": "test"}
+SHARD_LINE = re.compile(r"corpus/(train|validation|test)/(\d{5})\.(?:jsonl\.zst|parquet)")
+TOKEN = re.compile(r"tokens/(train|validation|test)/(\d{5})\.bin")
+JOINED_TOKEN = re.compile(r"tokens/(train|val|test)\.bin")
+
+
+class Token(NamedTuple):
+    """A token of a document's copy: shard, the position in it, and the copy's first and last."""
+
+    split: str
+    shard: int
+    position: int
+    start: int
+    end: int
+
+
+class Found(NamedTuple):
+    """A document that a query means, and where the query has hit it, in words."""
+
+    facts: Facts
+    hit: str = ""
+    token: Token | None = None
+
+
+def found_by(results: Results, ledger: Ledger, query: str) -> Found:
+    """The document that a query means; ValueError if there is none."""
+    if query.isdecimal():
+        return Found(Facts(results, ledger, ledger.of_id(int(query))))
+    path, colon, number = query.rpartition(":")
+    if not colon or not number.isdecimal() or not path:
+        raise ValueError(
+            f"{query}: expected the id of a document, or FILE:LINE of an input file, of a text "
+            "shard (corpus/train/00000.jsonl.zst:17) or FILE:TOKEN (tokens/train/00000.bin:123). "
+            "A text is asked for with --text."
+        )
+    if path not in results.files and (inside := path_inside(results, path)):
+        if shard := SHARD_LINE.fullmatch(inside):
+            return by_shard_line(results, ledger, (shard[1], int(shard[2])), int(number))
+        if shard := TOKEN.fullmatch(inside):
+            return by_token(results, ledger, (shard[1], int(shard[2])), int(number))
+        if joined := JOINED_TOKEN.fullmatch(inside):
+            split = SPLITS_OF_JOINED[joined[1]]
+            shard_number, position = shard_of_joined(results, split, int(number))
+            return by_token(results, ledger, (split, shard_number), position)
+    return by_place(results, ledger, path, int(number))
+
+
+def path_inside(results: Results, path: str) -> str | None:
+    """A path below the results as it stands from there: corpus/..., tokens/...; else None."""
+    if path.startswith(("corpus/", "tokens/")):
+        return path
+    try:
+        inside = Path(path).resolve().relative_to(results.folder.resolve())
+    except ValueError:
+        return None
+    return inside.as_posix()
+
+
+def by_place(results: Results, ledger: Ledger, path: str, line: int) -> Found:
+    file = planned_file(results, path)
+    rows = ledger.of_place(file.part, file.path, line)
+    if not rows:
+        last = ledger.last_line(file.part, file.path)
+        has = f"its records are on lines up to {last}" if last else "it has no record"
+        raise ValueError(f"{file.path} has no record on line {line}: {has}.")
+    return Found(Facts(results, ledger, rows[0]))
+
+
+def planned_file(results: Results, path: str) -> PlannedFile:
+    """The input file that a path means: the path as it was milled, the same file by another path,
+    or the end of one path alone. ValueError, with the nearest names, if there is none."""
+    files = results.files
+    if path in files:
+        return files[path]
+    ends = [one for one in files if one.endswith(f"/{path}")]
+    if len(ends) > 1:
+        some = ", ".join(ends[:3])
+        raise ValueError(f"{path}: {len(ends)} input files end so: {some}. Give more of the path.")
+    if ends:
+        return files[ends[0]]
+    real = Path(path).resolve()
+    for one in files:
+        if Path(one).name == real.name and results.input_file(one).resolve() == real:
+            return files[one]
+    near = difflib.get_close_matches(path, files, 3, 0.4)
+    meant = f" Nearest: {', '.join(near)}." if near else ""
+    raise ValueError(f"{path} is none of the {len(files):,} files that were milled.{meant}")
+
+
+def by_shard_line(results: Results, ledger: Ledger, shard: tuple[str, int], line: int) -> Found:
+    if line < 1:
+        raise ValueError("lines count from 1.")
+    id, copy = document_at(results, *shard, line - 1)
+    place = f"{shard[0]}/{shard[1]:05d}"
+    hit = f"Line {line:,} of {results.folder}/corpus/{place}.{results.text_ending} is "
+    return Found(
+        Facts(results, ledger, ledger.of_id(id)), f"{hit}document {id}, copy {copy + 1} of it."
+    )
+
+
+def by_token(results: Results, ledger: Ledger, shard: tuple[str, int], position: int) -> Found:
+    index = token_file(results, *shard, "idx")
+    row = row_of_token(index, position)
+    id, copy = document_at(results, *shard, row)
+    facts = Facts(results, ledger, ledger.of_id(id))
+    (its,) = [one for one in facts.copies if one.copy == copy]
+    token = Token(*shard, position, its.token_start, its.token_end)
+    where = f"{results.folder}/tokens/{shard[0]}/{shard[1]:05d}.bin"
+    hit = (
+        f"Token {position:,} of {where} is of document {id}, token "
+        f"{position - its.token_start + 1:,} of its {its.token_end - its.token_start:,}."
+    )
+    return Found(facts, hit, token)
+
+
+def with_text(results: Results, ledger: Ledger, text: str) -> tuple[list[Facts], int]:
+    """The first documents that have just this text, and how many have it; or, if none has, this
+    text without the newline that editors put at the end of a file."""
+    from corpusmill.mill.read.normalization import normalizer
+
+    normal = normalizer(results.config["normalize"]["mode"])(text)
+    rows, count = ledger.with_digest(digest_of(normal))
+    if not count and normal.endswith("\n"):
+        rows, count = ledger.with_digest(digest_of(normal[:-1]))
+    return [Facts(results, ledger, row) for row in rows], count

@@ -1,0 +1,114 @@
+"""The results of a finished run, opened for looking things up; what is missing is said at once."""
+
+import functools
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from corpusmill.mill.decide.fates import SPLITS
+from corpusmill.mill.storage.untrusted import json_of, load_plain_json, whole_file
+
+MOST_PARTS = 100_000
+"""Their numbers have five digits."""
+
+
+class PlannedFile(NamedTuple):
+    """An input file as it was when the run began; None for bytes and time of a demo file."""
+
+    part: int
+    generation: int
+    source: str
+    path: str
+    bytes: int | None
+    mtime_ns: int | None
+
+
+def refuse_unfinished(folder: Path) -> None:
+    """Raise ValueError if a folder has no results of a run that ended well."""
+    if (folder / "summary.json").is_file() and (folder / "plan/parts.jsonl").is_file():
+        return
+    if not folder.is_dir():
+        raise ValueError(f"there is no folder {folder}. Name that of your results: --results DIR")
+    if not (folder / "plan").is_dir():
+        raise ValueError(
+            f"{folder} has no results of corpusmill, expected {folder}/summary.json and "
+            f"{folder}/plan. Name the folder that has them: --results DIR"
+        )
+    raise ValueError(
+        f"{folder} has results of a run that is not finished: there is no {folder}/summary.json. "
+        "Finish it first: corpusmill run"
+    )
+
+
+def read_json(path: Path) -> Any:
+    """A small file of a run; of a copy too, which may lack its sums, or be called otherwise."""
+    return load_plain_json(path)
+
+
+class Results:
+    """A folder of results."""
+
+    def __init__(self, folder: Path, readers: Sequence[str] = ()) -> None:
+        """ValueError if no run has finished there. readers: files of the user's own. Those that the
+        configuration of the results names are a stranger's, and are never run."""
+        refuse_unfinished(folder)
+        self.folder, self.readers = folder, readers
+        summary = read_json(folder / "summary.json")
+        if not isinstance(summary, dict) or "configuration" not in summary:
+            raise ValueError(
+                f"{folder}/summary.json is of an earlier corpusmill and does not say with which "
+                "configuration it was made. Run again: corpusmill run"
+            )
+        self.config: dict[str, Any] = summary["configuration"]
+        self.sources = {source["name"]: source for source in self.config["sources"]}
+
+    def path(self, pattern: str, part: int) -> Path:
+        """The file of a part: `ledger/{}.parquet`."""
+        return self.folder / pattern.format(f"{part:05d}")
+
+    @functools.cached_property
+    def parts(self) -> int:
+        """How many there are. Counted, not parsed: of many files the lines are long."""
+        return len(self._plan) - 1
+
+    @functools.cached_property
+    def _plan(self) -> list[bytes]:
+        path = self.folder / "plan/parts.jsonl"
+        lines = whole_file(path).split(b"\n", MOST_PARTS + 1)
+        if len(lines) > MOST_PARTS + 1:  # one of them is the heading
+            raise ValueError(
+                f"{path}: expected {MOST_PARTS:,} lines at most, found more. Copy it again."
+            )
+        return [line for line in lines if line]
+
+    @functools.cached_property
+    def files(self) -> dict[str, PlannedFile]:
+        """Every input file by its path."""
+        parts = [json_of(line, self.folder / "plan/parts.jsonl") for line in self._plan[1:]]
+        return {
+            file["path"]: PlannedFile(
+                part["part"], part["generation"], file["source"], file["path"], file["bytes"],
+                file["mtime_ns"],
+            )
+            for part in parts
+            for file in part["files"]
+        }  # fmt: skip
+
+    def input_file(self, path: str) -> Path:
+        """Where an input file is: paths start from the folder that the results are in."""
+        return self.folder.parent / path
+
+    @functools.cached_property
+    def shards(self) -> dict[str, int]:
+        """How many each split has."""
+        found = {}
+        for split in SPLITS:
+            count = 0
+            while (self.folder / f"placements/{split}/{count:05d}.parquet").exists():
+                count += 1
+            found[split] = count
+        return found
+
+    @property
+    def text_ending(self) -> str:
+        return str(self.config["output"]["format"])

@@ -1,0 +1,95 @@
+"""An even sample of the ledger: of the records of some fates and sources every so many-th."""
+
+import itertools
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from corpusmill.mill.decide.fates import KEPT, dropping_fates
+from corpusmill.tools.why.facts import Facts
+from corpusmill.tools.why.ledger import Ledger
+from corpusmill.tools.why.parquet_rows import has_one_of
+from corpusmill.tools.why.results import Results, read_json
+
+
+class Wanted(NamedTuple):
+    """Which records: of some fates and sources; nothing in either means all of them."""
+
+    dropped: bool
+    """All fates but `kept`."""
+    fates: Sequence[str]
+    sources: Sequence[str]
+    most: int
+
+
+def known_fates(results: Results) -> list[str]:
+    filters = [entry["name"] for entry in results.config["filters"]]
+    return [KEPT, *dropping_fates(filters)]
+
+
+def meant_fates(results: Results, wanted: Wanted) -> list[str]:
+    fates = list(wanted.fates) or known_fates(results)
+    return [fate for fate in fates if not (wanted.dropped and fate == KEPT)]
+
+
+def refuse_unknown(results: Results, wanted: Wanted) -> None:
+    """Raise ValueError for a fate or source that the run does not know."""
+    sources = [name for name, one in results.sources.items() if not one.get("held_out")]
+    for what, given, known in (
+        ("fate", wanted.fates, known_fates(results)),
+        ("source", wanted.sources, sources),
+    ):
+        if unknown := sorted(set(given) - set(known)):
+            raise ValueError(f"there is no {what} {unknown[0]}; this run has {', '.join(known)}.")
+
+
+def counts_of_parts(results: Results, wanted: Wanted) -> list[int]:
+    """How many records of each part may be meant, by the accounts of the ledger."""
+    counts = []
+    for part in range(results.parts):
+        account = read_json(results.path("ledger/{}.json", part))
+        counts.append(
+            sum(
+                figures.get(fate, 0)
+                for source, figures in account.items()
+                if not wanted.sources or source in wanted.sources
+                for fate in meant_fates(results, wanted)
+            )
+        )
+    return counts
+
+
+def even_places(total: int, count: int) -> list[int]:
+    """`count` of the numbers below `total`, at even distances; all of them if they are fewer."""
+    if total <= count:
+        return list(range(total))
+    return [(2 * k + 1) * total // (2 * count) for k in range(count)]
+
+
+def sampled(results: Results, ledger: Ledger, wanted: Wanted) -> tuple[list[Facts], int]:
+    """The sample, in order of the ledger, and of how many records it is."""
+    refuse_unknown(results, wanted)
+    counts = counts_of_parts(results, wanted)
+    chosen = np.array(even_places(sum(counts), wanted.most), np.int64)
+    found: list[Facts] = []
+    for part, (start, stop) in enumerate(itertools.pairwise(np.cumsum([0, *counts]).tolist())):
+        of_part = chosen[(chosen >= start) & (chosen < stop)] - start
+        if of_part.size:
+            places = places_of(ledger, part, meant_fates(results, wanted), wanted.sources)
+            assert places.size == stop - start, (part, places.size, stop - start)
+            rows = ledger.part(part).at(places[of_part])
+            found += [Facts(results, ledger, row) for row in rows]
+    return found, sum(counts)
+
+
+def places_of(
+    ledger: Ledger, part: int, fates: Sequence[str], sources: Sequence[str]
+) -> np.ndarray:
+    """int64: where the records of some fates and sources stand; no sources means all."""
+    table = ledger.part(part).columns("fate", "source")
+    here = np.ones(table.num_rows, bool)
+    for name, values in (("fate", fates), ("source", sources)):
+        if values or name == "fate":
+            here &= has_one_of(table[name], values)
+    return np.flatnonzero(here)

@@ -1,0 +1,314 @@
+"""What became of a document, in sentences: step by step, in the order of the run."""
+
+import textwrap
+from typing import Any, NamedTuple
+
+from corpusmill.messages.plain_text import shown
+from corpusmill.messages.sentences import sentence
+from corpusmill.mill.decide.fates import CONTAMINATED, DUPLICATE, KEPT, MALFORMED, NOT_SAMPLED
+from corpusmill.tools.why.comparison import fitted, side_by_side
+from corpusmill.tools.why.facts import Facts
+
+NAMED = 5
+"""Documents or pieces that are named of many."""
+
+PIECE_CHARS = 160
+STEP_WIDTH = 15
+
+
+class Step(NamedTuple):
+    """A step of the run, by the name of its rule, and what it did with the document."""
+
+    name: str
+    said: str
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """`1 copy`, `2 copies`."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def place(facts: Facts) -> str:
+    return f"line {facts.row['line']:,} of {facts.row['file']}"
+
+
+def upper(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def heading(facts: Facts) -> str:
+    if not facts.is_document:
+        return f"{upper(place(facts))} is no document: the record is malformed."
+    name = f"Document {facts.id}"
+    if facts.fate == KEPT:
+        copies = facts.row["copies"]
+        often = {1: "", 2: " twice"}.get(copies, f" {copies} times")
+        return f"{name} was kept: it is in {facts.row['split']}{often}."
+    if facts.fate == DUPLICATE:
+        return f"{name} was dropped as a duplicate of document {facts.row['winner']}."
+    return f"{name} was dropped: {facts.fate}."
+
+
+def steps(facts: Facts) -> list[Step]:
+    """What each step did, up to the one that dropped it."""
+    if not facts.is_document:
+        return [Step("normalize", f"Put aside: {facts.row['reason']}.{put_aside(facts)}")]
+    told = [read(facts), *cut(facts), filtered(facts)]
+    if not facts.by_filter:
+        told.append(compared(facts))
+    if facts.fate in (KEPT, NOT_SAMPLED):
+        told.append(assigned(facts))
+    if facts.fate == CONTAMINATED:
+        told.append(contaminated(facts))
+    return told + written(facts)
+
+
+def put_aside(facts: Facts) -> str:
+    found = facts.quarantined
+    if not found:
+        return " What it was is in its file alone."
+    at = "" if found["offset"] is None else f", at byte {found['offset']:,} of it unpacked"
+    return (
+        f" It is {place(facts)}, source {facts.row['source']}{at}, and begins: "
+        f"{shown(found['start']) or 'with nothing'}"
+    )
+
+
+def read(facts: Facts) -> Step:
+    row = facts.row
+    whole = row["text_bytes"] + row.get("cut_bytes", 0)
+    mode = facts.results.config["normalize"]["mode"]
+    return Step(
+        "normalize",
+        f"Read from {place(facts)}, source {row['source']}: {whole:,} bytes of text "
+        f"(normalize.mode {mode}).",
+    )
+
+
+def cut(facts: Facts) -> list[Step]:
+    if "cuts" not in facts.row:
+        return []
+    spans = sum(piece.by == "spans" for piece in facts.pieces)
+    edits = [f"{piece.by}.{piece.rule}" for piece in facts.pieces if piece.by != "spans"]
+    told = []
+    if spans:
+        unit = facts.results.config["spans"]["unit"]
+        firsts = {piece.first or 0 for piece in facts.pieces if piece.by == "spans"}
+        were = "was cut" if spans == 1 else "were cut"
+        first = f"{'it is' if spans == 1 else 'they are'} first in {documents(sorted(firsts))}"
+        told.append(
+            Step("cut", f"{counted(spans, 'repeated span')} {were} (spans.unit {unit}); {first}.")
+        )
+    if edits:
+        by_rule = [f"{edits.count(rule)} by {rule}" for rule in dict.fromkeys(edits)]
+        told.append(
+            Step("measure", f"{counted(len(edits), 'piece')} of it cut out: {', '.join(by_rule)}.")
+        )
+    if not told:
+        told.append(
+            Step("cut", f"{counted(facts.row['cuts'], 'piece')} cut; which is recorded no more.")
+        )
+    lost, left = facts.row["cut_bytes"], facts.row["text_bytes"]
+    last = told[-1]
+    told[-1] = Step(last.name, f"{last.said} {lost:,} bytes went in all, {left:,} are left.")
+    return told
+
+
+def documents(ids: list[Any], total: int = 0) -> str:
+    """`document 7`, `documents 7, 8 and 3 more`."""
+    total = max(total, len(ids))
+    named = ", ".join(map(str, ids[:NAMED]))
+    more = f" and {total - NAMED:,} more" if total > NAMED else ""
+    return f"document{'s' if total > 1 else ''} {named}{more}"
+
+
+def filtered(facts: Facts) -> Step:
+    names = [entry["name"] for entry in facts.results.config["filters"]]
+    values = [f"{name} {value_in_words(value)}" for name, value in facts.measured.items()]
+    measured = f" Measured: {', '.join(values)}." if values else ""
+    if facts.fate not in names:
+        none = f"None of the filters ({', '.join(names)}) objected." if names else "No filters."
+        return Step("filter", none + measured)
+    reason = facts.row.get("reason")
+    if reason is None:
+        reason = f"with the settings {settings_in_words(facts)}"
+    return Step("filter", f"Dropped by the filter {facts.fate}: {reason}.{measured}")
+
+
+def settings_in_words(facts: Facts) -> str:
+    """Of the filter that dropped it, on its source."""
+    (entry,) = (one for one in facts.results.config["filters"] if one["name"] == facts.fate)
+    own = entry.get("sources", {}).get(facts.row["source"], {})
+    named = {**entry, **own}
+    return ", ".join(f"{k} {v}" for k, v in named.items() if k not in BESIDE_SETTINGS) or "it has"
+
+
+BESIDE_SETTINGS = ("name", "use", "file", "sources")
+
+
+def value_in_words(value: Any) -> str:
+    if isinstance(value, str):
+        return repr(shown(value if len(value) <= 60 else value[:57] + "..."))
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return f"{value:,}" if type(value) is int else str(value).lower()
+
+
+def compared(facts: Facts) -> Step:
+    ids, count = facts.dropped_for_it
+    if facts.winner is None:
+        others = f"{counted(count, 'other document')} dropped for it: {documents(ids, count)}."
+        return Step("resolve", others if count else "No other document was dropped for it.")
+    winner = facts.winner
+    if winner.fate == KEPT:
+        became = f"kept, in {winner.row['split']}"
+    elif winner.by_filter:
+        became = f"dropped itself by the filter {winner.fate}"
+    else:
+        became = f"dropped itself by a later step: {winner.fate}"
+    return Step(
+        "resolve",
+        f"{how_alike(facts)} Document {winner.id} ({place(winner)}, source "
+        f"{winner.row['source']}) comes before it: {winner.comes_first_because(facts)}. "
+        f"That one was {became}.",
+    )
+
+
+def how_alike(facts: Facts) -> str:
+    """By what stage the two were found alike; see docs/formats.md."""
+    config, row = facts.results.config, facts.row
+    other, chars = f"document {row['winner']}", config["minhash"]["shingle_chars"]
+    share = f"{row.get('similarity', 0):.4f}"
+    limit = f"dedup.threshold is {config['dedup']['threshold']}"
+    return {
+        "identical": f"Its text equals that of {other} (SHA-256).",
+        "sketch": f"Its sketch and that of {other} agree in {share} of their values; {limit}, and "
+        "a mistake has a chance below 1e-9.",
+        "shingles": f"The Jaccard similarity of its {chars}-character shingles and those of "
+        f"{other} is {share}; {limit}.",
+        "band": f"It shares a band key with {other}; dedup.method is {config['dedup']['method']}.",
+        "chain": f"A chain of pairs that are alike leads to {other}; dedup.resolve is "
+        f"{config['dedup']['resolve']}.",
+    }[row["stage"]]
+
+
+def assigned(facts: Facts) -> Step:
+    config, source = facts.results.config, facts.row["source"]
+    weight, seed = facts.results.sources[source].get("weight", 1), config["shuffle"]["seed"]
+    if facts.fate == NOT_SAMPLED:
+        return Step(
+            "assign",
+            f"The source {source} has weight {weight}, and this document is not of the share that "
+            f"is kept (drawn with shuffle.seed {seed}).",
+        )
+    split = facts.row["split"]
+    share = "" if split == "train" else f" (splits.{split} {config['splits'][split]})"
+    copies = counted(facts.row["copies"], "copy", "copies")
+    return Step("assign", f"Drawn for {split}{share}; {copies}, its source has weight {weight}.")
+
+
+def contaminated(facts: Facts) -> Step:
+    origin, twin = facts.row["held_out_by"], facts.equals
+    if twin is not None:
+        said = f"that of document {twin.id} ({place(twin)}), held out for {origin}"
+    elif origin == "evaluation":
+        held = [name for name, one in facts.results.sources.items() if one.get("held_out")]
+        said = f"one of the sources that are held out ({', '.join(held)})"
+    else:
+        said = f"one that is held out for {origin}"
+    before = ", as it was or as it is without what was cut," if "cuts" in facts.row else ""
+    return Step("decontaminate", f"Its text{before} equals {said}.")
+
+
+def written(facts: Facts) -> list[Step]:
+    results, told = facts.results, []
+    for copy in facts.copies:
+        which = f"Copy {copy.copy + 1} of {len(facts.copies)}" if len(facts.copies) > 1 else "It"
+        shard, folder = f"{copy.split}/{copy.shard:05d}", results.folder
+        text = f"{folder}/corpus/{shard}.{results.text_ending}"
+        tokens = f"{copy.token_start:,} to {copy.token_end - 1:,} of {folder}/tokens/{shard}.bin"
+        told += [
+            Step("gather", f"{which} is line {copy.row + 1:,} of {text}."),
+            Step("encode", f"Its tokens are {tokens}, the last one the end of text."),
+        ]
+    return told
+
+
+def laid_out(told: list[Step], width: int) -> list[str]:
+    """Steps in lines of so many columns, their names in front."""
+    lines, before = [], ""
+    for step in told:
+        name = step.name if step.name != before else ""
+        body = textwrap.wrap(step.said, max(width - STEP_WIDTH, 30), break_on_hyphens=False)
+        heads = [name, *[""] * (len(body) - 1)]
+        lines += [f"{head:{STEP_WIDTH}}{line}" for head, line in zip(heads, body, strict=True)]
+        before = step.name
+    return lines
+
+
+def pieces_shown(facts: Facts, width: int) -> list[str]:
+    """What was cut out of the text, the first of it."""
+    lines = []
+    for piece in facts.pieces[:NAMED]:
+        by = "repeated span" if piece.by == "spans" else f"{piece.by}.{piece.rule}"
+        text = "no text is there any more" if piece.text is None else excerpt(piece.text)
+        lines.append(fitted(f"cut, {by}, bytes {piece.start:,} to {piece.end:,}: {text}", width))
+    if len(facts.pieces) > NAMED:
+        lines.append(f"and {len(facts.pieces) - NAMED:,} more")
+    return lines
+
+
+def excerpt(text: str) -> str:
+    """How a text begins, on one line."""
+    start = " ".join(text[:PIECE_CHARS].split())
+    return shown(start) + ("..." if len(text) > PIECE_CHARS else "")
+
+
+def texts_shown(facts: Facts, width: int) -> list[str]:
+    """The text, or of a duplicate both texts side by side."""
+    if not facts.is_document:
+        return []
+    if facts.text.text is None:
+        return [sentence(f"Its text cannot be shown: {facts.text.where}")]
+    if facts.winner is None:
+        body = textwrap.wrap(excerpt(facts.text.text), width)[:3] or ["(the text is empty)"]
+        return [*body, f"({facts.text.where})"]
+    other = facts.winner.text
+    if other.text is None:
+        return [f"The text of document {facts.winner.id} cannot be shown: {other.where}."]
+    if facts.text.text == other.text:
+        body = textwrap.wrap(excerpt(other.text), width)[:3]
+        return ["Both texts are the same, byte for byte:", *body]
+    heads = f"document {facts.id}, dropped", f"document {facts.winner.id}"
+    return side_by_side(heads, (facts.text.text, other.text), width)
+
+
+def story(facts: Facts, width: int) -> list[str]:
+    """All of it, in lines of so many columns."""
+    blocks = [
+        [heading(facts)],
+        laid_out(steps(facts), width),
+        pieces_shown(facts, width),
+        texts_shown(facts, width),
+    ]
+    lines: list[str] = []
+    for block in blocks:
+        if block:
+            lines += [*([""] if lines else []), *block]
+    return lines
+
+
+def line_of_list(facts: Facts) -> list[str]:
+    """Id, place, fate and reason, for a list."""
+    row = facts.row
+    if facts.fate == DUPLICATE:
+        similarity = f", {row['similarity']:.4f}" if "similarity" in row else ""
+        why = f"{row['stage']}{similarity}, of {row['winner']}"
+    elif facts.fate == CONTAMINATED:
+        why = f"held out by {row['held_out_by']}"
+    elif facts.fate == KEPT:
+        why = f"{row['split']}, {counted(row['copies'], 'copy', 'copies')}"
+    else:
+        why = str(row.get("reason", ""))
+    fate = MALFORMED if not facts.is_document else facts.fate
+    return [str(row.get("id", "-")), f"{row['file']}:{row['line']}", fate, shown(why)]

@@ -1,0 +1,154 @@
+"""The text of a document, from the text parts if they are there still, else from its input file."""
+
+import hashlib
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from corpusmill.mill.read.ids import ROW_BITS, ROW_MASK
+from corpusmill.mill.storage.regular_files import regular_state
+from corpusmill.mill.storage.streams import ReadLimits
+from corpusmill.mill.storage.sums import DamagedError, load_sums
+from corpusmill.mill.storage.untrusted import MOST_BYTES
+from corpusmill.tools.why.results import Results
+
+PARTS = ("edited/{}.arrow", "cut/{}.arrow", "text/{}.arrow")
+"""Text parts, the last ones first: without what filters cut, without repeated spans, as read."""
+
+SPANS_CUT, WHOLE = PARTS[1:]
+
+
+class Text(NamedTuple):
+    """A text, and where it was read; None where it could not be, and why not."""
+
+    text: str | None
+    where: str
+    is_whole: bool = False
+    """As it was before something was cut of it."""
+
+
+def text_of(results: Results, row: dict[str, Any]) -> Text:
+    """The text of a document as the later steps had it, or as near to it as can be had."""
+    part, number = row["id"] >> ROW_BITS, row["id"] & ROW_MASK
+    for pattern in PARTS:
+        path = results.path(pattern, part)
+        if is_at_hand(path):
+            # A part of an earlier setting may lie there still: what it has tells the digest.
+            text = text_in_part(path, number)
+            if text is not None and digest_of(text) == row["digest"]:
+                return Text(text, str(path))
+    if (whole := whole_text_of(results, row)).text is None:
+        return whole
+    return whole._replace(is_whole="cuts" in row)
+
+
+def whole_text_of(results: Results, row: dict[str, Any]) -> Text:
+    """The same as it was before something was cut of it."""
+    expected = row.get("whole_digest", row["digest"])
+    path = results.path(WHOLE, row["id"] >> ROW_BITS)
+    if is_at_hand(path):
+        text = text_in_part(path, row["id"] & ROW_MASK)
+        if text is not None and digest_of(text) == expected:
+            return Text(text, str(path))
+    return text_of_input(results, row, expected)
+
+
+def is_at_hand(path: Path) -> bool:
+    """Whether a text part is there and can be read: a copy of the results may lack its sums, or be
+    called otherwise than these say. The input file has the text too."""
+    try:
+        load_sums(path)
+    except DamagedError:
+        return False
+    return path.exists()
+
+
+def text_in_part(path: Path, row: int) -> str | None:
+    """None if the part has no such row."""
+    from corpusmill.mill.read.parts import TextPart
+
+    try:
+        return TextPart(path, ["text"]).text(row)
+    except IndexError:
+        return None
+
+
+def digest_of(text: str) -> int:
+    """As the ledger has it."""
+    return int.from_bytes(hashlib.sha256(text.encode("utf-8")).digest()[:8], "big")
+
+
+def text_of_input(results: Results, row: dict[str, Any], expected: int) -> Text:
+    """The text that stands at the line now, if it is the one that was milled."""
+    from corpusmill.mill.read.normalization import normalizer
+
+    path, line = results.input_file(row["file"]), row["line"]
+    why = "is without its sums" if (results.folder / "text").exists() else "has been removed"
+    gone = f"{results.folder}/text {why}"
+    if not path.exists():
+        return Text(None, f"{gone}, and {path} is not there")
+    planned = results.files[row["file"]]
+    state = regular_state(path)
+    if planned.bytes is not None and (state.st_size, state.st_mtime_ns) != planned[4:]:
+        changed = f"{path} has changed since it was milled"
+    else:
+        changed = f"{path}:{line} has another text than was milled"
+    try:
+        record = record_at(results, row["source"], path, line)
+    except (ValueError, OSError) as error:
+        return Text(None, f"{gone}, and of the input: {error}")
+    if record is not None:
+        text = normalizer(results.config["normalize"]["mode"])(record)
+        if digest_of(text) == expected:
+            return Text(text, f"{path}:{line}")
+    return Text(None, f"{gone}, and {changed}")
+
+
+def record_at(results: Results, source: str, path: Path, line: int) -> str | None:
+    """The text of the record at a line, as it came; None if there is none."""
+    from corpusmill.messages.progress import Silence
+    from corpusmill.mill.read.json_records import MARK, record_of_line
+    from corpusmill.mill.read.readers import read_records
+    from corpusmill.mill.read.records import FORMATS, Record
+    from corpusmill.run.config import text_field
+
+    field, mends = (
+        text_field(results.sources[source]),
+        results.config["normalize"]["mode"] == "ftfy",
+    )
+    limits = limits_of(results)
+    if (raw := line_of(path, line, limits)) is not None:
+        if line == 1:
+            raw = raw.removeprefix(MARK)
+        found = record_of_line(line, 0, raw, field, mends)
+        return found.text if isinstance(found, Record) else None
+    if not results.readers and not path.name.endswith(tuple(FORMATS)):
+        raise ValueError(
+            f"{path} is of no format that corpusmill knows. Name the file with your reader: "
+            "corpusmill why --reader FILE"
+        )
+    for one in read_records(str(path), field, Silence(), mends, results.readers, limits=limits):
+        if one.line == line:
+            return one.text if isinstance(one, Record) else None
+    return None
+
+
+def limits_of(results: Results) -> ReadLimits:
+    """Those of the run, and no more than a stranger's configuration may ask for."""
+    from corpusmill.run.config import read_limits
+
+    limits = read_limits(results.config)
+    return limits._replace(line_bytes=min(limits.line_bytes, MOST_BYTES))
+
+
+def line_of(path: Path, line: int, limits: ReadLimits) -> bytes | None:
+    """A line of a file of JSON lines, the others unread; None of other files, or beyond the end."""
+    from corpusmill.messages.progress import Silence
+    from corpusmill.mill.storage.streams import read_lines
+
+    if not path.name.endswith((".jsonl", ".jsonl.zst", ".jsonl.gz")):
+        return None
+    lines = read_lines(str(path), Silence(), limits=limits)
+    for number, found in enumerate(lines, 1):
+        if number == line:
+            return found if isinstance(found, bytes) else None
+    return None
