@@ -163,7 +163,7 @@ def test_page_of_docs__has_commands_that_work(tmp_path, monkeypatch):
     small_corpus(tmp_path)
     monkeypatch.chdir(tmp_path)
     assert CliRunner().invoke(main, ["init", "raw"]).exit_code == 0
-    page = (ROOT / "docs/calibration.md").read_text("utf-8")
+    page = (ROOT / "docs/how-to/calibrate.md").read_text("utf-8")
     commands = [line for line in page.splitlines() if line.startswith("corpusmill ")]
     assert len(commands) == 2
     for command in commands:

@@ -26,8 +26,8 @@ from corpusmill.run.reference import page
 
 README = (ROOT / "README.md").read_text("utf-8")
 ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
-CONFIGURATION = (ROOT / "docs/configuration.md").read_text("utf-8")
-FORMATS = (ROOT / "docs/formats.md").read_text("utf-8")
+CONFIGURATION = (ROOT / "docs/reference/configuration.md").read_text("utf-8")
+FORMATS = (ROOT / "docs/reference/formats.md").read_text("utf-8")
 RULES = {path.name: path.read_text("utf-8") for path in sorted((ROOT / "rules").glob("*.smk"))}
 RULE_NAMES = set(re.findall(r"^rule (\w+):", "\n".join(RULES.values()), re.MULTILINE))
 
@@ -55,7 +55,7 @@ def rows(section: str, text: str = README) -> list[list[str]]:
 
 PAGES = {"README.md": README} | {
     f"docs/{name}.md": (ROOT / f"docs/{name}.md").read_text("utf-8")
-    for name in ("quickstart", "training", "guide", "designer", "faq")
+    for name in ("start/quickstart", "how-to/train", "how-to/runs", "how-to/bands", "start/faq")
 }
 
 
@@ -196,7 +196,9 @@ def test_readme__goes_from_data_to_tokens(milled):
 
 
 # What needs torch or a server: tests/test_stream_docs.py.
-PYTHON = [(page, block) for page in ("README.md", "docs/guide.md", "docs/training.md") for block in
+PYTHON = [(page, block)
+          for page in ("README.md", "docs/how-to/runs.md", "docs/how-to/train.md")
+          for block in
           blocks("python", PAGES[page]) if not re.search("torch|https:", block)]  # fmt: skip
 
 
@@ -223,7 +225,7 @@ def test_readme__reads_shards_of_both_dtypes(dtype, tmp_path, monkeypatch):
 
 @pytest.mark.whole
 def test_quickstart__ends_with_batches(tmp_path, monkeypatch):
-    page = "docs/quickstart.md"
+    page = "docs/start/quickstart.md"
     (more,) = blocks("yaml", PAGES[page])
     (tmp_path / "train.yaml").write_text(more)
     monkeypatch.chdir(follow(page, tmp_path))
@@ -245,7 +247,7 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-") for text in headings}
 
 
-@pytest.mark.parametrize("page", sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]))
+@pytest.mark.parametrize("page", sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]))
 def test_links__lead_somewhere(page):
     text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
     for link in re.findall(r"\]\((?!https?:)([^)\s]+)\)", text):
@@ -341,7 +343,7 @@ def test_formats__name_only_rules_that_exist():
 
 
 def written_paths() -> set[str]:
-    """Every path under results/ that a rule names, as docs/formats.md spells it."""
+    """Every path under results/ that a rule names, as docs/reference/formats.md spells it."""
     found = set()
     for text in RULES.values():
         for path in re.findall(r'"((?:results|\{DEMO\})/[^"]*)"', text):

@@ -169,7 +169,7 @@ def test_oracle_sketches__hashes_of_all_shingles(cleaned):
 
 
 def test_oracle_sketches__binomial_bounds():
-    assert sketches.least_and_enough(128, 0.8) == (84, 126)  # as docs/decisions.md says
+    assert sketches.least_and_enough(128, 0.8) == (84, 126)  # as docs/internals/decisions.md says
     # With 2 values at 1/2: P(X <= 0) = 1/4 > 1e-4; P(X >= 2) = 1/4 > 1e-9, so 3 are never there.
     assert sketches.least_and_enough(2, 0.5) == (0, 3)
 

@@ -1,4 +1,4 @@
-"""Filters and readers of users: as docs/extending.md has them, and wrong ones."""
+"""Filters and readers of users: as docs/how-to/extend.md has them, and wrong ones."""
 # ruff: noqa: E501, what is wrong and what is said of it stand on one line
 
 import json
@@ -24,7 +24,7 @@ from corpusmill.mill.read.text_column import TextColumn, string_array
 from corpusmill.mill.storage.streams import READ_LIMITS
 from corpusmill.run.filter_faults import filter_faults
 
-EXTENDING = (ROOT / "docs/extending.md").read_text("utf-8")
+EXTENDING = (ROOT / "docs/how-to/extend.md").read_text("utf-8")
 PYTHON, YAML = (
     re.findall(rf"^```{language}\n(.*?)^```", EXTENDING, re.MULTILINE | re.DOTALL)
     for language in ("python", "yaml")
@@ -392,7 +392,7 @@ def test_filters__of_one_file_name_in_two_folders_are_two(tmp_path):
 
 
 def test_filters_md__is_what_the_filters_declare():
-    assert (ROOT / "docs/filters.md").read_text("utf-8") == page()
+    assert (ROOT / "docs/reference/filters.md").read_text("utf-8") == page()
     assert {"empty", "too_short"} <= set(known_filters())
 
 

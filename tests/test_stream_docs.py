@@ -1,4 +1,4 @@
-"""What docs/training.md shows does what it says."""
+"""What docs/how-to/train.md shows does what it says."""
 
 import importlib.util
 
@@ -7,7 +7,7 @@ from stream_corpus import write_corpus
 from test_docs import blocks
 from workflow import ROOT
 
-BLOCKS = blocks("python", (ROOT / "docs/training.md").read_text("utf-8"))
+BLOCKS = blocks("python", (ROOT / "docs/how-to/train.md").read_text("utf-8"))
 PLAIN = [block for block in BLOCKS if "torch" not in block and "https:" not in block]
 NAMED = {"plain": PLAIN[0], "resumed": PLAIN[1], "documents": PLAIN[2], "mixture": PLAIN[3]}
 
@@ -23,7 +23,7 @@ def here(tmp_path, monkeypatch):
 @pytest.mark.parametrize("name", NAMED)
 def test_block__runs(name, here):
     names: dict = {}
-    exec(compile(NAMED[name], "docs/training.md", "exec"), names)
+    exec(compile(NAMED[name], "docs/how-to/train.md", "exec"), names)
     if name == "plain":
         assert names["step"] == 100
         assert names["inputs"].shape == names["targets"].shape == (8, 256)
@@ -51,7 +51,7 @@ def test_blocks__of_torch_run(here):
     torch_blocks = [block for block in BLOCKS if "torch" in block]
     names: dict = {}
     for block in torch_blocks:
-        exec(compile(block, "docs/training.md", "exec"), names)
+        exec(compile(block, "docs/how-to/train.md", "exec"), names)
     assert len(torch_blocks) == 3
     state = names["torch"].load("stream.pt")
     assert state["cursor"] == {"epoch": 0, "position": 40}

@@ -13,7 +13,7 @@ import yaml
 from warm import warm_python
 from workflow import ROOT, document, jobs, mill, write_jsonl
 
-EXTENDING = (ROOT / "docs/extending.md").read_text("utf-8")
+EXTENDING = (ROOT / "docs/how-to/extend.md").read_text("utf-8")
 AS_WRITTEN = re.findall(r"^```python\n(module mill:.*?)^```", EXTENDING, re.MULTILINE | re.DOTALL)[
     0
 ]

@@ -14,7 +14,7 @@ CPU_SECONDS_PER_GB = {
     "read": 16, "cut spans": 16, "filter": 5, "find duplicates": 30, "take out held-out": 1,
     "shuffle": 18, "tokenize": 30, "account": 2,
 }  # fmt: skip
-"""Of text: twice what docs/performance.md has of recombined text, which is the fast case."""
+"""Of text: twice the figure of docs/internals/performance.md for recombined text, the fast case."""
 
 BASIS = (
     "by what jobs took here before.",

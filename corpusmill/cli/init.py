@@ -58,7 +58,7 @@ def config_for(data: list[Path], output: Path, tokenizer: str) -> tuple[str, lis
     if not found:
         raise ValueError(
             f"{', '.join(map(str, data))}: no file that ends in {', '.join(FORMATS)}. Other "
-            "formats need a reader of yours: docs/extending.md."
+            "formats need a reader of yours: docs/how-to/extend.md."
         )
     ends = ends_of_text(tokenizer)
     if len(ends) > 1:
@@ -110,7 +110,7 @@ def leave_out(folder: Path, unsure: list[str]) -> None:
     if others:
         kinds = ", ".join(f"{count} {kind}" for kind, count in others.most_common(5))
         unsure.append(
-            f"{folder}: not taken: {kinds}; other formats need a reader of yours: docs/extending.md"
+            f"{folder}: not taken: {kinds}; for other formats write a reader: docs/how-to/extend.md"
         )
 
 
@@ -263,7 +263,7 @@ def config_text(found: list[Found], cores: int, tokenizer: str, ends: list[str])
     shipped = yaml.safe_load((workflow_home() / "config.yaml").read_text("utf-8"))
     lines = [
         "# Written by corpusmill init. Every other key has the value of the shipped config.yaml;",
-        "# all of them are in docs/configuration.md. Look at it, then: corpusmill check",
+        "# all of them are in docs/reference/configuration.md. Look at it, then: corpusmill check",
         "",
         "sources:",
     ]
@@ -288,7 +288,8 @@ def config_text(found: list[Found], cores: int, tokenizer: str, ends: list[str])
         ),
         "",
         "# These are shipped. A list of yours here replaces them, and those of a preset too;",
-        "# docs/filters.md has all, docs/presets.md the presets, docs/extending.md your own.",
+        "# All filters: docs/reference/filters.md. Presets: docs/how-to/presets.md.",
+        "# Your own: docs/how-to/extend.md.",
         "# filters:",
         *(f"#   - {json.dumps(entry)}" for entry in shipped["filters"]),
     ]

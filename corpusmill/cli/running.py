@@ -250,4 +250,4 @@ def unlocked() -> tuple[str, bool]:
             False,
         )
     remove_locks()
-    return "The lock is gone. Jobs of a cluster may still run: docs/cluster.md.", True
+    return "The lock is gone. Jobs of a cluster may still run: docs/how-to/cluster.md.", True

@@ -1,1 +1,1 @@
-"""What files with filters of your own import; docs/extending.md."""
+"""What files with filters of your own import; docs/how-to/extend.md."""

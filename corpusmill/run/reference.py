@@ -1,4 +1,7 @@
-"""docs/configuration.md, made of schema and config.yaml: `python -m corpusmill.run.reference`."""
+"""Write docs/reference/configuration.md from schema and config.yaml.
+
+Run `python -m corpusmill.run.reference`.
+"""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -16,9 +19,9 @@ its shipped value, what it may be, what it means. An unknown key is refused befo
 Your config file is laid over the shipped one. A key that you leave out keeps its shipped value. A
 list (`sources`, `filters`, `input.readers`) replaces the shipped list as a whole. Of several config
 files the later one wins, and `--config` wins over all files: `--config dedup='{"threshold":0.7}'`.
-The comments in [config.yaml](../config.yaml) say why a shipped value is what it is.
+The comments in [config.yaml](../../config.yaml) say why a shipped value is what it is.
 """
-PAGE = PACKAGE.parent / "docs/configuration.md"
+PAGE = PACKAGE.parent / "docs/reference/configuration.md"
 TABLE = "\n| key | shipped | may be | meaning |\n|---|---|---|---|\n"
 BEHIND = {"filters": "\nSettings of each filter: [filters.md](filters.md).\n"}
 

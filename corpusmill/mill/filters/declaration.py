@@ -1,4 +1,4 @@
-"""What a filter says of itself. A file of yours is as good as one of ours; docs/extending.md.
+"""What a filter says of itself. A file of yours is as good as one of ours; docs/how-to/extend.md.
 
     class ManyEmojis(Filter):
         \"\"\"Documents that are mostly emoji.\"\"\"

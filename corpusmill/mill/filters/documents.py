@@ -41,7 +41,7 @@ class Documents:
 
     texts: TextColumn
     batch: pa.RecordBatch
-    """text, rest, file and line of each, see docs/formats.md."""
+    """text, rest, file and line of each, see docs/reference/formats.md."""
     files: list[dict[str, str]]
     """The input files of the part: source and path of each."""
     needs: frozenset[str] = frozenset(NEEDS)

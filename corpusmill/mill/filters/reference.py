@@ -1,4 +1,4 @@
-"""Write docs/filters.md from what the filters declare.
+"""Write docs/reference/filters.md from what the filters declare.
 
 Run `python -m corpusmill.mill.filters.reference`.
 """
@@ -17,7 +17,7 @@ Made by `python -m corpusmill.mill.filters.reference` of what each filter declar
 configuration is a list; the first that objects to a document is its fate, the values of all of them
 are in `results/measures/{part}.arrow`, and those of the one that dropped it in the ledger, with the
 limit that it is beyond. A limit may be `null`: then it drops nothing. How a filter is there twice,
-or decides otherwise on some sources, and how to write one: [extending.md](extending.md).
+or decides otherwise on some sources, and how to write one: [extend.md](../how-to/extend.md).
 
 What a word is has three rules, and limits are not portable from one to another. `unicode`: word
 boundaries of UAX #29, white space left out; a punctuation mark is a word of its own. Of scripts
@@ -26,7 +26,7 @@ each base character of Thai, Lao, Khmer and Burmese with its marks. `english`: w
 tokenizer for English parts a text into, with which datatrove's limits were found; `can't` is two
 words, a URL one. `whitespace`: what white space parts, as `str.split()`.
 """
-PAGE = Path(__file__).parents[3] / "docs/filters.md"
+PAGE = Path(__file__).parents[3] / "docs/reference/filters.md"
 
 
 NAMES = {"string": "text", "boolean": "true or false"}

@@ -1,6 +1,6 @@
 """Input files as located records, by the endings of their names; nothing is passed over in silence.
 
-Beside our formats there are those of a user's file; docs/extending.md.
+Beside our formats there are those of a user's file; docs/how-to/extend.md.
 """
 
 import hashlib

@@ -185,7 +185,7 @@ class Facts:
 
     def comes_first_because(self, other: "Facts") -> str:
         """Why this document is kept and the other, which is like it, is not: the order of
-        documents that are alike, as docs/definitions.md has it."""
+        documents that are alike, as docs/reference/definitions.md has it."""
         mine, its = (
             self.results.sources[self.row["source"]],
             other.results.sources[other.row["source"]],

@@ -175,7 +175,7 @@ def compared(facts: Facts) -> Step:
 
 
 def how_alike(facts: Facts) -> str:
-    """By what stage the two were found alike; see docs/formats.md."""
+    """By what stage the two were found alike; see docs/reference/formats.md."""
     config, row = facts.results.config, facts.row
     other, chars = f"document {row['winner']}", config["minhash"]["shingle_chars"]
     share = f"{row.get('similarity', 0):.4f}"

@@ -1,4 +1,4 @@
-"""The quality model in a file, and what it says of documents; docs/formats.md has the bytes."""
+"""The quality model in a file, and the scores that it gives. Bytes: docs/reference/formats.md."""
 
 import hashlib
 import json
