@@ -80,12 +80,12 @@ def test_reasons__name_what_is_kept():
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"languages": ["en", "ger"]}, "languages: the model knows no language ger. Is "),
+        ({"languages": ["en", "ger"]}, "languages: unknown language ger. Is "),
         (
             {"languages": ["EN"]},
-            "languages: the model knows no language EN. Is en or ",
+            "languages: unknown language EN. Is en or ",
         ),
-        ({"among": ["und"]}, "among: the model knows no language und. "),
+        ({"among": ["und"]}, "among: unknown language und. "),
         ({"languages": ["fr"], "among": ["de"]}, "languages has fr, which no document can be in:"),
         ({"languages": "en"}, "languages"),
         ({"languages": []}, "filters[0].languages: expected a list of at least 1 entry, got []."),

@@ -238,10 +238,10 @@ def spec_in(folder):
 def test_code_faults__name_the_nearest():
     assert list(code_faults(["de", "und", "zxx"])) == []
     (fault,) = code_faults(["en-GB"])
-    assert fault.startswith("the model knows no language en-GB. Is en or ")
+    assert fault.startswith("unknown language en-GB. Is en or ")
     assert fault.endswith(" meant? All codes: docs/reference/languages.md")
     assert list(code_faults(["123456"])) == [
-        "the model knows no language 123456. All codes: docs/reference/languages.md"
+        "unknown language 123456. All codes: docs/reference/languages.md"
     ]
     page = (Path(__file__).parents[1] / "docs/reference/languages.md").read_text("utf-8")
     listed = page.split("## What it knows")[1].split("```")[1].split()

@@ -8,7 +8,7 @@ from corpusmill.mill.filters.declaration import Filter, Value, below, file, shar
 
 class Quality(Filter):
     """Documents that a model of `corpusmill train-filter` finds more like the bad texts that it
-    has learnt from than like the good ones. See [models.md](models.md)."""
+    has learnt from than like the good ones. See [models.md](../how-to/models.md)."""
 
     fate = "quality_model"
     settings = {

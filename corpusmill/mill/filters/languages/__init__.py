@@ -1,4 +1,4 @@
 """Identify the language and script of a text, with a model that a package brings.
 
-Begin with `identification.py`. docs/reference/languages.md says what it knows and where it is wrong.
+Begin with `identification.py`; docs/reference/languages.md says where it is wrong.
 """

@@ -32,4 +32,4 @@ def code_faults(codes: Iterable[str], known: Iterable[str] = LANGUAGES) -> Itera
         if code not in known:
             near = near_names(code.lower().split("-")[0], known, cutoff=0.5)[:NEAREST]
             question = f" Is {' or '.join(near)} meant?" if near else ""
-            yield f"the model knows no language {code}.{question} All codes: docs/reference/languages.md"
+            yield f"unknown language {code}.{question} All codes: docs/reference/languages.md"
