@@ -117,13 +117,14 @@ from corpusmill.run.config import refuse_config_without_sources
 from corpusmill.run.config_files import refuse_repeated_keys, replaced_lists
 from corpusmill.run.job_list import JOB_LIST, RuleJobs, save_job_list
 from corpusmill.run.input_files import told_replaced
-from corpusmill.run.layout import Layout, quickly_called
+from corpusmill.run.layout import DEMO, Layout, quickly_called
 from corpusmill.run.lost_files import lost_files
 from corpusmill.run.recipes import made_otherwise, save_recipes
 from corpusmill.run.termination import handle_beside
 from corpusmill.run.signatures import mismatches, parameters
 from corpusmill.run.slurm import Spared, watched
 from corpusmill.run.step_log import SAY_KILLED
+from corpusmill.run.steps import STEPS
 from corpusmill.run.early_checks import (
     early_checks,
     faults_of,
@@ -171,7 +172,6 @@ elif workflow.remote_exec:
 
 
 RECORD = placed("results/plan/record.json")
-DEMO = "results/demo"
 
 
 def on_cluster():
@@ -213,18 +213,8 @@ SPARED = Spared(placed("logs/spared.json"))
 LAYOUT.spared = SPARED.of
 # A line for every job of a cluster that failed.
 ENDS_OF_JOBS = []
-USES_DEMO = any(
-    file.path.startswith(f"{DEMO}/") for part in LAYOUT.parts for file in part.files
-)
 # Steps that are not part of this run, though the files of others have their names.
-IDLE_STEPS = {
-    *([] if LAYOUT.cuts_spans else ["span", "repeat", "cut"]),
-    *([] if config["output"]["join"] else ["join"]),
-    *([] if config["output"]["format"] == "parquet" else ["columns"]),
-    *([] if USES_DEMO else ["demo", "recall"]),
-}
-# Steps that only look at what others made.
-STEPS_BESIDE = {"recall", "tally", "export", "summarize", "report"}
+IDLE_STEPS = {name for name, step in STEPS.items() if not step.part_of_run(LAYOUT)}
 CODE_DIGESTS = {}
 EARLY_CHECKS = []
 if workflow.is_main_process and not IN_CONDA:
@@ -262,8 +252,11 @@ def code_digest(step, *plugins):
 
 def code_of_results(wildcards):
     """The code digests of the steps by which what is kept comes about; when all rules are read."""
-    without = {*IDLE_STEPS, *STEPS_BESIDE}
-    return {step: CODE_DIGESTS[step] for step in sorted({*CODE_DIGESTS} - without)}
+    return {
+        step: digest
+        for step, digest in sorted(CODE_DIGESTS.items())
+        if step not in IDLE_STEPS and not STEPS[step].only_looks
+    }
 
 
 def settings(**values):
@@ -488,7 +481,9 @@ def exported():
     forms = config["output"]["exports"]
     if not forms:
         return 0
-    from corpusmill.tools.export.exporting import disk_share  # and with it numpy and pyarrow
+    from corpusmill.tools.export.exporting import (
+        disk_share,
+    )  # and with it numpy and pyarrow
 
     return disk_share(forms)
 

@@ -22,3 +22,26 @@ rule demo:
         paths=named_paths,
     shell:
         run_script("demo")
+
+
+rule recall:
+    input:
+        truth=f"{DEMO}/truth.jsonl",
+        ledger=LAYOUT.every("results/ledger/{part}.parquet"),
+    output:
+        report=f"{DEMO}/recall.json",
+    log:
+        "logs/recall/recall.log",
+    benchmark:
+        "logs/recall/recall.tsv"
+    localrule: True
+    conda:
+        "../envs/corpusmill.yaml"
+    resources:
+        mem_mb=500,
+    params:
+        settings=settings(),
+        code=code_digest("recall"),
+        paths=named_paths,
+    shell:
+        run_script("recall")

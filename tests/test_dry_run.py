@@ -11,7 +11,7 @@ from workflow import document
 
 from corpusmill.cli.dry_run import table, took
 from corpusmill.cli.main import main
-from corpusmill.tools.tune.estimate.projection import STAGES
+from corpusmill.run.steps import STAGES
 
 
 @pytest.fixture(autouse=True)

@@ -60,9 +60,9 @@ def test_a_rule_that_does_not_fit__stops_before_any_job(tmp_path, old, new, says
     checkout = tmp_path / "checkout"
     ignored = shutil.ignore_patterns(".*", "results", "logs", "tests", "docs", "benchmarks")
     shutil.copytree(ROOT, checkout, ignore=ignored)
-    rule = Path(checkout / "rules/sign.smk")
-    assert rule.read_text().count(old) == 1
-    rule.write_text(rule.read_text().replace(old, new))
+    rule = Path(checkout / "rules/dedup.smk")
+    assert old in rule.read_text()
+    rule.write_text(rule.read_text().replace(old, new, 1))
     done = snakemake(tmp_path, "-n", checkout=checkout)
     assert done.returncode == 1
     assert says in done.stdout + done.stderr

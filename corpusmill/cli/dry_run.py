@@ -8,7 +8,7 @@ from statistics import mean
 from corpusmill.cli.run_progress import in_words
 from corpusmill.mill.report.text_tables import aligned
 from corpusmill.run.measurements import seconds_of
-from corpusmill.tools.tune.estimate.projection import STAGES, stage_of
+from corpusmill.run.steps import STAGES, stage_of
 
 CPU_SECONDS_PER_GB = {
     "read": 16, "cut spans": 16, "filter": 5, "find duplicates": 30, "take out held-out": 1,

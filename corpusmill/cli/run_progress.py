@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from corpusmill.mill.storage.regular_files import open_regular
-from corpusmill.run.steps import DOES
+from corpusmill.run.steps import STEPS
 
 HEARTBEAT_BYTES = 400
 """The end of a log that has its last line."""
@@ -42,7 +42,7 @@ class Job:
     @property
     def does(self) -> str:
         """What its rule is for; nothing for a rule of somebody else's workflow."""
-        return DOES.get(self.rule, "")
+        return STEPS[self.rule].does if self.rule in STEPS else ""
 
     def doing(self) -> str:
         """What its log said last, without the time of day; it may have said nothing yet."""

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from corpusmill.cli.run_progress import Job, Run, in_words
 from corpusmill.messages.plain_text import shown, told_lines
-from corpusmill.run.steps import DOES
+from corpusmill.run.steps import STEPS
 
 LINE_EVERY_SECONDS = 10.0
 MOST_JOBS = 8
@@ -60,7 +60,7 @@ def picture(run: Run, notes: Sequence[str] = ()) -> RenderableType:
         grid.add_column(min_width=max(map(len, ["all", *map(shown, bars_of)])))
     for rule, (done, count) in bars_of.items():
         jobs_done = f"{done} of {count} {'job' if count == 1 else 'jobs'}"
-        does = Text(DOES.get(rule, ""), style="dim")
+        does = Text(STEPS[rule].does if rule in STEPS else "", style="dim")
         bars.add_row(Text(shown(rule)), ProgressBar(count, done, width=30), jobs_done, does)
     whole = ProgressBar(run.total, run.finished, width=30)
     total.add_row(Text("all", style="bold"), whole, total_line(run))

@@ -60,6 +60,9 @@ MOST_BLOCK_PARTS = 16
 # Times the expected text, which is four bytes of one that is packed; text seldom packs to a tenth.
 MOST_EXPANSION = 8
 
+DEMO = "results/demo"
+"""The folder of the bundled demo corpus."""
+
 SETTING_FILE = "corpusmill.json"
 """What the rule `tokenizer` writes last, beside the tokenizer itself."""
 
@@ -327,6 +330,11 @@ class Layout:
             }
             for file in files
         ]
+
+    @property
+    def uses_demo(self) -> bool:
+        """Whether an input file is one of the bundled demo corpus."""
+        return any(file.path.startswith(f"{DEMO}/") for part in self.parts for file in part.files)
 
     @property
     def input_files(self) -> list[InputFile]:

@@ -18,14 +18,11 @@ from corpusmill.run.config import check_config, config_digest, laid_over
 from corpusmill.run.job import bound
 from corpusmill.run.layout import Layout
 from corpusmill.run.plan import InputFile, Part
+from corpusmill.run.steps import STEPS
 from corpusmill.run.workflow_files import PACKAGE, workflow_home
 from corpusmill.tools.verify.findings import Findings, NoCorpusError
 from corpusmill.tools.verify.listing import Listing, read_listing
 from corpusmill.tools.verify.locations import LocalPlace
-
-STEPS = ("normalize", "cut", "measure", "filter", "sign", "assign", "ledger", "columns", "gather",
-         "encode")  # fmt: skip
-"""That are run again."""
 
 
 class Finished(NamedTuple):
@@ -183,7 +180,7 @@ def other_code(run: Finished) -> list[str]:
     scripts = workflow_home() / "scripts"
     return [
         step
-        for step in STEPS
+        for step in (step.name for step in STEPS.values() if step.is_proved)
         if step in known
         and code_digest(PACKAGE.parent, scripts / f"{step}.py", *plugins.get(step, []))
         != known[step]

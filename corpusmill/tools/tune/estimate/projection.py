@@ -5,21 +5,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from corpusmill.run.steps import STAGES, STEPS, stage_of
 from corpusmill.tools.export.exporting import disk_share
 from corpusmill.tools.tune.estimate.duplicates import Groups, Range, duplicates_in_all
 from corpusmill.tools.tune.estimate.reading import Reading, ReadSource
-from corpusmill.tools.tune.estimate.trial import AFTER, OF_ANY, OF_KEPT, Plan, Trial, Work
-
-STAGES = {
-    "read": ("plan", "normalize", "admit"),
-    "cut spans": ("span", "repeat", "cut"),
-    "filter": ("measure", "filter", "allow"),
-    "find duplicates": ("sign", "band", "pair", "group", "extract", "resolve", "assign", "guard"),
-    "take out held-out": ("evaluation", "holdout", "decontaminate"),
-    "shuffle": ("scatter", "columns", "gather"),
-    "tokenize": ("tokenizer", "encode", "verify", "join", "manifest"),
-    "account": ("ledger", "tally", "summarize", "report", "recall", "complete"),
-}
+from corpusmill.tools.tune.estimate.trial import OF_ANY, OF_KEPT, Plan, Trial, Work
 
 SNAKEMAKE_JOB_SECONDS = 0.01
 """Of Snakemake itself, as seen in runs of 5,000 jobs."""
@@ -86,11 +76,6 @@ def start_of_jobs(sizes: dict[str, np.ndarray], seconds: dict[str, np.ndarray]) 
     return float(np.quantile(of_two or bases, 0.75))
 
 
-def stage_of(rule: str) -> str:
-    found = [name for name, rules in STAGES.items() if rule.split("_")[0] in rules]
-    return found[0] if found else "account"
-
-
 def stages_of(trial: Trial, plan: Plan, text_bytes: float, kept_bytes: float) -> list[Stage]:
     of_rule: dict[str, list[Work]] = {}
     for work in trial.jobs:
@@ -106,7 +91,7 @@ def stages_of(trial: Trial, plan: Plan, text_bytes: float, kept_bytes: float) ->
     memory: dict[str, int] = {}
     for rule, works in of_rule.items():
         sizes = amounts[rule]
-        amount = kept_bytes if rule in AFTER else text_bytes
+        amount = kept_bytes if STEPS[rule].follows_kept else text_bytes
         # Those of a tokenizer that is trained, of a page: as much for any corpus.
         amount = float(sizes.sum()) if rule in ("tokenizer", "report") else amount
         count, stage = plan.jobs[rule] or len(works), stage_of(rule)

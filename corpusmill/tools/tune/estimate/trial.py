@@ -17,9 +17,6 @@ from corpusmill.run.job_progress import Phase
 from corpusmill.run.measurements import seconds_of
 from corpusmill.run.workflow_files import snakemake_with_workflow
 
-AFTER = ("scatter", "gather", "encode", "verify", "join")
-"""Rules whose work follows from what is kept; that of all others from what is read."""
-
 OF_KEPT = ("scatter", "corpus", "tokens", "placements")
 """Folders of results that do likewise."""
 
@@ -41,7 +38,7 @@ class Work(NamedTuple):
 
     rule: str
     bytes: float
-    """Of text that it had: read, or kept for the rules of AFTER."""
+    """Of text that it had: read, or kept, for steps that follow from it."""
     seconds: float
     cpu_seconds: float
 

@@ -1,11 +1,37 @@
-"""Records to normalised documents; malformed records to quarantine.
+"""Share the input files out into parts, read and normalize their records.
 
+plan:
+writes   results/plan/parts.jsonl   one line per part: its files, as they were when the run began
+
+normalize:
 reads    the input files of the part
 writes   results/text/{part}.arrow         text, rest, file, line
          results/text/{part}.json          counts per source
          results/quarantine/{part}.jsonl   malformed records: file, line, offset, reason
          results/admitted.json             only if few enough records are malformed
 """
+
+
+rule plan:
+    output:
+        parts="results/plan/parts.jsonl",
+    log:
+        "logs/plan/plan.log",
+    benchmark:
+        "logs/plan/plan.tsv"
+    localrule: True
+    conda:
+        "../envs/corpusmill.yaml"
+    resources:
+        mem_mb=500,
+    params:
+        settings=settings(
+            lines=LAYOUT.plan_lines,
+        ),
+        code=code_digest("plan"),
+        paths=named_paths,
+    shell:
+        run_script("plan")
 
 
 rule normalize:

@@ -1,11 +1,95 @@
-"""The ledger of every record, and the account of the run.
+"""Account for the run: the manifest, the ledger of every record, the summary; exports.
 
+export:
+reads    results/manifest.json and the token shards that it lists
+writes   results/exports/{form}/   files of the format; export.json, what they are
+
+summarize:
 reads    all decisions about a part; the facts of all shards
 writes   results/ledger/{part}.parquet   one row per input record: its fate and why
          results/ledger/{part}.json      documents and bytes per source and fate
          results/demo/recall.json        how much of what was planted was found (demo only)
          results/summary.json, .txt      the funnel; written only if everything balances
 """
+
+
+rule manifest:
+    input:
+        LAYOUT.every("results/verify/{split}/{shard}.json"),
+        text_counts=LAYOUT.every("results/text/{part}.json"),
+        evaluation="results/holdout/evaluation.json",
+        accounts=LAYOUT.every("results/ledger/{part}.json"),
+        ledgers=LAYOUT.every("results/ledger/{part}.parquet"),
+        placements=LAYOUT.every("results/placements/{split}/{shard}.parquet"),
+        clusters=LAYOUT.every("results/clusters/{part}.parquet"),
+        quarantine=LAYOUT.every("results/quarantine/{part}.jsonl"),
+        records=[
+            *LAYOUT.every_if_cut("results/cut/{part}.parquet"),
+            *LAYOUT.every_if_edited("results/edited/{part}.parquet"),
+        ],
+        texts=LAYOUT.every(LAYOUT.text_shard),
+        text_facts=LAYOUT.every("results/corpus/{split}/{shard}.json"),
+        bins=LAYOUT.every("results/tokens/{split}/{shard}.bin"),
+        facts=LAYOUT.every("results/tokens/{split}/{shard}.json"),
+        idx=LAYOUT.every("results/tokens/{split}/{shard}.idx"),
+        joined=LAYOUT.joined("results/tokens/{joined}.bin"),
+        joined_facts=LAYOUT.joined("results/tokens/{joined}.json"),
+        eyes=LAYOUT.every("results/verify/{split}/{shard}.txt"),
+        folder="results/tokenizer",
+    output:
+        listing="results/manifest.json",
+        meta="results/tokens/meta.pkl",
+        eye_test="results/eye_test.txt",
+    log:
+        "logs/manifest/manifest.log",
+    benchmark:
+        "logs/manifest/manifest.tsv"
+    localrule: True
+    conda:
+        "../envs/corpusmill.yaml"
+    resources:
+        mem_mb=500,
+    params:
+        settings=settings(
+            generation=LAYOUT.generation,
+            sources=list(LAYOUT.weights),
+            filters=LAYOUT.filter_fates,
+            config_digest=config_digest(config),
+            code=code_of_results,
+            made=made_files,
+            record=str(RECORD),
+            max_lost_fraction=config["tokenizer"]["max_lost_fraction"],
+        ),
+        code=code_digest("manifest"),
+        paths=named_paths,
+    shell:
+        run_script("manifest")
+
+
+rule export:
+    input:
+        LAYOUT.every("results/tokens/{split}/{shard}.bin"),
+        LAYOUT.every("results/tokens/{split}/{shard}.idx"),
+        LAYOUT.every("results/placements/{split}/{shard}.parquet"),
+        manifest="results/manifest.json",
+    output:
+        folder=directory("results/exports/{form}"),
+    log:
+        "logs/export/{form}.log",
+    benchmark:
+        "logs/export/{form}.tsv"
+    wildcard_constraints:
+        form="[a-z0-9-]+",
+    conda:
+        "../envs/corpusmill.yaml"
+    resources:
+        mem_mb=LAYOUT.flat_memory(1500),
+    params:
+        settings=settings(length=config["output"]["sample_tokens"]),
+        code=code_digest("export"),
+        paths=named_paths,
+    shell:
+        run_script("export")
 
 
 rule ledger:
@@ -53,29 +137,6 @@ rule ledger:
         run_script("ledger")
 
 
-rule recall:
-    input:
-        truth=f"{DEMO}/truth.jsonl",
-        ledger=LAYOUT.every("results/ledger/{part}.parquet"),
-    output:
-        report=f"{DEMO}/recall.json",
-    log:
-        "logs/recall/recall.log",
-    benchmark:
-        "logs/recall/recall.tsv"
-    localrule: True
-    conda:
-        "../envs/corpusmill.yaml"
-    resources:
-        mem_mb=500,
-    params:
-        settings=settings(),
-        code=code_digest("recall"),
-        paths=named_paths,
-    shell:
-        run_script("recall")
-
-
 rule summarize:
     input:
         # Last: the times of all rules are in it.
@@ -92,7 +153,7 @@ rule summarize:
         plan="results/plan/parts.jsonl",
         languages=LAYOUT.every("results/tally/{block}.json"),
         edits=LAYOUT.every_if_edited("results/edited/{part}.json"),
-        recall=[f"{DEMO}/recall.json"] if USES_DEMO else [],
+        recall=[f"{DEMO}/recall.json"] if LAYOUT.uses_demo else [],
         tokenizer="results/tokenizer",
     output:
         summary=report(

@@ -1,0 +1,241 @@
+"""Find near-duplicates and choose which to keep: sketches, bands, pairs, groups, resolution.
+
+sign:
+reads    results/text/{part}.arrow, or results/cut/{part}.arrow
+writes   results/signatures/{part}.npy   uint32 (documents, permutations)
+         results/digests/{part}.npy      uint8 (documents, 32): SHA-256 of the normalised text
+
+band:
+reads    results/signatures/{part}.npy, results/digests/{part}.npy, results/filter/{part}.arrow
+writes   results/bands/{part}.npy          keys uint64, rows uint32: (bands, entries) each
+         results/bands/{part}.texts.npy    the same of the digests: one band
+         results/bands/{part}.json         documents, entries, digests
+
+pair:
+reads    results/bands/{part}.npy and what else is known of a pair's documents, of every part,
+         through results/bands/complete.json
+writes   results/pairs/{bucket}.npy    a, b, matches: pairs that are or may be duplicates
+         results/pairs/{bucket}.json   pairs, file
+
+group:
+reads    results/pairs/{bucket}.npy, through results/pairs/complete.json
+writes   results/groups/labels.npy   uint32 (documents of all parts,): bin, and who must be read
+         results/groups/starts.npy   int64 (parts + 1,): where each part begins in it
+
+resolve:
+reads    results/groups/, results/pairs/, results/text or results/cut/{part}.arrow, results/filter/{part}.arrow
+writes   results/extracts/{block}.arrows   id, order, text of documents in pairs, bin by bin
+         results/extracts/{block}.npy      uint64 (parts, bins + 1): where each bin begins
+         results/extracts/{block}.edges.npy, .starts.npy   their pairs by bin, where each begins
+         results/extracts/{block}.json     the files, digests
+         results/resolved/{bin}.npy        id, winner, similarity, stage of dropped documents
+         results/resolved/{bin}.json       counts, the largest groups
+         results/duplicates.json           what the guard looked at; only if it let the run pass
+"""
+
+
+rule sign:
+    input:
+        text=LAYOUT.text,
+    output:
+        signatures="results/signatures/{part}.npy",
+        digests="results/digests/{part}.npy",
+    log:
+        "logs/sign/{part}.log",
+    benchmark:
+        "logs/sign/{part}.tsv"
+    conda:
+        "../envs/corpusmill.yaml"
+    resources:
+        mem_mb=LAYOUT.part_memory(
+            base=600 + config["minhash"]["permutations"],
+            per_text_megabyte=0.2,
+            per_largest_megabyte=11,
+            bytes_per_document=100,
+        ),
+    params:
+        settings=settings(
+            hasher=LAYOUT.hasher,
+        ),
+        code=code_digest("sign"),
+        paths=named_paths,
+    shell:
+        run_script("sign")
+
+
+rule band:
+    input:
+        signatures="results/signatures/{part}.npy",
+        digests="results/digests/{part}.npy",
+        verdicts="results/filter/{part}.arrow",
+    output:
+        band_entries="results/bands/{part}.npy",
+        text_entries="results/bands/{part}.texts.npy",
+        counts="results/bands/{part}.json",
+    log:
+        "logs/band/{part}.log",
+    benchmark:
+        "logs/band/{part}.tsv"
+    conda:
+        "../envs/corpusmill.yaml"
+    resources:
+        mem_mb=LAYOUT.part_memory(
+            base=500, bytes_per_document=500 + 4 * LAYOUT.permutations
+        ),
+    params:
+        settings=settings(
+            banding=LAYOUT.banding,
+            candidates=config["dedup"]["candidates"],
+        ),
+        code=code_digest("band"),
+        paths=named_paths,
+    shell:
+        run_script("band")
+
+
+rule pair:
+    input:
+        listing="results/bands/complete.json",
+    output:
+        pairs="results/pairs/{bucket}.npy",
+        counts="results/pairs/{bucket}.json",
+    log:
+        "logs/pair/{bucket}.log",
+    benchmark:
+        "logs/pair/{bucket}.tsv"
+    conda:
+        "../envs/corpusmill.yaml"
+    resources:
+        mem_mb=LAYOUT.bucket_memory(base=700, bytes_per_entry=125),
+    params:
+        settings=settings(
+            buckets=LAYOUT.buckets("bucket"),
+            banding=LAYOUT.banding,
+            similarity=LAYOUT.similarity,
+            preference=LAYOUT.preference,
+        ),
+        code=code_digest("pair"),
+        paths=named_paths,
+    shell:
+        run_script("pair")
+
+
+rule group:
+    input:
+        listing="results/bands/complete.json",
+        pairs="results/pairs/complete.json",
+    output:
+        labels="results/groups/labels.npy",
+        starts="results/groups/starts.npy",
+    log:
+        "logs/group/group.log",
+    benchmark:
+        "logs/group/group.tsv"
+    conda:
+        "../envs/corpusmill.yaml"
+    resources:
+        mem_mb=LAYOUT.documents_memory(base=800, bytes_per_document=8),
+    params:
+        settings=settings(
+            similarity=LAYOUT.similarity,
+            bins=LAYOUT.counts["bin"],
+            engine=config["dedup"]["engine"],
+        ),
+        code=code_digest("group"),
+        paths=named_paths,
+    shell:
+        run_script("group")
+
+
+rule extract:
+    input:
+        texts=LAYOUT.files_of_block(LAYOUT.text),
+        verdicts=LAYOUT.files_of_block("results/filter/{part}.arrow"),
+        labels="results/groups/labels.npy",
+        starts="results/groups/starts.npy",
+        pairs="results/pairs/complete.json",
+    output:
+        data="results/extracts/{block}.arrows",
+        index="results/extracts/{block}.npy",
+        edges="results/extracts/{block}.edges.npy",
+        edge_starts="results/extracts/{block}.starts.npy",
+        counts="results/extracts/{block}.json",
+    log:
+        "logs/extract/{block}.log",
+    benchmark:
+        "logs/extract/{block}.tsv"
+    conda:
+        "../envs/corpusmill.yaml"
+    resources:
+        mem_mb=LAYOUT.largest_part_memory(
+            base=600, per_text_megabyte=3, bytes_per_document=200
+        ),
+    params:
+        settings=settings(
+            first_part=LAYOUT.first_of_block,
+            bins=LAYOUT.counts["bin"],
+            preference=LAYOUT.preference,
+        ),
+        code=code_digest("extract"),
+        paths=named_paths,
+    shell:
+        run_script("extract")
+
+
+rule resolve:
+    input:
+        listing="results/extracts/complete.json",
+    output:
+        dropped="results/resolved/{bin}.npy",
+        report="results/resolved/{bin}.json",
+    log:
+        "logs/resolve/{bin}.log",
+    benchmark:
+        "logs/resolve/{bin}.tsv"
+    conda:
+        "../envs/corpusmill.yaml"
+    resources:
+        mem_mb=LAYOUT.largest_part_memory(
+            base=700,
+            per_text_megabyte=5,
+            per_largest_megabyte=25,
+            bytes_per_document=300,
+        ),
+    params:
+        settings=settings(
+            resolve=config["dedup"]["resolve"],
+            similarity=LAYOUT.similarity,
+            shingle_chars=config["minhash"]["shingle_chars"],
+        ),
+        code=code_digest("resolve"),
+        paths=named_paths,
+    shell:
+        run_script("resolve")
+
+
+rule guard:
+    input:
+        assigned="results/assign/complete.json",
+        resolved="results/resolved/complete.json",
+    output:
+        report="results/duplicates.json",
+    log:
+        "logs/guard/guard.log",
+    benchmark:
+        "logs/guard/guard.tsv"
+    # Before all else: what follows of a run that is stopped is not worth starting.
+    priority: 10
+    localrule: True
+    conda:
+        "../envs/corpusmill.yaml"
+    resources:
+        mem_mb=500,
+    params:
+        settings=settings(
+            max_group_texts=config["dedup"]["max_group_texts"],
+            max_duplicate_fraction=LAYOUT.of_sources("max_duplicate_fraction", 0.9),
+        ),
+        code=code_digest("guard"),
+        paths=named_paths,
+    shell:
+        run_script("guard")

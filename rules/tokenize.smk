@@ -1,0 +1,138 @@
+"""Tokenize: the tokenizer, token shards, their checks, joined files.
+
+tokenizer:
+writes   results/tokenizer/   as transformers loads it, and corpusmill.json: what jobs must know
+
+encode:
+reads    results/corpus/{split}/{shard}, results/tokenizer/
+writes   results/tokens/{split}/{shard}.bin    token ids, an end-of-text id after every document
+         results/tokens/{split}/{shard}.idx    uint64 (documents + 1,): where each begins
+         results/tokens/{split}/{shard}.json   dtype, counts, tokenizer, SHA-256
+         results/placements/{split}/{shard}.parquet   document id -> shard, row, token span
+
+verify:
+reads    a text shard and its token shard; the reference tokenizer
+writes   results/verify/{split}/{shard}.json   only if there is no fault
+         results/verify/{split}/{shard}.txt    decoded samples, for the eye
+         results/tokens/{joined}.bin           the shards of a split in one file, if asked for
+         results/manifest.json                 from the input files to all that is kept; only if the account
+                                               balances and no source loses too much in its tokens
+         results/tokens/meta.pkl               tokenizer, vocab_size, eos_token_id, dtype, totals
+         results/eye_test.txt                  all decoded samples
+"""
+
+
+rule tokenizer:
+    input:
+        outside(lambda wildcards: tokenizer_files(config["tokenizer"]["source"])),
+        train_text=training_text(),
+    output:
+        folder=directory("results/tokenizer"),
+    log:
+        "logs/tokenizer/tokenizer.log",
+    benchmark:
+        "logs/tokenizer/tokenizer.tsv"
+    # A hub id is loaded here for the first time: what is no tokenizer stops the run at its start. A
+    # local one was looked at before any job, and waits for a core that has nothing else to do.
+    priority: -1 if local_tokenizer(config["tokenizer"]["source"]) else 20
+    conda:
+        "../envs/corpusmill.yaml"
+    resources:
+        mem_mb=LAYOUT.flat_memory(2000),
+    params:
+        settings=settings(
+            source=config["tokenizer"]["source"],
+            train_vocabulary=config["tokenizer"]["train_vocabulary"],
+            end_of_text=config["tokenizer"]["end_of_text"],
+            engine=config["tokenizer"]["engine"],
+        ),
+        # An older file is another one too.
+        states=lambda wildcards: states_of_files(config["tokenizer"]["source"]),
+        code=code_digest("tokenizer"),
+        paths=named_paths,
+    shell:
+        run_script("tokenizer")
+
+
+rule encode:
+    input:
+        text=LAYOUT.text_shard,
+        folder="results/tokenizer",
+    output:
+        bin="results/tokens/{split}/{shard}.bin",
+        idx="results/tokens/{split}/{shard}.idx",
+        facts="results/tokens/{split}/{shard}.json",
+        placements="results/placements/{split}/{shard}.parquet",
+    log:
+        "logs/encode/{split}/{shard}.log",
+    benchmark:
+        "logs/encode/{split}/{shard}.tsv"
+    priority: 1  # see gather
+    conda:
+        "../envs/corpusmill.yaml"
+    resources:
+        mem_mb=LAYOUT.encoding_memory(base=1200),
+    params:
+        settings=settings(),
+        code=code_digest("encode"),
+        paths=named_paths,
+    shell:
+        run_script("encode")
+
+
+rule verify:
+    input:
+        text=LAYOUT.text_shard,
+        text_facts="results/corpus/{split}/{shard}.json",
+        bin="results/tokens/{split}/{shard}.bin",
+        idx="results/tokens/{split}/{shard}.idx",
+        facts="results/tokens/{split}/{shard}.json",
+        placements="results/placements/{split}/{shard}.parquet",
+        folder="results/tokenizer",
+    output:
+        report="results/verify/{split}/{shard}.json",
+        eye="results/verify/{split}/{shard}.txt",
+    log:
+        "logs/verify/{split}/{shard}.log",
+    benchmark:
+        "logs/verify/{split}/{shard}.tsv"
+    conda:
+        "../envs/corpusmill.yaml"
+    resources:
+        mem_mb=LAYOUT.shard_memory(
+            base=1000,
+            per_text_megabyte=0.5,
+            per_largest_megabyte=9,
+            bytes_per_document=500,
+        ),
+    params:
+        settings=settings(),
+        code=code_digest("verify"),
+        paths=named_paths,
+    shell:
+        run_script("verify")
+
+
+rule join:
+    input:
+        bins=LAYOUT.to_join("results/tokens/{split}/{shard}.bin"),
+        shard_facts=LAYOUT.to_join("results/tokens/{split}/{shard}.json"),
+    output:
+        joined_bin="results/tokens/{joined}.bin",
+        facts="results/tokens/{joined}.json",
+    log:
+        "logs/join/{joined}.log",
+    benchmark:
+        "logs/join/{joined}.tsv"
+    wildcard_constraints:
+        joined="train|val|test",
+    conda:
+        "../envs/corpusmill.yaml"
+    resources:
+        mem_mb=LAYOUT.flat_memory(500),
+    params:
+        settings=settings(),
+        code=code_digest("join"),
+        paths=named_paths,
+    shell:
+        run_script("join")
