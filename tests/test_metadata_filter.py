@@ -117,7 +117,7 @@ def test_metadata__escaped_names_and_odd_spaces_of_json():
 @pytest.mark.parametrize(
     ("settings", "says"),
     [
-        ({"one_of": []}, "filters[0].one_of: expected a list of at least 1 entry, got []. Texts "),
+        ({"one_of": []}, "filters[0].one_of: expected a list of at least 1 entry, got []. Values "),
         ({"one_of": "en"}, "got en. Write it in brackets: [en]."),
         ({"one_of": [2026]}, "expected a text, got 2026. Without quotes YAML takes it for"),
         ({"matches": "(a"}, "'(a' is no regular expression: missing )"),

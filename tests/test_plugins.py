@@ -396,6 +396,25 @@ def test_filters_md__is_what_the_filters_declare():
     assert {"empty", "too_short"} <= set(known_filters())
 
 
+def names_in(tables: str) -> set[str]:
+    """Names in the first cells of tables; `a_2_b` to `a_4_b` are three."""
+    found = set()
+    for cell in re.findall(r"^\| (`.*?) \|", tables, re.MULTILINE):
+        names = re.findall("`([^`]+)`", cell)
+        if " to " in cell:
+            first, last = (int(re.search(r"\d+", name)[0]) for name in names)
+            names = [re.sub(r"\d+", str(n), names[0], count=1) for n in range(first, last + 1)]
+        found |= set(names)
+    return found
+
+
+@pytest.mark.parametrize("name", known_filters())
+def test_filters_md__names_all_settings_values_and_edits(name):
+    cls = filter_class({"name": name})
+    (section,) = re.findall(rf"^## {name}\n(.*?)(?=^## |\Z)", page(), re.MULTILINE | re.DOTALL)
+    assert names_in(section) == {*cls.settings, *cls.values, *cls.edits}
+
+
 def test_a_filter_of_ours__is_one_file():
     """Only its own file, and the page that is made of it, names a filter."""
     naming = [

@@ -148,7 +148,9 @@ def optional_file(meaning: str) -> Setting:
 
 def word_rule() -> Setting:
     """What a filter takes for a word; see corpusmill/mill/filters/features/words.py."""
-    return text("unicode", "What a word is: see above.", ["unicode", "whitespace", "english"])
+    return text(
+        "unicode", "How the text is split into words.", ["unicode", "whitespace", "english"]
+    )
 
 
 def flag(default: bool | None, meaning: str) -> Setting:

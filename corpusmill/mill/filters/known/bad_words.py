@@ -1,4 +1,4 @@
-"""Words and phrases of a list of the user's, as C4 drops documents for them."""
+"""C4's rule for bad words, with a list of your own."""
 
 import re
 
@@ -19,27 +19,27 @@ MOST_TABLE_BYTES = 256 * 10**6
 
 
 class BadWords(Filter):
-    """Documents with words or phrases of a list, in upper or lower case: `(?:\\W|^)phrase(?:\\W|$)`
-    of the lower-cased text, or anywhere in it. Of phrases that overlap the first counts, the
-    longest of those that begin there. For other kinds of words, of spam for one, it is there again
-    under another name with `use`."""
+    """Drops documents that contain words or phrases of your list. Case does not matter. The
+    lower-cased text is searched for `(?:\\W|^)phrase(?:\\W|$)`; with `boundaries: false`, for the
+    phrase anywhere. When phrases overlap, the first counts; at the same place, the longest. For a
+    second list, such as spam words, use the filter again under another name (`use`)."""
 
     fate = "bad_words"
     needs = ("words",)
     settings = {
-        "list": file(None, "A file with a word or phrase a line, UTF-8, # comments, or .gz, .zst."),
-        "boundaries": flag(
-            True, "Whether a letter or digit beside it hides one; false for scripts without spaces."
+        "list": file(
+            None, "UTF-8 file, one word or phrase per line, # comments; plain, .gz or .zst."
         ),
+        "boundaries": flag(True, "Match whole words only; false for scripts without spaces."),
         "words": word_rule(),
-        "max_bad_words": count(0, "Most of them in a document."),
-        "max_bad_word_ratio": share(None, "Most of them per word."),
+        "max_bad_words": count(0, "Most matches allowed."),
+        "max_bad_word_ratio": share(None, "Most matches allowed per word."),
     }
     measured_with = ("list", "boundaries", "words")
     values = {
-        "bad_words_found": Value("uint32", "how many stand in the text"),
-        "bad_word_ratio": Value("float64", "how many / words"),
-        "first_bad_word": Value("text", "the first of them; none if there is none"),
+        "bad_words_found": Value("uint32", "matches in the text"),
+        "bad_word_ratio": Value("float64", "matches / words"),
+        "first_bad_word": Value("text", "the first match, or none"),
     }
     limits = (
         above("bad_words_found", "max_bad_words"),

@@ -1,37 +1,39 @@
-"""C4's rules (Raffel et al. 2020), as datatrove has them."""
+"""C4's rules (Raffel et al. 2020), as in datatrove."""
 
 from corpusmill.mill.filters.declaration import Filter, Value, above, below, count, flag, text
 
 
 class C4(Filter):
-    """Documents with a { or lorem ipsum, or with too few sentences once lines that are no prose are
-    cut: filters behind this one see the text without these."""
+    """Cuts lines that are not prose, then drops documents with too few sentences left. Also drops
+    documents with a { or lorem ipsum. Later filters see the text without the cut lines."""
 
     fate = "c4"
     settings = {
         "needs_end_mark": flag(
-            True, "Cut lines that do not end in one of end_marks, or end in three dots."
+            True, "Cut lines that end in none of end_marks, or in three dots."
         ),
-        "min_words_per_line": count(3, "Cut lines of fewer words, as white space parts them."),
+        "min_words_per_line": count(3, "Cut lines with fewer words, split at white space."),
         "max_word_chars": count(1000, "Cut lines with a longer word."),
         "cuts_citations": flag(True, "Cut [1], [edit] and [citation needed] out of lines."),
-        "cuts_javascript": flag(True, "Cut lines with javascript in them."),
+        "cuts_javascript": flag(True, "Cut lines that contain javascript."),
         "cuts_policies": flag(True, "Cut lines about terms of use, privacy policy and cookies."),
-        "max_lorem_ipsum_lines": count(0, "Most lines with lorem ipsum."),
-        "max_curly_lines": count(0, "Most lines with a {."),
-        "min_sentences": count(5, "Fewest sentences in the lines that stay."),
-        "end_marks": text(".?!\"'", "Marks that a line may end in, one after the other."),
-        "paragraph_chars": count(200, "A line of the text before it is cut is a paragraph from so "
-                                      "many characters on, as newlines part lines."),
-        "min_paragraphs": count(None, "Fewest paragraphs; mC4's rule is 3."),
+        "max_lorem_ipsum_lines": count(0, "Most lines allowed with lorem ipsum."),
+        "max_curly_lines": count(0, "Most lines allowed with a {."),
+        "min_sentences": count(5, "Fewest sentences allowed in the remaining lines."),
+        "end_marks": text(".?!\"'", "Characters that may end a line."),
+        "paragraph_chars": count(200, "Lines of at least this length, before any cut, count as "
+                                      "paragraphs."),
+        "min_paragraphs": count(None, "Fewest paragraphs allowed; mC4 uses 3."),
     }  # fmt: skip
     cut_with = tuple(settings)[:6]
     measured_with = (*cut_with, "end_marks", "paragraph_chars")
     values = {
         "lorem_ipsum_lines": Value("uint32", "lines with lorem ipsum"),
         "curly_lines": Value("uint32", "lines with a {"),
-        "c4_sentences": Value("uint32", "sentences in the lines that stay"),
-        "c4_paragraphs": Value("uint32", "lines of at least paragraph_chars characters"),
+        "c4_sentences": Value("uint32", "sentences in the remaining lines"),
+        "c4_paragraphs": Value(
+            "uint32", "lines with at least paragraph_chars characters; mC4 requires 3"
+        ),
     }
     limits = (
         above("lorem_ipsum_lines", "max_lorem_ipsum_lines"),
@@ -40,13 +42,13 @@ class C4(Filter):
         below("c4_paragraphs", "min_paragraphs"),
     )
     edits = {
-        "long_word": "lines with a word of more than max_word_chars characters",
-        "no_end_mark": "lines that do not end as sentences do",
-        "few_words": "lines of fewer than min_words_per_line words",
-        "javascript": "lines with javascript in them",
+        "long_word": "lines with a word longer than max_word_chars",
+        "no_end_mark": "lines that do not end like a sentence",
+        "few_words": "lines with fewer than min_words_per_line words",
+        "javascript": "lines that contain javascript",
         "policy": "lines about terms of use, privacy policy and cookies",
         "citation": "[1], [edit], [citation needed]",
-        "white_space": "white space around lines that stay, and behind the last one",
+        "white_space": "white space around remaining lines and at the end",
     }
 
     def measure_and_edit(self, documents):

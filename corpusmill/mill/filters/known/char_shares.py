@@ -1,29 +1,29 @@
-"""Shares of kinds of characters."""
+"""Limits on classes of characters."""
 
 from corpusmill.mill.filters.declaration import Filter, Value, above, below, share
 
 KINDS = {
-    "letter": ("letters", "as `str.isalpha`: no marks that hang on a letter"),
-    "digit": ("digits", "as `str.isdecimal`, of all scripts"),
-    "upper": ("upper-case letters", "as `str.isupper`"),
-    "punctuation": ("punctuation marks", "Unicode categories P*: . , ! # % & * @ _ « 、 and so on"),
-    "symbol": ("symbols", "Unicode categories S*: $ + < = > ^ ~ © € ° emoji and so on"),
-    "whitespace": ("white space", "as `str.isspace`, newlines too"),
-    "non_ascii": ("characters beyond ASCII", "from U+0080 on"),
+    "letter": ("letters", "`str.isalpha`, without combining marks"),
+    "digit": ("digits", "`str.isdecimal`, all scripts"),
+    "upper": ("upper-case letters", "`str.isupper`"),
+    "punctuation": ("punctuation marks", "Unicode P*, such as . , ! # % & * @ _ « 、"),
+    "symbol": ("symbols", "Unicode S*, such as $ + < = > ^ ~ © € ° and emoji"),
+    "whitespace": ("white space", "`str.isspace`, newlines included"),
+    "non_ascii": ("non-ASCII characters", "U+0080 and above"),
 }
 """In the order of the kernel's kinds: what is counted, and what exactly that is."""
 
 
 class CharShares(Filter):
-    """Documents with too few or too many characters of a kind. Shares are of all characters, white
-    space and newlines too; combining marks and controls are of no kind, only beyond ASCII or not.
+    """Drops documents with too many or too few characters of a class. Shares are of all characters,
+    including white space. Combining marks and control characters count only as ASCII or non-ASCII.
     """
 
     fate = "char_shares"
     settings = {
         f"{side}_{kind}_share": share(None, f"{word} share of {called}.")
         for kind, (called, _) in KINDS.items()
-        for side, word in (("min", "Least"), ("max", "Largest"))
+        for side, word in (("min", "Minimum"), ("max", "Maximum"))
     }
     values = {
         f"{kind}_share": Value("float64", f"{called} / characters; {exactly}")

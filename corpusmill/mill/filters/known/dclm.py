@@ -1,4 +1,4 @@
-"""The rules that DCLM-baseline drops documents by (Li et al. 2024), before it edits lines."""
+"""DCLM-baseline's document filters (Li et al. 2024); dclm_lines has its edits of lines."""
 
 from __future__ import annotations
 
@@ -15,76 +15,82 @@ if TYPE_CHECKING:
 STOP_WORDS = ["the", "be", "to", "of", "and", "that", "have", "with"]
 TOP = {2: 0.2, 3: 0.18, 4: 0.16}
 DUPLICATE = {5: 0.15, 6: 0.14, 7: 0.13, 8: 0.12, 9: 0.11, 10: 0.1}
-SEGMENTS = {"line": "lines", "paragraph": "paragraphs, which empty lines part"}
+SEGMENTS = {"line": "lines", "paragraph": "paragraphs, split at empty lines"}
 BULLETS = "●•*-"
 
 
 class Dclm(Filter):
-    """Gopher's rules as DCLM counts: all copies of what comes again count, each character of them
-    once, and of a document with one line or paragraph none comes again; stop words in upper and
-    lower case, each occurrence; # and ellipses in one ratio. Its edits of lines are the filter
-    dclm_lines. Words with a letter or digit of the unicode rule for the length of a text and what
-    comes again, for all else what white space parts. Lines are without white space at their ends,
-    none empty."""
+    """Drops documents by Gopher's rules, with these differences in DCLM:
+
+    - Every copy of repeated content counts, the first too, and each character once.
+    - Every occurrence of a stop word counts, in any case.
+    - # and ellipses share one limit.
+    - Text length and repetition use `unicode` words with a letter or digit. Everything else uses
+      words split at white space.
+    - Lines are stripped, and empty lines are ignored.
+    """
 
     fate = "dclm"
     needs = ("words", "lines")
     settings = {
-        "min_words": count(50, "Fewest words, punctuation left out."),
-        "max_words": count(100_000, "Most words, punctuation left out."),
-        "min_mean_word_chars": number(3, "Least mean length of what white space parts.", 0),
-        "max_mean_word_chars": number(10, "Greatest mean length of what white space parts.", 0),
-        "max_symbol_ratio": number(0.1, "Most #, ... , . . . and … per word.", 0),
-        "max_bullet_line_share": share(0.9, "Largest share of lines that begin with ● • * or -."),
-        "max_ellipsis_line_share": share(0.3, "Largest share of lines that end in an ellipsis."),
-        "max_no_alpha_word_share": share(0.2, "Largest share of words without a letter."),
-        "min_stop_words": count(2, f"Fewest occurrences of {', '.join(STOP_WORDS)}."),
+        "min_words": count(50, "Fewest words allowed, without punctuation."),
+        "max_words": count(100_000, "Most words allowed, without punctuation."),
+        "min_mean_word_chars": number(3, "Minimum mean word length.", 0),
+        "max_mean_word_chars": number(10, "Maximum mean word length.", 0),
+        "max_symbol_ratio": number(0.1, "Most symbols allowed per word.", 0),
+        "max_bullet_line_share": share(0.9, "Maximum share of bullet lines."),
+        "max_ellipsis_line_share": share(
+            0.3, "Maximum share of lines with an ellipsis at the end."
+        ),
+        "max_no_alpha_word_share": share(0.2, "Maximum share of words without a letter."),
+        "min_stop_words": count(2, f"Fewest occurrences allowed of {', '.join(STOP_WORDS)}."),
         **{
-            f"max_copied_{one}_share": share(0.3, f"Largest share of {one}s that are there twice.")
+            f"max_copied_{one}_share": share(0.3, f"Maximum share of repeated {one}s.")
             for one in SEGMENTS
         },
         **{
             f"max_copied_{one}_char_share": share(
-                0.2, f"Largest share of characters of such {one}s."
+                0.2, f"Maximum share of characters in repeated {one}s."
             )
             for one in SEGMENTS
         },
         **{
-            f"max_top_{n}_gram_share": share(most, f"Largest share of the top {n} words together.")
+            f"max_top_{n}_gram_share": share(most, f"Maximum share of the top {n}-gram.")
             for n, most in TOP.items()
         },
         **{
-            f"max_copied_{n}_gram_share": share(
-                most, f"Largest share of {n} words that come again."
-            )
+            f"max_copied_{n}_gram_share": share(most, f"Maximum share of repeated {n}-grams.")
             for n, most in DUPLICATE.items()
         },
     }
     values = {
         "dclm_words": Value("uint32", "words with a letter or digit"),
-        "dclm_mean_word_chars": Value("float64", "characters / words; none without words"),
-        "dclm_symbol_ratio": Value("float64", "# ... . . . and … / words"),
+        "dclm_mean_word_chars": Value("float64", "characters / words, split at white space"),
+        "dclm_symbol_ratio": Value("float64", "# and ellipses (... . . . …) / words"),
         "dclm_bullet_line_share": Value("float64", "lines that begin with ● • * or - / lines"),
         "dclm_ellipsis_line_share": Value("float64", "lines that end in ... . . . or … / lines"),
         "dclm_no_alpha_word_share": Value("float64", "words without a letter / words"),
-        "dclm_stop_words": Value("uint32", "occurrences of stop words"),
+        "dclm_stop_words": Value("uint32", f"{', '.join(STOP_WORDS)}: occurrences"),
         **{
-            f"dclm_copied_{one}_share": Value("float64", f"{what}, that are there twice / all")
+            f"dclm_copied_{one}_share": Value("float64", f"repeated / all {what}")
             for one, what in SEGMENTS.items()
         },
         **{
-            f"dclm_copied_{one}_char_share": Value("float64", "their characters / those of all")
+            f"dclm_copied_{one}_char_share": Value(
+                "float64", f"characters in repeated / all {one}s"
+            )
             for one in SEGMENTS
         },
         **{
             f"dclm_top_{n}_gram_share": Value(
-                "float64", f"characters of the most frequent {n} words, the longest / of all words"
+                "float64",
+                f"characters in the most frequent {n}-gram (longest on a tie) / in all words",
             )
             for n in TOP
         },
         **{
             f"dclm_copied_{n}_gram_share": Value(
-                "float64", f"characters in {n} words that are there twice / of all words"
+                "float64", f"characters in repeated {n}-grams / in all words"
             )
             for n in DUPLICATE
         },

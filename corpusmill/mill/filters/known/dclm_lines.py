@@ -1,44 +1,44 @@
-"""DCLM-baseline's edits of lines (Li et al. 2024), and its limit of what they may take."""
+"""DCLM-baseline's edits of lines (Li et al. 2024)."""
 
 from corpusmill.mill.filters.declaration import Filter, Value, above, count, flag, share
 
 
 class DclmLines(Filter):
-    """Cuts lines of capitals, of digits, of a single word, and those that count likes; phrases of
-    shops and log-ins out of short lines; and drops documents that lose too many words so: filters
-    behind this one see the text without these. A line is what newlines part. Where lines have white
-    space at their ends, phrases there may stay that DCLM cuts."""
+    """Cuts boilerplate lines: capitals, digits, single words, counters of likes. Cuts shop and
+    log-in phrases out of short lines. Drops documents that lose too many words this way. Later
+    filters see the text without the cut parts. Lines are split at newlines. Unlike DCLM, phrases
+    next to white space at the end of a line may stay."""
 
     fate = "dclm_lines"
     settings = {
         "max_line_upper_share": share(0.5, "Cut lines with a larger share of capitals."),
         "max_line_digit_share": share(0.999999, "Cut lines with a larger share of digits."),
         "cuts_counters": flag(True, "Cut lines such as `3.5k views`."),
-        "min_words_per_line": count(2, "Cut lines of fewer words, but for empty ones."),
+        "min_words_per_line": count(2, "Cut lines with fewer words, except empty lines."),
         "max_phrase_words": count(
             10,
-            "Of lines of at most so many words cut `items in cart`, `read more` and any three "
-            "characters at the end, and `sign-in` at the beginning.",
+            "In lines of at most this many words, cut `items in cart`, `read more` with three "
+            "characters at the end, and `sign-in` at the start.",
         ),
-        "max_newlines": count(2, "Cut newlines behind so many.", least=1),
-        "max_removed_word_share": share(0.05, "Largest share of words that are cut."),
+        "max_newlines": count(2, "Longest run of newlines that stays.", least=1),
+        "max_removed_word_share": share(0.05, "Maximum share of words cut."),
     }
     measured_with = tuple(settings)[:6]
     values = {
         "removed_word_share": Value(
             "float64",
-            "words that are cut / words, which white space parts and a letter or digit begins",
+            "words cut / words, split at white space, that begin with a letter or digit",
         )
     }
     limits = (above("removed_word_share", "max_removed_word_share"),)
     edits = {
-        "upper_case": "lines of more capitals than max_line_upper_share",
-        "digits": "lines of more digits than max_line_digit_share",
-        "counter": "lines that count likes, views, followers and so on",
-        "few_words": "lines of fewer than min_words_per_line words",
-        "phrase": "items in cart, read more..., sign-in, and lines that are no more",
-        "newlines": "newlines behind max_newlines others",
-        "white_space": "white space at the ends of what is left",
+        "upper_case": "lines above max_line_upper_share",
+        "digits": "lines above max_line_digit_share",
+        "counter": "counters of likes, views, followers and so on",
+        "few_words": "lines with fewer than min_words_per_line words",
+        "phrase": "items in cart, read more..., sign-in, and lines left empty",
+        "newlines": "newlines beyond max_newlines in a row",
+        "white_space": "white space at both ends of the remaining text",
     }
 
     def measure_and_edit(self, documents):

@@ -1,10 +1,11 @@
-"""Documents without a text."""
+"""No text."""
 
 from corpusmill.mill.filters.declaration import Filter
 
 
 class Empty(Filter):
-    """Documents without a text; one that filters cut all of, wherever they stand, has none."""
+    """Drops documents without text. This includes documents that any filter cut completely, before
+    or after this one."""
 
     fate = "empty"
 

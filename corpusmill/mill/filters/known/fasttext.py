@@ -1,5 +1,4 @@
-"""What a fastText model says of a document: its language, its quality, whatever it was trained
-for."""
+"""Labels of a fastText model."""
 
 from functools import cached_property
 from pathlib import Path
@@ -8,21 +7,22 @@ from corpusmill.mill.filters.declaration import Filter, Value, above, below, fil
 
 
 class FastText(Filter):
-    """Documents by what a supervised fastText model says of them, `.bin` or `.ftz`. The whole
-    text is one line to it. A document that it knows nothing of has no label, and probability 0."""
+    """Drops documents by the label that a supervised fastText model (`.bin` or `.ftz`) gives them.
+    The model sees the whole text as one line. A document without known features gets no label and
+    probability 0."""
 
     fate = "fasttext"
     settings = {
         "model": file(None, "The model file."),
-        "label": text("", "The label whose probability counts, with `__label__` or without; empty: "
-                          "each document's best one."),
-        "min_probability": share(None, "Least probability."),
-        "max_probability": share(None, "Greatest probability."),
+        "label": text("", "Label to test, with or without `__label__`; empty: each document's "
+                          "best label."),
+        "min_probability": share(None, "Minimum probability."),
+        "max_probability": share(None, "Maximum probability."),
     }  # fmt: skip
     measured_with = ("model", "label")
     values = {
-        "label_probability": Value("float32", "probability of `label`, as fastText tells it"),
-        "best_label": Value("text", "the label of the greatest probability, without `__label__`"),
+        "label_probability": Value("float32", "fastText's probability of `label`"),
+        "best_label": Value("text", "most probable label, without `__label__`"),
     }
     limits = (
         below("label_probability", "min_probability"),

@@ -1,4 +1,4 @@
-"""FineWeb's own rules (Penedo et al. 2024), as datatrove has them."""
+"""FineWeb's own rules (Penedo et al. 2024), as in datatrove."""
 
 from corpusmill.mill.filters.declaration import (
     Filter,
@@ -14,24 +14,22 @@ from corpusmill.mill.filters.declaration import (
 
 
 class FinewebQuality(Filter):
-    """Documents whose lines do not end as sentences do, are short, come again, or are many for so
-    few words. A line is what newlines part; white space alone is none."""
+    """Drops documents whose lines do not end like sentences, are short or repeated, or hold too few
+    words. Lines are split at newlines; blank lines are ignored."""
 
     fate = "fineweb_quality"
     needs = ("words", "lines")
     settings = {
         "words": word_rule(),
         "stop_chars": text(
-            "", "Characters that end a sentence, one after the other; empty: of all scripts."
+            "", "Characters that end a sentence; empty: the end marks of all scripts."
         ),
-        "short_line_chars": count(30, "A line of at most so many characters is short."),
-        "min_lines": count(1, "Fewest lines."),
-        "min_terminal_line_share": share(0.12, "Least share of lines that end a sentence."),
-        "max_short_line_share": share(0.67, "Largest share of short lines."),
-        "max_repeated_char_share": share(
-            0.01, "Largest share of characters in lines that come again."
-        ),
-        "max_newline_ratio": number(0.3, "Most newlines per word.", 0),
+        "short_line_chars": count(30, "Lines of at most this length are short."),
+        "min_lines": count(1, "Fewest lines allowed."),
+        "min_terminal_line_share": share(0.12, "Minimum share of lines that end a sentence."),
+        "max_short_line_share": share(0.67, "Maximum share of short lines."),
+        "max_repeated_char_share": share(0.01, "Maximum share of characters in repeated lines."),
+        "max_newline_ratio": number(0.3, "Most newlines allowed per word.", 0),
     }
     measured_with = ("words", "stop_chars", "short_line_chars")
     values = {
@@ -39,7 +37,7 @@ class FinewebQuality(Filter):
         "terminal_line_share": Value("float64", "lines that end a sentence / lines"),
         "short_line_share": Value("float64", "short lines / lines"),
         "repeated_char_share": Value(
-            "float64", "characters of lines that stood before / all but newlines"
+            "float64", "characters in repeated lines, without the first copy / all but newlines"
         ),
         "newline_ratio": Value("float64", "newlines / words"),
     }

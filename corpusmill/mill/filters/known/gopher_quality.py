@@ -1,4 +1,4 @@
-"""Gopher's rules of quality (Rae et al. 2021), as datatrove reads them."""
+"""Gopher's quality rules (Rae et al. 2021), as in datatrove."""
 
 from corpusmill.mill.filters.declaration import (
     Filter,
@@ -16,29 +16,31 @@ STOP_WORDS = ["the", "be", "to", "of", "and", "that", "have", "with"]
 
 
 class GopherQuality(Filter):
-    """Documents whose words and lines are not those of prose: too few or too many words, too short
-    or too long ones, symbols, bullets, ellipses, words without letters, no common words."""
+    """Drops documents that do not look like prose: too few or many words, very short or long words,
+    many symbols, bullets or ellipses, words without letters, no common words."""
 
     fate = "gopher_quality"
     needs = ("words",)
     settings = {
         "words": word_rule(),
-        "stop_words": several(STOP_WORDS, "Common words, as they are written, case and all."),
-        "min_words": count(50, "Fewest words; marks alone do not count."),
-        "max_words": count(100_000, "Most words; marks alone do not count."),
-        "min_mean_word_chars": number(3, "Least mean length of a word; not of marks.", 0),
-        "max_mean_word_chars": number(10, "Greatest mean length of a word; not of marks.", 0),
-        "max_hash_ratio": number(0.1, "Most # per word.", 0),
-        "max_ellipsis_ratio": number(0.1, "Most ... and … per word.", 0),
-        "max_bullet_line_share": share(0.9, "Largest share of lines that begin with • or -."),
-        "max_ellipsis_line_share": share(0.3, "Largest share of lines that end in ... or …"),
-        "min_alpha_word_share": share(0.8, "Least share of words with a letter."),
-        "min_stop_words": count(2, "Fewest different stop words."),
+        "stop_words": several(STOP_WORDS, "Common words, matched with case."),
+        "min_words": count(50, "Fewest words allowed, without punctuation."),
+        "max_words": count(100_000, "Most words allowed, without punctuation."),
+        "min_mean_word_chars": number(3, "Minimum mean word length.", 0),
+        "max_mean_word_chars": number(10, "Maximum mean word length.", 0),
+        "max_hash_ratio": number(0.1, "Most # allowed per word.", 0),
+        "max_ellipsis_ratio": number(0.1, "Most ... and … allowed per word.", 0),
+        "max_bullet_line_share": share(0.9, "Maximum share of bullet lines."),
+        "max_ellipsis_line_share": share(
+            0.3, "Maximum share of lines with an ellipsis at the end."
+        ),
+        "min_alpha_word_share": share(0.8, "Minimum share of words with a letter."),
+        "min_stop_words": count(2, "Fewest different stop words allowed."),
     }
     measured_with = ("words", "stop_words")
     values = {
-        "gopher_words": Value("uint32", "words that are not marks alone"),
-        "mean_word_chars": Value("float64", "their mean characters; none without words"),
+        "gopher_words": Value("uint32", "words, without punctuation"),
+        "mean_word_chars": Value("float64", "mean length of these words"),
         "hash_ratio": Value("float64", "# / all words"),
         "ellipsis_ratio": Value("float64", "... and … / all words"),
         "bullet_line_share": Value("float64", "lines that begin with • or - / lines"),

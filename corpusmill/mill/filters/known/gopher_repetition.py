@@ -1,4 +1,4 @@
-"""Gopher's rules against repetition (Rae et al. 2021), as datatrove reads them."""
+"""Gopher's repetition rules (Rae et al. 2021), as in datatrove."""
 
 from corpusmill.mill.filters.declaration import Filter, Value, above, share, word_rule
 
@@ -7,45 +7,51 @@ DUPLICATE = {5: 0.15, 6: 0.14, 7: 0.13, 8: 0.12, 9: 0.11, 10: 0.1}
 
 
 class GopherRepetition(Filter):
-    """Documents in which much comes again: paragraphs, lines, runs of words. Of what comes again
-    the first occurrence does not count; shares are of all characters of the text."""
+    """Drops documents with many repeated paragraphs, lines or word sequences. The first occurrence
+    does not count as a repeat. Character shares are of the whole text."""
 
     fate = "gopher_repetition"
     needs = ("words", "lines")
     settings = {
         "words": word_rule(),
-        "max_repeated_paragraph_share": share(0.3, "Largest share of paragraphs that come again."),
-        "max_repeated_paragraph_char_share": share(0.2, "Largest share of their characters."),
-        "max_repeated_line_share": share(0.3, "Largest share of lines that come again."),
-        "max_repeated_line_char_share": share(0.2, "Largest share of their characters."),
+        "max_repeated_paragraph_share": share(0.3, "Maximum share of repeated paragraphs."),
+        "max_repeated_paragraph_char_share": share(
+            0.2, "Maximum share of characters in repeated paragraphs."
+        ),
+        "max_repeated_line_share": share(0.3, "Maximum share of repeated lines."),
+        "max_repeated_line_char_share": share(
+            0.2, "Maximum share of characters in repeated lines."
+        ),
         **{
             f"max_top_{n}_gram_share": share(
-                most, f"Largest share of characters of the {n} words that come most often together."
+                most, f"Maximum share of characters in the top {n}-gram."
             )
             for n, most in TOP.items()
         },
         **{
             f"max_repeated_{n}_gram_share": share(
-                most, f"Largest share of characters in runs of {n} words that come again."
+                most, f"Maximum share of characters in repeated {n}-grams."
             )
             for n, most in DUPLICATE.items()
         },
     }
     measured_with = ("words",)
     values = {
-        "repeated_paragraph_share": Value("float64", "paragraphs that stood before / paragraphs"),
-        "repeated_paragraph_char_share": Value("float64", "their characters / characters"),
-        "repeated_line_share": Value("float64", "lines that stood before / lines"),
-        "repeated_line_char_share": Value("float64", "their characters / characters"),
+        "repeated_paragraph_share": Value("float64", "repeated / all paragraphs"),
+        "repeated_paragraph_char_share": Value(
+            "float64", "characters in repeated paragraphs / characters"
+        ),
+        "repeated_line_share": Value("float64", "repeated / all lines"),
+        "repeated_line_char_share": Value("float64", "characters in repeated lines / characters"),
         **{
             f"top_{n}_gram_share": Value(
-                "float64", f"characters of the most frequent {n} words, spaces too / characters"
+                "float64", f"characters in the most frequent {n}-gram, spaces included / characters"
             )
             for n in TOP
         },
         **{
             f"repeated_{n}_gram_share": Value(
-                "float64", f"characters of {n} words that stood before / characters"
+                "float64", f"characters in repeated {n}-grams / characters"
             )
             for n in DUPLICATE
         },

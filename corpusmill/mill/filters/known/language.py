@@ -1,4 +1,4 @@
-"""The language and the script of documents, by a model."""
+"""Language and script, by a model."""
 
 from corpusmill.mill.filters.declaration import (
     Filter,
@@ -11,24 +11,20 @@ from corpusmill.mill.filters.declaration import (
 
 
 class Language(Filter):
-    """Documents in a language that is not among those kept, or whose language is not sure enough.
-
-    What the model knows, and how sure scores are: [languages.md](languages.md).
-    """
+    """Drops documents in other languages than those you keep, or with an uncertain language.
+    [languages.md](languages.md) lists the codes and explains the scores."""
 
     fate = "language"
     settings = {
-        "languages": several(None, "Languages that are kept, by their codes.", least=1),
-        "min_score": share(None, "Least probability of the language."),
-        "among": several(
-            [], "Languages that a document can be in; none named: all that the model knows."
-        ),
+        "languages": several(None, "Codes of the languages to keep.", least=1),
+        "min_score": share(None, "Minimum language_score."),
+        "among": several([], "Codes that the model chooses from; empty: all it knows."),
     }
     measured_with = ("among",)
     values = {
-        "language": Value("text", "code; zxx: numbers, markup or code, und: nothing to say"),
-        "language_score": Value("float32", "how probable the language is, 0 for und"),
-        "script": Value("text", "ISO 15924 code of the script of most letters; Zyyy: no letter"),
+        "language": Value("text", "code; zxx: no language (numbers, markup), und: unknown"),
+        "language_score": Value("float32", "probability of the language; 0 for und"),
+        "script": Value("text", "ISO 15924 code of the most frequent script; Zyyy: no letter"),
     }
     limits = (outside("language", "languages"), below("language_score", "min_score"))
 

@@ -1,4 +1,4 @@
-"""Limits of length, in words, characters and lines."""
+"""Limits on words, characters and lines."""
 
 from corpusmill.mill.filters.declaration import (
     Filter,
@@ -12,28 +12,28 @@ from corpusmill.mill.filters.declaration import (
 
 
 class Lengths(Filter):
-    """Documents of too few or too many words, characters or lines, or of lines too short or too
-    long. A line is what newlines part; white space alone is none."""
+    """Drops documents that are too short or too long. Lines are split at newlines; blank lines are
+    ignored."""
 
     fate = "lengths"
     needs = ("words", "lines")
     settings = {
         "words": word_rule(),
-        "min_words": count(None, "Fewest words."),
-        "max_words": count(None, "Most words."),
-        "min_chars": count(None, "Fewest characters, as the text is."),
-        "max_chars": count(None, "Most characters."),
-        "min_lines": count(None, "Fewest lines."),
-        "max_lines": count(None, "Most lines."),
-        "min_mean_line_chars": number(None, "Least mean length of a line.", 0),
-        "max_mean_line_chars": number(None, "Greatest mean length of a line.", 0),
+        "min_words": count(None, "Fewest words allowed."),
+        "max_words": count(None, "Most words allowed."),
+        "min_chars": count(None, "Fewest characters allowed."),
+        "max_chars": count(None, "Most characters allowed."),
+        "min_lines": count(None, "Fewest lines allowed."),
+        "max_lines": count(None, "Most lines allowed."),
+        "min_mean_line_chars": number(None, "Minimum mean line length.", 0),
+        "max_mean_line_chars": number(None, "Maximum mean line length.", 0),
     }
     measured_with = ("words",)
     values = {
         "all_words": Value("uint32", "words"),
-        "all_chars": Value("uint64", "characters, white space and newlines too"),
-        "solid_lines": Value("uint32", "lines that are not white space alone"),
-        "mean_line_chars": Value("float64", "their mean characters; none without lines"),
+        "all_chars": Value("uint64", "characters, including white space"),
+        "solid_lines": Value("uint32", "lines that are not blank"),
+        "mean_line_chars": Value("float64", "mean length of these lines"),
     }
     limits = (
         below("all_words", "min_words"),

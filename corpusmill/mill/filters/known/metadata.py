@@ -1,4 +1,4 @@
-"""A member of the record beside the text, compared as a text."""
+"""Texts in the record."""
 
 import re
 
@@ -17,7 +17,7 @@ from corpusmill.mill.filters.declaration import (
     unlike,
 )
 
-FIELD = "The member: `language`, or `quality.score` for the member `score` of the object `quality`."
+FIELD = "Name of the member, or `quality.score` for a member of an object."
 
 
 def as_text(json_text: str | None) -> str | None:
@@ -33,28 +33,25 @@ def as_text(json_text: str | None) -> str | None:
 
 
 class Metadata(Filter):
-    """Documents by a member of their record: one of a list or none of it, from one text to
-    another, like a pattern, there at all. What is no text is compared as the record has it: "1",
-    "true". A member that is null is not there. Numbers have a filter of their own,
+    """Drops documents by a member of their record, compared as text. Numbers and booleans are
+    compared as written: "1", "true". A null counts as missing. To compare numbers, use
     metadata_number."""
 
     fate = "metadata"
     needs = ("records",)
     settings = {
         "field": member(None, FIELD),
-        "missing": keep_or_drop("drop", "What becomes of a record without the member."),
-        "one_of": several(None, 'Texts that are kept; put "2026" and "true" in quotes.', least=1),
-        "none_of": several(None, "Texts that drop a document.", least=1),
-        "first": text(None, 'First text that is kept, by its characters: of dates "2019-06".'),
-        "last": text(None, "Last text that is kept."),
+        "missing": keep_or_drop("drop", "What to do with records without the member."),
+        "one_of": several(None, 'Values to keep; write "2026" and "true" in quotes.', least=1),
+        "none_of": several(None, "Values to drop.", least=1),
+        "first": text(None, 'Smallest value to keep, by code points; for dates "2019-06".'),
+        "last": text(None, "Largest value to keep."),
         "matches": text(
-            None, "A regular expression of Python's, found anywhere unless it says ^ and $."
+            None, "Python regular expression that must occur in the value; anchor it with ^ and $."
         ),
     }
     measured_with = ("field",)
-    values = {
-        "metadata_value": Value("text", "the member; {} of an object, [] of a list; none without")
-    }
+    values = {"metadata_value": Value("text", "the member; {} for an object, [] for a list")}
     limits = (
         lacking("metadata_value", "missing"),
         outside("metadata_value", "one_of"),

@@ -1,4 +1,4 @@
-"""A number in the record beside the text, a score for one."""
+"""Numbers in the record, such as scores."""
 
 import re
 
@@ -18,21 +18,19 @@ NUMBER = re.compile(r"-?\d.*")
 
 
 class MetadataNumber(Filter):
-    """Documents by a number of their record. What is no number, a text of digits too, is not
-    there."""
+    """Drops documents by a number in their record. Anything else counts as missing, even a text
+    of digits."""
 
     fate = "metadata_number"
     needs = ("records",)
     settings = {
-        "field": member(
-            None, "The member: `score`, or `quality.score` for that of the object `quality`."
-        ),
-        "missing": keep_or_drop("drop", "What becomes of a record without such a number."),
-        "min": number(None, "Least number."),
-        "max": number(None, "Greatest number."),
+        "field": member(None, "Name of the member, or `quality.score` for a member of an object."),
+        "missing": keep_or_drop("drop", "What to do with records without such a number."),
+        "min": number(None, "Smallest number allowed."),
+        "max": number(None, "Largest number allowed."),
     }
     measured_with = ("field",)
-    values = {"metadata_number": Value("float64", "the number; none without it")}
+    values = {"metadata_number": Value("float64", "the number")}
     limits = (
         lacking("metadata_number", "missing"),
         below("metadata_number", "min"),

@@ -1,4 +1,4 @@
-"""What a quality model of `corpusmill train-filter` says of a document."""
+"""Scores of a quality model that you trained."""
 
 from functools import cached_property
 from pathlib import Path
@@ -7,16 +7,16 @@ from corpusmill.mill.filters.declaration import Filter, Value, below, file, shar
 
 
 class Quality(Filter):
-    """Documents that a model of `corpusmill train-filter` finds more like the bad texts that it
-    has learnt from than like the good ones. See [models.md](../how-to/models.md)."""
+    """Drops documents with a low score from a model trained with `corpusmill train-filter`. See
+    [models.md](../how-to/models.md)."""
 
     fate = "quality_model"
     settings = {
         "model": file(None, "The model file."),
-        "min_score": share(None, "Least score."),
+        "min_score": share(None, "Minimum score."),
     }
     measured_with = ("model",)
-    values = {"quality_score": Value("float32", "0 to 1, of a good text; 0 of one without a word")}
+    values = {"quality_score": Value("float32", "probability of a good text; 0 without words")}
     limits = (below("quality_score", "min_score"),)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""RedPajama-v2's quality signals, those that need no model (Weber et al. 2024)."""
+"""RedPajama-v2's quality signals that need no model (Weber et al. 2024)."""
 
 from __future__ import annotations
 
@@ -16,48 +16,50 @@ TOP, DUPLICATE = (2, 3, 4), range(5, 11)
 WHAT = {
     "rps_doc_num_sentences": "matches of `\\b[^.!?]+[.!?]*`",
     "rps_doc_word_count": "normalized words",
-    "rps_doc_mean_word_length": "their mean characters",
+    "rps_doc_mean_word_length": "mean length of normalized words",
     "rps_doc_symbol_to_word_ratio": "# ... and … / raw words",
     "rps_doc_frac_lines_end_with_ellipsis": "lines that end in ... or … / lines",
-    "rps_doc_frac_no_alph_words": "raw words without a letter of ASCII / raw words",
-    "rps_doc_frac_unique_words": "different normalized words / all",
-    "rps_doc_unigram_entropy": "of normalized words, in natural units, to 8 digits",
+    "rps_doc_frac_no_alph_words": "raw words without an ASCII letter / raw words",
+    "rps_doc_frac_unique_words": "different / all normalized words",
+    "rps_doc_unigram_entropy": "entropy of normalized words in nats, 8 digits",
     "rps_doc_frac_all_caps_words": "raw words in capitals / raw words",
     "rps_doc_stop_word_fraction": "raw words that are stop words / raw words",
     "rps_doc_lorem_ipsum": "`lorem ipsum` / normalized characters",
     "rps_doc_curly_bracket": "{ and } / characters",
     **{
         f"rps_doc_frac_chars_top_{n}gram": (
-            f"characters of the most frequent {n} normalized words / of all; 0 if it is there once"
+            f"characters in the most frequent {n}-gram / in all normalized words; 0 without repeats"
         )
         for n in TOP
     },
     **{
         f"rps_doc_frac_chars_dupe_{n}grams": (
-            f"characters in {n} normalized words that are there twice / of all"
+            f"characters in repeated {n}-grams / in all normalized words"
         )
         for n in DUPLICATE
     },
-    "rps_lines_javascript_counts": "mean: normalized words that are `javascript`",
-    "rps_lines_ending_with_terminal_punctution_mark": "mean: ends in . ! ? or ”",
-    "rps_lines_num_words": "mean: normalized words",
-    "rps_lines_uppercase_letter_fraction": "mean: capitals / characters, with its newline",
-    "rps_lines_numerical_chars_fraction": "mean: numeric characters / characters",
-    "rps_lines_start_with_bulletpoint": "mean: begins with one of • ‣ ▶ ◀ ◦ ■ □ ▪ ▫ –",
+    "rps_lines_javascript_counts": "normalized words equal to `javascript`, per line",
+    "rps_lines_ending_with_terminal_punctution_mark": "lines that end in . ! ? or ” / lines",
+    "rps_lines_num_words": "normalized words per line",
+    "rps_lines_uppercase_letter_fraction": "mean of capitals / all characters, newline included",
+    "rps_lines_numerical_chars_fraction": "mean of numeric / all characters, newline included",
+    "rps_lines_start_with_bulletpoint": "lines that begin with • ‣ ▶ ◀ ◦ ■ □ ▪ ▫ or – / lines",
 }
 
 
 class RedpajamaSignals(Filter):
-    """Measures and drops nothing. Raw words: runs of `\\w`, and runs of what else is no white
-    space. Normalized words: without ASCII punctuation, in small letters, accents apart (NFD), at
-    white space. Of signals of lines RedPajama has a number for each line, here is their mean, which
-    is ours, as are the stop words that are there if you give none: RedPajama has a list for each
-    language. Its signals of bad words and of domains are the filters bad_words and url_blocklist.
+    """Measures only; drops nothing.
+
+    - Raw words: runs of `\\w`, and runs of other characters that are not white space.
+    - Normalized words: lower case, NFD, no ASCII punctuation, split at white space.
+    - Line signals are the mean over lines; RedPajama lists a number per line.
+    - The default stop words are ours; RedPajama has a list per language.
+    - For RedPajama's bad words and domains use bad_words and url_blocklist.
     """
 
     fate = "redpajama_signals"
     needs = ("words",)
-    settings = {"stop_words": several(STOP_WORDS, "Common words, as they are written.")}
+    settings = {"stop_words": several(STOP_WORDS, "Common words, matched with case.")}
     measured_with = ("stop_words",)
     values = {name: Value("float64", what) for name, what in WHAT.items()}
     limits = ()

@@ -1,15 +1,15 @@
-"""Short documents: SlimPajama's filter."""
+"""SlimPajama's filter for short documents."""
 
 from corpusmill.mill.filters.declaration import Filter, Value, below, count
 
 
 class TooShort(Filter):
-    """Documents of fewer cleaned characters: lower-cased, no ASCII punctuation, white space
-    collapsed."""
+    """Drops documents whose cleaned text is too short. Cleaned: lower case, no ASCII punctuation,
+    white space collapsed."""
 
     fate = "too_short"
     settings = {
-        "min_chars": count(200, "Fewest characters a cleaned text may have.", most=1_000_000)
+        "min_chars": count(200, "Fewest characters allowed in the cleaned text.", most=1_000_000)
     }
     values = {"chars": Value("uint32", "characters of the cleaned text")}
     limits = (below("chars", "min_chars"),)

@@ -1,4 +1,4 @@
-"""Documents from where one wants none: lists of domains, URLs and words of URLs."""
+"""Blocklists of domains, URLs and words in URLs."""
 
 import re
 from collections.abc import Callable
@@ -25,38 +25,39 @@ EXPECTED = {
 
 
 class UrlBlocklist(Filter):
-    """Documents whose URL a list of yours has: its host or a domain that it is in; the URL, exactly
-    as it is; a word of it, which is what stands between characters that are no letters or digits;
-    several soft words; a part of a word, anywhere in its letters and digits. Upper and lower case
-    are alike, but in whole URLs. A list is a file, UTF-8, one entry a line, # comments, plain, .gz
-    or .zst. Lists of domains, URLs and words take 8 bytes an entry.
-    Stricter than datatrove's URLFilter: a listed domain drops all within it, where datatrove asks
-    for the host and its registered domain alone; hosts and words are compared without case, where
-    datatrove finds no word in capitals of a URL. Letters beyond ASCII part no words here; there
-    they do, so datatrove may find a word or a part of one that is none here."""
+    """Drops documents whose URL matches one of your lists. A list is a UTF-8 file with one entry
+    per line and # comments; plain, .gz or .zst. Lists of domains, URLs and words take 8 bytes of
+    memory per entry. Case does not matter, except in `urls`. A word is a run of letters and digits.
+
+    Differences from datatrove's URLFilter:
+
+    - A listed domain covers all its subdomains; datatrove tests the host and its registered domain.
+    - Words in capitals match; datatrove misses them.
+    - Non-ASCII letters belong to words; datatrove splits there, and may match more.
+    """
 
     fate = "url_blocklist"
     needs = ("records",)
     settings = {
-        "field": member(
-            "url", "The member of the record that is its URL; `meta.url` of an object."
+        "field": member("url", "Member with the URL, or `meta.url` for a member of an object."),
+        "domains": optional_file("File of domains; each blocks its subdomains too."),
+        "urls": optional_file("File of whole URLs."),
+        "words": optional_file("File of words; one is enough to drop."),
+        "soft_words": optional_file("File of words; min_soft_words together drop."),
+        "subwords": optional_file(
+            "File of character sequences, searched in the letters and digits of the URL."
         ),
-        "domains": optional_file("A list of domains: with each go all within it."),
-        "urls": optional_file("A list of URLs."),
-        "words": optional_file("A list of words, each of which drops."),
-        "soft_words": optional_file("A list of words, of which several drop."),
-        "subwords": optional_file("A list of parts of words."),
-        "min_soft_words": count(2, "So many different soft words drop.", least=1),
-        "missing": keep_or_drop("keep", "What becomes of a record without a URL."),
+        "min_soft_words": count(2, "This many different soft words drop a document.", least=1),
+        "missing": keep_or_drop("keep", "What to do with records without a URL."),
     }
     measured_with = ("field", *EXPECTED)
     values = {
         "url_list": Value(
-            "text", "the first of domains, urls, words, subwords that has it; none if none has"
+            "text", "the first list that matches: domains, urls, words or subwords; or none"
         ),
         "soft_words_found": Value("uint32", "different soft words in the URL"),
-        "has_url": Value("bool", "whether there is one"),
-        "reason": Value("text", "the list and what of the URL it has"),
+        "has_url": Value("bool", "whether the record has a URL"),
+        "reason": Value("text", "the list and the matching part of the URL"),
     }
 
     def measure_documents(self, documents):
