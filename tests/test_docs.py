@@ -280,8 +280,8 @@ def test_configuration_md__is_what_the_module_writes():
 
 
 def test_limits__of_a_list_names_the_values_as_they_are():
-    assert limits({"type": "array", "items": {"enum": ["one", "two"]}}) == "list, of one, two"
-    assert limits({"type": "array", "items": {"type": "string"}}) == "list of texts"
+    assert limits({"type": "array", "items": {"enum": ["one", "two"]}}) == "list of: one, two"
+    assert limits({"type": "array", "items": {"type": "string"}}) == "list of strings"
 
 
 def keys_listed() -> list[list[str]]:
