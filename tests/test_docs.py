@@ -19,6 +19,7 @@ import zstandard
 from test_rooms import PACKAGE, allowed
 from workflow import ROOT, small_corpus, snakemake, write_jsonl
 
+from corpusmill.cli import reference as commands
 from corpusmill.mill.demo.files import EVALUATION_FILES, FILES
 from corpusmill.mill.filters.reference import limits
 from corpusmill.run.layout import Layout
@@ -236,6 +237,31 @@ def test_quickstart__ends_with_batches(tmp_path, monkeypatch):
     assert inputs.shape == targets.shape == (3, 16)
     assert np.array_equal(inputs[:, 1:], targets[:, :-1])
     assert names["document"][-1] == names["meta"]["eos_token_id"]
+
+
+# The reference of commands.
+
+
+def test_command_pages__are_what_the_help_says():
+    """After a change of a docstring or an option: python -m corpusmill.cli.reference"""
+    found = {page.name: page.read_text("utf-8") for page in commands.FOLDER.glob("*")}
+    assert found == commands.pages()
+
+
+@pytest.mark.parametrize("name", commands.main.commands)
+def test_command_page__has_every_option_with_a_meaning(name):
+    page = commands.pages()[f"{name}.md"]
+    cells = [line.strip("|").split(" | ") for line in page.splitlines() if line.startswith("| `-")]
+    listed = {option for row in cells for option in re.findall("--[a-z-]+", row[0])}
+    options = {one for param in commands.main.commands[name].params for one in param.opts}
+    assert listed >= {option for option in options if option.startswith("--")}
+    assert all(row[-1].strip(" |.") not in ("", "None") for row in cells)
+
+
+def test_command_pages__say_in_a_sentence_what_each_does():
+    page = commands.pages()["index.md"]
+    assert re.findall(r"^\| \[(.*?)\]", page, re.MULTILINE) == list(commands.main.commands)
+    assert "..." not in page
 
 
 # Links.

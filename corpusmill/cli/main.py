@@ -90,7 +90,7 @@ def config_argument(command: Callable) -> Callable:
     )
     of_presets = click.option(
         "--preset", "presets", multiple=True, type=Preset(),
-        help="Published settings under those of CONFIG; may be repeated. See corpusmill presets.",
+        help="Published settings that CONFIG overrides; see corpusmill presets. Repeatable.",
     )  # fmt: skip
     return of_files(of_presets(of_both))
 
@@ -126,17 +126,17 @@ def say_what_is_replaced(configs: Sequence[Path]) -> None:
 @click.group(
     cls=Commands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Snakemake alone does the same: snakemake -s $(corpusmill where) --configfile CONFIG "
-    "--cores N. Completion for your shell: corpusmill completion --help",
+    epilog="Snakemake alone does the same as run: snakemake -s $(corpusmill where) --configfile "
+    "CONFIG --cores N",
 )
 @click.version_option(corpusmill.__version__, prog_name="corpusmill")
 def main() -> None:
-    """Raw text in; deduplicated, decontaminated, shuffled and tokenized text out.
+    """Turn raw text into deduplicated, decontaminated, shuffled and tokenized text.
 
     \b
-    corpusmill init data/       writes corpusmill.yaml for what lies in data/
-    corpusmill check            says what would go wrong
-    corpusmill run              does it, all of it that is not done yet
+    corpusmill init data/       write corpusmill.yaml for the files in data/
+    corpusmill check            find what would make a run fail
+    corpusmill run              run all steps that are not done yet
     """
 
 
@@ -146,18 +146,18 @@ def main() -> None:
 )
 @click.option(
     "-o", "--output", default=CONFIG, show_default=True, type=click.Path(path_type=Path),
-    help="The config file to write; one that is there is never replaced.",
+    help="Config file to write; an existing file is never replaced.",
 )  # fmt: skip
 @click.option(
     "--tokenizer", default="train", show_default=True, metavar="FOLDER|ID|train",
-    help="A folder, a hub id, or train: one of this corpus.",
+    help="Folder, Hugging Face id, or train to train one on this corpus.",
 )  # fmt: skip
 def init(data: tuple[Path, ...], output: Path, tokenizer: str) -> None:
-    """Look at files and folders of text and write a config file for them.
+    """Write a config file for your data.
 
-    A folder is a source with all files beneath it that can be read; so is a file. What the text
-    field is called is found out from the first records, and from the tokenizer which token ends
-    documents.
+    DATA are files and folders. Each file, and each subfolder of a folder, becomes a source. The
+    name of the text field is detected from the first records, the end-of-text token from the
+    tokenizer. Unsupported files are left out and listed.
     """
     from corpusmill.cli.init import config_for
     from corpusmill.run.job_progress import phase
@@ -176,10 +176,10 @@ def init(data: tuple[Path, ...], output: Path, tokenizer: str) -> None:
 @main.command()
 @config_argument
 def check(configs: tuple[Path, ...]) -> None:
-    """Say everything that would go wrong, before anything is done.
+    """Find what would make a run fail, without running.
 
-    Looks at keys and values, files and their first records, the tokenizer, the disk. Exit code 1
-    if a run would fail. A run makes the same checks when it begins.
+    Checks the configuration, input files and their first records, the tokenizer and the disk. A run
+    starts with the same checks. Exit code 1 if a run would fail.
     """
     from corpusmill.cli.check import checked
     from corpusmill.run.job_progress import phase
@@ -199,7 +199,7 @@ def check(configs: tuple[Path, ...]) -> None:
 
 @main.command()
 def presets() -> None:
-    """List published settings, to be laid under yours: corpusmill run --preset NAME."""
+    """List the published settings for --preset NAME."""
     from corpusmill.run.presets import preset_files, preset_folder, what_it_is
 
     width = max(map(len, preset_files()))
@@ -226,10 +226,13 @@ def run_options(command: Callable) -> Callable:
             "--cores", default="all", show_default=True, type=Cores(), help="Processors to use."
         ),
         click.option(
-            "-n", "--dry-run", is_flag=True, help="Only show what would run, and how long."
+            "-n",
+            "--dry-run",
+            is_flag=True,
+            help="Show what would run and how long it takes, and stop.",
         ),
         click.option("-q", "--quiet", is_flag=True, help="Show nothing until the end."),
-        click.option("-v", "--verbose", is_flag=True, help="Show all that Snakemake says."),
+        click.option("-v", "--verbose", is_flag=True, help="Show all output of Snakemake."),
     ):
         command = option(command)
     return command
@@ -253,7 +256,7 @@ class WithSnakemake(click.Command):
 @main.command(cls=WithSnakemake)
 @config_argument
 @run_options
-@click.option("--unlock", is_flag=True, help="Take away the lock of a run that was killed.")
+@click.option("--unlock", is_flag=True, help="Remove the lock that a killed run left behind.")
 @click.pass_context
 def run(
     context: click.Context,
@@ -264,12 +267,12 @@ def run(
     verbose: bool,
     unlock: bool,
 ) -> None:
-    """Do what the config file asks for, all of it that is not done yet.
+    """Run all steps that are not done yet.
 
-    Results and logs go to results/ and logs/ of this folder. Ctrl-C stops it, and the same command
-    goes on from there. Of several config files later ones win.
+    Results go to results/ and logs to logs/ in the current folder. Ctrl-C stops the run; the same
+    command resumes it. Later config files override earlier ones.
 
-    What stands behind -- is for Snakemake:
+    Options after -- go to Snakemake:
 
     \b
     corpusmill run -- --profile profiles/slurm
@@ -288,9 +291,10 @@ def run(
 @run_options
 @click.pass_context
 def demo(context: click.Context, cores: str, dry_run: bool, quiet: bool, verbose: bool) -> None:
-    """Run the bundled demo in this folder: a corpus made from Python's standard library.
+    """Run the bundled demo in the current folder.
 
-    It takes half a minute, needs no network and no config file, and shows what lies where.
+    Its corpus is made from Python's standard library. The demo takes half a minute and needs
+    neither network nor config file.
     """
     started(context, [], cores, dry_run, quiet, verbose)
 
@@ -387,12 +391,13 @@ def _refuse_early(configs: list[Path], options: list[str]) -> None:
 @click.argument(
     "folder", default=Path("."), type=click.Path(exists=True, file_okay=False, path_type=Path)
 )
-@click.option("--json", "in_json", is_flag=True, help="How it stands now, as JSON, and no more.")
+@click.option("--json", "in_json", is_flag=True, help="Print the current state as JSON and exit.")
 def watch(folder: Path, in_json: bool) -> None:
-    """See how the run of FOLDER stands, until it is over; else of this folder.
+    """Show the progress of a run until it ends.
 
-    Looks at its files alone: from another terminal, another machine, or when all is over. Ctrl-C
-    ends the looking, not the run. Exit code 0 if the run ended well.
+    FOLDER is where the run was started; by default the current folder. The command only reads
+    files, so it works from another terminal or machine, and after the run. Ctrl-C stops watching,
+    not the run. Exit code 0 if the run succeeded.
     """
     from corpusmill.cli import watch as command
 
@@ -410,24 +415,24 @@ def watch(folder: Path, in_json: bool) -> None:
 
 @main.command()
 @click.argument("place", metavar="[DIR]", default="results")
-@click.option("--deep", is_flag=True, help="Look into the files too: whether they agree.")
-@click.option("--json", "in_json", is_flag=True, help="All that was found as JSON, for programs.")
+@click.option("--deep", is_flag=True, help="Also check that the files agree with each other.")
+@click.option("--json", "in_json", is_flag=True, help="Print all findings as JSON.")
 def verify(place: str, deep: bool, in_json: bool) -> None:
-    """See whether a finished corpus is still what its manifest lists.
+    """Check a finished corpus against its manifest.
 
-    DIR is a results folder, here or copied elsewhere, its address (https://...), or where it was
-    published (s3://bucket/name, hf://org/name); else results. Exports are looked at with the corpus
-    that they lie in; DIR may be one alone. Every file is read and held against its SHA-256; nothing
-    is written. All damages are told, each with what makes the file again.
+    DIR is a results folder, an export, an address (https://...) or a publication
+    (s3://bucket/name, hf://org/name); by default results. Exports inside are checked too. Every
+    file is read and its SHA-256 compared; nothing is written. For each damaged file, the command
+    says how to restore it.
 
-    With --deep the files are held against one another as well: documents and tokens against index,
-    placements, ledger and summary, and decoded tokens against the text.
+    With --deep, the files are also compared with each other: documents and tokens with index,
+    placements, ledger and summary, and decoded tokens with the text.
 
     \b
     Exit codes
-      0  whole
-      1  damaged: a file is missing, changed, or contradicts another
-      2  could not be looked at: no manifest, one of a foreign version, a file that may not be read
+      0  intact
+      1  damaged: a file is missing, changed or contradicts another
+      2  not checked: no manifest, an unknown version of it, or an unreadable file
     """
     from corpusmill.tools.verify import verifying as command
     from corpusmill.tools.verify.findings import UnreachableError
@@ -446,28 +451,30 @@ def verify(place: str, deep: bool, in_json: bool) -> None:
 
 endpoint_option = click.option(
     "--endpoint-url", "endpoint", metavar="URL",
-    help="Of the store; else AWS_ENDPOINT_URL, the profile's, or AWS itself.",
+    help="URL of the store; default: AWS_ENDPOINT_URL, the profile's, or AWS.",
 )  # fmt: skip
 
 
 @main.command()
 @click.argument("results", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
 @click.argument("address", metavar="ADDRESS")
-@click.option("--version", metavar="V", help="What to call it; else by the manifest's digest.")
 @click.option(
-    "-n", "--dry-run", is_flag=True, help="Only say what would be sent, and what is there."
+    "--version", metavar="V", help="Name of the version; default: from the manifest's digest."
+)
+@click.option(
+    "-n", "--dry-run", is_flag=True, help="Only show what would be uploaded and what is there."
 )
 @endpoint_option
 @click.option(
     "--price", "prices", multiple=True, metavar="WHAT=NUMBER",
-    help="For --dry-run: of month, read (a GB each), writes, reads (1,000 requests each).",
+    help="Price for --dry-run: month or read per GB, writes or reads per 1,000. Repeatable.",
 )  # fmt: skip
-@click.option("--json", "in_json", is_flag=True, help="What was done as JSON, for programs.")
+@click.option("--json", "in_json", is_flag=True, help="Print what was done as JSON.")
 def publish(prices: tuple[str, ...], in_json: bool, **given: Any) -> None:
-    """Send a finished corpus to an object store or a hub, as a version that never changes.
+    """Upload a finished corpus as a version that never changes.
 
-    Readers see the version when all of it is there and was compared with its SHA-256, and not
-    before. When it was stopped or killed, the same command goes on.
+    Readers see the version only when all files are uploaded and their SHA-256 compared. After an
+    interruption, the same command resumes.
 
     \b
     corpusmill publish results s3://bucket/name
@@ -487,15 +494,18 @@ def publish(prices: tuple[str, ...], in_json: bool, **given: Any) -> None:
 
 @main.command()
 @click.argument("address", metavar="s3://BUCKET/NAME")
-@click.option("--version", required=True, metavar="V", help="Which.")
-@click.option("--latest", is_flag=True, help="Also the latest, if there is no other.")
-@click.option("-n", "--dry-run", is_flag=True, help="Only list what would go.")
+@click.option("--version", required=True, metavar="V", help="Version to delete.")
+@click.option(
+    "--latest", is_flag=True, help="Also delete the latest version, if it is the only one."
+)
+@click.option("-n", "--dry-run", is_flag=True, help="Only list what would be deleted.")
 @endpoint_option
-@click.option("--json", "in_json", is_flag=True, help="What was done as JSON, for programs.")
+@click.option("--json", "in_json", is_flag=True, help="Print what was done as JSON.")
 def unpublish(in_json: bool, **given: Any) -> None:
-    """Take a version of a published corpus away; its manifest goes first.
+    """Delete a published version.
 
-    Never the latest, as long as there are others: publish another one first.
+    Its manifest is deleted first. The latest version cannot be deleted while there are others:
+    publish another one first.
     """
     from corpusmill.tools.publish import withdrawal as command
 
@@ -506,31 +516,38 @@ def unpublish(in_json: bool, **given: Any) -> None:
 
 @main.command()
 @config_argument
-@click.option("--parts", default=3, show_default=True, type=click.IntRange(0), help="How many.")
-@click.option("--shards", default=3, show_default=True, type=click.IntRange(0), help="Likewise.")
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Of the sample.")
+@click.option(
+    "--parts", default=3, show_default=True, type=click.IntRange(0), help="Parts to rebuild."
+)
+@click.option(
+    "--shards", default=3, show_default=True, type=click.IntRange(0), help="Shards to rebuild."
+)
+@click.option(
+    "--seed", default=0, show_default=True, type=click.IntRange(0), help="Seed of the sample."
+)
 @click.option(
     "--results", default=Path("results"), show_default=True, type=click.Path(path_type=Path),
-    metavar="DIR", help="The results of a finished run; paths of inputs begin here, too.",
+    metavar="DIR", help="Results of a finished run.",
 )  # fmt: skip
 @click.option(
     "--scratch", metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Where to work, in a folder that is removed; else that of temporary files.",
+    help="Where to put the temporary folder; default: the system's.",
 )  # fmt: skip
-@click.option("--json", "in_json", is_flag=True, help="All that was found as JSON, for programs.")
+@click.option("--json", "in_json", is_flag=True, help="Print all findings as JSON.")
 def prove(configs: tuple[Path, ...], in_json: bool, **options: Any) -> None:
-    """Make a sample of a finished corpus again from its inputs, and compare bytes.
+    """Rebuild a sample of a finished corpus and compare bytes.
 
-    Parts, from input file to ledger, and shards, text and tokens, are chosen by the digest of the
-    configuration and the seed, evenly over sources and splits. For shards all inputs are read. Of
-    the results nothing is changed, and no file between the steps is needed. Without CONFIG the
-    configuration is that of summary.json. What was taken from what is kept is told.
+    Parts (input to ledger) and shards (text and tokens) are sampled by the configuration's digest
+    and the seed, evenly over sources and splits. Shards need all inputs. The results are not
+    changed; intermediate files are not needed. Relative input paths start at the current folder.
+    Default for CONFIG: the configuration in summary.json. The command lists what it took from the
+    results instead of rebuilding it.
 
     \b
     Exit codes
-      0  all that was chosen is equal
-      1  something differs: an input, a part, a shard
-      2  could not be made again: an input or the plan is not there, or another configuration
+      0  equal
+      1  different: an input, a part or a shard
+      2  not rebuilt: no input, no plan, or another configuration
     """
     from corpusmill.cli.check import checked_config
     from corpusmill.tools.prove import proving as command
@@ -604,7 +621,7 @@ def speaking(stopped: str = "Stopped.") -> Iterator[Callable[[str], None]]:
     default=10_000,
     show_default=True,
     type=click.IntRange(1, 1_000_000),
-    help="How many to sample, shared evenly among the sources.",
+    help="Documents to sample, shared evenly among the sources.",
 )
 @click.option(
     "--read",
@@ -612,7 +629,7 @@ def speaking(stopped: str = "Stopped.") -> Iterator[Callable[[str], None]]:
     show_default=True,
     type=click.IntRange(1),
     metavar="MB",
-    help="How much text to read, about, shared likewise.",
+    help="Text to read, about, shared in the same way.",
 )
 @click.option(
     "--examples",
@@ -621,20 +638,21 @@ def speaking(stopped: str = "Stopped.") -> Iterator[Callable[[str], None]]:
     type=click.IntRange(0, 100),
     help="Documents to show on each side of a limit.",
 )
-@click.option("--seed", type=click.IntRange(0), help="Of the sample; else that of the shuffle.")
+@click.option("--seed", type=click.IntRange(0), help="Seed of the sample; default: shuffle.seed.")
 @click.option(
     "-o",
     "--output",
     default=Path("."),
     type=click.Path(file_okay=False, path_type=Path),
     metavar="FOLDER",
-    help="Where calibration.html and calibration.json go; else this folder.",
+    help="Folder for calibration.html and calibration.json; default: the current one.",
 )
-@click.option("-f", "--force", is_flag=True, help="Replace those of before.")
+@click.option("-f", "--force", is_flag=True, help="Replace existing files.")
 def calibrate(configs: tuple[Path, ...], read: int, **options: Any) -> None:
-    """See on a sample what the filters would drop, at their limits and at others.
+    """Show on a sample what filters drop at various limits.
 
-    Writes a page with pictures and examples, and the same figures as JSON. Nothing is milled.
+    Writes a page with pictures and examples, and its figures as JSON. No step of the run is
+    started.
     """
     from corpusmill.cli.check import checked_config
     from corpusmill.tools.tune.calibrate import calibrating as command
@@ -654,19 +672,20 @@ def calibrate(configs: tuple[Path, ...], read: int, **options: Any) -> None:
 )  # fmt: skip
 @click.option(
     "--length", default=256, show_default=True, type=click.IntRange(1), metavar="N",
-    help="Tokens of a sample.",
+    help="Tokens per sample.",
 )  # fmt: skip
 @click.option(
     "--samples", default=3, show_default=True, type=click.IntRange(0), metavar="N",
-    help="So many of each split are shown, at even distances.",
+    help="Samples to show per split, evenly spaced.",
 )  # fmt: skip
-@click.option("--seed", default=0, show_default=True, type=int, help="Of the sampler.")
-@click.option("--json", "as_json", is_flag=True, help="A JSON object per split, for programs.")
+@click.option("--seed", default=0, show_default=True, type=int, help="Seed of the sampler.")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON object per split.")
 def eye_test(**given: Any) -> None:
-    """Look at a finished corpus as a trainer will: its ids, its samples, a dry run of the sampler.
+    """Show a finished corpus as a trainer sees it.
 
-    Samples are decoded, with special tokens as ⟦name⟧. Exit code 1 if documents do not end as
-    they should, a sample comes twice in an epoch, or targets are not the inputs one place on.
+    Shows token ids and decoded samples, with special tokens as ⟦name⟧, and tries the sampler. Exit
+    code 1 if a document lacks its end-of-text token, a sample repeats within an epoch, or targets
+    are not the inputs shifted by one.
     """
     from corpusmill.tools.why.eye_test import looking as command
 
@@ -683,16 +702,17 @@ def eye_test(**given: Any) -> None:
 )  # fmt: skip
 @click.option(
     "--to", type=click.Path(file_okay=False, path_type=Path), metavar="FOLDER",
-    help="Where it goes; else exports/FORMAT here.",
+    help="Output folder; default: exports/FORMAT.",
 )  # fmt: skip
 @click.option(
     "--length", default=2048, show_default=True, type=click.IntRange(1), metavar="N",
-    help="Tokens of a sample, for formats of samples.",
+    help="Tokens per sample, for formats with samples.",
 )  # fmt: skip
 def export(format_name: str | None, results: Path, to: Path | None, length: int) -> None:
-    """Write a finished corpus in the format of a trainer; without FORMAT, list the formats.
+    """Write a finished corpus in the format of a trainer.
 
-    Nothing is tokenized again, and nothing is replaced. An export that was stopped goes on.
+    Without FORMAT, lists the formats. Nothing is tokenized again, and no file is replaced. After an
+    interruption, the same command resumes.
     """
     from corpusmill.tools.export import answers as command
 
@@ -706,7 +726,11 @@ def export(format_name: str | None, results: Path, to: Path | None, length: int)
 @main.command()
 @config_argument
 @click.option(
-    "--cores", default="all", show_default=True, type=Cores(), help="Processors of the run."
+    "--cores",
+    default="all",
+    show_default=True,
+    type=Cores(),
+    help="Processors of the run to estimate.",
 )
 @click.option(
     "--read",
@@ -714,7 +738,7 @@ def export(format_name: str | None, results: Path, to: Path | None, length: int)
     show_default=True,
     type=click.IntRange(1),
     metavar="MB",
-    help="How much text to read, at most.",
+    help="Text to read at most.",
 )
 @click.option(
     "--seconds",
@@ -722,15 +746,15 @@ def export(format_name: str | None, results: Path, to: Path | None, length: int)
     show_default=True,
     type=click.IntRange(1),
     metavar="N",
-    help="How long it may take, about; the sample is as large as that allows.",
+    help="Time to spend, about; limits the sample.",
 )
-@click.option("--json", "in_json", is_flag=True, help="The same figures as JSON, and no more.")
+@click.option("--json", "in_json", is_flag=True, help="Print only the figures, as JSON.")
 def estimate(configs: tuple[Path, ...], cores: str, read: int, seconds: int, in_json: bool) -> None:
-    """Say what a run would keep, and take of time, memory and disk.
+    """Estimate a run's output, time, memory and disk space.
 
-    Reads some of every source, compares it, and mills a sample of it in a folder that is removed
-    again. The starts of some forty jobs take ten seconds of it, for a sample of any size; the first
-    time on a machine kernels are compiled besides.
+    Reads some text of every source, compares it, and runs a sample in a temporary folder. Starting
+    some forty jobs takes ten seconds, whatever the sample. The first use on a machine also compiles
+    kernels.
     """
 
     from corpusmill.cli.check import GENERATED, RESULTS, checked_config
@@ -758,19 +782,19 @@ def estimate(configs: tuple[Path, ...], cores: str, read: int, seconds: int, in_
 @main.command()
 @config_argument
 @click.option(
-    "--cores", default="all", show_default=True, type=Cores(), help="Files that are read at once."
+    "--cores", default="all", show_default=True, type=Cores(), help="Files to read at once."
 )
 @click.option(
     "--limit", default=20, show_default=True, type=click.IntRange(0, 1_000_000), metavar="N",
     help="Malformed records to show; all are counted.",
 )  # fmt: skip
-@click.option("--json", "in_json", is_flag=True, help="All that was found as JSON, for programs.")
+@click.option("--json", "in_json", is_flag=True, help="Print all findings as JSON.")
 def scan(configs: tuple[Path, ...], cores: str, limit: int, in_json: bool) -> None:
-    """Read every input file, and list what is wrong with them.
+    """Read all input files and list what is wrong.
 
-    Finds what would end a run after hours of reading: malformed records, more of them than
-    max_malformed_fraction allows, files that are cut off. Writes nothing. Exit code 1 if a run
-    would be refused.
+    Finds what could stop a run after hours of reading: malformed records beyond
+    max_malformed_fraction, and truncated files. Writes nothing. Exit code 1 if a run would be
+    refused.
     """
 
     from corpusmill.cli import scan as command
@@ -794,36 +818,36 @@ def scan(configs: tuple[Path, ...], cores: str, limit: int, in_json: bool) -> No
 
 @main.command()
 @click.argument("queries", metavar="[QUERY]...", nargs=-1)
-@click.option("--text", help="Find the document with this text, else those most like it.")
+@click.option("--text", help="Find the document with this text, or else the most similar ones.")
 @click.option(
-    "--text-file", metavar="FILE", help="The same with the text of a file; - is standard input.",
+    "--text-file", metavar="FILE", help="The same, with the text in a file; - is standard input.",
     type=click.File("r", encoding="utf-8"),
 )  # fmt: skip
-@click.option("--dropped", is_flag=True, help="List records that were dropped.")
-@click.option("--fate", "fates", multiple=True, help="List those of this fate; may be repeated.")
-@click.option("--source", "sources", multiple=True, help="List those of this source; likewise.")
+@click.option("--dropped", is_flag=True, help="List dropped records.")
+@click.option("--fate", "fates", multiple=True, help="List records with this fate. Repeatable.")
+@click.option("--source", "sources", multiple=True, help="List records of this source. Repeatable.")
 @click.option(
     "--sample", default=20, show_default=True, type=click.IntRange(1, 1_000_000), metavar="N",
-    help="How many to list, at even distances.",
+    help="Records to list, evenly spaced.",
 )  # fmt: skip
 @click.option(
     "--results", default=Path("results"), show_default=True, type=click.Path(path_type=Path),
-    metavar="DIR", help="The results of a finished run.",
+    metavar="DIR", help="Results of a finished run.",
 )  # fmt: skip
 @click.option(
     "--reader", "readers", multiple=True, metavar="FILE",
     type=click.Path(exists=True, dir_okay=False),
-    help="Your reader of an input format; one that the results name is never run.",
+    help="Your reader of an input format. Readers named in the results are never run.",
 )  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, help="A JSON object per line, for programs.")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON object per line.")
 def why(queries: tuple[str, ...], as_json: bool, results: Path, **given: Any) -> None:
-    """Say what became of a document, and why.
+    """Explain what became of a document.
 
     \b
-    corpusmill why 4294967708                            a document, by its id
-    corpusmill why data/web/0.jsonl.zst:412              a line of an input file
-    corpusmill why corpus/train/00003.jsonl.zst:17       a line of a text shard
-    corpusmill why tokens/train/00003.bin:123456         a token
+    corpusmill why 4294967708                            # a document, by its id
+    corpusmill why data/web/0.jsonl.zst:412              # a line of an input file
+    corpusmill why corpus/train/00003.jsonl.zst:17       # a line of a text shard
+    corpusmill why tokens/train/00003.bin:123456         # a token
     corpusmill why --text "It was a dark and stormy night"
     corpusmill why --dropped --fate duplicate --source web --sample 20
     """
@@ -862,7 +886,7 @@ def whole_text(file: IO[str]) -> str:
 )
 @click.pass_context
 def designer(context: click.Context) -> None:
-    """Choose dedup.bands and rows by a sample of your documents."""
+    """Choose dedup.bands and dedup.rows from a sample."""
     from corpusmill.tools.tune.bands import recommending as command
 
     sys.argv = ["corpusmill designer", *context.args]
@@ -887,40 +911,46 @@ class NumberRange(click.FloatRange):
     required=True,
     multiple=True,
     metavar="FILE",
-    help="Texts to be kept; may be repeated.",
+    help="Good texts. Repeatable.",
 )
-@click.option(
-    "--bad", required=True, multiple=True, metavar="FILE", help="Texts to be dropped; likewise."
-)
+@click.option("--bad", required=True, multiple=True, metavar="FILE", help="Bad texts. Repeatable.")
 @click.option(
     "-o", "--output", required=True, metavar="MODEL",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="The model file to write; the report goes to MODEL.json.",
+    help="Model file to write. The report goes to MODEL.json.",
 )  # fmt: skip
-@click.option("--text-field", default="text", show_default=True, help="The member with the text.")
+@click.option(
+    "--text-field", default="text", show_default=True, help="Field or column that holds the text."
+)
 @click.option(
     "--held-out", default=0.1, show_default=True, type=NumberRange(0.001, 0.9),
     help="Share of the texts to test with.",
 )  # fmt: skip
-@click.option("--epochs", default=5, show_default=True, type=click.IntRange(1, 1000))
+@click.option(
+    "--epochs", default=5, show_default=True, type=click.IntRange(1, 1000),
+    help="Passes over the texts.",
+)  # fmt: skip
 @click.option(
     "--rate", default=3.0, show_default=True, type=NumberRange(1e-6, 1000),
     help="Learning rate.",
 )  # fmt: skip
 @click.option(
     "--words", default=2, show_default=True, type=click.IntRange(1, 5),
-    help="Words of the longest n-gram.",
+    help="Words in the longest n-gram.",
 )  # fmt: skip
 @click.option(
     "--bits", default=20, show_default=True, type=click.IntRange(10, 26),
-    help="2 to the power of it weights, 4 bytes each.",
+    help="The model has 2**bits weights of 4 bytes.",
 )  # fmt: skip
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(0))
+@click.option(
+    "--seed", default=0, show_default=True, type=click.IntRange(0),
+    help="Seed of the order and of the held-out texts.",
+)  # fmt: skip
 def train_filter(**given: Any) -> None:
-    """Learn what good texts are, for the filter quality_model.
+    """Train a model for the filter quality_model.
 
-    FILE is one that a run could read, a folder of such files, or a pattern in quotes. The same
-    texts give the same model, in whatever order and files they come.
+    FILE is an input file, a folder of input files, or a pattern in quotes. The same texts give the
+    same model, whatever their order and files.
 
     \b
     corpusmill train-filter --good wiki.jsonl --bad 'crawl/*.jsonl.zst' -o quality.model
@@ -941,7 +971,7 @@ def train_filter(**given: Any) -> None:
 
 @main.command()
 def where() -> None:
-    """Print the place of the Snakefile: snakemake -s "$(corpusmill where)" ..."""
+    """Print the path of the Snakefile."""
     from corpusmill.run.workflow_files import workflow_home
 
     echo(workflow_home() / "Snakefile")
@@ -950,7 +980,7 @@ def where() -> None:
 @main.command()
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(shell: str) -> None:
-    """Print what makes SHELL complete commands and options.
+    """Print a script that completes commands and options.
 
     \b
     bash   corpusmill completion bash >> ~/.bashrc

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from corpusmill.mill.filters.reference import limits
+from corpusmill.mill.filters.reference import limits, table_line
 from corpusmill.run.workflow_files import PACKAGE, workflow_home
 
 HEADING = """# Configuration
@@ -72,7 +72,7 @@ def section(name: str, schema: dict[str, Any], shipped: Any) -> Iterator[str]:
     yield TABLE
     for key in keys:
         meaning = key.schema.get("description", "")
-        yield f"| `{key.name}` | {key.value} | {limits(key.schema)} | {meaning} |\n"
+        yield table_line([f"`{key.name}`", key.value, limits(key.schema), meaning])
     yield BEHIND.get(name, "")
 
 

@@ -79,6 +79,10 @@ def limits(schema: dict[str, Any]) -> str:
     return f"{kind} {', '.join(filter(None, edges))}".strip()
 
 
+def table_line(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |\n"
+
+
 class Row(NamedTuple):
     """A row of a table: a setting or a value."""
 
@@ -104,7 +108,7 @@ def as_lines(rows: Iterable[Row]) -> Iterator[str]:
             names += (" to " if NUMBER.search(first.name) else ", ") + f"`{others[-1].name}`"
         columns = zip(*(row.cells[:-1] for row in alike), strict=True)
         cells = [", ".join(column if len(set(column)) > 1 else column[:1]) for column in columns]
-        yield f"| {' | '.join([names, *cells, meaning if others else first.cells[-1]])} |\n"
+        yield table_line([names, *cells, meaning if others else first.cells[-1]])
 
 
 def settings_of(cls: type[Filter]) -> Iterator[Row]:
@@ -143,7 +147,7 @@ def lines_of(cls: type[Filter]) -> Iterator[str]:
     if cls.edits:
         yield "\n| rule | what it cuts |\n|---|---|\n"
     for name, meaning in cls.edits.items():
-        yield f"| `{name}` | {meaning} |\n"
+        yield table_line([f"`{name}`", meaning])
 
 
 def page() -> str:

@@ -1,8 +1,7 @@
-"""Choose bands and rows by a sample of your own documents.
+"""Choose dedup.bands and dedup.rows from a sample.
 
-    python -m corpusmill.tools.tune.bands FILE... [--threshold 0.8] [--picture curves.svg]
-
-Shows what settings of LSH find and cost, and recommends one. What config.yaml says is the default.
+Shows what LSH settings find and cost, and recommends one. Defaults come from the shipped
+config.yaml. FILE is a .jsonl, .jsonl.zst, .jsonl.gz or .parquet file.
 """
 
 import argparse
@@ -44,16 +43,17 @@ def parser(config: dict) -> argparse.ArgumentParser:
     add = arguments.add_argument
     add("files", nargs="+", metavar="FILE", help=".jsonl, .jsonl.zst, .jsonl.gz or .parquet")
     add("--text-field", default="text", help="field or column that holds the text")
-    add("--threshold", type=float, default=config["dedup"]["threshold"], help="Jaccard similarity")
-    add("--bands", type=int, help="of the setting to compare with, with --rows")
+    add("--threshold", type=float, default=config["dedup"]["threshold"],
+        help="Jaccard similarity of duplicates")  # fmt: skip
+    add("--bands", type=int, help="bands of a setting to compare with; needs --rows")
     add("--rows", type=int, help="sketch values per band")
     add("--permutations", type=int, default=config["minhash"]["permutations"],
         help="values per sketch")  # fmt: skip
-    add("--recall", type=float, default=0.995, help="wanted share of the pairs at the threshold")
-    add("--documents", type=int, default=20_000, help="how many to sample")
+    add("--recall", type=float, default=0.995, help="share of the pairs at the threshold to find")
+    add("--documents", type=int, default=20_000, help="documents to sample")
     add("--min-chars", type=int, default=shortest(config),
-        help="shorter documents take no part")  # fmt: skip
-    add("--picture", type=Path, metavar="FILE.svg", help="draw the S-curves to this file")
+        help="leave out shorter documents")  # fmt: skip
+    add("--picture", type=Path, metavar="FILE.svg", help="file to draw the S-curves in")
     return arguments
 
 
