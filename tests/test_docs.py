@@ -28,7 +28,10 @@ from corpusmill.run.reference import page
 README = (ROOT / "README.md").read_text("utf-8")
 ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
 CONFIGURATION = (ROOT / "docs/reference/configuration.md").read_text("utf-8")
-FORMATS = (ROOT / "docs/reference/formats.md").read_text("utf-8")
+FORMATS = "".join(
+    (ROOT / f"docs/{page}.md").read_text("utf-8")
+    for page in ("reference/formats", "internals/files")
+)
 RULES = {path.name: path.read_text("utf-8") for path in sorted((ROOT / "rules").glob("*.smk"))}
 RULE_NAMES = set(re.findall(r"^rule (\w+):", "\n".join(RULES.values()), re.MULTILINE))
 
@@ -369,7 +372,7 @@ def test_formats__name_only_rules_that_exist():
 
 
 def written_paths() -> set[str]:
-    """Every path under results/ that a rule names, as docs/reference/formats.md spells it."""
+    """Every path under results/ that a rule names, as the pages on files spell it."""
     found = set()
     for text in RULES.values():
         for path in re.findall(r'"((?:results|\{DEMO\})/[^"]*)"', text):

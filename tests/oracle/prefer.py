@@ -1,6 +1,6 @@
 """The preferred field of a record: its kind, where its value stands among the others, its key.
 
-Places are Python values that sort as docs/reference says, keys the bytes of formats.md there;
+Places are Python values that sort as docs/reference says, keys the bytes of internals/files.md;
 the order of documents comes of the places alone.
 """
 

@@ -2,7 +2,7 @@
 holds what is read against them. With them is the recipe by which the file was made.
 
 The sums of `text/00001.arrow` are in `text/.00001.arrow.sums`, so that the formats of files stay
-those that every other reader knows. docs/reference/formats.md has them byte by byte.
+those that every other reader knows. docs/internals/files.md has them byte by byte.
 """
 
 import hashlib
