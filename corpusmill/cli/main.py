@@ -684,8 +684,8 @@ def eye_test(**given: Any) -> None:
     """Show a finished corpus as a trainer sees it.
 
     Shows token ids and decoded samples, with special tokens as ⟦name⟧, and tries the sampler. Exit
-    code 1 if a document lacks its end-of-text token, a sample repeats within an epoch, or targets
-    are not the inputs shifted by one.
+    code 1 if end-of-text tokens are missing or misplaced, a sample repeats within an epoch, or
+    targets are not the inputs shifted by one.
     """
     from corpusmill.tools.why.eye_test import looking as command
 
