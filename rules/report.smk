@@ -108,7 +108,9 @@ rule report:
             threshold=config["dedup"]["threshold"],
             config=shaping(config),
         ),
-        code=code_digest("report"),
+        code=code_digest(
+            "report", *sorted(ROOT.glob("corpusmill/mill/report/templates/*"))
+        ),
         paths=named_paths,
     shell:
         run_script("report")

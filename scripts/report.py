@@ -8,9 +8,9 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from corpusmill.messages.progress import Silence
+from corpusmill.mill.report.duplicates import removed, similarities_page
 from corpusmill.mill.report.funnel import Figure, figures, funnel_page
 from corpusmill.mill.report.pages import as_csv
-from corpusmill.mill.report.similarities import removed, similarities_page
 from corpusmill.mill.report.statistics import STATISTICS, statistics_of, statistics_page
 from corpusmill.mill.report.tallies import Tally, added
 from corpusmill.mill.report.times import Time, times, times_page

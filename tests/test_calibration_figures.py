@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpusmill.tools.tune.calibrate.account import plain
-from corpusmill.tools.tune.calibrate.example_texts import visible
 from corpusmill.tools.tune.calibrate.examples import excerpts
 from corpusmill.tools.tune.calibrate.figures import (
     only,
@@ -17,6 +16,7 @@ from corpusmill.tools.tune.calibrate.figures import (
     standard_error,
     threshold_at,
 )
+from corpusmill.tools.tune.calibrate.page import with_signs
 from corpusmill.tools.tune.calibrate.words import number, percent
 
 WEIGHTED = st.lists(
@@ -76,12 +76,11 @@ def test_plain__has_no_number_that_json_has_not():
 # What is shown of texts.
 
 
-def test_visible__shows_what_could_not_be_seen():
-    got = visible("a\tb\x00<c>&\u202eד\u200d\ufeff\n\x85 \u3000")
-    assert got == (
-        "a<span>→</span>\tb<span>[U+0000]</span>&lt;c&gt;&amp;<span>[U+202E]</span>ד\u200d"
-        "<span>[U+FEFF]</span><span>↵</span>\n<span>[U+0085]</span> \u3000"
-    )
+def test_with_signs__shows_what_could_not_be_seen():
+    assert list(with_signs("a\tb\x00<c>&\u202eד\u200d\ufeff\n\x85 \u3000")) == [
+        ("a", "→"), ("\tb", "[U+0000]"), ("<c>&", "[U+202E]"), ("ד\u200d", "[U+FEFF]"), ("", "↵"),
+        ("\n", "[U+0085]"), (" \u3000", ""),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("chars", "middle"), [(0, 0), (600, 0), (601, 200)])

@@ -6,9 +6,9 @@ import itertools
 import json
 import math
 import re
+import shutil
 import xml.etree.ElementTree as ET
 from collections import Counter
-from html import escape
 
 import naive
 import numpy as np
@@ -17,18 +17,20 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from workflow import document, mill, small_corpus, snakemake, summary, write_jsonl
+from jinja2 import UndefinedError
+from markupsafe import escape
+from workflow import ROOT, document, jobs, mill, small_corpus, snakemake, summary, write_jsonl
 
 from corpusmill.mill.account.accounts import funnel as account_of
 from corpusmill.mill.account.cluster_sizes import added, cluster_sizes
 from corpusmill.mill.dedup.edges import STAGES
-from corpusmill.mill.report import clusters, funnel, languages, similarities, statistics, times
-from corpusmill.mill.report.pages import as_csv, page, shortened, table
-from corpusmill.mill.report.similarities import bins, removed, similarities_page
+from corpusmill.mill.report import duplicates, funnel, statistics, times
+from corpusmill.mill.report.duplicates import bins, removed, similarities_page
+from corpusmill.mill.report.pages import TEMPLATES, as_csv, page, shortened
 from corpusmill.mill.report.svg import LIGHT
 from corpusmill.mill.report.tallies import BINS
 from corpusmill.mill.report.times import Time
-from corpusmill.mill.report.whole import Finished, what_became, whole_page
+from corpusmill.mill.report.whole import Finished, by_language, whole_page
 from corpusmill.mill.storage.files import load_json
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -101,11 +103,18 @@ def overlapping(image: ET.Element) -> list[tuple[str, str]]:
     ]
 
 
+def part_of_page(name: str, *facts, **named) -> str:
+    """What a macro makes of these facts."""
+    return str(getattr(TEMPLATES.get_template("parts.html").module, name)(*facts, **named))
+
+
 # Tables.
 
 
 def test_table__escapes_and_aligns():
-    made = table(("name", "text_bytes", "share"), [("<b>&", 1234567, 0.5), ("x", None, 2.0)])
+    made = part_of_page(
+        "table", ("name", "text_bytes", "share"), [("<b>&", 1234567, 0.5), ("x", None, 2.0)]
+    )
     rows = list(ET.fromstring(made).iter("tr"))
     assert [[cell.text for cell in row] for row in rows] == [
         ["name", "text_bytes", "share"], ["<b>&", "1,234,567", "0.50"], ["x", None, "2.00"],
@@ -113,8 +122,9 @@ def test_table__escapes_and_aligns():
     assert {tuple(cell.get("class") for cell in row) for row in rows} == {
         (None, "number", "number")
     }
-    assert table(("name",), []) == ""
-    shares = table(("source", "share"), [("1", "4.56 %"), ("web", ""), ("x", "1,300")])
+    assert part_of_page("table", ("name",), []) == ""
+    rows = [("1", "4.56 %"), ("web", ""), ("x", "1,300")]
+    shares = part_of_page("table", ("source", "share"), rows)
     first, *_ = ET.fromstring(shares).iter("tr")
     assert [cell.get("class") for cell in first] == [None, "number"]
 
@@ -132,8 +142,9 @@ def test_shortened__has_beginning_and_end():
     assert shortened("abcdefghi", 8) == "abc…fghi"
 
 
-def test_page__escapes_its_title():
-    assert "<h1>&lt;i&gt;</h1>" in page("<i>")
+def test_page__refuses_to_leave_out_a_fact():
+    with pytest.raises(UndefinedError, match="'account' is undefined"):
+        page("funnel.html", picture="", heading=[], rows=[])
 
 
 # The funnel.
@@ -221,7 +232,7 @@ def test_removed__draws_what_was_measured_of_unequal_texts():
     found = removed([part(rows), part(rows[:1])])
     assert bins(found.counts) == [(0.90, 0.91, 1), (0.99, 1.0, 1)]
     assert found.stages == {"identical": 2, "sketch": 1, "shingles": 1, "band": 1, "chain": 1}
-    assert set(similarities.FOUND) == set(STAGES.values())
+    assert set(duplicates.FOUND) == set(STAGES.values())
     assert "6 documents were removed" in similarities_page(found, 0.8)
 
 
@@ -238,21 +249,21 @@ def test_similarities_page__without_a_measured_one_says_so(rows):
 def test_similarities_picture__has_all_inside(least, threshold, most):
     found = removed([part([(least, "shingles")])])
     found.counts[:] *= most
-    image = ET.fromstring(similarities.picture(found, threshold))
+    image = ET.fromstring(duplicates.picture(found, threshold))
     assert cut_off(image) == overlapping(image) == []
     (mark,) = (line for line in image.iter(f"{SVG}line") if line.get("stroke-dasharray"))
-    assert similarities.LEFT <= float(mark.get("x1")) <= similarities.RIGHT
+    assert duplicates.LEFT <= float(mark.get("x1")) <= duplicates.RIGHT
     (bar,) = (bar for bar in image.iter(f"{SVG}rect") if bar.get("class") == "bar")
     left, top = float(bar.get("x")), float(bar.get("y"))
-    assert similarities.LEFT <= left < left + float(bar.get("width")) <= similarities.RIGHT
-    assert similarities.TOP <= top < similarities.BOTTOM
+    assert duplicates.LEFT <= left < left + float(bar.get("width")) <= duplicates.RIGHT
+    assert duplicates.TOP <= top < duplicates.BOTTOM
 
 
 def test_similarities_picture__marks_the_threshold_between_the_bars():
-    image = ET.fromstring(similarities.picture(removed([part([(0.85, "shingles")])]), 0.8))
+    image = ET.fromstring(duplicates.picture(removed([part([(0.85, "shingles")])]), 0.8))
     (mark,) = (line for line in image.iter(f"{SVG}line") if line.get("stroke-dasharray"))
     # The axis is from 0.7 to 1.
-    assert float(mark.get("x1")) == pytest.approx(similarities.LEFT + 740 / 3, abs=0.1)
+    assert float(mark.get("x1")) == pytest.approx(duplicates.LEFT + 740 / 3, abs=0.1)
     (tip,) = image.iter(f"{SVG}title")
     assert tip.text == "0.85 to 0.86: 1"
 
@@ -272,7 +283,7 @@ def test_cluster_sizes__equal_naive(dropped):
 
 def test_cluster_picture__has_bars_as_long_as_the_numbers():
     bins = cluster_sizes(np.array([1, 2, 3, 4, 4, *[5] * 30]))
-    image = ET.fromstring(clusters.picture(bins))
+    image = ET.fromstring(duplicates.clusters_picture(bins))
     assert cut_off(image) == overlapping(image) == []
     assert widths(image, "clusters") == pytest.approx([190, 190 / 3, 190 / 3], abs=0.1)
     assert widths(image, "documents") == pytest.approx([190 * n / 31 for n in (6, 3, 31)], abs=0.1)
@@ -285,34 +296,8 @@ def test_cluster_picture__of_large_numbers_cuts_nothing_off():
         {"least": 10**k + 1, "most": 2 * 10**k, "clusters": 10**9, "documents": 10**11}
         for k in range(9)
     ]
-    image = ET.fromstring(clusters.picture(bins))
+    image = ET.fromstring(duplicates.clusters_picture(bins))
     assert cut_off(image) == overlapping(image) == []
-
-
-def test_groups__show_how_a_pair_begins():
-    pair = {"id": 5, "winner": 2, "similarity": 0.91, "stage": "shingles"}
-    near = {
-        "texts": 2,
-        "documents": 2,
-        "kept": 1,
-        "pairs": 1,
-        "sample": [pair],
-        "starts": ["<i>a", "b"],
-        "shared": "&",
-    }
-    copies = near | {
-        "starts": ["", ""],
-        "shared": "",
-        "sample": [pair | {"similarity": None, "stage": "identical"}],
-    }
-    made = "".join(clusters.of_clusters({"clusters": [], "largest_groups": [near, copies]}))
-    assert "Group 1: 5 was dropped for 2 (shingles, similarity 0.91)" in made
-    assert "<h3>Document 5 begins</h3>\n<pre>&lt;i&gt;a</pre>" in made
-    assert "<h3>Document 2 begins</h3>\n<pre>b</pre>" in made
-    assert "<h3>Both have</h3>\n<pre>&amp;</pre>" in made
-    assert "Group 2: 5 was dropped for 2 (identical)" in made
-    assert made.count("Their texts are equal") == 1
-    assert made.count("corpusmill why 5") == 2
 
 
 # Languages.
@@ -323,9 +308,7 @@ def test_languages__have_a_share_for_every_reason_and_are_bounded():
         f"l{n:02}": {"read": 200 - n, "dropped": {"a": 100 - n, "<b>": 1}} for n in range(20)
     }
     figures["l00"]["dropped"] |= {f"rare{n:02}": 1 for n in range(15)}
-    rows = list(
-        ET.fromstring("".join(languages.of_languages(figures)).partition("</p>")[2]).iter("tr")
-    )
+    rows = list(ET.fromstring(part_of_page("languages", **by_language(figures))).iter("tr"))
     heading, first, *others = [["".join(cell.itertext()) for cell in row] for row in rows]
     assert heading[:5] == ["language", "documents read", "kept", "a", "<b>"]
     assert len(heading) == 3 + 12 + 1
@@ -335,11 +318,7 @@ def test_languages__have_a_share_for_every_reason_and_are_bounded():
     assert len(others) == 15
     name, documents, *_ = others[-1]
     assert (name, documents) == ("other languages", f"{sum(200 - n for n in range(15, 20))}")
-    assert "background: rgb(213 94 0 / 32%)" in rows[1][3].get("style") + ";"
-
-
-def test_languages__that_no_filter_tells_are_said_to_be_none():
-    assert "no filter of this run tells the language" in "".join(languages.of_languages({}))
+    assert "background: rgb(213 94 0 / 32%)" in rows[1][3].get("style")
 
 
 # Times.
@@ -513,28 +492,71 @@ def test_whole_page__tells_what_the_results_do_and_needs_nothing_beside_it(mille
     assert told["config_digest"] in words
 
 
+def whole(folder, summary: dict | None = None, **others) -> str:
+    """The page of a run with these facts in place of its own."""
+    found = Finished(
+        load_json(folder / "results/summary.json"), {"clusters": [], "largest_groups": []},
+        removed([]), 0.8, [], pa.Table.from_pylist([], BINS), [], {},
+    )  # fmt: skip
+    return whole_page(found._replace(summary=found.summary | (summary or {}), **others))
+
+
 def test_whole_page__escapes_and_names_malformed_records(milled):
     records = [json.dumps({"source": "<b>", "file": "a&b", "line": n, "reason": "<i>"}).encode()
                for n in range(3)]  # fmt: skip
-    told = summary(milled)
-    told["documents"]["dropped"]["malformed"] = 9
-    duplicates, none = {"clusters": [], "largest_groups": []}, removed([])
-    bins = pa.Table.from_pylist([], BINS)
-    made = whole_page(Finished(told, duplicates, none, 0.8, [], bins, records, {"a": "<u>"}))
+    documents = summary(milled)["documents"]
+    documents["dropped"]["malformed"] = 9
+    made = whole(milled, {"documents": documents}, quarantine=records, config={"a": "<u>"})
     assert "9 records could not be read. The first 3 are here" in made
     assert "&lt;b&gt;" in made
     assert "a&amp;b:2" in made
     assert not re.search("<[biu]>", made)
 
 
-def test_whole_page__draws_the_largest_of_many_sources_and_tells_all():
+def test_whole_page__draws_the_largest_of_many_sources_and_tells_all(milled):
     many = summed({f"source{n}": account(100 + n) for n in range(20)})
     for one in (many, *many["sources"].values()):
         one["tokens"] = {"train": 5}
-    drawn, more, rest = what_became(many)
+    made = whole(milled, many)
+    drawn, rest = made.split("The 12 largest of 20 sources")
     assert [f"source{n}<" in drawn for n in range(20)] == [False] * 8 + [True] * 12
-    assert "The 12 largest of 20 sources" in more
     assert all(f"<td>source{n}</td>" in rest for n in range(20))
+    assert "The 8 largest of 20 sources" in rest
+
+
+def test_whole_page__shows_how_pairs_of_groups_begin(milled):
+    pair = {"id": 5, "winner": 2, "similarity": 0.91, "stage": "shingles"}
+    near = {
+        "texts": 2,
+        "documents": 2,
+        "kept": 1,
+        "pairs": 1,
+        "sample": [pair],
+        "starts": ["<i>a", "b"],
+        "shared": "&",
+    }
+    copies = near | {
+        "starts": ["", ""],
+        "shared": "",
+        "sample": [pair | {"similarity": None, "stage": "identical"}],
+    }
+    made = whole(milled, duplicates={"clusters": [], "largest_groups": [near, copies]})
+    assert "Group 1: 5 was dropped for 2 (shingles, similarity 0.91)" in made
+    assert "<h3>Document 5 begins</h3>\n<pre>&lt;i&gt;a</pre>" in made
+    assert "<h3>Document 2 begins</h3>\n<pre>b</pre>" in made
+    assert "<h3>Both have</h3>\n<pre>&amp;</pre>" in made
+    assert "Group 2: 5 was dropped for 2 (identical)" in made
+    assert made.count("Their texts are equal") == 1
+    assert made.count("corpusmill why 5") == 2
+
+
+def test_whole_page__tells_languages_or_that_no_filter_does(milled):
+    none = "no filter of this run tells the language"
+    assert none in whole(milled)
+    made = whole(milled, {"languages": {"en": {"read": 4, "dropped": {"<b>": 1}}}})
+    assert none not in made
+    assert '<td>en</td><td class="number">4</td><td class="number">75.0 %</td>' in made
+    assert "<th>&lt;b&gt;</th>" in made
 
 
 def test_report__has_pages_with_captions(milled):
@@ -548,3 +570,14 @@ def test_report__has_pages_with_captions(milled):
     assert {result["name"] for result in results.values()} == names
     assert all("<p>" in result["caption"] for result in results.values())
     assert all(result["labels"]["result"] for result in results.values())
+
+
+def test_report__is_made_anew_when_a_template_changes(milled, tmp_path):
+    skipped = shutil.ignore_patterns(".*", "results", "logs", "tests", "benchmarks", "docs")
+    checkout = shutil.copytree(ROOT, tmp_path / "checkout", ignore=skipped)
+    asked = (milled, "--configfile", "mine.yaml", "-n", "--quiet", "rules")
+    done = snakemake(*asked, checkout=checkout)
+    assert "Nothing to be done" in done.stdout + done.stderr
+    with (checkout / "corpusmill/mill/report/templates/base.html").open("a") as template:
+        template.write("<!-- more -->")
+    assert jobs(snakemake(*asked, checkout=checkout)).get("report") == 1

@@ -144,6 +144,12 @@ def test_wheel__runs_from_any_folder_and_makes_the_same_bytes(installed, plain, 
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_wheel__has_the_templates_of_pages(installed):
+    folder = "corpusmill/mill/report/templates"
+    names = {path.name for path in (ROOT / folder).iterdir()}
+    assert {"base.html", "style.css"} <= names == {p.name for p in (installed / folder).iterdir()}
+
+
 def test_wheel__has_the_designer_with_its_configuration(installed, tmp_path):
     corpus(tmp_path)
     done = subprocess.run(

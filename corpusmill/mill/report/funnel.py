@@ -1,13 +1,12 @@
 """What came in, what each fate took and what was kept, of every source."""
 
 from collections.abc import Callable, Iterator
-from html import escape
 from operator import attrgetter
 from typing import Any, NamedTuple
 
 from corpusmill.mill.decide.fates import KEPT
 from corpusmill.mill.report import svg
-from corpusmill.mill.report.pages import page, paragraph, shortened, table
+from corpusmill.mill.report.pages import page, percent, shortened
 
 # No source and no fate can be called so.
 ALL = "all sources"
@@ -93,10 +92,6 @@ def _colours(account: list[Figure]) -> dict[str, str]:
     return colours | {KEPT: svg.DARK}
 
 
-def _percent(part: int, whole: int) -> str:
-    return f"{100 * part / whole:.1f} %" if whole else ""
-
-
 def _legend(account: list[Figure], colours: dict[str, str]) -> list[str]:
     """A line for everything that became of a record, with the figures of all sources."""
     shares = _shares(account)
@@ -111,7 +106,7 @@ def _legend(account: list[Figure], colours: dict[str, str]) -> list[str]:
             y, part = LEGEND + place * LEGEND_STEP, of(figure)
             if part is not None:
                 lines.append(svg.text(right, y, words(part), "end"))
-                lines.append(svg.text(share, y, _percent(part, of(account[0])), "end"))
+                lines.append(svg.text(share, y, percent(part, of(account[0])), "end"))
     return lines
 
 
@@ -124,7 +119,7 @@ def _bar(y: float, account: list[Figure], measure: Measure, colours: dict[str, s
         if part := of(figure):
             width = (RIGHT - LEFT) * part / whole
             look = f'class="{name}" fill="{colours[figure.what]}"'
-            tip = f"{figure.what}: {words(part)} ({_percent(part, whole)})"
+            tip = f"{figure.what}: {words(part)} ({percent(part, whole)})"
             lines.append(svg.rectangle(x, y, width, BAR, look, tip))
             x += width
     return lines
@@ -158,12 +153,6 @@ def picture(summary: dict) -> str:
 def funnel_page(summary: dict, account: str) -> str:
     """account: results/summary.txt."""
     return page(
-        "What became of every record",
-        picture(summary),
-        paragraph("The account of the run, as in results/summary.txt:"),
-        f"<pre>{escape(account)}</pre>\n",
-        paragraph(
-            "Documents and bytes of text by source and fate, as in results/report/funnel.csv:"
-        ),
-        table(Figure._fields, figures(summary)),
-    )
+        "funnel.html", picture=picture(summary), account=account, heading=Figure._fields,
+        rows=figures(summary),
+    )  # fmt: skip

@@ -2,18 +2,17 @@
 
 import math
 from collections.abc import Sequence
-from html import escape
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from corpusmill.mill.report import svg
-from corpusmill.mill.report.pages import Row, page, paragraph, table
+from corpusmill.mill.report.pages import Row, page
 from corpusmill.mill.report.tallies import KEY, STAGES, TOTALS, Tally, added, quantiles
 
 QUANTILES = {"p5": 0.05, "p25": 0.25, "median": 0.5, "p75": 0.75, "p95": 0.95}
-FIGURES = ("mean", "least", *QUANTILES, "greatest")
+FIGURES = ["mean", "least", *QUANTILES, "greatest"]
 
 STATISTICS = pa.schema(
     [*TOTALS, ("mean", pa.float64()), *((name, pa.float64()) for name in QUANTILES)]
@@ -69,34 +68,31 @@ def with_language(tally: Tally) -> Tally:
 def statistics_page(statistics: Sequence[dict[str, Any]], bins: pa.Table, languages: dict) -> str:
     """statistics: rows of STATISTICS. bins: of BINS. languages: of the summary."""
     by_value: dict[str, list[dict[str, Any]]] = {}
-    for row in over_all(bins).to_pylist():
+    for row in over_all(bins):
         by_value.setdefault(row["value"], []).append(row)
-    pieces = [
-        paragraph(
-            "What was measured of documents: of all that were read, light in the pictures, and of "
-            "those that were kept, dark. text_bytes are what was left of a text when all filters "
-            "had cut. Bars are even on a logarithmic scale, ten for each power of ten, or fewer if "
-            "that were too many; bars of shares are 0.02 wide. "
-            "Quantiles are exact to two digits. By language: statistics.parquet and "
-            "histograms.parquet beside this page."
-        ),
-        of_languages(languages),
-    ]
-    for value in sorted(by_value, key=list(dict.fromkeys(bins["value"].to_pylist())).index):
+    values = []
+    for value in dict.fromkeys(bins["value"].to_pylist()):
         rows = by_value[value]
-        pieces.append(f"<h2>{escape(value)}</h2>\n")
         if rows[0]["text"] is None:
-            pieces += [picture(rows), rows_of(value, statistics)]
+            told = {"picture": picture(rows), "rows": rows_of(value, statistics)}
         else:
-            pieces.append(most_frequent(value, rows))
-    return page("Statistics", *pieces)
+            told = {"picture": "", "rows": most_frequent(rows)}
+        values.append({"name": value} | told)
+    return page(
+        "statistics.html", values=values, figures=FIGURES, shown_languages=SHOWN_LANGUAGES,
+        languages=[
+            [name, of["read"], of["read_bytes"] / 1e6, of["kept"], of["kept_bytes"] / 1e6]
+            for name, of in languages.items()
+        ],
+    )  # fmt: skip
 
 
-def over_all(bins: pa.Table) -> pa.Table:
+def over_all(bins: pa.Table) -> list[dict[str, Any]]:
     """The bins of all sources and languages together."""
     keys = ["value", "stage", "low", "text"]
     summed = bins.group_by(keys, use_threads=False).aggregate([("documents", "sum")])
-    return summed.rename_columns([*keys, "documents"]).sort_by([(key, "ascending") for key in keys])
+    ordered = summed.rename_columns([*keys, "documents"]).sort_by([(k, "ascending") for k in keys])
+    return ordered.to_pylist()
 
 
 def short(number: float, digits: int = 4) -> str:
@@ -105,27 +101,12 @@ def short(number: float, digits: int = 4) -> str:
     return f"{rounded:,.0f}" if abs(rounded) >= 1000 else f"{rounded:g}"
 
 
-def rows_of(value: str, statistics: Sequence[dict[str, Any]]) -> str:
-    rows: list[Row] = [
+def rows_of(value: str, statistics: Sequence[dict[str, Any]]) -> list[Row]:
+    return [
         [row["source"], row["stage"], row["documents"], *(short(row[name]) for name in FIGURES)]
         for row in statistics
         if row["value"] == value and row["language"] is None
     ]
-    return table(["source", "stage", "documents", *FIGURES], rows)
-
-
-def of_languages(languages: dict[str, dict[str, int]]) -> str:
-    """Documents and text of each language, over all sources, the most frequent first."""
-    rows: list[Row] = [
-        [one, f["read"], f["read_bytes"] / 1e6, f["kept"], f["kept_bytes"] / 1e6]
-        for one, f in languages.items()
-    ]
-    if not rows:
-        return ""
-    heading = ["language", "documents read", "MB of them", "documents kept", "MB kept"]
-    rest = len(rows) - SHOWN_LANGUAGES
-    more = paragraph(f"Languages not shown: {rest}.") if rest > 0 else ""
-    return f"<h2>languages</h2>\n{table(heading, rows[:SHOWN_LANGUAGES])}{more}"
 
 
 def _counts(rows: Sequence[dict[str, Any]], by: str) -> dict[Any, dict[str, int]]:
@@ -135,13 +116,10 @@ def _counts(rows: Sequence[dict[str, Any]], by: str) -> dict[Any, dict[str, int]
     return counts
 
 
-def most_frequent(value: str, rows: Sequence[dict[str, Any]]) -> str:
+def most_frequent(rows: Sequence[dict[str, Any]]) -> list[Row]:
     counts = _counts(rows, "text")
     ranked = sorted(counts, key=lambda text: (-counts[text]["read"], text))[:SHOWN_TEXTS]
-    return table(
-        [value, "documents read", "documents kept"],
-        [[text, *(counts[text][stage] for stage in STAGES)] for text in ranked],
-    )
+    return [[text, *(counts[text][stage] for stage in STAGES)] for text in ranked]
 
 
 class Bars(NamedTuple):

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from corpusmill.mill.report import svg
-from corpusmill.mill.report.pages import page, paragraph, shortened, table
+from corpusmill.mill.report.pages import page, shortened
 
 WIDTH = 900
 NAMES, SECONDS, MEMORY = 150, 160, 650  # where names end, where bars begin
@@ -73,9 +73,4 @@ def picture(rows: list[Time]) -> str:
 
 
 def times_page(rows: list[Time]) -> str:
-    return page(
-        "What each rule took",
-        picture(rows),
-        paragraph("The same figures, as in results/report/times.csv:"),
-        table(Time._fields, rows),
-    )
+    return page("times.html", picture=picture(rows), heading=Time._fields, rows=rows)

@@ -1,16 +1,16 @@
-"""How similar removed near-duplicates are to the documents that were kept for them."""
+"""Duplicates: how similar removed ones are to what was kept for them, how large clusters are."""
 
 import math
 from collections import Counter
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from corpusmill.mill.report import svg
-from corpusmill.mill.report.pages import page, paragraph, table
+from corpusmill.mill.report.pages import page
 
 BINS = 100
 # Similarities are float32, and 0.83 as such is less than 0.83.
@@ -27,6 +27,9 @@ FOUND = {
 
 WIDTH, HEIGHT = 900, 410
 LEFT, RIGHT, TOP, BOTTOM = 140, 880, 30, 350  # of the plot
+CLUSTERS, DOCUMENTS = 230, 575  # where the bars of clusters begin
+LONGEST = 190
+ROWS, STEP, BAR = 34, 24, 16
 
 
 class Removed(NamedTuple):
@@ -113,26 +116,41 @@ def picture(found: Removed, threshold: float) -> str:
 
 
 def similarities_page(found: Removed, threshold: float) -> str:
-    return page(
-        "Duplicates that were removed",
-        *what_was_removed(found, threshold),
-        table(("from", "to", "documents"), bins(found.counts)),
-    )
+    return page("similarities.html", removed=facts(found, threshold), bins=bins(found.counts))
 
 
-def what_was_removed(found: Removed, threshold: float) -> list[str]:
+def facts(found: Removed, threshold: float) -> dict[str, Any]:
     """How many there are, their picture, and what decided."""
     measured = int(found.counts.sum())
-    stages = [(name, FOUND[name], found.stages[name]) for name in FOUND if found.stages[name]]
-    told = f"{found.stages.total():,} documents were removed as duplicates of one that was kept. "
-    if measured:
-        told += (
-            f"The bars are {measured:,} of them, by how similar the two are; the others are below."
-        )
-    else:
-        told += "There are no bars: no similarity of texts that are not equal was measured."
-    return [
-        paragraph(told),
-        picture(found, threshold) if measured else "",
-        table(("stage", "meaning", "documents"), stages),
+    return {
+        "total": found.stages.total(),
+        "measured": measured,
+        "picture": picture(found, threshold) if measured else "",
+        "stages": [(name, FOUND[name], found.stages[name]) for name in FOUND if found.stages[name]],
+    }
+
+
+def size_in_words(bin: dict[str, int]) -> str:
+    least, most = f"{bin['least']:,}", f"{bin['most']:,}"
+    return least if least == most else f"{least} to {most}"
+
+
+def clusters_picture(bins: Sequence[dict[str, int]]) -> str:
+    """A line for every size, with a bar of clusters and one of documents."""
+    pieces = [
+        svg.text(CLUSTERS - 10, ROWS - 14, "documents each", "end", 'class="small"'),
+        svg.text(CLUSTERS, ROWS - 14, "clusters", "start", 'class="small"'),
+        svg.text(DOCUMENTS, ROWS - 14, "documents in them", "start", 'class="small"'),
     ]
+    for what, left, colour in (
+        ("clusters", CLUSTERS, svg.DARK),
+        ("documents", DOCUMENTS, "#c9a66b"),
+    ):
+        most = max(bin[what] for bin in bins)
+        for place, bin in enumerate(bins):
+            y, wide = ROWS + place * STEP, LONGEST * bin[what] / most
+            pieces.append(svg.rectangle(left, y, wide, BAR, f'class="{what}" fill="{colour}"'))
+            pieces.append(svg.text(left + wide + 6, y + 13, f"{bin[what]:,}", "start"))
+    for place, bin in enumerate(bins):
+        pieces.append(svg.text(CLUSTERS - 10, ROWS + place * STEP + 13, size_in_words(bin), "end"))
+    return svg.image(WIDTH, ROWS + len(bins) * STEP + 10, pieces)
