@@ -153,7 +153,7 @@ def test_wheel__has_the_templates_of_pages(installed):
 def test_wheel__has_the_designer_with_its_configuration(installed, tmp_path):
     corpus(tmp_path)
     done = subprocess.run(
-        [sys.executable, "-m", "corpusmill.tools.tune.bands", "raw/a.jsonl"],
+        [sys.executable, "-m", "corpusmill.designer", "raw/a.jsonl"],
         cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(installed)},
         capture_output=True, text=True, check=False,
     )  # fmt: skip

@@ -36,7 +36,7 @@ def shortest(config: dict) -> int:
 
 def parser(config: dict) -> argparse.ArgumentParser:
     arguments = argparse.ArgumentParser(
-        "python -m corpusmill.tools.tune.bands",
+        "corpusmill designer",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
