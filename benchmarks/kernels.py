@@ -173,7 +173,7 @@ def read_records(sample: Sample) -> Work:
     """zstd, lines and JSON as `normalize` reads them."""
     import zstandard
 
-    from corpusmill import readers
+    from corpusmill.mill.read import readers
     from corpusmill.run.job_progress import Phase
 
     path = sample.folder / "lines.jsonl.zst"
@@ -447,7 +447,7 @@ def union_find_repeated(sample: Sample) -> Work:
     """Pairs of near documents that come back nine times, as over the bands."""
     import numpy as np
 
-    from corpusmill import components
+    from corpusmill.mill.dedup import components
 
     documents = max(200, sample.pieces // 2)
     rng = np.random.default_rng(3)
@@ -462,7 +462,7 @@ def union_find(sample: Sample) -> Work:
     """Random pairs over half as many documents, in one part."""
     import numpy as np
 
-    from corpusmill import components
+    from corpusmill.mill.dedup import components
 
     documents = max(2, sample.pieces // 2)
     rng = np.random.default_rng(2)

@@ -285,6 +285,8 @@ def test_command_pages__say_in_a_sentence_what_each_does():
     page = commands.pages()["index.md"]
     assert re.findall(r"^\| \[(.*?)\]", page, re.MULTILINE) == list(commands.main.commands)
     assert "..." not in page
+
+
 def test_choose_filters__measures_with_its_own_list(tmp_path):
     page = "docs/start/choose-filters.md"
     (tmp_path / "filters.yaml").write_text(*blocks("yaml", PAGES[page]))

@@ -13,7 +13,7 @@ from corpusmill.run.step_log import BOUND, SAY_KILLED
 ROOT = Path(__file__).parent.parent
 START = """
 import logging, sys, time
-from corpusmill.run import progress
+from corpusmill.run import job_progress as progress
 from corpusmill.run.step_log import step_log
 with step_log(sys.argv[1]):
 """
