@@ -1,6 +1,7 @@
 """`corpusmill prove`: a sample is made again from the inputs, and any difference is told."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from test_verify import change_parquet, edit_json, mend
 
 from corpusmill.cli.main import main
+from corpusmill.tools.prove import proving
 from corpusmill.tools.prove.sample import evenly
 
 BETWEEN = ("text", "measures", "filter", "digests", "scatter", "decided", "assign",
@@ -149,6 +151,48 @@ def test_prove__says_what_is_missing(name, copied):
     code, text = said()
     assert code == 2
     assert f"results/{name}" in text
+
+
+NO_PLANS = {
+    "a far part": ('"part": 3', '"part": 7', "expected part 3, found part 7"),
+    "a negative part": ('"part": 0', '"part": -5', "expected part 0, found part -5"),
+    "a part beyond all": ('"part": 0', '"part": 100000000000', "found part 100000000000"),
+    "a part twice": ('"part": 1', '"part": 0', "expected part 1, found part 0"),
+    "a path for a part": ('"part": 0', '"part": "../../x"', "expected a part, found another line"),
+    "true for a part": ('"part": 1', '"part": true', "expected a part, found another line"),
+    "an earlier generation": ('"generation": 1', '"generation": 0', "expected generation 1"),
+    "no bytes": ('"text_bytes": ', '"text_bytes": -', "expected bytes of each file of part 0"),
+    "a list for a path": ('"path": "', '"path": ["x"], "y": "', "expected a part"),
+}
+
+
+@pytest.mark.parametrize("kind", NO_PLANS)
+def test_prove__refuses_a_plan_that_is_none(kind, copied):
+    path = copied / "results/plan/parts.jsonl"
+    before, after, expected = NO_PLANS[kind]
+    assert before in path.read_text()
+    path.write_text(path.read_text().replace(before, after, 1))
+    code, text = said("--parts", "4", "--shards", "0")
+    assert code == 2
+    assert re.search(rf"results/plan/parts\.jsonl: .*{re.escape(expected)}", text)
+    assert "Proven" not in text
+    assert text.count("\n") == 1
+
+
+def test_prove__refuses_a_plan_without_parts(copied):
+    path = copied / "results/plan/parts.jsonl"
+    path.write_text(path.read_text().splitlines()[0] + "\n")
+    code, text = said()
+    assert code == 2
+    assert "parts.jsonl: expected a line for each part, found none. Copy it again" in text
+
+
+def test_prove__says_that_a_chosen_part_was_not_made_again(copied, monkeypatch):
+    monkeypatch.setattr(proving, "chosen", lambda run, asked: ([0, 99], {}))
+    told = proven("--parts", "2", "--shards", "0")
+    assert told["exit_code"] == 2
+    (left,) = told["not_made_again"]
+    assert (left["what"], left["why"]) == ("00099", "chosen, but not made again")
 
 
 groups = st.dictionaries(st.sampled_from("abc"), st.lists(st.integers(0, 9), max_size=6))

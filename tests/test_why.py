@@ -518,7 +518,8 @@ def made_ledger(folder: Path, rows: int) -> Results:
             table = table.append_column(field, pa.nulls(rows, field.type))
     save_ledger(folder / "ledger/00000.parquet", table.select(schema.names).cast(schema))
     (folder / "plan").mkdir()
-    files = [{"source": "s", "path": f"{x}.jsonl", "bytes": 1, "mtime_ns": 1} for x in "ab"]
+    file = {"source": "s", "text_bytes": 1, "bytes": 1, "mtime_ns": 1}
+    files = [file | {"path": f"{x}.jsonl"} for x in "ab"]
     lines = [{"corpusmill.plan": 1}, {"part": 0, "generation": 1, "files": files}]
     (folder / "plan/parts.jsonl").write_text("".join(json.dumps(one) + "\n" for one in lines))
     save_json(folder / "summary.json", {"configuration": {"sources": []}})

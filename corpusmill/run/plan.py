@@ -8,13 +8,16 @@ import json
 import math
 import os
 import unicodedata
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
+
+import msgspec
 
 from corpusmill.mill.decide.fates import SPLITS
 from corpusmill.mill.read.readers import format_of, formats
 from corpusmill.mill.storage.files import load_json, load_text
+from corpusmill.mill.storage.untrusted import is_count
 from corpusmill.run.listing import files_of_pattern
 
 MOST_NUMBERED = 99_999
@@ -254,6 +257,47 @@ def plan_lines(parts: list[Part], part_bytes: int) -> list[str]:
         )
         for part in parts
     ]
+
+
+class _File(msgspec.Struct):
+    source: str
+    path: str
+    text_bytes: int
+    bytes: int | None
+    mtime_ns: int | None
+
+
+class _Line(msgspec.Struct):
+    part: int
+    generation: int
+    files: list[_File]
+
+
+def parts_of(lines: Iterable[bytes], where: Path) -> list[Part]:
+    """The parts that a plan has below its heading. Anybody may have written it: ValueError where
+    plan_lines does not write such lines."""
+    parts: list[Part] = []
+    for line in lines:
+        try:
+            told = msgspec.json.decode(line, type=_Line)
+        except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
+            raise _no_plan(where, f"a part, found another line ({error})") from error
+        if told.part != len(parts):
+            raise _no_plan(where, f"part {len(parts)}, found part {told.part}")
+        before = parts[-1].generation if parts else 1
+        if told.generation < before:
+            raise _no_plan(where, f"generation {before} or a later one, found {told.generation}")
+        if not all(is_count(file.text_bytes) for file in told.files):
+            raise _no_plan(where, f"bytes of each file of part {told.part}, found other numbers")
+        files = [InputFile(*msgspec.structs.astuple(file)) for file in told.files]
+        parts.append(Part(told.part, files, told.generation))
+    if not parts:
+        raise _no_plan(where, "a line for each part, found none")
+    return parts
+
+
+def _no_plan(where: Path, what: str) -> ValueError:
+    return ValueError(f"{where}: expected {what:.300}. Copy it again from the results of the run.")
 
 
 def split_bytes(

@@ -79,7 +79,16 @@ def prove(asked: Asked) -> Outcome:
         outcome = Outcome(run, asked, parts, shards)
         with steps_say_nothing():
             prove_all(run, parts, targets, outcome)
+        tell_what_is_left(outcome)
         return outcome
+
+
+def tell_what_is_left(outcome: Outcome) -> None:
+    """Nothing is proven while something that was chosen was not made again, whatever the reason."""
+    made = {one.name for one in (*outcome.of_parts, *outcome.of_shards)}
+    left = sorted({*(f"{part:05d}" for part in outcome.parts), *outcome.shards} - made)
+    if left and not outcome.findings.code:
+        outcome.findings.unseen(", ".join(left), "chosen, but not made again")
 
 
 def chosen(run: Finished, asked: Asked) -> tuple[list[int], dict[int, tuple[str, int]]]:

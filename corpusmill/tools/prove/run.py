@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 from corpusmill.mill.decide.fates import SPLITS
 from corpusmill.mill.storage.regular_files import regular_state
 from corpusmill.mill.storage.sha256 import file_sha256
-from corpusmill.mill.storage.untrusted import json_of, load_plain_json, whole_file
+from corpusmill.mill.storage.untrusted import load_plain_json, whole_file
 from corpusmill.run.code_digest import code_digest
 from corpusmill.run.config import check_config, config_digest, laid_over
 from corpusmill.run.job import bound
 from corpusmill.run.layout import Layout
-from corpusmill.run.plan import InputFile, Part
+from corpusmill.run.plan import InputFile, Part, parts_of
 from corpusmill.run.steps import STEPS
 from corpusmill.run.workflow_files import PACKAGE, workflow_home
 from corpusmill.tools.verify.findings import Findings, NoCorpusError
@@ -144,14 +144,10 @@ def plan_of(
         raise NoCorpusError(
             f"{path} is not there, which says which files made which part. Bring it back."
         ) from error
-    # Copied inputs have another time: what they are is said by their SHA-256.
     parts = [
-        Part(
-            told["part"],
-            [InputFile(one["source"], one["path"], one["text_bytes"]) for one in told["files"]],
-            told["generation"],
-        )
-        for told in (json_of(line, path) for line in lines)
+        # Copied inputs have another time: what they are is said by their SHA-256.
+        part._replace(files=[file._replace(bytes=None, mtime_ns=None) for file in part.files])
+        for part in parts_of(lines, path)
     ]
     for file in (file for part in parts for file in part.files):
         if os.path.lexists(file.path):

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from corpusmill.mill.decide.fates import SPLITS
-from corpusmill.mill.storage.untrusted import json_of, load_plain_json, whole_file
+from corpusmill.mill.storage.untrusted import load_plain_json, whole_file
+from corpusmill.run.plan import parts_of
 
 MOST_PARTS = 100_000
 """Their numbers have five digits."""
@@ -84,15 +85,14 @@ class Results:
     @functools.cached_property
     def files(self) -> dict[str, PlannedFile]:
         """Every input file by its path."""
-        parts = [json_of(line, self.folder / "plan/parts.jsonl") for line in self._plan[1:]]
+        parts = parts_of(self._plan[1:], self.folder / "plan/parts.jsonl")
         return {
-            file["path"]: PlannedFile(
-                part["part"], part["generation"], file["source"], file["path"], file["bytes"],
-                file["mtime_ns"],
+            file.path: PlannedFile(
+                part.number, part.generation, file.source, file.path, file.bytes, file.mtime_ns
             )
             for part in parts
-            for file in part["files"]
-        }  # fmt: skip
+            for file in part.files
+        }
 
     def input_file(self, path: str) -> Path:
         """Where an input file is: paths start from the folder that the results are in."""
