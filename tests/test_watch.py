@@ -262,3 +262,105 @@ def test_watch__of_a_folder_without_a_run_says_so(tmp_path):
     assert done.exit_code == 1
     assert "no run has begun in this folder" in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def listed(made: Made, **rules: list[str]) -> Path:
+    """A list of jobs with these logs; it was written a minute ago."""
+    save_job_list({name: RuleJobs(1, logs) for name, logs in rules.items()}, made.path / JOB_LIST)
+    os.utime(made.path / JOB_LIST, (made.began, made.began))
+    return made.path / JOB_LIST
+
+
+@pytest.mark.parametrize(
+    "log",
+    ["../outside/secret.log", "{outside}/secret.log", "logs/../../outside/secret.log", "logs/a",
+     "results/a.log", "", "logs/\0.log"],
+)  # fmt: skip
+def test_watch__opens_no_log_that_a_list_names_elsewhere(log, tmp_path):
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "secret.log").write_text("12:00:00 error: TOP SECRET\n")
+    made = Made(tmp_path / "run")
+    listed(made, normalize=["logs/normalize/00000.log", log.format(outside=outside)])
+    with pytest.raises(ValueError, match=r"jobs\.json: expected logs below logs/, found ") as told:
+        made.seen()
+    assert "\n" not in str(told.value)
+
+
+@pytest.mark.parametrize("link", ["logs/encode", "logs/encode/train", "logs/encode/train/0.log"])
+def test_watch__shows_nothing_behind_a_link(link, tmp_path):
+    made = Made(tmp_path / "run")
+    listed(made, encode=["logs/encode/train/0.log"])
+    for inner in ("train/0.log", "0.log"):
+        secret = tmp_path / "outside" / inner
+        secret.parent.mkdir(parents=True, exist_ok=True)
+        secret.write_text("12:00:00 error: TOP SECRET\n")
+    path = made.path / link
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.symlink_to(tmp_path / "outside" / ("0.log" if link.endswith(".log") else ""))
+    assert "SECRET" not in as_json(made.path)
+    assert made.seen()["rules"]["encode"]["waiting"] == 1
+
+
+def test_watch__follows_a_folder_of_logs_on_another_disk(tmp_path):
+    made = Made(tmp_path / "run")
+    (tmp_path / "disk").mkdir()
+    made.path.mkdir()
+    (made.path / "logs").symlink_to(tmp_path / "disk")
+    listed(made, sign=["logs/sign/00000.log"])
+    made.log("sign/00000", ENDED.format(1, 100))
+    assert made.seen()["finished"] == 1
+
+
+@pytest.mark.parametrize(
+    ("rules", "expected"),
+    [
+        ({"a": [f"logs/{n}/x.log" for n in range(200_000)]}, "1,000 folders of logs at most"),
+        ({"a": ["logs/a/x.log"] * 1_000_001}, "1,000,000 jobs at most, found 1,000,001"),
+        ({f"a{n}": ["logs/a/x.log"] for n in range(1001)}, "1,000 rules at most, found 1,001"),
+    ],
+)
+def test_watch__of_more_jobs_than_a_run_has_is_refused_at_once(rules, expected, made):
+    listed(made, **rules)
+    began = time.process_time()
+    with pytest.raises(ValueError, match=expected):
+        made.seen()
+    assert time.process_time() - began < 5
+
+
+@pytest.mark.parametrize("rules", [5, {"a": 5}, {"a": {"mem_mb": "x", "logs": []}},
+                                   {"a": {"mem_mb": 1, "logs": [5]}}])  # fmt: skip
+def test_watch__of_a_list_of_other_things_is_refused(rules, made):
+    path = listed(made)
+    path.write_text(json.dumps({"corpusmill.jobs": 1, "run": "", "rules": rules}))
+    with pytest.raises(ValueError, match=r"jobs\.json: expected a list of jobs, found another one"):
+        made.seen()
+
+
+@pytest.mark.parametrize("told", ["SLURM" * 400_000 + "\n\n", "a," * 1_000_000, " " * 4_000_000])
+def test_watch__of_a_long_lock_takes_no_time(told, made):
+    made.begin(sign=["00000"])
+    made.run("sign/00000", "12:00:00 signing: 1 MB\n")
+    (made.path / "logs/sign/.00000.log.lock").write_text(f"process 1 on {told}")
+    began = time.process_time()
+    assert made.seen()["rules"]["sign"]["running"] == 1
+    assert time.process_time() - began < 3
+
+
+def test_killed__is_known_of_a_job_of_slurm_too(made):
+    made.begin(sign=["00000"])
+    made.run("sign/00000", "12:00:00 signing: 1 MB\n")
+    lock = made.path / "logs/sign/.00000.log.lock"
+    lock.write_text(f"process {dead_process()} on {os.uname().nodename}, SLURM job 4711")
+    assert made.seen()["killed"] == ["sign 00000"]
+
+
+def test_disk__is_counted_up_to_a_bound(made, monkeypatch):
+    made.begin(sign=["00000"])
+    (made.path / "results").symlink_to("/")
+    monkeypatch.setattr("corpusmill.cli.watching.MOST_FILES", 1000)
+    began = time.process_time()
+    disk = made.seen()["disk"]
+    assert time.process_time() - began < 5
+    assert (disk["counted_all"], disk["results_bytes"] > 0) == (False, True)
+    assert "disk: results take at least " in made.notes()

@@ -52,8 +52,9 @@ def notes(folder: Folder) -> Iterator[str]:
     if job := folder.fullest():
         bound = folder.bound_of(job)
         yield f"memory: {job.peak_mb:,} of {bound:,} MB in {job.name}, the nearest to its bound"
-    used, left = folder.disk()
-    yield f"disk: results take {used / 1e9:,.1f} GB, {left / 1e9:,.1f} GB are left"
+    used, is_all, left = folder.disk()
+    size = f"{'' if is_all else 'at least '}{used / 1e9:,.1f} GB"
+    yield f"disk: results take {size}, {left / 1e9:,.1f} GB are left"
     if folder.state == "waiting":
         silent = in_words(folder.now - folder.last_heard)
         yield f"No job has run for {silent}: they wait in a queue, or Snakemake was killed."
@@ -105,8 +106,10 @@ def as_json(path: Path) -> str:
     folder = Folder(path)
     folder.look()
     run = folder.as_run()
-    used, left = folder.disk()
-    of_rule = {rule: [job for job in folder.jobs if job.rule == rule] for rule in folder.rules}
+    used, is_all, left = folder.disk()
+    of_rule: dict[str, list[Watched]] = {rule: [] for rule in folder.rules}
+    for job in folder.jobs:
+        of_rule[job.rule].append(job)
     states = {rule: Counter(job.state for job in jobs) for rule, jobs in of_rule.items()}
     found: dict[str, Any] = {
         "state": folder.state,
@@ -137,6 +140,6 @@ def as_json(path: Path) -> str:
         "documents": folder.done.documents,
         "text_bytes": folder.done.text_bytes,
         "tokens": folder.done.tokens,
-        "disk": {"results_bytes": used, "free_bytes": left},
+        "disk": {"results_bytes": used, "counted_all": is_all, "free_bytes": left},
     }  # fmt: skip
     return json_text(found)

@@ -1,8 +1,10 @@
 """How a run stands, from the files of its folder alone: here or elsewhere, now or later."""
 
+import itertools
 import os
 import re
 import shutil
+import stat
 import statistics
 import time
 from collections import Counter, defaultdict
@@ -16,7 +18,7 @@ import psutil
 from corpusmill.cli.failures import REASON
 from corpusmill.cli.run_progress import HEARTBEAT_BYTES, HELD, Job, Run
 from corpusmill.mill.storage.regular_files import open_regular
-from corpusmill.mill.storage.untrusted import load_plain_json, whole_file
+from corpusmill.mill.storage.untrusted import load_plain_json
 from corpusmill.run.announcement import (
     ANNOUNCEMENT,
     FINISHED,
@@ -25,7 +27,13 @@ from corpusmill.run.announcement import (
     Announcement,
     load_announcement,
 )
-from corpusmill.run.job_list import JOB_LIST, JobList, RuleJobs, load_job_list
+from corpusmill.run.job_list import (
+    JOB_LIST,
+    JobList,
+    RuleJobs,
+    load_job_list,
+    refuse_foreign_logs,
+)
 from corpusmill.run.step_log import ENDED_BY_HAND
 
 STALLED_SECONDS = 30
@@ -41,7 +49,10 @@ ENDED = re.compile(
     r"finished: (?P<seconds>\d{1,12}(\.\d{1,9})?) s, [\d.]+ s of CPU, "
     r"peak memory (?P<peak>\d{1,12}) MB( of (?P<bound>\d{1,12}))?$"
 )
-HOLDER = re.compile(r"process (?P<pid>\d{1,9}) on (?P<host>\S+?),? ?(SLURM.*)?$")
+HOLDER = re.compile(r"process (?P<pid>\d{1,9}) on (?P<host>[^\s,]{1,255})(, SLURM job \S{1,99})?")
+MOST_LOCK_BYTES = 4096
+MOST_FILES = 200_000
+"""Of the results whose bytes are counted: some seconds of a slow disk."""
 
 OVER = ("finished", "failed", "stopped")
 WAITING, RUNNING, DONE, FAILED, STOPPED = "waiting", "running", "done", "failed", "stopped"
@@ -106,7 +117,8 @@ def end_of(log: Path) -> str:
 def is_gone(lock: Path) -> bool:
     """Whether the process that wrote a lock was of this machine and lives no more."""
     try:
-        found = HOLDER.match(whole_file(lock).decode("utf-8"))
+        with open_regular(lock) as file:
+            found = HOLDER.fullmatch(file.read(MOST_LOCK_BYTES).decode("utf-8", "replace").strip())
     except FileNotFoundError:
         return False
     return bool(
@@ -159,7 +171,7 @@ class Folder:
     """Whether it is known what there is to do: until then the workflow is read."""
     _listed: tuple[float, str] = (0.0, "")
     """When its list of jobs was written, and the name of its run."""
-    _disk: tuple[float, int] = (0.0, 0)
+    _disk: tuple[float, int, bool] = (0.0, 0, True)
 
     def look(self) -> None:
         """See what has changed; ValueError if no run has begun here."""
@@ -169,6 +181,7 @@ class Folder:
         listed = JobList("", {})
         if list_file.exists() or not self.announced:
             listed = load_job_list(list_file)
+            refuse_foreign_logs(listed, list_file)
         self.is_listed = not self.announced or listed.run == self.announced.run
         written = list_file.stat().st_mtime if self.is_listed else 0.0
         if not self.is_listed:
@@ -192,16 +205,21 @@ class Folder:
                 self.done.add(job, self.path / "results")
 
     def _times(self) -> dict[Path, float]:
-        """When the logs and locks of jobs were written."""
+        """When the logs and locks of jobs were written; of no others, and of none behind a link:
+        only what is here is opened and shown."""
         found = {}
+        inside = os.path.realpath(self.path / JOB_LIST.parent)
         for folder in {job.log.parent for job in self.jobs}:
-            if folder.is_dir():
+            real = os.path.realpath(folder)
+            if os.path.commonpath([real, inside]) == inside and folder.is_dir():
                 with os.scandir(folder) as entries:
                     for entry in entries:
                         try:
-                            found[folder / entry.name] = entry.stat().st_mtime
+                            state = entry.stat(follow_symlinks=False)
                         except FileNotFoundError:
                             continue  # a lock that is free by now
+                        if not stat.S_ISLNK(state.st_mode):
+                            found[folder / entry.name] = state.st_mtime
         return found
 
     def of(self, state: str) -> list[Watched]:
@@ -293,21 +311,24 @@ class Folder:
         ends = [job.heard if job.state == DONE or job.killed else self.now for job in jobs]
         return max(ends) - min(job.started for job in jobs)
 
-    def disk(self) -> tuple[int, int]:
-        """Bytes that results/ takes, looked at now and then, and bytes that are left."""
+    def disk(self) -> tuple[int, bool, int]:
+        """Bytes that results/ takes, looked at now and then; whether these are all; bytes that are
+        left."""
         results = self.path / "results"
         if self.now - self._disk[0] > DISK_EVERY_SECONDS:
-            self._disk = self.now, size_of(results)
-        return self._disk[1], shutil.disk_usage(results if results.exists() else self.path).free
+            self._disk = self.now, *size_of(results)
+        free = shutil.disk_usage(results if results.exists() else self.path).free
+        return self._disk[1], self._disk[2], free
 
 
-def size_of(folder: Path) -> int:
-    """Bytes that the files of a folder take on disk."""
+def size_of(folder: Path) -> tuple[int, bool]:
+    """Bytes that the files of a folder take on disk; whether it has no more than MOST_FILES, which
+    are all that is looked at."""
+    files = (os.path.join(parent, name) for parent, _, names in os.walk(folder) for name in names)
     size = 0
-    for parent, _, names in os.walk(folder):
-        for name in names:
-            try:
-                size += os.lstat(os.path.join(parent, name)).st_blocks * 512
-            except FileNotFoundError:
-                continue  # a temporary file, moved by now
-    return size
+    for path in itertools.islice(files, MOST_FILES):
+        try:
+            size += os.lstat(path).st_blocks * 512
+        except (FileNotFoundError, PermissionError):
+            continue  # a temporary file, moved by now; or one of somebody else
+    return size, next(files, None) is None
