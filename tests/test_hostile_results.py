@@ -298,7 +298,7 @@ def exported(run: Path) -> Path:
 
 
 def test_verify__tells_few_of_the_files_that_a_link_in_an_export_leads_to(run):
-    folder, many = exported(run), run / "many"
+    folder, many = exported(run), run / "results/many"
     many.mkdir()
     for number in range(MOST_FOREIGN + 50):
         (many / f"{number}").touch()

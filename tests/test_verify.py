@@ -3,6 +3,7 @@
 import hashlib
 import io
 import json
+import os
 import pickle
 import re
 import shlex
@@ -11,7 +12,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import naive_results as naive
 import numpy as np
@@ -188,9 +189,9 @@ def test_folder__that_cannot_be_listed_is_no_damage(results):
     assert verified(results)["exit_code"] == 0
     (results / "exports").unlink()
     (results / "exports").symlink_to("exports")
-    done = CliRunner().invoke(main, ["verify", str(results)])
-    assert (done.exit_code, done.output.count("\n")) == (2, 1)
-    assert "exports" in done.output
+    told = verified(results)
+    assert (told["exit_code"], told["damages"]) == (2, [])
+    assert [one["what"] for one in told["not_looked_at"]] == ["exports"]
 
 
 def one_of_each_kind(results: Path) -> list[str]:
@@ -292,6 +293,38 @@ def test_verify__tells_foreign_files_that_links_lead_to(results):
     (results / "tokens/train/00098.bin").symlink_to("00098.bin")
     (results / "tokens/train/00099.bin").symlink_to("/dev/zero")
     assert damaged(verified(results)) >= {"tokens/train/00098.bin", "tokens/train/00099.bin"}
+
+
+@pytest.mark.parametrize("link", ["tokens/away", "ledger", "tokenizer"])
+def test_verify__follows_no_link_out_of_the_results(link, results, tmp_path):
+    outside, path = tmp_path / "outside", results / link
+    (outside / "more").mkdir(parents=True)
+    (outside / "more/mine.parquet").touch()
+    (outside / "mine.bin").touch()
+    if path.exists():
+        shutil.rmtree(path)
+    path.symlink_to(outside)
+    told = verified(results)
+    (left,) = (one for one in told["not_looked_at"] if one["what"] == link)
+    assert "a link that leads out of" in left["why"]
+    assert "mine" not in json.dumps(told)
+    assert told["exit_code"] == (2 if link == "tokens/away" else 1)
+
+
+def test_verify__tells_what_it_found_beside_a_folder_that_it_cannot_list(results, monkeypatch):
+    (results / "corpus/zz/fdinfo").mkdir(parents=True)
+    (results / "ledger/00000.parquet").unlink()
+    scandir = os.scandir
+
+    def refusing(path: Path) -> Any:
+        if Path(path).name == "fdinfo":  # whoever runs the tests may read everything
+            raise PermissionError(13, "Permission denied")
+        return scandir(path)
+
+    monkeypatch.setattr("os.scandir", refusing)
+    told = verified(results)
+    assert (told["exit_code"], damaged(told)) == (1, {"ledger/00000.parquet"})
+    assert "corpus/zz/fdinfo" in [one["what"] for one in told["not_looked_at"]]
 
 
 @pytest.mark.parametrize("folder", ["corpus/train", "ledger"])

@@ -26,8 +26,14 @@ class Between:
 
     def __init__(self, corpus: Corpus) -> None:
         self._corpus = corpus
-        names = {folder: corpus.place.names(folder) or [] for folder in FOLDERS}
-        self._there = {posixpath.join(folder, base) for folder in FOLDERS for base in names[folder]}
+        self._there: set[str] = set()
+        for folder in FOLDERS:
+            try:
+                names = corpus.place.names(folder) or []
+            except UnreachableError as error:
+                corpus.findings.unseen(folder or "the results", str(error))
+            else:
+                self._there |= {posixpath.join(folder, base) for base in names}
 
     def hold_part(self, number: str, account: Account) -> None:
         """What is told of a part, against what its ledger has."""

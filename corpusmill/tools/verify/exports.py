@@ -59,7 +59,11 @@ class Export(NamedTuple):
 
 def exports_of(place: Place, findings: Findings) -> list[Export]:
     """Those below a corpus; what is wrong with what they say of themselves is told."""
-    folders = place.folders(EXPORTS) or []
+    try:
+        folders = place.folders(EXPORTS) or []
+    except UnreachableError as error:
+        findings.unseen(EXPORTS, str(error))
+        return []
     found = (read_export(place, f"{EXPORTS}/{name}", findings) for name in folders)
     return [one for one in found if one]
 
@@ -132,7 +136,7 @@ def look_at_export(place: Place, export: Export, findings: Findings, progress: P
     known = {*export.listing.files, posixpath.join(export.folder, EXPORT)}
     foreign = (
         name
-        for name in place.below(export.folder) or []
+        for name in place.below(export.folder, findings.unseen) or []
         # A hidden one is an intermediate file, or nobody's.
         if name not in known and not is_hidden(name.removeprefix(export.folder))
     )

@@ -115,7 +115,7 @@ def other_size(expected: int, found: int) -> str:
 def look_for_foreign(place: Place, listing: Listing, findings: Findings) -> None:
     """Tell of files in our folders that are named as ours and are not listed."""
     for folder in sorted({kind.folder.split("/")[0] for kind in KINDS}):
-        found = place.below(folder)
+        found = place.below(folder, findings.unseen)
         if found is None:
             findings.unseen("files that the manifest does not list, exports too", NO_LIST, True)
             return

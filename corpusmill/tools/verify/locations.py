@@ -3,7 +3,7 @@
 import io
 import os
 import posixpath
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
@@ -24,6 +24,9 @@ from corpusmill.reader.stores import Folder, ForbiddenError, MissingError, Passi
 from corpusmill.tools.verify.findings import NoCorpusError, UnreachableError
 from corpusmill.tools.verify.kinds import COPIED, EXPORT, LOCAL, MANIFEST, Advice, published_at
 
+LeftOut = Callable[[str, str], None]
+"""Takes what nobody looked at, and why not."""
+
 
 class Place(Protocol):
     """Files by their names below the results folder, as `tokens/train/00000.bin`."""
@@ -39,9 +42,9 @@ class Place(Protocol):
     def folders(self, folder: str) -> list[str] | None:
         """The folders that lie in a folder, but for hidden ones; None if the place cannot list."""
 
-    def below(self, folder: str) -> Iterable[str] | None:
+    def below(self, folder: str, left_out: LeftOut) -> Iterable[str] | None:
         """The names of all files below a folder, one after another; None if the place cannot
-        list."""
+        list. left_out: takes each folder that is not looked into."""
 
     def size(self, name: str) -> int | None:
         """Its bytes; None if only reading tells. MissingError if it is not there."""
@@ -70,18 +73,29 @@ class LocalPlace:
         found = (entry.name for entry in self._entries(folder) if is_folder(entry))
         return sorted(name for name in found if name[0] != ".")
 
-    def below(self, folder: str) -> Iterator[str]:
-        """Each folder once, by its own name where it has one, else by a link that leads to it."""
+    def below(self, folder: str, left_out: LeftOut) -> Iterator[str]:
+        """Each folder once, by its own name where it has one, else by a link that leads to it. A
+        link out of the place is not followed: it may lead to all files of a machine."""
+        top = os.path.realpath(self.folder)
         ahead, links, seen = [folder], list[str](), set[str]()
         while ahead or links:
             inner = ahead.pop() if ahead else links.pop(0)
             real = os.path.realpath(self.folder / inner)
-            if real not in seen:
-                seen.add(real)
-                yield from (posixpath.join(inner, name) for name in self.names(inner))
-                for name in reversed(self.folders(inner)):
-                    path = posixpath.join(inner, name)
-                    (links if os.path.islink(self.folder / path) else ahead).append(path)
+            if real in seen:
+                continue
+            seen.add(real)
+            if os.path.commonpath([top, real]) != top:
+                left_out(inner, f"a link that leads out of {self.folder}; it is not followed")
+                continue
+            try:
+                names, folders = self.names(inner), self.folders(inner)
+            except UnreachableError as error:
+                left_out(inner, str(error))
+                continue
+            yield from (posixpath.join(inner, name) for name in names)
+            for name in reversed(folders):
+                path = posixpath.join(inner, name)
+                (links if os.path.islink(self.folder / path) else ahead).append(path)
 
     def _entries(self, folder: str) -> list[os.DirEntry[str]]:
         try:
@@ -89,6 +103,9 @@ class LocalPlace:
                 return list(found)
         except (FileNotFoundError, NotADirectoryError):
             return []
+        except OSError as error:
+            said = f"{self.where(folder)}: cannot be listed ({error.strerror})"
+            raise UnreachableError(said) from error
 
     def size(self, name: str) -> int | None:
         self._store.check(name)
@@ -125,7 +142,7 @@ class RemotePlace:
     def folders(self, folder: str) -> list[str] | None:
         return None
 
-    def below(self, folder: str) -> list[str] | None:
+    def below(self, folder: str, left_out: LeftOut) -> list[str] | None:
         return None
 
     def size(self, name: str) -> int | None:
@@ -188,7 +205,7 @@ class BucketPlace(RemotePlace):
     def folders(self, folder: str) -> list[str]:
         return sorted({name.partition("/")[0] for name in self._inside(folder) if "/" in name})
 
-    def below(self, folder: str) -> list[str]:
+    def below(self, folder: str, left_out: LeftOut) -> list[str]:
         return sorted(posixpath.join(folder, name) for name in self._inside(folder))
 
     def _inside(self, folder: str) -> list[str]:
