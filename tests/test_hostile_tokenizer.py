@@ -7,20 +7,24 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 import pytest
 from workflow import ROOT
 
-from corpusmill.mill.tokens.bounded import in_bounded_process
+from corpusmill.mill.tokens.bounded import in_bounded_process, quiet
 from corpusmill.mill.tokens.tokenizer_check import check_tokenizer, own_code, whole_vocabulary
 from corpusmill.mill.tokens.tokenizer_folder import keep_tokenizer
 from corpusmill.mill.tokens.tokenizers import (
+    PLAIN_FILE,
     LightReference,
     TokenizerFacts,
+    decoded,
     load_received,
     load_reference,
+    reference_ids,
 )
 from corpusmill.mill.tokens.vocabulary import MOST_IDS, token_ids_of
 from corpusmill.run.early_checks import TokenizerCheck
@@ -370,6 +374,168 @@ def test_check__refuses_settings_of_many_tokens_or_bytes(tokenizer):
     said_in(tokenizer, "tokenizer_config.json", {"x": "x" * (1 << 24)})
     with pytest.raises(ValueError, match="expected 16,777,216 bytes at most"):
         check_tokenizer(tokenizer)
+
+
+NAMING = {
+    "another definition": {"fast_tokenizer_files": ["../outside/tokenizer.1.0.json"]},
+    "one by its whole path": {"fast_tokenizer_files": ["{outside}/tokenizer.1.0.json"]},
+    "one beside it": {"fast_tokenizer_files": ["tokenizer.1.0.json"]},
+    "a GGUF file": {"gguf_file": "{outside}/x.gguf"},
+    "a vocabulary": {"vocab_file": "/etc/passwd"},
+    "merges": {"merges_file": "/etc/passwd"},
+    "a vocabulary as such": {"vocab": "/etc/passwd"},
+    "an object": {"tokenizer_object": "x"},
+    "positional ones": {"init_inputs": ["/etc/passwd"]},
+    "a SentencePiece model": {"sp_model_kwargs": {"model_file": "/etc/passwd"}},
+    "a dictionary": {"sudachi_kwargs": {"sudachi_config_path": "/etc/passwd"}},
+    "options": {"mecab_kwargs": {"mecab_option": "-r /etc/passwd"}},
+    "a template": {"chat_template": [{"name": "../../PWNED", "template": "x"}]},
+    "a template by its path": {"chat_template": [{"name": "/tmp/PWNED", "template": "x"}]},
+    "templates by name": {"chat_template": {"default": "x", "..": "y"}},
+    "no template": {"chat_template": [5]},
+}
+
+
+@pytest.mark.parametrize("kind", NAMING)
+def test_tokenizer__that_names_files_is_refused_wherever_it_is_loaded(
+    kind, tokenizer, tiny_tokenizer, tmp_path
+):
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    other = json.loads((tokenizer / "tokenizer.json").read_text())
+    other["added_tokens"].append(added(len(other["model"]["vocab"]), "SECRET"))
+    for folder in (outside, tokenizer):
+        (folder / "tokenizer.1.0.json").write_text(json.dumps(other))
+    told = json.dumps(NAMING[kind]).replace("{outside}", str(outside))
+    said_in(tokenizer, "tokenizer_config.json", json.loads(told))
+    heavy = tiny_tokenizer[1]._replace(light=False)
+    refused = []
+    for load in (
+        check_tokenizer,
+        lambda folder: load_reference(str(folder)),
+        lambda folder: keep_tokenizer(tmp_path / "kept", str(folder), "auto", "auto"),
+        lambda folder: load_received(folder, heavy),
+    ):
+        with pytest.raises(ValueError, match=r"tokenizer_config\.json: ") as error:
+            load(tokenizer)
+        refused.append(str(error.value))
+    assert len(set(refused)) == 1
+    assert "\n" not in refused[0]
+    (fault,) = begun_check(tokenizer).faults()
+    assert fault == refused[0]
+
+
+@pytest.mark.parametrize(
+    ("file", "members"),
+    [
+        ("special_tokens_map.json", {"merges_file": "/etc/passwd"}),
+        ("config.json", {"configuration_files": ["config.../../outside.json"]}),
+        ("inner/tokenizer_config.json", {"fast_tokenizer_files": ["../tokenizer.1.json"]}),
+    ],
+)
+def test_tokenizer__whose_other_files_name_files_is_refused(file, members, tokenizer):
+    (tokenizer / file).parent.mkdir(exist_ok=True)
+    said_in(tokenizer, file, members)
+    for load in (check_tokenizer, lambda folder: load_reference(str(folder))):
+        with pytest.raises(ValueError, match=rf"{file}: its member {next(iter(members))} names a"):
+            load(tokenizer)
+
+
+def test_tokenizer__may_say_where_it_once_lay(tokenizer, tiny_tokenizer):
+    said_in(tokenizer, "tokenizer_config.json", {
+        "tokenizer_file": "/root/.cache/tokenizer.json", "name_or_path": "/tmp/x",
+        "special_tokens_map_file": "/root/x.json", "vocab_file": None, "sp_model_kwargs": {},
+        "chat_template": [{"name": "tool_use", "template": "x"}], "init_inputs": [],
+    })  # fmt: skip
+    assert begun_check(tokenizer).faults() == []
+    assert len(load_reference(str(tokenizer))) == tiny_tokenizer[1].vocabulary
+
+
+def test_definition__of_an_inner_tokenizer_is_within_bounds_too(tokenizer):
+    (tokenizer / "inner").mkdir()
+    members, expected = BEYOND_BOUNDS["a long string"]
+    said_in(tokenizer, "inner/tokenizer.json", {"model": {}} | members)
+    with pytest.raises(ValueError, match=re.escape(expected)):
+        load_reference(str(tokenizer))
+
+
+@pytest.mark.parametrize("kind", ["for a class of its own", "a list"])
+def test_check__refuses_code_that_the_run_cannot_do_without(kind, tokenizer):
+    a_list = {"auto_map": ["evil.T", "evil.T"], "tokenizer_class": "T"}
+    said_in(tokenizer, "tokenizer_config.json", AUTO_MAPS.get(kind, a_list))
+    with pytest.raises(ValueError, match="code of its own") as refused:
+        load_reference(str(tokenizer))
+    assert begun_check(tokenizer).faults() == [str(refused.value)]
+
+
+@pytest.mark.parametrize("id", [4294967295, 4294967290, MOST_IDS])
+def test_check__refuses_ids_that_the_run_refuses(id, tokenizer):
+    definition = json.loads((tokenizer / "tokenizer.json").read_text())
+    definition["model"]["vocab"]["far away"] = id
+    (tokenizer / "tokenizer.json").write_text(json.dumps(definition))
+    (fault,) = begun_check(tokenizer).faults()
+    assert f"model.vocab: expected 16,777,216 ids at most, found {id + 1:,}" in fault
+
+
+def plain_of(kind: str, tokenizer: Path) -> str:
+    definition = json.loads((tokenizer / "tokenizer.json").read_text())
+    if kind == "a far id":
+        definition["model"]["vocab"]["far away"] = 4294967290
+    elif kind == "too many steps":
+        definition["pre_tokenizer"] = BEYOND_BOUNDS["steps"][0]["pre_tokenizer"]
+    else:
+        return '{"model":' * 100_000
+    return json.dumps(definition)
+
+
+@pytest.mark.parametrize("kind", ["a far id", "too many steps", "deep"])
+def test_encoder__of_a_plain_definition_beyond_bounds_is_refused(kind, tokenizer, tiny_tokenizer):
+    (tokenizer / PLAIN_FILE).write_text(plain_of(kind, tokenizer))
+    program = (
+        "import sys\nfrom corpusmill.mill.tokens.tokenizers import *\n"
+        "facts = TokenizerFacts.of(json.loads(sys.argv[2]), 'facts')\n"
+        "try:\n    encoder_of(Path(sys.argv[1]), facts)\n"
+        "except ValueError as error:\n    print(error)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", "import json\n" + program, str(tokenizer),
+         json.dumps(tiny_tokenizer[1]._asdict())],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    assert re.search(rf"{PLAIN_FILE}: expected what corpusmill writes, found", done.stdout)
+
+
+ON_TEXTS = {"decoder": {"type": "Sequence", "decoders": [
+    BYTE_LEVEL, replacing({"Regex": "(?:[b-z]+ ?)+#"}, "x")]}}  # fmt: skip
+"""Passes PROBES, and panics on a text of long words."""
+
+
+def test_panic__behind_the_probes_is_one_sentence(tiny_tokenizer, tokenizer, capfd):
+    said_in(tokenizer, "tokenizer.json", ON_TEXTS)
+    reference = load_received(tokenizer, tiny_tokenizer[1])
+    (ids,) = reference_ids(reference, ["the quick brown fox jumps over the lazy dog " * 9])
+    with pytest.raises(ValueError, match="the tokenizer libraries cannot use") as refused:
+        decoded(reference, ids)
+    assert "\n" not in str(refused.value)
+    assert capfd.readouterr().err == ""
+    os.write(2, b"there again")
+    assert capfd.readouterr().err == "there again"
+
+
+def test_quiet__of_several_threads_ends_with_the_last(capfd):
+    def often() -> None:
+        for _ in range(500):
+            with quiet():
+                os.write(2, b"x")
+
+    threads = [threading.Thread(target=often) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    os.write(2, b"there again")
+    assert capfd.readouterr().err == "there again"
 
 
 def test_bounded_process__ends_what_takes_too_long_or_too_much():

@@ -9,6 +9,8 @@ import json
 import os
 import resource
 import signal
+import sys
+import threading
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -50,11 +52,51 @@ def in_short(error: BaseException) -> str:
     return first_line(error) if is_panic(error) else f"{type(error).__name__}: {first_line(error)}"
 
 
+_lock = threading.Lock()
+_quiet, _said = 0, -1
+"""How many blocks of this process are quiet now; where standard error leads outside of them."""
+
+
+def _free_lock() -> None:
+    """In a copy of this process, whose other threads are gone; one of them may have held it."""
+    global _lock
+    _lock = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_free_lock)
+
+
 @contextlib.contextmanager
-def told_of_tokenizer(name: object) -> Iterator[None]:
-    """One sentence for whatever the libraries raise; they raise any class."""
+def quiet() -> Iterator[None]:
+    """Nothing comes out on standard error: a library in Rust writes there itself that it gives up,
+    and a backtrace. Blocks of several threads may overlap."""
+    global _quiet, _said
+    if sys.__stderr__ is None:  # descriptor 2 may be any file then
+        yield
+        return
+    with _lock:
+        _quiet += 1
+        if _quiet == 1:
+            _said = os.dup(2)
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, 2)
+            os.close(nowhere)
     try:
         yield
+    finally:
+        with _lock:
+            _quiet -= 1
+            if not _quiet:
+                os.dup2(_said, 2)
+                os.close(_said)
+
+
+@contextlib.contextmanager
+def told_of_tokenizer(name: object) -> Iterator[None]:
+    """One sentence for whatever the libraries raise, and nothing else; they raise any class."""
+    try:
+        with quiet():
+            yield
     except (ValueError, OSError, AssertionError):
         raise
     except BaseException as error:

@@ -36,6 +36,7 @@ class _Added(msgspec.Struct):
 
 
 class _Model(msgspec.Struct):
+    vocab: dict[str, int] | list[msgspec.Raw] = {}
     unk_token: str | None = None
     unk_id: int | None = None
     continuing_subword_prefix: str | None = None
@@ -45,7 +46,7 @@ class _Model(msgspec.Struct):
 
 
 class Definition(msgspec.Struct):
-    """As much of tokenizer.json as is looked at here; the vocabulary is skipped."""
+    """As much of tokenizer.json as is looked at here."""
 
     model: _Model
     added_tokens: list[_Added] = []
@@ -123,6 +124,9 @@ def _matches_nothing(pattern: object) -> bool:
 
 
 def _hold_model(model: _Model) -> None:
+    # Whoever loads it has an array up to the highest id.
+    ids = model.vocab.values() if isinstance(model.vocab, dict) else [len(model.vocab) - 1]
+    _at_most("model.vocab", MOST_IDS, max(ids, default=0) + 1, "ids")
     for name in ("unk_token", "continuing_subword_prefix", "end_of_word_suffix"):
         _at_most(f"model.{name}", MOST_CHARS, len(getattr(model, name) or ""), "characters")
     # A word takes a time that goes with the square of it.

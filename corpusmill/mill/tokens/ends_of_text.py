@@ -11,6 +11,11 @@ from typing import Any, NamedTuple
 import msgspec
 
 from corpusmill.mill.storage.untrusted import MOST_BYTES, whole_file
+from corpusmill.mill.tokens.named_files import (
+    MOST_SMALL_BYTES,
+    refuse_named_files,
+    refuse_named_files_below,
+)
 
 USUAL = ("<|endoftext|>", "<|end_of_text|>", "</s>", "<eos>", "[EOS]", "<EOS_TOKEN>",
          "<｜end▁of▁sentence｜>")  # fmt: skip
@@ -20,8 +25,6 @@ MOST_SPECIAL = 10_000
 """Of a small file. transformers takes a time that goes with their square."""
 MOST_DECODED = 30_000
 """Members of added_tokens_decoder."""
-MOST_SMALL_BYTES = 1 << 24
-"""Of one of FILES."""
 
 FILES = ("tokenizer_config.json", "special_tokens_map.json")
 DEFINITION = "tokenizer.json"
@@ -53,7 +56,9 @@ class _Definition(msgspec.Struct):
 
 
 def named_in(folder: Path) -> Named:
-    """What the files of a local tokenizer say. ValueError for one that cannot be read."""
+    """What the files of a local tokenizer say. ValueError for one that cannot be read, or names
+    another file."""
+    refuse_named_files_below(folder)
     mosts = dict.fromkeys(FILES, MOST_SMALL_BYTES) | {DEFINITION: MOST_BYTES}
     files = {folder / name: most for name, most in mosts.items()}
     return named_by(
@@ -72,6 +77,7 @@ def named_by(files: dict[Path, bytes]) -> Named:
                 special += [token.content for token in added if token.special]
             else:
                 members = msgspec.json.decode(written, type=dict[str, Any])
+                refuse_named_files(path, members)
                 eos = eos or content(members.get("eos_token"))
                 found = list(special_in(members))
                 decoded = members.get("added_tokens_decoder")

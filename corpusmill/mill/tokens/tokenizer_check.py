@@ -78,6 +78,10 @@ def check_tokenizer(
         return Told(end_of(folder, end_of_text), None)
     vocabulary = whole_vocabulary(folder)
     end = end_of(folder, end_of_text)
+    if own_code(folder):  # the library alone knows whether it does without
+        from corpusmill.mill.tokens.tokenizers import load_reference
+
+        load_reference(str(folder))
     if engine == "gigatoken":
         from corpusmill.mill.tokens.tokenizer_folder import keep_tokenizer
 

@@ -23,12 +23,15 @@ from corpusmill.mill.tokens.bounded import (
 )
 from corpusmill.mill.tokens.definitions import bounded_definition
 from corpusmill.mill.tokens.ends_of_text import DEFINITION, named_in
+from corpusmill.mill.tokens.named_files import tokenizer_folders
 from corpusmill.mill.tokens.probes import PROBES
 from corpusmill.mill.tokens.vocabulary import token_ids_of
 
 SETTING_FILE = "corpusmill.json"
 PLAIN_FILE = "corpusmill-plain.json"
 BYTES_FILE = "corpusmill-bytes.npy"
+READ_WHOLE = (".json", ".jinja", ".txt", ".model", ".codes", ".spm", ".vocab")
+"""Endings of the files that transformers reads to their end."""
 
 
 class TokenizerFacts(NamedTuple):
@@ -101,15 +104,17 @@ def load_reference(source: str) -> Any:
 
 def _refuse_unusual_files(folder: Path) -> None:
     """ValueError where transformers would read one whole that is no file of a tokenizer."""
-    inner = [*folder.glob("*"), *folder.glob("additional_chat_templates/*")]
-    for path in sorted(inner):
-        if path.suffix not in (".json", ".jinja", ".txt", ".model"):
+    folders = tokenizer_folders(folder)
+    for path in sorted(path for one in folders for path in one.glob("*")):
+        if path.suffix not in READ_WHOLE:
             continue
         if fault := fault_of_kind(path):
             raise ValueError(f"tokenizer.source: {fault}")
         if (size := path.stat().st_size) > MOST_BYTES:
             raise too_large(path, MOST_BYTES, f"{size:,}")
-    if (definition := folder / DEFINITION).is_file():
+    for definition in (one / DEFINITION for one in folders):
+        if not definition.is_file():
+            continue
         try:
             bounded_definition(whole_file(definition))
         except ValueError as error:
@@ -168,16 +173,26 @@ def load_kept(folder: Path, setting: TokenizerFacts) -> Any:
 
 def load_received(folder: Path, setting: TokenizerFacts) -> Any:
     """The same of results that a stranger may have made: tried first where it can harm nothing."""
+    try_received(folder, setting, encodes=False)
+    return load_kept(folder, setting)
+
+
+def try_received(folder: Path, setting: TokenizerFacts, encodes: bool) -> None:
+    """ValueError if the libraries give up on the tokenizer, or need more than any tokenizer does.
+
+    encodes: whether texts will be encoded with what encodes those of the run.
+    """
 
     def tried() -> None:
         reference = load_kept(folder, setting)
+        if encodes:
+            encoder_of(folder, setting)([probe.encode() for probe in PROBES])
         for ids in reference_ids(reference, PROBES):
             decoded(reference, ids)
         for text in PROBES:
             normalized(reference, text)
 
     in_bounded_process(folder, MOST_CPU_SECONDS, tried)
-    return load_kept(folder, setting)
 
 
 def reference_ids(reference: Any, texts: list[str]) -> list[list[int]]:
@@ -250,10 +265,17 @@ def gigatoken_encoder(definition: str) -> Encoder:
     """definition: what `plain_definition` makes of the reference."""
     import gigatoken
 
-    # Text by text: encode_batch is no faster on one core, imports awkward for its result, and has
-    # texts and ids in large buffers that are made anew for every batch.
-    ids_of = gigatoken.Tokenizer.from_json(definition).backend.encode
-    return lambda texts: [ids_of(text) for text in texts]
+    bounded_definition(definition.encode())
+    with told_of_tokenizer("this tokenizer"):
+        # Text by text: encode_batch is no faster on one core, imports awkward for its result, and
+        # has texts and ids in large buffers that are made anew for every batch.
+        ids_of = gigatoken.Tokenizer.from_json(definition).backend.encode
+
+    def encode(texts: list[bytes]) -> list[np.ndarray]:
+        with told_of_tokenizer("this tokenizer"):
+            return [ids_of(text) for text in texts]
+
+    return encode
 
 
 def first_difference(reference: Any, encode: Encoder, texts: list[str]) -> str | None:
@@ -275,5 +297,13 @@ def first_difference(reference: Any, encode: Encoder, texts: list[str]) -> str |
 
 def encoder_of(folder: Path, setting: TokenizerFacts) -> Encoder:
     if setting.engine == "gigatoken":
-        return gigatoken_encoder((Path(folder) / PLAIN_FILE).read_text("utf-8"))
+        path = Path(folder) / PLAIN_FILE
+        with read_as_written(path):
+            try:
+                return gigatoken_encoder(whole_file(path).decode("utf-8"))
+            except ValueError as error:
+                raise ValueError(
+                    f"{path}: expected what corpusmill writes, found something else ({error}). "
+                    "Copy it again."
+                ) from error
     return reference_encoder(load_kept(folder, setting))

@@ -1,0 +1,80 @@
+"""Members of a tokenizer's small files that name other files.
+
+transformers opens, and writes, what such a member says, wherever that lies: a file outside of the
+folder, or one that nobody held against the bounds.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from corpusmill.mill.storage.untrusted import whole_file
+
+MOST_SMALL_BYTES = 1 << 24
+SMALL = ("tokenizer_config.json", "special_tokens_map.json", "config.json")
+
+NAMES_FILES = re.compile(r".*_(files?|paths?|dir|folder|proto)")
+OTHERS = ("tokenizer_object", "vocab", "merges", "init_inputs", "mecab_option")
+"""What a class of transformers takes for a vocabulary, or hands on to another library."""
+NEVER_OPENED = ("tokenizer_file", "special_tokens_map_file", "added_tokens_file",
+                "tokenizer_config_file", "name_or_path")  # fmt: skip
+"""Where a tokenizer once lay, as many say: transformers puts its own path in the place of it."""
+PLAIN_NAME = re.compile(r"[^/\\\0.][^/\\\0]{0,99}")
+"""Of a chat template, of which save_pretrained makes a file."""
+
+
+def refuse_named_files(path: Path, members: dict[str, Any]) -> None:
+    """ValueError if a member names a file. path: one of SMALL, with these members."""
+    for name in named_files(members):
+        raise ValueError(
+            f"tokenizer.source: {path}: its member {name:.80} names a file, which may lie "
+            "anywhere. Remove this member, or give another tokenizer."
+        )
+    for name in template_names(members.get("chat_template")):
+        if not (isinstance(name, str) and PLAIN_NAME.fullmatch(name)):
+            raise ValueError(
+                f"tokenizer.source: {path}: expected a plain name for each chat template, found "
+                f"{name!r:.80}. Rename it, or give another tokenizer."
+            )
+
+
+def named_files(members: dict[str, Any]) -> Iterator[str]:
+    for name, value in members.items():
+        if name.endswith("_kwargs") and isinstance(value, dict):
+            yield from (f"{name}.{inner}" for inner in named_files(value))
+        elif value and name not in NEVER_OPENED and (NAMES_FILES.fullmatch(name) or name in OTHERS):
+            yield name
+
+
+def template_names(templates: Any) -> Iterator[Any]:
+    if isinstance(templates, dict):
+        yield from templates
+    elif isinstance(templates, list):
+        yield from (one.get("name") if isinstance(one, dict) else one for one in templates)
+
+
+def refuse_named_files_below(folder: Path) -> None:
+    """The same of every small file of a folder and of the folders in it, of which some classes
+    load a tokenizer each."""
+    for inner in tokenizer_folders(folder):
+        for path in (inner / name for name in SMALL):
+            if not path.is_file():
+                continue
+            written = whole_file(path, MOST_SMALL_BYTES)
+            try:
+                members = json.loads(written)
+                if not isinstance(members, dict):
+                    raise ValueError("Expected `object`, got another value")
+            except (ValueError, RecursionError) as error:
+                raise ValueError(
+                    f"tokenizer.source: {path} is not what a tokenizer has there ({error}). "
+                    "Copy the tokenizer again."
+                ) from error
+            refuse_named_files(path, members)
+
+
+def tokenizer_folders(folder: Path) -> list[Path]:
+    """A folder of a tokenizer, and those in it."""
+    return [folder, *sorted(path for path in folder.glob("*") if path.is_dir())]
