@@ -198,6 +198,26 @@ def test_run_and_estimate__import_nothing_of_the_folder(run, monkeypatch):
         assert not (run / "ran").exists()
 
 
+def without_sums(run: Path) -> Path:
+    """The tokenizer of a copy of the results: sums are no part of a corpus."""
+    for path in (run / "results/tokenizer").glob(".*.sums"):
+        path.unlink()
+    return run / "results/tokenizer"
+
+
+@pytest.mark.parametrize("kind", ["deep lists", "a far id"])
+def test_prove__of_a_plain_definition_that_harms_is_not_ended(kind, run):
+    path = without_sums(run) / "corpusmill-plain.json"
+    if kind == "deep lists":
+        path.write_text('{"model":' + "[" * 100_000)
+    else:
+        edit_json(path, lambda told: told["model"]["vocab"].update(far=4294967290))
+    mend(run / "results")
+    (answer,) = attacked({"": ["prove", "--parts", "0", "--shards", "1"]}, run).values()
+    assert (answer.problems(), answer.code) == ([], 1), answer.said
+    assert "corpusmill-plain.json: expected what corpusmill writes, found" in answer.said
+
+
 @pytest.mark.parametrize("kind", ["a FIFO", "a device", "10 GB", "deep lists"])
 def test_watch__of_an_announcement_that_is_none_is_refused(kind, tmp_path):
     announcement = tmp_path / "logs/announced.json"

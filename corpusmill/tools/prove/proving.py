@@ -159,6 +159,9 @@ def prove_shards(
     except ChangedError:
         run.findings.unseen(f"shards {', '.join(outcome.shards)}", "the tokenizer is damaged")
         return
+    except UNLIKE as error:
+        run.findings.not_made(f"shards {', '.join(outcome.shards)}", error, ["tokenizer/"])
+        return
     with phase("proving", len(targets), "shards") as progress:
         for split, shard in targets.values():
             which = f"{split}/{shard:05d}"

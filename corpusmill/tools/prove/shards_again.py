@@ -17,6 +17,7 @@ from corpusmill.mill.read.ids import ROW_MASK
 from corpusmill.mill.shuffle.scattering import PartRows, write_scattered
 from corpusmill.mill.shuffle.targets import emissions, first_targets
 from corpusmill.mill.storage.files import replacing_folder, save_json
+from corpusmill.mill.tokens.tokenizers import TokenizerFacts, try_received
 from corpusmill.tools.prove.parts_again import ChangedError, PartAgain
 from corpusmill.tools.prove.run import Finished
 
@@ -68,7 +69,8 @@ def scatter(run: Finished, part: PartAgain, those: Emitted) -> dict[str, str]:
 
 
 def tokenizer(run: Finished) -> Path:
-    """The tokenizer of the run, where it is used; ChangedError if it is not what it was."""
+    """The tokenizer of the run, where it is used; ChangedError if it is not what it was, ValueError
+    if the libraries give up on it."""
     names = [name for name in run.listing.files if name.startswith("tokenizer/")]
     damaged = [name for name in names if not run.kept(name)]
     if damaged:
@@ -79,6 +81,7 @@ def tokenizer(run: Finished) -> Path:
             path = temporary / name.removeprefix("tokenizer/")
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes((run.results / name).read_bytes())
+    try_received(folder, TokenizerFacts.load(folder), encodes=True)
     return folder
 
 
