@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from corpusmill.cli.main import main
 from corpusmill.reader.downloads import Remote, download
-from corpusmill.reader.http_store import HttpStore
+from corpusmill.reader.http_store import HttpStore, onward
 from corpusmill.reader.patience import Patience
 from corpusmill.reader.s3.answers import PassingFault, parsed
 from corpusmill.reader.s3.bucket import MOST_BARREN, Bucket
@@ -24,9 +24,14 @@ from corpusmill.tools.verify.findings import UnreachableError
 from corpusmill.tools.verify.locations import RemotePlace
 
 
-@contextlib.contextmanager
-def saying(answer: Callable[[socket.socket], None]) -> Iterator[str]:
+def saying(answer: Callable[[socket.socket], None]) -> contextlib.AbstractContextManager[str]:
     """The address of a server that answers every request so, byte for byte."""
+    return saying_to(lambda asked, request: answer(asked))
+
+
+@contextlib.contextmanager
+def saying_to(answer: Callable[[socket.socket, bytes], None]) -> Iterator[str]:
+    """The same of one whose answers depend on the request."""
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def serve() -> None:
@@ -36,8 +41,7 @@ def saying(answer: Callable[[socket.socket], None]) -> Iterator[str]:
 
         def one(asked: socket.socket) -> None:
             with asked, contextlib.suppress(OSError):
-                asked.recv(1 << 16)
-                answer(asked)
+                answer(asked, asked.recv(1 << 16))
 
         threading.Thread(target=serve, daemon=True).start()
         yield f"http://127.0.0.1:{server.getsockname()[1]}"
@@ -152,6 +156,86 @@ def test_store__that_sends_us_on_to_no_address_is_named(to):
         pytest.raises((ValueError, PassingError), match=re.escape(f"{address}/a: ")),
     ):
         list(HttpStore(address).blocks("a"))
+
+
+def moved(to: str, code: int = 302) -> bytes:
+    return f"HTTP/1.1 {code} Found\r\nLocation: {to}\r\n\r\n".encode()
+
+
+@pytest.mark.parametrize("code", [301, 302, 303, 307, 308])
+def test_redirect__is_followed_and_its_endless_body_never_read(code):
+    taken = [0]
+
+    def endless(asked: socket.socket) -> None:
+        asked.sendall(moved(found, code))
+        for _ in range(512):
+            asked.sendall(b"x" * (1 << 20))
+            taken[0] += 1
+
+    with saying(answering(b"here")) as found, saying(endless) as address:
+        assert b"".join(HttpStore(address).blocks("a")) == b"here"
+    assert taken[0] < 32
+
+
+TARGETS = {
+    "ftp://127.0.0.1:{port}/x": "ftp",
+    "file:///etc/passwd": "file",
+    "data:text/plain,abc": "data",
+    "https:///x": "https",
+    "http://me:secret@127.0.0.1:{port}/x": "password",
+    "//127.0.0.1:99999/x": "99999",
+    "http://" + "a" * 300 + ".example/": "aaa",
+}
+
+
+@pytest.mark.parametrize("to", TARGETS)
+def test_redirect__to_no_address_of_the_web_is_refused_and_nobody_asked(to):
+    asked = []
+    with saying(asked.append) as other:
+        place = to.format(port=other.rpartition(":")[2])
+        with (
+            saying(lambda asked: asked.sendall(moved(place))) as address,
+            pytest.raises(ValueError, match=f"{address}/a: expected .* sent us on to") as refused,
+        ):
+            list(HttpStore(address).blocks("a"))
+    assert TARGETS[to] in str(refused.value)
+    assert "secret" not in str(refused.value)
+    assert not asked
+
+
+def test_redirect__from_https_to_http_is_refused():
+    with pytest.raises(ValueError, match="expected https as before"):
+        onward("https://example.org/a", "http://example.org/a", "a")
+    assert onward("http://example.org/a", "https://b.org/a", "a") == "https://b.org/a"
+    assert onward("https://b.org/a/b?c", "d e?f=\xe4", "a") == "https://b.org/a/d%20e?f=%E4"
+
+
+def test_redirects__end_after_ten():
+    asked = []
+
+    def on(socket: socket.socket) -> None:
+        asked.append(1)
+        socket.sendall(moved(f"/{len(asked)}"))
+
+    with saying(on) as address, pytest.raises(ValueError, match="more than 10 redirects"):
+        list(HttpStore(address).blocks("a"))
+    assert len(asked) == 11
+
+
+def test_headers__that_another_server_did_not_get_never_come_back():
+    got = []
+
+    def two(asked: socket.socket, head: bytes) -> None:
+        got.append(head)
+        asked.sendall(moved("/again") if len(got) == 1 else FOUND + b"Content-Length: 0\r\n\r\n")
+
+    with (
+        saying_to(two) as other,
+        saying(lambda asked: asked.sendall(moved(f"{other}/a"))) as address,
+    ):
+        list(HttpStore(address, {"Authorization": "secret"}).blocks("a"))
+    assert len(got) == 2
+    assert b"secret" not in b"".join(got)
 
 
 @pytest.mark.parametrize("encoding", ["utf-7", "rot13", "zlib", "none", "undefined", "idna"])

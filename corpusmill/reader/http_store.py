@@ -3,6 +3,7 @@
 import contextlib
 import http.client
 import ssl
+import string
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -26,6 +27,8 @@ NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 SILENCE_SECONDS = 30.0
 """Without a byte for so long, a connection counts as broken."""
 
+MOST_REDIRECTS = 10
+REDIRECTS = {301, 302, 303, 307, 308}
 # Asked too often, too slow, or out of order for a moment.
 PASSING_STATUS = {408, 425, 429, 500, 502, 503, 504}
 KINDS = {404: MissingError, 410: MissingError, 401: ForbiddenError, 403: ForbiddenError}
@@ -34,8 +37,7 @@ KINDS = {404: MissingError, 410: MissingError, 401: ForbiddenError, 403: Forbidd
 class HttpStore:
     """Files below an address. What a server sends that knows no ranges is skipped up to the start.
 
-    headers: for every request, as `Authorization`; they stay with this server when it sends us on
-    to another one.
+    headers: for every request, as `Authorization`; a redirect to another server takes none along.
     """
 
     def __init__(self, address: str, headers: Mapping[str, str] = NO_HEADERS) -> None:
@@ -45,6 +47,8 @@ class HttpStore:
                 "an address with a name or password before the host: expected https://host/..., "
                 'and the password in headers={"Authorization": "..."}, which go to that server.'
             )
+        if not is_web(address):
+            raise ValueError(f"{address}: expected https://host/..., found no such host or port.")
         self._address = address.rstrip("/")
         self._headers = dict(headers)
 
@@ -65,22 +69,59 @@ class HttpStore:
         return f"{self._address}/{urllib.parse.quote(name)}"
 
     def _response(self, name: str, start: int) -> Any:
-        request = urllib.request.Request(self.url(name))
-        for header, value in self._headers.items():
-            # A redirect to a file host must not take our password there.
-            request.add_unredirected_header(header, value)
-        if start:
-            request.add_header("Range", f"bytes={start}-")
-        return self._opened(opener(), request)
+        """An answer, also from where redirects lead. Their bodies are never read: they may be
+        endless."""
+        where, address, headers = self.where(name), self.url(name), self._headers
+        span = {"Range": f"bytes={start}-"} if start else {}
+        for _ in range(MOST_REDIRECTS + 1):
+            request = urllib.request.Request(address, headers=span)
+            for header, value in headers.items():
+                request.add_unredirected_header(header, value)
+            try:
+                return opener().open(request, timeout=SILENCE_SECONDS)
+            except urllib.error.HTTPError as answer:
+                location = answer.headers.get("Location")
+                if answer.code not in REDIRECTS or location is None:
+                    raise
+                answer.close()
+            there = onward(address, location, where)
+            if _origin(there) != _origin(address):
+                headers = {}  # a file host must not get our password, nor send it back and forth
+            address = there
+        raise ValueError(
+            f"{where}: expected the file, found more than {MOST_REDIRECTS} redirects. Ask whoever "
+            "runs the server."
+        )
 
-    def _opened(self, asker: urllib.request.OpenerDirector, request: urllib.request.Request) -> Any:
-        try:
-            return asker.open(request, timeout=SILENCE_SECONDS)
-        except ValueError as error:
-            raise ValueError(
-                f"{request.full_url}: expected an answer, the server sent us on to an address that "
-                f"is none ({shown(str(error))[:MOST_SAID]}). Ask whoever runs it."
-            ) from None
+
+def onward(address: str, location: str, where: str) -> str:
+    """The address that a redirect names; ValueError for one that is not followed."""
+    # What came is Latin-1, as http.client reads headers.
+    there = urllib.parse.quote(location, string.punctuation, "iso-8859-1", "replace")
+    with contextlib.suppress(ValueError):
+        there = urllib.parse.urljoin(address, there)
+        if is_web(there) and not (address.startswith("https:") and there.startswith("http:")):
+            return there
+    secure = "https as before" if address.startswith("https:") else "an address of http or https"
+    said = "one with a name or password in it" if "@" in there else shown(there)[:MOST_SAID]
+    raise ValueError(
+        f"{where}: expected {secure}, the server sent us on to {said}. Ask whoever runs it."
+    )
+
+
+def is_web(address: str) -> bool:
+    """Whether it is one of a server that can be asked, without a name or password."""
+    with contextlib.suppress(ValueError):
+        parts = urllib.parse.urlsplit(address)
+        host = (parts.hostname or "").encode("idna")  # as Python does it to connect
+        known = parts.scheme in ("http", "https") and parts.port != 0
+        return bool(host) and known and "@" not in parts.netloc
+    return False
+
+
+def _origin(address: str) -> tuple[str, str]:
+    parts = urllib.parse.urlsplit(address)
+    return parts.scheme, parts.netloc
 
 
 @contextlib.contextmanager

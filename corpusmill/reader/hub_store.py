@@ -1,15 +1,11 @@
 """A corpus in a dataset repository of the Hugging Face hub: files of one commit, by plain HTTP."""
 
 import re
-import urllib.request
 from collections.abc import Iterator, Mapping
-from typing import Any
-from urllib.parse import urlsplit
 
 from corpusmill.mill.storage.untrusted import NoJsonError, joined, json_of
 from corpusmill.reader.http_store import NO_HEADERS, HttpStore
 from corpusmill.reader.hub_addresses import BRANCH, HubAddress, bearer, server
-from corpusmill.reader.s3.responses import opener
 from corpusmill.reader.stores import ForbiddenError, MissingError
 
 COMMIT = re.compile("[0-9a-f]{40,64}")
@@ -35,7 +31,7 @@ class HubStore:
         if self.commit is None:
             self.commit = self._resolved()
         root = self.where("")
-        yield from HubFiles(root, bearer() | self._given).blocks(name, start, size)
+        yield from HttpStore(root, bearer() | self._given).blocks(name, start, size)
 
     def _resolved(self) -> str:
         root = f"{self._server}/api/datasets/{self._address.repository}/revision"
@@ -60,41 +56,8 @@ class HubStore:
         return str(found)
 
 
-class HubFiles(HttpStore):
-    """Files of the hub, which sends us on to addresses of its own and of other servers."""
-
-    def _response(self, name: str, start: int) -> Any:
-        request = urllib.request.Request(self.url(name))
-        if start:
-            request.add_header("Range", f"bytes={start}-")
-        for header, value in self._headers.items():
-            request.add_unredirected_header(header, value)
-        return self._opened(opener(KeptByTheServer(self._headers)), request)
-
-
-class Revisions(HubFiles):
+class Revisions(HttpStore):
     """What the hub says of them, without the names of all files."""
 
     def url(self, name: str) -> str:
         return f"{super().url(name)}?expand=sha"
-
-
-class KeptByTheServer(urllib.request.HTTPRedirectHandler):
-    """Headers go on to addresses of the same server, and to no other one."""
-
-    def __init__(self, headers: Mapping[str, str]) -> None:
-        self._headers = headers
-
-    def redirect_request(
-        self, req: urllib.request.Request, fp: Any, code: int, msg: str, headers: Any, newurl: str
-    ) -> urllib.request.Request | None:
-        onward = super().redirect_request(req, fp, code, msg, headers, newurl)
-        if onward is not None and origin(newurl) == origin(req.full_url):
-            for header, value in self._headers.items():
-                onward.add_unredirected_header(header, value)
-        return onward
-
-
-def origin(address: str) -> tuple[str, str]:
-    parts = urlsplit(address)
-    return parts.scheme, parts.netloc

@@ -126,5 +126,12 @@ class _Https(_Bounded, urllib.request.HTTPSHandler):
     pass
 
 
-def opener(*handlers: urllib.request.BaseHandler) -> urllib.request.OpenerDirector:
-    return urllib.request.build_opener(_Http, _Https, *handlers)
+def opener() -> urllib.request.OpenerDirector:
+    """It speaks HTTP and HTTPS and nothing else, and follows no redirect."""
+    made = urllib.request.OpenerDirector()
+    for handler in (
+        urllib.request.ProxyHandler, urllib.request.UnknownHandler, _Http, _Https,
+        urllib.request.HTTPDefaultErrorHandler, urllib.request.HTTPErrorProcessor,
+    ):  # fmt: skip
+        made.add_handler(handler())
+    return made
