@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from corpusmill.cli.main import main
+from corpusmill.mill.storage.untrusted import joined
 from corpusmill.reader.downloads import Remote, download
 from corpusmill.reader.http_store import HttpStore, onward
 from corpusmill.reader.patience import Patience
@@ -59,12 +60,18 @@ def again_and_again(piece: bytes, first: bytes = b"") -> Callable[[socket.socket
 
 
 FOUND = b"HTTP/1.1 200 OK\r\n"
+CHUNKED = FOUND + b"Transfer-Encoding: chunked\r\n\r\n"
+CHUNK = b"1;aaaaaaaaaa\r\na\r\n"
+"""Of one byte, and fifteen around it: what comes fast may bring little."""
 SLOW = {
     "100 Continue": again_and_again(b"HTTP/1.1 100 Continue\r\n\r\n"),
     "a header": again_and_again(b"a", FOUND + b"X: "),
     "headers": again_and_again(b"X: a\r\n", FOUND),
     "a body": again_and_again(b"a", FOUND + b"\r\n"),
-    "chunks": again_and_again(b"1\r\na\r\n", FOUND + b"Transfer-Encoding: chunked\r\n\r\n"),
+    "chunks": again_and_again(b"1\r\na\r\n", CHUNKED),
+    "chunks with extensions": again_and_again(CHUNK * 100, CHUNKED),
+    "the size of a chunk": again_and_again(b"0", CHUNKED),
+    "a trailer": again_and_again(b"X: " + b"a" * 1000 + b"\r\n", CHUNKED + b"0\r\n"),
     "nothing": again_and_again(b""),
 }
 
@@ -156,6 +163,37 @@ def test_store__that_sends_us_on_to_no_address_is_named(to):
         pytest.raises((ValueError, PassingError), match=re.escape(f"{address}/a: ")),
     ):
         list(HttpStore(address).blocks("a"))
+
+
+ENDLESS = {
+    "extensions": b"1;" + b"e" * 60_000 + b"\r\n \r\n",
+    "small extensions": b"1;" + b"e" * 100 + b"\r\n \r\n",
+    "sizes with zeros": b"0" * 200 + b"1\r\n \r\n",
+    "negative sizes": b"-5\r\nhello\r\n",
+}
+
+
+@pytest.mark.parametrize("kind", ENDLESS)
+def test_chunks__with_more_around_them_than_in_them_are_given_up_at_once(kind):
+    def answer(asked: socket.socket) -> None:
+        asked.sendall(CHUNKED)
+        while True:
+            asked.sendall(ENDLESS[kind])
+
+    began = time.process_time()
+    with (
+        saying(answer) as address,
+        pytest.raises(PassingError, match=r"/a: (more than 16,384 bytes around|a chunk of -5)"),
+    ):
+        joined(HttpStore(address).blocks("a"), "a", most=1000)
+    assert time.process_time() - began < 2
+
+
+def test_chunks__of_any_size_are_read():
+    sizes = [1] * 20_000 + [7, 1 << 16, 300_000]
+    body = b"".join(b"%x;a=b\r\n%s\r\n" % (size, b"x" * size) for size in sizes)
+    with saying(lambda asked: asked.sendall(CHUNKED + body + b"0\r\nX: y\r\n\r\n")) as address:
+        assert sum(map(len, HttpStore(address).blocks("a"))) == sum(sizes)
 
 
 def moved(to: str, code: int = 302) -> bytes:

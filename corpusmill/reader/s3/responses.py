@@ -6,16 +6,22 @@ import socket
 import time
 import urllib.request
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 MOST_HEADER_BYTES = 1 << 20
 """Of an answer: what Python reads of `100 Continue` and behind the last chunk has no other end."""
+FRAME_BYTES = 16
+"""Around a chunk; what is more counts, but for twice what the chunk holds."""
+MOST_FRAME_BYTES = 1 << 14
+"""Of those that count: names and values behind the size of a chunk, which nobody reads."""
 
 HEADER_SECONDS = 30.0
-"""Until all headers of an answer are there, however they come."""
+"""Until all headers of an answer are there, however they come; and those behind its body."""
 WAITED_SECONDS = 30.0
 LEAST_BYTES = 1 << 14
-"""In so many seconds of waiting; with fewer a connection counts as broken."""
+"""Of the body, in so many seconds of waiting; with fewer a connection counts as broken."""
+
+T = TypeVar("T")
 
 
 class _Arriving(io.RawIOBase):
@@ -37,8 +43,18 @@ class _Arriving(io.RawIOBase):
         self._until = None
         self._sock.settimeout(self._silence)
 
+    def is_no_body(self, size: int) -> None:
+        """Of what came, so many bytes were of lines around it."""
+        self._came -= size
+
     def readinto(self, buffer: Any) -> int | None:
         began = time.monotonic()
+        if self._waited > WAITED_SECONDS:
+            if self._came < LEAST_BYTES:
+                raise TimeoutError(
+                    f"{max(self._came, 0):,} bytes in {self._waited:.0f} s of waiting"
+                )
+            self._waited, self._came = 0.0, 0
         if self._until is not None:
             if (left := self._until - began) <= 0:
                 raise TimeoutError(f"its headers did not end within {HEADER_SECONDS:.0f} s")
@@ -50,10 +66,6 @@ class _Arriving(io.RawIOBase):
             raise TimeoutError(f"timed out: nothing more in {waited:.1f} s") from None
         self._waited += time.monotonic() - began
         self._came += size or 0
-        if self._waited > WAITED_SECONDS:
-            if self._came < LEAST_BYTES:
-                raise TimeoutError(f"{self._came:,} bytes in {self._waited:.0f} s of waiting")
-            self._waited, self._came = 0.0, 0
         return size
 
     def close(self) -> None:
@@ -69,24 +81,41 @@ class BoundedResponse(http.client.HTTPResponse):
         self.fp.close()
         self._arriving = _Arriving(sock)
         self.fp = io.BufferedReader(self._arriving)
+        self._frame_bytes = 0
 
     def begin(self) -> None:
+        self._headers(super().begin)
+
+    def _read_and_discard_trailer(self) -> None:
+        self._headers(super()._read_and_discard_trailer)  # type: ignore[misc]
+
+    def _headers(self, read: Callable[[], None]) -> None:
         self._arriving.headers_begin()
         try:
-            self._within(super().begin)
+            self._lines(read)
         finally:
             self._arriving.headers_end()
 
-    def _read_and_discard_trailer(self) -> None:
-        self._within(super()._read_and_discard_trailer)  # type: ignore[misc]
+    def _read_next_chunk_size(self) -> int:
+        size, taken = self._lines(super()._read_next_chunk_size)  # type: ignore[misc]
+        if size < 0:
+            raise http.client.HTTPException(f"a chunk of {size} bytes")
+        self._frame_bytes = max(0, self._frame_bytes + taken - FRAME_BYTES - 2 * size)
+        if self._frame_bytes > MOST_FRAME_BYTES:
+            raise http.client.HTTPException(
+                f"more than {MOST_FRAME_BYTES:,} bytes around chunks that hold less"
+            )
+        return int(size)
 
-    def _within(self, read: Callable[[], None]) -> None:
+    def _lines(self, read: Callable[[], T]) -> tuple[T, int]:
+        """What a function gives that reads lines, and how many bytes these have."""
         whole: Any = self.fp
         bounded: Any = _Lines(whole)
         self.fp = bounded
         try:
-            read()
+            return read(), bounded.taken
         finally:
+            self._arriving.is_no_body(bounded.taken)
             if self.fp is bounded:
                 self.fp = whole
 
@@ -95,12 +124,12 @@ class _Lines:
     """A file of which so many bytes are read by lines, and no more."""
 
     def __init__(self, file: Any) -> None:
-        self._file, self._left = file, MOST_HEADER_BYTES
+        self._file, self.taken = file, 0
 
     def readline(self, limit: int = -1) -> bytes:
         line: bytes = self._file.readline(limit)
-        self._left -= len(line)
-        if self._left < 0:
+        self.taken += len(line)
+        if self.taken > MOST_HEADER_BYTES:
             raise http.client.HTTPException(f"more than {MOST_HEADER_BYTES:,} bytes of headers")
         return line
 
