@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from file_server import served
 from hypothesis import given
 from hypothesis import strategies as st
 from stream_corpus import (
@@ -22,6 +23,7 @@ from stream_corpus import (
 )
 from workflow import ROOT
 
+from corpusmill.mill.storage.files import as_json
 from corpusmill.reader import (
     Corpus,
     InOrder,
@@ -31,6 +33,9 @@ from corpusmill.reader import (
     positions_of,
     segments_of,
 )
+from corpusmill.tools.verify.findings import Findings
+from corpusmill.tools.verify.listing import read_listing
+from corpusmill.tools.verify.locations import LocalPlace
 
 SHARDS = [[5, 9, 30], [], [2, 2, 2], [100, 1, 40]]
 
@@ -299,3 +304,35 @@ def test_manifest__may_say_more_than_is_asked(results):
     assert Corpus(results).splits == ["train", "validation"]
     write_manifest(results, content)
     assert json.loads((results / "manifest.json").read_text()) == content
+
+
+UNSEALED = {
+    "line ends of another system": lambda data: data.replace(b"\n", b"\r\n"),
+    "another name of the seal": lambda data: data.replace(b'\n "sha256": "', b'\n "sha257": "'),
+    "more line ends": lambda data: data + b"\n\n",
+    "laid out otherwise": lambda data: json.dumps(json.loads(data)).encode(),
+    "a shard taken out": lambda data: as_json(without_last_shard(json.loads(data))).encode(),
+    "no end": lambda data: data[:-20],
+}
+
+
+def without_last_shard(content: dict) -> dict:
+    return content | {"files": [one for one in content["files"] if "/00001." not in one["path"]]}
+
+
+@pytest.mark.parametrize("place", ["folder", "address"])
+@pytest.mark.parametrize("change", UNSEALED)
+def test_manifest__that_does_not_hold_by_its_own_digest_is_refused(change, place, tmp_path):
+    results = write_corpus(tmp_path, {"train": [[30], [40]]})
+    manifest = results / "manifest.json"
+    good = manifest.read_bytes()
+    manifest.write_bytes(UNSEALED[change](good))
+    assert manifest.read_bytes() != good
+    with served(results) as server:
+        opened = results if place == "folder" else server.address
+        with pytest.raises(ValueError, match=r"manifest\.json: expected .*SHA-256") as refused:
+            Corpus(opened, cache=tmp_path / "cache", say=lambda line: None)
+    assert "\n" not in str(refused.value)
+    findings = Findings()
+    read_listing(LocalPlace(results), findings)
+    assert [damage.name for damage in findings.damages][:1] == ["manifest.json"]

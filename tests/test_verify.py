@@ -378,8 +378,8 @@ def test_advice__is_for_where_the_corpus_lies(results):
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ('"generation": 1', '"generation": 2', "its own SHA-256 says"),
-        ('"generation": 1', '"generation":  1', "laid out otherwise"),
+        ('"generation": 1', '"generation": 2', "by its last line, found"),
+        ('"generation": 1', '"generation":  1', "by its last line, found"),
         ('"files": [', '"files": {', "no JSON object"),
     ],
 )

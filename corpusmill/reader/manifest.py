@@ -93,10 +93,10 @@ def read_manifest(store: Store, patience: Patience, say: Say, digest: str = "") 
 
 def read_sealed(store: Store, patience: Patience, say: Say, digest: str) -> bytes:
     """The bytes of a manifest that holds by its own digest. digest: what that has to be."""
-    return read_whole(store, MANIFEST, patience, say, lambda data: _broken_seal(data, digest))
+    return read_whole(store, MANIFEST, patience, say, lambda data: broken_seal(data, digest))
 
 
-def _broken_seal(data: bytes, digest: str) -> str | None:
+def broken_seal(data: bytes, digest: str = "") -> str | None:
     """What is wrong with a manifest by its own digest; digest: what that has to be, or empty.
 
     The bytes are looked at as they lie there: written anew to be compared, 10,000 shards would
@@ -107,9 +107,16 @@ def _broken_seal(data: bytes, digest: str) -> str | None:
     if digest and found != digest:
         return f"expected the manifest with SHA-256 {digest}, found {found or 'none'}"
     if not seal:
-        return None
+        return (
+            "expected what a finished run of corpusmill lists, its own SHA-256 at the end, found "
+            "another end: it was changed or cut off, or is no manifest"
+        )
     own = hashlib.sha256(data[: seal.start()] + b"\n}\n").hexdigest()
-    return None if own == found else f"expected SHA-256 {found} by its last line, found {own}"
+    return (
+        None
+        if own == found
+        else (f"expected SHA-256 {found} by its last line, found {own}: it was changed")
+    )
 
 
 def _by_split(listed: list[dict[str, Any]]) -> tuple[Files, dict[str, Any] | None]:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from corpusmill.messages.sentences import sentence
 from corpusmill.mill.storage.files import as_json, own_digest
 from corpusmill.mill.storage.untrusted import is_count, json_of
+from corpusmill.reader.manifest import broken_seal
 from corpusmill.reader.stores import MissingError
 from corpusmill.tools.verify.findings import Findings, NoCorpusError, UnreachableError
 from corpusmill.tools.verify.kinds import MANIFEST
@@ -42,7 +43,8 @@ class Listing(NamedTuple):
 def read_listing(place: Place, findings: Findings) -> Listing:
     """What is listed, as far as it can be believed; what is wrong with it is told. NoCorpusError
     without a manifest, or with one of a version that is not known here."""
-    text = manifest_text(place)
+    data = manifest_bytes(place)
+    text = data.decode("utf-8", "replace")
     content = parsed(text)
     if content is None:
         findings.damage(MANIFEST, "no JSON object with a list of files: cut off or overwritten")
@@ -54,10 +56,8 @@ def read_listing(place: Place, findings: Findings) -> Listing:
             "Look "
             "at it with the corpusmill that wrote it, or name the results folder of a run."
         )
-    own = own_digest(content)
-    if content.get("sha256") != own:
-        told = f"its own SHA-256 says {content.get('sha256')}, its content has {own}"
-        findings.damage(MANIFEST, f"{told}: it was changed after it was written")
+    if told := broken_seal(data):
+        findings.damage(MANIFEST, told)
     elif as_json(content) != text:
         findings.damage(MANIFEST, "laid out otherwise than it was written: it was changed")
     files: dict[str, Kept] = {}
@@ -73,7 +73,7 @@ def read_listing(place: Place, findings: Findings) -> Listing:
         findings.damage(MANIFEST, "no file is listed, and a run keeps some")
     for missing in gaps(files):
         findings.damage(MANIFEST, f"{missing} is not listed, later ones are")
-    return Listing(files, content, own, sum(file.bytes for file in files.values()))
+    return Listing(files, content, own_digest(content), sum(file.bytes for file in files.values()))
 
 
 def gaps(names: Iterable[str]) -> Iterator[str]:
@@ -89,9 +89,9 @@ def gaps(names: Iterable[str]) -> Iterator[str]:
             yield f"{folder}/{missing:05d}{ending}"
 
 
-def manifest_text(place: Place) -> str:
+def manifest_bytes(place: Place) -> bytes:
     try:
-        return whole(place, MANIFEST).decode("utf-8", "replace")
+        return whole(place, MANIFEST)
     except MissingError:
         raise NoCorpusError(
             f"there is no {place.where(MANIFEST)}, which a finished run ends with. "
