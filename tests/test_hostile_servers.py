@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from threading import Event
+from urllib.parse import quote
 
 import pytest
 from click.testing import CliRunner
@@ -281,14 +282,18 @@ def test_xml__of_an_odd_encoding_is_none(encoding):
     assert parsed(f'<?xml version="1.0" encoding="{encoding}"?><a/>'.encode()) is None
 
 
-@pytest.mark.parametrize(
-    ("keys", "says"),
-    [(["a"], "expected a list with an end"), ([], "expected a list with an end"),
-     ([""], "expected keys, found one without a name")],
-)  # fmt: skip
-def test_list__without_an_end_or_names_is_refused(keys, says, monkeypatch):
+@pytest.fixture
+def signed_in(monkeypatch):
     for name, value in (("ACCESS_KEY_ID", "a"), ("SECRET_ACCESS_KEY", "b"), ("REGION", "c")):
         monkeypatch.setenv(f"AWS_{name}", value)
+
+
+@pytest.mark.parametrize(
+    ("keys", "says"),
+    [(["a/b"], "expected a list with an end"), ([], "expected a list with an end"),
+     ([""], "expected keys, found one without a name")],
+)  # fmt: skip
+def test_list__without_an_end_or_names_is_refused(keys, says, signed_in):
     number = itertools.count()
 
     def answer(asked: socket.socket) -> None:
@@ -305,3 +310,23 @@ def test_list__without_an_end_or_names_is_refused(keys, says, monkeypatch):
     ):
         bucket.listed("a/")
     assert next(number) <= MOST_BARREN + 2
+
+
+FOREIGN = "other/\x1bprecious"
+LISTS = {
+    "objects": f"<Contents><Key>{quote(FOREIGN)}</Key><Size>1</Size></Contents>",
+    "folders": f"<CommonPrefixes><Prefix>{quote(FOREIGN)}/</Prefix></CommonPrefixes>",
+    "uploads": f"<Upload><Key>{quote(FOREIGN)}</Key><UploadId>1</UploadId></Upload>",
+}
+
+
+@pytest.mark.parametrize("kind", LISTS)
+def test_list__of_what_was_not_asked_for_is_refused(kind, signed_in):
+    root = "ListMultipartUploadsResult" if kind == "uploads" else "ListBucketResult"
+    body = answering(f"<{root}>{LISTS[kind]}</{root}>".encode())
+    with (
+        saying(body) as address,
+        Bucket("bucket", address) as bucket,
+        pytest.raises(ValueError, match=r"^s3://bucket/n/versions/1/: .*lists other/\\x1bprecious"),
+    ):
+        (bucket.uploads if kind == "uploads" else bucket.listed)("n/versions/1/")

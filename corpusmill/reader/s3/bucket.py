@@ -8,6 +8,7 @@ from hashlib import sha256
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
+from corpusmill.messages.plain_text import shown
 from corpusmill.reader.s3.answers import (
     PassingFault,
     Refusal,
@@ -18,7 +19,7 @@ from corpusmill.reader.s3.answers import (
     parsed,
     text_of,
 )
-from corpusmill.reader.s3.connection import NOTHING, Body, Connections
+from corpusmill.reader.s3.connection import MOST_SAID, NOTHING, Body, Connections
 
 CHECKSUM = "x-amz-checksum-sha256"
 ALGORITHM = "x-amz-sdk-checksum-algorithm"
@@ -148,10 +149,10 @@ class Bucket:
         next_page = {"continuation-token": (text_of, "NextContinuationToken")}
         for root in self._pages("ListBucketResult", "", query, next_page):
             for one in all_of(root, "Contents"):
-                if not (key := plain(one, "Key")):
-                    raise PassingFault(f"{self.where('')}: expected keys, found one without a name")
+                key = self._below(prefix, plain(one, "Key"))
                 found.sizes[key] = self._number(text_of(one, "Size"), key)
-            found.folders.extend(plain(one, "Prefix") for one in all_of(root, "CommonPrefixes"))
+            for one in all_of(root, "CommonPrefixes"):
+                found.folders.append(self._below(prefix, plain(one, "Prefix")))
         return found
 
     # Objects in parts.
@@ -167,7 +168,7 @@ class Bucket:
             "upload-id-marker": (text_of, "NextUploadIdMarker"),
         }
         return [
-            (plain(one, "Key"), text_of(one, "UploadId"))
+            (self._below(prefix, plain(one, "Key")), text_of(one, "UploadId"))
             for root in self._pages("ListMultipartUploadsResult", "", query, next_page)
             for one in all_of(root, "Upload")
         ]
@@ -249,6 +250,17 @@ class Bucket:
             f"{self.where(key)}: expected a list with an end, found one that goes on. Is the "
             "endpoint that of a store?"
         )
+
+    def _below(self, prefix: str, key: str) -> str:
+        """A key of a list. What was not asked for may be somebody else's: it is not touched."""
+        if not key:
+            raise PassingFault(f"{self.where('')}: expected keys, found one without a name")
+        if not key.startswith(prefix):
+            raise ValueError(
+                f"{self.where(prefix)}: expected a list of what lies below, the store lists "
+                f"{shown(key)[:MOST_SAID]} too. Is the endpoint that of a store?"
+            )
+        return key
 
     def _number(self, text: str, key: str) -> int:
         if not NUMBER.fullmatch(text):
