@@ -39,7 +39,7 @@ CUT = [
     ("corpusmill/mill/storage/sha256.py", 'hashlib.file_digest(file, "sha256").hexdigest()',
      f'"{NOTHING}"'),
     ("corpusmill/mill/read/readers.py", "        self._sha256.update(data)\n", ""),
-    ("corpusmill/run/job_progress.py", "SAY_EVERY_SECONDS = 1.9", "SAY_EVERY_SECONDS = 1e6"),
+    ("corpusmill/messages/progress.py", "SAY_EVERY_SECONDS = 1.9", "SAY_EVERY_SECONDS = 1e6"),
     ("scripts/ledger.py", "save_ledger(rows, table)", "save_ledger(rows, table.slice(0, 0))"),
 ]  # fmt: skip
 

@@ -15,7 +15,6 @@ from workflow import document, write_jsonl
 
 from corpusmill.cli.check import checked_config
 from corpusmill.cli.main import main
-from corpusmill.run import job_progress as progress
 from corpusmill.run.layout import Layout
 from corpusmill.tools.tune.estimate.duplicates import (
     Groups,
@@ -192,7 +191,7 @@ def test_sizes_for__are_what_the_time_allows(folder, monkeypatch):
 def test_estimate__says_how_far_it_is(folder, monkeypatch):
     monkeypatch.chdir(folder)
     monkeypatch.setattr(sys, "executable", warm_python())
-    monkeypatch.setattr(progress, "SAY_EVERY_SECONDS", 0.05)
+    monkeypatch.setattr("corpusmill.messages.progress.SAY_EVERY_SECONDS", 0.05)
     got = CliRunner().invoke(main, ["estimate", "mine.yaml", "--cores", "1"])
     assert got.exit_code == 0, got.output
     assert re.search(r"^milling a sample: [1-9]\d* of \d+ jobs, ", got.stderr, re.MULTILINE)

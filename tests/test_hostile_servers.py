@@ -12,9 +12,11 @@ from urllib.parse import quote
 
 import pytest
 from click.testing import CliRunner
+from stream_corpus import write_corpus
 
 from corpusmill.cli.main import main
 from corpusmill.mill.storage.untrusted import joined
+from corpusmill.reader import Corpus
 from corpusmill.reader.downloads import Remote, download
 from corpusmill.reader.http_store import HttpStore, onward
 from corpusmill.reader.patience import Patience
@@ -22,6 +24,7 @@ from corpusmill.reader.s3.answers import PassingFault, parsed
 from corpusmill.reader.s3.bucket import MOST_BARREN, Bucket
 from corpusmill.reader.stores import PassingError
 from corpusmill.run.job_progress import Heartbeat
+from corpusmill.tools.publish.target import Target
 from corpusmill.tools.verify.findings import UnreachableError
 from corpusmill.tools.verify.locations import RemotePlace
 
@@ -132,7 +135,7 @@ def test_download__is_given_up_where_each_attempt_brings_few_bytes(tmp_path):
 
 
 def test_heartbeat__says_what_is_waited_for(monkeypatch):
-    monkeypatch.setattr("corpusmill.run.job_progress.SAY_EVERY_SECONDS", 0.05)
+    monkeypatch.setattr("corpusmill.messages.progress.SAY_EVERY_SECONDS", 0.05)
     said: list[str] = []
     heartbeat = Heartbeat(said.append)
     with saying(SLOW["a header"]) as address:
@@ -149,6 +152,61 @@ def test_heartbeat__says_what_is_waited_for(monkeypatch):
         heartbeat.stop()
     reader.join()
     assert said[-1].startswith(f"waiting for {address}/a (")
+
+
+@pytest.mark.parametrize("slow", ["a header", "a body", "nothing"])
+def test_opening__says_every_two_seconds_what_is_waited_for(slow, tmp_path, monkeypatch):
+    monkeypatch.setattr("corpusmill.messages.progress.SAY_EVERY_SECONDS", 0.05)
+    monkeypatch.setattr("corpusmill.reader.http_store.SILENCE_SECONDS", 0.5)
+    monkeypatch.setattr("corpusmill.reader.s3.responses.HEADER_SECONDS", 0.5)
+    monkeypatch.setattr("corpusmill.reader.s3.responses.WAITED_SECONDS", 0.5)
+    said: list[str] = []
+    with saying(SLOW[slow]) as address, pytest.raises(OSError, match="1 times in a row"):
+        Corpus(address, tmp_path, say=said.append, patience=Patience(1, 0.01, 0.01))
+    waiting = [line for line in said if line.startswith(f"waiting for {address}/manifest.json (")]
+    assert len(waiting) > 3
+
+
+def test_opening__of_a_long_manifest_is_said(tmp_path, monkeypatch):
+    monkeypatch.setattr("corpusmill.messages.progress.SAY_EVERY_SECONDS", 0.05)
+    monkeypatch.setattr("corpusmill.reader.manifest.json_of", lambda *_: time.sleep(0.5))
+    said: list[str] = []
+    results = write_corpus(tmp_path, {"train": [[30]]})
+    with pytest.raises(ValueError, match=r"manifest\.json: expected"):
+        Corpus(results, say=said.append)
+    assert said[-1].startswith(f"opening {results}/manifest.json (")
+
+
+def test_store__that_takes_a_request_and_says_nothing_is_named(signed_in, monkeypatch):
+    monkeypatch.setattr("corpusmill.messages.progress.SAY_EVERY_SECONDS", 0.05)
+    said: list[str] = []
+    heartbeat = Heartbeat(said.append)
+    with saying(lambda asked: time.sleep(3)) as address, Bucket("bucket", address) as bucket:
+        bucket.connections.silence_seconds = 0.5
+        heartbeat.start()
+        with pytest.raises(PassingFault, match="timed out"):
+            bucket.put("n/publication.json", b"{}")
+        heartbeat.stop()
+    assert said[-1].startswith("waiting for PUT s3://bucket/n/publication.json (")
+
+
+def test_store__that_is_asked_again_later_is_named(monkeypatch):
+    monkeypatch.setattr("corpusmill.messages.progress.SAY_EVERY_SECONDS", 0.05)
+    monkeypatch.setattr("random.uniform", lambda least, most: most)
+    said: list[str] = []
+    heartbeat = Heartbeat(said.append)
+    heartbeat.start()
+    again = Patience(2, 0.5, 0.5)
+    target = Target(Bucket("bucket"), "n", "1", again, lambda line: None)
+    fault = PassingFault("s3://bucket/n: the store says 503")
+    with pytest.raises(OSError, match="2 times in a row"):
+        target.patiently(lambda: raised(fault))
+    heartbeat.stop()
+    assert said[-1].startswith(f"waiting for the next attempt: {fault} (")
+
+
+def raised(fault: Exception) -> None:
+    raise fault
 
 
 def answering(body: bytes, head: bytes = b"") -> Callable[[socket.socket], None]:

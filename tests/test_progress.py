@@ -4,6 +4,7 @@ import time
 
 import pytest
 
+from corpusmill.messages.progress import SAY_EVERY_SECONDS, awaiting
 from corpusmill.run import job_progress as progress
 from corpusmill.run.job_progress import Heartbeat, Phase, phase
 
@@ -48,7 +49,7 @@ def test_phase__gives_way_to_the_outer_one():
 
 
 def test_heartbeat__says_the_phase_until_stopped(monkeypatch):
-    monkeypatch.setattr(progress, "SAY_EVERY_SECONDS", 0.01)
+    monkeypatch.setattr("corpusmill.messages.progress.SAY_EVERY_SECONDS", 0.01)
     said = []
     heartbeat = Heartbeat(said.append)
     heartbeat.start()
@@ -62,4 +63,18 @@ def test_heartbeat__says_the_phase_until_stopped(monkeypatch):
 
 
 def test_heartbeat__is_at_least_every_two_seconds():
-    assert 0 < progress.SAY_EVERY_SECONDS < 2
+    assert 0 < SAY_EVERY_SECONDS < 2
+
+
+def test_heartbeat__says_what_is_waited_for_where_the_phase_does_not_go_on(monkeypatch):
+    monkeypatch.setattr("corpusmill.messages.progress.SAY_EVERY_SECONDS", 0)
+    heartbeat = Heartbeat(print)
+    with phase("sending", 10, "files") as one, awaiting("PUT s3://a/b"):
+        time.sleep(0.01)
+        first = heartbeat._line(1)
+        waits = heartbeat._line(2)
+        one.advance(1)
+        goes_on = heartbeat._line(3)
+    assert first == "sending: 0 of 10 files, 0 % (0 s)"
+    assert goes_on.startswith("sending: 1 of 10 files, ")
+    assert waits == "waiting for PUT s3://a/b (0 s)"

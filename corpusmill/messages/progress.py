@@ -2,9 +2,12 @@
 corpusmill/run/job_progress.py."""
 
 import contextlib
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Protocol
+
+SAY_EVERY_SECONDS = 1.9
 
 
 class Progress(Protocol):
@@ -34,3 +37,30 @@ def awaiting(what: str) -> Iterator[None]:
         yield
     finally:
         AWAITED.remove(one)
+
+
+class Heartbeat(threading.Thread):
+    """Says what is done or waited for until stopped: whoever works never looks hung."""
+
+    def __init__(self, say: Callable[[str], object], doing: Callable[[float], str]) -> None:
+        """doing: what is done, in words, after so many seconds."""
+        super().__init__(daemon=True)
+        self._say, self._doing = say, doing
+        self._over = threading.Event()
+        self._since = time.monotonic()
+
+    def run(self) -> None:
+        while not self._over.wait(SAY_EVERY_SECONDS):
+            self._say(self._doing(time.monotonic() - self._since))
+
+    def stop(self) -> None:
+        self._over.set()
+        self.join()
+
+
+def awaited() -> str:
+    """What somebody waits for longest, if it does not come for some seconds; else nothing."""
+    for since, what in AWAITED[:1]:
+        if (waited := time.monotonic() - since) > SAY_EVERY_SECONDS:
+            return f"waiting for {what} ({waited:,.0f} s)"
+    return ""

@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 from corpusmill.reader.cache import Cache
 from corpusmill.reader.opening import opened, store_of
-from corpusmill.reader.patience import Patience, Say, to_stderr
+from corpusmill.reader.patience import Patience, Say, speaking, to_stderr
 from corpusmill.reader.shelves import Here, Shelf
 from corpusmill.reader.split import Split
 from corpusmill.reader.stores import Folder, Store
@@ -46,7 +46,8 @@ class Corpus:
                 f"keep_shards {keep_shards}: expected 1 or more shards in a cache, which is "
                 f"{cache}. Nothing that lies elsewhere is ever removed."
             )
-        store, manifest = opened(store, patience, say)
+        with speaking(say, f"opening {store.where('manifest.json')}"):
+            store, manifest = opened(store, patience, say)
         self._where = store.where("manifest.json")
         self._splits: dict[str, Split] = {}
         self.vocabulary = manifest.vocabulary

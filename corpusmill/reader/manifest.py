@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from corpusmill.messages.progress import awaiting
 from corpusmill.mill.decide.fates import SPLITS
 from corpusmill.mill.storage.untrusted import is_count, joined, json_of
 from corpusmill.mill.tokens.vocabulary import token_ids_of
@@ -158,9 +159,13 @@ def read_whole(
 ) -> bytes:
     """A small file, tried again while what goes wrong may pass. fault_of: what is wrong with what
     came, in words; the network may have changed it."""
+
+    def fetched() -> bytes:
+        with awaiting(store.where(name)):
+            return joined(store.blocks(name), store.where(name))
+
     for _ in range(WRONG_TIMES):
-        data = patiently(lambda: joined(store.blocks(name), store.where(name)), PassingError,
-                         patience, say)  # fmt: skip
+        data = patiently(fetched, PassingError, patience, say)
         if (told := fault_of(data)) is None:
             return data
         say(f"{store.where(name)}: {told}; fetched anew")

@@ -1,12 +1,14 @@
 """How long to try again, and telling people meanwhile."""
 
+import contextlib
 import random
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple, TypeVar
 
 from corpusmill.messages.plain_text import shown
+from corpusmill.messages.progress import Heartbeat, awaited
 from corpusmill.reader.stores import SlowError
 
 SAY_SECONDS = 2.0
@@ -18,6 +20,17 @@ T = TypeVar("T")
 
 def to_stderr(line: str) -> None:
     print(f"corpusmill: {shown(line)}", file=sys.stderr, flush=True)
+
+
+@contextlib.contextmanager
+def speaking(say: Say, what: str) -> Iterator[None]:
+    """Say every two seconds what this block waits for, or that it does `what`."""
+    heartbeat = Heartbeat(say, lambda seconds: awaited() or f"{what} ({seconds:,.0f} s)")
+    heartbeat.start()
+    try:
+        yield
+    finally:
+        heartbeat.stop()
 
 
 class Patience(NamedTuple):

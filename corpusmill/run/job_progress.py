@@ -1,14 +1,10 @@
 """What a long job is doing, said in its log at least every two seconds."""
 
 import contextlib
-import threading
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
 
-from corpusmill.messages.progress import AWAITED
-
-SAY_EVERY_SECONDS = 1.9
+from corpusmill.messages import progress
 
 
 class Phase:
@@ -57,25 +53,19 @@ def phase(name: str, total: int = 0, unit: str = "MB") -> Iterator[Phase]:
         _current = outer
 
 
-class Heartbeat(threading.Thread):
-    """Says the current phase until stopped: a job that works never looks hung."""
+class Heartbeat(progress.Heartbeat):
+    """Says the current phase, or what is waited for where that does not go on."""
 
-    def __init__(self, say: Any, held: Callable[[], str] | None = None) -> None:
+    def __init__(self, say: Callable[[str], object], held: Callable[[], str] | None = None) -> None:
         """held: how much memory it has taken so far, in words, if that is to be said too."""
-        super().__init__(daemon=True)
-        self._say, self._held = say, held
-        self._over = threading.Event()
-        self._since = time.monotonic()
+        super().__init__(say, self._line)
+        self._held = held
+        self._last: tuple[Phase | None, int] = (None, 0)
 
-    def run(self) -> None:
-        while not self._over.wait(SAY_EVERY_SECONDS):
-            seconds = time.monotonic() - self._since
-            line = _current.line() if _current else f"working ({seconds:,.0f} s)"
-            for since, what in AWAITED[:1]:
-                if (waited := time.monotonic() - since) > SAY_EVERY_SECONDS:
-                    line = f"waiting for {what} ({waited:,.0f} s)"
-            self._say(f"{line}, held {self._held()}" if self._held else line)
-
-    def stop(self) -> None:
-        self._over.set()
-        self.join()
+    def _line(self, seconds: float) -> str:
+        now = _current, _current.done if _current else 0
+        goes_on, self._last = now != self._last, now
+        line = _current.line() if _current else f"working ({seconds:,.0f} s)"
+        if not (_current and goes_on):
+            line = progress.awaited() or line
+        return f"{line}, held {self._held()}" if self._held else line

@@ -14,6 +14,7 @@ from hashlib import sha256
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from corpusmill.messages.progress import awaiting
 from corpusmill.reader.s3.addresses import SCHEME
 from corpusmill.reader.s3.answers import Answer, PassingFault, SlowFault, fault
 from corpusmill.reader.s3.credentials import Access, load_access
@@ -157,7 +158,7 @@ class Connections:
         """An answer of `most` bytes at most. digest: SHA-256 of the body, which is signed with it.
         Raises PassingFault or Refusal for what is no success, ValueError for a longer one."""
         where = self.where(key)
-        with faults_of_the_network(where):
+        with faults_of_the_network(where), awaiting(f"{method} {where}"):
             while True:
                 target, connection, kept = self._connection(where)
                 try:

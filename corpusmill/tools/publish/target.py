@@ -87,7 +87,8 @@ class Target:
                     )
                     raise OSError(f"{fault}, {failures} times in a row. {way}") from None
                 self._say(f"{fault}; trying again, {failures} of {patience.attempts}")
-                self.stopped.wait(patience.seconds(failures))
+                with awaiting(f"the next attempt: {fault}"):
+                    self.stopped.wait(patience.seconds(failures))
 
     # What lies there.
 
