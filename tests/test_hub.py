@@ -3,6 +3,7 @@
 import http.server
 import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -99,6 +100,16 @@ def test_keep_tokenizer__loads_a_hub_id(hub, tmp_path, tiny_tokenizer):
     assert "source='mill/tiny'" in done.stdout
     expected = (Path(tiny_tokenizer[0]) / "tokenizer.json").read_bytes()
     assert (tmp_path / "kept/tokenizer.json").read_bytes() == expected
+
+
+@pytest.mark.parametrize("call", [kept, checked])
+def test_hub_id__of_a_tokenizer_that_names_files_is_refused(call, hub, tmp_path):
+    Hub.folder = Path(shutil.copytree(Hub.folder, tmp_path / "given"))
+    path = Hub.folder / "tokenizer_config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"vocab_file": "/etc/passwd"}))
+    done = call("mill/tiny", tmp_path, hub)
+    assert done.returncode == 1
+    assert "tokenizer_config.json: its member vocab_file names a file" in done.stderr
 
 
 def test_keep_tokenizer__of_an_unknown_hub_id_says_what_to_give(hub, tmp_path):

@@ -60,19 +60,23 @@ def refuse_named_files_below(folder: Path) -> None:
     load a tokenizer each."""
     for inner in tokenizer_folders(folder):
         for path in (inner / name for name in SMALL):
-            if not path.is_file():
-                continue
-            written = whole_file(path, MOST_SMALL_BYTES)
-            try:
-                members = json.loads(written)
-                if not isinstance(members, dict):
-                    raise ValueError("Expected `object`, got another value")
-            except (ValueError, RecursionError) as error:
-                raise ValueError(
-                    f"tokenizer.source: {path} is not what a tokenizer has there ({error}). "
-                    "Copy the tokenizer again."
-                ) from error
-            refuse_named_files(path, members)
+            if path.is_file():
+                refuse_files_named_in(path)
+
+
+def refuse_files_named_in(path: Path) -> None:
+    """path: one of SMALL."""
+    written = whole_file(path, MOST_SMALL_BYTES)
+    try:
+        members = json.loads(written)
+        if not isinstance(members, dict):
+            raise ValueError("Expected `object`, got another value")
+    except (ValueError, RecursionError) as error:
+        raise ValueError(
+            f"tokenizer.source: {path} is not what a tokenizer has there ({error}). "
+            "Copy the tokenizer again."
+        ) from error
+    refuse_named_files(path, members)
 
 
 def tokenizer_folders(folder: Path) -> list[Path]:

@@ -4,7 +4,8 @@ The reference for every id is `tokenizer(text, add_special_tokens=False,
 split_special_tokens=True)` of transformers: a special token's string inside a text is text.
 """
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,7 +24,7 @@ from corpusmill.mill.tokens.bounded import (
 )
 from corpusmill.mill.tokens.definitions import bounded_definition
 from corpusmill.mill.tokens.ends_of_text import DEFINITION, named_in
-from corpusmill.mill.tokens.named_files import tokenizer_folders
+from corpusmill.mill.tokens.named_files import SMALL, refuse_files_named_in, tokenizer_folders
 from corpusmill.mill.tokens.probes import PROBES
 from corpusmill.mill.tokens.vocabulary import token_ids_of
 
@@ -86,10 +87,19 @@ def load_reference(source: str) -> Any:
     # A folder can name another Auto class as that of its tokenizer, which is not told our `False`:
     # it would ask whoever sits at the terminal, and run code after a yes.
     vars(dynamic_module_utils).update(TIME_OUT_REMOTE_CODE=0, get_cached_module_file=_refused)
-    _refuse_unusual_files(Path(source))
     transformers_logging.set_verbosity_error()  # type: ignore[no-untyped-call] # no word about texts beyond a model's context
-    try:
+    if Path(source).is_dir():
+        _refuse_unusual_files(Path(source))
+    else:
+        _refuse_unusual_hub_files(source)
+    with _told_of_loading(source):
         return AutoTokenizer.from_pretrained(source, trust_remote_code=False)
+
+
+@contextlib.contextmanager
+def _told_of_loading(source: str) -> Iterator[None]:
+    try:
+        yield
     except BaseException as error:  # of a file that is not what it should be it raises any class
         if not (isinstance(error, Exception) or is_panic(error)):
             raise
@@ -113,13 +123,31 @@ def _refuse_unusual_files(folder: Path) -> None:
         if (size := path.stat().st_size) > MOST_BYTES:
             raise too_large(path, MOST_BYTES, f"{size:,}")
     for definition in (one / DEFINITION for one in folders):
-        if not definition.is_file():
-            continue
-        try:
-            bounded_definition(whole_file(definition))
-        except ValueError as error:
-            raise ValueError(f"tokenizer.source: {definition}: {error}. Give another.") from error
+        if definition.is_file():
+            _refuse_unbounded(definition)
     named_in(folder)  # which refuses many special tokens
+
+
+def _refuse_unusual_hub_files(hub_id: str) -> None:
+    """The same of a tokenizer of the hub, by those files that say what is read."""
+    from transformers.utils.hub import cached_file
+
+    for name in (*SMALL, DEFINITION):
+        with _told_of_loading(hub_id):
+            found = cached_file(hub_id, name, _raise_exceptions_for_missing_entries=False)
+        if found is None:
+            continue
+        if name == DEFINITION:
+            _refuse_unbounded(Path(found))
+        else:
+            refuse_files_named_in(Path(found))
+
+
+def _refuse_unbounded(definition: Path) -> None:
+    try:
+        bounded_definition(whole_file(definition))
+    except ValueError as error:
+        raise ValueError(f"tokenizer.source: {definition}: {error}. Give another.") from error
 
 
 def _refused(*_: Any, **__: Any) -> None:

@@ -3,6 +3,6 @@
 It works in a folder of its own and changes no result. Begin with `proving.py`; `parts_again.py` and
 `shards_again.py` call the scripts of the run.
 
-Imports: messages, mill.decide, mill.dedup, mill.read, mill.shuffle, mill.storage, run,
-tools.verify.
+Imports: messages, mill.decide, mill.dedup, mill.read, mill.shuffle, mill.storage, mill.tokens,
+run, tools.verify.
 """
