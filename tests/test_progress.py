@@ -20,6 +20,7 @@ from corpusmill.run.job_progress import Heartbeat, Phase, phase
          "signing: 1,234,567 documents, 123,456.7 documents/s (10 s)"),
         ("reading", 10, "files", 0, 3, "reading: 0 of 10 files, 0 % (3 s)"),
         ("reading", 10, "files", 10, 5, "reading: 10 of 10 files, 100 %, 2.0 files/s (5 s)"),
+        ("reading", 10, "files", 400, 5, "reading: 400 files, 80.0 files/s (5 s)"),
         ("working", 0, "MB", 0, 0, "working (0 s)"),
     ],
 )  # fmt: skip

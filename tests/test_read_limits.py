@@ -134,6 +134,27 @@ def test_read_lines__of_a_bomb_hold_little_of_it(tmp_path, name):
     assert peak < 32_000_000
 
 
+class Advanced:
+    def __init__(self) -> None:
+        self.amounts: list[int] = []
+
+    def advance(self, amount: int) -> None:
+        assert len(self.amounts) < 100, "it does not end"
+        self.amounts.append(amount)
+
+
+@pytest.mark.parametrize("last", [b"", b"\n"])
+def test_read_blocks__of_members_behind_a_member_that_expands_are_read_once(tmp_path, last):
+    path = tmp_path / "a.jsonl.gz"
+    spaces = b" " * (4 * streams.PIECE_BYTES) + last
+    path.write_bytes(gzip.compress(spaces, 9) * 3 + gzip.compress(b"end"))
+    progress = Advanced()
+    content = b"".join(streams.read_blocks(str(path), progress))
+    assert content == spaces * 3 + b"end"
+    assert min(progress.amounts) >= 0
+    assert sum(progress.amounts) == path.stat().st_size
+
+
 def normalized(step, folder, path, limits: ReadLimits, most_text_bytes: int) -> list[dict]:
     """What is in quarantine then."""
     state = path.stat()

@@ -25,16 +25,18 @@ class Phase:
             return f"{self.name} ({seconds:,.0f} s)"  # nothing has been counted, or will be
         scale = 1e6 if self.unit == "MB" else 1
         text = f"{self.name}: {self.done / scale:,.0f}"
-        if self.total:
-            text += f" of {self.total / scale:,.0f}"
+        # A file that grows has more than its total.
+        total = self.total if self.total >= self.done else 0
+        if total:
+            text += f" of {total / scale:,.0f}"
         text += f" {self.unit}"
-        if self.total:
-            text += f", {100 * self.done / self.total:.0f} %"
+        if total:
+            text += f", {100 * self.done / total:.0f} %"
         if self.done:
             rate = self.done / max(seconds, 1e-9)
             text += f", {rate / scale:,.1f} {self.unit}/s"
-            if self.total > self.done:
-                text += f", {(self.total - self.done) / rate:,.0f} s left"
+            if total > self.done:
+                text += f", {(total - self.done) / rate:,.0f} s left"
         return f"{text} ({seconds:,.0f} s)"
 
 

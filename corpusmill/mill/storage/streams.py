@@ -94,7 +94,8 @@ class _Gzip:
     def unpacked(self, block: bytes) -> Iterator[bytes]:
         while block:
             yield self.piece.decompress(block, PIECE_BYTES)
-            block = self.piece.unconsumed_tail
+            # At its end zlib leaves the tail of before: what follows is in unused_data alone.
+            block = b"" if self.piece.eof else self.piece.unconsumed_tail
 
 
 class Packing(NamedTuple):
@@ -138,7 +139,8 @@ def _unpacked(
                 for unpacked in piece.unpacked(block):
                     held += len(unpacked)
                     yield unpacked
-                    left = len(piece.piece.unconsumed_tail) + len(piece.piece.unused_data)
+                    ended = piece.piece.eof
+                    left = len(piece.piece.unused_data if ended else piece.piece.unconsumed_tail)
                     progress.advance(len(block) - left - taken)
                     taken = len(block) - left
             except packing.error as error:
