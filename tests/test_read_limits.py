@@ -68,7 +68,7 @@ def test_lines_within__are_those_that_begin_there(tmp_path_factory, lines, most,
     for line in lines:
         places.append((at, line if len(line) <= most else LongLine(line[:80], len(line))))
         at += len(line) + 1
-    got = list(streams.lines_within(str(path), start, end, Silence(), most))
+    got = list(streams.lines_within(str(path), start, end, Silence(), ReadLimits(most, 27)))
     assert got == [place for place in places if start <= place[0] < end]
 
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import msgspec
 import yaml
 
+from corpusmill.messages.disk_errors import in_words
 from corpusmill.messages.plain_text import shown
 from corpusmill.messages.progress import Silence
 from corpusmill.mill.read.json_records import raw_members
@@ -18,7 +19,7 @@ from corpusmill.mill.read.readers import format_of
 from corpusmill.mill.read.records import FORMATS
 from corpusmill.mill.storage.files import replacing
 from corpusmill.mill.storage.regular_files import fault_of_kind, open_regular
-from corpusmill.mill.storage.streams import READ_LIMITS, LongLine, read_lines
+from corpusmill.mill.storage.streams import READ_LIMITS, LongLine, ReadEnoughError, read_lines
 from corpusmill.mill.tokens.ends_of_text import likely_ends, named_in
 from corpusmill.run.config import TRAINED_END_OF_TEXT
 from corpusmill.run.listing import files_beneath, folders_beneath
@@ -158,11 +159,13 @@ def first_members(path: str) -> Iterator[tuple[str, int]]:
     if format_of(path) == ".parquet":
         yield from first_texts_of_columns(path)
         return
-    for number, line in enumerate(
-        itertools.islice(read_lines(path, Silence()), LOOKED_AT_RECORDS), 1
-    ):
+    lines = read_lines(path, Silence(), limits=READ_LIMITS.for_a_look())
+    for number, line in enumerate(itertools.islice(lines, LOOKED_AT_RECORDS), 1):
         if isinstance(line, LongLine):
-            raise ValueError(f"line {number} has {line.bytes:,} bytes, which no record is to have")
+            more = "" if line.ended else "more than "
+            raise ValueError(
+                f"line {number} has {more}{line.bytes:,} bytes, which no record is to have"
+            )
         try:
             members = raw_members(line.removeprefix(b"\xef\xbb\xbf"))
         except msgspec.ValidationError:
@@ -198,8 +201,12 @@ def text_field_of(path: str, unsure: list[str]) -> str | None:
     try:
         for name, size in first_members(path):
             lengths[name] += size
+    except ReadEnoughError as error:
+        if not lengths:
+            unsure.append(str(error))
     except (ValueError, OSError) as error:
-        unsure.append(f"{path}: {str(error).removeprefix(f'{path}: ')}")
+        said = in_words(error) if isinstance(error, OSError) else str(error)
+        unsure.append(f"{path}: {said.removeprefix(f'{path}: ')}")
     if not lengths:
         return None
     usual = [name for name in USUAL_NAMES if name in lengths]

@@ -480,7 +480,8 @@ class Layout:
     @property
     def read_limits(self) -> dict:
         """What of input files is not read; see corpusmill/mill/storage/streams.py."""
-        return read_limits(self._config)._asdict()
+        limits = read_limits(self._config)
+        return {"line_bytes": limits.line_bytes, "window_log": limits.window_log}
 
     def most_text_bytes(self, wildcards: Any) -> int:
         """Of a part: what a configuration has room for in any case, or a multiple of what its

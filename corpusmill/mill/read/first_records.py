@@ -10,13 +10,20 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from corpusmill.messages.disk_errors import in_words
 from corpusmill.messages.progress import Silence
 from corpusmill.messages.sentences import sentence
 from corpusmill.mill.read.json_records import raw_members
 from corpusmill.mill.read.plugins import serve_another
 from corpusmill.mill.read.readers import format_of, formats, read_records
 from corpusmill.mill.read.records import Malformed, Record
-from corpusmill.mill.storage.streams import READ_LIMITS, LongLine, ReadLimits, read_lines
+from corpusmill.mill.storage.streams import (
+    READ_LIMITS,
+    LongLine,
+    ReadEnoughError,
+    ReadLimits,
+    read_lines,
+)
 
 LOOKED_AT = 20
 """Records of a file. What only some of them have is the business of max_malformed_fraction."""
@@ -37,14 +44,19 @@ def first_records(
     file: Asked, readers: Sequence[str] = (), limits: ReadLimits = READ_LIMITS
 ) -> Iterator[Record | Malformed]:
     """LOOKED_AT records of a file, or fewer where they are large: one is held at once, and a few
-    bytes may be packed gigabytes."""
-    left = limits.line_bytes
-    records = read_records(file.path, file.text_field, Silence(), True, readers, limits=limits)
-    for record in itertools.islice(records, LOOKED_AT):
-        yield record
-        left -= len(record.text) + len(record.rest) if isinstance(record, Record) else 0
-        if left < 0:
-            return
+    bytes may be packed gigabytes. ReadEnoughError if none is in what is read of it."""
+    left, found = limits.line_bytes, 0
+    looking = limits.for_a_look()
+    records = read_records(file.path, file.text_field, Silence(), True, readers, limits=looking)
+    try:
+        for found, record in enumerate(itertools.islice(records, LOOKED_AT), 1):  # noqa: B007
+            yield record
+            left -= len(record.text) + len(record.rest) if isinstance(record, Record) else 0
+            if left < 0:
+                return
+    except ReadEnoughError:
+        if not found:
+            raise
 
 
 def fault_of(
@@ -60,8 +72,10 @@ def fault_of(
                 wrong.append(record)
     except PermissionError:
         return f"{path}: may not be read. Change its permissions, or take it out of the source."
-    except (ValueError, OSError) as error:
+    except ValueError as error:
         return str(error)
+    except OSError as error:
+        return in_words(error)
     missing = all(f'no "{field}" field' == one.reason for one in wrong)
     some_may_be = file.max_malformed_fraction > 0 and not (missing and looked_at == LOOKED_AT)
     if not wrong or len(wrong) < looked_at or some_may_be:
@@ -87,8 +101,7 @@ def _what_to_do(wrong: Malformed) -> str:
 def all_empty(files: Sequence[Asked], readers: Sequence[str], limits: ReadLimits) -> str | None:
     """What is wrong if no file has a record. files: of milled sources, without a fault."""
     for file in files:
-        records = read_records(file.path, file.text_field, Silence(), True, readers, limits=limits)
-        if next(iter(records), None) is not None:
+        if next(first_records(file, readers, limits), None) is not None:
             return None
     named = files[0].path if len(files) == 1 else f"{files[0].path} and {len(files) - 1} more"
     return (
@@ -99,12 +112,22 @@ def all_empty(files: Sequence[Asked], readers: Sequence[str], limits: ReadLimits
 
 def _fields(path: str, limits: ReadLimits) -> str:
     """The first names in the first record of a JSONL file, those of texts first."""
-    line = next(iter(read_lines(path, Silence(), limits=limits)))
+    line = next(iter(read_lines(path, Silence(), limits=limits.for_a_look())))
     assert not isinstance(line, LongLine)  # it was read as a record without the field
     members = raw_members(line.removeprefix(b"\xef\xbb\xbf"))
     names = sorted(members, key=lambda name: not bytes(members[name]).startswith(b'"'))
     more = ", and more" if len(names) > MOST_TOLD else ""
     return ", ".join(f'"{name}"' for name in names[:MOST_TOLD]) + more or "no fields"
+
+
+def faults_of(
+    files: Sequence[Asked], readers: Sequence[str] = (), limits: ReadLimits = READ_LIMITS
+) -> list[str]:
+    """Those of `fault_of`, the first of them if there are many."""
+    faults = [fault for file in files if (fault := fault_of(file, readers, limits))]
+    if len(faults) > MOST_TOLD:
+        faults[MOST_TOLD:] = [f"and {len(faults) - MOST_TOLD} files more"]
+    return faults
 
 
 def main() -> None:
@@ -114,12 +137,10 @@ def main() -> None:
     asked = json.load(sys.stdin)
     files = [Asked(*one) for one in asked["files"]]
     limits = ReadLimits(**asked["limits"])
-    faults = [fault for file in files if (fault := fault_of(file, asked["readers"], limits))]
+    faults = faults_of(files, asked["readers"], limits)
     milled = [file for file in files if file.source in asked["milled"]]
     if not faults and milled and (fault := all_empty(milled, asked["readers"], limits)):
         faults = [fault]
-    if len(faults) > MOST_TOLD:
-        faults[MOST_TOLD:] = [f"and {len(faults) - MOST_TOLD} files more"]
     if faults:
         sys.exit("\n".join(faults))
 

@@ -254,7 +254,8 @@ def _shown(line: bytes) -> str:
 
 def long_record(number: int, offset: int, line: LongLine, limits: ReadLimits) -> Malformed:
     """Of a line that nobody holds."""
-    return Malformed(number, offset, too_long(line.bytes, limits.line_bytes), _shown(line.start))
+    reason = too_long(line.bytes, limits.line_bytes, line.ended)
+    return Malformed(number, offset, reason, _shown(line.start))
 
 
 def _behind_mark(path: str, line: bytes | LongLine) -> tuple[int, bytes | LongLine]:
@@ -266,7 +267,7 @@ def _behind_mark(path: str, line: bytes | LongLine) -> tuple[int, bytes | LongLi
         )
     mark = len(MARK) if start.startswith(MARK) else 0
     if isinstance(line, LongLine):
-        return mark, LongLine(start[mark:], line.bytes - mark)
+        return mark, LongLine(start[mark:], line.bytes - mark, line.ended)
     return mark, line[mark:]
 
 
@@ -308,7 +309,7 @@ def json_records_within(
     """The records of a file that is not packed whose lines begin in a stretch of its bytes, from
     the first to before the last. Nobody has counted the lines before them: their number is the
     byte where they begin."""
-    for offset, line in lines_within(path, *stretch, progress, limits.line_bytes):
+    for offset, line in lines_within(path, *stretch, progress, limits):
         if isinstance(line, LongLine):
             yield long_record(offset, offset, line, limits)
             continue

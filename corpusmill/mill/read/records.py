@@ -24,9 +24,10 @@ class Malformed(NamedTuple):
     start: str
 
 
-def too_long(bytes: int, most: int) -> str:
-    """Why a record is not read."""
-    return f"{bytes} bytes, and input.max_record_bytes allows {most}"
+def too_long(bytes: int, most: int, ended: bool = True) -> str:
+    """Why a record is not read. ended: whether it was read to its end."""
+    more = "" if ended else "more than "
+    return f"{more}{bytes} bytes, and input.max_record_bytes allows {most}"
 
 
 def too_much_text(file: dict, line: int, most_text_bytes: int) -> str:

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from corpusmill.messages.disk_errors import in_words
 from corpusmill.messages.progress import Progress
 from corpusmill.mill.read.readers import read_records, refuse_changed
 from corpusmill.mill.read.records import Malformed, too_much_text
@@ -72,6 +73,8 @@ def scanned(file: dict, most_text_bytes: int, reading: Reading, progress: Progre
                 break
         else:
             refuse_changed(file)
-    except (ValueError, OSError) as error:
+    except ValueError as error:
         fault = str(error)
+    except OSError as error:
+        fault = in_words(error)
     return Scanned(records, malformed, dict(reasons), first, text_bytes, fault)

@@ -1,5 +1,6 @@
 """Input files as bytes and lines, packed or not; one that ends too early is an error."""
 
+import os
 import sys
 import zlib
 from collections.abc import Callable, Iterator
@@ -31,12 +32,31 @@ class ReadLimits(NamedTuple):
     window_log: int
     """Of zstd: how far back a frame may refer, as a power of two; 31 is what `zstd --long=31`
     writes, as large public dumps do."""
+    read_bytes: int = sys.maxsize
+    """How much is read, stored or unpacked, before ReadEnoughError."""
+
+    def for_a_look(self) -> "ReadLimits":
+        """Enough for one record of any size: whoever looks at first records waits for no end."""
+        return self._replace(read_bytes=self.line_bytes + LOOKED_BEYOND)
+
+
+LOOKED_BEYOND = 8 << 20
 
 
 MAX_WINDOW = 1 << 31
 
 READ_LIMITS = ReadLimits(line_bytes=1 << 26, window_log=27)
 """Where no configuration says others: as in config.yaml."""
+
+
+class ReadEnoughError(ValueError):
+    """As much is read as somebody wanted, and there is more."""
+
+    def __init__(self, path: str, most: int) -> None:
+        super().__init__(
+            f"{path}: expected a record within {most:,} bytes, found none that ends there. Correct "
+            "the file, or leave it out of sources[].files."
+        )
 
 
 class Seen(Protocol):
@@ -46,11 +66,37 @@ class Seen(Protocol):
         pass
 
 
-def _stored_blocks(file: IO[bytes], seen: Seen | None) -> Iterator[bytes]:
+def _stored_blocks(path: str, file: IO[bytes], seen: Seen | None) -> Iterator[bytes]:
+    if not os.fstat(file.fileno()).st_size:
+        _refuse_content(path, file)
+        return
     while block := file.read(BLOCK_BYTES):
         if seen:
             seen.update(block)
         yield block
+
+
+def _refuse_content(path: str, file: IO[bytes]) -> None:
+    """ValueError if a file without a size has content: those of /proc may have no end."""
+    found, cause = "some", None
+    try:
+        if not file.read(1):
+            return
+    except OSError as error:
+        found, cause = f"an error ({error.strerror})", error
+    raise ValueError(
+        f"{path}: expected no content, as its size is 0 bytes, found {found}. It is no file of a "
+        "disk: put a copy in its place, or leave it out of sources[].files."
+    ) from cause
+
+
+def _bounded(path: str, blocks: Iterator[bytes], most: int) -> Iterator[bytes]:
+    read = 0
+    for block in blocks:
+        yield block
+        read += len(block)
+        if read > most:
+            raise ReadEnoughError(path, most)
 
 
 def _told(blocks: Iterator[bytes], progress: Progress) -> Iterator[bytes]:
@@ -180,6 +226,8 @@ class LongLine(NamedTuple):
 
     start: bytes
     bytes: int
+    ended: bool = True
+    """Whether these are all; where no more was wanted, the line goes on."""
 
 
 SHOWN_BYTES = 80
@@ -196,7 +244,15 @@ def limited_lines(blocks: Iterator[bytes], most: int) -> Iterator[bytes | LongLi
     """The same; of a line of more than `most` bytes no more is held than its start."""
     held: list[bytes] = []
     size = 0
-    for block in blocks:
+    while True:
+        try:
+            block = next(blocks, None)
+        except ReadEnoughError:
+            if size > most:
+                yield LongLine(held[0], size, ended=False)
+            raise
+        if block is None:
+            break
         first, *others = block.split(b"\n")
         size += len(first)
         if size <= most:
@@ -250,7 +306,9 @@ def read_blocks(
     seen: is told the bytes as they lie there.
     """
     with open_regular(path) as file, named(Path(path)):
-        yield from unpacked_by_name(path, _stored_blocks(file, seen), progress, limits)
+        stored = _bounded(path, _stored_blocks(path, file, seen), limits.read_bytes)
+        unpacked = unpacked_by_name(path, stored, progress, limits)
+        yield from _bounded(path, unpacked, limits.read_bytes)
 
 
 def read_lines(
@@ -270,18 +328,25 @@ def read_written_lines(path: Path, progress: Progress) -> Iterator[bytes]:
 
 
 def lines_within(
-    path: str, start: int, end: int, progress: Progress, most: int = READ_LIMITS.line_bytes
+    path: str, start: int, end: int, progress: Progress, limits: ReadLimits = READ_LIMITS
 ) -> Iterator[tuple[int, bytes | LongLine]]:
-    """(offset, line) of the lines of a plain file that begin from byte `start` to before `end`."""
+    """(offset, line) of the lines of a plain file that begin from byte `start` to before `end`.
+    ReadEnoughError for a line of more than limits.read_bytes."""
+    most = limits.line_bytes
     with open_regular(path) as file:
         if start:
             file.seek(start - 1)
-            _passed_over(file)  # the end of the line before, its newline alone at the least
+            # The end of the line before, its newline alone at the least.
+            _passed_over(path, file, limits.read_bytes)
         offset = file.tell()
         while offset < end and (line := file.readline(max(most, SHOWN_BYTES) + 1)):
             size = len(line)
             if len(line.removesuffix(b"\n")) > most:
-                more, ended = (0, True) if line.endswith(b"\n") else _passed_over(file)
+                more, ended = (
+                    (0, True)
+                    if line.endswith(b"\n")
+                    else _passed_over(path, file, limits.read_bytes)
+                )
                 size += more
                 yield offset, LongLine(line[:SHOWN_BYTES].removesuffix(b"\n"), size - ended)
             else:
@@ -290,11 +355,13 @@ def lines_within(
             progress.advance(size)
 
 
-def _passed_over(file: IO[bytes]) -> tuple[int, bool]:
+def _passed_over(path: str, file: IO[bytes], most: int) -> tuple[int, bool]:
     """Go to the end of the line; how many bytes that are, and whether the last ends a line."""
     passed = 0
     while piece := file.readline(PIECE_BYTES):
         passed += len(piece)
         if piece.endswith(b"\n"):
             return passed, True
+        if passed > most:
+            raise ReadEnoughError(path, most)
     return passed, False

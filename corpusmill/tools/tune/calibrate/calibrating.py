@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from corpusmill.mill.read.first_records import Asked, fault_of
+from corpusmill.mill.read.first_records import Asked, faults_of
 from corpusmill.mill.storage.files import replacing, save_plain_json
 from corpusmill.run.config import milled_sources, read_limits, text_field
 from corpusmill.run.job_progress import phase
@@ -69,8 +69,7 @@ def sources_of(config: dict, skipped: list[str]) -> list[Source]:
     asked = [
         Asked(file.source, file.path, fields[file.source], fractions[file.source]) for file in files
     ]
-    limits = read_limits(config)
-    if faults := [fault for one in asked if (fault := fault_of(one, readers, limits))]:
+    if faults := faults_of(asked, readers, read_limits(config)):
         raise ValueError("\n".join(faults))
     return [
         Source(name, field, [file for file in files if file.source == name])

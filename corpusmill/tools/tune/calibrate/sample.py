@@ -111,6 +111,9 @@ class FileReading:
         self._most_text_bytes = max(LEAST_REFUSED, MOST_EXPANSION * file.text_bytes)
         self._most_read = MOST_EXPANSION * max(LEAST_READ, share * file.text_bytes)
         self._wanted, self._share = wanted, share
+        # One line may be the whole of a file, and have no end that is worth waiting for.
+        looked = wanted.limits.for_a_look()
+        self._limits = looked._replace(read_bytes=looked.read_bytes + int(self._most_read))
         self.entered = share < 1 and file.path.endswith(".jsonl")
         chance = unit_hash(np.array([number], np.uint64), wanted.seed, f"{purpose}/first")[0]
         first = int(chance * self.size)
@@ -122,7 +125,7 @@ class FileReading:
         surrogates = self._wanted.mode == "ftfy"
         for stretch in self._stretches:
             yield from json_records_within(
-                self.path, self._text_field, surrogates, stretch, progress, self._wanted.limits
+                self.path, self._text_field, surrogates, stretch, progress, self._limits
             )
         if not self.entered:
             yield from self._from_beginning(surrogates, progress)
@@ -131,7 +134,7 @@ class FileReading:
         amount, text_bytes = Amount(progress), 0
         found = read_records(
             self.path, self._text_field, amount, surrogates, self._wanted.readers,
-            limits=self._wanted.limits,
+            limits=self._limits,
         )  # fmt: skip
         for records, record in enumerate(found, 1):
             yield record

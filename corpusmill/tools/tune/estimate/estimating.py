@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 
 from corpusmill.kernels.cache import are_compiled
 from corpusmill.messages.progress import Progress, Silence
+from corpusmill.mill.read.first_records import Asked, faults_of
 from corpusmill.mill.report.text_tables import aligned
-from corpusmill.run.config import band_setting
+from corpusmill.run.config import band_setting, read_limits
 from corpusmill.run.disk import amount, free_bytes
 from corpusmill.run.job_progress import phase
 from corpusmill.run.layout import Layout
@@ -38,6 +39,11 @@ class Options(NamedTuple):
 
 def estimate(config: dict, layout: Layout, options: Options) -> Estimate:
     cores = min(options.cores, len(os.sched_getaffinity(0)))
+    with phase("looking at the first records"):
+        asked = [Asked(*file) for file in layout.found_files()]
+        # Before anything is timed: what is no text would be read for long.
+        if faults := faults_of(asked, config["input"]["readers"], read_limits(config)):
+            raise ValueError("\n".join(faults))
     compiled = are_compiled()
     with tempfile.TemporaryDirectory(prefix="corpusmill-estimate-") as temporary:
         folder = Path(temporary)

@@ -1,0 +1,143 @@
+"""Input files that have no end worth waiting for: looking at first records reads a bounded part."""
+
+import gzip
+import json
+import os
+from pathlib import Path
+
+import pytest
+import zstandard
+from click.testing import CliRunner
+
+from corpusmill.cli.main import main
+from corpusmill.messages.progress import Silence
+from corpusmill.mill.read.first_records import Asked, all_empty, fault_of, first_records
+from corpusmill.mill.storage import streams
+from corpusmill.mill.storage.streams import ReadEnoughError, ReadLimits
+from corpusmill.run.plan import InputFile
+from corpusmill.tools.tune.calibrate.sample import FileReading, Wanted
+
+LIMITS = ReadLimits(1 << 16, 27)
+LONG = 4 << 20
+RECORD = b'{"text": "a"}\n'
+
+
+def sparse(path: Path) -> None:
+    path.touch()
+    os.truncate(path, LONG)
+
+
+def frames(path: Path) -> None:
+    frame = zstandard.compress(b"x" * (1 << 18))
+    path.write_bytes(zstandard.compress(b'{"text":"') + frame * (LONG >> 18))
+
+
+def spaces(path: Path) -> None:
+    path.write_bytes(gzip.compress(b" " * (1 << 20)) * (LONG >> 20))
+
+
+def skippable(path: Path) -> None:
+    path.write_bytes(b"\x50\x2a\x4d\x18" + (1 << 30).to_bytes(4, "little"))
+    os.truncate(path, LONG)
+
+
+def padded(path: Path) -> None:
+    path.write_bytes(gzip.compress(b""))
+    os.truncate(path, LONG)
+
+
+ONE_LINE = {"x.jsonl": sparse, "x.jsonl.zst": frames, "x.jsonl.gz": spaces}
+NO_LINE = {"x.jsonl.zst": skippable, "x.jsonl.gz": padded}
+
+
+@pytest.fixture(autouse=True)
+def soon(monkeypatch):
+    monkeypatch.setattr(streams, "LOOKED_BEYOND", 1 << 18)
+
+
+def asked(path: Path, malformed: float = 0) -> Asked:
+    return Asked("a", str(path), "text", malformed)
+
+
+@pytest.mark.parametrize("name", ONE_LINE)
+def test_fault_of__a_line_without_end_is_not_read_to_its_end(tmp_path, name):
+    ONE_LINE[name](tmp_path / name)
+    fault = fault_of(asked(tmp_path / name), limits=LIMITS)
+    assert fault is not None
+    assert "(1) is one that" in fault
+    assert "line 1: more than " in fault
+    size = int(fault.split("more than ")[1].split()[0])
+    assert (1 << 16) < size < (2 << 20)
+    assert fault_of(asked(tmp_path / name, 0.5), limits=LIMITS) is None
+    assert all_empty([asked(tmp_path / name)], [], LIMITS) is None
+
+
+@pytest.mark.parametrize("name", NO_LINE)
+def test_fault_of__content_without_a_line_is_read_no_further(tmp_path, name):
+    NO_LINE[name](tmp_path / name)
+    fault = fault_of(asked(tmp_path / name), limits=LIMITS)
+    assert fault == (
+        f"{tmp_path / name}: expected a record within 327,680 bytes, found none that ends there. "
+        "Correct the file, or leave it out of sources[].files."
+    )
+
+
+def test_first_records__before_a_line_without_end_are_given(tmp_path):
+    path = tmp_path / "x.jsonl"
+    path.write_bytes(RECORD * 3)
+    os.truncate(path, LONG)
+    found = list(first_records(asked(path), limits=LIMITS))
+    assert [type(one).__name__ for one in found] == ["Record"] * 3 + ["Malformed"]
+    assert fault_of(asked(path), limits=LIMITS) is None
+
+
+def test_first_records__of_long_records_are_whole(tmp_path):
+    path = tmp_path / "x.jsonl"
+    line = json.dumps({"text": "a" * 60_000}).encode() + b"\n"
+    path.write_bytes(line * 60)
+    assert {len(one.text) for one in first_records(asked(path), limits=LIMITS)} == {60_000}
+
+
+@pytest.mark.parametrize("name", ONE_LINE)
+def test_init__of_a_line_without_end_says_so(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("corpusmill.cli.init.READ_LIMITS", LIMITS)
+    ONE_LINE[name](tmp_path / name)
+    done = CliRunner().invoke(main, ["init", name])
+    assert done.exit_code == 0, done.output
+    assert f"not sure: {name}: line 1 has more than " in done.stderr
+
+
+def test_estimate__looks_at_first_records_before_it_reads(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("corpusmill.tools.tune.estimate.estimating.read_some", None)
+    sparse(tmp_path / "x.jsonl")
+    settings = "sources: [{name: a, files: [x.jsonl]}]\ninput: {max_record_bytes: 65536}\n"
+    (tmp_path / "corpusmill.yaml").write_text(settings)
+    done = CliRunner().invoke(main, ["estimate"])
+    assert done.exit_code == 1
+    assert done.stderr.splitlines()[-1].startswith("Error: x.jsonl: none of the first records (1)")
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "share"), [("x.jsonl", 0.01), *[(name, 1.0) for name in ONE_LINE]]
+)
+def test_file_reading__of_a_line_without_end_ends(tmp_path, monkeypatch, name, share):
+    monkeypatch.setattr("corpusmill.tools.tune.calibrate.sample.LEAST_READ", 1 << 10)
+    ONE_LINE[name](tmp_path / name)
+    file = InputFile("a", str(tmp_path / name), 1 << 10, (tmp_path / name).stat().st_size)
+    reading = FileReading(file, 0, "text", share, Wanted(1, 1, 0, "nfc", [], LIMITS), "p")
+    with pytest.raises(ReadEnoughError, match="expected a record within"):
+        list(reading.records(Silence()))
+
+
+@pytest.mark.parametrize("target", ["/proc/self/pagemap", "/proc/self/mem", "/proc/self/status"])
+def test_fault_of__a_file_of_the_system_is_no_input(tmp_path, target):
+    if not os.access(target, os.R_OK):
+        pytest.skip(f"{target} cannot be read here")
+    path = tmp_path / "x.jsonl"
+    path.symlink_to(target)
+    fault = fault_of(asked(path), limits=LIMITS)
+    assert fault is not None
+    assert fault.startswith(f"{path}: expected no content, as its size is 0 bytes, found ")
