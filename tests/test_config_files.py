@@ -1,9 +1,12 @@
 """What config files say twice is refused or told, and not lost."""
 
+from pathlib import Path
+
 import pytest
 from workflow import ROOT
 
-from corpusmill.cli.check import loaded
+from corpusmill.cli.check import checked_config, loaded
+from corpusmill.run import config_files
 from corpusmill.run.config_files import refuse_repeated_keys, replaced_lists
 
 
@@ -111,5 +114,61 @@ def test_loaded__of_a_number_of_thousands_of_digits_is_refused(tmp_path):
 def test_loaded__of_10_gb_of_nothing_is_refused(tmp_path):
     with open(tmp_path / "mine.yaml", "wb") as file:
         file.truncate(10 << 30)
-    with pytest.raises(ValueError, match=r"mine\.yaml: expected 16,777,216 bytes at most"):
+    with pytest.raises(ValueError, match=r"mine\.yaml: expected 4,194,304 bytes at most"):
         loaded(tmp_path / "mine.yaml")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "sources: [" + "a," * 1_000_000 + "a]\n",
+        '{"sources": [' + "1," * 1_000_000 + "1]}",
+        "sources:\n" + "- {a: b}\n" * 200_000,
+    ],
+    ids=["list", "JSON", "mappings"],
+)
+def test_loaded__of_many_values_makes_no_nodes(tmp_path, monkeypatch, content):
+    (tmp_path / "mine.yaml").write_text(content)
+    monkeypatch.setattr("yaml.composer.Composer.get_single_node", None)
+    with pytest.raises(ValueError, match=r"mine\.yaml: expected 100,000 values at most"):
+        loaded(tmp_path / "mine.yaml")
+
+
+def test_checked_config__reads_each_file_once(written, monkeypatch):
+    files = written(a="sources: [{name: a, files: [a.jsonl]}]\n", b="splits: {test: 0}\n")
+    read = []
+    monkeypatch.setattr(config_files, "text_of", lambda file: read.append(file) or file.read_text())
+    checked_config(files)
+    assert read == files
+    assert list(replaced_lists(files[:1])) == []
+    assert read == files
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "shown"),
+    [
+        ("2020-99-99", "timestamp", "2020-99-99"),
+        ("2020-01-01 00:00:00 +99:99", "timestamp", "2020-01-01 00:00:00 +99:99"),
+        ('!!timestamp "zz"', "timestamp", "zz"),
+        ('!!int "zz"', "int", "zz"),
+        ('!!int ""', "int", ""),
+        ('!!float "\\e[31m"', "float", r"\x1b[31m"),
+        ("!!bool maybe", "bool", "maybe"),
+    ],
+)
+def test_loaded__of_a_value_that_is_none_says_file_and_line(written, value, kind, shown):
+    (file,) = written(a=f"sources:\n- {{name: a, files: [x], y: [{value}]}}\n")
+    with pytest.raises(ValueError, match="expected a value") as caught:
+        loaded(file)
+    assert str(caught.value) == (
+        f"a.yaml:2: expected a value that YAML can read as {kind}, found {shown}. Correct it, or "
+        "write it in quotes."
+    )
+
+
+def test_loaded__of_a_folder_names_it_once(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.yaml").mkdir()
+    with pytest.raises(ValueError, match="expected a regular file") as caught:
+        loaded(Path("mine.yaml"))
+    assert str(caught.value).count("mine.yaml") == 1

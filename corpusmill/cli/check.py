@@ -7,16 +7,18 @@ from pathlib import Path
 
 import yaml
 
+from corpusmill.messages import disk_errors
 from corpusmill.messages.sentences import sentence
 from corpusmill.mill.demo.files import EVALUATION_FILES
 from corpusmill.mill.demo.files import FILES as DEMO_FILES
+from corpusmill.mill.storage.regular_files import NotRegularError
 from corpusmill.run.clock import clock_faults
 from corpusmill.run.config import (
     check_config,
     laid_over,
     refuse_config_without_sources,
 )
-from corpusmill.run.config_files import refuse_many_values, refuse_repeated_keys, text_of
+from corpusmill.run.config_files import ConfigFile, read_config_file
 from corpusmill.run.disk import Disk, amount, disk_faults, expected_disk, free_bytes
 from corpusmill.run.early_checks import (
     early_checks,
@@ -55,28 +57,35 @@ def checked_config(configs: list[Path]) -> dict:
     home = workflow_home()
     config = laid_over(home / "config.yaml", {})
     given: dict = {}
+    faults: list[str] = []
     for path in configs:
-        found = loaded(path)
+        found, repeated_keys = loaded(path)
+        faults += repeated_keys
         given |= found
         config = laid_over(config, found)
-    refuse_repeated_keys(configs)
+    if faults:
+        raise ValueError("\n".join(faults))
     refuse_config_without_sources(configs, given)
     check_config(config, home / "config.schema.yaml")
     return config
 
 
-def loaded(path: Path) -> dict:
+def loaded(path: Path) -> ConfigFile:
+    """ValueError for a file that is none, or has no keys."""
     try:
-        refuse_many_values(path)
-        found = yaml.safe_load(text_of(path))
+        found = read_config_file(path)
     except UnicodeDecodeError as error:
         raise ValueError(f"{path}: not UTF-8. Save it as UTF-8.") from error
-    except (yaml.YAMLError, OSError) as error:
+    except NotRegularError:
+        raise  # it names the file, and says what to do
+    except OSError as error:
+        raise ValueError(disk_errors.in_words(error)) from error
+    except yaml.YAMLError as error:
         raise ValueError(f"{path}: {sentence(' '.join(str(error).split()))} Correct it.") from error
     except RecursionError:
         raise ValueError(f"{path}: lists in lists deeper than YAML is read. Correct it.") from None
-    if not isinstance(found, dict):
-        kind = "nothing" if found is None else f"a {type(found).__name__}"
+    if not isinstance(found.value, dict):
+        kind = "nothing" if found.value is None else f"a {type(found.value).__name__}"
         raise ValueError(f"{path}: expected keys and values, found {kind}.")
     return found
 

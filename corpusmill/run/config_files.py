@@ -3,30 +3,105 @@ without a word."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
+from corpusmill.messages.plain_text import short, shown
 from corpusmill.mill.storage.untrusted import whole_file
 
 MERGE = "tag:yaml.org,2002:merge"
 """Of `<<`, which may stand in a place as often as one likes."""
 
 
-MOST_BYTES = 1 << 24
-"""Of a config file."""
+MOST_BYTES = 1 << 22
+"""Of a config file. One that names tens of thousands of files has some of them."""
 NUMBER = "tag:yaml.org,2002:int"
 LONGEST_NUMBER = 100
 """Digits; Python refuses to say those of thousands."""
 MOST_VALUES = 100_000
 """Of a config file, each counted as often as it stands there or an alias of it does."""
+MOST_DEPTH = 100
+MOST_SHOWN = 80
+"""Characters of a value."""
 
 
-def refuse_many_values(file: Path) -> None:
-    """ValueError for a file that is short, and whose aliases stand for more than anybody reads.
+class Loader(yaml.SafeLoader):  # type: ignore[misc]
+    """SafeLoader that names file and line of every value that is none of its kind."""
+
+    def __init__(self, file: Path, text: str) -> None:
+        super().__init__(text)
+        self._file = file
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        try:
+            return super().construct_object(node, deep)
+        except NoValueError:
+            raise
+        except (ValueError, ArithmeticError, LookupError, AttributeError) as error:
+            kind = node.tag.rpartition(":")[2]
+            raise NoValueError(
+                f"{self._file}:{node.start_mark.line + 1}: expected a value that YAML can read as "
+                f"{kind}, found {as_written(node)}. "
+                "Correct it, or write it in quotes."
+            ) from error
+
+
+class NoValueError(ValueError):
+    """A value is none of its kind: 2020-99-99 is no date."""
+
+
+def as_written(node: yaml.Node) -> str:
+    text = node.value if isinstance(node, yaml.ScalarNode) else "several values"
+    return short(shown(text[:MOST_SHOWN]))
+
+
+class ConfigFile(NamedTuple):
+    """A config file, read once."""
+
+    value: Any
+    repeated_keys: list[str]
+    """A sentence for each key of which YAML would take the last and forget the others."""
+
+
+def read_config_file(file: Path) -> ConfigFile:
+    """ValueError for a file that is long, or whose aliases stand for more than anybody reads.
 
     Raises what YAML raises of a file that is none.
     """
+    loader, root = nodes_of(file)
+    if root is None:
+        return ConfigFile(None, [])
+    repeated = list(repeated_keys(file, root))  # first: merged keys are nodes as well, later
+    return ConfigFile(loader.construct_document(root), repeated)
+
+
+def nodes_of(file: Path) -> tuple[Loader, yaml.Node | None]:
+    """What a file says, and what makes values of it; None if it is empty. Raises as
+    `read_config_file` does."""
+    text = text_of(file)
+    refuse_many_events(file, text)
+    loader = Loader(file, text)
+    if (root := loader.get_single_node()) is not None:
+        refuse_many_values(file, root)
+    return loader, root
+
+
+def refuse_many_events(file: Path, text: str) -> None:
+    """Before nodes are made, which takes minutes for millions of values."""
+    values = depth = 0
+    for event in yaml.parse(text, yaml.SafeLoader):
+        values += isinstance(event, yaml.NodeEvent)
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if values >= MOST_VALUES:
+            raise too_many_values(file)
+        if depth > MOST_DEPTH:
+            raise RecursionError
+
+
+def refuse_many_values(file: Path, root: yaml.Node) -> None:
+    """ValueError for many values, and for numbers of many digits."""
     sizes: dict[int, int] = {}
 
     def size(node: yaml.Node) -> int:
@@ -44,12 +119,16 @@ def refuse_many_values(file: Path) -> None:
             sizes[id(node)] = min(1 + sum(map(size, members)), MOST_VALUES)
         return sizes[id(node)]
 
-    root = yaml.compose(text_of(file), yaml.SafeLoader)
-    if root is not None and size(root) >= MOST_VALUES:
-        raise ValueError(
-            f"{file}: expected {MOST_VALUES:,} values at most, aliases for others among them, "
-            "found more. Write down what is meant, without aliases."
-        )
+    if size(root) >= MOST_VALUES:
+        raise too_many_values(file)
+
+
+def too_many_values(file: Path) -> ValueError:
+    return ValueError(
+        f"{file}: expected {MOST_VALUES:,} values at most, aliases for others among them, "
+        "found more. Write down what is meant, without aliases; name folders and patterns in "
+        "place of files."
+    )
 
 
 def text_of(file: Path) -> str:
@@ -60,13 +139,18 @@ def text_of(file: Path) -> str:
 
 def refuse_repeated_keys(files: Sequence[Path]) -> None:
     """ValueError, a line per fault, if a key stands twice in one place of a file."""
-    if faults := [fault for file in files for fault in repeated_keys(file)]:
+    if faults := [fault for file in files for fault in faults_of_keys(file)]:
         raise ValueError("\n".join(faults))
 
 
-def repeated_keys(file: Path) -> Iterator[str]:
+def faults_of_keys(file: Path) -> Iterator[str]:
+    _, root = nodes_of(file)
+    return iter([]) if root is None else repeated_keys(file, root)
+
+
+def repeated_keys(file: Path, root: yaml.Node) -> Iterator[str]:
     """The keys of a file of which YAML would take the last and forget the others."""
-    open_nodes, seen = [yaml.compose(text_of(file), yaml.SafeLoader)], set()
+    open_nodes, seen = [root], set()
     while open_nodes:
         node = open_nodes.pop()
         if id(node) in seen:  # an alias of it was there
@@ -97,8 +181,10 @@ def repeated_in(file: Path, keys: list[yaml.Node]) -> Iterator[str]:
 def replaced_lists(files: Sequence[Path]) -> Iterator[str]:
     """Lists of a file of which nothing stays, as a later one has another: of `filters` for one."""
     first: dict[str, tuple[Path, list]] = {}
+    if len(files) < 2:
+        return
     for file in files:
-        for place, found in lists_of(yaml.safe_load(text_of(file))):
+        for place, found in lists_of(read_config_file(file).value):
             before, its = first.get(place, (file, found))
             if its != found:
                 yield (
