@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import resource
 from pathlib import Path
 
 import pytest
@@ -10,10 +11,12 @@ import zstandard
 from click.testing import CliRunner
 
 from corpusmill.cli.main import main
-from corpusmill.messages.progress import Silence
+from corpusmill.messages.progress import AWAITED, Silence
+from corpusmill.messages.sentences import first_of
 from corpusmill.mill.read.first_records import Asked, all_empty, fault_of, first_records
 from corpusmill.mill.storage import streams
 from corpusmill.mill.storage.streams import ReadEnoughError, ReadLimits
+from corpusmill.run import plan
 from corpusmill.run.plan import InputFile
 from corpusmill.tools.tune.calibrate.sample import FileReading, Wanted
 
@@ -141,3 +144,81 @@ def test_fault_of__a_file_of_the_system_is_no_input(tmp_path, target):
     fault = fault_of(asked(path), limits=LIMITS)
     assert fault is not None
     assert fault.startswith(f"{path}: expected no content, as its size is 0 bytes, found ")
+
+
+def write(name: str, text: str):
+    return lambda folder: (folder / name).write_text(text)
+
+
+def endless(name: str, make):
+    def written(folder: Path) -> None:
+        make(folder / name)
+        named = json.dumps({"name": "a", "files": [name]})
+        (folder / "corpusmill.yaml").write_text(
+            f"sources: [{named}]\ninput: {{max_record_bytes: 65536}}\n"
+        )
+
+    return written
+
+
+ONE_FILE = "sources: [{name: a, files: [%s]}]\n"
+HOSTILE = {
+    "sparse": endless("x.jsonl", sparse),
+    "frames": endless("x.jsonl.zst", frames),
+    "spaces": endless("x.jsonl.gz", spaces),
+    "skippable frames": endless("x.jsonl.zst", skippable),
+    "padding": endless("x.jsonl.gz", padded),
+    "endless file of the system": endless(
+        "x.jsonl", lambda path: path.symlink_to("/proc/self/pagemap")
+    ),
+    "many values": write("corpusmill.yaml", "sources: [" + "a," * 400_000 + "a]\n"),
+    "many faults": write("corpusmill.yaml", "sources: [" + "a," * 20_000 + "a]\n"),
+    "deep": write("corpusmill.yaml", "sources: " + "[" * 20_000),
+    "large": write("corpusmill.yaml", "# " + "x" * (5 << 20)),
+    "many sources": write(
+        "corpusmill.yaml",
+        "sources:\n" + "".join(f"- {{name: s{n}, files: [ok.jsonl]}}\n" for n in range(3000)),
+    ),
+    "many times the same file": write("corpusmill.yaml", ONE_FILE % ",".join(["no"] * 20_000)),
+}
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_check__of_hostile_inputs_ends_soon_and_says_little(tmp_path, monkeypatch, kind):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "ok.jsonl").write_bytes(RECORD * 30)
+    monkeypatch.setattr(f"{__name__}.LONG", 1 << 40)
+    if kind in ("frames", "spaces"):  # of which every byte lies there
+        monkeypatch.setattr(f"{__name__}.LONG", 1 << 30)
+    HOSTILE[kind](tmp_path)
+    before = cpu_seconds()
+    done = CliRunner().invoke(main, ["check"])
+    assert cpu_seconds() - before < 10
+    assert done.exit_code == 1, done.output
+    assert done.exception is None or isinstance(done.exception, SystemExit)
+    assert len(done.output) < 10_000
+    assert len(done.output.splitlines()) < 40
+
+
+def cpu_seconds() -> float:
+    """Of this process and of those that it waited for."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+
+def test_list_inputs__names_the_pattern_that_it_waits_for(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    seen = []
+
+    def listed(pattern, *_):
+        seen.extend(what for _, what in AWAITED)
+        return set()
+
+    monkeypatch.setattr(plan, "files_of_pattern", listed)
+    plan.list_inputs([{"name": "a", "files": ["/*/*.jsonl", "/*/*.jsonl", "b"]}], {})
+    assert seen == ['the list of /*/*.jsonl of source "a"', 'the list of b of source "a"']
+
+
+def test_first_of__says_how_many_more():
+    assert first_of(["x"] * 20) == ["x"] * 20
+    assert first_of(["x"] * 1025) == ["x"] * 20 + ["and 1,005 more"]

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import jsonschema
 import yaml
 
+from corpusmill.messages.sentences import MOST_FAULTS, first_of
 from corpusmill.mill.storage.streams import ReadLimits
 from corpusmill.run.filter_faults import filter_faults
 from corpusmill.run.schema_faults import Validator, in_words
@@ -39,7 +41,7 @@ def _conflicts(config: dict) -> Iterator[str]:
         )
     names = [source["name"] for source in config["sources"]]
     yield from filter_faults(config["filters"], names)
-    for name in {name for name in names if names.count(name) > 1}:
+    for name in (name for name, count in Counter(names).items() if count > 1):
         yield f'sources: "{name}" is there twice. Give each source a name of its own.'
     for source in held_out_sources(config):
         milled_only = {
@@ -166,9 +168,11 @@ def check_config(config: dict, schema_file: Path) -> None:
             f"{step:09}" if type(step) is int else str(step) for step in fault.absolute_path
         ],
     )
-    lines = [in_words(jsonschema.exceptions.best_match([fault])) for fault in faults]
+    told = faults[:MOST_FAULTS]
+    lines = [in_words(jsonschema.exceptions.best_match([fault])) for fault in told]
+    lines += [f"and {len(faults) - len(told):,} more"] * (len(faults) > len(told))
     if not lines:
-        lines = list(_conflicts(config))
+        lines = first_of(list(_conflicts(config)))
     if lines:
         raise ValueError("\n".join(lines))
 

@@ -14,6 +14,8 @@ from typing import NamedTuple
 
 import msgspec
 
+from corpusmill.messages.progress import awaiting
+from corpusmill.messages.sentences import first_of
 from corpusmill.mill.decide.fates import SPLITS
 from corpusmill.mill.read.readers import format_of, formats
 from corpusmill.mill.storage.files import load_json, load_text
@@ -73,9 +75,10 @@ def list_inputs(
     for source in sources:
         name = source["name"]
         paths: set[str] = set()
-        for pattern in source["files"]:
+        for pattern in dict.fromkeys(source["files"]):
             try:
-                paths |= files_of_pattern(pattern, generated, known, skipped)
+                with awaiting(f'the list of {pattern} of source "{name}"'):
+                    paths |= files_of_pattern(pattern, generated, known, skipped)
             except ValueError as error:
                 faults.append(f'source "{name}": {error}')
         for path in sorted(paths):
@@ -95,7 +98,7 @@ def list_inputs(
             text_bytes = int(state.st_size * per_byte)
             inputs.append(InputFile(name, path, text_bytes, state.st_size, state.st_mtime_ns))
     if faults:
-        raise ValueError("\n".join(faults))
+        raise ValueError("\n".join(first_of(faults)))
     return inputs
 
 
