@@ -27,6 +27,7 @@ from corpusmill.tools.tune.estimate.duplicates import (
 from corpusmill.tools.tune.estimate.estimating import Options, sizes_for, told
 from corpusmill.tools.tune.estimate.projection import Estimate, line_through
 from corpusmill.tools.tune.estimate.reading import TAKEN_BYTES, TRIAL_BYTES, ReadSource
+from corpusmill.tools.tune.estimate.trial import _ended_well
 
 
 def seen(sizes: list[int], share: float, seed: int) -> Groups:
@@ -207,3 +208,13 @@ def test_estimate__without_documents_says_so(folder, monkeypatch):
     (folder / "none.yaml").unlink()
     assert got.exit_code == 1
     assert "none of the first records (1)" in got.stderr.splitlines()[-1]
+
+
+def test_ended_well__says_the_fault_and_not_what_snakemake_says_of_config_files():
+    said = (
+        "Config file /a/config.yaml is extended by additional config specified via the command "
+        "line.\nx.jsonl: may not be read.\n"
+    )
+    with pytest.raises(ValueError, match="the whole one would") as caught:
+        _ended_well([], said, 1)
+    assert str(caught.value).splitlines()[1:] == ["x.jsonl: may not be read."]

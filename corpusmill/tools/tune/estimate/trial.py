@@ -28,6 +28,9 @@ RULE = re.compile(
 )
 
 
+OF_SNAKEMAKE = re.compile(r"Config file .* by additional config specified via")
+"""What it says before the fault that ends it."""
+
 LOOK_EVERY_SECONDS = 0.2
 
 CPU_SECONDS = re.compile(r"finished: [\d.]+ s, ([\d.]+) s of CPU")
@@ -81,7 +84,8 @@ def _snakemake(folder: Path, config: dict, *arguments: str) -> list[str]:
 
 def _ended_well(command: Sequence[str], said: str, code: int) -> None:
     if code:
-        last = "\n".join(said.strip().splitlines()[-12:])
+        lines = [line for line in said.strip().splitlines() if not OF_SNAKEMAKE.match(line)]
+        last = "\n".join(lines[-12:])
         raise ValueError(f"a run of a sample failed, and the whole one would:\n{last}")
 
 
