@@ -1,6 +1,7 @@
 """A tokenizer folder that an enemy made: its code is never run, what it says is checked."""
 
 import builtins
+import errno
 import json
 import os
 import re
@@ -559,3 +560,13 @@ def test_bounded_process__gives_back_results_and_errors():
 
     with pytest.raises(AssertionError, match="ours"):
         in_bounded_process("x", 9, wrong)
+
+
+@pytest.mark.parametrize("file", [None, "tokenizer/tokenizer.json"])
+def test_bounded_process__gives_back_what_the_system_says_of_a_disk(file):
+    def writes() -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), file)
+
+    with pytest.raises(OSError, match="No space left") as caught:
+        in_bounded_process("x", 9, writes)
+    assert (caught.value.errno, caught.value.filename) == (errno.ENOSPC, file)

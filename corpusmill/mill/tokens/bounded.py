@@ -136,6 +136,8 @@ def in_bounded_process(name: object, cpu_seconds: int, work: Callable[[], Any]) 
             f"(signal {-code}). Give another tokenizer."
         )
     told = json.loads(answer)
+    if "errno" in told:
+        raise OSError(told["errno"], os.strerror(told["errno"]), told["file"])
     if "fault" in told:
         raise (AssertionError if told["is_ours"] else ValueError)(told["fault"])
     return told["found"]
@@ -152,6 +154,8 @@ def _do(work: Callable[[], Any], name: object, cpu_seconds: int, writing: int) -
                 answer = {"found": work()}
         except (ValueError, OSError, AssertionError) as error:
             answer = {"fault": str(error), "is_ours": isinstance(error, AssertionError)}
+            if isinstance(error, OSError) and error.errno is not None:  # a full disk for one
+                answer = {"errno": error.errno, "file": error.filename and str(error.filename)}
         with open(writing, "w") as pipe:
             json.dump(answer, pipe)
         code = 0
