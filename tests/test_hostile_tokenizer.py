@@ -570,3 +570,22 @@ def test_bounded_process__gives_back_what_the_system_says_of_a_disk(file):
     with pytest.raises(OSError, match="No space left") as caught:
         in_bounded_process("x", 9, writes)
     assert (caught.value.errno, caught.value.filename) == (errno.ENOSPC, file)
+
+
+def test_bounded_process__that_waits_for_ever_is_ended(monkeypatch):
+    monkeypatch.setattr("corpusmill.mill.tokens.bounded.MOST_SECONDS_PER_CPU_SECOND", 0.1)
+    with pytest.raises(ValueError, match=r"took too much time .* \(signal 9\)"):
+        in_bounded_process("x", 5, lambda: time.sleep(1000))
+
+
+def test_bounded_process__needs_no_threads_of_a_library_that_was_used_before(
+    tokenizer, monkeypatch
+):
+    from tokenizers import Tokenizer
+
+    monkeypatch.setenv("TOKENIZERS_PARALLELISM", "true")
+    text = [f"some words {number}" for number in range(1000)]
+    made = Tokenizer.from_file(str(tokenizer / "tokenizer.json"))
+    made.encode_batch(text)
+    ids = in_bounded_process("x", 5, lambda: [one.ids for one in made.encode_batch(text)])
+    assert ids == [one.ids for one in made.encode_batch(text)]
