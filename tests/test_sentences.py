@@ -24,7 +24,7 @@ def test_listing__that_cannot_be_read_is_told_in_sentences(tmp_path, monkeypatch
 
     monkeypatch.setattr(listing, "whole", refuse)
     with pytest.raises(NoCorpusError) as caught:
-        listing.manifest_text(LocalPlace(tmp_path))
+        listing.manifest_bytes(LocalPlace(tmp_path))
     assert (
         str(caught.value)
         == f"{sentence(told)} Without the manifest there is nothing to hold on to."
