@@ -1,6 +1,7 @@
 """The rooms of the package: who may import whom, as each room says of itself."""
 
 import ast
+import importlib
 from pathlib import Path
 
 import pytest
@@ -110,3 +111,19 @@ def test_trespasses__are_found(line, tmp_path):
 def test_in_order__refuses_a_circle():
     with pytest.raises(AssertionError, match=r"import one another: \['a', 'b'\]"):
         in_order({"a": {"b"}, "b": {"a"}, "c": set()})
+
+
+@pytest.mark.parametrize(
+    ("former", "now", "names"),
+    [
+        ("stream", "reader", ["Batches", "Corpus", "InOrder", "Mixture", "Samples", "Shuffled",
+                              "Windowed", "attention_mask", "segments_of"]),
+        ("filters.declaration", "mill.filters.declaration",
+         ["Filter", "Value", "above", "below", "share", "count", "member", "word_rule"]),
+        ("text.readers", "mill.read.readers", ["Reader", "record"]),
+        ("text.records", "mill.read.records", ["Malformed"]),
+    ],
+)  # fmt: skip
+def test_former_names__are_the_same_things(former, now, names):
+    old, new = (importlib.import_module(f"corpusmill.{name}") for name in (former, now))
+    assert all(getattr(old, name) is getattr(new, name) for name in names)
