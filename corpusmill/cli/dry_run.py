@@ -14,7 +14,7 @@ CPU_SECONDS_PER_GB = {
     "read": 16, "cut spans": 16, "filter": 5, "find duplicates": 30, "take out held-out": 1,
     "shuffle": 18, "tokenize": 30, "account": 2,
 }  # fmt: skip
-"""Of text: twice the figure of docs/internals/performance.md for recombined text, the fast case."""
+"""Per GB of text: twice the figures of docs/internals/performance.md, which are the fast case."""
 
 BASIS = (
     "by what jobs took here before.",

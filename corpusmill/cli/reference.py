@@ -58,7 +58,7 @@ def option_of(option: click.Option, context: click.Context) -> list[str]:
 
 
 def in_words(limits: str) -> str:
-    """What click says of a range: `1<=x<=9`, `x>=0`."""
+    """A range as click writes it: `1<=x<=9`, `x>=0`."""
     if match := re.fullmatch("(.+)<=x<=(.+)", limits):
         return f"{match[1]} to {match[2]}."
     return limits.replace("x>=", "At least ") + "." * bool(limits)

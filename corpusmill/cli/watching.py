@@ -52,7 +52,7 @@ ENDED = re.compile(
 HOLDER = re.compile(r"process (?P<pid>\d{1,9}) on (?P<host>[^\s,]{1,255})(, SLURM job \S{1,99})?")
 MOST_LOCK_BYTES = 4096
 MOST_FILES = 200_000
-"""Of the results whose bytes are counted: some seconds of a slow disk."""
+"""Most files of the results to count the bytes of. A slow disk takes some seconds for them."""
 
 OVER = ("finished", "failed", "stopped")
 WAITING, RUNNING, DONE, FAILED, STOPPED = "waiting", "running", "done", "failed", "stopped"

@@ -11,7 +11,7 @@ from typing import Any
 STEERING = ("Cc", "Cf", "Co", "Cn", "Cs", "Zl", "Zp")
 """Categories of Unicode: controls, formats as the direction of writing, ends of lines."""
 JOINERS = "\u200c\u200d"
-"""Of letters and emoji, without which words of some languages are others."""
+"""They join letters and emoji. Without them, words of some languages change."""
 LINES = "\n\t"
 LONG_WORD = re.compile(r"\S{1001,}")
 KEPT_OF_WORD = 100

@@ -1,5 +1,7 @@
-"""Whom to tell how far one is, and what is waited for; the progress of a job is
-corpusmill/run/job_progress.py."""
+"""Progress: who hears how much is done, and what is being waited for.
+
+corpusmill/run/job_progress.py has the progress of a job.
+"""
 
 import contextlib
 import threading

@@ -1,1 +1,1 @@
-"""What files with readers of your own import; docs/how-to/extend.md."""
+"""Former place of what readers of your own import. It keeps working."""

@@ -1,3 +1,3 @@
-"""What a reader of your own is made of; see `corpusmill.mill.read.readers`."""
+"""Former name of `corpusmill.mill.read.readers`."""
 
 from corpusmill.mill.read.readers import *  # noqa: F403

@@ -1,3 +1,3 @@
-"""What a reader of your own gives; see `corpusmill.mill.read.records`."""
+"""Former name of `corpusmill.mill.read.records`."""
 
 from corpusmill.mill.read.records import *  # noqa: F403
