@@ -108,6 +108,12 @@ def test_architecture__names_only_files_that_exist():
     assert [path for path in sorted(named) if not (ROOT / path).exists()] == []
 
 
+def test_every_test_file__has_tests():
+    """One was emptied by a commit, and nothing noticed."""
+    files = sorted((ROOT / "tests").glob("test_*.py"))
+    assert [file.name for file in files if "\ndef test_" not in file.read_text("utf-8")] == []
+
+
 # Commands.
 
 
