@@ -63,7 +63,7 @@ rule all:
         LAYOUT.every("results/ledger/{part}.parquet"),
         LAYOUT.every("results/clusters/{part}.parquet"),
         LAYOUT.every_if_cut("results/cut/{part}.parquet"),
-        expand("results/exports/{form}", form=config["output"]["exports"]),
+        expand("results/exports/{form}", form=CONFIG.output.exports),
 
 
 check_steps()

@@ -19,7 +19,7 @@ from benchmarks.measuring import parser
 from benchmarks.run_folder import RunFolder
 from benchmarks.watching import watched
 from benchmarks.workflow import snakemake
-from corpusmill.run.config import fractions
+from corpusmill.run.config import Splits
 from corpusmill.run.plan import InputFile, Part, shard_counts, split_bytes
 
 LEAST_BYTES = 65536  # what the schema allows for part_bytes and shard_bytes
@@ -32,7 +32,9 @@ def sizes(parts: int, shards: int) -> tuple[int, int]:
     whole = [Part(0, [InputFile("empty", "", parts * part_bytes)])]
 
     def found(shard_bytes: int) -> int:
-        counts = shard_counts(split_bytes(whole, {"empty": 1}, fractions(SPLITS)), shard_bytes)
+        counts = shard_counts(
+            split_bytes(whole, {"empty": 1}, Splits(**SPLITS["splits"]).fractions), shard_bytes
+        )
         return sum(counts.values())
 
     low, high = 1, parts * part_bytes  # found() falls from many to one per split

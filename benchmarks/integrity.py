@@ -24,8 +24,7 @@ from benchmarks.run_folder import RunFolder
 from benchmarks.watching import watched
 from corpusmill.mill.storage.sha256 import file_sha256
 
-PARTS = ("Snakefile", "rules", "scripts", "corpusmill", "envs", "profiles", "config.yaml",
-         "config.schema.yaml")  # fmt: skip
+PARTS = ("Snakefile", "rules", "scripts", "corpusmill", "envs", "profiles", "config.yaml")
 SUMS = "corpusmill/mill/storage/sums.py"
 NOTHING = "1" * 64
 CUT = [

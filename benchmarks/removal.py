@@ -29,7 +29,7 @@ from corpusmill.mill.filters.measuring import Measures, decided
 from corpusmill.mill.filters.registry import Entry, drops_any, filter_class, measuring
 from corpusmill.mill.read.normalization import normalizer
 from corpusmill.mill.read.text_column import TextColumn, string_array
-from corpusmill.run.config import laid_over
+from corpusmill.run.config_files import laid_over
 
 ROOT = Path(__file__).parents[1]
 BATCH_BYTES = 32 << 20

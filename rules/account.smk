@@ -54,11 +54,11 @@ rule manifest:
             generation=LAYOUT.generation,
             sources=list(LAYOUT.weights),
             filters=LAYOUT.filter_fates,
-            config_digest=config_digest(config),
+            config_digest=config_digest(CONFIG.given),
             code=code_of_results,
             made=made_files,
             record=str(RECORD),
-            max_lost_fraction=config["tokenizer"]["max_lost_fraction"],
+            max_lost_fraction=CONFIG.tokenizer.max_lost_fraction,
         ),
         code=code_digest("manifest"),
         paths=named_paths,
@@ -85,7 +85,7 @@ rule export:
     resources:
         mem_mb=LAYOUT.flat_memory(1500),
     params:
-        settings=settings(length=config["output"]["sample_tokens"]),
+        settings=settings(length=CONFIG.output.sample_tokens),
         code=code_digest("export"),
         paths=named_paths,
     shell:
@@ -179,9 +179,9 @@ rule summarize:
         mem_mb=500,
     params:
         settings=settings(
-            config_digest=config_digest(config),
-            configuration=shaping(config),
-            span_unit=config["spans"]["unit"],
+            config_digest=config_digest(CONFIG.given),
+            configuration=shaping(CONFIG.given),
+            span_unit=CONFIG.spans.unit,
             filters=LAYOUT.filter_fates,
             made=made_files,
             record=str(RECORD),

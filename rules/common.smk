@@ -112,9 +112,14 @@ RUN = announce_run()
 from corpusmill.run import one_at_a_time, record
 from corpusmill.run.clock import clock_faults
 from corpusmill.run.code_digest import code_digest as digest_of_code
-from corpusmill.run.config import check_config, config_digest, laid_over, shaping, typed
-from corpusmill.run.config import refuse_config_without_sources
-from corpusmill.run.config_files import refuse_repeated_keys, replaced_lists
+from corpusmill.run.config import Config, config_digest, shaping
+from corpusmill.run.config_files import (
+    as_in_files,
+    laid_over,
+    refuse_config_without_sources,
+    refuse_repeated_keys,
+    replaced_lists,
+)
 from corpusmill.run.job_list import JOB_LIST, RuleJobs, save_job_list
 from corpusmill.run.input_files import told_replaced
 from corpusmill.run.layout import DEMO, Layout, quickly_called
@@ -125,6 +130,7 @@ from corpusmill.run.signatures import mismatches, parameters
 from corpusmill.run.slurm import Spared, watched
 from corpusmill.run.step_log import SAY_KILLED
 from corpusmill.run.steps import STEPS
+from corpusmill.run.typed import as_given
 from corpusmill.run.early_checks import (
     early_checks,
     faults_of,
@@ -182,33 +188,32 @@ def on_cluster():
 def planned():
     """Configuration and inputs checked, one line per fault, no traceback; what comes of them."""
     try:
-        schema = HOME / "config.schema.yaml"
         if IS_MODULE:
             given = laid_over(HOME / "config.yaml", config)
             refuse_config_without_sources([Path("the module's config")], config)
         else:
             told = workflow.config_settings
-            given = typed(config, told.config, schema)
+            given = as_in_files(config, told.config)
             refuse_repeated_keys(told.configfiles)
             refuse_config_without_sources(told.configfiles, told.overwrite_config)
             if workflow.is_main_process:
                 for notice in replaced_lists(told.configfiles):
                     print(told_lines(f"NOTE: {notice}"), file=sys.stderr)
-        check_config(given, schema)
+        checked = Config.checked(given)
         if faults := unwritable(placed("results")):
             raise ValueError(faults[0])
         demo = {
             f"{DEMO}/{name}": n for name, n in (DEMO_FILES | EVALUATION_FILES).items()
         }
-        layout = Layout.planned(given, placed("results"), demo, on_cluster)
-        if given["input"]["verify"] == "always" and workflow.is_main_process:
+        layout = Layout.planned(checked, placed("results"), demo, on_cluster)
+        if checked.input.verify == "always" and workflow.is_main_process:
             layout.note_replaced(placed("results"))
-        return given, layout
+        return checked, layout
     except ValueError as error:
         stop(error)
 
 
-config, LAYOUT = planned()
+CONFIG, LAYOUT = planned()
 SPARED = Spared(placed("logs/spared.json"))
 LAYOUT.spared = SPARED.of
 # A line for every job of a cluster that failed.
@@ -220,7 +225,7 @@ EARLY_CHECKS = []
 if workflow.is_main_process and not IN_CONDA:
     try:
         EARLY_CHECKS = early_checks(
-            config,
+            CONFIG,
             LAYOUT,
             placed("results"),
             ROOT,
@@ -271,7 +276,9 @@ def settings(**values):
             name: value(wildcards) if callable(value) else value
             for name, value in values.items()
         }
-        return json.dumps(told | dict(wildcards.items()), sort_keys=True)
+        return json.dumps(
+            told | dict(wildcards.items()), sort_keys=True, default=as_given
+        )
 
     as_json.names = values.keys()
     return quickly_called(as_json)
@@ -338,7 +345,7 @@ def if_edited(files):
 
 
 def training_text():
-    wanted = config["tokenizer"]["source"] == "train"
+    wanted = CONFIG.tokenizer.source == "train"
     return [LAYOUT.text_shard.format(split="train", shard="00000")] if wanted else []
 
 
@@ -478,7 +485,7 @@ def make_again(made):
 
 def exported():
     """What exports take on disk, for a byte of token shards."""
-    forms = config["output"]["exports"]
+    forms = CONFIG.output.exports
     if not forms:
         return 0
     from corpusmill.tools.export.exporting import (
@@ -490,12 +497,12 @@ def exported():
 
 def faults_of_exports():
     """Why exports would fail at the end; in conda nobody knows here what jobs have."""
-    forms = config["output"]["exports"]
+    forms = CONFIG.output.exports
     if not forms or IN_CONDA:
         return []
     from corpusmill.tools.export.exporting import faults_ahead
 
-    told = told_of_tokenizer(config, EARLY_CHECKS, placed("results"))
+    told = told_of_tokenizer(CONFIG, EARLY_CHECKS, placed("results"))
     return faults_ahead(forms, told["vocabulary"])
 
 
@@ -506,7 +513,7 @@ def finish_checks():
     if workflow.is_main_process and not faults:
         faults += faults_of_exports()
     if workflow.is_main_process:
-        wanted = expected_disk(config, LAYOUT, exported())
+        wanted = expected_disk(CONFIG, LAYOUT, exported())
         faults += disk_faults(wanted.least, placed("results"))
         faults += clock_faults(LAYOUT.input_files, placed("results"), time.time_ns())
     if faults:
@@ -579,6 +586,6 @@ def show_result():
     if table.exists():
         print(table.read_text("utf-8"), file=sys.stderr)
     finished = record.load_record(RECORD)["finished"]
-    if finished and config["input"]["verify"] != "never":
+    if finished and CONFIG.input.verify != "never":
         if told := told_replaced(finished["inputs"], LAYOUT.read_before):
             print(f"NOTE: {told}", file=sys.stderr)

@@ -71,12 +71,12 @@ rule evaluation:
     params:
         settings=settings(
             files=LAYOUT.held_out_states,
-            max_malformed_fraction=LAYOUT.of_sources("max_malformed_fraction", 0),
-            mode=config["normalize"]["mode"],
-            readers=config["input"]["readers"],
+            max_malformed_fraction=LAYOUT.of_sources("max_malformed_fraction"),
+            mode=CONFIG.normalize.mode,
+            readers=CONFIG.input.readers,
             limits=LAYOUT.read_limits,
         ),
-        code=code_digest("evaluation", *map(Path, config["input"]["readers"])),
+        code=code_digest("evaluation", *map(Path, CONFIG.input.readers)),
         paths=named_paths,
     shell:
         run_script("evaluation")

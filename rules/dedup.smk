@@ -48,7 +48,7 @@ rule sign:
         "../envs/corpusmill.yaml"
     resources:
         mem_mb=LAYOUT.part_memory(
-            base=600 + config["minhash"]["permutations"],
+            base=600 + CONFIG.minhash.permutations,
             per_text_megabyte=0.2,
             per_largest_megabyte=11,
             bytes_per_document=100,
@@ -85,7 +85,7 @@ rule band:
     params:
         settings=settings(
             banding=LAYOUT.banding,
-            candidates=config["dedup"]["candidates"],
+            candidates=CONFIG.dedup.candidates,
         ),
         code=code_digest("band"),
         paths=named_paths,
@@ -139,7 +139,7 @@ rule group:
         settings=settings(
             similarity=LAYOUT.similarity,
             bins=LAYOUT.counts["bin"],
-            engine=config["dedup"]["engine"],
+            engine=CONFIG.dedup.engine,
         ),
         code=code_digest("group"),
         paths=named_paths,
@@ -203,9 +203,9 @@ rule resolve:
         ),
     params:
         settings=settings(
-            resolve=config["dedup"]["resolve"],
+            resolve=CONFIG.dedup.resolve,
             similarity=LAYOUT.similarity,
-            shingle_chars=config["minhash"]["shingle_chars"],
+            shingle_chars=CONFIG.minhash.shingle_chars,
         ),
         code=code_digest("resolve"),
         paths=named_paths,
@@ -232,8 +232,8 @@ rule guard:
         mem_mb=500,
     params:
         settings=settings(
-            max_group_texts=config["dedup"]["max_group_texts"],
-            max_duplicate_fraction=LAYOUT.of_sources("max_duplicate_fraction", 0.9),
+            max_group_texts=CONFIG.dedup.max_group_texts,
+            max_duplicate_fraction=LAYOUT.of_sources("max_duplicate_fraction"),
         ),
         code=code_digest("guard"),
         paths=named_paths,

@@ -39,7 +39,7 @@ rule measure:
     params:
         settings=settings(
             filters=LAYOUT.measuring,
-            prefer=config["dedup"]["prefer"],
+            prefer=CONFIG.dedup.prefer,
         ),
         code=code_digest("measure", *LAYOUT.measuring_files),
         paths=named_paths,
@@ -93,7 +93,7 @@ rule allow:
         mem_mb=500,
     params:
         settings=settings(
-            max_dropped_fraction=LAYOUT.of_sources("max_dropped_fraction", 0.99),
+            max_dropped_fraction=LAYOUT.of_sources("max_dropped_fraction"),
         ),
         code=code_digest("allow"),
         paths=named_paths,

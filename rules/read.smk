@@ -52,12 +52,12 @@ rule normalize:
     params:
         settings=settings(
             files=LAYOUT.states_of_part,
-            mode=config["normalize"]["mode"],
-            readers=config["input"]["readers"],
+            mode=CONFIG.normalize.mode,
+            readers=CONFIG.input.readers,
             limits=LAYOUT.read_limits,
             most_text_bytes=LAYOUT.most_text_bytes,
         ),
-        code=code_digest("normalize", *map(Path, config["input"]["readers"])),
+        code=code_digest("normalize", *map(Path, CONFIG.input.readers)),
         paths=named_paths,
     shell:
         run_script("normalize")
@@ -82,7 +82,7 @@ rule admit:
         mem_mb=500,
     params:
         settings=settings(
-            max_malformed_fraction=LAYOUT.of_sources("max_malformed_fraction", 0),
+            max_malformed_fraction=LAYOUT.of_sources("max_malformed_fraction"),
         ),
         code=code_digest("admit"),
         paths=named_paths,

@@ -105,8 +105,8 @@ rule report:
         mem_mb=1500,
     params:
         settings=settings(
-            threshold=config["dedup"]["threshold"],
-            config=shaping(config),
+            threshold=CONFIG.dedup.threshold,
+            config=shaping(CONFIG.given),
         ),
         code=code_digest(
             "report", *sorted(ROOT.glob("corpusmill/mill/report/templates/*"))

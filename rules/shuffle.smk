@@ -33,7 +33,7 @@ rule scatter:
     params:
         settings=settings(
             shards=LAYOUT.shards,
-            seed=config["shuffle"]["seed"],
+            seed=CONFIG.shuffle.seed,
         ),
         code=code_digest("scatter"),
         paths=named_paths,
@@ -58,10 +58,10 @@ rule columns:
     params:
         settings=settings(
             files=LAYOUT.milled_states,
-            readers=config["input"]["readers"],
+            readers=CONFIG.input.readers,
             limits=LAYOUT.read_limits,
         ),
-        code=code_digest("columns", *map(Path, config["input"]["readers"])),
+        code=code_digest("columns", *map(Path, CONFIG.input.readers)),
         paths=named_paths,
     shell:
         run_script("columns")

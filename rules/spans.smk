@@ -33,7 +33,7 @@ rule span:
     params:
         settings=settings(
             span=LAYOUT.span,
-            cut_spans=LAYOUT.of_sources("cut_spans", True),
+            cut_spans=LAYOUT.of_sources("cut_spans"),
         ),
         code=code_digest("span"),
         paths=named_paths,

@@ -24,7 +24,7 @@ writes   results/verify/{split}/{shard}.json   only if there is no fault
 
 rule tokenizer:
     input:
-        outside(lambda wildcards: tokenizer_files(config["tokenizer"]["source"])),
+        outside(lambda wildcards: tokenizer_files(CONFIG.tokenizer.source)),
         train_text=training_text(),
     output:
         folder=directory("results/tokenizer"),
@@ -34,20 +34,20 @@ rule tokenizer:
         "logs/tokenizer/tokenizer.tsv"
     # A hub id is loaded here for the first time: what is no tokenizer stops the run at its start. A
     # local one was looked at before any job, and waits for a core that has nothing else to do.
-    priority: -1 if local_tokenizer(config["tokenizer"]["source"]) else 20
+    priority: -1 if local_tokenizer(CONFIG.tokenizer.source) else 20
     conda:
         "../envs/corpusmill.yaml"
     resources:
         mem_mb=LAYOUT.flat_memory(2000),
     params:
         settings=settings(
-            source=config["tokenizer"]["source"],
-            train_vocabulary=config["tokenizer"]["train_vocabulary"],
-            end_of_text=config["tokenizer"]["end_of_text"],
-            engine=config["tokenizer"]["engine"],
+            source=CONFIG.tokenizer.source,
+            train_vocabulary=CONFIG.tokenizer.train_vocabulary,
+            end_of_text=CONFIG.tokenizer.end_of_text,
+            engine=CONFIG.tokenizer.engine,
         ),
         # An older file is another one too.
-        states=lambda wildcards: states_of_files(config["tokenizer"]["source"]),
+        states=lambda wildcards: states_of_files(CONFIG.tokenizer.source),
         code=code_digest("tokenizer"),
         paths=named_paths,
     shell:

@@ -24,7 +24,7 @@ from benchmarks.removal import presets, removed, table_of, texts_by_source
 from benchmarks.run_folder import summary
 from benchmarks.workflow import Job, running
 from corpusmill.mill.read.readers import read_records
-from corpusmill.run.config import fractions
+from corpusmill.run.config import Splits
 from corpusmill.run.job_progress import Phase
 from corpusmill.run.plan import InputFile, Part, shard_counts, split_bytes
 
@@ -145,7 +145,7 @@ def test_timed__sees_memory_that_is_given_back():
 def test_sizes__give_just_that_many_shards(parts, shards):
     part_bytes, shard_bytes = sizes(parts, shards)
     files = [Part(n, [InputFile("empty", str(n), part_bytes)]) for n in range(parts)]
-    shares = fractions({"splits": {"validation": 0.005, "test": 0.005}})
+    shares = Splits(validation=0.005, test=0.005).fractions
     expected = split_bytes(files, {"empty": 1}, shares)
     assert sum(shard_counts(expected, shard_bytes).values()) == shards
 

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 from corpusmill.messages.progress import Silence
 from corpusmill.mill.read.parts import SCHEMA, TextPart
+from corpusmill.run import config
 from corpusmill.run.plan import list_inputs
 from corpusmill.tools.tune.calibrate.sample import (
     LEAST_STRETCH,
@@ -32,7 +33,7 @@ from corpusmill.tools.tune.calibrate.sample import (
 
 
 def sources_at(folder: Path, *names: str) -> list[Source]:
-    asked = [{"name": name, "files": [f"{folder}/{name}*"]} for name in names]
+    asked = [config.Source(name=name, files=[f"{folder}/{name}*"]) for name in names]
     files = list_inputs(asked, {})
     return [Source(name, "text", [f for f in files if f.source == name]) for name in names]
 

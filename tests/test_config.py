@@ -8,19 +8,11 @@ import pytest
 import yaml
 from datasketch import MinHashLSH
 
-from corpusmill.run.config import (
-    RECALL,
-    band_setting,
-    check_config,
-    fractions,
-    held_out_sources,
-    milled_sources,
-    refuse_config_without_sources,
-    text_field,
-)
+from corpusmill.run.config import RECALL, Config, Splits
+from corpusmill.run.config_files import refuse_config_without_sources
+from corpusmill.run.typed import as_given
 
 ROOT = Path(__file__).parent.parent
-SCHEMA = ROOT / "config.schema.yaml"
 SHIPPED = yaml.safe_load((ROOT / "config.yaml").read_text("utf-8"))
 PRESETS = sorted((ROOT / "presets").glob("*.yaml"))
 
@@ -36,17 +28,17 @@ def merged(base: dict, over: dict) -> dict:
 
 def faults(over: dict) -> list[str]:
     with pytest.raises(ValueError, match=r"\w") as caught:
-        check_config(merged(SHIPPED, over), SCHEMA)
+        Config.checked(merged(SHIPPED, over))
     return str(caught.value).splitlines()
 
 
 def test_check_config__accepts_what_ships():
-    check_config(SHIPPED, SCHEMA)
+    Config.checked(SHIPPED)
 
 
 @pytest.mark.parametrize("preset", PRESETS, ids=lambda path: path.stem)
 def test_check_config__accepts_presets(preset):
-    check_config(merged(SHIPPED, yaml.safe_load(preset.read_text("utf-8"))), SCHEMA)
+    Config.checked(merged(SHIPPED, yaml.safe_load(preset.read_text("utf-8"))))
 
 
 @pytest.mark.parametrize(
@@ -126,7 +118,7 @@ def test_check_config__says_key_and_fault_in_one_line(over, expected):
          "dedup.bands and dedup.rows: one is auto and the other a number. "
          "Give both, or auto for both."),
         ({"sources": [{"name": "exam", "files": ["a.jsonl"], "held_out": True}]},
-         "sources: all are held_out, so there is nothing to mill. Name a source without it."),
+         "sources: all are held_out, so there is nothing to mill. Name one without it."),
         ({"splits": {"validation": 0.5, "test": 0.5}},
          "splits: validation + test leave nothing for train. Lower them below 1 together."),
         ({"sources": SHIPPED["sources"] + SHIPPED["sources"][:1]},
@@ -151,7 +143,7 @@ AUTO = {"bands": "auto", "rows": "auto"}
 def test_band_setting__auto_is_what_datasketch_finds_best(threshold, expected):
     config = merged(SHIPPED, {"dedup": AUTO | {"method": "sketch", "threshold": threshold}})
     lsh = MinHashLSH(threshold, num_perm=128)
-    assert band_setting(config) == (lsh.b, lsh.r) == expected
+    assert Config.of(config).band_setting == (lsh.b, lsh.r) == expected
 
 
 @pytest.mark.parametrize("threshold", [0.3, 0.5, 0.8, 0.95])
@@ -161,34 +153,34 @@ def test_band_setting__auto_for_verification_has_the_longest_rows_that_find_enou
     def found(bands, rows):
         return 1 - (1 - threshold**rows) ** bands
 
-    bands, rows = band_setting(config)
+    bands, rows = Config.of(config).band_setting
     assert bands == 128 // rows
     assert found(bands, rows) >= RECALL > found(128 // (rows + 1), rows + 1)
     assert threshold != 0.8 or (bands, rows) == (21, 6)
 
 
 def test_band_setting__exact_has_no_bands():
-    assert band_setting(merged(SHIPPED, {"dedup": {"method": "exact"}})) == (0, 1)
+    assert Config.of(merged(SHIPPED, {"dedup": {"method": "exact"}})).band_setting == (0, 1)
 
 
 def test_band_setting__given_numbers_stand():
-    assert band_setting(merged(SHIPPED, {"dedup": {"bands": 4, "rows": 5}})) == (4, 5)
+    assert Config.of(merged(SHIPPED, {"dedup": {"bands": 4, "rows": 5}})).band_setting == (4, 5)
 
 
 def test_fractions__leave_the_rest_to_train():
-    got = fractions(merged(SHIPPED, {"splits": {"validation": 0.25, "test": 0}}))
+    got = Splits(validation=0.25, test=0).fractions
     assert got == {"train": 0.75, "validation": 0.25, "test": 0}
 
 
 def test_milled_sources__and_held_out_ones_are_all():
-    milled, held_out = milled_sources(SHIPPED), held_out_sources(SHIPPED)
-    assert [source["name"] for source in held_out] == ["evaluation"]
-    assert [*milled, *held_out] == SHIPPED["sources"]
+    config = Config.of(SHIPPED)
+    assert [source.name for source in config.held_out] == ["evaluation"]
+    assert [*config.milled, *config.held_out] == config.sources
 
 
-def test_text_field__is_text_when_not_given():
-    assert text_field({"name": "a"}) == "text"
-    assert text_field({"name": "a", "text_field": "body"}) == "body"
+def test_as_given__is_what_makes_the_same_configuration():
+    config = Config.of(SHIPPED)
+    assert Config.checked(as_given(config)) == config
 
 
 def test_config_without_sources__is_refused_where_files_were_named():

@@ -16,10 +16,10 @@ import yaml
 import zstandard
 from workflow import ROOT
 
-from corpusmill.run.config import check_config
-from corpusmill.tools.tune.bands.recommending import CONFIG, check, main, parser
+from corpusmill.run.config import Config
+from corpusmill.tools.tune.bands.recommending import check, main, parser, shipped
 
-CONFIG_YAML = yaml.safe_load(CONFIG.read_text("utf-8"))
+CONFIG_YAML = yaml.safe_load((ROOT / "config.yaml").read_text("utf-8"))
 
 
 def texts(count: int) -> list[str]:
@@ -61,7 +61,7 @@ def test_main__recommends_what_config_yaml_takes(capsys, corpus):
     last = printed(capsys, corpus).splitlines()[-1]
     setting = yaml.safe_load(last.removeprefix("recommended: "))
     dedup = CONFIG_YAML["dedup"] | setting["dedup"]
-    check_config(CONFIG_YAML | {"dedup": dedup}, ROOT / "config.schema.yaml")
+    Config.checked(CONFIG_YAML | {"dedup": dedup})
     assert setting["dedup"] == {"threshold": 0.8, "bands": 18, "rows": 6}
 
 
@@ -162,7 +162,7 @@ def test_docs__have_commands_that_parse(tmp_path, monkeypatch):
     assert commands
     monkeypatch.chdir(tmp_path)
     for command in commands:
-        given = parser(CONFIG_YAML).parse_args(shlex.split(command))
+        given = parser(shipped()).parse_args(shlex.split(command))
         given.files = [path.replace("*", "0") for path in given.files]
         for path in given.files:
             (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)

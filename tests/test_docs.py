@@ -23,6 +23,7 @@ from corpusmill.cli import reference as commands
 from corpusmill.cli.main import main
 from corpusmill.mill.demo.files import EVALUATION_FILES, FILES
 from corpusmill.mill.filters.reference import limits
+from corpusmill.run.config import Config
 from corpusmill.run.layout import Layout
 from corpusmill.run.reference import page
 
@@ -358,7 +359,7 @@ def keys_listed() -> list[list[str]]:
 
 
 def test_configuration_md__has_the_keys_of_the_schema():
-    schema = yaml.safe_load((ROOT / "config.schema.yaml").read_text())
+    schema = Config.schema()
     listed = [row[0].strip("`") for row in keys_listed()]
     assert len(listed) == len(set(listed))
     assert set(listed) == keys_of(schema)
@@ -380,7 +381,7 @@ def test_configuration_md__has_the_defaults_of_sources_that_the_layout_takes(tmp
     write_jsonl(tmp_path / "a.jsonl", [{"text": "grain"}])
     config = yaml.safe_load((ROOT / "config.yaml").read_text())
     config["sources"] = [{"name": "a", "files": [str(tmp_path / "a.jsonl")]}]
-    layout = Layout.planned(config, tmp_path / "results", {}, on_cluster=lambda: False)
+    layout = Layout.planned(Config.of(config), tmp_path / "results", {}, on_cluster=lambda: False)
     listed = {row[0].strip("`"): row[1] for row in keys_listed()}
     default = {key: yaml.safe_load(listed[f"sources[].{key}"].strip("`")) for key in
                ("text_field", "weight", "max_malformed_fraction")}  # fmt: skip

@@ -17,6 +17,7 @@ from corpusmill.mill.read.first_records import Asked, all_empty, fault_of, first
 from corpusmill.mill.storage import streams
 from corpusmill.mill.storage.streams import ReadEnoughError, ReadLimits
 from corpusmill.run import plan
+from corpusmill.run.config import Source
 from corpusmill.run.plan import InputFile
 from corpusmill.tools.tune.calibrate.sample import FileReading, Wanted
 
@@ -215,7 +216,8 @@ def test_list_inputs__names_the_pattern_that_it_waits_for(tmp_path, monkeypatch)
         return set()
 
     monkeypatch.setattr(plan, "files_of_pattern", listed)
-    plan.list_inputs([{"name": "a", "files": ["/*/*.jsonl", "/*/*.jsonl", "b"]}], {})
+    source = Source(name="a", files=["/*/*.jsonl", "/*/*.jsonl", "b"])
+    plan.list_inputs([source], {})
     assert seen == ['the list of /*/*.jsonl of source "a"', 'the list of b of source "a"']
 
 

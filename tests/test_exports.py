@@ -355,13 +355,6 @@ def test_command__lists_formats_and_writes_one(tmp_path, monkeypatch):
     assert (nowhere.exit_code, "no such file" in nowhere.output) == (1, True)
 
 
-def test_schema__knows_the_formats():
-    items = yaml.safe_load((ROOT / "config.schema.yaml").read_text())["properties"]["output"][
-        "properties"
-    ]
-    assert items["exports"]["items"]["enum"] == known_formats()
-
-
 def test_formats__need_no_package_that_reads_them():
     code = (
         "import sys; from corpusmill.tools.export.exporting import *; list(map(format_of, "
@@ -412,7 +405,7 @@ def test_disk__of_exports_is_what_they_take(tmp_path):
         parts=[SimpleNamespace(files=[SimpleNamespace(text_bytes=1000, source="a")])],
         weights={"a": 2},
     )  # fmt: skip
-    config = {"output": {"join": False}}
+    config = SimpleNamespace(output=SimpleNamespace(join=False))
     with_mds, without = (expected_disk(config, layout, share) for share in (1.0, 0))
     assert with_mds.likely - without.likely == pytest.approx(2000 * TOKEN_BYTES)
     assert with_mds.least - without.least == pytest.approx(2000 * TOKEN_BYTES / 4)

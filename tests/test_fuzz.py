@@ -18,9 +18,8 @@ from fuzz.campaign import work
 from fuzz.corpora import generate
 from fuzz.runner import unexplained
 from warm import CLIENT_OF, warm_jobs, warm_python
-from workflow import ROOT
 
-from corpusmill.run.config import check_config
+from corpusmill.run.config import Config
 
 # Small ones, of which some have to be refused: a run of one part is some thirty jobs.
 SEEDS = [0, 6, 7, 8, 13, 21, 22, 26, 28, 35]
@@ -84,7 +83,7 @@ def test_generate__same_seed_same_bytes(tmp_path, seed):
 def test_generate__config_is_valid_and_every_pattern_matches(tmp_path, monkeypatch, seed):
     config = generate(seed, tmp_path)
     monkeypatch.chdir(tmp_path)
-    check_config(configs.whole(config), ROOT / "config.schema.yaml")
+    Config.checked(configs.whole(config))
     assert all(list(tmp_path.glob(p)) for source in config["sources"] for p in source["files"])
 
 

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import yaml
 import zstandard
 from attacked import attacked
 from click.testing import CliRunner
@@ -28,6 +29,7 @@ from corpusmill.mill.account.cross_checks import contradictions
 from corpusmill.mill.storage.arrays import StoredArray
 from corpusmill.mill.storage.files import save_json, writing
 from corpusmill.mill.storage.plain_pickles import plain_values
+from corpusmill.mill.storage.streams import ReadLimits
 from corpusmill.mill.storage.sums import DamagedError
 from corpusmill.mill.storage.untrusted import MOST_BYTES
 from corpusmill.run.job_list import RuleJobs, save_job_list
@@ -252,17 +254,20 @@ def test_watch__of_logs_with_numbers_that_are_none_is_no_fault(tmp_path):
 
 
 def test_results__of_more_lines_than_parts_are_refused(tmp_path):
-    write_bytes(tmp_path / "results/summary.json", b'{"configuration": {"sources": []}}')
+    shipped = yaml.safe_load((ROOT / "config.yaml").read_text("utf-8"))
+    write_bytes(tmp_path / "results/summary.json", json.dumps({"configuration": shipped}).encode())
     write_bytes(tmp_path / "results/plan/parts.jsonl", b"{}" + b"\n" * (MOST_PARTS + 2))
     with pytest.raises(ValueError, match=r"parts\.jsonl: expected 100,000 lines at most"):
         assert Results(tmp_path / "results").parts
 
 
 def test_limits__of_a_foreign_configuration_are_bounded():
-    config = {"input": {"max_record_bytes": 1 << 40, "max_window_log": 27}}
-    assert limits_of(SimpleNamespace(config=config)).line_bytes == MOST_BYTES
-    config["input"]["max_record_bytes"] = 1000
-    assert limits_of(SimpleNamespace(config=config)).line_bytes == 1000
+    def line_bytes(given: int) -> int:
+        config = SimpleNamespace(input=SimpleNamespace(limits=ReadLimits(given, 27)))
+        return limits_of(SimpleNamespace(config=config)).line_bytes
+
+    assert line_bytes(1 << 40) == MOST_BYTES
+    assert line_bytes(1000) == 1000
 
 
 CUT_WHILE_READ = """

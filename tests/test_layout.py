@@ -8,6 +8,7 @@ import yaml
 from workflow import ROOT
 
 from corpusmill.mill.storage.files import save_json
+from corpusmill.run.config import Config
 from corpusmill.run.layout import Layout
 from corpusmill.run.plan import InputFile, Part
 from corpusmill.run.read_sizes import EXPECTED_LARGEST
@@ -23,7 +24,7 @@ def layout(parts: int = 3, text_bytes: int = 10**9, on_cluster: bool = False, **
     planned = [Part(n, [InputFile("web", f"web/{n}", text_bytes, 5, 7)]) for n in range(parts)]
     held_out = [InputFile("test", "test/0", 1_000_000, 1, 2)]
     # A folder without results; that of the tests may have those of the demo.
-    return Layout(config, planned, held_out, lambda: on_cluster, results=ROOT / "tests")
+    return Layout(Config.of(config), planned, held_out, lambda: on_cluster, results=ROOT / "tests")
 
 
 def job(**wildcards: str) -> SimpleNamespace:
@@ -162,7 +163,7 @@ def test_memory__on_a_cluster_has_room_for_the_snakemakes_of_the_job(parts, mega
 
 
 def test_memory__follows_from_what_was_read_once_it_is(tmp_path):
-    config = CONFIG | {"sources": SOURCES}
+    config = Config.of(CONFIG | {"sources": SOURCES})
     parts = [Part(n, [InputFile("web", f"web/{n}.zst", 1000, 5, 7)]) for n in range(2)]
     found = Layout(config, parts, [], results=tmp_path)
     of_part = found.part_memory(0, per_text_megabyte=1, per_largest_megabyte=10)
@@ -185,7 +186,7 @@ def test_memory__follows_from_what_was_read_once_it_is(tmp_path):
     [(["a.jsonl"], 100), (["a.jsonl", "b.jsonl.gz"], 671), (["b.jsonl.zst"], 805)],
 )
 def test_memory__of_reading_has_room_for_the_longest_record_and_the_window(paths, megabytes):
-    config = CONFIG | {"sources": SOURCES}
+    config = Config.of(CONFIG | {"sources": SOURCES})
     parts = [Part(0, [InputFile("web", path, 10**7, 5, 7) for path in paths])]
     assert Layout(config, parts, []).reading_memory(0, 10)(job(part="00000"), 1) == megabytes
 

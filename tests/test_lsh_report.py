@@ -1,6 +1,7 @@
 """The report: numbers in words, and what they rest on."""
 
 import argparse
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from corpusmill.tools.tune.bands.picture import Curve
 from corpusmill.tools.tune.bands.report import facts, number, pairs_scale, recommendation, table
 from corpusmill.tools.tune.bands.sampling import Sample
 
-CONFIG = {"minhash": {"permutations": 128}}
+CONFIG = SimpleNamespace(minhash=SimpleNamespace(permutations=128))
 
 
 def options(**changes) -> argparse.Namespace:

@@ -11,6 +11,7 @@ from workflow import ROOT
 
 from corpusmill.mill.storage.files import save_json, save_text
 from corpusmill.run import plan
+from corpusmill.run.config import Config, Source
 from corpusmill.run.layout import Layout
 from corpusmill.run.listing import files_beneath, matches
 from corpusmill.run.plan import (
@@ -42,8 +43,8 @@ def here(tmp_path, monkeypatch):
     return write
 
 
-def source(name: str, *files: str) -> dict:
-    return {"name": name, "files": list(files)}
+def source(name: str, *files: str) -> Source:
+    return Source(name=name, files=list(files))
 
 
 def inputs(**sizes: int) -> list[InputFile]:
@@ -102,7 +103,7 @@ def test_list_inputs__refuse_a_name_that_nobody_can_read(name, said, tmp_path, m
     (tmp_path / "data").mkdir()
     Path(os.fsdecode(b"data/" + name)).write_bytes(b"{}")
     with pytest.raises(ValueError, match=said):
-        list_inputs([{"name": "a", "files": ["data"]}], {})
+        list_inputs([source("a", "data")], {})
 
 
 def test_list_inputs__refuse_a_file_of_two_sources(here):
@@ -337,7 +338,7 @@ def planned_with(folder, files: int, **changes) -> Layout:
     for key, value in changes.items():
         section, name = key.split("__")
         config[section][name] = value
-    return Layout.planned(config, folder / "results", generated, lambda: False)
+    return Layout.planned(Config.of(config), folder / "results", generated, lambda: False)
 
 
 def test_planned__refuses_more_parts_than_can_be_numbered(tmp_path, monkeypatch):

@@ -5,7 +5,8 @@ import yaml
 from workflow import ROOT
 
 from corpusmill.mill.filters.registry import settings_of
-from corpusmill.run.config import check_config, laid_over
+from corpusmill.run.config import Config
+from corpusmill.run.config_files import laid_over
 
 PRESETS = sorted(path.stem for path in (ROOT / "presets").glob("*.yaml"))
 
@@ -22,7 +23,7 @@ def settings(name: str) -> dict[str, dict]:
 @pytest.mark.parametrize("name", PRESETS)
 def test_preset__can_be_laid_over_a_configuration(name):
     config = laid_over(ROOT / "config.yaml", preset(name))
-    check_config(config, ROOT / "config.schema.yaml")
+    Config.checked(config)
 
 
 SOURCES = yaml.safe_load((ROOT / "tests/preset_sources.yaml").read_text("utf-8"))

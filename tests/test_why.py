@@ -24,6 +24,7 @@ from corpusmill.mill.account.ledger_columns import ROW_GROUP, ledger_schema, sav
 from corpusmill.mill.decide.fates import DUPLICATE
 from corpusmill.mill.read.parts import TextPart
 from corpusmill.mill.storage.files import save_json
+from corpusmill.run.config import Source
 from corpusmill.tools.why.comparison import (
     Words,
     cells,
@@ -522,7 +523,8 @@ def made_ledger(folder: Path, rows: int) -> Results:
     files = [file | {"path": f"{x}.jsonl"} for x in "ab"]
     lines = [{"corpusmill.plan": 1}, {"part": 0, "generation": 1, "files": files}]
     (folder / "plan/parts.jsonl").write_text("".join(json.dumps(one) + "\n" for one in lines))
-    save_json(folder / "summary.json", {"configuration": {"sources": []}})
+    config = {"sources": [{"name": "s", "files": ["*.jsonl"]}]}
+    save_json(folder / "summary.json", {"configuration": config})
     return Results(folder)
 
 
@@ -664,14 +666,19 @@ def test_why__names_the_first_that_differs(documents):
         rank = one["priority"] or 3
         return unused, one["generation"], rank, -one["text_bytes"], one["id"]
 
+    def source_of(one: dict) -> Source:
+        return Source(name=one["source"], files=[], weight=one["weight"], priority=one["priority"])
+
     for id, one in enumerate(documents):
         one |= {"id": id, "source": str(id), "file": str(id)}
     winner, other = sorted(documents, key=key)
     if other["fate"] == "kept":  # the others are no duplicates by their fate
         first = [a == b for a, b in zip(key(winner), key(other), strict=True)].index(False)
         results = SimpleNamespace(
-            config={"dedup": {"earlier_first": True, "prefer": {"field": None}}},
-            sources={one["source"]: one | {"name": one["source"]} for one in documents},
+            config=SimpleNamespace(
+                dedup=SimpleNamespace(earlier_first=True, prefer=SimpleNamespace(field=None))
+            ),
+            sources={one["source"]: source_of(one) for one in documents},
             files={one["file"]: SimpleNamespace(generation=one["generation"]) for one in documents},
         )
         better, worse = (Facts(results, None, row) for row in (winner, other | {"fate": DUPLICATE}))

@@ -212,7 +212,7 @@ def test_config_change__reruns_what_depends_on_it(milled, change, reruns, stays)
 
 def copied_to(checkout: Path) -> Path:
     """A checkout of one's own."""
-    names = ["Snakefile", "config.yaml", "config.schema.yaml", "rules", "scripts", "corpusmill",
+    names = ["Snakefile", "config.yaml", "rules", "scripts", "corpusmill",
              "envs", "profiles"]  # fmt: skip
     checkout.mkdir()
     subprocess.run(["cp", "-r", "--preserve=timestamps", *(str(ROOT / n) for n in names),

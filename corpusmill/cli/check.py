@@ -13,12 +13,13 @@ from corpusmill.mill.demo.files import EVALUATION_FILES
 from corpusmill.mill.demo.files import FILES as DEMO_FILES
 from corpusmill.mill.storage.regular_files import NotRegularError
 from corpusmill.run.clock import clock_faults
-from corpusmill.run.config import (
-    check_config,
+from corpusmill.run.config import Config
+from corpusmill.run.config_files import (
+    ConfigFile,
     laid_over,
+    read_config_file,
     refuse_config_without_sources,
 )
-from corpusmill.run.config_files import ConfigFile, read_config_file
 from corpusmill.run.disk import Disk, amount, disk_faults, expected_disk, free_bytes
 from corpusmill.run.early_checks import (
     early_checks,
@@ -51,11 +52,10 @@ def checked(configs: list[Path]) -> tuple[list[str], list[str]]:
     return about + [f"NOTE: {note}" for note in notes], faults
 
 
-def checked_config(configs: list[Path]) -> dict:
+def checked_config(configs: list[Path]) -> Config:
     """The config files over one another and over the shipped one, as Snakemake lays them;
     ValueError, a line per fault, if they cannot be run."""
-    home = workflow_home()
-    config = laid_over(home / "config.yaml", {})
+    config = laid_over(workflow_home() / "config.yaml", {})
     given: dict = {}
     faults: list[str] = []
     for path in configs:
@@ -66,8 +66,7 @@ def checked_config(configs: list[Path]) -> dict:
     if faults:
         raise ValueError("\n".join(faults))
     refuse_config_without_sources(configs, given)
-    check_config(config, home / "config.schema.yaml")
-    return config
+    return Config.checked(config)
 
 
 def loaded(path: Path) -> ConfigFile:
@@ -90,19 +89,19 @@ def loaded(path: Path) -> ConfigFile:
     return found
 
 
-def wanted_disk(config: dict, layout: Layout) -> Disk:
+def wanted_disk(config: Config, layout: Layout) -> Disk:
     from corpusmill.tools.export.exporting import disk_share  # and with it numpy and pyarrow
 
-    return expected_disk(config, layout, disk_share(config["output"]["exports"]))
+    return expected_disk(config, layout, disk_share(config.output.exports))
 
 
-def faults_ahead(config: dict, vocabulary: int | None) -> list[str]:
+def faults_ahead(config: Config, vocabulary: int | None) -> list[str]:
     from corpusmill.tools.export.exporting import faults_ahead  # and with it numpy and pyarrow
 
-    return faults_ahead(config["output"]["exports"], vocabulary)
+    return faults_ahead(config.output.exports, vocabulary)
 
 
-def facts(config: dict, layout: Layout, end_of_text: str | None) -> list[str]:
+def facts(config: Config, layout: Layout, end_of_text: str | None) -> list[str]:
     """What would be run, and with what."""
     ends = end_of_text or "the eos_token of the tokenizer, which is not here yet"
     files = [file for part in layout.parts for file in part.files]
@@ -111,7 +110,7 @@ def facts(config: dict, layout: Layout, end_of_text: str | None) -> list[str]:
         f"sources      {len(layout.weights)}; files: {len(files):,}, about "
         f"{layout.text_bytes / 1e6:,.0f} MB of text; parts: {len(layout.parts):,}",
         f"held out     files: {len(layout.held_out):,}",
-        f"tokenizer    {config['tokenizer']['source']}; documents end with {ends}",
+        f"tokenizer    {config.tokenizer.source}; documents end with {ends}",
         f"shards       {', '.join(f'{split} {n}' for split, n in layout.shards.items())}",
         f"disk         about {amount(wanted)} wanted, {amount(free_bytes(RESULTS))} free",
         f"versions     Python {platform.python_version()}, "

@@ -79,11 +79,9 @@ def as_code(text: str) -> str:
 
 def designer_page() -> Iterator[str]:
     """`designer` has argparse's help."""
-    import yaml
-
     from corpusmill.tools.tune.bands import recommending
 
-    parser = recommending.parser(yaml.safe_load(recommending.CONFIG.read_text("utf-8")))
+    parser = recommending.parser(recommending.shipped())
     yield "# designer\n\n```\ncorpusmill designer [OPTIONS] FILE...\n```\n"
     yield from paragraphs(parser.description or "")
     yield OPTIONS

@@ -17,7 +17,7 @@ from corpusmill.mill.read.plugins import serve_another
 from corpusmill.mill.read.records import Malformed, too_many_malformed
 from corpusmill.mill.read.scanning import Reading, Scanned, scanned
 from corpusmill.mill.report.text_tables import aligned
-from corpusmill.run.config import milled_sources, read_limits
+from corpusmill.run.config import Config
 from corpusmill.run.job_progress import Phase, phase
 from corpusmill.run.layout import Layout
 from corpusmill.run.plan import Part
@@ -58,7 +58,7 @@ class _Number:
         self.part = part.name
 
 
-def scan(config: dict, layout: Layout, cores: int, shown: int) -> Found:
+def scan(config: Config, layout: Layout, cores: int, shown: int) -> Found:
     """Read all files that are there before a run."""
     asked = [
         Asked(state, layout.most_text_bytes(_Number(part)))
@@ -67,8 +67,8 @@ def scan(config: dict, layout: Layout, cores: int, shown: int) -> Found:
     ]
     held_out = [Asked(state, 1 << 63) for state in layout.held_out_states(None)]
     asked = [one for one in [*asked, *held_out] if one.file["mtime_ns"] is not None]
-    surrogates = config["normalize"]["mode"] == "ftfy"
-    reading = Reading(surrogates, config["input"]["readers"], read_limits(config), shown)
+    surrogates = config.normalize.mode == "ftfy"
+    reading = Reading(surrogates, config.input.readers, config.input.limits, shown)
     results: list[Scanned | None] = [None] * len(asked)
     first: list[tuple[int, Malformed]] = []
     with phase("reading", sum(one.file["bytes"] for one in asked)) as progress:
@@ -81,7 +81,7 @@ def scan(config: dict, layout: Layout, cores: int, shown: int) -> Found:
 
 
 def found_of(
-    config: dict,
+    config: Config,
     layout: Layout,
     asked: list[Asked],
     results: list[Scanned],
@@ -99,9 +99,9 @@ def found_of(
                 "input.part_bytes."
             )
     sources = []
-    milled = {source["name"] for source in milled_sources(config)}
-    for source in config["sources"]:
-        name = source["name"]
+    milled = {source.name for source in config.milled}
+    for source in config.sources:
+        name = source.name
         its = [
             (one.file, result) for one, result in zip(asked, results, strict=True)
             if one.file["source"] == name
@@ -110,7 +110,7 @@ def found_of(
         for _, result in its:
             reasons.update(result.reasons)
         of_source = Source(
-            name, source.get("max_malformed_fraction", 0), len(its),
+            name, source.max_malformed_fraction, len(its),
             sum(file["bytes"] for file, _ in its), sum(result.records for _, result in its),
             sum(result.malformed for _, result in its), dict(reasons.most_common()),
         )  # fmt: skip

@@ -1,229 +1,480 @@
-"""The run's configuration: checked whole before any job, one line per fault."""
+"""The configuration of a run: every key once, with its type, limits and meaning.
+
+`Config.checked` is the way in: it refuses a configuration with one line per fault. The JSON schema
+and docs/reference/configuration.md are made from these classes; the shipped values are in
+config.yaml.
+"""
 
 import hashlib
 import json
 import os
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import jsonschema
-import yaml
 
 from corpusmill.messages.sentences import MOST_FAULTS, first_of
+from corpusmill.mill.filters.registry import ENTRY_SCHEMA
 from corpusmill.mill.storage.streams import ReadLimits
 from corpusmill.run.filter_faults import filter_faults
 from corpusmill.run.schema_faults import Validator, in_words
+from corpusmill.run.typed import Section, key
+from corpusmill.run.workflow_files import PACKAGE
 
 TRAINED_END_OF_TEXT = "<|endoftext|>"
+NOT_EMPTY = {"type": "string", "minLength": 1}
+RECALL = 0.995
+"""The share of pairs just at the threshold that auto bands and rows find for verification."""
+FORMATS = sorted(
+    path.stem.replace("_", "-") for path in (PACKAGE / "tools/export/formats").glob("[a-z]*.py")
+)
+"""The formats of `output.exports`: a module each."""
 
 
-def _conflicts(config: dict) -> Iterator[str]:
-    """What the schema cannot say: keys that must fit one another."""
-    minhash, dedup = config["minhash"], config["dedup"]
-    if (dedup["bands"] == "auto") != (dedup["rows"] == "auto"):
-        yield (
-            "dedup.bands and dedup.rows: one is auto and the other a number. "
-            "Give both, or auto for both."
-        )
-    elif dedup["bands"] != "auto":
-        used = dedup["bands"] * dedup["rows"]
-        if used > minhash["permutations"]:
-            yield (
-                f"dedup.bands ({dedup['bands']}) x dedup.rows ({dedup['rows']}) = {used} exceeds "
-                f"minhash.permutations ({minhash['permutations']}). Lower one or raise the other."
-            )
-    if dedup["method"] == "sketch" and dedup["resolve"] == "kept":
-        yield (
-            "dedup.resolve: kept needs to know which pairs are similar, and dedup.method sketch "
-            "does not look. Set resolve to component, or method to verified."
-        )
-    names = [source["name"] for source in config["sources"]]
-    yield from filter_faults(config["filters"], names)
-    for name in (name for name, count in Counter(names).items() if count > 1):
-        yield f'sources: "{name}" is there twice. Give each source a name of its own.'
-    for source in held_out_sources(config):
-        milled_only = {
-            "weight",
-            "priority",
-            "max_dropped_fraction",
-            "max_duplicate_fraction",
-            "cut_spans",
-        }
-        for key in sorted(milled_only & set(source)):
-            yield f'sources: "{source["name"]}" is held_out and has a {key}. Only milled ones do.'
-    tokenizer = config["tokenizer"]["source"]
-    end = config["tokenizer"]["end_of_text"]
-    if tokenizer == "train" and end not in ("auto", TRAINED_END_OF_TEXT):
-        yield (
-            f"tokenizer.end_of_text: {end} is no token of a trained tokenizer, which has "
-            f"{TRAINED_END_OF_TEXT} alone. Leave it out."
-        )
-    if "\0" in tokenizer:
-        yield "tokenizer.source: expected a folder or an id, found one with a NUL. Correct it."
-    if tokenizer.startswith(("/", "./", "../", "~")) and not os.path.isdir(tokenizer):
-        yield f"tokenizer.source: there is no folder {tokenizer}. Correct the path."
-    if dedup["bands"] == dedup["rows"] == "auto":
-        try:
-            band_setting(config)
-        except ValueError as error:
-            yield (
-                f"dedup.bands: auto finds no setting for dedup.threshold {dedup['threshold']} and "
-                f"minhash.permutations {minhash['permutations']} ({error}). Give bands and rows, "
-                "or raise the permutations."
-            )
-    if not any(source.get("weight", 1) for source in milled_sources(config) or [{}]):
-        yield "sources: all have the weight 0, so no document would be kept. Raise one above 0."
-    if not milled_sources(config):
-        yield "sources: all are held_out, so there is nothing to mill. Name a source without it."
-    if config["splits"]["validation"] + config["splits"]["test"] >= 1:
-        yield "splits: validation + test leave nothing for train. Lower them below 1 together."
-
-
-def refuse_config_without_sources(config_files: list[Path], given: dict) -> None:
-    """Raise ValueError if config files were named and none of them names a source.
-
-    given: what they and --config say. The demo, whose sources config.yaml has, is not meant then.
-    """
-    if config_files and "sources" not in given:
-        raise ValueError(
-            f"{', '.join(map(str, config_files))}: no sources, so this would mill the bundled "
-            "demo. Name your sources; or, for the demo with these settings, name the shipped "
-            "config.yaml before this file: --configfile config.yaml mine.yaml"
-        )
-
-
-def laid_over(shipped: Path | dict, given: dict) -> dict:
-    """The shipped configuration with what is given laid over it, as --configfile does."""
-
-    def merged(below: dict, above: dict) -> dict:
-        together = below | above
-        both = [key for key in above if isinstance(below.get(key), dict)]
-        return together | {
-            key: merged(below[key], above[key]) for key in both if isinstance(above[key], dict)
-        }
-
-    below = yaml.safe_load(shipped.read_text("utf-8")) if isinstance(shipped, Path) else shipped
-    return merged(below, given)
-
-
-NO_TEXT = {"not": {"type": "string"}}
-"""Schema of what none is known of, settings of filters: a number rather than a text."""
-
-
-def typed(config: dict, told: dict, schema_file: Path) -> dict:
-    """The configuration with the values of --config as a file would have them.
-
-    told: what --config says. Snakemake hands on what stands in braces and brackets as text.
-    """
-    schema = yaml.safe_load(schema_file.read_text("utf-8"))
-
-    def read(value: Any, told: Any, schema: dict) -> Any:
-        if isinstance(told, dict) and isinstance(value, dict):
-            known = schema.get("properties", {})
-            return value | {
-                key: read(value[key], told[key], known.get(key, NO_TEXT))
-                for key in told
-                if key in value
-            }
-        if isinstance(told, list) and isinstance(value, list):
-            return [read(one, one, schema.get("items", {})) for one in value]
-        if isinstance(value, str) and not Validator(schema).is_valid(value):
-            try:
-                return yaml.safe_load(value)
-            except yaml.YAMLError as error:
-                raise ValueError(f"--config: {value} is not YAML. Correct it.") from error
-        return value
-
-    return read(config, told, schema)
-
-
-def milled_sources(config: dict) -> list[dict]:
-    """The sources that make the corpus."""
-    return [source for source in config["sources"] if not source.get("held_out")]
-
-
-def held_out_sources(config: dict) -> list[dict]:
-    """The sources that are only kept out of train: evaluation sets."""
-    return [source for source in config["sources"] if source.get("held_out")]
-
-
-def read_limits(config: dict) -> ReadLimits:
-    of_input = config["input"]
-    return ReadLimits(of_input["max_record_bytes"], of_input["max_window_log"])
-
-
-def text_field(source: dict) -> str:
-    return source.get("text_field", "text")
-
-
-def check_config(config: dict, schema_file: Path) -> None:
-    """Raise ValueError with one line per fault if the configuration cannot be run."""
-    schema = yaml.safe_load(schema_file.read_text("utf-8"))
-    validator = Validator(schema)
-    faults = sorted(
-        validator.iter_errors(config),
-        key=lambda fault: [
-            f"{step:09}" if type(step) is int else str(step) for step in fault.absolute_path
-        ],
+@dataclass(frozen=True, kw_only=True)
+class Source(Section):
+    name: str = key(
+        "Name of the source, used in all tables and records. Letters, digits, - _ and .",
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*\Z",
     )
-    told = faults[:MOST_FAULTS]
-    lines = [in_words(jsonschema.exceptions.best_match([fault])) for fault in told]
-    lines += [f"and {len(faults) - len(told):,} more"] * (len(faults) > len(told))
-    if not lines:
-        lines = first_of(list(_conflicts(config)))
-    if lines:
-        raise ValueError("\n".join(lines))
+    files: list[str] = key(
+        "Files, patterns (`*`, `**`, `?`) or folders, relative to the working directory. "
+        "Formats: .jsonl, .jsonl.zst, .jsonl.gz, .parquet. Folders are read recursively, each "
+        "folder once; symlinks are followed. Only regular files are read.",
+        entries=NOT_EMPTY,
+        least_entries=1,
+    )
+    text_field: str = key("Field or column that holds the text.", least_chars=1, default="text")
+    weight: float = key(
+        "Epochs of this source. 0.5: a fixed half of every split. 2: train twice, far apart; "
+        "validation and test once.",
+        least=0,
+        most=100,
+        default=1,
+    )
+    priority: int | None = key(
+        "Which source keeps its copy of a duplicate; the lowest number wins. Sources without a "
+        "priority come last.",
+        least=0,
+        most=1000000,
+        default=None,
+    )
+    max_malformed_fraction: float = key(
+        "The run fails if more than this share of the records is malformed.",
+        least=0,
+        most=1,
+        default=0,
+    )
+    max_dropped_fraction: float = key(
+        "The run stops if all filters together drop more than this share of the documents. "
+        "Sources with fewer than 100 documents are not tested.",
+        least=0,
+        most=1,
+        default=0.99,
+    )
+    max_duplicate_fraction: float = key(
+        "The run stops if more than this share of the documents that pass the filters are "
+        "duplicates.",
+        least=0,
+        most=1,
+        default=0.9,
+    )
+    cut_spans: bool = key(
+        "Cut repeated spans in this source, if spans.unit is set. With false, its spans do not "
+        "count as first occurrences for other sources either.",
+        default=True,
+    )
+    held_out: bool = key(
+        "An evaluation set. It is not part of the corpus, and documents with the same "
+        "normalized text are removed from train.",
+        default=False,
+    )
+
+    def faults(self) -> Iterator[str]:
+        milled_only = {
+            "weight": 1, "priority": None, "max_dropped_fraction": 0.99,
+            "max_duplicate_fraction": 0.9, "cut_spans": True,
+        }  # fmt: skip
+        for name in sorted(milled_only) if self.held_out else ():
+            if getattr(self, name) != milled_only[name]:
+                yield f'sources: "{self.name}" is held_out and has a {name}. Only milled ones do.'
+
+
+@dataclass(frozen=True, kw_only=True)
+class Input(Section):
+    part_bytes: int = key(
+        "Text bytes per part, as expected from file sizes. Determines the memory of a job. A "
+        "run has at most 99,999 parts.",
+        least=65536,
+        most=68719476736,
+    )
+    max_record_bytes: int = key(
+        "Longest record allowed; longer ones are malformed. JSON lines: bytes of the line "
+        "without its end. Other formats: bytes of all members in UTF-8. Determines the memory "
+        "of jobs.",
+        least=1024,
+        most=2147483647,
+    )
+    max_window_log: int = key(
+        "Largest window of a zstd frame, as a power of two. Files that need more are refused. "
+        "27 is zstd's own limit without --long.",
+        least=10,
+        most=31,
+    )
+    readers: list[str] = key(
+        "Your Python files that read other formats, relative to the working directory; see "
+        "docs/how-to/extend.md.",
+        entries=NOT_EMPTY,
+    )
+    verify: Literal["changed", "always", "never"] = key(
+        "When to compare input files with what earlier runs read. changed: trust size and time, "
+        "compare files that are read again. always: read all files before the first job. never: "
+        "do not compare."
+    )
+
+    @property
+    def limits(self) -> ReadLimits:
+        return ReadLimits(self.max_record_bytes, self.max_window_log)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Normalize(Section):
+    mode: Literal["nfc", "ftfy", "none"] = key(
+        "nfc: compose characters. ftfy: also repair quotes, width and mojibake, like "
+        "SlimPajama. none: change nothing."
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spans(Section):
+    unit: Literal["none", "line", "paragraph", "sentence"] = key(
+        "What to cut if it occurred earlier in the corpus: a line, a paragraph (up to a blank "
+        "line), a sequence of width sentences, or none."
+    )
+    min_chars: int = key(
+        "Fewest characters of a span to cut, counted in lower case with white space collapsed.",
+        least=1,
+        most=1000000,
+    )
+    width: int = key(
+        "Sentences per span if unit is sentence. Texts with fewer sentences have no span.",
+        least=1,
+        most=100,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class MinHash(Section):
+    scheme: Literal["affine32", "legacy"] = key(
+        "affine32: datasketch 2, with rolling hashes. legacy: datasketch 1, with SHA-1, like "
+        "SlimPajama."
+    )
+    permutations: int = key(
+        "Values per sketch. Each takes 4 bytes on disk per document.", least=1, most=4096
+    )
+    shingle_chars: int = key("Characters per shingle of the cleaned text.", least=1, most=256)
+    seed: int = key(
+        "Seed of the permutations; datasketch's default is 1.", least=0, most=4294967295
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prefer(Section):
+    """Which duplicate to keep if the sources have equal priority."""
+
+    field: str | None = key(
+        "Field of the record, or null. Numbers are compared as numbers, dates and times as "
+        "instants, other texts by code points. A field with both numbers and texts is refused. "
+        "Records without the field come last.",
+        least_chars=1,
+    )
+    order: Literal["highest", "lowest"] = key("Keep the highest or the lowest value.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dedup(Section):
+    method: Literal["verified", "sketch", "exact"] = key(
+        "Which documents are duplicates. verified: their shingle sets are similar. sketch: they "
+        "share a band key; not verified. exact: their texts are equal."
+    )
+    threshold: float = key(
+        "Smallest Jaccard similarity of duplicates. With method sketch, used only to choose "
+        "bands and rows if these are auto.",
+        above=0,
+        below=1,
+    )
+    bands: Literal["auto"] | int = key(
+        "LSH bands. Two documents are candidates if one band of their sketches is equal. Give a "
+        "number for both bands and rows, or auto for both. auto with method verified: the "
+        "longest rows that find 99.5 % of pairs at the threshold. auto with sketch: "
+        "datasketch's smallest error.",
+        least=1,
+        most=4096,
+    )
+    rows: Literal["auto"] | int = key(
+        "Sketch values per band, or auto; see dedup.bands.", least=1, most=4096
+    )
+    candidates: Literal["kept", "all"] = key(
+        "kept: compare only documents that pass the filters. all: compare every document."
+    )
+    resolve: Literal["kept", "component"] = key(
+        "kept: drop a document only if it is similar to one that is kept. component: keep one "
+        "document per connected component."
+    )
+    earlier_first: bool = key(
+        "true: documents of files added later never displace earlier ones. false: a better "
+        "later document does."
+    )
+    prefer: Prefer
+    max_group_texts: int | None = key(
+        "The run stops if a connected component has more different texts than this. null: no "
+        "limit.",
+        least=2,
+    )
+    engine: Literal["union_find", "networkit"] = key(
+        "Implementation that finds connected components; the result is the same."
+    )
+
+    def faults(self, permutations: int) -> Iterator[str]:
+        if (self.bands == "auto") != (self.rows == "auto"):
+            yield (
+                "dedup.bands and dedup.rows: one is auto and the other a number. "
+                "Give both, or auto for both."
+            )
+        elif self.bands == "auto":
+            try:
+                self.band_setting(permutations)
+            except ValueError as error:
+                yield (
+                    f"dedup.bands: auto finds no setting for dedup.threshold {self.threshold} and "
+                    f"minhash.permutations {permutations} ({error}). Give bands and rows, or raise "
+                    "the permutations."
+                )
+        elif (used := int(self.bands) * int(self.rows)) > permutations:
+            yield (
+                f"dedup.bands ({self.bands}) x dedup.rows ({self.rows}) = {used} exceeds "
+                f"minhash.permutations ({permutations}). Lower one or raise the other."
+            )
+        if self.method == "sketch" and self.resolve == "kept":
+            yield (
+                "dedup.resolve: kept needs to know which pairs are similar, and dedup.method "
+                "sketch does not look. Set resolve to component, or method to verified."
+            )
+
+    def band_setting(self, permutations: int) -> tuple[int, int]:
+        """(bands, rows): as given; or, if candidates are verified, the longest rows that find
+        RECALL of them; or, if not, those with the least expected error at the threshold."""
+        if self.method == "exact":
+            return 0, 1
+        if self.bands != "auto":
+            return self.bands, int(self.rows)
+        if self.method == "verified":
+            for rows in range(permutations, 0, -1):
+                bands = permutations // rows
+                if 1 - (1 - self.threshold**rows) ** bands >= RECALL:
+                    return bands, rows
+            return permutations, 1
+        from datasketch import MinHashLSH
+
+        lsh = MinHashLSH(self.threshold, num_perm=permutations)
+        return lsh.b, lsh.r
+
+
+@dataclass(frozen=True, kw_only=True)
+class Splits(Section):
+    validation: float = key(
+        "Share of the documents, chosen by a keyed hash of the document id.", least=0, below=1
+    )
+    test: float = key(
+        "Share of the documents, chosen by a keyed hash of the document id.", least=0, below=1
+    )
+
+    def faults(self) -> Iterator[str]:
+        if self.validation + self.test >= 1:
+            yield "splits: validation + test leave nothing for train. Lower them below 1 together."
+
+    @property
+    def fractions(self) -> dict[str, float]:
+        """The share of the documents that each split gets."""
+        train = 1 - self.validation - self.test
+        return {"train": train, "validation": self.validation, "test": self.test}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shuffle(Section):
+    seed: int = key("Key of the hashes that decide split, sampling and order.", least=0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Output(Section):
+    format: Literal["jsonl.zst", "parquet"] = key(
+        "Format of the text shards. Parquet has a column for each field with a single type."
+    )
+    shard_bytes: int = key(
+        "Text bytes per shard, as expected from file sizes. Determines the memory of gather and "
+        "encode. A split has at most 99,999 shards.",
+        least=65536,
+        most=68719476736,
+    )
+    join: bool = key("Also join the token shards to train.bin, val.bin and test.bin.")
+    exports: list[str] = key(
+        "Export formats to write to `results/exports`; see [export.md](../how-to/export.md).",
+        entries={"enum": FORMATS},
+        unique=True,
+    )
+    sample_tokens: int = key(
+        "Tokens per sample, for export formats with samples instead of documents.",
+        least=1,
+        most=16777216,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tokenizer(Section):
+    source: str = key(
+        "Folder or Hugging Face id that transformers.AutoTokenizer loads, or train for a "
+        "byte-level BPE trained on this corpus.",
+        least_chars=1,
+    )
+    end_of_text: str = key(
+        "Text of the token that ends every document. auto: the tokenizer's eos_token; refused "
+        "if that seems to end chat turns and the tokenizer has a usual end-of-text token.",
+        least_chars=1,
+    )
+    engine: Literal["auto", "gigatoken", "reference"] = key(
+        "auto: gigatoken, or reference if the ids differ. gigatoken: no fallback. reference: "
+        "transformers."
+    )
+    train_vocabulary: int = key(
+        "Vocabulary size if source is train, including the end-of-text token.",
+        least=300,
+        most=1000000,
+    )
+    max_lost_fraction: float = key(
+        "The run fails if decoding the tokens loses more than this share of a source's "
+        "characters, white space included.",
+        least=0,
+        most=1,
+    )
+
+    def faults(self) -> Iterator[str]:
+        if self.source == "train" and self.end_of_text not in ("auto", TRAINED_END_OF_TEXT):
+            yield (
+                f"tokenizer.end_of_text: {self.end_of_text} is no token of a trained tokenizer, "
+                f"which has {TRAINED_END_OF_TEXT} alone. Leave it out."
+            )
+        if "\0" in self.source:
+            yield "tokenizer.source: expected a folder or an id, found one with a NUL. Correct it."
+        is_path = self.source.startswith(("/", "./", "../", "~"))
+        if is_path and not os.path.isdir(self.source):
+            yield f"tokenizer.source: there is no folder {self.source}. Correct the path."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config(Section):
+    sources: list[Source] = key("Your text, one entry per source.", least_entries=1)
+    input: Input
+    normalize: Normalize
+    spans: Spans
+    filters: list[dict[str, Any]] = key(
+        "Filters, in the order in which they run. Each entry also takes the settings of its "
+        "filter.",
+        most_entries=200,
+        entries=ENTRY_SCHEMA,
+    )
+    minhash: MinHash
+    dedup: Dedup
+    splits: Splits
+    shuffle: Shuffle
+    output: Output
+    tokenizer: Tokenizer
+    if TYPE_CHECKING:
+
+        @property
+        def given(self) -> dict[str, Any]:
+            """What was read, as files and --config say it."""
+
+    @classmethod
+    def checked(cls, given: dict) -> Self:
+        """The configuration of what files and --config say; ValueError has one line per fault."""
+        config = cls.read(given)
+        config.refuse_faults()
+        return config
+
+    @classmethod
+    def read(cls, given: dict) -> Self:
+        """The same of a finished run, elsewhere maybe: whether files are there is not checked."""
+        found = sorted(
+            Validator(cls.schema()).iter_errors(given),
+            key=lambda fault: [
+                f"{step:09}" if type(step) is int else str(step) for step in fault.absolute_path
+            ],
+        )
+        if found:
+            told = found[:MOST_FAULTS]
+            faults = [in_words(jsonschema.exceptions.best_match([fault])) for fault in told]
+            more = [f"and {len(found) - len(told):,} more"] * (len(found) > len(told))
+            raise ValueError("\n".join(faults + more))
+        config = cls.of(given)
+        config.__dict__["given"] = given
+        return config
+
+    def refuse_faults(self) -> None:
+        """ValueError, one line per fault, for what the schema cannot say."""
+        if faults := first_of(list(self.faults())):
+            raise ValueError("\n".join(faults))
+
+    def faults(self) -> Iterator[str]:
+        yield from self.dedup.faults(self.minhash.permutations)
+        names = [source.name for source in self.sources]
+        yield from filter_faults(self.filters, names)
+        for name in (name for name, count in Counter(names).items() if count > 1):
+            yield f'sources: "{name}" is there twice. Give each source a name of its own.'
+        for source in self.sources:
+            yield from source.faults()
+        yield from self.tokenizer.faults()
+        if not self.milled:
+            yield "sources: all are held_out, so there is nothing to mill. Name one without it."
+        elif not any(source.weight for source in self.milled):
+            yield "sources: all have the weight 0, so no document would be kept. Raise one above 0."
+        yield from self.splits.faults()
+
+    @cached_property
+    def milled(self) -> list[Source]:
+        """The sources that make the corpus."""
+        return [source for source in self.sources if not source.held_out]
+
+    @cached_property
+    def held_out(self) -> list[Source]:
+        """The sources that are only kept out of train: evaluation sets."""
+        return [source for source in self.sources if source.held_out]
+
+    @cached_property
+    def band_setting(self) -> tuple[int, int]:
+        """(bands, rows)."""
+        return self.dedup.band_setting(self.minhash.permutations)
 
 
 NO_RESULT = {"input": ["verify"], "output": ["exports", "sample_tokens"]}
-"""Keys that shape none: what is looked at before, and what comes after the manifest."""
+"""Keys that shape no result: what is checked before, and what comes after the manifest."""
 
 
-def shaping(config: dict) -> dict:
-    """The configuration without what shapes no result."""
-    return config | {
-        section: {key: value for key, value in config[section].items() if key not in keys}
+def shaping(given: dict) -> dict:
+    """The configuration, as given, without what shapes no result."""
+    return given | {
+        section: {key: value for key, value in given[section].items() if key not in keys}
         for section, keys in NO_RESULT.items()
     }
 
 
-def config_digest(config: dict) -> str:
+def config_digest(given: dict) -> str:
     """Which configuration a result was made with."""
-    return digest_of_shaping(shaping(config))
+    return digest_of_shaping(shaping(given))
 
 
 def digest_of_shaping(shapes: dict) -> str:
     """The same of what `shaping` leaves of a configuration."""
     return hashlib.sha256(json.dumps(shapes, sort_keys=True).encode()).hexdigest()[:16]
-
-
-RECALL = 0.995
-"""Of pairs just at the threshold, the share that auto bands and rows find for verification."""
-
-
-def band_setting(config: dict) -> tuple[int, int]:
-    """(bands, rows): as given; or, if candidates are verified, the longest rows that find RECALL
-    of them; or, if not, those with the least expected error at the threshold."""
-    dedup, permutations = config["dedup"], config["minhash"]["permutations"]
-    if dedup["method"] == "exact":
-        return 0, 1
-    if dedup["bands"] != "auto":
-        return dedup["bands"], dedup["rows"]
-    if dedup["method"] == "verified":
-        for rows in range(permutations, 0, -1):
-            bands = permutations // rows
-            if 1 - (1 - dedup["threshold"] ** rows) ** bands >= RECALL:
-                return bands, rows
-        return permutations, 1
-    from datasketch import MinHashLSH
-
-    lsh = MinHashLSH(dedup["threshold"], num_perm=permutations)
-    return lsh.b, lsh.r
-
-
-def fractions(config: dict) -> dict[str, float]:
-    """The share of the documents that each split gets."""
-    validation, test = config["splits"]["validation"], config["splits"]["test"]
-    return {"train": 1 - validation - test, "validation": validation, "test": test}

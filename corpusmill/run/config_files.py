@@ -1,5 +1,4 @@
-"""What config files say twice: YAML, and the laying of one over another, would lose some of it
-without a word."""
+"""Config files: lay one over another, and refuse what that would lose without a word."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -9,6 +8,8 @@ import yaml
 
 from corpusmill.messages.plain_text import short, shown
 from corpusmill.mill.storage.untrusted import whole_file
+from corpusmill.run.config import Config
+from corpusmill.run.schema_faults import Validator
 
 MERGE = "tag:yaml.org,2002:merge"
 """Of `<<`, which may stand in a place as often as one likes."""
@@ -201,3 +202,60 @@ def lists_of(value: Any, place: str = "") -> Iterator[tuple[str, list]]:
     if isinstance(value, dict):
         for key, member in value.items():
             yield from lists_of(member, f"{place}.{key}" if place else str(key))
+
+
+def refuse_config_without_sources(config_files: list[Path], given: dict) -> None:
+    """Raise ValueError if config files were named and none of them names a source.
+
+    given: what they and --config say. The demo, whose sources config.yaml has, is not meant then.
+    """
+    if config_files and "sources" not in given:
+        raise ValueError(
+            f"{', '.join(map(str, config_files))}: no sources, so this would mill the bundled "
+            "demo. Name your sources; or, for the demo with these settings, name the shipped "
+            "config.yaml before this file: --configfile config.yaml mine.yaml"
+        )
+
+
+def laid_over(shipped: Path | dict, given: dict) -> dict:
+    """The shipped configuration with what is given laid over it, as --configfile does."""
+
+    def merged(below: dict, above: dict) -> dict:
+        together = below | above
+        both = [key for key in above if isinstance(below.get(key), dict)]
+        return together | {
+            key: merged(below[key], above[key]) for key in both if isinstance(above[key], dict)
+        }
+
+    below = yaml.safe_load(shipped.read_text("utf-8")) if isinstance(shipped, Path) else shipped
+    return merged(below, given)
+
+
+NO_TEXT = {"not": {"type": "string"}}
+"""Schema of what none is known of, settings of filters: a number rather than a text."""
+
+
+def as_in_files(config: dict, told: dict) -> dict:
+    """The configuration with the values of --config as a file would have them.
+
+    told: what --config says. Snakemake hands on what stands in braces and brackets as text.
+    """
+
+    def read(value: Any, told: Any, schema: dict) -> Any:
+        if isinstance(told, dict) and isinstance(value, dict):
+            known = schema.get("properties", {})
+            return value | {
+                key: read(value[key], told[key], known.get(key, NO_TEXT))
+                for key in told
+                if key in value
+            }
+        if isinstance(told, list) and isinstance(value, list):
+            return [read(one, one, schema.get("items", {})) for one in value]
+        if isinstance(value, str) and not Validator(schema).is_valid(value):
+            try:
+                return yaml.safe_load(value)
+            except yaml.YAMLError as error:
+                raise ValueError(f"--config: {value} is not YAML. Correct it.") from error
+        return value
+
+    return read(config, told, Config.schema())

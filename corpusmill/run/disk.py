@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 from typing import NamedTuple
 
+from corpusmill.run.config import Config
 from corpusmill.run.layout import Layout
 from corpusmill.run.read_sizes import EXPECTED_DOCUMENT_BYTES
 
@@ -27,12 +28,12 @@ class Disk(NamedTuple):
     least: float
 
 
-def expected_disk(config: dict, layout: Layout, exported: float) -> Disk:
+def expected_disk(config: Config, layout: Layout, exported: float) -> Disk:
     """exported: bytes that its exports take, for a byte of token shards."""
     of_documents = 4 * layout.permutations + 32 + 12 * (layout.bands + 1) + 60
     parts = 1 + layout.cuts_spans + layout.edits
     before = parts * PACKED_LZ4 + of_documents / EXPECTED_DOCUMENT_BYTES
-    of_tokens = 1 + config["output"]["join"] + exported
+    of_tokens = 1 + config.output.join + exported
     final = PACKED_LZ4 + PACKED_ZSTD + TOKEN_BYTES * of_tokens
     copies = sum(
         file.text_bytes * layout.weights[file.source]

@@ -16,7 +16,7 @@ from corpusmill.messages.progress import awaiting
 from corpusmill.mill.filters.registry import filter_class
 from corpusmill.mill.read.plugins import ENDED
 from corpusmill.mill.storage.files import check_folder, load_json
-from corpusmill.run.config import TRAINED_END_OF_TEXT, milled_sources
+from corpusmill.run.config import TRAINED_END_OF_TEXT, Config
 from corpusmill.run.layout import SETTING_FILE, Layout
 
 NOTE = "NOTE: "
@@ -147,10 +147,10 @@ class TokenizerCheck(EarlyCheck):
 class InputCheck(EarlyCheck):
     """Whether the first records of input files can be read and have a text."""
 
-    def __init__(self, files: list[list], config: dict, limits: dict, root: Path) -> None:
+    def __init__(self, files: list[list], config: Config, limits: dict, root: Path) -> None:
         """files: as Asked in corpusmill/mill/read/first_records.py. limits: ReadLimits."""
-        milled = [source["name"] for source in milled_sources(config)]
-        readers = config["input"]["readers"]
+        milled = [source.name for source in config.milled]
+        readers = config.input.readers
         told = {"files": files, "milled": milled, "readers": readers, "limits": limits}
         asked = json.dumps(told)
         super().__init__("corpusmill.mill.read.first_records", [], asked, root)
@@ -163,10 +163,10 @@ class KindCheck(EarlyCheck):
     """Whether first records have both numbers and texts in the preferred field."""
 
     def __init__(
-        self, field: str, files: list[list], config: dict, limits: dict, root: Path
+        self, field: str, files: list[list], config: Config, limits: dict, root: Path
     ) -> None:
         """files: as for InputCheck, of milled sources."""
-        readers = config["input"]["readers"]
+        readers = config.input.readers
         asked = {"field": field, "files": files, "readers": readers, "limits": limits}
         super().__init__("corpusmill.mill.dedup.first_kinds", [], json.dumps(asked), root)
 
@@ -193,38 +193,38 @@ class MemberCheck(EarlyCheck):
 
 
 def early_checks(
-    config: dict, layout: Layout, results: Path, root: Path, ask_hub: bool
+    config: Config, layout: Layout, results: Path, root: Path, ask_hub: bool
 ) -> list[EarlyCheck]:
     """The checks of a run, begun. results: its folder; ask_hub: whether to use the network."""
     checks: list[EarlyCheck] = []
-    source, kept = config["tokenizer"]["source"], results / "tokenizer"
-    end_of_text, engine = config["tokenizer"]["end_of_text"], config["tokenizer"]["engine"]
+    source, kept = config.tokenizer.source, results / "tokenizer"
+    end_of_text, engine = config.tokenizer.end_of_text, config.tokenizer.engine
     if folder := local_tokenizer(source):
         state = "kept" if is_kept(folder, kept) else "new"
         arguments = [str(folder), end_of_text, state, engine]
         checks.append(TokenizerCheck("corpusmill.mill.tokens.tokenizer_check", arguments, "", root))
     elif source != "train" and (ask_hub or kept_source(kept) == source):
         state = "kept" if kept_source(kept) == source else "new"
-        what = "vocabulary" if config["output"]["exports"] else "end"
+        what = "vocabulary" if config.output.exports else "end"
         arguments = [source, end_of_text, state, what]
         checks.append(TokenizerCheck("corpusmill.mill.tokens.hub_check", arguments, "", root))
     if files := layout.found_files():
         checks.append(InputCheck(files, config, layout.read_limits, root))
-    milled = {source["name"] for source in milled_sources(config)}
+    milled = {source.name for source in config.milled}
     of_milled = [file for file in files if file[0] in milled]
-    if of_milled and (field := config["dedup"]["prefer"]["field"]):
+    if of_milled and (field := config.dedup.prefer.field):
         checks.append(KindCheck(field, of_milled, config, layout.read_limits, root))
     if of_milled and asks(config):
-        readers = config["input"]["readers"]
-        checks.append(MemberCheck(config["filters"], of_milled, readers, layout.read_limits, root))
+        readers = config.input.readers
+        checks.append(MemberCheck(config.filters, of_milled, readers, layout.read_limits, root))
     return checks
 
 
-def asks(config: dict) -> bool:
+def asks(config: Config) -> bool:
     """Whether a filter asks for members of records."""
     return any(
         setting.is_member
-        for entry in config["filters"]
+        for entry in config.filters
         for setting in filter_class(entry).settings.values()
     )
 
@@ -233,12 +233,12 @@ def faults_of(checks: list[EarlyCheck]) -> list[str]:
     return [fault for check in checks for fault in check.faults()]
 
 
-def told_of_tokenizer(config: dict, checks: list[EarlyCheck], results: Path) -> dict[str, Any]:
+def told_of_tokenizer(config: Config, checks: list[EarlyCheck], results: Path) -> dict[str, Any]:
     """`end_of_text` and `vocabulary` of checks without faults; None where it is not known yet."""
-    of_tokenizer = config["tokenizer"]
-    if of_tokenizer["source"] == "train":
+    of_tokenizer = config.tokenizer
+    if of_tokenizer.source == "train":
         return {
-            "end_of_text": TRAINED_END_OF_TEXT, "vocabulary": of_tokenizer["train_vocabulary"]
+            "end_of_text": TRAINED_END_OF_TEXT, "vocabulary": of_tokenizer.train_vocabulary
         }  # fmt: skip
     found = [check.told() for check in checks if isinstance(check, TokenizerCheck)]
     told = found[0] if found else {"end_of_text": None, "vocabulary": None}
@@ -247,9 +247,9 @@ def told_of_tokenizer(config: dict, checks: list[EarlyCheck], results: Path) -> 
     return told
 
 
-def named(config: dict) -> str:
+def named(config: Config) -> str:
     """What the run calls its tokenizer."""
-    source = config["tokenizer"]["source"]
+    source = config.tokenizer.source
     folder = local_tokenizer(source)
     return folder.resolve().name if folder else str(source)
 

@@ -22,13 +22,7 @@ from corpusmill.mill.filters.registry import (
 from corpusmill.mill.storage.buckets import bucket_count
 from corpusmill.mill.storage.files import load_json
 from corpusmill.mill.storage.sums import DamagedError
-from corpusmill.run.config import (
-    band_setting,
-    fractions,
-    milled_sources,
-    read_limits,
-    text_field,
-)
+from corpusmill.run.config import Config
 from corpusmill.run.input_files import replaced
 from corpusmill.run.plan import (
     InputFile,
@@ -45,6 +39,7 @@ from corpusmill.run.plan import (
 )
 from corpusmill.run.read_sizes import EXPECTED_DOCUMENT_BYTES, ReadSizes, SizesRead
 from corpusmill.run.record import load_record, refuse_other_run
+from corpusmill.run.typed import as_given
 
 # What jobs are cut by before a document is read, like EXPECTED_DOCUMENT_BYTES. Smaller documents
 # are more of them; a pair job then takes its bucket in several pieces.
@@ -95,7 +90,7 @@ class Layout:
 
     def __init__(
         self,
-        config: dict,
+        config: Config,
         parts: list[Part],
         held_out: list[InputFile],
         on_cluster: Callable[[], bool] = lambda: False,
@@ -116,24 +111,24 @@ class Layout:
         """A sentence for each link to a folder that is read already."""
         self.noted: dict[str, str] = {}
         self.read_before: dict[str, str] = {}
-        self._sources = {source["name"]: source for source in config["sources"]}
-        milled = milled_sources(config)
-        self.weights = {source["name"]: source.get("weight", 1) for source in milled}
-        self.fractions = fractions(config)
+        self._sources = {source.name: source for source in config.sources}
+        milled = config.milled
+        self.weights = {source.name: source.weight for source in milled}
+        self.fractions = config.splits.fractions
         expected = split_bytes(parts, self.weights, self.fractions)
-        self.shards = shard_counts(expected, config["output"]["shard_bytes"])
+        self.shards = shard_counts(expected, config.output.shard_bytes)
         self._shard_bytes = max(expected[split] / n for split, n in self.shards.items())
         self.generation = max(part.generation for part in parts)
-        self.bands, self.band_rows = band_setting(config)
-        self.cuts_spans = config["spans"]["unit"] != "none"
-        self.edits = any(filter_class(entry).edits for entry in config["filters"])
+        self.bands, self.band_rows = config.band_setting
+        self.cuts_spans = config.spans.unit != "none"
+        self.edits = any(filter_class(entry).edits for entry in config.filters)
         """Whether a filter cuts pieces out of texts."""
         # What is done in a moment for a part is done for so many at once, if there are enough for
         # many blocks.
         self.block_parts = max(1, min(MOST_BLOCK_PARTS, len(parts) // 8))
         self.text_bytes = sum(part.text_bytes for part in parts)
         """Expected, of all parts."""
-        self.bucket_entries = config["input"]["part_bytes"] // 16
+        self.bucket_entries = config.input.part_bytes // 16
         self.counts = {
             "part": len(parts),
             "block": -(-len(parts) // self.block_parts),
@@ -150,18 +145,22 @@ class Layout:
 
     @classmethod
     def planned(
-        cls, config: dict, results: Path, generated: dict[str, int], on_cluster: Callable[[], bool]
+        cls,
+        config: Config,
+        results: Path,
+        generated: dict[str, int],
+        on_cluster: Callable[[], bool],
     ) -> "Layout":
         """The layout of a run in a folder, which may hold earlier results; ValueError if another
         corpus's are there. generated: files that a rule makes, and their text bytes."""
         if results.exists() and not results.is_dir():
             raise ValueError(f"{results} is a file; results go to a folder of its name. Move it.")
         skipped: list[str] = []
-        files = list_inputs(config["sources"], generated, config["input"]["readers"], skipped)
-        names = {source["name"] for source in milled_sources(config)}
+        files = list_inputs(config.sources, generated, config.input.readers, skipped)
+        names = {source.name for source in config.milled}
         milled = [file for file in files if file.source in names]
         refuse_other_corpus(milled, generated, results)
-        part_bytes = config["input"]["part_bytes"]
+        part_bytes = config.input.part_bytes
         record = load_record(results / "plan/record.json")
         refuse_other_run(record, results)
         finished = record["finished"]
@@ -180,12 +179,10 @@ class Layout:
         """ValueError with the size that fits if names have no number for so many jobs of a rule."""
         for name, count in self.counts.items():
             what = f"jobs by {name.replace('_', ' ')}"
-            refuse_too_many(count, what, "input.part_bytes", self._config["input"]["part_bytes"])
+            refuse_too_many(count, what, "input.part_bytes", self._config.input.part_bytes)
         for split, count in self.shards.items():
             of_split = f"shards of {split}"
-            refuse_too_many(
-                count, of_split, "output.shard_bytes", self._config["output"]["shard_bytes"]
-            )
+            refuse_too_many(count, of_split, "output.shard_bytes", self._config.output.shard_bytes)
 
     def note_replaced(self, results: Path) -> None:
         """Read all input files, and note those that were replaced behind their size and time."""
@@ -213,7 +210,7 @@ class Layout:
 
     @property
     def text_shard(self) -> str:
-        return f"results/corpus/{{split}}/{{shard}}.{self._config['output']['format']}"
+        return f"results/corpus/{{split}}/{{shard}}.{self._config.output.format}"
 
     def every(self, pattern: str) -> list[str]:
         """The files of a pattern in order: of every part, of every shard of every split, ..."""
@@ -241,11 +238,11 @@ class Layout:
         return self.every(pattern) if self.edits else []
 
     def if_parquet(self, *files: str) -> list[str]:
-        return list(files) if self._config["output"]["format"] == "parquet" else []
+        return list(files) if self._config.output.format == "parquet" else []
 
     def joined(self, pattern: str) -> list[str]:
         """The joined file of every split, if they are asked for."""
-        wanted = self.shards if self._config["output"]["join"] else {}
+        wanted = self.shards if self._config.output.join else {}
         return [pattern.format(joined=JOINED_NAMES[split]) for split in wanted]
 
     def to_join(self, pattern: str) -> Callable[[Any], list[str]]:
@@ -323,7 +320,7 @@ class Layout:
             {
                 "source": file.source,
                 "path": file.path,
-                "text_field": text_field(self._sources[file.source]),
+                "text_field": self._sources[file.source].text_field,
                 "bytes": file.bytes,
                 "mtime_ns": file.mtime_ns,
                 **({"sha256": self.noted[file.path]} if file.path in self.noted else {}),
@@ -347,22 +344,22 @@ class Layout:
             [
                 file.source,
                 file.path,
-                text_field(self._sources[file.source]),
-                self._sources[file.source].get("max_malformed_fraction", 0),
+                self._sources[file.source].text_field,
+                self._sources[file.source].max_malformed_fraction,
             ]
             for file in self.input_files
             if file.mtime_ns is not None
         ]
 
     def plan_lines(self, wildcards: Any) -> list[str]:
-        return plan_lines(self.parts, self._config["input"]["part_bytes"])
+        return plan_lines(self.parts, self._config.input.part_bytes)
 
     # Filters.
 
     @property
     def filter_files(self) -> list[Path]:
         """All that they are made of."""
-        return [file for entry in self._config["filters"] for file in files_of(entry)]
+        return [file for entry in self._config.filters for file in files_of(entry)]
 
     @property
     def measuring_files(self) -> list[Path]:
@@ -395,18 +392,18 @@ class Layout:
     @property
     def measuring(self) -> list[dict]:
         """What of every filter that measures its measuring depends on."""
-        entries = [entry for entry in self._config["filters"] if filter_class(entry).values]
+        entries = [entry for entry in self._config.filters if filter_class(entry).values]
         return [measuring(entry) for entry in entries]
 
     @property
     def deciding(self) -> list[dict]:
         """Every filter with all of its settings."""
-        return [deciding(entry) for entry in self._config["filters"]]
+        return [deciding(entry) for entry in self._config.filters]
 
     @property
     def filter_fates(self) -> list[str]:
         """The fate of every filter that drops, in their order."""
-        return [entry["name"] for entry in self._config["filters"] if drops_any(entry)]
+        return [entry["name"] for entry in self._config.filters if drops_any(entry)]
 
     @property
     def filter_values(self) -> list[dict]:
@@ -420,74 +417,74 @@ class Layout:
                     if value != "reason"
                 ],
             }
-            for entry in self._config["filters"]
+            for entry in self._config.filters
             if drops_any(entry)
         ]
 
     # Settings that are put together from several places of the configuration.
 
-    def of_sources(self, key: str, default: Any) -> dict[str, Any]:
-        """What the config says under a key of each source; the default where it says nothing."""
-        return {name: source.get(key, default) for name, source in self._sources.items()}
+    def of_sources(self, key: str) -> dict[str, Any]:
+        """The value of a key for each source."""
+        return {name: getattr(source, key) for name, source in self._sources.items()}
 
     @property
     def permutations(self) -> int:
         """Values per sketch; none where equal texts alone are duplicates."""
-        exact = self._config["dedup"]["method"] == "exact"
-        return 0 if exact else self._config["minhash"]["permutations"]
+        exact = self._config.dedup.method == "exact"
+        return 0 if exact else self._config.minhash.permutations
 
     @property
     def hasher(self) -> dict:
-        return self._config["minhash"] | {"permutations": self.permutations}
+        return as_given(self._config.minhash) | {"permutations": self.permutations}
 
     @property
     def banding(self) -> dict:
         """Who shares a key with whom; see corpusmill/mill/dedup/lsh.py."""
-        method = self._config["dedup"]["method"]
+        method = self._config.dedup.method
         return {"method": method, "bands": self.bands, "rows": self.band_rows}
 
     @property
     def similarity(self) -> dict:
         """When two sketches are alike; see corpusmill/mill/dedup/edges.py."""
-        threshold = self._config["dedup"]["threshold"]
+        threshold = self._config.dedup.threshold
         return {"threshold": threshold, "permutations": self.permutations}
 
     @property
     def preference(self) -> dict:
         """Which of the documents that are alike is kept; see corpusmill/mill/dedup/order.py."""
-        dedup = self._config["dedup"]
+        dedup = self._config.dedup
         generations = [part.generation for part in self.parts]
         return {
-            "priority": self.of_sources("priority", None),
+            "priority": self.of_sources("priority"),
             "weights": self.weights,
-            "field": dedup["prefer"]["field"],
-            "generations": generations if dedup["earlier_first"] else None,
+            "field": dedup.prefer.field,
+            "generations": generations if dedup.earlier_first else None,
         }
 
     @property
     def sampling(self) -> dict:
         """Splits and copies; see corpusmill/mill/decide/splits_and_copies.py."""
-        seed = self._config["shuffle"]["seed"]
+        seed = self._config.shuffle.seed
         return {"weights": self.weights, "fractions": self.fractions, "seed": seed}
 
     @property
     def span(self) -> dict:
         """What a span is; see corpusmill/mill/read/spans.py."""
-        spans = self._config["spans"]
-        width = spans["width"] if spans["unit"] == "sentence" else 1
-        return {"unit": spans["unit"], "width": width, "min_chars": spans["min_chars"]}
+        spans = self._config.spans
+        width = spans.width if spans.unit == "sentence" else 1
+        return {"unit": spans.unit, "width": width, "min_chars": spans.min_chars}
 
     @property
     def read_limits(self) -> dict:
         """What of input files is not read; see corpusmill/mill/storage/streams.py."""
-        limits = read_limits(self._config)
+        limits = self._config.input.limits
         return {"line_bytes": limits.line_bytes, "window_log": limits.window_log}
 
     def most_text_bytes(self, wildcards: Any) -> int:
         """Of a part: what a configuration has room for in any case, or a multiple of what its
         files let expect, so that a few bytes that unpack to gigabytes end the run early."""
         planned = self.part_of(wildcards).text_bytes
-        return max(self._config["input"]["part_bytes"], MOST_EXPANSION * planned)
+        return max(self._config.input.part_bytes, MOST_EXPANSION * planned)
 
     def buckets(self, name: str) -> dict:
         """How the keys of all parts are shared among the jobs of a wildcard."""
@@ -525,7 +522,7 @@ class Layout:
         )
 
     def _reading(self, files: list[InputFile], per_record_megabyte: float) -> float:
-        limits = read_limits(self._config)
+        limits = self._config.input.limits
         # What is not packed has no longer record than the file is.
         plain = all(file.path.endswith(".jsonl") for file in files)
         largest = max((file.text_bytes for file in files), default=0) if plain else sys.maxsize
@@ -555,7 +552,7 @@ class Layout:
             text_bytes = self._shard_bytes * read.text_bytes / max(self.text_bytes, 1)
             documents = int(read.documents * self._shard_bytes / max(self.text_bytes, 1))
             of_shard = ReadSizes(
-                max(int(text_bytes), self._config["output"]["shard_bytes"]),
+                max(int(text_bytes), self._config.output.shard_bytes),
                 documents, read.of_part.largest,
             )  # fmt: skip
             return base + held(of_shard, **amounts)
@@ -574,7 +571,7 @@ class Layout:
 
     def _engine(self) -> str:
         """auto, until the tokenizer is kept; and if it is not what was kept, which jobs tell."""
-        chosen = str(self._config["tokenizer"]["engine"])
+        chosen = str(self._config.tokenizer.engine)
         kept = self._results / "tokenizer" / SETTING_FILE
         if chosen != "auto" or not kept.exists():
             return chosen

@@ -20,6 +20,7 @@ from corpusmill.mill.decide.fates import SPLITS
 from corpusmill.mill.read.readers import format_of, formats
 from corpusmill.mill.storage.files import load_json, load_text
 from corpusmill.mill.storage.untrusted import is_count
+from corpusmill.run.config import Source
 from corpusmill.run.listing import files_of_pattern
 
 MOST_NUMBERED = 99_999
@@ -55,7 +56,7 @@ class Part(NamedTuple):
 
 
 def list_inputs(
-    sources: list[dict],
+    sources: list[Source],
     generated: dict[str, int],
     readers: Sequence[str] = (),
     skipped: list[str] | None = None,
@@ -73,9 +74,9 @@ def list_inputs(
     faults: list[str] = []
     owners: dict[str, str] = {}
     for source in sources:
-        name = source["name"]
+        name = source.name
         paths: set[str] = set()
-        for pattern in dict.fromkeys(source["files"]):
+        for pattern in dict.fromkeys(source.files):
             try:
                 with awaiting(f'the list of {pattern} of source "{name}"'):
                     paths |= files_of_pattern(pattern, generated, known, skipped)

@@ -5,8 +5,10 @@ import random
 import yaml
 from workflow import ROOT
 
+from corpusmill.run.config import Config
+
 SHIPPED = yaml.safe_load((ROOT / "config.yaml").read_text("utf-8"))
-SCHEMA = yaml.safe_load((ROOT / "config.schema.yaml").read_text("utf-8"))["properties"]
+SCHEMA = Config.schema()["properties"]
 
 PREFER_KINDS = ["integers", "decimals", "texts", "dates", "dates and texts"]
 

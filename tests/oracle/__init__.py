@@ -1,6 +1,6 @@
 """The whole pipeline once more, slow and plain, from its documentation alone.
 
-Written from README.md, docs/reference and config.schema.yaml without a look
+Written from README.md, docs/reference without a look
 at the mill's code, so that a run that ends well and wrong shows as a difference.
 """
 

@@ -30,7 +30,37 @@ Entry = dict[str, Any]
 """One of config `filters`: its name and settings; `use`, the filter, where the name is another;
 `file` if it is the user's; `sources`, settings of their own for some."""
 
-ENTRY_KEYS = ("name", "use", "file", "sources")
+_NAME = {"type": "string", "pattern": r"^[a-z][a-z0-9_]*\Z"}
+ENTRY_SCHEMA: dict[str, Any] = {
+    "description": "A filter is a name with settings: {name: too_short, min_chars: 200}.",
+    "type": "object",
+    "required": ["name"],
+    "properties": {
+        "name": _NAME | {"description": "Name of the filter, and fate of the documents it drops."},
+        "use": _NAME
+        | {
+            "description": "Filter to use if name is your own, for example to use a filter twice. "
+            "Its values are then named after both."
+        },
+        "file": {
+            "description": "Your Python file with the filter, relative to the working directory. "
+            "Not needed for built-in filters.",
+            "type": "string",
+            "minLength": 1,
+        },
+        "sources": {
+            "description": "Other settings for some sources, by source name. false: this filter "
+            "drops nothing from the source.",
+            "type": "object",
+            "additionalProperties": {
+                "description": "Give settings, such as {min_chars: 80}, or false.",
+                "anyOf": [{"const": False}, {"type": "object"}],
+            },
+        },
+    },
+}
+"""What the configuration may say of any filter; its settings are in its declaration."""
+ENTRY_KEYS = tuple(ENTRY_SCHEMA["properties"])
 """All others are settings."""
 
 RESERVED_VALUES = (

@@ -26,6 +26,7 @@ from corpusmill.mill.storage.arrays import save_array
 from corpusmill.mill.storage.files import load_json, save_json
 from corpusmill.mill.storage.sha256 import file_sha256
 from corpusmill.mill.storage.tables import load_table
+from corpusmill.run.typed import as_given
 from corpusmill.tools.prove.run import Finished
 
 BESIDE = ("text/{}.arrow", "cut/{}.arrow", "edited/{}.arrow", "measures/{}.arrow",
@@ -91,8 +92,8 @@ class PartAgain:
         files = layout.states_of_part(part)
         counts = self.path("text/{}.json")
         self._run.step(
-            "normalize", files=files, mode=config["normalize"]["mode"],
-            readers=config["input"]["readers"], limits=layout.read_limits,
+            "normalize", files=files, mode=config.normalize.mode,
+            readers=config.input.readers, limits=layout.read_limits,
             most_text_bytes=layout.most_text_bytes(part), text=self.path("text/{}.arrow"),
             quarantine=self.path("quarantine/{}.jsonl"), counts=counts,
         )  # fmt: skip
@@ -164,7 +165,7 @@ class PartAgain:
         }  # fmt: skip
         self._run.step(
             "measure", text=self.below(layout.text_to_measure), filters=layout.measuring,
-            prefer=self._run.config["dedup"]["prefer"], part=self.part,
+            prefer=as_given(self._run.config.dedup.prefer), part=self.part,
             measures=self.path("measures/{}.arrow"),
             **{name: [self.path(one)] * layout.edits for name, one in of_edits.items()},
         )  # fmt: skip

@@ -6,11 +6,12 @@ import logging
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from corpusmill.messages.plain_text import json_text
 from corpusmill.mill.decide.fates import SPLITS
 from corpusmill.mill.shuffle.targets import first_targets
+from corpusmill.run.config import Config
 from corpusmill.run.job_progress import phase
 from corpusmill.tools.prove.parts_again import ChangedError, PartAgain, equal
 from corpusmill.tools.prove.run import Finished, opened, other_code, other_versions
@@ -35,7 +36,7 @@ class Asked(NamedTuple):
     """What the command line says."""
 
     results: Path
-    config: dict[str, Any] | None
+    config: Config | None
     parts: int
     shards: int
     seed: int

@@ -14,7 +14,8 @@ from corpusmill.mill.storage.regular_files import regular_state
 from corpusmill.mill.storage.sha256 import file_sha256
 from corpusmill.mill.storage.untrusted import load_plain_json, whole_file
 from corpusmill.run.code_digest import code_digest
-from corpusmill.run.config import check_config, config_digest, laid_over
+from corpusmill.run.config import Config, config_digest
+from corpusmill.run.config_files import laid_over
 from corpusmill.run.job import bound
 from corpusmill.run.layout import Layout
 from corpusmill.run.plan import InputFile, Part, parts_of
@@ -31,7 +32,7 @@ class Finished(NamedTuple):
     results: Path
     scratch: Path
     """A folder `results` too: sums are about names below such a one."""
-    config: dict[str, Any]
+    config: Config
     layout: Layout
     shards: dict[str, int]
     listing: Listing
@@ -74,14 +75,14 @@ def step_module(name: str) -> Any:
     return module
 
 
-def opened(results: Path, scratch: Path, given: dict[str, Any] | None) -> Finished:
+def opened(results: Path, scratch: Path, named: Config | None) -> Finished:
     """A finished run; NoCorpusError if it cannot be made again from what is known.
 
-    given: the configuration, if somebody names it; else that which the summary has.
+    named: the configuration, if somebody names it; else that which the summary has.
     """
     findings = Findings()
     listing = read_listing(LocalPlace(results), findings)
-    config = config_of(results, listing, given)
+    config = config_of(results, listing, named)
     parts, held_out = plan_of(results, listing, config)
     shards = {
         split: sum(1 for name in listing.files if name.startswith(f"placements/{split}/"))
@@ -92,18 +93,19 @@ def opened(results: Path, scratch: Path, given: dict[str, Any] | None) -> Finish
     return Finished(results, scratch, config, layout, shards, listing, findings)
 
 
-def config_of(results: Path, listing: Listing, given: dict[str, Any] | None) -> dict[str, Any]:
+def config_of(results: Path, listing: Listing, named: Config | None) -> Config:
     """The configuration by which the corpus was milled: its digest is in the manifest."""
-    where = "the configuration that was named"
-    if given is None:
+    if named:
+        where, config, given = "the configuration that was named", named, named.given
+    else:
         path = results / "summary.json"
         where = str(path)
         try:
             given = load_plain_json(path)["configuration"]
-            refuse_own_code(path, given)
             # Without keys that shape no result, which no summary has.
-            whole = laid_over(workflow_home() / "config.yaml", given)
-            check_config(whole, workflow_home() / "config.schema.yaml")
+            config = Config.read(laid_over(workflow_home() / "config.yaml", given))
+            refuse_own_code(path, config)
+            config.refuse_faults()
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             if isinstance(error, NoCorpusError):
                 raise
@@ -118,14 +120,14 @@ def config_of(results: Path, listing: Listing, given: dict[str, Any] | None) -> 
             f"{where}: expected the one of manifest.json, digest {expected}, found {found}. Name "
             "the config files of the run, all of them and in their order."
         )
-    return given
+    return config
 
 
-def refuse_own_code(path: Path, config: dict[str, Any]) -> None:
+def refuse_own_code(path: Path, config: Config) -> None:
     """Raise NoCorpusError if a configuration that lies with results names Python files: both may be
     a stranger's."""
-    filters = [one["file"] for one in config["filters"] if "file" in one]
-    files = [*config["input"]["readers"], *filters]
+    filters = [one["file"] for one in config.filters if "file" in one]
+    files = [*config.input.readers, *filters]
     if files:
         raise NoCorpusError(
             f"{path} names code of its own, {files[0]}, which is run only if you name it. Name the "
@@ -133,9 +135,7 @@ def refuse_own_code(path: Path, config: dict[str, Any]) -> None:
         )
 
 
-def plan_of(
-    results: Path, listing: Listing, config: dict[str, Any]
-) -> tuple[list[Part], list[InputFile]]:
+def plan_of(results: Path, listing: Listing, config: Config) -> tuple[list[Part], list[InputFile]]:
     """The parts and the held-out files of the run."""
     path = results / "plan/parts.jsonl"
     try:
@@ -165,7 +165,7 @@ def plan_of(
 
 def other_code(run: Finished) -> list[str]:
     """The steps whose code is another one than made the corpus."""
-    readers = [Path(path) for path in run.config["input"]["readers"]]
+    readers = [Path(path) for path in run.config.input.readers]
     plugins: dict[str, list[Path]] = {
         "normalize": readers,
         "columns": readers,

@@ -46,7 +46,7 @@ def emitted(run: Finished, part: int, targets: list[int]) -> Emitted:
         for values, all_values in zip(found, columns, strict=True):
             all_values.append(values.astype(np.uint64))
     ids, copies, splits = map(np.concatenate, columns)
-    seed = run.config["shuffle"]["seed"]
+    seed = run.config.shuffle.seed
     at, copy, key, target = emissions(
         ids, copies.astype(np.uint16), splits.astype(np.uint8), run.shards, seed
     )
@@ -87,12 +87,12 @@ def tokenizer(run: Finished) -> Path:
 
 def columns(run: Finished) -> list[Path]:
     """Those of Parquet shards, found anew in all input files."""
-    if run.config["output"]["format"] != "parquet":
+    if run.config.output.format != "parquet":
         return []
     path = run.scratch / "plan/columns.arrow"
     files = run.layout.milled_states(None)
     run.step(
-        "columns", files=files, readers=run.config["input"]["readers"],
+        "columns", files=files, readers=run.config.input.readers,
         limits=run.layout.read_limits, columns=path,
     )  # fmt: skip
     return [path]
@@ -105,7 +105,7 @@ def make(
     listing = run.scratch / "scatter/complete.json"
     save_json(listing, {"parts": scattered})
     which = f"{split}/{shard:05d}"
-    text = f"corpus/{which}.{run.config['output']['format']}"
+    text = f"corpus/{which}.{run.config.output.format}"
     names = [text, f"corpus/{which}.json", *(f"tokens/{which}.{e}" for e in ("bin", "idx", "json")),
              f"placements/{which}.parquet"]  # fmt: skip
     of_text, facts, bin, idx, token_facts, placements = (run.scratch / name for name in names)

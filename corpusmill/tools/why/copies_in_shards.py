@@ -42,7 +42,7 @@ def copies_of(results: Results, row: dict[str, Any]) -> list[Copy]:
         np.array([row["copies"]], np.uint16),
         np.array([SPLITS.index(row["split"])], np.uint8),
         results.shards,
-        results.config["shuffle"]["seed"],
+        results.config.shuffle.seed,
     )
     found = []
     for copy, target in sorted(zip(copies.tolist(), targets.tolist(), strict=True)):

@@ -69,7 +69,7 @@ class Facts:
     @property
     def comes_last(self) -> bool:
         """Whether it stands behind all documents that a filter kept and that have a weight."""
-        return self.by_filter or self.results.sources[self.row["source"]].get("weight", 1) == 0
+        return self.by_filter or self.results.sources[self.row["source"]].weight == 0
 
     @property
     def part(self) -> int:
@@ -176,7 +176,7 @@ class Facts:
     def _text_before(self, folder: str) -> bytes | None:
         """The text that those saw who cut what is recorded in a folder."""
         whole = whole_text_of(self.results, self.row)
-        if folder == "edited" and self.results.config["spans"]["unit"] != "none":
+        if folder == "edited" and self.results.config.spans.unit != "none":
             path = self.results.path(SPANS_CUT, self.part)
             text = text_in_part(path, self.id & ROW_MASK) if path.exists() else None
         else:
@@ -190,18 +190,18 @@ class Facts:
             self.results.sources[self.row["source"]],
             other.results.sources[other.row["source"]],
         )
-        dedup = self.results.config["dedup"]
+        dedup = self.results.config.dedup
         # The other one is a duplicate, so the filters kept it: only its weight can put it last.
         if other.comes_last and not self.comes_last:
-            return f"the source {its['name']} has weight 0"
-        if dedup["earlier_first"] and self.generation < other.generation:
+            return f"the source {its.name} has weight 0"
+        if dedup.earlier_first and self.generation < other.generation:
             return "its file was milled before the other's was added (dedup.earlier_first)"
-        rank, its_rank = mine.get("priority"), its.get("priority")
+        rank, its_rank = mine.priority, its.priority
         if rank is not None and (its_rank is None or rank < its_rank):
             theirs = "none" if its_rank is None else its_rank
-            return f"its source {mine['name']} has priority {rank}, {its['name']} has {theirs}"
-        if dedup["prefer"]["field"] and self.preference != other.preference:
-            return f"its field {dedup['prefer']['field']} is preferred (dedup.prefer)"
+            return f"its source {mine.name} has priority {rank}, {its.name} has {theirs}"
+        if dedup.prefer.field and self.preference != other.preference:
+            return f"its field {dedup.prefer.field} is preferred (dedup.prefer)"
         size, its_size = self.row["text_bytes"], other.row["text_bytes"]
         if size > its_size:
             return f"its text is longer: {size:,} bytes, and {its_size:,}"

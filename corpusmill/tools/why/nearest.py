@@ -7,6 +7,7 @@ import numpy as np
 from corpusmill.mill.read.ids import ROW_BITS
 from corpusmill.mill.read.text_column import TextColumn, string_array
 from corpusmill.mill.storage.arrays import load_array
+from corpusmill.run.typed import as_given
 from corpusmill.tools.why.results import Results
 
 NEAREST = 5
@@ -25,7 +26,7 @@ def sketch_of(results: Results, text: str) -> np.ndarray:
     """uint32 (permutations,)."""
     from corpusmill.mill.dedup.minhash import MinHasher
 
-    hasher = MinHasher(**results.config["minhash"])
+    hasher = MinHasher(**as_given(results.config.minhash))
     return hasher.sign(TextColumn.of(string_array([text.encode("utf-8")])))[0]
 
 
@@ -41,10 +42,10 @@ def nearest(results: Results, text: str) -> list[Near]:
     """The most similar first, those alone that share a value; ValueError without sketches."""
     from corpusmill.mill.dedup.sketches import NO_SHINGLE
 
-    if results.config["dedup"]["method"] == "exact":
+    if results.config.dedup.method == "exact":
         raise ValueError("this run has no sketches (dedup.method exact)")
     # Before a sketch is made of as many values as somebody's summary.json says.
-    if sketches(results, 0).shape[1:] != (results.config["minhash"]["permutations"],):
+    if sketches(results, 0).shape[1:] != (results.config.minhash.permutations,):
         raise ValueError(f"{results.folder}/signatures has others than summary.json says")
     sketch, found = sketch_of(results, text), []
     if (sketch == NO_SHINGLE).all():

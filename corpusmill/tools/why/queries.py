@@ -136,7 +136,7 @@ def with_text(results: Results, ledger: Ledger, text: str) -> tuple[list[Facts],
     text without the newline that editors put at the end of a file."""
     from corpusmill.mill.read.normalization import normalizer
 
-    normal = normalizer(results.config["normalize"]["mode"])(text)
+    normal = normalizer(results.config.normalize.mode)(text)
     rows, count = ledger.with_digest(digest_of(normal))
     if not count and normal.endswith("\n"):
         rows, count = ledger.with_digest(digest_of(normal[:-1]))

@@ -7,7 +7,10 @@ from typing import Any, NamedTuple
 
 from corpusmill.mill.decide.fates import SPLITS
 from corpusmill.mill.storage.untrusted import load_plain_json, whole_file
+from corpusmill.run.config import Config
+from corpusmill.run.config_files import laid_over
 from corpusmill.run.plan import parts_of
+from corpusmill.run.workflow_files import workflow_home
 
 MOST_PARTS = 100_000
 """Their numbers have five digits."""
@@ -46,6 +49,15 @@ def read_json(path: Path) -> Any:
     return load_plain_json(path)
 
 
+def configuration_of(folder: Path, given: Any) -> Config:
+    """The configuration of a finished run, by its summary."""
+    try:
+        return Config.read(laid_over(workflow_home() / "config.yaml", given))
+    except (ValueError, TypeError) as error:
+        first = (str(error).splitlines() or [""])[0]
+        raise ValueError(f"{folder}/summary.json: the configuration is unknown: {first}") from error
+
+
 class Results:
     """A folder of results."""
 
@@ -60,8 +72,8 @@ class Results:
                 f"{folder}/summary.json is of an earlier corpusmill and does not say with which "
                 "configuration it was made. Run again: corpusmill run"
             )
-        self.config: dict[str, Any] = summary["configuration"]
-        self.sources = {source["name"]: source for source in self.config["sources"]}
+        self.config = configuration_of(folder, summary["configuration"])
+        self.sources = {source.name: source for source in self.config.sources}
 
     def path(self, pattern: str, part: int) -> Path:
         """The file of a part: `ledger/{}.parquet`."""
@@ -111,4 +123,4 @@ class Results:
 
     @property
     def text_ending(self) -> str:
-        return str(self.config["output"]["format"])
+        return str(self.config.output.format)

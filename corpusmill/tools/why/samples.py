@@ -24,7 +24,7 @@ class Wanted(NamedTuple):
 
 
 def known_fates(results: Results) -> list[str]:
-    filters = [entry["name"] for entry in results.config["filters"]]
+    filters = [entry["name"] for entry in results.config.filters]
     return [KEPT, *dropping_fates(filters)]
 
 
@@ -35,7 +35,7 @@ def meant_fates(results: Results, wanted: Wanted) -> list[str]:
 
 def refuse_unknown(results: Results, wanted: Wanted) -> None:
     """Raise ValueError for a fate or source that the run does not know."""
-    sources = [name for name, one in results.sources.items() if not one.get("held_out")]
+    sources = [name for name, one in results.sources.items() if not one.held_out]
     for what, given, known in (
         ("fate", wanted.fates, known_fates(results)),
         ("source", wanted.sources, sources),

@@ -77,7 +77,7 @@ def put_aside(facts: Facts) -> str:
 def read(facts: Facts) -> Step:
     row = facts.row
     whole = row["text_bytes"] + row.get("cut_bytes", 0)
-    mode = facts.results.config["normalize"]["mode"]
+    mode = facts.results.config.normalize.mode
     return Step(
         "normalize",
         f"Read from {place(facts)}, source {row['source']}: {whole:,} bytes of text "
@@ -92,7 +92,7 @@ def cut(facts: Facts) -> list[Step]:
     edits = [f"{piece.by}.{piece.rule}" for piece in facts.pieces if piece.by != "spans"]
     told = []
     if spans:
-        unit = facts.results.config["spans"]["unit"]
+        unit = facts.results.config.spans.unit
         firsts = {piece.first or 0 for piece in facts.pieces if piece.by == "spans"}
         were = "was cut" if spans == 1 else "were cut"
         first = f"{'it is' if spans == 1 else 'they are'} first in {documents(sorted(firsts))}"
@@ -123,7 +123,7 @@ def documents(ids: list[Any], total: int = 0) -> str:
 
 
 def filtered(facts: Facts) -> Step:
-    names = [entry["name"] for entry in facts.results.config["filters"]]
+    names = [entry["name"] for entry in facts.results.config.filters]
     values = [f"{name} {value_in_words(value)}" for name, value in facts.measured.items()]
     measured = f" Measured: {', '.join(values)}." if values else ""
     if facts.fate not in names:
@@ -137,7 +137,7 @@ def filtered(facts: Facts) -> Step:
 
 def settings_in_words(facts: Facts) -> str:
     """Of the filter that dropped it, on its source."""
-    (entry,) = (one for one in facts.results.config["filters"] if one["name"] == facts.fate)
+    (entry,) = (one for one in facts.results.config.filters if one["name"] == facts.fate)
     own = entry.get("sources", {}).get(facts.row["source"], {})
     named = {**entry, **own}
     return ", ".join(f"{k} {v}" for k, v in named.items() if k not in BESIDE_SETTINGS) or "it has"
@@ -177,24 +177,24 @@ def compared(facts: Facts) -> Step:
 def how_alike(facts: Facts) -> str:
     """By what stage the two were found alike; see docs/reference/formats.md."""
     config, row = facts.results.config, facts.row
-    other, chars = f"document {row['winner']}", config["minhash"]["shingle_chars"]
+    other, chars = f"document {row['winner']}", config.minhash.shingle_chars
     share = f"{row.get('similarity', 0):.4f}"
-    limit = f"dedup.threshold is {config['dedup']['threshold']}"
+    limit = f"dedup.threshold is {config.dedup.threshold}"
     return {
         "identical": f"Its text equals that of {other} (SHA-256).",
         "sketch": f"Its sketch and that of {other} agree in {share} of their values; {limit}, and "
         "a mistake has a chance below 1e-9.",
         "shingles": f"The Jaccard similarity of its {chars}-character shingles and those of "
         f"{other} is {share}; {limit}.",
-        "band": f"It shares a band key with {other}; dedup.method is {config['dedup']['method']}.",
+        "band": f"It shares a band key with {other}; dedup.method is {config.dedup.method}.",
         "chain": f"A chain of pairs that are alike leads to {other}; dedup.resolve is "
-        f"{config['dedup']['resolve']}.",
+        f"{config.dedup.resolve}.",
     }[row["stage"]]
 
 
 def assigned(facts: Facts) -> Step:
     config, source = facts.results.config, facts.row["source"]
-    weight, seed = facts.results.sources[source].get("weight", 1), config["shuffle"]["seed"]
+    weight, seed = facts.results.sources[source].weight, config.shuffle.seed
     if facts.fate == NOT_SAMPLED:
         return Step(
             "assign",
@@ -202,7 +202,7 @@ def assigned(facts: Facts) -> Step:
             f"is kept (drawn with shuffle.seed {seed}).",
         )
     split = facts.row["split"]
-    share = "" if split == "train" else f" (splits.{split} {config['splits'][split]})"
+    share = "" if split == "train" else f" (splits.{split} {getattr(config.splits, split)})"
     copies = counted(facts.row["copies"], "copy", "copies")
     return Step("assign", f"Drawn for {split}{share}; {copies}, its source has weight {weight}.")
 
@@ -212,7 +212,7 @@ def contaminated(facts: Facts) -> Step:
     if twin is not None:
         said = f"that of document {twin.id} ({place(twin)}), held out for {origin}"
     elif origin == "evaluation":
-        held = [name for name, one in facts.results.sources.items() if one.get("held_out")]
+        held = [name for name, one in facts.results.sources.items() if one.held_out]
         said = f"one of the sources that are held out ({', '.join(held)})"
     else:
         said = f"one that is held out for {origin}"

@@ -97,7 +97,7 @@ def text_of_input(results: Results, row: dict[str, Any], expected: int) -> Text:
     except (ValueError, OSError) as error:
         return Text(None, f"{gone}, and of the input: {error}")
     if record is not None:
-        text = normalizer(results.config["normalize"]["mode"])(record)
+        text = normalizer(results.config.normalize.mode)(record)
         if digest_of(text) == expected:
             return Text(text, f"{path}:{line}")
     return Text(None, f"{gone}, and {changed}")
@@ -109,11 +109,10 @@ def record_at(results: Results, source: str, path: Path, line: int) -> str | Non
     from corpusmill.mill.read.json_records import MARK, record_of_line
     from corpusmill.mill.read.readers import read_records
     from corpusmill.mill.read.records import FORMATS, Record
-    from corpusmill.run.config import text_field
 
     field, mends = (
-        text_field(results.sources[source]),
-        results.config["normalize"]["mode"] == "ftfy",
+        results.sources[source].text_field,
+        results.config.normalize.mode == "ftfy",
     )
     limits = limits_of(results)
     if (raw := line_of(path, line, limits)) is not None:
@@ -134,9 +133,8 @@ def record_at(results: Results, source: str, path: Path, line: int) -> str | Non
 
 def limits_of(results: Results) -> ReadLimits:
     """Those of the run, and no more than a stranger's configuration may ask for."""
-    from corpusmill.run.config import read_limits
 
-    limits = read_limits(results.config)
+    limits = results.config.input.limits
     return limits._replace(line_bytes=min(limits.line_bytes, MOST_BYTES))
 
 

@@ -8,6 +8,7 @@ import argparse
 import os
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import yaml
@@ -16,8 +17,9 @@ from corpusmill.messages.plain_text import shown_lines, told_lines
 from corpusmill.mill.dedup.minhash import MinHasher
 from corpusmill.mill.read.readers import format_of
 from corpusmill.mill.storage.files import replacing
-from corpusmill.run.config import band_setting
+from corpusmill.run.config import Config
 from corpusmill.run.job_progress import Heartbeat, phase
+from corpusmill.run.typed import as_given
 from corpusmill.run.workflow_files import workflow_home
 from corpusmill.tools.tune.bands.design import BandSetting, histogram, recommend
 from corpusmill.tools.tune.bands.picture import Curve, picture
@@ -25,16 +27,20 @@ from corpusmill.tools.tune.bands.report import facts, recommendation, table
 from corpusmill.tools.tune.bands.sampling import Sample, sample_documents
 
 WELL_KNOWN = {"SlimPajama": BandSetting(9, 13), "datatrove": BandSetting(14, 8)}
-CONFIG = workflow_home() / "config.yaml"
 
 
-def shortest(config: dict) -> int:
+def shipped() -> Config:
+    """The shipped configuration, which has the defaults."""
+    return Config.read(yaml.safe_load((workflow_home() / "config.yaml").read_text("utf-8")))
+
+
+def shortest(config: Config) -> int:
     """What the filter too_short asks for in the shipped configuration."""
-    (asked,) = (one["min_chars"] for one in config["filters"] if one["name"] == "too_short")
+    (asked,) = (one["min_chars"] for one in config.filters if one["name"] == "too_short")
     return asked
 
 
-def parser(config: dict) -> argparse.ArgumentParser:
+def parser(config: Config) -> argparse.ArgumentParser:
     arguments = argparse.ArgumentParser(
         "corpusmill designer",
         description=__doc__,
@@ -43,11 +49,11 @@ def parser(config: dict) -> argparse.ArgumentParser:
     add = arguments.add_argument
     add("files", nargs="+", metavar="FILE", help=".jsonl, .jsonl.zst, .jsonl.gz or .parquet")
     add("--text-field", default="text", help="field or column that holds the text")
-    add("--threshold", type=float, default=config["dedup"]["threshold"],
+    add("--threshold", type=float, default=config.dedup.threshold,
         help="Jaccard similarity of duplicates")  # fmt: skip
     add("--bands", type=int, help="bands of a setting to compare with; needs --rows")
     add("--rows", type=int, help="sketch values per band")
-    add("--permutations", type=int, default=config["minhash"]["permutations"],
+    add("--permutations", type=int, default=config.minhash.permutations,
         help="values per sketch")  # fmt: skip
     add("--recall", type=float, default=0.995, help="share of the pairs at the threshold to find")
     add("--documents", type=int, default=20_000, help="documents to sample")
@@ -86,15 +92,12 @@ def check(given: argparse.Namespace) -> None:
             )
 
 
-def current_setting(given: argparse.Namespace, config: dict) -> Curve:
+def current_setting(given: argparse.Namespace, config: Config) -> Curve:
     """The setting of the options, or else of config.yaml."""
     if given.bands is not None:
         return Curve("given", BandSetting(given.bands, given.rows))
-    asked = {
-        "dedup": config["dedup"] | {"threshold": given.threshold},
-        "minhash": config["minhash"] | {"permutations": given.permutations},
-    }
-    return Curve("config.yaml", BandSetting(*band_setting(asked)))
+    dedup = replace(config.dedup, threshold=given.threshold)
+    return Curve("config.yaml", BandSetting(*dedup.band_setting(given.permutations)))
 
 
 def merged(curves: list[Curve]) -> list[Curve]:
@@ -105,14 +108,14 @@ def merged(curves: list[Curve]) -> list[Curve]:
     return [Curve(", ".join(names), setting) for setting, names in labels.items()]
 
 
-def sampled(given: argparse.Namespace, config: dict) -> Sample:
+def sampled(given: argparse.Namespace, config: Config) -> Sample:
     """The sample of the given files; raises when it has no pair."""
-    hasher = MinHasher(**config["minhash"] | {"permutations": given.permutations})
+    hasher = MinHasher(**as_given(config.minhash) | {"permutations": given.permutations})
     total = sum(Path(path).stat().st_size for path in set(given.files))
     with phase("sampling", total) as progress:
         sample = sample_documents(
             given.files, given.text_field, hasher, given.min_chars, given.documents,
-            config["shuffle"]["seed"], progress,
+            config.shuffle.seed, progress,
         )  # fmt: skip
     if len(sample.comparable()) < 2:
         raise ValueError(
@@ -124,7 +127,7 @@ def sampled(given: argparse.Namespace, config: dict) -> Sample:
     return sample
 
 
-def design(given: argparse.Namespace, config: dict) -> Iterator[str]:
+def design(given: argparse.Namespace, config: Config) -> Iterator[str]:
     """The report for the terminal, and behind it the picture if one is asked for."""
     sample = sampled(given, config)
     with phase("comparing pairs", unit="pairs"):
@@ -150,7 +153,7 @@ def design(given: argparse.Namespace, config: dict) -> Iterator[str]:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    config = yaml.safe_load(CONFIG.read_text("utf-8"))
+    config = shipped()
     given = parser(config).parse_args(arguments)
     heartbeat = Heartbeat(lambda line: print(line, file=sys.stderr))
     heartbeat.start()

@@ -7,6 +7,7 @@ import numpy as np
 
 from corpusmill.mill.dedup.lsh import band_keys
 from corpusmill.mill.report.text_tables import aligned
+from corpusmill.run.config import Config
 from corpusmill.tools.tune.bands.design import (
     BandSetting,
     bytes_per_document,
@@ -98,7 +99,7 @@ def facts(sample: Sample, counts: np.ndarray, given: argparse.Namespace) -> list
     return lines
 
 
-def recommendation(best: BandSetting | None, given: argparse.Namespace, config: dict) -> str:
+def recommendation(best: BandSetting | None, given: argparse.Namespace, config: Config) -> str:
     """The setting as config.yaml spells it, or the sketch size that would have one."""
     if best is None:
         least = least_permutations(given.threshold, given.recall)
@@ -111,6 +112,6 @@ def recommendation(best: BandSetting | None, given: argparse.Namespace, config: 
         f"recommended: dedup: {{threshold: {given.threshold:g}, bands: {best.bands}, "
         f"rows: {best.rows}}}"
     )
-    if given.permutations != config["minhash"]["permutations"]:
+    if given.permutations != config.minhash.permutations:
         line += f"\n             minhash: {{permutations: {given.permutations}}}"
     return line

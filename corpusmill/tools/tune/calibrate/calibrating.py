@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from corpusmill.mill.read.first_records import Asked, faults_of
 from corpusmill.mill.storage.files import replacing, save_plain_json
-from corpusmill.run.config import milled_sources, read_limits, text_field
+from corpusmill.run.config import Config
 from corpusmill.run.job_progress import phase
 from corpusmill.run.plan import list_inputs
 from corpusmill.tools.tune.calibrate.account import Calibration, as_json
@@ -56,20 +56,20 @@ def prepare(output: Path, force: bool) -> None:
             )
 
 
-def sources_of(config: dict, skipped: list[str]) -> list[Source]:
+def sources_of(config: Config, skipped: list[str]) -> list[Source]:
     """The milled sources and their files, of which the first records were looked at.
 
     skipped: as in `list_inputs`.
     """
-    milled = milled_sources(config)
-    readers = config["input"]["readers"]
+    milled = config.milled
+    readers = config.input.readers
     files = list_inputs(milled, {}, readers, skipped)
-    fields = {source["name"]: text_field(source) for source in milled}
-    fractions = {source["name"]: source.get("max_malformed_fraction", 0) for source in milled}
+    fields = {source.name: source.text_field for source in milled}
+    fractions = {source.name: source.max_malformed_fraction for source in milled}
     asked = [
         Asked(file.source, file.path, fields[file.source], fractions[file.source]) for file in files
     ]
-    if faults := faults_of(asked, readers, read_limits(config)):
+    if faults := faults_of(asked, readers, config.input.limits):
         raise ValueError("\n".join(faults))
     return [
         Source(name, field, [file for file in files if file.source == name])
@@ -93,18 +93,18 @@ def refuse_empty(sampled: list[Sampled], documents: int) -> None:
             )
 
 
-def calibrate(config: dict, options: Options) -> Iterator[str]:
+def calibrate(config: Config, options: Options) -> Iterator[str]:
     """What is said in the terminal; page and account are written before it."""
-    if not config["filters"]:
+    if not config.filters:
         raise ValueError("filters: there are none, so there is nothing to calibrate. Name some.")
     prepare(options.output, options.force)
     skipped: list[str] = []
     sources = sources_of(config, skipped)
     yield from (f"NOTE: {one}" for one in dict.fromkeys(skipped))
-    seed = config["shuffle"]["seed"] if options.seed is None else options.seed
+    seed = config.shuffle.seed if options.seed is None else options.seed
     wanted = Wanted(
         options.documents, options.read_megabytes * 1_000_000, seed,
-        config["normalize"]["mode"], config["input"]["readers"], read_limits(config),
+        config.normalize.mode, config.input.readers, config.input.limits,
     )  # fmt: skip
     with tempfile.TemporaryDirectory(prefix="corpusmill-") as folder:
         found = calibrated(config, sources, wanted, options.examples, Path(folder) / "part.arrow")
@@ -116,7 +116,7 @@ def calibrate(config: dict, options: Options) -> Iterator[str]:
 
 
 def calibrated(
-    config: dict, sources: list[Source], wanted: Wanted, examples: int, part: Path
+    config: Config, sources: list[Source], wanted: Wanted, examples: int, part: Path
 ) -> Calibration:
     """part: where the sample is put."""
     with phase("reading", 2 * sum(file.bytes or 0 for one in sources for file in one.files)) as it:
@@ -124,12 +124,12 @@ def calibrated(
     refuse_empty(sampled, wanted.documents)
     documents = {one.name: one.documents for one in sampled}
     with phase("measuring", sum(one.sampled for one in sampled), "documents") as it:
-        of = measured(part, config["filters"], documents, it)
+        of = measured(part, config.filters, documents, it)
     entered = {path for one in sampled for path in one.entered}
     filters, rules = overlaps(of)
     return Calibration(
         seed=wanted.seed,
-        spans=config["spans"]["unit"],
+        spans=config.spans.unit,
         sampled=sampled,
         of=of,
         rules=figures_of_rules(of),
@@ -137,5 +137,5 @@ def calibrated(
         any_filter=dropped_by_any(of),
         overlap_of_filters=filters,
         overlap_of_rules=rules,
-        examples=[some for _, some in examples_of(of, part, examples, config["filters"], entered)],
+        examples=[some for _, some in examples_of(of, part, examples, config.filters, entered)],
     )

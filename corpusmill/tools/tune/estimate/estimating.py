@@ -11,7 +11,7 @@ from corpusmill.kernels.cache import are_compiled
 from corpusmill.messages.progress import Progress, Silence
 from corpusmill.mill.read.first_records import Asked, faults_of
 from corpusmill.mill.report.text_tables import aligned
-from corpusmill.run.config import band_setting, read_limits
+from corpusmill.run.config import Config
 from corpusmill.run.disk import amount, free_bytes
 from corpusmill.run.job_progress import phase
 from corpusmill.run.layout import Layout
@@ -37,12 +37,12 @@ class Options(NamedTuple):
     seconds: float
 
 
-def estimate(config: dict, layout: Layout, options: Options) -> Estimate:
+def estimate(config: Config, layout: Layout, options: Options) -> Estimate:
     cores = min(options.cores, len(os.sched_getaffinity(0)))
     with phase("looking at the first records"):
         asked = [Asked(*file) for file in layout.found_files()]
         # Before anything is timed: what is no text would be read for long.
-        if faults := faults_of(asked, config["input"]["readers"], read_limits(config)):
+        if faults := faults_of(asked, config.input.readers, config.input.limits):
             raise ValueError("\n".join(faults))
     compiled = are_compiled()
     with tempfile.TemporaryDirectory(prefix="corpusmill-estimate-") as temporary:
@@ -55,7 +55,7 @@ def estimate(config: dict, layout: Layout, options: Options) -> Estimate:
             to_read = int(wanted.share(layout) * sum(file.bytes or 0 for file in files))
             with phase("reading", to_read) as progress:
                 reading = read_some(config, layout, wanted, folder, progress)
-            with phase("comparing", band_setting(config)[0], "bands") as progress:
+            with phase("comparing", config.band_setting[0], "bands") as progress:
                 groups = compared(config, reading.texts, progress)
             with phase("planning"):
                 plan = planning.plan()
@@ -76,7 +76,7 @@ def estimate(config: dict, layout: Layout, options: Options) -> Estimate:
     return estimated(config, reading, groups, trial, plan, (options.cores, cores))
 
 
-def sizes_for(config: dict, layout: Layout, options: Options, folder: Path) -> Sizes:
+def sizes_for(config: Config, layout: Layout, options: Options, folder: Path) -> Sizes:
     """How much to read, to take and to mill within the time, from a little that is read first."""
     most = Sizes(options.read_megabytes * 1_000_000)
     pilot = Sizes(PILOT_BYTES, PILOT_BYTES, 0)
@@ -99,11 +99,11 @@ def sizes_for(config: dict, layout: Layout, options: Options, folder: Path) -> S
     )
 
 
-def compared(config: dict, texts: ReadTexts, progress: Progress) -> Groups:
-    dedup = config["dedup"]
-    bands, rows = band_setting(config)
+def compared(config: Config, texts: ReadTexts, progress: Progress) -> Groups:
+    dedup = config.dedup
+    bands, rows = config.band_setting
     pairs = similar_pairs(
-        texts.signatures, bands, rows, dedup["threshold"], dedup["method"] == "verified", progress
+        texts.signatures, bands, rows, dedup.threshold, dedup.method == "verified", progress
     )
     return groups_of(texts.digests, pairs, texts.digests.size)
 

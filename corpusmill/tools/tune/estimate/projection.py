@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from corpusmill.run.config import Config
 from corpusmill.run.steps import STAGES, STEPS, stage_of
 from corpusmill.tools.export.exporting import disk_share
 from corpusmill.tools.tune.estimate.duplicates import Groups, Range, duplicates_in_all
@@ -125,10 +126,10 @@ class Kept(NamedTuple):
 
 
 def kept_in_all(
-    config: dict, reading: Reading, dropped: np.ndarray, duplicates: Range, trial: Trial
+    config: Config, reading: Reading, dropped: np.ndarray, duplicates: Range, trial: Trial
 ) -> Kept:
     """dropped: bool (documents that were compared,)."""
-    weights = {source["name"]: source.get("weight", 1) for source in config["sources"]}
+    weights = {source.name: source.weight for source in config.sources}
     # Of the documents that were read too few are dropped, because of those that were not.
     more = duplicates.likely / max(duplicates.least, 1)
     documents = bytes = 0.0
@@ -142,14 +143,19 @@ def kept_in_all(
         copies = weights[source.name] / (source.taken_share or 1)
         documents += source.kept * stays * copies
         bytes += source.kept_bytes * bytes_stay * copies
-    if config["spans"]["unit"] != "none":  # no filter has seen what they leave
+    if config.spans.unit != "none":  # no filter has seen what they leave
         share = trial.kept_bytes / max(trial.text_bytes, 1)
         bytes *= min(1.0, share * in_all(reading.sources, "text_bytes") / max(bytes, 1))
     return Kept(float(documents), float(bytes))
 
 
 def estimated(
-    config: dict, reading: Reading, groups: Groups, trial: Trial, plan: Plan, cores: tuple[int, int]
+    config: Config,
+    reading: Reading,
+    groups: Groups,
+    trial: Trial,
+    plan: Plan,
+    cores: tuple[int, int],
 ) -> Estimate:
     """cores: of the run, and of the trial."""
     sources = reading.sources
@@ -164,7 +170,7 @@ def estimated(
     waiting = max(trial.seconds - sum(work.seconds for work in trial.jobs) / cores[1], 0)
     waiting += SNAKEMAKE_JOB_SECONDS * max(sum(plan.jobs.values()) - len(trial.jobs), 0)
     disk = disk_of(trial, text_bytes, kept.bytes)
-    disk["exports"] = disk_share(config["output"]["exports"]) * disk.get("tokens", 0)
+    disk["exports"] = disk_share(config.output.exports) * disk.get("tokens", 0)
     return Estimate(
         records=in_all(sources, "records"),
         documents=in_all(sources, "documents"),

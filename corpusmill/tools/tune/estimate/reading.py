@@ -19,9 +19,10 @@ from corpusmill.mill.read.parts import SCHEMA
 from corpusmill.mill.read.records import Malformed, Record
 from corpusmill.mill.read.text_column import TextColumn, string_array
 from corpusmill.mill.storage.files import replacing
-from corpusmill.run.config import milled_sources, read_limits, text_field
+from corpusmill.run.config import Config, Source
 from corpusmill.run.layout import Layout
 from corpusmill.run.plan import InputFile
+from corpusmill.run.typed import as_given
 from corpusmill.tools.tune.calibrate.sample import Amount, FileReading, Wanted
 from corpusmill.tools.tune.least_keys import keys_of_file
 
@@ -81,12 +82,12 @@ def chosen_files(files: list[InputFile]) -> list[InputFile]:
 class SourceReader:
     """Reads a share of a source, batch by batch."""
 
-    def __init__(self, config: dict, source: dict, share: float, taken_share: float) -> None:
+    def __init__(self, config: Config, source: Source, share: float, taken_share: float) -> None:
         """share: of its files that is read. taken_share: of the documents there."""
         self._config, self._source = config, source
         self._wanted = Wanted(
-            0, 0, config["shuffle"]["seed"], config["normalize"]["mode"],
-            config["input"]["readers"], read_limits(config),
+            0, 0, config.shuffle.seed, config.normalize.mode,
+            config.input.readers, config.input.limits,
         )  # fmt: skip
         self._share, self._bound = share, int(taken_share * 2**64)
         self._hasher = MinHasher(**_hasher(config))
@@ -99,8 +100,8 @@ class SourceReader:
         self, files: list[InputFile], progress: Progress
     ) -> Iterator[tuple[int, int, Record | Malformed]]:
         """Key, place of the file and record of what is read."""
-        field = text_field(self._source)
-        purpose = f"{PURPOSE}/{self._source['name']}"
+        field = self._source.text_field
+        purpose = f"{PURPOSE}/{self._source.name}"
         for place, file in enumerate(files):
             reading = FileReading(file, place, field, self._share, self._wanted, purpose)
             keys = keys_of_file(place, self._wanted.seed, purpose)
@@ -109,10 +110,10 @@ class SourceReader:
 
     def read(self, files: list[InputFile], trial: "TrialWriter", progress: Progress) -> ReadSource:
         """trial: takes some of the records."""
-        mend = normalizer(self._config["normalize"]["mode"])
+        mend = normalizer(self._config.normalize.mode)
         entered = chosen_files(files)
         amount = Amount(progress)
-        named = [{"source": self._source["name"], "path": file.path} for file in entered]
+        named = [{"source": self._source.name, "path": file.path} for file in entered]
         rows: list[tuple[bytes, bytes, int, int]] = []
         held = 0
         for key, place, record in self.records(entered, amount):
@@ -124,7 +125,7 @@ class SourceReader:
             if key >= self._bound:
                 continue
             text = mend(record.text).encode("utf-8")
-            trial.add(key, text_field(self._source), record.text, record.rest, len(text))
+            trial.add(key, self._source.text_field, record.text, record.rest, len(text))
             rows.append((text, record.rest, place, record.line))
             held += len(text) + len(record.rest)
             if held >= BATCH_BYTES:
@@ -133,7 +134,7 @@ class SourceReader:
         self._add(rows, named)
         size = sum(file.bytes or 0 for file in files)
         share = min(1.0, amount.bytes / size) if size else 1.0
-        return ReadSource(self._source["name"], size, share, **self.counts)
+        return ReadSource(self._source.name, size, share, **self.counts)
 
     def _add(self, rows: list[tuple[bytes, bytes, int, int]], named: list[dict]) -> None:
         if not rows:
@@ -156,19 +157,19 @@ class SourceReader:
 
     def _filtered(self, documents: Documents) -> tuple[Documents, np.ndarray]:
         """What is left of documents, and which of them the filters keep."""
-        filters = self._config["filters"]
+        filters = self._config.filters
         measures = Measures([measuring(one) for one in filters if filter_class(one).values])
         left, _ = measures.add(documents)
-        names = [self._source["name"]] * len(documents)
+        names = [self._source.name] * len(documents)
         sizes = pa.array(left.texts.sizes().astype(np.uint64))
         sources = pa.array(names, pa.string()).dictionary_encode()
         table = pa.table({**measures.columns(), "text_bytes": sizes, "source": sources})
         return left, decided(filters, table).fates.kept
 
 
-def _hasher(config: dict) -> dict:
-    exact = config["dedup"]["method"] == "exact"
-    return config["minhash"] | ({"permutations": 0} if exact else {})
+def _hasher(config: Config) -> dict:
+    exact = config.dedup.method == "exact"
+    return as_given(config.minhash) | ({"permutations": 0} if exact else {})
 
 
 class TrialWriter:
@@ -222,7 +223,7 @@ class Sizes(NamedTuple):
 
 
 def read_some(
-    config: dict, layout: Layout, wanted: Sizes, folder: Path, progress: Progress
+    config: Config, layout: Layout, wanted: Sizes, folder: Path, progress: Progress
 ) -> Reading:
     """folder: where the sample goes."""
     by_source: dict[str, list[InputFile]] = {}
@@ -236,7 +237,7 @@ def read_some(
     )
     sizes = {name: sum(file.text_bytes for file in files) for name, files in by_source.items()}
     order = sorted(sizes, key=lambda name: (-sizes[name], name))
-    sources = {source["name"]: source for source in milled_sources(config)}
+    sources = {source.name: source for source in config.milled}
     found: list[ReadSource] = []
     readers: list[SourceReader] = []
     trial: dict[str, list[Path]] = {}

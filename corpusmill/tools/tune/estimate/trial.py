@@ -7,14 +7,16 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 from corpusmill.mill.storage.files import load_json, save_plain_json
-from corpusmill.run.config import held_out_sources
+from corpusmill.run.config import Config
 from corpusmill.run.job_list import JOB_LIST, load_job_list
 from corpusmill.run.job_progress import Phase
 from corpusmill.run.measurements import seconds_of
+from corpusmill.run.typed import as_given
 from corpusmill.run.workflow_files import snakemake_with_workflow
 
 OF_KEPT = ("scatter", "corpus", "tokens", "placements")
@@ -74,8 +76,8 @@ def stand_in(folder: Path) -> None:
             (folder / path.name).symlink_to(path.absolute())
 
 
-def _snakemake(folder: Path, config: dict, *arguments: str) -> list[str]:
-    save_plain_json(folder / "corpusmill-estimate.json", config)
+def _snakemake(folder: Path, config: Config, *arguments: str) -> list[str]:
+    save_plain_json(folder / "corpusmill-estimate.json", as_given(config))
     return [
         *snakemake_with_workflow(), "--directory", str(folder),
         "--configfile", str(folder / "corpusmill-estimate.json"), *arguments,
@@ -92,7 +94,7 @@ def _ended_well(command: Sequence[str], said: str, code: int) -> None:
 class Planning:
     """Snakemake asked what the whole run would do, while something else is done."""
 
-    def __init__(self, folder: Path, config: dict) -> None:
+    def __init__(self, folder: Path, config: Config) -> None:
         folder.mkdir()
         stand_in(folder)
         self._command = _snakemake(folder, config, "--cores", "1", "--dry-run")
@@ -116,31 +118,36 @@ class Planning:
             self._process.wait()
 
 
-def trial_config(config: dict, files: dict[str, list[Path]]) -> dict:
+def trial_config(config: Config, files: dict[str, list[Path]]) -> Config:
     """The same for the files of a sample; nothing that a sample may not keep stops it."""
-    lenient = {"max_malformed_fraction": 1, "max_dropped_fraction": 1, "max_duplicate_fraction": 1}
-    of_name = {source["name"]: source for source in config["sources"]}
+    of_name = {source.name: source for source in config.sources}
     sources = [
-        of_name[name] | {"files": [str(path) for path in paths]} | lenient
+        replace(
+            of_name[name],
+            files=[str(path) for path in paths],
+            max_malformed_fraction=1,
+            max_dropped_fraction=1,
+            max_duplicate_fraction=1,
+        )
         for name, paths in files.items()
         if paths
     ]
-    sources += held_out_sources(config)
     # The small file is a part, the one behind it another; and few, as each has a dozen jobs.
     sizes = [path.stat().st_size for paths in files.values() for path in paths]
     part_bytes = max(sizes[1] if len(sizes) > 1 else 0, sum(sizes) // 3, 1 << 16)
-    return config | {
-        "sources": sources,
-        "input": config["input"] | {"part_bytes": part_bytes, "verify": "never"},
+    return replace(
+        config,
+        sources=[*sources, *config.held_out],
+        input=replace(config.input, part_bytes=part_bytes, verify="never"),
         # A sample may be shorter than one of theirs.
-        "output": config["output"] | {"exports": []},
-        "dedup": config["dedup"] | {"max_group_texts": None},
-        "tokenizer": config["tokenizer"] | {"max_lost_fraction": 1},
-    }
+        output=replace(config.output, exports=[]),
+        dedup=replace(config.dedup, max_group_texts=None),
+        tokenizer=replace(config.tokenizer, max_lost_fraction=1),
+    )
 
 
 def milled(
-    config: dict, files: dict[str, list[Path]], folder: Path, cores: int, progress: Phase
+    config: Config, files: dict[str, list[Path]], folder: Path, cores: int, progress: Phase
 ) -> Trial:
     """progress: counts jobs."""
     folder.mkdir()

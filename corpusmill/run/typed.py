@@ -1,0 +1,118 @@
+"""Sections of the configuration as classes: a field states its type, limits and meaning once.
+
+    @dataclass(frozen=True, kw_only=True)
+    class Splits(Section):
+        validation: float = key("Share of the documents.", least=0, below=1)
+
+The JSON schema, the checks and docs/reference/configuration.md follow from the fields.
+"""
+
+import dataclasses
+import types
+from collections.abc import Mapping
+from typing import Any, Literal, Self, Union, get_args, get_origin, get_type_hints
+
+KINDS = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
+LIMITS = {
+    "least": "minimum", "most": "maximum", "above": "exclusiveMinimum",
+    "below": "exclusiveMaximum", "pattern": "pattern", "least_chars": "minLength",
+    "least_entries": "minItems", "most_entries": "maxItems", "unique": "uniqueItems",
+    "entries": "items",
+}  # fmt: skip
+"""Arguments of `key`, and what JSON Schema calls them."""
+
+
+def key(meaning: str, default: Any = dataclasses.MISSING, **limits: Any) -> Any:
+    """A key that holds a value. default: for keys of a list's entries; config.yaml has all others.
+
+    limits: see LIMITS; of a union they hold for the members that they can be about.
+    """
+    schema = {LIMITS[name]: limit for name, limit in limits.items()} | {"description": meaning}
+    return dataclasses.field(default=default, metadata={"schema": schema})
+
+
+class Section:
+    """A part of the configuration: a frozen dataclass, each field a key or a section."""
+
+    @classmethod
+    def schema(cls) -> dict[str, Any]:
+        """The JSON schema of the section."""
+        members = {}
+        for field in dataclasses.fields(cls):  # type: ignore[arg-type]
+            kind = get_type_hints(cls)[field.name]
+            if field.default is None:  # not given; null says nothing
+                kind = get_args(kind)[0]
+            members[field.name] = _with_limits(_schema_of(kind), field.metadata.get("schema", {}))
+            if field.default is not dataclasses.MISSING and field.default is not None:
+                members[field.name]["default"] = field.default
+        required = [f.name for f in dataclasses.fields(cls)  # type: ignore[arg-type]
+                    if f.default is dataclasses.MISSING]  # fmt: skip
+        said = {"description": cls.__doc__} if _has_own_docstring(cls) else {}
+        return said | {
+            "type": "object",
+            "additionalProperties": False,
+            "required": required,
+            "properties": members,
+        }
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Self:
+        """The section of values that its schema allows."""
+        hints = get_type_hints(cls)
+        return cls(**{name: _made(hints[name], value) for name, value in given.items()})
+
+
+def as_given(section: Any) -> Any:
+    """A section as a config file says it; keys with their default value are left out."""
+    if isinstance(section, list):
+        return [as_given(one) for one in section]
+    if not isinstance(section, Section):
+        return section
+    return {
+        field.name: as_given(value)
+        for field in dataclasses.fields(section)  # type: ignore[arg-type]
+        if (value := getattr(section, field.name)) != field.default
+    }
+
+
+def _has_own_docstring(cls: type) -> bool:
+    # A dataclass without one gets its signature.
+    said = cls.__doc__ or ""
+    return bool(said) and not said.startswith(f"{cls.__name__}(")
+
+
+def _is_section(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, Section)
+
+
+def _schema_of(kind: Any) -> dict[str, Any]:
+    """Of a field's type: what JSON may stand there."""
+    if _is_section(kind):
+        return kind.schema()
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin is Literal:
+        return {"const": inner[0]} if len(inner) == 1 else {"enum": list(inner)}
+    if origin is list:
+        return {"type": "array", "items": _schema_of(inner[0])}
+    if origin in (Union, types.UnionType):
+        if all(one in KINDS for one in inner):
+            return {"type": [KINDS[one] for one in inner]}
+        return {"anyOf": [_schema_of(one) for one in inner]}
+    return {"type": "object"} if origin is dict else {"type": KINDS[kind]}
+
+
+def _with_limits(schema: dict[str, Any], limits: dict[str, Any]) -> dict[str, Any]:
+    """Limits of a union are those of its numbers, so that messages have them there."""
+    if "anyOf" not in schema:
+        return schema | limits
+    numeric = {name: limits[name] for name in limits if "imum" in name.lower()}
+    members = [one | numeric if "const" not in one else one for one in schema["anyOf"]]
+    return {"anyOf": members} | {k: v for k, v in limits.items() if k not in numeric}
+
+
+def _made(kind: Any, value: Any) -> Any:
+    if _is_section(kind):
+        return kind.of(value)
+    if get_origin(kind) is list and _is_section(get_args(kind)[0]):
+        return [get_args(kind)[0].of(one) for one in value]
+    return value
