@@ -37,6 +37,7 @@ from corpusmill.reader.patience import Patience
 from corpusmill.reader.s3.bucket import Bucket
 from corpusmill.reader.s3_store import S3Store
 from corpusmill.tools.publish import publishing as command
+from corpusmill.tools.publish.published import Asked
 
 ENVIRONMENT = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test",
                "AWS_REGION": "us-east-1", "AWS_CONFIG_FILE": os.devnull,
@@ -125,7 +126,7 @@ def measure(given) -> None:
     for number in range(given.runs):
         with store() as address, Bucket("mill", address) as bucket:
             os.environ["AWS_ENDPOINT_URL"] = address
-            asked = command.Asked(results, f"s3://mill/{number}", "1", None, False, {},
+            asked = Asked(results, f"s3://mill/{number}", "1", None, False, {},
                                   given.streams)  # fmt: skip
             send_bare(bucket, "warm", files[:1], given.streams)
             record("sending", "bare client", partial(send_bare, bucket, "bare", files,

@@ -20,7 +20,7 @@ from corpusmill.reader import Corpus
 from corpusmill.reader.downloads import Remote, download
 from corpusmill.reader.http_store import HttpStore, onward
 from corpusmill.reader.patience import Patience
-from corpusmill.reader.s3.answers import PassingFault, parsed
+from corpusmill.reader.s3.answers import parsed
 from corpusmill.reader.s3.bucket import MOST_BARREN, Bucket
 from corpusmill.reader.stores import PassingError
 from corpusmill.run.job_progress import Heartbeat
@@ -184,7 +184,7 @@ def test_store__that_takes_a_request_and_says_nothing_is_named(signed_in, monkey
     with saying(lambda asked: time.sleep(3)) as address, Bucket("bucket", address) as bucket:
         bucket.connections.silence_seconds = 0.5
         heartbeat.start()
-        with pytest.raises(PassingFault, match="timed out"):
+        with pytest.raises(PassingError, match="timed out"):
             bucket.put("n/publication.json", b"{}")
         heartbeat.stop()
     assert said[-1].startswith("waiting for PUT s3://bucket/n/publication.json (")
@@ -198,7 +198,7 @@ def test_store__that_is_asked_again_later_is_named(monkeypatch):
     heartbeat.start()
     again = Patience(2, 0.5, 0.5)
     target = Target(Bucket("bucket"), "n", "1", again, lambda line: None)
-    fault = PassingFault("s3://bucket/n: the store says 503")
+    fault = PassingError("s3://bucket/n: the store says 503")
     with pytest.raises(OSError, match="2 times in a row"):
         target.patiently(lambda: raised(fault))
     heartbeat.stop()
@@ -364,7 +364,7 @@ def test_list__without_an_end_or_names_is_refused(keys, says, signed_in):
     with (
         saying(answer) as address,
         Bucket("bucket", address) as bucket,
-        pytest.raises((ValueError, PassingFault), match=says),
+        pytest.raises((ValueError, PassingError), match=says),
     ):
         bucket.listed("a/")
     assert next(number) <= MOST_BARREN + 2

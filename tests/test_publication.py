@@ -33,6 +33,7 @@ from corpusmill.run import job_progress as progress
 from corpusmill.tools.publish import contents, sending, withdrawal
 from corpusmill.tools.publish import publishing as command
 from corpusmill.tools.publish.contents import contents_of
+from corpusmill.tools.publish.published import Asked
 
 pytestmark = NEEDS_STORE
 QUICK = Patience(attempts=4, first_seconds=0.01, longest_seconds=0.02)
@@ -111,7 +112,7 @@ def small_parts(monkeypatch):
 def publish(results: Path, address: str, version: str | None = None, **more):
     options = {"endpoint": None, "dry_run": False, "prices": {}, "streams": 4} | more
     said: list[str] = []
-    asked = command.Asked(results=results, address=address, version=version, **options)
+    asked = Asked(results=results, address=address, version=version, **options)
     return command.publish(asked, said.append, QUICK)
 
 
@@ -190,11 +191,11 @@ def test_publish__brings_all_that_is_listed_and_is_read_by_every_address(
 
 def test_publish__again_sends_nothing(front, large, address, small_parts):
     first = publish(large, address)
-    assert first.sent_bytes == sum(file.bytes for file in first.contents.files)
+    assert first.also["sent_bytes"] == sum(file.bytes for file in first.contents.files)
     sent = front.paths("PUT")
     assert len([path for path in sent if "partNumber=" in path]) == 2
     again = publish(large, address)
-    assert (again.sent_bytes, len(again.there)) == (0, len(again.contents.files))
+    assert (again.also["sent_bytes"], len(again.there)) == (0, len(again.contents.files))
     # The manifest, which the store refuses as one is there.
     assert [Path(path).name for path in front.paths("PUT")[len(sent) :]] == ["manifest.json"]
 
@@ -241,7 +242,7 @@ def test_summary_and_card__go_along_and_stay_as_they_were(front, results, addres
     assert told in card
     assert f'Corpus("{address}", cache="shards")' in card
     (copy / "summary.json").write_text(json.dumps(summary | {"rules": {"s": 2}}))
-    assert publish(copy, address).sent_bytes == 0
+    assert publish(copy, address).also["sent_bytes"] == 0
     folder = f"{address.removeprefix('s3://mill/')}/versions/{done.version}"
     with Bucket("mill") as bucket:
         assert json.loads(bucket.get(f"{folder}/summary.json")) == summary
@@ -421,7 +422,7 @@ def test_store__that_keeps_no_checksum_is_believed_by_what_was_noted(
         Bucket, "head", lambda self, key: (found := head(self, key)) and found._replace(checksum="")
     )
     publish(large, address)
-    assert publish(large, address).sent_bytes == 0
+    assert publish(large, address).also["sent_bytes"] == 0
 
 
 def test_object__that_was_changed_behind_our_back_is_sent_again(front, large, address, small_parts):
@@ -602,7 +603,7 @@ def test_file__that_the_disk_does_not_give_is_no_fault_of_the_store(
 
     monkeypatch.setattr(sending, "open", look, raising=False)
     said: list[str] = []
-    asked = command.Asked(results, address, None, None, False, {})
+    asked = Asked(results, address, None, None, False, {})
     with pytest.raises(ValueError, match="cannot be read: Permission denied"):
         command.publish(asked, said.append, QUICK)
     assert said == []
@@ -735,12 +736,15 @@ def test_dry_run__says_what_would_be_done_and_does_nothing(front, large, address
                      r"of your prices: 0.02 for a GB for a month", done.stdout)  # fmt: skip
     publish(large, address)
     there = publish(large, address, dry_run=True)
-    assert (there.sent_bytes, len(there.there)) == (manifest_size(there), len(there.contents.files))
-    assert there.costs.money == {}
+    assert (there.also["sent_bytes"], len(there.there)) == (
+        manifest_size(there),
+        len(there.contents.files),
+    )
+    assert there.also["costs"]["money"] == {}
 
 
 def test_dry_run__counts_the_requests_of_a_publication(front, large, address, small_parts):
-    expected = publish(large, address, dry_run=True).costs.writes
+    expected = publish(large, address, dry_run=True).also["costs"]["writes"]
     before = len(front.asked)
     publish(large, address)
     listing = ("list-type", "uploads")
@@ -779,7 +783,7 @@ def test_listings__go_on_where_an_answer_ended(front, larger, address, small_par
     count = len(front.asked)
     publish(larger, address)
     assert [path for _, path in front.asked[count:] if "part-number-marker" in path]
-    assert publish(larger, address).sent_bytes == 0
+    assert publish(larger, address).also["sent_bytes"] == 0
     assert verified(address)[0] == 0
     assert len([path for _, path in front.asked if "continuation-token" in path]) > 5
 

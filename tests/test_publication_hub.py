@@ -26,7 +26,7 @@ from corpusmill.reader.hub_addresses import parsed_hub, token
 from corpusmill.reader.hub_store import HubStore
 from corpusmill.reader.patience import Patience
 from corpusmill.tools.publish import hub as publication
-from corpusmill.tools.publish.publishing import Asked
+from corpusmill.tools.publish.published import Asked
 
 # huggingface_hub calls the newest httpx2 as the older ones were to be called.
 pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")
@@ -119,7 +119,7 @@ def test_publish__again_does_nothing_and_says_so(hub, results):
     assert code == 0
     assert "0.0 MB were missing" in output
     assert [path for method, path, _ in hub.asked if method != "GET"] == []
-    assert main_of(hub).head == first.commit
+    assert main_of(hub).head == first.also["commit"]
 
 
 def test_publish__gives_the_same_content_a_second_name_without_a_commit(hub, results):

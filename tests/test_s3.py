@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpusmill.reader.s3.addresses import Address, parsed
-from corpusmill.reader.s3.answers import Answer, PassingFault, Refusal, code_of, fault
+from corpusmill.reader.s3.answers import Answer, Refusal, code_of, fault
 from corpusmill.reader.s3.bucket import Bucket, composite, kind_of
 from corpusmill.reader.s3.connection import (
     Connections,
@@ -25,6 +25,7 @@ from corpusmill.reader.s3.connection import (
 )
 from corpusmill.reader.s3.credentials import Access, Credentials, load_access
 from corpusmill.reader.s3.signature import query_string, quoted, signed
+from corpusmill.reader.stores import PassingError
 
 MOMENT = datetime(2013, 5, 24, tzinfo=UTC)
 EMPTY = hashlib.sha256(b"").hexdigest()
@@ -196,10 +197,10 @@ def test_connection__goes_through_the_proxy_for_https_alone(monkeypatch):
 @pytest.mark.parametrize(
     ("status", "body", "kind", "says"),
     [
-        (503, b"<Error><Code>SlowDown</Code></Error>", PassingFault, "503 SlowDown"),
-        (500, b"", PassingFault, "says 500"),
-        (409, b"<Error><Code>ConditionalRequestConflict</Code></Error>", PassingFault, "409"),
-        (400, b"<Error><Code>BadDigest</Code></Error>", PassingFault, "400 BadDigest"),
+        (503, b"<Error><Code>SlowDown</Code></Error>", PassingError, "503 SlowDown"),
+        (500, b"", PassingError, "says 500"),
+        (409, b"<Error><Code>ConditionalRequestConflict</Code></Error>", PassingError, "409"),
+        (400, b"<Error><Code>BadDigest</Code></Error>", PassingError, "400 BadDigest"),
         (404, b'<Error xmlns="a"><Code>NoSuchBucket</Code></Error>', Refusal, "no such bucket"),
         (403, b"<Error><Code>SignatureDoesNotMatch</Code></Error>", Refusal, "not that of the ac"),
         (403, b"<Error><Code>RequestTimeTooSkewed</Code></Error>", Refusal, "the clock of this"),
@@ -237,7 +238,7 @@ def test_network__that_fails_is_passing_but_for_certificates():
     with pytest.raises(ValueError, match="expected a certificate that this machine trusts"):
         raise_in_network(ssl.SSLCertVerificationError("self-signed"))
     for error in (ConnectionResetError("reset"), TimeoutError(), ssl.SSLError("x")):
-        with pytest.raises(PassingFault, match="s3://mill/x: "):
+        with pytest.raises(PassingError, match="s3://mill/x: "):
             raise_in_network(error)
 
 
@@ -252,7 +253,7 @@ def test_finish__that_fails_behind_a_200_is_no_success(monkeypatch):
 
     bucket = Bucket("mill")
     monkeypatch.setattr(bucket.connections, "ask", lambda *_: Answered)
-    with pytest.raises(PassingFault, match="InternalError"):
+    with pytest.raises(PassingError, match="InternalError"):
         bucket.finish("x", "upload", [])
 
 
@@ -261,7 +262,7 @@ def test_listed__takes_no_page_of_a_proxy_for_an_empty_list(monkeypatch, body):
     bucket = Bucket("b", "http://127.0.0.1:1")
     monkeypatch.setattr(bucket.connections, "ask", lambda *_: Answer(200, {}, body))
     for asked in (bucket.listed, bucket.uploads):
-        with pytest.raises(PassingFault, match="expected XML of a store"):
+        with pytest.raises(PassingError, match="expected XML of a store"):
             asked("corpus/")
 
 

@@ -11,6 +11,7 @@ import threading
 import time
 import urllib.error
 from pathlib import Path
+from threading import Event
 
 import pytest
 from click.testing import CliRunner
@@ -21,7 +22,7 @@ from workflow import ROOT
 from corpusmill.cli.main import main
 from corpusmill.reader import Batches, Corpus, Shuffled, Windowed
 from corpusmill.reader.http_store import HttpStore
-from corpusmill.reader.patience import Patience, wait
+from corpusmill.reader.patience import Attempts, Patience, StoppedError
 from corpusmill.reader.stores import PassingError
 
 SIZES = [[40, 60], [100], [30, 30, 40], [80], [90, 10], [64], [100], [20, 20]]
@@ -211,18 +212,37 @@ def test_patience__waits_longer_each_time_and_not_in_step():
         assert 0 <= min(waits) <= max(waits) <= min(60, 2 ** (failures - 1))
 
 
-def test_wait__says_every_two_seconds_for_what(monkeypatch):
-    slept, said = [], []
+def test_attempts__say_every_two_seconds_what_they_wait_for(monkeypatch):
+    waited, said = [], []
     now = [0.0]
 
-    def sleep(seconds):
-        slept.append(seconds)
-        now[0] += seconds
+    class Never(Event):
+        def wait(self, timeout=None):
+            waited.append(timeout)
+            now[0] += timeout
+            return False
 
-    monkeypatch.setattr(time, "sleep", sleep)
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
-    wait(5, "the server", said.append)
-    assert (slept, said) == ([2, 2, 1], ["the server"] * 3)
+    monkeypatch.setattr(Patience, "seconds", lambda self, failures: 5.0)
+    Attempts(Patience(), said.append, Never()).failed(PassingError("a.bin: busy"))
+    assert waited == [2, 2, 1]
+    assert said == ["a.bin: busy; trying again, 1 of 8"] * 3
+
+
+def test_attempts__that_brought_bytes_are_the_first_again(monkeypatch):
+    monkeypatch.setattr(Patience, "seconds", lambda self, failures: 0.0)
+    attempts = Attempts(Patience(attempts=2), lambda line: None)
+    for _ in range(5):
+        attempts.failed(PassingError("cut off"), came=1 << 20)
+    with pytest.raises(OSError, match="cut off, 2 times in a row"):
+        attempts.failed(PassingError("cut off"), came=10)
+
+
+def test_attempts__end_when_nobody_waits(monkeypatch):
+    stopped = Event()
+    stopped.set()
+    with pytest.raises(StoppedError):
+        Attempts(Patience(), print, stopped).failed(PassingError("busy"))
 
 
 def test_certificate__that_nobody_trusts_is_told_at_once(monkeypatch):

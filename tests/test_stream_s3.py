@@ -19,7 +19,8 @@ from corpusmill.reader.opening import Latest
 from corpusmill.reader.patience import Patience
 from corpusmill.reader.s3.bucket import Bucket
 from corpusmill.reader.s3_store import S3Store
-from corpusmill.tools.publish.publishing import Asked, publish
+from corpusmill.tools.publish.published import Asked
+from corpusmill.tools.publish.publishing import publish
 from corpusmill.tools.verify.findings import NoCorpusError
 from corpusmill.tools.verify.locations import place_of
 

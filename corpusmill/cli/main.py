@@ -483,13 +483,13 @@ def publish(prices: tuple[str, ...], in_json: bool, **given: Any) -> None:
     """
     from corpusmill.tools.publish.costs import prices_of
     from corpusmill.tools.publish.destinations import publisher_of
-    from corpusmill.tools.publish.publishing import Asked
+    from corpusmill.tools.publish.published import Asked, as_json, told
 
-    command = publisher_of(given["address"])
+    publish_there = publisher_of(given["address"])
     stopped = "Stopped. Readers see what they saw before; the same command goes on."
     with speaking(stopped) as say, read_as_written(given["results"]):
-        done = command.publish(Asked(prices=prices_of(prices), **given), say)
-    echo(command.as_json(done) if in_json else "\n".join(command.told(done)), in_json)
+        done = publish_there(Asked(prices=prices_of(prices), **given), say)
+    echo(as_json(done) if in_json else "\n".join(told(done)), in_json)
 
 
 @main.command()

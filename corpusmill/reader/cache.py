@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from corpusmill.reader.cache_folder import CacheFolder
-from corpusmill.reader.downloads import StoppedError, download
+from corpusmill.reader.downloads import download
 from corpusmill.reader.manifest import Shards
 from corpusmill.reader.node_locks import NodeLock
-from corpusmill.reader.patience import SAY_SECONDS, Patience, Say
+from corpusmill.reader.patience import SAY_SECONDS, Patience, Say, StoppedError
 from corpusmill.reader.stores import Store
 
 ASK_AGAIN_SECONDS = 0.1  # whether another process is done

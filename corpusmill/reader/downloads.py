@@ -9,7 +9,7 @@ from threading import Event
 from typing import NamedTuple
 
 from corpusmill.mill.storage.sha256 import file_sha256
-from corpusmill.reader.patience import Patience
+from corpusmill.reader.patience import Attempts, Patience
 from corpusmill.reader.stores import PassingError, Store
 
 WRONG_TIMES = 3  # so often the whole file is fetched; then the store has another one than it lists
@@ -21,10 +21,6 @@ class Remote(NamedTuple):
     name: str
     size: int
     sha256: str
-
-
-class StoppedError(Exception):
-    """Nobody waits for this file any more."""
 
 
 def download(
@@ -62,26 +58,14 @@ def _complete(
     stopped: Event,
 ) -> None:
     """Fetch what is missing of a file, in as many attempts as that takes."""
-    # With it comes the client for HTTP, which a corpus on this machine does not need.
-    from corpusmill.reader.s3.responses import LEAST_BYTES
-
-    failures = 0
+    attempts = Attempts(patience, tell, stopped, "What came is kept: try again later.")
     while True:
         before = _present(part, file.size)
         try:
-            _append(store, file, part, tell, stopped)
+            _append(store, file, part, tell, attempts)
             return
         except PassingError as fault:
-            # Bytes came, so the store is alive, and what is left gets less; but not drop by drop.
-            came = _present(part, file.size) - before
-            failures = 1 if came >= LEAST_BYTES else failures + 1
-            if patience.is_over(failures, fault):
-                raise OSError(
-                    f"{fault}, {failures} times in a row. What came is kept: try again later."
-                ) from None
-            tell(f"{fault}; trying again, {failures} of {patience.attempts}")
-            if stopped.wait(patience.seconds(failures)):
-                raise StoppedError from None
+            attempts.failed(fault, came=_present(part, file.size) - before)
 
 
 def _present(part: Path, size: int) -> int:
@@ -100,13 +84,12 @@ def _present(part: Path, size: int) -> int:
 
 
 def _append(
-    store: Store, file: Remote, part: Path, tell: Callable[[str], None], stopped: Event
+    store: Store, file: Remote, part: Path, tell: Callable[[str], None], attempts: Attempts
 ) -> None:
     with open(part, "ab") as out:
         present = out.tell()
         for block in store.blocks(file.name, present, file.size):
-            if stopped.is_set():
-                raise StoppedError
+            attempts.check()
             out.write(block)
             present += len(block)
             tell(f"{file.name}: {present / 1e6:,.0f} of {file.size / 1e6:,.0f} MB")

@@ -16,6 +16,7 @@ from corpusmill.reader.s3.connection import MOST_SAID
 from corpusmill.reader.s3.responses import opener
 from corpusmill.reader.stores import (
     BLOCK_BYTES,
+    PASSING_STATUS,
     ForbiddenError,
     MissingError,
     PassingError,
@@ -29,8 +30,6 @@ SILENCE_SECONDS = 30.0
 
 MOST_REDIRECTS = 10
 REDIRECTS = {301, 302, 303, 307, 308}
-# Asked too often, too slow, or out of order for a moment.
-PASSING_STATUS = {408, 425, 429, 500, 502, 503, 504}
 KINDS = {404: MissingError, 410: MissingError, 401: ForbiddenError, 403: ForbiddenError}
 
 

@@ -11,8 +11,8 @@ from corpusmill.messages.progress import awaiting
 from corpusmill.mill.decide.fates import SPLITS
 from corpusmill.mill.storage.untrusted import is_count, joined, json_of
 from corpusmill.mill.tokens.vocabulary import token_ids_of
-from corpusmill.reader.patience import Patience, Say, patiently
-from corpusmill.reader.stores import PassingError, Store
+from corpusmill.reader.patience import Attempts, Patience, Say, patiently
+from corpusmill.reader.stores import Store
 
 MANIFEST = "manifest.json"
 VERSION = 1
@@ -165,7 +165,7 @@ def read_whole(
             return joined(store.blocks(name), store.where(name))
 
     for _ in range(WRONG_TIMES):
-        data = patiently(fetched, PassingError, patience, say)
+        data = patiently(fetched, Attempts(patience, say))
         if (told := fault_of(data)) is None:
             return data
         say(f"{store.where(name)}: {told}; fetched anew")

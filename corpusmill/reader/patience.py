@@ -5,14 +5,18 @@ import random
 import sys
 import time
 from collections.abc import Callable, Iterator
+from threading import Event
 from typing import NamedTuple, TypeVar
 
 from corpusmill.messages.plain_text import shown
-from corpusmill.messages.progress import Heartbeat, awaited
-from corpusmill.reader.stores import SlowError
+from corpusmill.messages.progress import Heartbeat, awaited, awaiting
+from corpusmill.reader.stores import PassingError, SlowError
 
 SAY_SECONDS = 2.0
 """Nobody waits longer than this without a line that says for what."""
+
+LEAST_BYTES = 1 << 14
+"""A server that brings fewer in an attempt sends drop by drop."""
 
 Say = Callable[[str], None]
 T = TypeVar("T")
@@ -54,22 +58,54 @@ class Patience(NamedTuple):
         return random.uniform(0, longest)
 
 
-def wait(seconds: float, line: str, say: Say) -> None:
-    """Sleep, and say every two seconds why."""
-    end = time.monotonic() + seconds
-    while (left := end - time.monotonic()) > 0:
-        say(line)
-        time.sleep(min(left, SAY_SECONDS))
+class StoppedError(Exception):
+    """Nobody waits for this any more."""
 
 
-def patiently(action: Callable[[], T], passing: type[Exception], patience: Patience, say: Say) -> T:
-    """What an action gives, tried again while it raises `passing`; OSError in the end."""
-    failures = 0
+class Attempts:
+    """Counts the attempts at one task that failed in a row, and waits between them."""
+
+    def __init__(
+        self,
+        patience: Patience,
+        say: Say,
+        stopped: Event | None = None,
+        advice: str = "Try again later.",
+    ) -> None:
+        """stopped: set once nobody waits for the task. advice: for whoever has waited in vain."""
+        self._patience, self._say, self._advice = patience, say, advice
+        self._stopped = stopped or Event()
+        self._failures = 0
+
+    def failed(self, fault: PassingError, came: int = 0) -> None:
+        """Wait for the next attempt; OSError after the last one, StoppedError if nobody waits.
+
+        came: bytes that this attempt brought. With enough of them, the store is alive.
+        """
+        self.check()
+        self._failures = 1 if came >= LEAST_BYTES else self._failures + 1
+        if self._patience.is_over(self._failures, fault):
+            told = f"{fault}, {self._failures} times in a row. {self._advice}"
+            raise OSError(told) from None
+        line = f"{fault}; trying again, {self._failures} of {self._patience.attempts}"
+        end = time.monotonic() + self._patience.seconds(self._failures)
+        with awaiting(f"the next attempt: {fault}"):
+            while (left := end - time.monotonic()) > 0:
+                self._say(line)
+                self._stopped.wait(min(left, SAY_SECONDS))
+                self.check()
+
+    def check(self) -> None:
+        """StoppedError if nobody waits for the task any more."""
+        if self._stopped.is_set():
+            raise StoppedError from None
+
+
+def patiently(action: Callable[[], T], attempts: Attempts) -> T:
+    """What an action gives, tried again while its faults may pass."""
     while True:
+        attempts.check()
         try:
             return action()
-        except passing as fault:
-            failures += 1
-            if patience.is_over(failures, fault):
-                raise OSError(f"{fault}, {failures} times in a row. Try again later.") from None
-            wait(patience.seconds(failures), f"{fault}; trying again", say)
+        except PassingError as fault:
+            attempts.failed(fault)

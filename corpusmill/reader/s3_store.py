@@ -4,9 +4,9 @@ import contextlib
 from collections.abc import Iterator
 
 from corpusmill.reader.http_store import sent
-from corpusmill.reader.s3.answers import PassingFault, Refusal, SlowFault
+from corpusmill.reader.s3.answers import Refusal
 from corpusmill.reader.s3.connection import Connections, faults_of_the_network
-from corpusmill.reader.stores import ForbiddenError, MissingError, PassingError, SlowError
+from corpusmill.reader.stores import ForbiddenError, MissingError, PassingError
 
 EXPIRED = {"ExpiredToken", "TokenRefreshRequired"}
 
@@ -43,9 +43,6 @@ def faults_of_a_store() -> Iterator[None]:
     """As whoever reads a corpus knows them."""
     try:
         yield
-    except PassingFault as error:
-        passing = SlowError if isinstance(error, SlowFault) else PassingError
-        raise passing(str(error)) from None
     except Refusal as refusal:
         if refusal.code in EXPIRED:
             # Whoever renews the profile has some minutes for it.

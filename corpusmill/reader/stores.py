@@ -17,6 +17,10 @@ class SlowError(PassingError):
     """A server that sends nothing, or drop by drop: each attempt takes half a minute."""
 
 
+PASSING_STATUS = {408, 425, 429, 500, 502, 503, 504}
+"""HTTP's codes for asked too often, too slow, or out of order for a moment."""
+
+
 class MissingError(ValueError):
     """There is no such file."""
 

@@ -5,7 +5,8 @@ import xml.etree.ElementTree as ElementTree
 from collections.abc import Mapping
 from typing import NamedTuple
 
-PASSING_STATUS = {408, 425, 429, 500, 502, 503, 504}
+from corpusmill.reader.stores import PASSING_STATUS, PassingError
+
 PASSING_CODES = {"SlowDown", "RequestTimeout", "OperationAborted", "ConditionalRequestConflict"}
 CHANGED_CODES = {
     "BadDigest", "XAmzContentSHA256Mismatch", "IncompleteBody", "InvalidDigest", "MalformedXML",
@@ -25,14 +26,6 @@ REASONS = {
 }
 OF_STATUS = {403: "AccessDenied", 404: "NoSuchKey", 412: "PreconditionFailed"}
 OTHER_REGION = {"PermanentRedirect", "AuthorizationHeaderMalformed", "TemporaryRedirect"}
-
-
-class PassingFault(Exception):  # noqa: N818  it may go well the next time
-    """A busy store, a broken connection."""
-
-
-class SlowFault(PassingFault):
-    """A server that sends nothing, or drop by drop."""
 
 
 class Refusal(ValueError):  # noqa: N818
@@ -59,7 +52,7 @@ def fault(where: str, status: int, headers: Mapping[str, str], body: bytes) -> E
     code = code_of(body) or OF_STATUS.get(status, "")
     said = f"{where}: the store says {status}" + f" {code}" * bool(code)
     if code in PASSING_CODES or code in CHANGED_CODES or status in PASSING_STATUS:
-        return PassingFault(said)
+        return PassingError(said)
     region = headers.get("x-amz-bucket-region", "")
     region = region if re.fullmatch("[a-z0-9-]{1,40}", region) else "another one"
     reason = REASONS.get(code, "expected success. Look the code up with whoever runs the store.")

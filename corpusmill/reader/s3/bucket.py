@@ -10,7 +10,6 @@ from xml.etree.ElementTree import Element
 
 from corpusmill.messages.plain_text import shown
 from corpusmill.reader.s3.answers import (
-    PassingFault,
     Refusal,
     all_of,
     code_of,
@@ -20,6 +19,7 @@ from corpusmill.reader.s3.answers import (
     text_of,
 )
 from corpusmill.reader.s3.connection import MOST_SAID, NOTHING, Body, Connections
+from corpusmill.reader.stores import PassingError
 
 CHECKSUM = "x-amz-checksum-sha256"
 ALGORITHM = "x-amz-sdk-checksum-algorithm"
@@ -115,7 +115,7 @@ class Bucket:
             raise
         told = answer.headers.get(CHECKSUM, "")
         if told and "-" not in told and told != in_base64(sha256(answer.body).hexdigest()):
-            raise PassingFault(f"{self.where(key)}: other bytes came than the store has")
+            raise PassingError(f"{self.where(key)}: other bytes came than the store has")
         return answer.body
 
     def put(self, key: str, data: bytes, only_new: bool = False) -> None:
@@ -254,7 +254,7 @@ class Bucket:
     def _below(self, prefix: str, key: str) -> str:
         """A key of a list. What was not asked for may be somebody else's: it is not touched."""
         if not key:
-            raise PassingFault(f"{self.where('')}: expected keys, found one without a name")
+            raise PassingError(f"{self.where('')}: expected keys, found one without a name")
         if not key.startswith(prefix):
             raise ValueError(
                 f"{self.where(prefix)}: expected a list of what lies below, the store lists "
@@ -264,7 +264,7 @@ class Bucket:
 
     def _number(self, text: str, key: str) -> int:
         if not NUMBER.fullmatch(text):
-            raise PassingFault(f"{self.where(key)}: expected a number of bytes, found another word")
+            raise PassingError(f"{self.where(key)}: expected a number of bytes, found another word")
         return int(text)
 
     def _xml(
@@ -275,7 +275,7 @@ class Bucket:
         answer = self.connections.ask(method, key, query, headers)
         root = parsed(answer.body)
         if root is None or name_of(root) != name:
-            raise PassingFault(f"{self.where(key)}: expected XML of a store, found something else")
+            raise PassingError(f"{self.where(key)}: expected XML of a store, found something else")
         return root
 
 

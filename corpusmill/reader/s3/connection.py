@@ -16,10 +16,11 @@ from typing import Any, NamedTuple
 
 from corpusmill.messages.progress import awaiting
 from corpusmill.reader.s3.addresses import SCHEME
-from corpusmill.reader.s3.answers import Answer, PassingFault, SlowFault, fault
+from corpusmill.reader.s3.answers import Answer, fault
 from corpusmill.reader.s3.credentials import Access, load_access
 from corpusmill.reader.s3.responses import BoundedResponse
 from corpusmill.reader.s3.signature import query_string, quoted, signed
+from corpusmill.reader.stores import PassingError, SlowError
 
 CONNECT_SECONDS = 10.0
 SILENCE_SECONDS = 30.0
@@ -139,7 +140,7 @@ class Connections:
             ended = self._ended
         try:
             if ended:
-                raise PassingFault(f"{where}: broken off")
+                raise PassingError(f"{where}: broken off")
             yield
         finally:
             with self._lock:
@@ -156,7 +157,7 @@ class Connections:
         most: int = MOST_BYTES,
     ) -> Answer:
         """An answer of `most` bytes at most. digest: SHA-256 of the body, which is signed with it.
-        Raises PassingFault or Refusal for what is no success, ValueError for a longer one."""
+        Raises PassingError or Refusal for what is no success, ValueError for a longer one."""
         where = self.where(key)
         with faults_of_the_network(where), awaiting(f"{method} {where}"):
             while True:
@@ -314,5 +315,5 @@ def faults_of_the_network(where: str) -> Iterator[None]:
             "its authority, or name it in SSL_CERT_FILE."
         ) from None
     except (http.client.HTTPException, OSError) as error:
-        kind = SlowFault if isinstance(error, TimeoutError) else PassingFault
+        kind = SlowError if isinstance(error, TimeoutError) else PassingError
         raise kind(f"{where}: {str(error)[:MOST_SAID] or type(error).__name__}") from None

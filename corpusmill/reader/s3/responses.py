@@ -8,6 +8,8 @@ import urllib.request
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from corpusmill.reader.patience import LEAST_BYTES
+
 MOST_HEADER_BYTES = 1 << 20
 """Of an answer: what Python reads of `100 Continue` and behind the last chunk has no other end."""
 FRAME_BYTES = 16
@@ -18,8 +20,7 @@ MOST_FRAME_BYTES = 1 << 14
 HEADER_SECONDS = 30.0
 """Until all headers of an answer are there, however they come; and those behind its body."""
 WAITED_SECONDS = 30.0
-LEAST_BYTES = 1 << 14
-"""Of the body, in so many seconds of waiting; with fewer a connection counts as broken."""
+"""A connection that brings fewer than LEAST_BYTES of a body in this time counts as broken."""
 
 T = TypeVar("T")
 

@@ -49,8 +49,12 @@ class Contents(NamedTuple):
         return [*self.listed, *self.beside]
 
     @property
+    def all_files(self) -> list[File]:
+        return [*self.files, self.manifest]
+
+    @property
     def bytes(self) -> int:
-        return sum(file.bytes for file in [*self.files, self.manifest])
+        return sum(file.bytes for file in self.all_files)
 
 
 def contents_of(results: Path, address: str) -> Contents:

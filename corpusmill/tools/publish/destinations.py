@@ -1,17 +1,15 @@
 """Which code publishes to an address."""
 
-from types import ModuleType
-
 from corpusmill.reader.hub_addresses import is_hub
+from corpusmill.tools.publish.published import Publisher
 
 
-def publisher_of(address: str) -> ModuleType:
-    """With `publish`, `told` and `as_json`."""
+def publisher_of(address: str) -> Publisher:
     if is_hub(address):
         # It imports huggingface_hub, which nobody else needs.
         from corpusmill.tools.publish import hub
 
-        return hub
-    from corpusmill.tools.publish import publishing as command
+        return hub.publish
+    from corpusmill.tools.publish import publishing
 
-    return command
+    return publishing.publish

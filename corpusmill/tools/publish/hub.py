@@ -1,15 +1,13 @@
 """`corpusmill publish` to a dataset repository of the Hugging Face hub: one commit, then a tag."""
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from corpusmill.messages.plain_text import json_text
 from corpusmill.messages.sentences import sentence
 from corpusmill.reader.hub_addresses import BRANCH, HubAddress, parsed_hub, token
 from corpusmill.reader.hub_store import HubStore
-from corpusmill.reader.patience import Patience, Say, patiently
+from corpusmill.reader.patience import Attempts, Patience, Say, patiently
 from corpusmill.reader.s3.addresses import check_version
-from corpusmill.reader.stores import PassingError
 from corpusmill.run.job_progress import phase
 from corpusmill.tools.publish.card import CARD
 from corpusmill.tools.publish.contents import BESIDE, Contents, File, contents_of
@@ -20,7 +18,7 @@ from corpusmill.tools.publish.hub_repository import (
     Repository,
     is_held,
 )
-from corpusmill.tools.publish.publishing import DIGITS, Asked
+from corpusmill.tools.publish.published import DIGITS, Asked, Published
 from corpusmill.tools.verify.findings import Findings, NoCorpusError
 from corpusmill.tools.verify.kinds import MANIFEST
 from corpusmill.tools.verify.listing import Listing, read_listing
@@ -46,19 +44,6 @@ class There(NamedTuple):
         return self.refs.head if self.refs else None
 
 
-class Published(NamedTuple):
-    """What came of it, or what would. missing_bytes: what the main branch did not have; commit:
-    that of the version, None before it is made."""
-
-    address: str
-    version: str
-    contents: Contents
-    there: There
-    missing_bytes: int
-    commit: str | None
-    dry_run: bool
-
-
 def publish(asked: Asked, say: Say, patience: Patience = Patience()) -> Published:  # noqa: B008
     """ValueError where something else lies there, or the results are not what their manifest lists;
     OSError where the hub does not answer. Either way the main branch stays as it was."""
@@ -72,18 +57,25 @@ def publish(asked: Asked, say: Say, patience: Patience = Patience()) -> Publishe
     contents = with_metadata(contents_of(asked.results, str(address)))
     version = contents.listing.sha256[:DIGITS] if asked.version is None else asked.version
     check_tag(version)
-    if len(files_of(contents)) > MOST_FILES:
+    if len(contents.all_files) > MOST_FILES:
         raise ValueError(
             f"{asked.results}: expected at most {MOST_FILES:,} files, as many as a commit of the "
-            f"hub takes, found {len(files_of(contents)):,}. Mill with a larger output.shard_bytes, "
+            f"hub takes, found {len(contents.all_files):,}. Mill with a larger output.shard_bytes, "
             "or publish it to an object store."
         )
     repository = Repository(address, found, asked.streams, patience, say)
     target = HubTarget(repository, address, contents, version, patience, say)
     there = target.look()
-    missing = sum(file.bytes for file in files_of(contents) if file.name not in there.whole)
+    missing = sum(file.bytes for file in contents.all_files if file.name not in there.whole)
     commit = None if asked.dry_run else target.bring(there)
-    return Published(str(address), version, contents, there, missing, commit, asked.dry_run)
+    plan = [f"{'':>16}  to go    {name}" for name in there.going]
+    if there.refs is None:
+        plan.append(f"{address}: there is no such repository; a private one would be made")
+    what = "would be sent at most" if asked.dry_run else "were missing"
+    return Published(
+        str(address), version, contents, there.whole, f"{missing / 1e6:,.1f} MB {what}",
+        asked.dry_run, plan, {"commit": commit, "missing_bytes": missing, "going": there.going},
+    )  # fmt: skip
 
 
 def checked(asked: Asked) -> HubAddress:
@@ -105,10 +97,6 @@ def check_tag(version: str) -> None:
             f"version {version!r}: expected the name of a tag: not {BRANCH}, without two dots in a "
             "row, not ending with a dot or .lock. Name one that looks so."
         )
-
-
-def files_of(contents: Contents) -> list[File]:
-    return [*contents.files, contents.manifest]
 
 
 def complete(contents: Contents, whole: set[str]) -> bool:
@@ -145,7 +133,7 @@ class HubTarget(NamedTuple):
                 f"{self.address}: expected a new repository or a corpus that was published there, "
                 f"found {min(strange)}. Choose another name, or take that away."
             )
-        files = files_of(self.contents)
+        files = self.contents.all_files
         whole = {file.name for file in files if is_held(file, tree.get(file.name))}
         going = tree.keys() - {file.name for file in files} - {ATTRIBUTES}
         if complete(self.contents, whole):
@@ -197,7 +185,7 @@ class HubTarget(NamedTuple):
 
     def committed(self, there: There) -> str:
         """A commit with all of it on the main branch, behind the one that was looked at."""
-        missing = [file for file in files_of(self.contents) if file.name not in there.whole]
+        missing = [file for file in self.contents.all_files if file.name not in there.whole]
         additions = []
         with phase(f"sending {len(missing):,} files", sum(f.bytes for f in missing)) as progress:
             for batch in batches(missing):
@@ -216,11 +204,11 @@ class HubTarget(NamedTuple):
             return now.parent
 
         try:
-            found = patiently(commit, PassingError, self.patience, self.say)
+            found = patiently(commit, Attempts(self.patience, self.say))
         except RefusalError as refusal:
             if refusal.status not in (409, 412):
                 raise
-            found = patiently(commit, PassingError, self.patience, self.say)
+            found = patiently(commit, Attempts(self.patience, self.say))
         tree = self.repository.tree(found)
         for file in [*self.contents.listed, self.contents.manifest]:
             if not is_held(file, tree.get(file.name)):
@@ -249,45 +237,3 @@ def batches(files: list[File]) -> Iterator[list[File]]:
         size += file.bytes
     if batch:
         yield batch
-
-
-def told(done: Published) -> Iterator[str]:
-    """For a person, line by line; the last line says it all."""
-    files = files_of(done.contents)
-    whole = done.there.whole
-    if done.dry_run:
-        for file in files:
-            how = "there  " if file.name in whole else "to send"
-            yield f"{file.bytes:>16,}  {how}  {file.name}"
-        for name in done.there.going:
-            yield f"{'':>16}  to go    {name}"
-        if done.there.refs is None:
-            yield f"{done.address}: there is no such repository; a private one would be made"
-    what = "would be sent at most" if done.dry_run else "were missing"
-    known = sum(file.name in whole for file in files)
-    version = f"{done.address}@{done.version}"
-    yield (
-        f"{version}: {len(files):,} files, {done.contents.bytes / 1e6:,.1f} MB; "
-        f"{done.missing_bytes / 1e6:,.1f} MB {what}, {known:,} files were there"
-    )
-    if not done.dry_run:
-        yield f'Published. Corpus("{done.address}", cache=FOLDER) reads it, or "{version}".'
-
-
-def as_json(done: Published) -> str:
-    files, whole = files_of(done.contents), done.there.whole
-    content: dict[str, Any] = {
-        "corpusmill.publish": 1,
-        "address": done.address,
-        "version": done.version,
-        "manifest_sha256": done.contents.listing.sha256,
-        "commit": done.commit,
-        "dry_run": done.dry_run,
-        "bytes": done.contents.bytes,
-        "missing_bytes": done.missing_bytes,
-        "files": [
-            {"path": file.name, "bytes": file.bytes, "there": file.name in whole} for file in files
-        ],
-        "going": done.there.going,
-    }
-    return json_text(content)

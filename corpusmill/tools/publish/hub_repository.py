@@ -17,10 +17,9 @@ from huggingface_hub.errors import HfHubHTTPError, RepositoryNotFoundError
 from huggingface_hub.utils._http import default_client_factory
 from huggingface_hub.utils.tqdm import disable_progress_bars
 
-from corpusmill.reader.http_store import PASSING_STATUS
 from corpusmill.reader.hub_addresses import BRANCH, HubAddress, server
-from corpusmill.reader.patience import Patience, Say, patiently
-from corpusmill.reader.stores import PassingError
+from corpusmill.reader.patience import Attempts, Patience, Say, patiently
+from corpusmill.reader.stores import PASSING_STATUS, PassingError
 from corpusmill.tools.publish.contents import DamagedFileError, File
 from corpusmill.tools.publish.sending import blocks
 
@@ -78,7 +77,7 @@ class Repository:
             with self._faults():
                 return action()
 
-        return patiently(understood, PassingError, self._patience, self._say)
+        return patiently(understood, Attempts(self._patience, self._say))
 
     @contextlib.contextmanager
     def _faults(self) -> Iterator[None]:

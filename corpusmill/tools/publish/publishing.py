@@ -1,51 +1,18 @@
-"""`corpusmill publish`: what is done in which order, and how it is said."""
+"""`corpusmill publish` to an object store: the order in which files are sent."""
 
-from collections.abc import Iterator, Mapping
 from functools import partial
-from pathlib import Path
-from typing import Any, NamedTuple
 
-from corpusmill.messages.plain_text import json_text
 from corpusmill.reader.opening import Latest
 from corpusmill.reader.patience import Patience, Say
 from corpusmill.reader.s3.addresses import check_version, parsed
 from corpusmill.reader.s3.bucket import Bucket
 from corpusmill.run.job_progress import phase
 from corpusmill.tools.publish.contents import Contents, File, contents_of
-from corpusmill.tools.publish.costs import Costs, costs_of, in_words
+from corpusmill.tools.publish.costs import costs_of, in_words
+from corpusmill.tools.publish.published import DIGITS, Asked, Published
 from corpusmill.tools.publish.sending import Sender, is_whole
 from corpusmill.tools.publish.target import CLAIM, Target, other_content
 from corpusmill.tools.verify.kinds import MANIFEST
-
-STREAMS = 8
-DIGITS = 16
-"""Of the manifest's digest, to name a version by."""
-
-
-class Asked(NamedTuple):
-    """What somebody wants. prices: as costs.py knows them."""
-
-    results: Path
-    address: str
-    version: str | None
-    endpoint: str | None
-    dry_run: bool
-    prices: Mapping[str, float]
-    streams: int = STREAMS
-
-
-class Published(NamedTuple):
-    """What came of it, or what would. there: names of files that lay there whole already."""
-
-    address: str
-    version: str
-    contents: Contents
-    there: set[str]
-    sent_bytes: int
-    requests: int
-    dry_run: bool
-    costs: Costs
-    prices: Mapping[str, float]
 
 
 def publish(asked: Asked, say: Say, patience: Patience = Patience()) -> Published:  # noqa: B008
@@ -67,9 +34,12 @@ def publish(asked: Asked, say: Say, patience: Patience = Patience()) -> Publishe
             found, sent = sent_whole(target, contents, there, asked.streams)
         requests = bucket.connections.requests
     costs = costs_of(contents, found, asked.prices)
+    what = "would be sent" if asked.dry_run else "sent"
     return Published(
-        str(address), version, contents, found, sent, requests, asked.dry_run, costs, asked.prices
-    )
+        str(address), version, contents, found, f"{sent / 1e6:,.1f} MB {what}", asked.dry_run,
+        list(in_words(costs, asked.prices)),
+        {"sent_bytes": sent, "requests": requests, "costs": costs._asdict()},
+    )  # fmt: skip
 
 
 def not_settled(contents: Contents, there: dict[str, int]) -> list[File]:
@@ -135,42 +105,3 @@ def finish_version(target: Target, manifest: File) -> None:
     found = target.patiently(lambda: target.bucket.get(key))
     if found != manifest.data:
         raise other_content(target, manifest.sha256, "another manifest.json")
-
-
-def told(done: Published) -> Iterator[str]:
-    """For a person, line by line; the last line says it all."""
-    files = [*done.contents.files, done.contents.manifest]
-    if done.dry_run:
-        for file in files:
-            how = "there  " if file.name in done.there else "to send"
-            yield f"{file.bytes:>16,}  {how}  {file.name}"
-        yield from in_words(done.costs, done.prices)
-    size = f"{len(files):,} files, {done.contents.bytes / 1e6:,.1f} MB"
-    what = "would be sent" if done.dry_run else "sent"
-    version = f"{done.address}@{done.version}"
-    yield (
-        f"{version}: {size}; {done.sent_bytes / 1e6:,.1f} MB {what}, {len(done.there):,} files "
-        "were there"
-    )
-    if not done.dry_run:
-        yield f'Published. Corpus("{done.address}", cache=FOLDER) reads it, or "{version}".'
-
-
-def as_json(done: Published) -> str:
-    files = [*done.contents.files, done.contents.manifest]
-    content: dict[str, Any] = {
-        "corpusmill.publish": 1,
-        "address": done.address,
-        "version": done.version,
-        "manifest_sha256": done.contents.listing.sha256,
-        "dry_run": done.dry_run,
-        "bytes": done.contents.bytes,
-        "sent_bytes": done.sent_bytes,
-        "requests": done.requests,
-        "costs": done.costs._asdict(),
-        "files": [
-            {"path": file.name, "bytes": file.bytes, "there": file.name in done.there}
-            for file in files
-        ],
-    }
-    return json_text(content)

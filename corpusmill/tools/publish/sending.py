@@ -13,12 +13,14 @@ from threading import Lock
 from typing import NamedTuple
 
 from corpusmill.mill.storage.regular_files import open_regular
-from corpusmill.reader.s3.answers import PassingFault, Refusal
+from corpusmill.reader.patience import StoppedError
+from corpusmill.reader.s3.answers import Refusal
 from corpusmill.reader.s3.bucket import Part, Stored, composite, in_base64
 from corpusmill.reader.s3.connection import Blocks
+from corpusmill.reader.stores import PassingError
 from corpusmill.run.job_progress import Phase
 from corpusmill.tools.publish.contents import DamagedFileError, File, check_size, damaged
-from corpusmill.tools.publish.target import StoppedError, Target
+from corpusmill.tools.publish.target import Target
 
 WHOLE_BYTES = 256 << 20
 """Files up to this are sent in one request, signed with the digest of the manifest: whatever else
@@ -258,7 +260,7 @@ class Sender:
         return part
 
 
-def other_bytes(target: Target, file: File) -> PassingFault:
-    return PassingFault(
+def other_bytes(target: Target, file: File) -> PassingError:
+    return PassingError(
         f"{target.where(file.name)}: the store does not tell the size and checksum of what was sent"
     )

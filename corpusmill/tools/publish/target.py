@@ -14,8 +14,8 @@ from typing import TypeVar
 from corpusmill.messages.progress import awaiting
 from corpusmill.mill.storage.untrusted import json_of
 from corpusmill.reader.opening import LATEST, Latest, version_folder
-from corpusmill.reader.patience import Patience, Say
-from corpusmill.reader.s3.answers import PassingFault, Refusal
+from corpusmill.reader.patience import Attempts, Patience, Say, patiently
+from corpusmill.reader.s3.answers import Refusal
 from corpusmill.reader.s3.bucket import Bucket
 from corpusmill.reader.s3.connection import SILENCE_SECONDS
 from corpusmill.tools.verify.kinds import MANIFEST
@@ -23,14 +23,11 @@ from corpusmill.tools.verify.kinds import MANIFEST
 CLAIM = "publication.json"
 CLAIM_VERSION = 1
 FIRST_ANSWER = Patience(attempts=2, first_seconds=0.5, longest_seconds=0.5)
+IS_IT_THERE = "Is that the store's address, in --endpoint-url, AWS_ENDPOINT_URL or the profile?"
 FIRST_SILENCE_SECONDS = 4.5
 """Until a store has answered once, it is waited for ten seconds in all: its name may be wrong."""
 
 T = TypeVar("T")
-
-
-class StoppedError(Exception):
-    """Nobody waits for this any more."""
 
 
 class Target:
@@ -62,33 +59,16 @@ class Target:
 
     def patiently(self, action: Callable[[], T]) -> T:
         """What an action gives; OSError if its faults do not pass."""
-        failures = 0
-        while True:
-            if self.stopped.is_set():
-                raise StoppedError
-            patience = self._patience if self._answered else FIRST_ANSWER
-            try:
-                found = action()
-                if not self._answered:
-                    self._answered = True
-                    self.bucket.connections.silence_seconds = SILENCE_SECONDS
-                    self.bucket.connections.close()  # what is open has the patience of before
-                return found
-            except PassingFault as fault:
-                if self.stopped.is_set():
-                    raise StoppedError from None
-                failures += 1
-                if failures >= min(patience.attempts, self._patience.attempts):
-                    way = (
-                        "What came is kept: the same command goes on."
-                        if self._answered
-                        else "Is that the store's address, in --endpoint-url, AWS_ENDPOINT_URL or "
-                        "the profile?"
-                    )
-                    raise OSError(f"{fault}, {failures} times in a row. {way}") from None
-                self._say(f"{fault}; trying again, {failures} of {patience.attempts}")
-                with awaiting(f"the next attempt: {fault}"):
-                    self.stopped.wait(patience.seconds(failures))
+        patience, advice = self._patience, "What came is kept: the same command goes on."
+        if not self._answered:
+            patience = FIRST_ANSWER._replace(attempts=min(2, patience.attempts))
+            advice = IS_IT_THERE
+        found = patiently(action, Attempts(patience, self._say, self.stopped, advice))
+        if not self._answered:
+            self._answered = True
+            self.bucket.connections.silence_seconds = SILENCE_SECONDS
+            self.bucket.connections.close()  # what is open has the patience of before
+        return found
 
     # What lies there.
 

@@ -11,7 +11,7 @@ from corpusmill.reader.patience import Patience, Say
 from corpusmill.reader.s3.addresses import check_version, parsed
 from corpusmill.reader.s3.bucket import Bucket
 from corpusmill.run.job_progress import phase
-from corpusmill.tools.publish.publishing import STREAMS
+from corpusmill.tools.publish.published import STREAMS
 from corpusmill.tools.publish.target import CLAIM, Target
 from corpusmill.tools.verify.kinds import MANIFEST
 

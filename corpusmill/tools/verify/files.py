@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
 
 from corpusmill.mill.storage.regular_files import NotRegularError
+from corpusmill.reader.patience import StoppedError
 from corpusmill.reader.stores import MissingError
 from corpusmill.run.job_progress import Phase
 from corpusmill.tools.verify.findings import Findings, UnreachableError
@@ -14,10 +15,6 @@ from corpusmill.tools.verify.listing import Kept, Listing
 from corpusmill.tools.verify.locations import Place
 
 NO_LIST = "a server lists none; to look at an export, name its address"
-
-
-class StoppedError(Exception):
-    """Nobody waits for the answer any more."""
 
 
 class FilesSeen:

@@ -15,10 +15,9 @@ from corpusmill.mill.storage.untrusted import joined
 from corpusmill.reader.hub_addresses import is_hub
 from corpusmill.reader.manifest import read_sealed
 from corpusmill.reader.opening import latest_below, store_of
-from corpusmill.reader.patience import Patience, Say, patiently, wait
+from corpusmill.reader.patience import Attempts, Patience, Say, patiently
 from corpusmill.reader.s3.addresses import is_s3
 from corpusmill.reader.s3.bucket import Bucket, Listed
-from corpusmill.reader.s3.responses import LEAST_BYTES
 from corpusmill.reader.s3_store import S3Store, faults_of_a_store
 from corpusmill.reader.stores import Folder, ForbiddenError, MissingError, PassingError, Store
 from corpusmill.tools.verify.findings import NoCorpusError, UnreachableError
@@ -154,21 +153,20 @@ class RemotePlace:
 
     def blocks(self, name: str, start: int = 0) -> Iterator[bytes]:
         """On from where a connection broke off, until nothing comes so many times in a row."""
-        failures, before = 0, start
+        attempts = Attempts(self._patience, self._say)
         while True:
+            before = start
             try:
                 blocks = iter(self._store.blocks(name, start))
                 while block := self._next(blocks, name):
                     start += len(block)
-                    if start - before >= LEAST_BYTES:  # else it comes drop by drop
-                        failures, before = 0, start
                     yield block
                 return
             except PassingError as fault:
-                failures += 1
-                if self._patience.is_over(failures, fault):
-                    raise UnreachableError(f"{fault}, {failures} times in a row") from None
-                wait(self._patience.seconds(failures), f"{fault}; trying again", self._say)
+                try:
+                    attempts.failed(fault, came=start - before)
+                except OSError as error:
+                    raise UnreachableError(str(error)) from None
             except MissingError:
                 raise
             except ValueError as error:
@@ -192,7 +190,7 @@ class BucketPlace(RemotePlace):
                 return self._bucket.listed(self._folder)
 
         try:
-            found = patiently(listed, PassingError, self._patience, self._say)
+            found = patiently(listed, Attempts(self._patience, self._say))
         except (OSError, ValueError) as error:
             raise UnreachableError(str(error)) from error
         finally:
@@ -253,7 +251,7 @@ def published(store: Store, patience: Patience, say: Say) -> Store:
         next(iter(store.blocks(MANIFEST)), b"")
 
     try:
-        patiently(first, PassingError, patience, say)
+        patiently(first, Attempts(patience, say))
     except (MissingError, ForbiddenError) as missing:
         try:
             below, latest = latest_below(store, missing, patience, say)

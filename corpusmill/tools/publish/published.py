@@ -1,0 +1,86 @@
+"""What `corpusmill publish` is asked for, and what it says when it has published."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from corpusmill.messages.plain_text import json_text
+from corpusmill.reader.patience import Patience, Say
+from corpusmill.tools.publish.contents import Contents
+
+STREAMS = 8
+DIGITS = 16
+"""Of the manifest's digest, to name a version by."""
+
+
+class Asked(NamedTuple):
+    """The arguments of the command. prices: as costs.py knows them."""
+
+    results: Path
+    address: str
+    version: str | None
+    endpoint: str | None
+    dry_run: bool
+    prices: Mapping[str, float]
+    streams: int = STREAMS
+
+
+class Published(NamedTuple):
+    """A published version, or what a dry run would publish.
+
+    there: names of the files that were there whole already. plan: lines of a dry run that only
+    this kind of place has. also: members of the JSON that only this kind of place has.
+    """
+
+    address: str
+    version: str
+    contents: Contents
+    there: set[str]
+    missing: str
+    """What was or would be sent, in words."""
+    dry_run: bool
+    plan: list[str]
+    also: dict[str, Any]
+
+
+class Publisher(Protocol):
+    """Publishes to one kind of place."""
+
+    def __call__(self, asked: Asked, say: Say, patience: Patience = ...) -> Published:
+        """ValueError if something else is there, or if the results are not what their manifest
+        lists; OSError if nobody answers. Readers then see what they saw before."""
+
+
+def told(done: Published) -> Iterator[str]:
+    """The result for a person, line by line; the last line sums it up."""
+    files = done.contents.all_files
+    if done.dry_run:
+        for file in files:
+            how = "there  " if file.name in done.there else "to send"
+            yield f"{file.bytes:>16,}  {how}  {file.name}"
+        yield from done.plan
+    version = f"{done.address}@{done.version}"
+    known = sum(file.name in done.there for file in files)
+    yield (
+        f"{version}: {len(files):,} files, {done.contents.bytes / 1e6:,.1f} MB; {done.missing}, "
+        f"{known:,} files were there"
+    )
+    if not done.dry_run:
+        yield f'Published. Corpus("{done.address}", cache=FOLDER) reads it, or "{version}".'
+
+
+def as_json(done: Published) -> str:
+    files = [
+        {"path": file.name, "bytes": file.bytes, "there": file.name in done.there}
+        for file in done.contents.all_files
+    ]
+    content: dict[str, Any] = {
+        "corpusmill.publish": 1,
+        "address": done.address,
+        "version": done.version,
+        "manifest_sha256": done.contents.listing.sha256,
+        "dry_run": done.dry_run,
+        "bytes": done.contents.bytes,
+        "files": files,
+    }
+    return json_text(content | done.also)
