@@ -121,6 +121,7 @@ from corpusmill.run.config_files import (
     replaced_lists,
 )
 from corpusmill.run.job_list import JOB_LIST, RuleJobs, save_job_list
+from corpusmill.run.job_state import state_file
 from corpusmill.run.input_files import told_replaced
 from corpusmill.run.layout import DEMO, Layout, quickly_called
 from corpusmill.run.lost_files import lost_files
@@ -556,8 +557,9 @@ def begin_run():
     if on_cluster():
         # Each job does so itself, unless it is killed before; then its old log would be shown.
         for jobs in to_do.values():
-            for log in jobs.logs:
-                Path(log).unlink(missing_ok=True)
+            for log in map(Path, jobs.logs):
+                log.unlink(missing_ok=True)
+                state_file(log).unlink(missing_ok=True)
 
 
 def hear_end_of_job(told):

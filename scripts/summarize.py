@@ -3,7 +3,6 @@
 import importlib.metadata
 import logging
 import platform
-import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,10 +14,8 @@ from corpusmill.mill.account.cross_checks import contradictions
 from corpusmill.mill.decide.fates import dropping_fates
 from corpusmill.mill.storage.files import load_json, own_digest, save_json, save_text
 from corpusmill.run import job, record
+from corpusmill.run.job_state import FINISHED, load_state
 from corpusmill.run.measurements import seconds_of
-
-END = re.compile(r"([\d.]+) s of CPU, peak memory (\d+) MB(?: of (\d+))?$", re.MULTILINE)
-"""Of a log: CPU seconds, MB that were held, MB that the job was allowed."""
 
 PACKAGES = ["snakemake", "numpy", "numba", "pyarrow", "zstandard", "msgspec", "datasketch",
             "transformers", "tokenizers", "gigatoken"]  # fmt: skip
@@ -37,16 +34,15 @@ def measured(logs: Path) -> dict[str, dict]:
     rules = {}
     for folder in sorted(path for path in logs.iterdir() if path.is_dir()):
         times = [seconds_of(file) for file in folder.rglob("*.tsv")]
-        ends = [
-            end for file in folder.rglob("*.log") if (end := END.search(file.read_text("utf-8")))
-        ]
+        states = filter(None, map(load_state, folder.rglob("*.log")))
+        ends = [state for state in states if state.state == FINISHED]
         # This job has no end yet, though its times may be those of an earlier run.
         if times and ends:
-            peak, bound = max((int(end[2]), int(end[3] or 0)) for end in ends)
+            peak, bound = max((end.memory_mb, end.allowed_mb) for end in ends)
             rules[folder.name] = {
                 "jobs": len(times),
                 "wall_seconds": round(sum(times), 2),
-                "cpu_seconds": round(sum(float(end[1]) for end in ends), 2),
+                "cpu_seconds": round(sum(end.cpu_seconds for end in ends), 2),
                 "peak_memory_mb": peak,
                 "mem_mb": bound,
             }

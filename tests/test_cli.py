@@ -26,6 +26,7 @@ from corpusmill.cli.run_progress import Job, Run
 from corpusmill.cli.running import FIRST_RUN, watched
 from corpusmill.kernels.cache import cache_folder
 from corpusmill.run.announcement import ANNOUNCEMENT, Told, load_announcement
+from corpusmill.run.job_state import RUNNING, JobState, save_state
 
 TEXT = "A miller keeps what is good, and what is left over goes to the pigs. " * 5
 
@@ -554,10 +555,10 @@ def test_run__says_the_reason_of_a_failed_job_last(tmp_path):
 FULL = "Error recording metadata for finished job ([Errno 28] No space left on device)."
 
 
-@pytest.mark.parametrize("log", ["", "12:00:00 reading\n", None])
-def test_reasons__of_a_full_disk_are_told_where_no_log_could_be_written(folder, log):
-    if log is not None:
-        Path("job.log").write_text(log)
+@pytest.mark.parametrize("state", [JobState(RUNNING, "reading"), None])
+def test_reasons__of_a_full_disk_are_told_where_no_log_could_be_written(folder, state):
+    if state is not None:
+        save_state(Path("job.log"), state)
     run = Run()
     run.failed.append(Job("sign", Path("job.log"), 0))
     told = [*reasons(run, 1, FULL, [])]

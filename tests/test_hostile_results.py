@@ -33,6 +33,7 @@ from corpusmill.mill.storage.streams import ReadLimits
 from corpusmill.mill.storage.sums import DamagedError
 from corpusmill.mill.storage.untrusted import MOST_BYTES
 from corpusmill.run.job_list import RuleJobs, save_job_list
+from corpusmill.run.job_state import state_file
 from corpusmill.tools.tune.estimate.trial import _snakemake
 from corpusmill.tools.verify.exports import MOST_FOREIGN
 from corpusmill.tools.why.parquet_rows import Rows
@@ -236,21 +237,20 @@ def test_watch__of_an_announcement_that_is_none_is_refused(kind, tmp_path):
     assert "logs/announced.json: " in answer.said
 
 
-def test_watch__of_logs_with_numbers_that_are_none_is_no_fault(tmp_path):
+def test_watch__of_states_with_numbers_that_are_none_is_no_fault(tmp_path):
     log = tmp_path / "logs/normalize/00000.log"
-    commands = ["watch", "--json"]
-    for number, line in enumerate([
-        "finished: 9.9.9.9 s, 1 s of CPU, peak memory 1 MB",
-        f"finished: 9 s, 1 s of CPU, peak memory {'9' * 5000} MB",
-        f"normalize: 1 of 2 MB, held {'9' * 5000} MB",
+    for number, told in enumerate([
+        '{"state": "finished", "seconds": "9.9.9.9"}',
+        f'{{"state": "finished", "seconds": 9, "memory_mb": {"9" * 5000}}}',
+        f'{{"state": "running", "memory_mb": {"9" * 4000}}}',
+        f'{{"state": "running", "process": {"9" * 30}, "host": "{os.uname().nodename}"}}',
+        '{"state": "running", "began": -1e300, "seconds": 1e300}',
     ]):  # fmt: skip
         save_job_list({"normalize": RuleJobs(1, ["logs/normalize/00000.log"])},
                       tmp_path / "logs/jobs.json", str(number))  # fmt: skip
-        log.parent.mkdir(exist_ok=True)
-        log.write_text(f"12:00:00 {line}\n")
-        log.with_name(".00000.log.lock").write_text(f"process {'9' * 30} on {os.uname().nodename}")
-        (answer,) = attacked({"watch": commands}, tmp_path).values()
-        assert (answer.problems(), answer.code) == ([], 0), answer.said
+        write_bytes(state_file(log), told.encode())
+        (answer,) = attacked({"watch": ["watch", "--json"]}, tmp_path).values()
+        assert answer.problems() == []
 
 
 def test_results__of_more_lines_than_parts_are_refused(tmp_path):

@@ -10,6 +10,7 @@ from workflow import ROOT
 
 from corpusmill.cli.run_progress import Job, Run
 from corpusmill.cli.screen import Lines, picture
+from corpusmill.run.job_state import FINISHED, RUNNING, JobState, save_state
 from corpusmill.run.steps import STEPS
 
 RULES = [
@@ -30,7 +31,7 @@ def test_steps__all_say_what_they_do_in_a_few_words():
 def run(tmp_path) -> Run:
     log = tmp_path / "logs/guard/guard.log"
     log.parent.mkdir(parents=True)
-    log.write_text("12:00:00 guarding: 3 parts (2 s), held 316 MB of 2000\n")
+    save_state(log, JobState(RUNNING, "guarding: 3 parts", memory_mb=316, allowed_mb=2000))
     found = Run()
     found.counts = Counter(complete=6, guard=1)
     found.done = Counter(complete=4)
@@ -45,7 +46,6 @@ def test_picture__explains_rules_counts_and_memory(run):
     assert re.search(r"complete .* 4 of 6 jobs +confirm that a step is done for all parts", shown)
     assert re.search(r"guard .* 0 of 1 job +check how much is dropped as duplicates", shown)
     assert "memory 316 of 2,000 MB allowed" in shown
-    assert "held" not in shown
 
 
 def test_lines__explain_each_rule_once(run, capsys):
@@ -59,13 +59,16 @@ def test_lines__explain_each_rule_once(run, capsys):
 
 
 @pytest.mark.parametrize(
-    ("said", "expected"),
+    ("state", "expected"),
     [
-        ("held 316 MB of 2000", "memory 316 of 2,000 MB allowed"),
-        ("held 1316 MB", "memory 1,316 MB"),
-        ("withheld 3 of 4 MB", "withheld 3 of 4 MB"),
+        (JobState(RUNNING, "signing", memory_mb=316, allowed_mb=2000),
+         "signing, memory 316 of 2,000 MB allowed"),
+        (JobState(RUNNING, "signing", memory_mb=1316), "signing, memory 1,316 MB"),
+        (JobState(FINISHED, memory_mb=1316), ""),
+        (None, ""),
     ],
-)
-def test_doing__says_memory_in_words(tmp_path, said, expected):
-    (tmp_path / "a.log").write_text(f"12:00:00 signing (2 s), {said}\n")
-    assert Job("sign", tmp_path / "a.log", 0.0).doing() == f"signing (2 s), {expected}"
+)  # fmt: skip
+def test_doing__is_what_a_job_said_last(tmp_path, state, expected):
+    if state:
+        save_state(tmp_path / "a.log", state)
+    assert Job("sign", tmp_path / "a.log", 0.0).doing() == expected

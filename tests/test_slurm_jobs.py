@@ -9,6 +9,7 @@ import pytest
 import slurm_stand_in
 from test_layout import layout
 
+from corpusmill.run.job_state import FAILED, FINISHED, RUNNING, JobState, load_state, save_state
 from corpusmill.run.slurm import (
     GOOD,
     LOST,
@@ -24,7 +25,7 @@ from corpusmill.run.slurm import (
 MEMORY = "slurmstepd-vm: error: StepId=9.0 exceeded memory limit (1146 > 1006), being killed\n"
 TIME = "slurmstepd-n7: error: *** STEP 9.0 ON n7 CANCELLED AT 2026-11-22 DUE TO TIME LIMIT ***\n"
 OOM = "slurmstepd: error: Detected 1 oom_kill event in StepId=9.0. Some have been OOM Killed.\n"
-FINISHED = "10:00:00 finished: 0.12 s, 0.10 s of CPU, peak memory 90 MB of 700\n"
+DONE, GOES_ON = JobState(FINISHED, seconds=0.12), JobState(RUNNING, "signing")
 
 
 class Step:
@@ -37,9 +38,11 @@ class Step:
     def is_group(self) -> bool:
         return False
 
-    def logs(self, text: str) -> "Step":
-        Path(self.log[0]).parent.mkdir(parents=True, exist_ok=True)
-        Path(self.log[0]).write_text(text)
+    def says(self, state: JobState | None) -> "Step":
+        if state:
+            Path(self.log[0]).parent.mkdir(parents=True, exist_ok=True)
+            Path(self.log[0]).write_text("10:00:00 begun\n")
+            save_state(Path(self.log[0]), state)
         return self
 
 
@@ -120,30 +123,31 @@ def test_states__are_one_word_each():
 @pytest.mark.parametrize(
     ("slurm", "step", "expected"),
     [
-        (MEMORY, "", "StepId=9.0 exceeded memory limit (1146 > 1006), being killed"),
-        (MEMORY + TIME, "", "StepId=9.0 exceeded memory limit (1146 > 1006), being killed"),
-        (TIME, "error: stopped", "STEP 9.0 ON n7 CANCELLED AT 2026-11-22 DUE TO TIME LIMIT"),
-        (OOM, "", "Detected 1 oom_kill event in StepId=9.0. Some have been OOM Killed."),
-        ("x", "error: killed (signal 9), most", "killed (signal 9), most"),
-        ("x", "10:00:00 a\n10:00:01 error: a.jsonl:3: bad\n", "a.jsonl:3: bad"),
-        ("x", "10:00:00 fault of corpusmill: KeyError: 1\n", "KeyError: 1"),
-        ("x", "10:00:00 a\n", ""),
+        (MEMORY, None, "StepId=9.0 exceeded memory limit (1146 > 1006), being killed"),
+        (MEMORY + TIME, None, "StepId=9.0 exceeded memory limit (1146 > 1006), being killed"),
+        (TIME, JobState(FAILED, "stopped"),
+         "STEP 9.0 ON n7 CANCELLED AT 2026-11-22 DUE TO TIME LIMIT"),
+        (OOM, None, "Detected 1 oom_kill event in StepId=9.0. Some have been OOM Killed."),
+        ("x", JobState(FAILED, "killed (signal 9), most"), "killed (signal 9), most"),
+        ("x", JobState(FAILED, "a.jsonl:3: bad"), "a.jsonl:3: bad"),
+        ("x", JobState(FAILED, "KeyError: 1", is_fault=True), "KeyError: 1"),
+        ("x", GOES_ON, ""),
     ],
 )  # fmt: skip
 def test_why__is_what_slurm_says_or_else_the_step(tmp_path, slurm, step, expected):
     log = tmp_path / "9.log"
     log.write_text(f"some line\n{slurm}")
-    reason, explained = why(Step(tmp_path).logs(step), log)
+    reason, explained = why(Step(tmp_path).says(step), log)
     assert reason == expected
-    assert explained == (expected != "" and "fault" not in step)
+    assert explained == (expected != "" and not (step and step.is_fault))
 
 
-def test_finished__is_what_all_logs_of_a_job_say_last(tmp_path):
-    one, other = Step(tmp_path).logs(FINISHED), Step(tmp_path, "band")
+def test_finished__is_what_all_steps_of_a_job_say(tmp_path):
+    one, other = Step(tmp_path).says(DONE), Step(tmp_path, "band")
     assert has_finished(one)
     assert not has_finished(Group(one, other))
-    assert has_finished(Group(one, other.logs("10:00:00 begun\n" + FINISHED)))
-    assert not has_finished(other.logs(FINISHED + "10:00:02 error: stopped\n"))
+    assert has_finished(Group(one, other.says(DONE)))
+    assert not has_finished(other.says(JobState(FAILED, "stopped")))
 
 
 def test_queue__believes_what_may_pass_only_after_a_while():
@@ -161,10 +165,10 @@ def test_queue__believes_what_may_pass_only_after_a_while():
     assert look("A_STATE_OF_LATER_VERSIONS", 300) is None
 
 
-def test_job__that_squeue_has_forgotten_has_ended_if_its_log_says_so(cluster, tmp_path):
+def test_job__that_squeue_has_forgotten_has_ended_if_it_says_so(cluster, tmp_path):
     run = cluster(hides=True)
-    run.submit(Step(tmp_path).logs(FINISHED), "COMPLETED")
-    run.submit(Step(tmp_path, part="00002").logs("10:00:00 begun\n"), "COMPLETED")
+    run.submit(Step(tmp_path).says(DONE), "COMPLETED")
+    run.submit(Step(tmp_path, part="00002").says(GOES_ON), "COMPLETED")
     run.submit(Step(tmp_path, part="00003"), "RUNNING")
     assert run.look() == ["2", "3"]
     assert run.executor.ended == {"1": GOOD}
@@ -180,16 +184,16 @@ def test_job__that_squeue_has_forgotten_has_ended_if_its_log_says_so(cluster, tm
 @pytest.mark.parametrize(
     ("slurm", "step"),
     [
-        (TIME, ""),
-        ("", "10:00:00 error: stopped by signal 15: cancelled\n"),
-        ("", "10:00:00 error: a.jsonl.zst is cut off at byte 7.\n"),
+        (TIME, None),
+        ("", JobState(FAILED, "stopped by signal 15: cancelled")),
+        ("", JobState(FAILED, "a.jsonl.zst is cut off at byte 7.")),
     ],
 )
 def test_job__with_a_reason_of_its_own_is_spared_though_it_is_forgotten(
     cluster, tmp_path, slurm, step
 ):
     run = cluster(hides=True)
-    run.submit(Step(tmp_path).logs(step), "COMPLETED", slurm)
+    run.submit(Step(tmp_path).says(step), "COMPLETED", slurm)
     run.look()
     run.now = 61
     assert run.look() == []
@@ -211,7 +215,7 @@ def test_job__that_is_cancelled_is_spared_more_memory_and_says_so_in_its_log(clu
     [("FAILED", MEMORY), ("CANCELLED", MEMORY), ("FAILED", ""), ("OUT_OF_MEMORY", OOM)],
 )  # fmt: skip
 def test_job__that_may_have_lacked_memory_is_not_spared(cluster, tmp_path, state, says):
-    run, step = cluster(), Step(tmp_path).logs("10:00:00 begun\n")
+    run, step = cluster(), Step(tmp_path).says(GOES_ON)
     run.submit(step, state, says)
     assert run.look() == []
     assert run.spared.of("sign", ["00001"]) == 0
@@ -221,11 +225,12 @@ def test_job__that_may_have_lacked_memory_is_not_spared(cluster, tmp_path, state
 
 def test_steps_of_a_group__are_told_apart(cluster, tmp_path):
     run = cluster()
-    whole = Step(tmp_path).logs(FINISHED)
-    cut, unbegun = Step(tmp_path, "band").logs("10:00:00 begun\n"), Step(tmp_path, "pair")
+    whole = Step(tmp_path).says(DONE)
+    cut, unbegun = Step(tmp_path, "band").says(GOES_ON), Step(tmp_path, "pair")
     run.submit(Group(whole, cut, unbegun), "TIMEOUT", TIME)
     assert run.look() == []
-    assert Path(whole.log[0]).read_text() == FINISHED
+    assert Path(whole.log[0]).read_text() == "10:00:00 begun\n"
+    assert load_state(Path(cut.log[0])).state == FAILED
     assert "SLURM job 1 TIMEOUT: STEP 9.0 ON n7" in Path(cut.log[0]).read_text()
     assert not Path(unbegun.log[0]).exists()
     assert [run.spared.of(rule, ["00001"]) for rule in ("sign", "band", "pair")] == [1, 1, 1]

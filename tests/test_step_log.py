@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from corpusmill.run.job_state import FAILED, FINISHED, RUNNING, STOPPED, load_state
 from corpusmill.run.step_log import BOUND, SAY_KILLED
 
 ROOT = Path(__file__).parent.parent
@@ -38,15 +39,15 @@ def test_step_log__of_a_job_that_ends_well(run):
     assert (code, shown) == (0, "")
     first, last = log.splitlines()
     assert re.fullmatch(r"\d\d:\d\d:\d\d 3 documents", first)
-    assert re.search(r"finished: [\d.]+ s, [\d.]+ s of CPU, peak memory \d+ MB$", last)
+    assert re.search(r"finished: [\d.]+ s, [\d.]+ s of CPU, memory \d+ MB$", last)
 
 
 def test_step_log__says_what_its_job_may_hold(run, monkeypatch):
     monkeypatch.setenv(BOUND, "1500")
     _, _, log = run('with progress.phase("counting"):\n    time.sleep(2.05)')
     going, last = log.splitlines()
-    assert re.search(r", held \d+ MB of 1500$", going)
-    assert re.search(r", peak memory \d+ MB of 1500$", last)
+    assert re.search(r", memory \d+ of 1,500 MB allowed$", going)
+    assert re.search(r", memory \d+ of 1,500 MB allowed$", last)
 
 
 def test_step_log__says_something_within_two_seconds(run):
@@ -96,6 +97,27 @@ def test_say_killed__is_one_line_in_the_log_and_at_the_terminal(tmp_path, code, 
     assert done.stderr.startswith(says)
     assert done.stderr.count("\n") == bool(says)
     assert log.read_text() == "12:00:00 reading\n" + done.stderr
+    state = load_state(log)
+    assert (state and state.said) == (done.stderr[7:-1] or None)
+
+
+@pytest.mark.parametrize(
+    ("body", "state", "said", "is_fault"),
+    [
+        ("pass", FINISHED, "", False),
+        ('raise ValueError("a.jsonl:3: blank")', FAILED, "a.jsonl:3: blank", False),
+        ("assert 1 == 2, (1, 2)", FAILED, "AssertionError: (1, 2)", True),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGINT); time.sleep(9)", STOPPED,
+         "stopped: somebody has ended the run", False),
+        ("import os; os._exit(0)", RUNNING, "", False),
+    ],
+)  # fmt: skip
+def test_state__is_what_the_log_says_for_programs(run, tmp_path, body, state, said, is_fault):
+    run(body)
+    found = load_state(tmp_path / "job.log")
+    assert (found.state, found.said, found.is_fault) == (state, said, is_fault)
+    assert found.process > 1
+    assert state == RUNNING or (found.memory_mb > 5 and found.cpu_seconds > 0)
 
 
 @pytest.mark.parametrize(
@@ -163,4 +185,4 @@ def test_writing__where_there_is_no_room_names_the_file_and_leaves_nothing(run, 
     code, shown, _ = run(WRITES_TOO_MUCH)
     assert code == 1
     assert shown.startswith(f"error: {tmp_path}/table.arrow: expected room for it, found none")
-    assert [path.name for path in tmp_path.iterdir()] == ["job.log"]
+    assert {path.name for path in tmp_path.iterdir()} == {"job.log", ".job.log.json"}

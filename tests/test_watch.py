@@ -1,5 +1,6 @@
 """How a run stands, seen from the files of its folder."""
 
+import dataclasses
 import json
 import os
 import re
@@ -17,10 +18,26 @@ from corpusmill.cli.watch import as_json, notes
 from corpusmill.cli.watching import Folder
 from corpusmill.run.announcement import ANNOUNCEMENT, Announcement, Life, this_process
 from corpusmill.run.job_list import JOB_LIST, RuleJobs, save_job_list
+from corpusmill.run.job_state import (
+    FAILED,
+    FINISHED,
+    RUNNING,
+    STOPPED,
+    JobState,
+    save_state,
+    state_file,
+)  # fmt: skip
 
 DEAD = Life(2**22 + 1, os.uname().nodename, 1.0)
 ELSEWHERE = Life(1, "elsewhere", 1.0)
-ENDED = "12:00:01 finished: {} s, 0.40 s of CPU, peak memory {} MB\n"
+
+
+def finished(seconds: float, memory_mb: int, allowed_mb: int = 0) -> JobState:
+    return JobState(FINISHED, seconds=seconds, memory_mb=memory_mb, allowed_mb=allowed_mb)
+
+
+def failed(said: str, state: str = FAILED) -> JobState:
+    return JobState(state, said)
 
 
 class Made:
@@ -45,19 +62,22 @@ class Made:
         (self.path / "logs").mkdir(exist_ok=True)
         (self.path / ANNOUNCEMENT).write_bytes(msgspec.json.encode(found))
 
-    def log(self, job: str, text: str, ago: float = 1.0) -> Path:
-        path = self.path / f"logs/{job}.log"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-        os.utime(path, (time.time() - ago,) * 2)
-        return path
+    def job(self, job: str, state: JobState, ago: float = 1.0) -> Path:
+        """A job that has said so some seconds ago."""
+        log = self.path / f"logs/{job}.log"
+        log.parent.mkdir(parents=True, exist_ok=True)
+        log.touch()
+        heard = time.time() - ago
+        began = state.began or heard - state.seconds
+        save_state(log, dataclasses.replace(state, began=began))
+        os.utime(state_file(log), (heard, heard))
+        return log
 
-    def run(self, job: str, text: str = "", ago: float = 1.0, since: float = 5, pid: int = 0):
+    def run(self, job: str, said: str = "", ago: float = 1.0, since: float = 5, pid: int = 0,
+            **more) -> None:  # fmt: skip
         """A job that goes on since so many seconds and said something so many ago."""
-        path = self.log(job, text, ago)
-        lock = path.with_name(f".{path.name}.lock")
-        lock.write_text(f"process {pid or os.getpid()} on {os.uname().nodename}")
-        os.utime(lock, (time.time() - since,) * 2)
+        self.job(job, JobState(RUNNING, said, began=time.time() - since, process=pid or os.getpid(),
+                               host=os.uname().nodename, **more), ago)  # fmt: skip
 
     def unlock(self) -> None:
         (self.path / ".snakemake/locks/0.input.lock").unlink()
@@ -82,13 +102,11 @@ def dead_process() -> int:
     return process.pid
 
 
-def test_job__is_what_its_log_says(made):
+def test_job__is_what_it_says_itself(made):
     made.begin(sign=["00000", "00001", "00002", "00003"], plan=["plan"])
-    made.log("sign/00000", ENDED.format(4.5, 300))
-    made.run(
-        "sign/00001", "12:00:02 signing: 3 of 9 MB, 33 %, 1.0 MB/s, 6 s left (3 s), held 512 MB\n"
-    )
-    made.log("sign/00002", "12:00:00 failed after 3 s\n12:00:00 error: a.jsonl:3: no text\n")
+    made.job("sign/00000", finished(4.5, 300))
+    made.run("sign/00001", "signing: 3 of 9 MB, 33 %, 1.0 MB/s, 6 s left (3 s)", memory_mb=512)
+    made.job("sign/00002", failed("a.jsonl:3: no text"))
     seen = made.seen()
     assert (seen["state"], seen["jobs"], seen["finished"]) == ("running", 5, 1)
     assert seen["rules"]["sign"] == {
@@ -105,15 +123,15 @@ def test_job__is_what_its_log_says(made):
 
 def test_memory__is_held_against_the_bound_of_the_attempt(made):
     made.begin(sign=["00000", "00001"])
-    made.log("sign/00000", "12:00:01 finished: 1.0 s, 0.4 s of CPU, peak memory 1200 MB of 1500\n")
-    made.run("sign/00001", "12:00:02 signing: 3 MB, held 1000 MB of 2250\n")
+    made.job("sign/00000", finished(1.0, 1200, 1500))
+    made.run("sign/00001", "signing: 3 MB", memory_mb=1000, allowed_mb=2250)
     seen = made.seen()
     assert (seen["rules"]["sign"]["mem_mb"], seen["running"][0]["mem_mb"]) == (2250, 2250)
     assert "memory: 1,200 of 1,500 MB in sign 00000" in made.notes()
 
 
 def test_log__of_an_earlier_run_is_not_counted(made):
-    made.log("sign/00000", ENDED.format(1, 100), ago=600)
+    made.job("sign/00000", finished(1, 100), ago=600)
     made.begin(sign=["00000"])
     assert made.seen()["rules"]["sign"]["waiting"] == 1
 
@@ -122,10 +140,10 @@ def test_jobs__that_say_nothing_or_take_long_are_named(made):
     names = [f"{n:05d}" for n in range(8)]
     made.begin(pair=names)
     for name in names[:5]:
-        made.log(f"pair/{name}", ENDED.format(2, 100))
-    made.run("pair/00005", "12:00:00 pairing: 1 MB\n", ago=50, since=55)
-    made.run("pair/00006", "12:00:00 pairing: 1 MB\n", since=50)
-    made.run("pair/00007", "12:00:00 pairing: 1 MB\n", since=6, pid=dead_process())
+        made.job(f"pair/{name}", finished(2, 100))
+    made.run("pair/00005", "pairing: 1 MB", ago=50, since=55)
+    made.run("pair/00006", "pairing: 1 MB", since=50)
+    made.run("pair/00007", "pairing: 1 MB", since=6, pid=dead_process())
     seen = made.seen()
     assert (seen["stalled"], seen["slow"], seen["killed"]) == (
         ["pair 00005"], ["pair 00005", "pair 00006"], ["pair 00007"],
@@ -138,14 +156,14 @@ def test_jobs__that_say_nothing_or_take_long_are_named(made):
 
 def test_state__of_a_run_without_running_jobs(made):
     made.begin(sign=["00000", "00001"])
-    made.log("sign/00000", ENDED.format(1, 100), ago=50)
+    made.job("sign/00000", finished(1, 100), ago=50)
     assert made.seen()["state"] == "waiting"
     assert "No job has run for 50 s" in made.notes()
     made.unlock()
     assert made.seen()["state"] == "stopped"
-    made.log("sign/00001", "12:00:00 error: no space left\n")
+    made.job("sign/00001", failed("no space left"))
     assert made.seen()["state"] == "failed"
-    made.log("sign/00001", ENDED.format(1, 100))
+    made.job("sign/00001", finished(1, 100))
     assert made.seen()["state"] == "finished"
 
 
@@ -158,8 +176,8 @@ def test_amounts__are_those_of_finished_jobs(made):
     path = made.path / "results/tokens/train/00000.json"
     path.parent.mkdir(parents=True)
     path.write_text(json.dumps({"tokens": 5000}))
-    made.log("normalize/00000", ENDED.format(2, 100))
-    made.log("encode/train/00000", ENDED.format(1, 100))
+    made.job("normalize/00000", finished(2, 100))
+    made.job("encode/train/00000", finished(1, 100))
     seen = made.seen()
     assert (seen["documents"], seen["text_bytes"], seen["tokens"]) == (10, 4_000_000, 5000)
     told = made.notes()
@@ -169,23 +187,23 @@ def test_amounts__are_those_of_finished_jobs(made):
 
 def test_watch__goes_on_until_the_run_is_over(made):
     made.begin(sign=["00000"])
-    made.run("sign/00000", "12:00:00 signing: 1 MB\n")
+    made.run("sign/00000", "signing: 1 MB")
     command = [sys.executable, "-m", "corpusmill", "watch", str(made.path)]
     watcher = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     time.sleep(2)
     assert watcher.poll() is None
-    made.log("sign/00000", ENDED.format(2.5, 100))
+    made.job("sign/00000", finished(2.5, 100))
     _, said = watcher.communicate(timeout=60)
     assert watcher.returncode == 0
     assert said.splitlines()[-1] == "Finished."
     assert "1 jobs in " in said
 
 
-@pytest.mark.parametrize(("text", "code"), [("error: disk full", 1), (ENDED.format(1, 1)[9:], 0)])
-def test_watch__afterwards_says_how_it_ended(made, text, code):
+@pytest.mark.parametrize(("state", "code"), [(failed("disk full"), 1), (finished(1, 1), 0)])
+def test_watch__afterwards_says_how_it_ended(made, state, code):
     made.begin(sign=["00000"])
     made.unlock()
-    made.log("sign/00000", f"12:00:00 {text}")
+    made.job("sign/00000", state)
     done = CliRunner().invoke(main, ["watch", str(made.path)])
     assert done.exit_code == code
     assert ("disk full" in done.stderr) == bool(code)
@@ -206,7 +224,7 @@ def test_watch__afterwards_says_how_it_ended(made, text, code):
 def test_state__of_an_announced_run_is_not_that_of_the_run_before(made, life, ended, state):
     made.begin(sign=["00000"])
     made.unlock()
-    made.log("sign/00000", ENDED.format(1, 100))
+    made.job("sign/00000", finished(1, 100))
     assert made.seen()["state"] == "finished"
     made.announce(life, **ended)
     assert (made.seen()["state"], made.seen()["jobs"]) == (state, 0)
@@ -216,7 +234,7 @@ def test_state__of_an_announced_run_is_not_that_of_the_run_before(made, life, en
 
 def test_watch__of_a_run_that_was_refused_says_why(made):
     made.begin(sign=["00000"])
-    made.log("sign/00000", ENDED.format(1, 100))
+    made.job("sign/00000", finished(1, 100))
     made.announce(DEAD, outcome="failed", reason="no sources", ended=time.time())
     done = CliRunner().invoke(main, ["watch", str(made.path)])
     assert done.exit_code == 1
@@ -227,23 +245,23 @@ def test_watch__of_a_run_that_was_refused_says_why(made):
 def test_state__of_a_listed_run_is_over_when_its_process_is(made):
     made.begin(sign=["00000", "00001"], run="new")
     made.announce(this_process())
-    made.log("sign/00000", ENDED.format(1, 100), ago=50)
+    made.job("sign/00000", finished(1, 100), ago=50)
     assert made.seen()["state"] == "waiting"
-    made.log("sign/00001", ENDED.format(1, 100))
+    made.job("sign/00001", finished(1, 100))
     assert made.seen()["state"] == "running"  # Snakemake has not said that all is well
     made.announce(DEAD)
     assert made.seen()["state"] == "finished"
     made.announce(DEAD, outcome="finished", ended=made.began + 3)
     seen = made.seen()
     assert (seen["state"], round(seen["seconds"])) == ("finished", 3)
-    made.log("sign/00001", "12:00:00 signing: 1 MB\n")
+    made.run("sign/00001", "signing: 1 MB")
     made.announce(DEAD)
     assert made.seen()["state"] == "running"
 
 
 def test_state__of_a_run_whose_process_is_dead_is_not_waiting(made):
     made.begin(sign=["00000", "00001"], run="new")
-    made.log("sign/00000", ENDED.format(1, 100), ago=50)
+    made.job("sign/00000", finished(1, 100), ago=50)
     made.announce(DEAD)
     assert made.seen()["state"] == "stopped"
 
@@ -251,7 +269,7 @@ def test_state__of_a_run_whose_process_is_dead_is_not_waiting(made):
 def test_job__that_was_ended_by_hand_has_not_failed(made):
     made.begin(sign=["00000"])
     made.unlock()
-    made.log("sign/00000", "12:00:00 error: stopped: somebody has ended the run\n")
+    made.job("sign/00000", failed("stopped: somebody has ended the run", STOPPED))
     seen = made.seen()
     assert (seen["state"], seen["failed"], seen["rules"]["sign"]["stopped"]) == ("stopped", {}, 1)
     assert "cancelled" not in made.notes()
@@ -287,17 +305,19 @@ def test_watch__opens_no_log_that_a_list_names_elsewhere(log, tmp_path):
     assert "\n" not in str(told.value)
 
 
-@pytest.mark.parametrize("link", ["logs/encode", "logs/encode/train", "logs/encode/train/0.log"])
+@pytest.mark.parametrize(
+    "link", ["logs/encode", "logs/encode/train", "logs/encode/train/.0.log.json"]
+)
 def test_watch__shows_nothing_behind_a_link(link, tmp_path):
     made = Made(tmp_path / "run")
     listed(made, encode=["logs/encode/train/0.log"])
     for inner in ("train/0.log", "0.log"):
         secret = tmp_path / "outside" / inner
         secret.parent.mkdir(parents=True, exist_ok=True)
-        secret.write_text("12:00:00 error: TOP SECRET\n")
+        save_state(secret, failed("TOP SECRET"))
     path = made.path / link
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.symlink_to(tmp_path / "outside" / ("0.log" if link.endswith(".log") else ""))
+    path.symlink_to(tmp_path / "outside" / (".0.log.json" if link.endswith(".json") else ""))
     assert "SECRET" not in as_json(made.path)
     assert made.seen()["rules"]["encode"]["waiting"] == 1
 
@@ -308,7 +328,7 @@ def test_watch__follows_a_folder_of_logs_on_another_disk(tmp_path):
     made.path.mkdir()
     (made.path / "logs").symlink_to(tmp_path / "disk")
     listed(made, sign=["logs/sign/00000.log"])
-    made.log("sign/00000", ENDED.format(1, 100))
+    made.job("sign/00000", finished(1, 100))
     assert made.seen()["finished"] == 1
 
 
@@ -337,22 +357,23 @@ def test_watch__of_a_list_of_other_things_is_refused(rules, made):
         made.seen()
 
 
-@pytest.mark.parametrize("told", ["SLURM" * 400_000 + "\n\n", "a," * 1_000_000, " " * 4_000_000])
-def test_watch__of_a_long_lock_takes_no_time(told, made):
+@pytest.mark.parametrize(
+    "told",
+    ["x", "[]", "[" * 100_000, '{"state": 5}', '{"state": "running", "process": "7"}',
+     '{"state": "running", "memory_mb": 1e400}', '{"state": "' + "x" * (1 << 20) + '"}'],
+)  # fmt: skip
+def test_watch__of_a_state_that_no_job_wrote_names_the_file(told, made):
     made.begin(sign=["00000"])
-    made.run("sign/00000", "12:00:00 signing: 1 MB\n")
-    (made.path / "logs/sign/.00000.log.lock").write_text(f"process 1 on {told}")
-    began = time.process_time()
-    assert made.seen()["rules"]["sign"]["running"] == 1
-    assert time.process_time() - began < 3
+    state_file(made.job("sign/00000", finished(1, 1))).write_text(told)
+    with pytest.raises(ValueError, match=r"logs/sign/\.00000\.log\.json: "):
+        made.seen()
 
 
-def test_killed__is_known_of_a_job_of_slurm_too(made):
-    made.begin(sign=["00000"])
-    made.run("sign/00000", "12:00:00 signing: 1 MB\n")
-    lock = made.path / "logs/sign/.00000.log.lock"
-    lock.write_text(f"process {dead_process()} on {os.uname().nodename}, SLURM job 4711")
-    assert made.seen()["killed"] == ["sign 00000"]
+def test_killed__is_known_of_any_number_of_a_process(made):
+    made.begin(sign=["00000", "00001", "00002"])
+    for job, pid in (("00000", dead_process()), ("00001", 1 << 62), ("00002", -1)):
+        made.run(f"sign/{job}", pid=pid)
+    assert made.seen()["killed"] == ["sign 00000", "sign 00001", "sign 00002"]
 
 
 def test_disk__is_counted_up_to_a_bound(made, monkeypatch):

@@ -9,8 +9,8 @@ import psutil
 
 from corpusmill.cli.run_progress import Job, Run
 from corpusmill.mill.storage.untrusted import whole_file
+from corpusmill.run.job_state import FAILED, STOPPED, load_state
 
-REASON = re.compile(r"^(?:\d\d:\d\d:\d\d )?(error|fault of corpusmill): ", re.MULTILINE)
 FULL = re.compile("No space left on device|Disk quota exceeded")
 REPORT = "This is a fault of corpusmill. Please report it, with this log:"
 
@@ -67,28 +67,25 @@ def no_room(found: str) -> str:
 def reason_of(job: Job, said: str = "") -> str:
     """What a job said that was wrong. said: by Snakemake and its jobs, where a log that could not
     be written has nothing."""
-    if not _reasons(job.log) and (full := FULL.search(said)):
+    state = load_state(job.log) if job.log else None
+    failed = state if state and state.state in (FAILED, STOPPED) else None
+    if not failed and (full := FULL.search(said)):
         return no_room(full[0])
-    if job.log is None or not job.log.exists():
+    if job.log is None or state is None:
         return "it left no log, so it was ended before it began; is there memory for it?"
-    text = text_of(job.log)
-    if not (found := _reasons(job.log)):
+    if not failed:
         return (
             "it was killed, most likely for lack of memory. Run fewer jobs at once (--cores), tell "
             "Snakemake how much there is (--resources mem_mb=...), or lower input.part_bytes and "
             f"output.shard_bytes. It said last: {job.doing() or 'nothing'}"
         )
-    last = found[-1]
-    reason = text[last.end() :].strip()
-    return reason if last[1] == "error" else f"{reason}\n{REPORT} {_traceback(text)}"
+    if not failed.is_fault:
+        return failed.said
+    return f"{failed.said}\n{REPORT} {_traceback(text_of(job.log))}"
 
 
 def text_of(log: Path) -> str:
-    return whole_file(log).decode("utf-8", "replace")
-
-
-def _reasons(log: Path | None) -> list[re.Match[str]]:
-    return list(REASON.finditer(text_of(log))) if log and log.exists() else []
+    return whole_file(log).decode("utf-8", "replace") if log.exists() else ""
 
 
 def _traceback(text: str) -> str:

@@ -1,27 +1,14 @@
 """How far a run is, put together from what Snakemake and the running jobs say."""
 
-import re
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from corpusmill.mill.storage.regular_files import open_regular
+from corpusmill.run.job_state import RUNNING, load_state
+from corpusmill.run.step_log import memory_in_words
 from corpusmill.run.steps import STEPS
-
-HEARTBEAT_BYTES = 400
-"""The end of a log that has its last line."""
-
-
-HELD = re.compile(r"(?<=, )held (?P<mb>\d{1,12}) MB( of (?P<bound>\d{1,12}))?$")
-"""How the log of a job says what memory it holds."""
-
-
-def memory_in_words(held: re.Match[str]) -> str:
-    """`memory 316 of 2,000 MB allowed`"""
-    allowed = f" of {int(held['bound']):,} MB allowed" if held["bound"] else " MB"
-    return f"memory {int(held['mb']):,}{allowed}"
 
 
 @dataclass
@@ -45,14 +32,11 @@ class Job:
         return STEPS[self.rule].does if self.rule in STEPS else ""
 
     def doing(self) -> str:
-        """What its log said last, without the time of day; it may have said nothing yet."""
-        if self.log is None or not self.log.exists():
+        """What it said last; nothing if it has not begun, or is over."""
+        said = load_state(self.log) if self.log else None
+        if said is None or said.state != RUNNING or not said.said:
             return ""
-        with open_regular(self.log) as file:
-            file.seek(max(0, self.log.stat().st_size - HEARTBEAT_BYTES))
-            lines = file.read().decode("utf-8", "replace").splitlines()
-        said = lines[-1].partition(" ")[2] if lines else ""
-        return "" if said.startswith("finished:") else HELD.sub(memory_in_words, said)
+        return f"{said.said}, memory {memory_in_words(said.memory_mb, said.allowed_mb)}"
 
 
 class Run:

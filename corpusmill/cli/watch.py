@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from corpusmill.cli.failures import reason_of
-from corpusmill.cli.run_progress import Job, in_words
+from corpusmill.cli.run_progress import in_words
 from corpusmill.cli.screen import screen, total_line
-from corpusmill.cli.watching import FAILED, OVER, Folder, Watched
+from corpusmill.cli.watching import OVER, Folder, Watched
 from corpusmill.messages.plain_text import json_text, short
+from corpusmill.run.job_state import FAILED
 
 LOOK_EVERY_SECONDS = 1.0
 MOST_NOTES = 5
@@ -77,7 +78,9 @@ def notes(folder: Folder) -> Iterator[str]:
         f"{job.name} is gone without a word, killed for memory or by hand; log {job.log}"
         for job in folder.killed()
     ]
-    failed = [f"{job.name} failed, log {job.log}: {reason(job)}" for job in folder.of(FAILED)]
+    failed = [
+        f"{job.name} failed, log {job.log}: {reason_of(job.job)}" for job in folder.of(FAILED)
+    ]
     for found in (slow, stalled, killed, failed):
         yield from found[:MOST_NOTES]
         if len(found) > MOST_NOTES:
@@ -95,10 +98,6 @@ def amounts(folder: Folder) -> Iterator[str]:
         )
     if seconds := folder.seconds_of("encode"):
         yield f"written: {done.tokens:,} tokens, {done.tokens / seconds:,.0f} tokens/s"
-
-
-def reason(job: Watched) -> str:
-    return reason_of(Job(job.rule, job.log, job.started))
 
 
 def as_json(path: Path) -> str:
@@ -130,13 +129,13 @@ def as_json(path: Path) -> str:
             {"job": job.name, "log": str(job.log), "seconds": folder.now - job.started,
              "silent_seconds": folder.now - job.heard, "held_mb": job.peak_mb,
              "mem_mb": folder.bound_of(job),
-             "doing": Job(job.rule, job.log, job.started).doing()}
+             "doing": job.job.doing()}
             for job in folder.running()
         ],
         "stalled": [job.name for job in folder.stalled()],
         "slow": [job.name for job, _ in folder.slow()],
         "killed": [job.name for job in folder.killed()],
-        "failed": {job.name: reason(job) for job in folder.of(FAILED)},
+        "failed": {job.name: reason_of(job.job) for job in folder.of(FAILED)},
         "documents": folder.done.documents,
         "text_bytes": folder.done.text_bytes,
         "tokens": folder.done.tokens,

@@ -2,7 +2,6 @@
 
 import itertools
 import os
-import re
 import shutil
 import stat
 import statistics
@@ -15,18 +14,10 @@ from typing import Any
 
 import psutil
 
-from corpusmill.cli.failures import REASON
-from corpusmill.cli.run_progress import HEARTBEAT_BYTES, HELD, Job, Run
-from corpusmill.mill.storage.regular_files import open_regular
+from corpusmill.cli.run_progress import Job, Run
 from corpusmill.mill.storage.untrusted import load_plain_json
-from corpusmill.run.announcement import (
-    ANNOUNCEMENT,
-    FINISHED,
-    LOCKS,
-    NOTHING,
-    Announcement,
-    load_announcement,
-)
+from corpusmill.run import announcement
+from corpusmill.run.announcement import ANNOUNCEMENT, LOCKS, Announcement, load_announcement
 from corpusmill.run.job_list import (
     JOB_LIST,
     JobList,
@@ -34,7 +25,7 @@ from corpusmill.run.job_list import (
     load_job_list,
     refuse_foreign_logs,
 )
-from corpusmill.run.step_log import ENDED_BY_HAND
+from corpusmill.run.job_state import FAILED, FINISHED, RUNNING, JobState, load_state, state_file
 
 STALLED_SECONDS = 30
 """A job says something every two; this long it may be kept from it by a slow disk."""
@@ -45,22 +36,16 @@ CLOCK_TICK = 0.02
 """A file's time may be that much before the clock's."""
 DISK_EVERY_SECONDS = 30
 
-ENDED = re.compile(
-    r"finished: (?P<seconds>\d{1,12}(\.\d{1,9})?) s, [\d.]+ s of CPU, "
-    r"peak memory (?P<peak>\d{1,12}) MB( of (?P<bound>\d{1,12}))?$"
-)
-HOLDER = re.compile(r"process (?P<pid>\d{1,9}) on (?P<host>[^\s,]{1,255})(, SLURM job \S{1,99})?")
-MOST_LOCK_BYTES = 4096
 MOST_FILES = 200_000
 """Most files of the results to count the bytes of. A slow disk takes some seconds for them."""
 
 OVER = ("finished", "failed", "stopped")
-WAITING, RUNNING, DONE, FAILED, STOPPED = "waiting", "running", "done", "failed", "stopped"
+WAITING, DONE = "waiting", "done"
 
 
 @dataclass
 class Watched:
-    """A job, as its log has it."""
+    """A job, as it says itself how it stands."""
 
     rule: str
     log: Path
@@ -76,53 +61,29 @@ class Watched:
     """Whether its process is gone, and it has not said so."""
 
     @property
-    def name(self) -> str:
-        return Job(self.rule, self.log, self.started).name
-
-    def look(self, heard: float, locked: float | None) -> None:
-        """heard: when its log was written; locked: when its lock was, if there is one."""
-        if self.state == DONE or (heard == self.heard and locked is None):
-            return
-        self.heard = heard
-        last = end_of(self.log)
-        if found := ENDED.search(last):
-            self.state, self.seconds = DONE, float(found["seconds"])
-            self.peak_mb, self.bound_mb = int(found["peak"]), int(found["bound"] or 0)
-            self.started = heard - self.seconds
-        elif REASON.search(last):
-            self.state = STOPPED if ENDED_BY_HAND in last else FAILED
-        else:
-            self.state = RUNNING
-            self.started = locked or self.started or heard
-            self.killed = locked is not None and is_gone(self.lock)
-            if found := HELD.search(last):
-                self.peak_mb, self.bound_mb = int(found["mb"]), int(found["bound"] or 0)
+    def job(self) -> Job:
+        return Job(self.rule, self.log, self.started)
 
     @property
-    def lock(self) -> Path:
-        return self.log.with_name(f".{self.log.name}.lock")
+    def name(self) -> str:
+        return self.job.name
+
+    def look(self, heard: float) -> None:
+        """heard: when its state was written."""
+        if self.state == DONE or (heard == self.heard and self.state != RUNNING):
+            return
+        if (said := load_state(self.log)) is None:
+            return  # removed just now
+        self.heard, self.started, self.seconds = heard, said.began, said.seconds
+        self.peak_mb, self.bound_mb = said.memory_mb, said.allowed_mb
+        self.state = DONE if said.state == FINISHED else said.state
+        self.killed = said.state == RUNNING and is_gone(said)
 
 
-def end_of(log: Path) -> str:
-    """The last line of a log; of a failed job all that its log ends with."""
-    try:
-        with open_regular(log) as file:
-            file.seek(max(0, log.stat().st_size - HEARTBEAT_BYTES))
-            text = file.read().decode("utf-8", "replace").rstrip("\n")
-    except FileNotFoundError:  # Snakemake has removed it just now
-        return ""
-    return text if REASON.search(text) else text.rpartition("\n")[2]
-
-
-def is_gone(lock: Path) -> bool:
-    """Whether the process that wrote a lock was of this machine and lives no more."""
-    try:
-        with open_regular(lock) as file:
-            found = HOLDER.fullmatch(file.read(MOST_LOCK_BYTES).decode("utf-8", "replace").strip())
-    except FileNotFoundError:
-        return False
-    return bool(
-        found and found["host"] == os.uname().nodename and not psutil.pid_exists(int(found["pid"]))
+def is_gone(said: JobState) -> bool:
+    """Whether the process of a job was of this machine and lives no more."""
+    return said.host == os.uname().nodename and not (
+        0 < said.process < 1 << 31 and psutil.pid_exists(said.process)
     )
 
 
@@ -196,17 +157,17 @@ class Folder:
         self.began = self.announced.began if self.announced else written
         times = self._times()
         for job in self.jobs:
-            heard = times.get(job.log)
+            heard = times.get(state_file(job.log))
             if heard is None or heard < written - CLOCK_TICK:
                 continue
             was = job.state
-            job.look(heard, times.get(job.lock))
+            job.look(heard)
             if job.state == DONE != was:
                 self.done.add(job, self.path / "results")
 
     def _times(self) -> dict[Path, float]:
-        """When the logs and locks of jobs were written; of no others, and of none behind a link:
-        only what is here is opened and shown."""
+        """When files beside the logs of jobs were written; of none behind a link: only what is here
+        is opened and shown."""
         found = {}
         inside = os.path.realpath(self.path / JOB_LIST.parent)
         for folder in {job.log.parent for job in self.jobs}:
@@ -241,7 +202,7 @@ class Folder:
         failed or stopped."""
         outcome = self.announced.outcome if self.announced else ""
         is_alive = self.announced.is_alive if self.announced else None
-        if outcome in (FINISHED, NOTHING):
+        if outcome in (announcement.FINISHED, announcement.NOTHING):
             return "finished"
         if not self.is_listed and is_alive is not False:
             return "reading"
@@ -274,7 +235,7 @@ class Folder:
         for job in self.of(DONE):
             run.done[job.rule] += 1
             run.seconds[job.rule] += job.seconds
-        run.jobs = {n: Job(job.rule, job.log, job.started) for n, job in enumerate(self.running())}
+        run.jobs = {n: job.job for n, job in enumerate(self.running())}
         return run
 
     def stalled(self) -> Iterator[Watched]:

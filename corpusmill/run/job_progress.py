@@ -58,16 +58,12 @@ def phase(name: str, total: int = 0, unit: str = "MB") -> Iterator[Phase]:
 class Heartbeat(progress.Heartbeat):
     """Says the current phase, or what is waited for where that does not go on."""
 
-    def __init__(self, say: Callable[[str], object], held: Callable[[], str] | None = None) -> None:
-        """held: how much memory it has taken so far, in words, if that is to be said too."""
+    def __init__(self, say: Callable[[str], object]) -> None:
         super().__init__(say, self._line)
-        self._held = held
         self._last: tuple[Phase | None, int] = (None, 0)
 
     def _line(self, seconds: float) -> str:
         now = _current, _current.done if _current else 0
         goes_on, self._last = now != self._last, now
         line = _current.line() if _current else f"working ({seconds:,.0f} s)"
-        if not (_current and goes_on):
-            line = progress.awaited() or line
-        return f"{line}, held {self._held()}" if self._held else line
+        return line if _current and goes_on else progress.awaited() or line

@@ -4,7 +4,7 @@ Version 2.8.0 of Snakemake's plug-in can wait for a job for ever: for one that s
 (MinJobAge) before anybody asked, for one that sacct calls "CANCELLED by 0", for one that was
 preempted and is not queued again, and for all after squeue has failed five times. `watched` gives
 its executor another look at jobs: squeue alone is asked, and of a job that it no longer knows, the
-step's own log says whether it finished.
+step's own state says whether it finished.
 """
 
 import asyncio
@@ -12,12 +12,22 @@ import re
 import subprocess
 import time
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from corpusmill.mill.storage.files import save_plain_json
 from corpusmill.mill.storage.untrusted import load_plain_json
+from corpusmill.run.job_state import (
+    FAILED,
+    FINISHED,
+    RUNNING,
+    STOPPED,
+    JobState,
+    load_state,
+    save_state,
+)  # fmt: skip
 
 GOOD = "COMPLETED"
 LOST = "LOST"
@@ -41,8 +51,6 @@ REASON = re.compile(
 MEMORY = re.compile(
     r"memory limit|oom.kill|killed \(signal 9\)|Cannot allocate memory", re.IGNORECASE
 )
-FINISHED = re.compile(r"^\d\d:\d\d:\d\d finished: .*\n\Z", re.MULTILINE)
-ERROR = re.compile(r"^(?:\d\d:\d\d:\d\d )?(error|fault of corpusmill): (.*)", re.MULTILINE)
 
 
 def tail(path: Path | str | None) -> str:
@@ -70,9 +78,13 @@ def logs_of(job: Any) -> list[Path]:
 
 
 def has_finished(job: Any) -> bool:
-    """Whether the logs of all its steps say so; a run removes them before it begins."""
-    logs = logs_of(job)
-    return bool(logs) and all(FINISHED.search(tail(log)) for log in logs)
+    """Whether all its steps say so; a run removes what they said before it begins."""
+    states = states_of_steps(job)
+    return bool(states) and all(state and state.state == FINISHED for state in states)
+
+
+def states_of_steps(job: Any) -> list[JobState | None]:
+    return [load_state(log) for log in logs_of(job)]
 
 
 def why(job: Any, slurm_log: Path | None) -> tuple[str, bool]:
@@ -81,23 +93,21 @@ def why(job: Any, slurm_log: Path | None) -> tuple[str, bool]:
     if found := REASON.findall(tail(slurm_log)):
         # A step that is killed for memory is cancelled, too.
         return next(filter(MEMORY.search, found), found[-1]).strip("* "), True
-    for log in logs_of(job):
-        text = tail(log)
-        if (said := ERROR.findall(text)) and not FINISHED.search(text):
-            kind, reason = said[-1]
-            return reason.strip(), kind == "error"
+    for state in states_of_steps(job):
+        if state and state.state in (FAILED, STOPPED):
+            return state.said.strip(), not state.is_fault
     return "", False
 
 
 def tell_logs(job: Any, told: str) -> None:
     """Let the logs of the steps that were cut short end with the reason."""
     logs = logs_of(job)
-    for log in logs:
-        text = tail(log)
-        if (log.exists() or len(logs) == 1) and not (FINISHED.search(text) or ERROR.search(text)):
+    for log, state in zip(logs, states_of_steps(job), strict=True):
+        if state.state == RUNNING if state else len(logs) == 1:
             log.parent.mkdir(parents=True, exist_ok=True)
             with open(log, "a", encoding="utf-8") as file:
                 file.write(f"{time.strftime('%H:%M:%S')} error: {told}\n")
+            save_state(log, replace(state or JobState(FAILED), state=FAILED, said=told))
 
 
 class Spared:

@@ -15,11 +15,17 @@ from corpusmill.messages.disk_errors import in_words
 from corpusmill.messages.plain_text import ShownLines, shown_lines
 from corpusmill.mill.read.plugins import Stopped
 from corpusmill.run.job_progress import Heartbeat
+from corpusmill.run.job_state import FAILED, FINISHED, RUNNING, STOPPED, JobState, save_state
 
-SAY_KILLED = (
-    '[ "$1" != 137 ] || echo "error: killed (signal 9), most likely for memory: its rule asked for'
-    ' $2 MB (mem_mb)" | tee -a "$0" >&2; exit "$1"'
-)
+SAY_KILLED = """
+[ "$1" != 137 ] || {
+  told="killed (signal 9), most likely for memory: its rule asked for $2 MB (mem_mb)"
+  echo "error: $told" | tee -a "$0" >&2
+  state="$(dirname "$0")/.$(basename "$0").json"
+  echo "{\\"state\\": \\"failed\\", \\"said\\": \\"$told\\"}" > "$state"
+}
+exit "$1"
+"""
 """A shell's last words for a step that SIGKILL has ended, which says nothing itself.
 
 $0: its log; $1: its exit code, which is kept; $2: its mem_mb.
@@ -44,14 +50,58 @@ class LogFile(logging.FileHandler):
             print(f"error: {in_words(error)}", file=sys.stderr)
 
 
-ENDED_BY_HAND = "error: stopped: somebody has ended the run"
-"""The last line of a job that a person ended by Ctrl-C, which is no fault of it."""
+MOST_SAID = 20_000
+"""Characters of a reason that the state repeats."""
+
+
+class Told:
+    """What a job says: in its log for people, in its state for programs."""
+
+    def __init__(self, path: Path) -> None:
+        bound = os.environ.get(BOUND, "")
+        self._log, self.state = path, JobState.begun(int(bound) if bound.isdecimal() else 0)
+        self._save()
+
+    def _save(self) -> None:
+        # A full disk ends the job where it writes its results; the log tells of it, too.
+        with contextlib.suppress(OSError):
+            save_state(self._log, self.state)
+
+    def says(self, state: str, said: str, is_fault: bool = False) -> None:
+        self.state = self.state.now(state, said[:MOST_SAID], peak_memory_mb(), is_fault)
+        self._save()
+
+    def goes_on(self, line: str) -> None:
+        self.says(RUNNING, line)
+        logging.info("%s, memory %s", line, self.memory)
+
+    def ends(self) -> None:
+        self.says(FINISHED, "")
+        logging.info(
+            "finished: %.2f s, %.2f s of CPU, memory %s",
+            self.state.seconds,
+            self.state.cpu_seconds,
+            self.memory,
+        )
+
+    @property
+    def memory(self) -> str:
+        """`312 of 1,500 MB allowed`: the most that was held."""
+        return memory_in_words(self.state.memory_mb, self.state.allowed_mb)
+
+
+def memory_in_words(megabytes: int, allowed: int) -> str:
+    return f"{megabytes:,}" + (f" of {allowed:,} MB allowed" if allowed else " MB")
 
 
 def stop(number: int, _: Any) -> NoReturn:
     if number == signal.SIGINT:
-        raise Stopped(ENDED_BY_HAND.removeprefix("error: "))
+        raise EndedByHand("stopped: somebody has ended the run")
     raise Stopped(f"stopped by signal {number}: the job was cancelled, or its time was over")
+
+
+class EndedByHand(Stopped):
+    """A person ended the run by Ctrl-C, which is no fault of the job."""
 
 
 @contextlib.contextmanager
@@ -66,37 +116,29 @@ def step_log(path: str) -> Iterator[None]:
     for number in (signal.SIGTERM, signal.SIGINT):
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, stop)
-    started = time.monotonic()
-    heartbeat = Heartbeat(logging.info, memory_in_words)
+    told = Told(Path(path))
+    heartbeat = Heartbeat(told.goes_on)
     heartbeat.start()
     try:
         yield
     except Stopped as stopped:
         heartbeat.stop()
+        told.says(STOPPED if isinstance(stopped, EndedByHand) else FAILED, str(stopped))
         logging.error("error: %s", stopped)
         sys.exit(f"error: {stopped}")
     except Exception as error:
         heartbeat.stop()
-        logging.exception("failed after %.1f s", time.monotonic() - started)
+        logging.exception("failed after %.1f s", time.time() - told.state.began)
         if isinstance(error, (ValueError, OSError)):
             reason = in_words(error) if isinstance(error, OSError) else str(error)
+            told.says(FAILED, reason)
             logging.error("error: %s", reason)
             sys.exit(shown_lines(f"error: {reason}"))
-        logging.error("fault of corpusmill: %s: %s", type(error).__name__, error)
+        told.says(FAILED, f"{type(error).__name__}: {error}", is_fault=True)
+        logging.error("fault of corpusmill: %s", told.state.said)
         raise
     heartbeat.stop()
-    logging.info(
-        "finished: %.2f s, %.2f s of CPU, peak memory %s",
-        time.monotonic() - started,
-        time.process_time(),
-        memory_in_words(),
-    )
-
-
-def memory_in_words() -> str:
-    """`312 MB of 1500`: the most that was held, and what may be, where a rule has said so."""
-    bound = os.environ.get(BOUND, "")
-    return f"{peak_memory_mb():.0f} MB" + (f" of {bound}" if bound.isdecimal() else "")
+    told.ends()
 
 
 def peak_memory_mb() -> float:
