@@ -41,7 +41,7 @@ def as_written(file: Path) -> dict:
 
 def remove_stale(run: "Made") -> None:
     """Remove what earlier runs made and this one does not; name what else lies in our folders."""
-    for path in record.stale_files(record.load_record(run.record)["made"], run.made):
+    for path in record.stale_files(run.record, run.made):
         path.unlink()
         sums_path(path).unlink(missing_ok=True)
         logging.info("removed %s: of an earlier run", path)

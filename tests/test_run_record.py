@@ -1,6 +1,7 @@
 """What a folder holds: files of earlier runs are told from this run's and from everybody else's."""
 
 import contextlib
+import re
 from pathlib import Path
 
 import pytest
@@ -35,16 +36,65 @@ def folder(tmp_path, monkeypatch) -> Path:
     return tmp_path
 
 
+def recorded(made: dict) -> Path:
+    path = Path("plan/record.json")
+    run_record.save_record({"made": made, "finished": None, "manifest": None, "noted": {}}, path)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("made", "said"),
+    [
+        ({"../notes.txt": None}, "which no run makes"),
+        ({"/etc/{}.conf": 3}, "which no run makes"),
+        ({"text/../../notes.txt": None}, "which no run makes"),
+        ({"text/{}.arrow": 10**12}, "more files than a run makes"),
+        ({"text/{}.arrow": -1}, "more files than a run makes"),
+        ([1, 2], "Expected `object`"),
+        ({"a": "b"}, "Expected `int | null`"),
+    ],
+)
+def test_load_record__refuses_files_that_no_run_makes(folder, made, said):
+    path = recorded(made)
+    with pytest.raises(ValueError, match=f"record.json: .*{re.escape(said)}"):
+        run_record.load_record(path)
+
+
+@pytest.mark.parametrize(
+    "finished", [{"part_bytes": 1, "parts": 5, "inputs": {}}, [], {"parts": 1}]
+)
+def test_load_record__refuses_a_plan_that_no_run_keeps(folder, finished):
+    path = recorded({})
+    run_record.save_record(run_record.load_record(path) | {"finished": finished}, path)
+    with pytest.raises(ValueError, match=r"record\.json: no record"):
+        run_record.load_record(path)
+
+
+def test_stale_files__behind_a_link_out_of_the_results_stay(tmp_path, monkeypatch):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/00000.arrow").touch()
+    monkeypatch.chdir(tmp_path / "run")
+    path = Path("results/plan/record.json")
+    run_record.save_record(
+        run_record.load_record(path) | {"made": {"results/text/{}.arrow": 1, "notes.txt": None}},
+        path,
+    )
+    Path("notes.txt").touch()
+    Path("results/text").symlink_to(tmp_path / "mine")
+    assert list(run_record.stale_files(path, {})) == []
+
+
 def test_stale_files__are_what_earlier_runs_made_and_this_one_does_not(folder):
-    assert sorted(map(str, run_record.stale_files(EARLIER, CURRENT))) == STALE
+    assert sorted(map(str, run_record.stale_files(recorded(EARLIER), CURRENT))) == STALE
 
 
 def test_stale_files__of_no_earlier_run_are_none(folder):
-    assert list(run_record.stale_files({}, CURRENT)) == []
+    assert list(run_record.stale_files(recorded({}), CURRENT)) == []
 
 
 def test_foreign_files__are_numbered_as_ours_in_our_folders_and_not_ours(folder):
-    for path in run_record.stale_files(EARLIER, CURRENT):
+    for path in run_record.stale_files(recorded(EARLIER), CURRENT):
         path.unlink()
     assert sorted(map(str, run_record.foreign_files(CURRENT))) == FOREIGN
 

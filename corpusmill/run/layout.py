@@ -172,7 +172,7 @@ class Layout:
         layout.noted = record["noted"]
         layout.skipped = list(dict.fromkeys(skipped))
         layout.refuse_too_many()
-        layout.read_before = (finished or {}).get("inputs", {})
+        layout.read_before = finished["inputs"] if finished else {}
         return layout
 
     def refuse_too_many(self) -> None:

@@ -6,9 +6,11 @@ first job; `summarize` writes down, last of all, what the finished run kept.
 """
 
 import json
+import os
 import re
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from typing import TypedDict
 
 from corpusmill.mill.storage.files import load_json, load_text, own_digest, save_plain_json
 from corpusmill.mill.storage.sums import DamagedError
@@ -21,13 +23,34 @@ NUMBER = "{}"
 
 Made = dict[str, int | None]
 """Files by pattern, and how many of each there are; None: the pattern is the one file's path."""
+MOST_NUMBERED, MOST_PATTERNS = 100_000, 10_000
 
 
-def load_record(path: Path = RECORD) -> dict:
-    """{"made": Made, "finished": the plan of the last finished run or None, "manifest": the SHA-256
-    that this run's manifest says of itself, "noted": SHA-256 by path of the input files that were
-    replaced behind their size and time}."""
-    empty: dict = {"made": {}, "finished": None, "manifest": None, "noted": {}}
+class KeptPart(TypedDict):
+    generation: int
+    paths: list[str]
+
+
+class FinishedRun(TypedDict):
+    """The plan of a run that ended well."""
+
+    part_bytes: int
+    parts: list[KeptPart]
+    inputs: dict[str, str]
+    """SHA-256 by path."""
+
+
+class Record(TypedDict):
+    made: Made
+    finished: FinishedRun | None
+    manifest: str | None
+    """The SHA-256 that the manifest of the finished run says of itself."""
+    noted: dict[str, str]
+    """SHA-256 by path of the input files that were replaced behind their size and time."""
+
+
+def load_record(path: Path = RECORD) -> Record:
+    empty: Record = {"made": {}, "finished": None, "manifest": None, "noted": {}}
     if not path.exists():
         return empty
     try:
@@ -37,16 +60,30 @@ def load_record(path: Path = RECORD) -> dict:
             raise ValueError("it was changed after it was written")
         if record["corpusmill.record"] > VERSION:
             raise ValueError("not a record of this version")
+        return as_written(empty | record)
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError(
             f"{path}: no record of what runs made here ({error}). Bring back what the last run "
             f"left there; or remove the folder {path.parent} to plan anew: every document then "
             "gets a new id."
         ) from error
-    return empty | record
 
 
-def refuse_other_run(record: dict, results: Path) -> None:
+def as_written(record: dict) -> Record:
+    """A record with the members that runs write; ValueError for one that no run has written."""
+    import msgspec  # which few jobs need
+
+    found = msgspec.convert(record, Record)
+    counts = [count for count in found["made"].values() if count is not None]
+    if len(found["made"]) > MOST_PATTERNS or not all(0 <= n <= MOST_NUMBERED for n in counts):
+        raise ValueError("it names more files than a run makes")
+    for pattern in found["made"]:
+        if pattern.startswith("/") or ".." in PurePosixPath(pattern).parts or "\0" in pattern:
+            raise ValueError(f"it names {pattern!r}, which no run makes")
+    return found
+
+
+def refuse_other_run(record: Record, results: Path) -> None:
     """Raise ValueError if the record is of another run than the last one that ended well here.
 
     At the end of a run this record is written first, then the summary; the manifest before both.
@@ -66,9 +103,9 @@ def refuse_other_run(record: dict, results: Path) -> None:
         )
 
 
-def save_record(record: dict, path: Path = RECORD) -> None:
-    record = record | {"corpusmill.record": VERSION}
-    save_plain_json(path, record | {"sha256": own_digest(record)})
+def save_record(record: Record, path: Path = RECORD) -> None:
+    told = {**record, "corpusmill.record": VERSION}
+    save_plain_json(path, told | {"sha256": own_digest(told)})
 
 
 def begin(made: Made, path: Path = RECORD, noted: dict[str, str] | None = None) -> None:
@@ -80,7 +117,7 @@ def begin(made: Made, path: Path = RECORD, noted: dict[str, str] | None = None) 
     for pattern, count in made.items():
         earlier = together.get(pattern)
         together[pattern] = count if count is None else max(count, earlier or 0)
-    save_record(record | {"made": together, "noted": record["noted"] | (noted or {})}, path)
+    save_record({**record, "made": together, "noted": record["noted"] | (noted or {})}, path)
 
 
 def refuse_foreign(made: Made, earlier: Made) -> None:
@@ -98,7 +135,7 @@ def finish(made: Made, plan: Path, manifest: dict, path: Path = RECORD) -> None:
     then."""
     heading, *lines = load_text(plan).splitlines()
     parts = [json.loads(line) for line in lines]
-    finished = {
+    finished: FinishedRun = {
         "part_bytes": json.loads(heading)["part_bytes"],
         "parts": [
             {
@@ -109,8 +146,10 @@ def finish(made: Made, plan: Path, manifest: dict, path: Path = RECORD) -> None:
         ],
         "inputs": {file["path"]: file["sha256"] for file in manifest["inputs"]},
     }
-    ended = {"made": made, "finished": finished, "manifest": manifest["sha256"]}
-    save_record(load_record(path) | ended, path)
+    record = load_record(path)
+    save_record(
+        {**record, "made": made, "finished": finished, "manifest": manifest["sha256"]}, path
+    )
 
 
 def files_of(pattern: str, first: int, count: int | None) -> Iterator[Path]:
@@ -130,12 +169,18 @@ def without(made: Made, others: Made) -> Iterator[Path]:
             yield from files_of(pattern, first, count)
 
 
-def stale_files(made: Made, current: Made) -> Iterator[Path]:
+def stale_files(record: Path, current: Made) -> Iterator[Path]:
     """Files that earlier runs made and that this one does not: what it may remove.
 
-    made: of all runs since the last finished one; current: of this run.
+    Only below the folders of results and logs: whoever brought the record may have made it up.
+    current: of this run.
     """
-    return (path for path in without(made, current) if path.is_file())
+    results = record.absolute().parent.parent
+    folders = [os.path.realpath(folder) for folder in (results, results.with_name("logs"))]
+    for path in without(load_record(record)["made"], current):
+        there = os.path.realpath(path.parent)
+        if path.is_file() and any(os.path.commonpath([one, there]) == one for one in folders):
+            yield path
 
 
 def foreign_files(current: Made) -> Iterator[Path]:
