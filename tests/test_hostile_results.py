@@ -192,6 +192,10 @@ def test_run_and_estimate__import_nothing_of_the_folder(run, monkeypatch):
     monkeypatch.chdir(run)
     for name in ("snakemake", "json", "random", "numpy", "corpusmill"):
         (run / f"{name}.py").write_text("open('ran', 'w').close()\n")
+    for profile in ("profiles/default", "default"):
+        (run / profile).mkdir(parents=True)
+        told = 'config: ["input={readers: [json.py]}"]\ndirectory: elsewhere\nnonsense: 1\n'
+        (run / profile / "config.yaml").write_text(told)
     commands = [snakemake_command([Path("mine.yaml")], ["--dry-run", "--cores", "1"])]
     (run / "elsewhere").mkdir()
     commands.append(_snakemake(run / "elsewhere", {}, "--version"))

@@ -3,7 +3,10 @@
 import contextlib
 import itertools
 import re
+import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -13,6 +16,7 @@ from urllib.parse import quote
 import pytest
 from click.testing import CliRunner
 from stream_corpus import write_corpus
+from workflow import ROOT
 
 from corpusmill.cli.main import main
 from corpusmill.mill.storage.untrusted import joined
@@ -109,6 +113,28 @@ def test_verify__gives_a_slow_server_up_after_two_attempts(slow, impatient, monk
     assert f"{address}/manifest.json: " in got.stderr
     assert "2 times in a row" in got.stderr
     assert time.monotonic() - began < 8
+
+
+def test_verify__of_a_silent_server_ends_with_ctrl_c_at_once(tmp_path):
+    results = write_corpus(tmp_path / "c", {"train": [[20]]})
+    asked = Event()
+
+    def answer(connection: socket.socket, request: bytes) -> None:
+        name = request.split()[1].decode().lstrip("/")
+        if name.endswith(".bin"):
+            asked.set()
+            time.sleep(60)
+        data = (results / name).read_bytes()
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(data) + data)
+
+    with saying_to(answer) as address:
+        command = [sys.executable, "-m", "corpusmill", "verify", address]
+        process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
+        assert asked.wait(60)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=15)  # it counts as broken after 30 seconds
+    assert process.returncode == 130
+    assert said.splitlines()[-1].startswith("Stopped.")
 
 
 class Dripping:

@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
-from workflow import ROOT
+from workflow import ROOT, write_jsonl
 
 from corpusmill.mill.tokens.bounded import in_bounded_process, quiet
 from corpusmill.mill.tokens.tokenizer_check import check_tokenizer, own_code, whole_vocabulary
@@ -80,6 +80,26 @@ def test_load_reference__runs_no_code_of_the_folder(kind, tokenizer, tmp_path):
     assert "\n" not in refused
     if kind in ("for a class of its own", "in another repository"):
         assert "code of its own (auto_map), which corpusmill never runs" in refused
+
+
+@pytest.mark.parametrize(
+    "name", [b"\xff.json", b"a\x1b[31m.json", b"{part}.json", b"<results>.json"]
+)
+def test_run__refuses_a_tokenizer_with_a_name_that_no_job_reads(name, tokenizer, tmp_path):
+    with open(os.fsencode(tokenizer) + b"/" + name, "w"):
+        pass
+    write_jsonl(tmp_path / "a.jsonl", [{"text": "some text"}])
+    config = {"sources": [{"name": "a", "files": ["a.jsonl"]}],
+              "tokenizer": {"source": str(tokenizer)}}  # fmt: skip
+    (tmp_path / "mine.yaml").write_text(json.dumps(config))
+    command = [sys.executable, "-m", "corpusmill", "run", "mine.yaml", "-n"]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False,
+                          env=environment)  # fmt: skip
+    assert done.returncode == 1
+    assert "tokenizer.source: " in done.stderr
+    assert "Rename it" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_load_reference__runs_no_code_of_a_model(tokenizer, tmp_path):

@@ -84,9 +84,10 @@ def test_list_inputs__refuse_a_pattern_without_files(here, tmp_path):
         list_inputs([source("web", "*.jsonl")], {})
 
 
-def test_list_inputs__refuse_a_name_with_a_brace(here):
-    here("a{b}.jsonl")
-    with pytest.raises(ValueError, match=r"a\{b\}\.jsonl has a brace"):
+@pytest.mark.parametrize("name", ["a{b}.jsonl", "a}.jsonl", "<results>.jsonl"])
+def test_list_inputs__refuse_a_name_that_snakemake_would_expand(here, name):
+    here(name)
+    with pytest.raises(ValueError, match=r"\.jsonl has [{}<\w>]+ in its name, which Snakemake"):
         list_inputs([source("s", "*.jsonl")], {})
 
 

@@ -14,6 +14,7 @@ from test_verify import change_parquet, edit_json, mend
 
 from corpusmill.cli.main import main
 from corpusmill.tools.prove import proving
+from corpusmill.tools.prove.run import other_versions
 from corpusmill.tools.prove.sample import evenly
 
 BETWEEN = ("text", "measures", "filter", "digests", "scatter", "decided", "assign",
@@ -69,6 +70,19 @@ def test_prove__of_a_clean_run_finds_all_equal(here):
     assert "text/00001.arrow" in parts["made_again"][1]["equal"]
     assert (told["other_code"], told["other_versions"]) == ([], "")
     assert state(here) == before
+
+
+@pytest.mark.parametrize(
+    ("versions", "expected"),
+    [
+        ({"no-such-package": "1.0"}, "no-such-package not installed (1.0 then)"),
+        ({"../../x": "1", "": "2"}, "../../x not installed (1 then),  not installed (2 then)"),
+        ([1], ""), ("x", ""), (None, ""),
+    ],
+)  # fmt: skip
+def test_other_versions__of_packages_that_are_not_here(tmp_path, versions, expected):
+    (tmp_path / "summary.json").write_text(json.dumps({"versions": versions}))
+    assert other_versions(tmp_path) == expected
 
 
 def test_prove__needs_no_file_between_the_steps(copied):

@@ -18,6 +18,7 @@ from corpusmill.mill.read.plugins import ENDED
 from corpusmill.mill.storage.files import check_folder, load_json
 from corpusmill.run.config import TRAINED_END_OF_TEXT, Config
 from corpusmill.run.layout import SETTING_FILE, Layout
+from corpusmill.run.plan import fault_of_name
 
 NOTE = "NOTE: "
 """In front of what a check says that is no fault."""
@@ -199,6 +200,9 @@ def early_checks(
     checks: list[EarlyCheck] = []
     source, kept = config.tokenizer.source, results / "tokenizer"
     end_of_text, engine = config.tokenizer.end_of_text, config.tokenizer.engine
+    for file in tokenizer_files(source):
+        if told := fault_of_name(file):
+            raise ValueError(f"tokenizer.source: {told}")
     if folder := local_tokenizer(source):
         state = "kept" if is_kept(folder, kept) else "new"
         arguments = [str(folder), end_of_text, state, engine]

@@ -7,6 +7,7 @@ at the end, so old parts keep their numbers, their documents' ids and their resu
 import json
 import math
 import os
+import re
 import unicodedata
 from collections.abc import Container, Iterable, Sequence
 from pathlib import Path
@@ -22,6 +23,7 @@ from corpusmill.mill.storage.files import load_json, load_text
 from corpusmill.mill.storage.untrusted import is_count
 from corpusmill.run.config import Source
 from corpusmill.run.listing import files_of_pattern
+from corpusmill.run.record import FinishedRun
 
 MOST_NUMBERED = 99_999
 """Parts, shards of a split and other jobs of one rule: their names have five digits."""
@@ -108,23 +110,22 @@ def is_utf8(path: str) -> bool:
     return not any("\ud800" <= one <= "\udfff" for one in path)
 
 
+def fault_of_name(path: str) -> str | None:
+    """Why a file cannot be read by a job, in words, by its name alone."""
+    way = "Rename it, or give it another name by a link."
+    if mark := re.search(r"[{}]|<\w+>", path):
+        return f"{path} has {mark[0]} in its name, which Snakemake takes for a wildcard. {way}"
+    if not is_utf8(path):
+        return f"{path!r} has a name that is not UTF-8. {way}"
+    if any(unicodedata.category(character) == "Cc" for character in path):
+        return f"{path!r} has a control character in its name. {way}"
+    return None
+
+
 def fault_of_path(path: str, source: str, owners: dict[str, str]) -> str | None:
     """Why a file cannot be of a source. owners: the sources of the files before it."""
-    if "{" in path:
-        return (
-            f'source "{source}": {path} has a brace in its name, which Snakemake takes for a '
-            "wildcard. Rename it, or give it another name by a link."
-        )
-    if not is_utf8(path):
-        return (
-            f'source "{source}": {path!r} has a name that is not UTF-8. Rename it, or give it '
-            "another name by a link."
-        )
-    if any(unicodedata.category(character) == "Cc" for character in path):
-        return (
-            f'source "{source}": {path!r} has a control character in its name. Rename it, or give '
-            "it another name by a link."
-        )
+    if told := fault_of_name(path):
+        return f'source "{source}": {told}'
     if other := owners.get(os.path.realpath(path)):
         also = "twice, by two names" if other == source else f'and to source "{other}"'
         return f'{path} belongs to source "{source}" {also}. Let only one pattern match it.'
@@ -175,7 +176,7 @@ class EarlierPart(NamedTuple):
     paths: list[str]
 
 
-def earlier_parts(finished: dict | None, part_bytes: int) -> list[EarlierPart]:
+def earlier_parts(finished: FinishedRun | None, part_bytes: int) -> list[EarlierPart]:
     """The parts of the last finished run, as its record has them; none if it was planned with
     other part_bytes. What a run planned that never finished binds nobody."""
     if not finished or finished["part_bytes"] != part_bytes:

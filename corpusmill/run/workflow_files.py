@@ -15,6 +15,9 @@ def workflow_home() -> Path:
 def snakemake_with_workflow() -> list[str]:
     """The beginning of a command that runs Snakemake with our workflow.
 
-    -P: modules in the folder of the run, a random.py beside the data, are nobody's to import.
+    -P: modules in the folder of the run, a random.py beside the data, are nobody's to import. Nor
+    is a profile there, profiles/default, anybody's to obey.
     """
-    return [sys.executable, "-P", "-m", "snakemake", "-s", str(workflow_home() / "Snakefile")]
+    home = workflow_home()
+    command = [sys.executable, "-P", "-m", "snakemake", "-s", str(home / "Snakefile")]
+    return [*command, "--workflow-profile", str(home / "profiles/default")]

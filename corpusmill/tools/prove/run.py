@@ -187,10 +187,19 @@ def other_versions(results: Path, find: Callable[[str], str] = importlib.metadat
     """The packages that are others than those that made the corpus, in words."""
     try:
         known = load_plain_json(results / "summary.json")["versions"]
-    except (OSError, ValueError, KeyError):
+        told = {str(name): str(version) for name, version in known.items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return ""
-    ours = {name: told for name, told in known.items() if name not in ("corpusmill", "python")}
-    found = {name: find(name) for name in ours}
+
+    def found(name: str) -> str:
+        try:
+            return find(name)
+        except (importlib.metadata.PackageNotFoundError, ValueError):
+            return "not installed"
+
+    ours = {name: found(name) for name in told if name not in ("corpusmill", "python")}
     return ", ".join(
-        f"{name} {found[name]} ({told} then)" for name, told in ours.items() if found[name] != told
+        f"{name} {version} ({told[name]} then)"
+        for name, version in ours.items()
+        if version != told[name]
     )

@@ -2,8 +2,8 @@
 
 import hashlib
 import os
-from concurrent.futures import ThreadPoolExecutor
-from threading import Lock
+from queue import Empty, SimpleQueue
+from threading import Lock, Thread
 
 from corpusmill.mill.storage.regular_files import NotRegularError
 from corpusmill.reader.patience import StoppedError
@@ -47,6 +47,10 @@ class FilesSeen:
             self._name()
 
 
+LOOK_SECONDS = 0.2
+"""Between two looks whether a reader has ended, or somebody has pressed Ctrl-C."""
+
+
 def cores() -> int:
     """Those that this process may use."""
     return len(os.sched_getaffinity(0))
@@ -71,14 +75,31 @@ def look_at_files(place: Place, listing: Listing, findings: Findings, seen: File
             findings.damage(file.name, f"cannot be read: {error.strerror or error}")
         seen.file()
 
-    pool = ThreadPoolExecutor(cores())
+    left, faults = SimpleQueue[Kept](), SimpleQueue[BaseException]()
+    for file in listing.files.values():
+        left.put(file)
+
+    def look_on() -> None:
+        try:
+            while faults.empty():
+                look(left.get_nowait())
+        except Empty:
+            return
+        except BaseException as fault:  # whoever waits raises it
+            faults.put(fault)
+
+    # Not of a pool, whose threads a process waits for: Ctrl-C is not to wait for a silent server.
+    readers = [Thread(target=look_on, daemon=True) for _ in range(cores())]
     try:
-        for _ in pool.map(look, listing.files.values()):
-            pass
+        for reader in readers:
+            reader.start()
+        for reader in readers:
+            while reader.is_alive():
+                reader.join(LOOK_SECONDS)
     finally:
-        # By Ctrl-C in the middle of files that take minutes each.
         seen.stopped = True
-        pool.shutdown(cancel_futures=True)
+    if not faults.empty():
+        raise faults.get()
 
 
 def fault_of(place: Place, file: Kept, owner: dict[str, str], seen: FilesSeen) -> str | None:
