@@ -8,7 +8,8 @@ import pytest
 import yaml
 from datasketch import MinHashLSH
 
-from corpusmill.run.config import RECALL, Config, Splits
+from corpusmill.mill.dedup.band_settings import RECALL
+from corpusmill.run.config import Config, Splits
 from corpusmill.run.config_files import refuse_config_without_sources
 from corpusmill.run.typed import as_given
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import jsonschema
 
 from corpusmill.messages.sentences import MOST_FAULTS, first_of
+from corpusmill.mill.dedup.band_settings import BandSetting, auto_setting
 from corpusmill.mill.filters.registry import ENTRY_SCHEMA
 from corpusmill.mill.storage.streams import ReadLimits
 from corpusmill.run.filter_faults import filter_faults
@@ -26,8 +27,6 @@ from corpusmill.run.workflow_files import PACKAGE
 
 TRAINED_END_OF_TEXT = "<|endoftext|>"
 NOT_EMPTY = {"type": "string", "minLength": 1}
-RECALL = 0.995
-"""The share of pairs just at the threshold that auto bands and rows find for verification."""
 FORMATS = sorted(
     path.stem.replace("_", "-") for path in (PACKAGE / "tools/export/formats").glob("[a-z]*.py")
 )
@@ -264,23 +263,13 @@ class Dedup(Section):
                 "sketch does not look. Set resolve to component, or method to verified."
             )
 
-    def band_setting(self, permutations: int) -> tuple[int, int]:
-        """(bands, rows): as given; or, if candidates are verified, the longest rows that find
-        RECALL of them; or, if not, those with the least expected error at the threshold."""
+    def band_setting(self, permutations: int) -> BandSetting:
+        """As given, or what auto means; a single key of the whole text if method is exact."""
         if self.method == "exact":
-            return 0, 1
-        if self.bands != "auto":
-            return self.bands, int(self.rows)
-        if self.method == "verified":
-            for rows in range(permutations, 0, -1):
-                bands = permutations // rows
-                if 1 - (1 - self.threshold**rows) ** bands >= RECALL:
-                    return bands, rows
-            return permutations, 1
-        from datasketch import MinHashLSH
-
-        lsh = MinHashLSH(self.threshold, num_perm=permutations)
-        return lsh.b, lsh.r
+            return BandSetting(0, 1)
+        if self.bands == "auto":
+            return auto_setting(self.method, permutations, self.threshold)
+        return BandSetting(self.bands, int(self.rows))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -453,8 +442,7 @@ class Config(Section):
         return [source for source in self.sources if source.held_out]
 
     @cached_property
-    def band_setting(self) -> tuple[int, int]:
-        """(bands, rows)."""
+    def band_setting(self) -> BandSetting:
         return self.dedup.band_setting(self.minhash.permutations)
 
 

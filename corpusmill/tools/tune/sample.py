@@ -1,0 +1,343 @@
+"""Samples of sources, normalized, as a text part. Calibrate, estimate and designer all use this.
+
+Every document of what is read has the same chance: a keyed hash of its file and place decides. So
+the same seed gives the same sample, and a smaller sample is part of a larger one. Of files larger
+than their share of the reading, plain JSON lines are entered at even places; the others are read
+from their beginning.
+
+What a sample says of all documents: each sampled document of a source stands for `weight` of them.
+"""
+
+import itertools
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from corpusmill.messages.progress import Progress
+from corpusmill.mill.read.ids import ROW_BITS, keyed_hash, unit_hash
+from corpusmill.mill.read.json_records import json_records_within
+from corpusmill.mill.read.normalization import normalizer
+from corpusmill.mill.read.parts import TextWriter
+from corpusmill.mill.read.readers import read_records, refuse_changed
+from corpusmill.mill.read.records import Malformed, Record
+from corpusmill.mill.storage.files import writing
+from corpusmill.mill.storage.streams import READ_LIMITS, ReadLimits
+from corpusmill.run.config import Config
+from corpusmill.run.plan import InputFile
+
+KEYS_AT_ONCE = 4096
+ALL_KEYS = 1 << 64
+
+LEAST_STRETCH = 1 << 16
+"""Fewest bytes read in one go. Many short stretches say more about a sorted file than a few long
+ones, but a seek takes as long as reading some of these bytes."""
+
+MOST_STRETCHES = 256
+
+LEAST_REFUSED = 1 << 30
+MOST_EXPANSION = 16
+"""A file that expands to more than 16 times the expected text, and to 1 GiB, is refused."""
+
+LEAST_READ = 1 << 20
+RECORD_BYTES = 64
+"""Counted for each record beside its text: a few bytes may be millions of short records. Of a file
+at most 16 times its expected text is read, and 1 MiB in any case."""
+
+
+class Wanted(NamedTuple):
+    """What to read, and how."""
+
+    seed: int
+    mode: str  # of normalizing
+    readers: Sequence[str] = ()  # files of the user's
+    limits: ReadLimits = READ_LIMITS
+
+    @classmethod
+    def by(cls, config: Config) -> "Wanted":
+        mode, limits = config.normalize.mode, config.input.limits
+        return cls(config.shuffle.seed, mode, config.input.readers, limits)
+
+
+class Source(NamedTuple):
+    name: str
+    text_field: str
+    files: list[InputFile]
+
+    @property
+    def bytes(self) -> int:
+        return sum(file.bytes or 0 for file in self.files)
+
+    @property
+    def text_bytes(self) -> int:
+        return sum(file.text_bytes for file in self.files)
+
+
+class Sampled(NamedTuple):
+    """What is known of a source."""
+
+    name: str
+    files: int
+    bytes: int
+    read_share: float  # of its bytes
+    records: float  # in all of its files; estimated, if not all was read
+    documents: float  # of these
+    malformed: int  # records in what was read
+    sampled: int  # documents
+    text_bytes: int  # of the sampled documents
+    entered: list[str]  # files that were read at even places
+
+    @property
+    def weight(self) -> float:
+        """Documents that each sampled one stands for."""
+        return self.documents / max(self.sampled, 1)
+
+    @property
+    def share(self) -> float:
+        """The chance of a document to be in the sample."""
+        return self.sampled / self.documents if self.documents else 1.0
+
+
+def standard_error(share: float, sampled: int, documents: float) -> float:
+    """The error of a share if so many of all documents were sampled, none twice."""
+    if sampled >= documents:
+        return 0.0
+    return (share * (1 - share) / sampled * (1 - sampled / documents)) ** 0.5
+
+
+def keys_of_file(number: int, seed: int, purpose: str) -> Iterator[int]:
+    """The sampling key of every record of a file, in order, without end."""
+    for start in itertools.count(0, KEYS_AT_ONCE):
+        records = np.arange(start, start + KEYS_AT_ONCE, dtype=np.uint64)
+        yield from keyed_hash(np.uint64(number << ROW_BITS) | records, seed, purpose).tolist()
+
+
+def least_keys(keys: Iterator[int], most: int) -> np.ndarray:
+    """uint64: the least of some keys, ascending, so many at most."""
+    least, bound, waiting = np.zeros(0, np.uint64), ALL_KEYS, []
+    for key in keys:
+        if key < bound:
+            waiting.append(key)
+        if len(waiting) == KEYS_AT_ONCE:
+            least = np.sort(np.append(least, np.array(waiting, np.uint64)))[:most]
+            bound = int(least[-1]) if least.size == most else ALL_KEYS
+            waiting = []
+    return np.sort(np.append(least, np.array(waiting, np.uint64)))[:most]
+
+
+class Amount:
+    """Bytes that were read, told to somebody else too."""
+
+    def __init__(self, outer: Progress) -> None:
+        self.bytes, self._outer = 0, outer
+
+    def advance(self, amount: int) -> None:
+        self.bytes += amount
+        self._outer.advance(amount)
+
+
+def stretches(size: int, share: float, first: int) -> list[tuple[int, int]]:
+    """Even places of a file, from and to which byte, that are `share` of it together.
+
+    first: from 0 to below `size`, where they begin. If it is chosen evenly, each byte has the same
+    chance to be in one, and so each record, which is read if its first byte is: the last stretch
+    goes on at the beginning of the file.
+    """
+    count = max(1, min(MOST_STRETCHES, int(size * share) // LEAST_STRETCH))
+    wide = int(size * share / count)
+    found = []
+    for number in range(count):
+        start = (first + number * size) // count
+        found.append((start, min(start + wide, size)))
+        if start + wide > size:
+            found.append((0, start + wide - size))
+    return sorted(found)
+
+
+class FileReading:
+    """What is read of a file; it gives the same records however often it is asked."""
+
+    def __init__(
+        self, file: InputFile, number: int, text_field: str, share: float, wanted: Wanted
+    ) -> None:
+        """number: its place among the files of its source. share: of its bytes to be read."""
+        assert file.bytes is not None, file
+        self.file, self.path, self.size = file, file.path, file.bytes
+        self._text_field, self._wanted, self._share = text_field, wanted, share
+        self._purpose, self._number = f"sample/{file.source}", number
+        self._most_text_bytes = max(LEAST_REFUSED, MOST_EXPANSION * file.text_bytes)
+        self._most_read = MOST_EXPANSION * max(LEAST_READ, share * file.text_bytes)
+        # One line may be the whole of a file, and have no end that is worth waiting for.
+        looked = wanted.limits.for_a_look()
+        self._limits = looked._replace(read_bytes=looked.read_bytes + int(self._most_read))
+        self.entered = share < 1 and file.path.endswith(".jsonl")
+        numbers = np.array([number], np.uint64)
+        first = int(unit_hash(numbers, wanted.seed, f"{self._purpose}/first")[0] * self.size)
+        self._stretches = stretches(self.size, share, first) if self.entered else []
+        self.fraction = sum(end - start for start, end in self._stretches) / max(self.size, 1)
+        """The part of its bytes that was read."""
+
+    def keyed(self, progress: Progress) -> Iterator[tuple[int, Record | Malformed]]:
+        """The records with their keys."""
+        keys = keys_of_file(self._number, self._wanted.seed, self._purpose)
+        return zip(keys, self.records(progress), strict=False)
+
+    def records(self, progress: Progress) -> Iterator[Record | Malformed]:
+        surrogates = self._wanted.mode == "ftfy"
+        for stretch in self._stretches:
+            yield from json_records_within(
+                self.path, self._text_field, surrogates, stretch, progress, self._limits
+            )
+        if not self.entered:
+            yield from self._from_beginning(surrogates, progress)
+
+    def _from_beginning(self, surrogates: bool, progress: Progress) -> Iterator[Record | Malformed]:
+        amount, text_bytes = Amount(progress), 0
+        found = read_records(
+            self.path, self._text_field, amount, surrogates, self._wanted.readers,
+            limits=self._limits,
+        )  # fmt: skip
+        for records, record in enumerate(found, 1):
+            yield record
+            text_bytes += len(record.text) + len(record.rest) if isinstance(record, Record) else 0
+            fraction = min(1.0, amount.bytes / self.size)
+            is_much = text_bytes + RECORD_BYTES * records > self._most_read
+            in_all = text_bytes / fraction if is_much and fraction else text_bytes
+            if in_all > self._most_text_bytes:
+                raise ValueError(
+                    f"{self.path}:{record.line}: expected at most {self._most_text_bytes:,} bytes "
+                    f"of records, found more: its {self.size:,} bytes expand further than text "
+                    "does. Unpack it, or take it out of the source."
+                )
+            if fraction and (is_much or (self._share < 1 and fraction >= self._share)):
+                self.fraction = fraction
+                return
+        self.fraction = 1.0
+
+
+class SourceReading:
+    """The records of a source that are looked at."""
+
+    def __init__(
+        self, source: Source, wanted: Wanted, share: float, most_files: int | None = None
+    ) -> None:
+        """share: of each file's bytes to be read. most_files: to be read, at even distances."""
+        self.source, self._mend = source, normalizer(wanted.mode)
+        count = len(source.files)
+        places = np.linspace(0, count - 1, min(count, most_files or count)).astype(int).tolist()
+        self.files = [
+            FileReading(source.files[place], place, source.text_field, share, wanted)
+            for place in places
+        ]
+
+    def least_keys(self, most: int, progress: Progress) -> np.ndarray:
+        """Those of its documents."""
+        return least_keys(
+            (
+                key
+                for file in self.files
+                for key, record in file.keyed(progress)
+                if isinstance(record, Record)
+            ),
+            most,
+        )
+
+    def write(self, writer: TextWriter, before: int, bound: int, progress: Progress) -> Sampled:
+        """Write the documents with keys below the bound. before: the number of its first file."""
+        records = documents = read = 0.0
+        malformed = sampled = text_bytes = 0
+        for number, file in enumerate(self.files, before):
+            found = bad = 0
+            for key, record in file.keyed(progress):
+                if isinstance(record, Malformed):
+                    bad += 1
+                    continue
+                found += 1
+                if key < bound:
+                    text = self._mend(record.text).encode("utf-8")
+                    writer.add(text, record.rest, number, record.line)
+                    sampled, text_bytes = sampled + 1, text_bytes + len(text)
+            refuse_changed(file.file._asdict())
+            malformed += bad
+            if found or bad:
+                records += (found + bad) / file.fraction
+                documents += found / file.fraction
+            read += file.fraction * file.size
+        # Of a source with more files than are read, the others have as much for each byte.
+        more = self.source.bytes / max(sum(file.size for file in self.files), 1)
+        return Sampled(
+            self.source.name, len(self.source.files), self.source.bytes,
+            read / max(self.source.bytes, 1), records * more, documents * more, malformed, sampled,
+            text_bytes, [file.path for file in self.files if file.entered],
+        )  # fmt: skip
+
+
+def shared_evenly(total: int, wants: list[int]) -> list[int]:
+    """What each gets of a total: none more than it wants, and else all the same, but for what
+    cannot be divided."""
+    shares, left = [0] * len(wants), total
+    for before, place in enumerate(sorted(range(len(wants)), key=lambda one: wants[one])):
+        shares[place] = min(wants[place], left // (len(wants) - before))
+        left -= shares[place]
+    return shares
+
+
+def even_sample(
+    sources: list[Source],
+    wanted: Wanted,
+    read_bytes: int | None,
+    documents: int,
+    part: Path,
+    progress: Progress,
+) -> list[Sampled]:
+    """Write so many documents, shared evenly among the sources, as far as each has so many.
+
+    read_bytes: expected bytes of text that are read, shared likewise; None: everything. What is
+    read is read twice: the bound of the keys has to be known before documents are written.
+    """
+    sizes = [source.text_bytes for source in sources]
+    amounts = sizes if read_bytes is None else shared_evenly(read_bytes, sizes)
+    readings = [
+        SourceReading(source, wanted, amount / max(size, 1) if amount < size else 1.0)
+        for source, amount, size in zip(sources, amounts, sizes, strict=True)
+    ]
+    keys = [reading.least_keys(documents, progress) for reading in readings]
+    quotas = shared_evenly(documents, [one.size for one in keys])
+    bounds = [int(one[:quota].max(initial=0)) + bool(quota)
+              for one, quota in zip(keys, quotas, strict=True)]  # fmt: skip
+    return written(readings, bounds, part, progress)
+
+
+def proportional_sample(
+    sources: list[Source],
+    wanted: Wanted,
+    shares: tuple[float, float],
+    most_files: int,
+    part: Path,
+    progress: Progress,
+) -> list[Sampled]:
+    """Write the same share of every source. shares: of the files that is read, and of the
+    documents there."""
+    read, taken = shares
+    readings = [SourceReading(source, wanted, read, most_files) for source in sources]
+    return written(readings, [int(taken * ALL_KEYS)] * len(readings), part, progress)
+
+
+def written(
+    readings: list[SourceReading], bounds: list[int], part: Path, progress: Progress
+) -> list[Sampled]:
+    """Write the sample, source after source in their order, each in that of its files."""
+    named = [
+        {"source": reading.source.name, "path": file.path}
+        for reading in readings
+        for file in reading.files
+    ]
+    found, before = [], 0
+    with writing(part) as part_file:
+        writer = TextWriter(part_file, named)
+        for reading, bound in zip(readings, bounds, strict=True):
+            found.append(reading.write(writer, before, bound, progress))
+            before += len(reading.files)
+        writer.close()
+    return found
