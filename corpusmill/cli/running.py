@@ -1,12 +1,10 @@
 """A run: Snakemake as a process of its own, watched, stopped when asked to, and explained."""
 
 import contextlib
-import json
 import os
 import signal
 import subprocess
 import tempfile
-import threading
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -20,9 +18,9 @@ from corpusmill.cli.run_progress import Run
 from corpusmill.cli.screen import Screen, screen
 from corpusmill.kernels.cache import are_compiled
 from corpusmill.run.announcement import ANNOUNCED, LOCKS, Told
+from corpusmill.run.snakemake_events import heard
 from corpusmill.run.workflow_files import snakemake_with_workflow, workflow_home
 
-PLUGIN = Path(__file__).parent / "snakemake_plugin"
 LOOK_EVERY_SECONDS = 0.2
 ASK_AGAIN_SECONDS = 2
 STOPS = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
@@ -65,27 +63,9 @@ class Running:
     ) -> None:
         """said: where Snakemake's own output goes; None: to the terminal. name: of the run, if it
         is announced."""
-        reading, writing = os.pipe()
-        path = os.pathsep.join(filter(None, [str(PLUGIN), os.environ.get("PYTHONPATH")]))
-        self.process = subprocess.Popen(
-            [*command, "--logger", "corpusmill"],
-            env=os.environ
-            | {"PYTHONPATH": path, "CORPUSMILL_EVENTS": str(writing), ANNOUNCED: name},
-            stdin=subprocess.DEVNULL,
-            stdout=said,
-            stderr=said,
-            pass_fds=[writing],
-            start_new_session=True,
+        self.process, self._reader = heard(
+            command, events.apply, said, {ANNOUNCED: name}, own_session=True
         )
-        os.close(writing)
-        self._reader = threading.Thread(target=self._read, args=(reading, events), daemon=True)
-        self._reader.start()
-
-    @staticmethod
-    def _read(pipe: int, events: Run) -> None:
-        with open(pipe, encoding="utf-8") as lines:
-            for line in lines:
-                events.apply(json.loads(line))
 
     def signal(self, number: int) -> None:
         """To Snakemake and its jobs."""

@@ -21,6 +21,11 @@ NO_STEP = ("total", "all")
 """What Snakemake counts among the jobs and no step does."""
 
 
+def megabytes(asked: object) -> int:
+    """What a job may hold; 0 if that is not known before its input is there."""
+    return asked if isinstance(asked, int) else 0
+
+
 def event_of(record: LogRecord) -> dict | None:
     """What of a record the screen wants to know; None if nothing."""
     known = vars(record)
@@ -34,6 +39,7 @@ def event_of(record: LogRecord) -> dict | None:
                 "id": known["jobid"],
                 "rule": known["rule_name"],
                 "log": list(known["log"]),
+                "mem_mb": megabytes(known["resources"].get("mem_mb")),
             }
         case LogEvent.JOB_FINISHED:
             return {"event": "finished", "id": known["job_id"]}
