@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from workflow import ROOT, data_folder, small_corpus
 
 from corpusmill.cli.main import main
-from corpusmill.tools.tune.calibrate.figures import standard_error
+from corpusmill.tools.tune.sample import standard_error
 
 
 @pytest.fixture(scope="module")

@@ -13,11 +13,11 @@ from corpusmill.tools.tune.calibrate.examples import excerpts
 from corpusmill.tools.tune.calibrate.figures import (
     only,
     overlap_of,
-    standard_error,
     threshold_at,
 )
 from corpusmill.tools.tune.calibrate.page import with_signs
 from corpusmill.tools.tune.calibrate.words import number, percent
+from corpusmill.tools.tune.sample import standard_error
 
 WEIGHTED = st.lists(
     st.tuples(st.integers(0, 9), st.integers(1, 5)), min_size=1, max_size=12

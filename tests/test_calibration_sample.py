@@ -21,14 +21,15 @@ from corpusmill.messages.progress import Silence
 from corpusmill.mill.read.parts import SCHEMA, TextPart
 from corpusmill.run import config
 from corpusmill.run.plan import list_inputs
-from corpusmill.tools.tune.calibrate.sample import (
+from corpusmill.tools.tune.sample import (
     LEAST_STRETCH,
     MOST_STRETCHES,
     Source,
     Wanted,
+    even_sample,
+    proportional_sample,
     shared_evenly,
     stretches,
-    take_sample,
 )
 
 
@@ -38,19 +39,20 @@ def sources_at(folder: Path, *names: str) -> list[Source]:
     return [Source(name, "text", [f for f in files if f.source == name]) for name in names]
 
 
-def wanted(documents: int, read_bytes: int = 10**9, seed: int = 1) -> Wanted:
-    return Wanted(documents, read_bytes, seed, "nfc", [])
-
-
 def write(path: Path, texts: list[str]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
 
 
-def sampled(sources: list[Source], asked: Wanted, part: Path) -> tuple[list, list[dict]]:
-    told = take_sample(sources, asked, part, Silence())
-    rows = [row for batch in TextPart(part, SCHEMA.names).batches() for row in batch.to_pylist()]
-    return told, rows
+def rows_of(part: Path) -> list[dict]:
+    return [row for batch in TextPart(part, SCHEMA.names).batches() for row in batch.to_pylist()]
+
+
+def sampled(
+    sources: list[Source], documents: int, part: Path, read_bytes: int = 10**9, seed: int = 1
+) -> tuple[list, list[dict]]:
+    how = Wanted(seed, "nfc")
+    return even_sample(sources, how, read_bytes, documents, part, Silence()), rows_of(part)
 
 
 @given(st.integers(0, 50), st.lists(st.integers(0, 20), min_size=1, max_size=6))
@@ -66,7 +68,7 @@ def test_shared_evenly__equals_handing_out_one_by_one(total, wants):
 @pytest.mark.parametrize("share", [0.1, 0.37, 0.99])
 def test_stretches__hold_every_byte_with_one_chance(size, share, monkeypatch):
     """The exact law: over all places to begin, each byte is read as often as any other."""
-    monkeypatch.setattr("corpusmill.tools.tune.calibrate.sample.LEAST_STRETCH", 5)
+    monkeypatch.setattr("corpusmill.tools.tune.sample.LEAST_STRETCH", 5)
     count = max(1, min(MOST_STRETCHES, int(size * share) // 5))
     every = [stretches(size, share, first) for first in range(size)]
     seen = Counter(byte for found in every for a, b in found for byte in range(a, b))
@@ -79,9 +81,9 @@ def test_sample__is_what_naive_takes(tmp_path):
     texts = {name: [f"{name} {n}" for n in range(50)] for name in ("a0", "a1", "b0")}
     for name, some in texts.items():
         write(tmp_path / f"{name}.jsonl", some)
-    told, rows = sampled(sources_at(tmp_path, "a", "b"), wanted(40), tmp_path / "part")
-    expected = naive.even_sample([texts["a0"], texts["a1"]], 20, 1, "calibrate/a")
-    expected += naive.even_sample([texts["b0"]], 20, 1, "calibrate/b")
+    told, rows = sampled(sources_at(tmp_path, "a", "b"), 40, tmp_path / "part")
+    expected = naive.even_sample([texts["a0"], texts["a1"]], 20, 1, "sample/a")
+    expected += naive.even_sample([texts["b0"]], 20, 1, "sample/b")
     assert [row["text"] for row in rows] == expected
     assert [(one.documents, one.sampled, one.read_share) for one in told] == [
         (100, 20, 1), (50, 20, 1)
@@ -94,7 +96,7 @@ def test_sample__does_not_depend_on_how_files_lie_there(tmp_path):
     for folder, order in (("one", names), ("other", names[::-1])):
         for name in order:
             write(tmp_path / folder / name, [f"{name} {n}" for n in range(40)])
-        found = sampled(sources_at(tmp_path / folder, "a"), wanted(30), tmp_path / folder / "part")
+        found = sampled(sources_at(tmp_path / folder, "a"), 30, tmp_path / folder / "part")
         parts.append([(row["text"], row["file"], row["line"]) for row in found[1]])
     assert parts[0] == parts[1]
 
@@ -102,11 +104,26 @@ def test_sample__does_not_depend_on_how_files_lie_there(tmp_path):
 def test_sample__of_fewer_documents_is_part_of_a_larger_one(tmp_path):
     write(tmp_path / "a.jsonl", [str(n) for n in range(500)])
     few, many = (
-        {row["text"] for row in sampled(sources_at(tmp_path, "a"), wanted(n), tmp_path / "p")[1]}
+        {row["text"] for row in sampled(sources_at(tmp_path, "a"), n, tmp_path / "p")[1]}
         for n in (50, 200)
     )
     assert len(few) == 50
     assert few < many
+
+
+def test_proportional_sample__weighs_what_it_did_not_read(tmp_path):
+    """Of 40 files it reads 8, and of their documents it takes a third."""
+    for n in range(40):
+        write(tmp_path / f"a{n:02d}.jsonl", [f"{n} {k}" for k in range(300)])
+    sources, part = sources_at(tmp_path, "a"), tmp_path / "part"
+    (told,) = proportional_sample(sources, Wanted(1, "nfc"), (1.0, 1 / 3), 8, part, Silence())
+    rows = rows_of(part)
+    assert told.sampled == len(rows) == pytest.approx(8 * 100, rel=0.1)
+    assert len({row["text"].split()[0] for row in rows}) == 8
+    assert told.read_share == pytest.approx(0.2, rel=0.02)
+    assert told.documents == told.records == pytest.approx(12_000, rel=0.02)
+    assert told.weight * told.sampled == pytest.approx(told.documents)
+    assert told.share == pytest.approx(1 / 15, rel=0.1)
 
 
 def chi_square(counts: list[int]) -> float:
@@ -117,13 +134,14 @@ def chi_square(counts: list[int]) -> float:
 @pytest.mark.parametrize("read_bytes", [10**9, 12_000])
 def test_sample__is_even(tmp_path, read_bytes, monkeypatch):
     """Whether records are long or short, first or last, and all read or entered at even places."""
-    monkeypatch.setattr("corpusmill.tools.tune.calibrate.sample.LEAST_STRETCH", 600)
+    monkeypatch.setattr("corpusmill.tools.tune.sample.LEAST_STRETCH", 600)
     write(tmp_path / "a.jsonl", [f"{n} {'x' * (10 if n % 7 else 900)}" for n in range(200)])
     seen: Counter = Counter()
     seeds = 300
     for seed in range(seeds):
-        asked = wanted(10**6 if read_bytes < 10**9 else 40, read_bytes, seed)
-        _, rows = sampled(sources_at(tmp_path, "a"), asked, tmp_path / "part")
+        documents = 10**6 if read_bytes < 10**9 else 40
+        asked = sources_at(tmp_path, "a"), documents, tmp_path / "part", read_bytes, seed
+        _, rows = sampled(*asked)
         seen.update(int(row["text"].split()[0]) for row in rows)
     counts = [seen[n] for n in range(200)]
     # 199 degrees of freedom have a mean of 199, and 280 or more in one of 7,000 cases; taken
@@ -141,7 +159,7 @@ def test_sample__of_a_packed_file_is_of_its_beginning(tmp_path):
     lines = "".join(json.dumps({"text": text}) + "\n" for text in texts).encode()
     (tmp_path / "a.jsonl.zst").write_bytes(zstandard.compress(lines))
     size = (tmp_path / "a.jsonl.zst").stat().st_size
-    (told,), rows = sampled(sources_at(tmp_path, "a"), wanted(100, size), tmp_path / "part")
+    (told,), rows = sampled(sources_at(tmp_path, "a"), 100, tmp_path / "part", size)
     assert max(row["line"] for row in rows) < 400  # a quarter of it, and the rest of a block
     assert told.read_share == pytest.approx(0.25, abs=0.1)
     assert told.documents == pytest.approx(1000, rel=0.2)
@@ -151,7 +169,7 @@ def test_sample__of_a_packed_file_is_of_its_beginning(tmp_path):
 def test_sample__of_an_entered_file_names_the_byte(tmp_path):
     write(tmp_path / "a.jsonl", [f"{n} {'x' * n}" for n in range(2000)])
     size = (tmp_path / "a.jsonl").stat().st_size
-    (told,), rows = sampled(sources_at(tmp_path, "a"), wanted(50, size // 4), tmp_path / "part")
+    (told,), rows = sampled(sources_at(tmp_path, "a"), 50, tmp_path / "part", size // 4)
     data = (tmp_path / "a.jsonl").read_bytes()
     assert size > LEAST_STRETCH
     assert told.entered == [f"{tmp_path}/a.jsonl"]
@@ -160,11 +178,11 @@ def test_sample__of_an_entered_file_names_the_byte(tmp_path):
 
 
 def test_sample__of_a_file_that_expands_further_than_text_ends_there(tmp_path, monkeypatch):
-    monkeypatch.setattr("corpusmill.tools.tune.calibrate.sample.LEAST_REFUSED", 1000)
+    monkeypatch.setattr("corpusmill.tools.tune.sample.LEAST_REFUSED", 1000)
     line = json.dumps({"text": "a" * 990}).encode() + b"\n"
     (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(line * 5000))
     with pytest.raises(ValueError, match=r"a\.jsonl\.gz:\d+: expected at most .* of records"):
-        sampled(sources_at(tmp_path, "a"), wanted(5), tmp_path / "part")
+        sampled(sources_at(tmp_path, "a"), 5, tmp_path / "part")
 
 
 @pytest.mark.parametrize("ending", [".jsonl.zst", ".jsonl.gz", ".parquet"])
@@ -180,7 +198,7 @@ def test_sample__of_millions_of_equal_texts_reads_some_of_them(tmp_path, ending,
     else:
         path.write_bytes(zstandard.compress(lines))
     before = time.process_time()
-    (told,), rows = sampled(sources_at(tmp_path, "a"), wanted(5, read_bytes), tmp_path / "part")
+    (told,), rows = sampled(sources_at(tmp_path, "a"), 5, tmp_path / "part", read_bytes)
     assert time.process_time() - before < 6
     assert told.read_share < 0.5
     assert told.documents == pytest.approx(count, rel=0.4)

@@ -19,7 +19,7 @@ from corpusmill.mill.storage.streams import ReadEnoughError, ReadLimits
 from corpusmill.run import plan
 from corpusmill.run.config import Source
 from corpusmill.run.plan import InputFile
-from corpusmill.tools.tune.calibrate.sample import FileReading, Wanted
+from corpusmill.tools.tune.sample import FileReading, Wanted
 
 LIMITS = ReadLimits(1 << 16, 27)
 LONG = 4 << 20
@@ -128,10 +128,10 @@ def test_estimate__looks_at_first_records_before_it_reads(tmp_path, monkeypatch)
     ("name", "share"), [("x.jsonl", 0.01), *[(name, 1.0) for name in ONE_LINE]]
 )
 def test_file_reading__of_a_line_without_end_ends(tmp_path, monkeypatch, name, share):
-    monkeypatch.setattr("corpusmill.tools.tune.calibrate.sample.LEAST_READ", 1 << 10)
+    monkeypatch.setattr("corpusmill.tools.tune.sample.LEAST_READ", 1 << 10)
     ONE_LINE[name](tmp_path / name)
     file = InputFile("a", str(tmp_path / name), 1 << 10, (tmp_path / name).stat().st_size)
-    reading = FileReading(file, 0, "text", share, Wanted(1, 1, 0, "nfc", [], LIMITS), "p")
+    reading = FileReading(file, 0, "text", share, Wanted(0, "nfc", [], LIMITS))
     with pytest.raises(ReadEnoughError, match="expected a record within"):
         list(reading.records(Silence()))
 

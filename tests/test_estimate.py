@@ -4,6 +4,7 @@ import json
 import math
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,9 @@ from workflow import document, write_jsonl
 
 from corpusmill.cli.check import checked_config
 from corpusmill.cli.main import main
+from corpusmill.messages.progress import Silence
+from corpusmill.mill.dedup.band_settings import BandSetting
+from corpusmill.mill.dedup.sketches import NO_SHINGLE
 from corpusmill.run.layout import Layout
 from corpusmill.tools.tune.estimate.duplicates import (
     Groups,
@@ -26,8 +30,9 @@ from corpusmill.tools.tune.estimate.duplicates import (
 )
 from corpusmill.tools.tune.estimate.estimating import Options, sizes_for, told
 from corpusmill.tools.tune.estimate.projection import Estimate, line_through
-from corpusmill.tools.tune.estimate.reading import TAKEN_BYTES, TRIAL_BYTES, ReadSource
-from corpusmill.tools.tune.estimate.trial import _ended_well
+from corpusmill.tools.tune.estimate.reading import TAKEN_BYTES, TRIAL_BYTES
+from corpusmill.tools.tune.estimate.trial import Workflow
+from corpusmill.tools.tune.sample import Sampled
 
 
 def seen(sizes: list[int], share: float, seed: int) -> Groups:
@@ -66,15 +71,19 @@ def test_similar_pairs__are_those_that_share_a_band_and_enough_values():
     table[7], table[9], table[30] = table[3], table[3], table[3]
     table[9, :2] += np.uint32(1)  # 10 of 12 values
     table[30, :6] += np.uint32(1)  # the half
-    got = {tuple(sorted(pair)) for pair in similar_pairs(table, 4, 3, 0.8, True).tolist()}
-    assert {(3, 7), (3, 9)} <= got
-    assert not any(30 in pair for pair in got)
-    assert any(30 in pair for pair in similar_pairs(table, 4, 3, 0.8, False).tolist())
+    table[20], table[21] = NO_SHINGLE, NO_SHINGLE
+
+    def pairs(verified: bool) -> set[tuple[int, int]]:
+        found = similar_pairs(table, BandSetting(4, 3), 0.8, verified, Silence())
+        return set(map(tuple, found.tolist()))
+
+    assert {(3, 7), (3, 9)} <= pairs(True) <= {(3, 7), (3, 9), (7, 9)}
+    assert any(30 in pair for pair in pairs(False))
 
 
 def test_groups_of__drops_for_what_stays_and_equal_texts_for_the_first():
     digests = np.array([5, 6, 5, 7, 6, 8], np.uint64)
-    got = groups_of(digests, np.array([[0, 3], [3, 5]]), 6)
+    got = groups_of(digests, np.array([[0, 3], [3, 5]]))
     assert got.dropped.tolist() == [False, False, True, True, True, False]
     assert sorted(got.sizes.tolist()) == [2, 3]
 
@@ -145,11 +154,12 @@ def test_told__says_what_was_compared_and_how():
     assert some.startswith("25.0% of the input was filtered and compared: 90 documents")
 
 
-def test_taken_share__of_a_source_of_which_nothing_was_taken_is_none():
-    def of(read_share: float, documents: int, taken: int) -> float:
-        return ReadSource("a", 10, read_share, 9, 0, documents, taken, 0, 0, 0).taken_share
+def test_share__of_a_source_of_which_nothing_was_taken_is_none():
+    def of(documents: float, sampled: int) -> tuple[float, float]:
+        told = Sampled("a", 1, 10, 1.0, 9, documents, 0, sampled, 0, [])
+        return told.share, told.weight
 
-    assert (of(1, 9, 9), of(0.5, 8, 4), of(1, 8, 0), of(1, 0, 0)) == (1, 0.25, 0, 1)
+    assert (of(9, 9), of(16, 4), of(8, 0), of(0, 0)) == ((1, 1), (0.25, 4), (0, 8), (1, 0))
 
 
 SLOW = """
@@ -210,11 +220,19 @@ def test_estimate__without_documents_says_so(folder, monkeypatch):
     assert "none of the first records (1)" in got.stderr.splitlines()[-1]
 
 
-def test_ended_well__says_the_fault_and_not_what_snakemake_says_of_config_files():
-    said = (
-        "Config file /a/config.yaml is extended by additional config specified via the command "
-        "line.\nx.jsonl: may not be read.\n"
-    )
+def test_workflow__plans_by_events_and_says_why_it_is_refused(folder, tmp_path, monkeypatch):
+    monkeypatch.chdir(folder)
+    config = checked_config([Path("mine.yaml")])
+    planning = Workflow(tmp_path / "plan", config, "--cores", "1", "--dry-run")
+    jobs, mem_mb = planning.end()
+    planning.stop()
+    assert jobs["normalize"] == jobs["sign"] == 1
+    assert jobs["encode"] == 3
+    assert mem_mb["encode"] > 500
+    assert not {"all", "total"} & set(jobs)
+    lacking = replace(config, sources=[replace(config.sources[0], files=["none.jsonl"])])
+    refused = Workflow(tmp_path / "refused", lacking, "--cores", "1", "--dry-run")
     with pytest.raises(ValueError, match="the whole one would") as caught:
-        _ended_well([], said, 1)
-    assert str(caught.value).splitlines()[1:] == ["x.jsonl: may not be read."]
+        refused.end()
+    refused.stop()
+    assert str(caught.value).splitlines()[1].startswith('source "a": no file matches none.jsonl')

@@ -5,7 +5,6 @@ import json
 from pathlib import Path
 
 import naive
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +13,7 @@ from corpusmill.messages.progress import Silence
 from corpusmill.mill.read.json_records import json_records, json_records_within
 from corpusmill.mill.read.records import Malformed, Record
 from corpusmill.mill.storage.streams import lines_within, read_lines
-from corpusmill.tools.tune.least_keys import LeastKeys, keys_of_file
+from corpusmill.tools.tune.sample import keys_of_file, least_keys
 
 
 def test_keys_of_file__equal_naive():
@@ -22,15 +21,11 @@ def test_keys_of_file__equal_naive():
     assert got == [naive.keyed_hash(3 << 32 | row, 7, "design") for row in range(5000)]
 
 
-@given(st.lists(st.lists(st.integers(0, 2**64 - 1), max_size=9)), st.integers(1, 9))
-def test_least_keys__are_the_first_of_all_sorted(batches, most):
-    least = LeastKeys(most, np.zeros(0, np.uint64), np.zeros(0, np.int64))
-    for batch in batches:
-        keys = np.array(batch, np.uint64)
-        least.add(keys, np.arange(keys.size))
-    every = sorted(itertools.chain(*batches))
-    assert least.kept[0].tolist() == every[:most]
-    assert all(key >= least.bound for key in every[most:])
+@given(st.lists(st.integers(0, 2**64 - 1), max_size=40), st.integers(1, 9), st.integers(1, 5))
+def test_least_keys__are_the_first_of_all_sorted(keys, most, at_once):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("corpusmill.tools.tune.sample.KEYS_AT_ONCE", at_once)
+        assert least_keys(iter(keys), most).tolist() == sorted(keys)[:most]
 
 
 @pytest.mark.parametrize("data", [b"", b"\n", b"a\nbb\n\n\r\n\xffcc\n", b"\n\na\nb", b"abc"])

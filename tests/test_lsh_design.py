@@ -10,16 +10,20 @@ from datasketch.lsh import _false_negative_probability, _false_positive_probabil
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpusmill.tools.tune.bands.design import (
+from corpusmill.mill.dedup.band_settings import (
     BandSetting,
+    auto_setting,
+    chosen_setting,
+    least_permutations,
+    recall_at,
+    settings_with_recall,
+)
+from corpusmill.tools.tune.bands.design import (
     band_probability,
     bytes_per_document,
     expected,
     histogram,
-    least_permutations,
     recommend,
-    s_curve,
-    settings_with_recall,
 )
 
 SETTINGS = [
@@ -39,12 +43,12 @@ def all_settings(permutations: int) -> list[BandSetting]:
 
 def steps(low: float, high: float, setting: BandSetting) -> float:
     middles = low + (high - low) * (np.arange(100_000) + 0.5) / 100_000
-    return float(s_curve(middles, setting).mean() * (high - low))
+    return float(recall_at(middles, setting).mean() * (high - low))
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
 @pytest.mark.parametrize("threshold", [0.5, 0.8])
-def test_s_curve__has_the_areas_of_datasketch(setting, threshold):
+def test_recall_at__has_the_areas_of_datasketch(setting, threshold):
     below, above = steps(0, threshold, setting), steps(threshold, 1, setting)
     assert below == pytest.approx(_false_positive_probability(threshold, *setting), abs=1e-6)
     missed = 1 - threshold - above
@@ -52,10 +56,10 @@ def test_s_curve__has_the_areas_of_datasketch(setting, threshold):
 
 
 @pytest.mark.parametrize("similarity", [0.3, 0.6, 0.8])
-def test_s_curve__is_the_share_of_simulated_pairs(similarity):
+def test_recall_at__is_the_share_of_simulated_pairs(similarity):
     equal = np.random.default_rng(1).random((20_000, 8, 4)) < similarity
     share = equal.all(axis=2).any(axis=1).mean()
-    assert share == pytest.approx(s_curve(similarity, BandSetting(8, 4)), abs=0.01)
+    assert share == pytest.approx(recall_at(similarity, BandSetting(8, 4)), abs=0.01)
 
 
 @given(small_settings)
@@ -76,7 +80,7 @@ def test_band_probability__has_the_s_curve_as_its_mean(setting, similarity):
     """So a histogram of noisy estimates still counts candidates without bias."""
     chances = [comb(128, k) * similarity**k * (1 - similarity) ** (128 - k) for k in range(129)]
     mean = float(np.array(chances) @ band_probability(128, setting))
-    assert mean == pytest.approx(s_curve(similarity, setting), rel=1e-9)
+    assert mean == pytest.approx(recall_at(similarity, setting), rel=1e-9)
 
 
 def test_band_probability__of_large_sketches_is_sound():
@@ -118,9 +122,10 @@ def test_bytes_per_document__are_sketch_digest_and_bands():
 @pytest.mark.parametrize("threshold", [0.4, 0.7, 0.9])
 def test_recommend__equals_brute_force(seed, threshold):
     counts = np.random.default_rng(seed).integers(0, 10 ** np.arange(25, 0, -1).clip(0, 6))
-    reaching = [one for one in all_settings(24) if s_curve(threshold, one) >= 0.95]
+    reaching = [one for one in all_settings(24) if recall_at(threshold, one) >= 0.95]
     best = min(
-        reaching, key=lambda one: (expected(counts, threshold, one).false, -one.rows, one.bands)
+        reaching,
+        key=lambda one: (expected(counts, threshold, one).false, -one.band_rows, one.bands),
     )
     assert recommend(counts, threshold, 0.95) == best
 
@@ -129,7 +134,7 @@ def test_recommend__has_the_recall_over_the_histogram_too():
     counts = np.random.default_rng(0).integers(0, 1000, 129)
     best = recommend(counts, 0.8, 0.995)
     pairs = expected(counts, 0.8, best)
-    assert s_curve(0.8, best) >= 0.995
+    assert recall_at(0.8, best) >= 0.995
     assert 1 - pairs.missed / pairs.above >= 0.995
 
 
@@ -139,10 +144,20 @@ def test_recommend__is_steep_when_the_sample_has_no_false_candidate():
     assert recommend(counts, 0.8, 0.995) == (18, 6)
 
 
+@pytest.mark.parametrize("threshold", [0.3, 0.5, 0.8, 0.95])
+def test_auto_setting__has_the_rows_that_are_chosen_without_a_sample(threshold):
+    """The designer and the configuration choose by one function: they differ in bands alone."""
+    auto, none = auto_setting("verified", 128, threshold), np.zeros(129, np.int64)
+    chosen = chosen_setting(128, threshold)
+    assert recommend(none, threshold, 0.995) == chosen
+    assert auto.band_rows == chosen.band_rows
+    assert auto.bands == 128 // chosen.band_rows >= chosen.bands
+
+
 def test_settings_with_recall__are_the_fewest_bands_of_each_rows():
     for bands, rows in settings_with_recall(64, 0.7, 0.99):
-        assert s_curve(0.7, BandSetting(bands, rows)) >= 0.99
-        assert bands == 1 or s_curve(0.7, BandSetting(bands - 1, rows)) < 0.99
+        assert recall_at(0.7, BandSetting(bands, rows)) >= 0.99
+        assert bands == 1 or recall_at(0.7, BandSetting(bands - 1, rows)) < 0.99
 
 
 @pytest.mark.parametrize(("threshold", "recall"), [(0.8, 0.995), (0.05, 0.9), (0.5, 0.5)])

@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
-from corpusmill.tools.tune.bands.design import BandSetting
+from corpusmill.mill.dedup.band_settings import BandSetting
 from corpusmill.tools.tune.bands.picture import (
     BOTTOM,
     HEIGHT,

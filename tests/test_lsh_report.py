@@ -1,18 +1,20 @@
 """The report: numbers in words, and what they rest on."""
 
 import argparse
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from corpusmill.mill.dedup.band_settings import BandSetting
 from corpusmill.mill.report.text_tables import aligned
-from corpusmill.tools.tune.bands.design import BandSetting, histogram
+from corpusmill.tools.tune.bands.design import histogram
 from corpusmill.tools.tune.bands.picture import Curve
+from corpusmill.tools.tune.bands.recommending import shipped
 from corpusmill.tools.tune.bands.report import facts, number, pairs_scale, recommendation, table
 from corpusmill.tools.tune.bands.sampling import Sample
+from corpusmill.tools.tune.sample import Sampled
 
-CONFIG = SimpleNamespace(minhash=SimpleNamespace(permutations=128))
+CONFIG = shipped()
 
 
 def options(**changes) -> argparse.Namespace:
@@ -22,10 +24,8 @@ def options(**changes) -> argparse.Namespace:
 
 def sample_of(rows: int, documents: int) -> Sample:
     signatures = np.random.default_rng(0).integers(0, 3, (rows, 8), dtype=np.uint32)
-    return Sample(
-        signatures, np.zeros(rows, bool), np.full(rows, 1000), documents, malformed=0,
-        sketch_seconds=5e-9,
-    )  # fmt: skip
+    of = Sampled("files", 1, 10**6, 1.0, documents, documents, 0, rows, 1000 * rows, [])
+    return Sample(signatures, np.zeros(rows, bool), np.full(rows, 1000), of, 5e-9)
 
 
 @pytest.mark.parametrize(

@@ -179,6 +179,10 @@ class Measures:
     def columns(self) -> dict[str, pa.Array]:
         return {name: pa.concat_arrays(pieces) for name, pieces in self._pieces.items()}
 
+    def last(self) -> dict[str, pa.Array]:
+        """The values of the documents that were added last."""
+        return {name: pieces[-1] for name, pieces in self._pieces.items()}
+
 
 class Decision:
     """The fates of the documents of a part by their measures: of several filters that object, the

@@ -1,4 +1,4 @@
-"""Which bands and rows: what a setting finds, what it costs, and the best one for a recall.
+"""What an LSH setting finds of the pairs of a sample, and what it costs.
 
 Similarity is Jaccard's of two sets of shingles. Sketches estimate it: of `permutations` values a
 pair with similarity s has a binomial number equal, s of them on average.
@@ -9,20 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from corpusmill.kernels.similarity import count_pairs
+from corpusmill.mill.dedup.band_settings import BandSetting, chosen_setting
 
 DIGEST_BYTES, VALUE_BYTES, ENTRY_BYTES = 32, 4, 12
-
-
-class BandSetting(NamedTuple):
-    """Bands, and sketch values per band."""
-
-    bands: int
-    rows: int
-
-
-def s_curve(similarity: Any, setting: BandSetting) -> Any:
-    """The probability that a pair of this Jaccard similarity shares a band."""
-    return 1 - (1 - similarity**setting.rows) ** setting.bands
 
 
 def bytes_per_document(permutations: int, bands: int) -> int:
@@ -54,8 +43,8 @@ def band_probability(permutations: int, setting: BandSetting) -> np.ndarray:
     def choose(n: Any, k: Any) -> Any:
         return factorials[n] - factorials[k] - factorials[n - k]
 
-    bands, rows = setting
-    share = np.zeros(permutations - bands * rows + 1)  # of the values that no band uses
+    rows = setting.band_rows
+    share = np.zeros(permutations - setting.values + 1)  # of the values that no band uses
     for values in range(share.size - 1 + rows, permutations + 1, rows):  # and one band more
         larger = np.zeros(values + 1)
         outside = np.arange(share.size)
@@ -79,7 +68,7 @@ class Expected(NamedTuple):
 def expected(counts: np.ndarray, threshold: float, setting: BandSetting) -> Expected:
     above = similarities(counts) >= threshold
     found = band_probability(counts.size - 1, setting)
-    possible = ~above & (np.arange(counts.size) >= setting.rows)
+    possible = ~above & (np.arange(counts.size) >= setting.band_rows)
     return Expected(
         above=int(counts[above].sum()),
         missed=float(counts[above] @ np.maximum(1 - found[above], 0)),
@@ -88,35 +77,8 @@ def expected(counts: np.ndarray, threshold: float, setting: BandSetting) -> Expe
     )
 
 
-def settings_with_recall(permutations: int, threshold: float, recall: float) -> list[BandSetting]:
-    """For each number of rows the fewest bands that find this share of pairs at the threshold.
-
-    The curve rises, so a setting finds at least that share of all pairs above the threshold too.
-    """
-    found = []
-    for rows in range(1, permutations + 1):
-        settings = (BandSetting(bands, rows) for bands in range(1, permutations // rows + 1))
-        least = next((one for one in settings if s_curve(threshold, one) >= recall), None)
-        if least is not None:
-            found.append(least)
-    return found
-
-
 def recommend(counts: np.ndarray, threshold: float, recall: float) -> BandSetting | None:
-    """The setting with this recall at the threshold and the fewest false candidates.
-
-    Among equals the one with most rows, and so the steepest curve: that a sample has no false
-    candidate does not mean that the corpus has none. None when no setting reaches the recall.
-    """
-    settings = settings_with_recall(counts.size - 1, threshold, recall)
-    return min(
-        settings, key=lambda one: (expected(counts, threshold, one).false, -one.rows), default=None
+    """The setting that is chosen if the pairs of a sample are known."""
+    return chosen_setting(
+        counts.size - 1, threshold, recall, lambda one: expected(counts, threshold, one).false
     )
-
-
-def least_permutations(threshold: float, recall: float) -> int:
-    """The smallest sketch with which some setting has this recall: rows of one value reach it."""
-    bands = max(1, int(np.log1p(-recall) / np.log1p(-threshold)) - 1)
-    while s_curve(threshold, BandSetting(bands, 1)) < recall:
-        bands += 1
-    return bands

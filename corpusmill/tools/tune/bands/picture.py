@@ -4,8 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from corpusmill.mill.dedup.band_settings import BandSetting, recall_at
 from corpusmill.mill.report.svg import image, line, text, upright
-from corpusmill.tools.tune.bands.design import BandSetting, s_curve, similarities
+from corpusmill.tools.tune.bands.design import similarities
 
 WIDTH, HEIGHT = 900, 670
 LEFT, RIGHT, TOP, BOTTOM = 80, 815, 90, 490  # of the plot
@@ -89,18 +90,19 @@ def _curves(curves: list[Curve]) -> list[str]:
     for place, curve in enumerate(curves):
         colour, dashes = STROKES[place % len(STROKES)]
         stroke = f'stroke="{colour}" stroke-dasharray="{dashes}"'
-        shares = s_curve(at, curve.setting)
+        shares = recall_at(at, curve.setting)
         points = " ".join(f"{_x(s):.1f},{_y(p):.1f}" for s, p in zip(at, shares, strict=True))
         lines.append(f'<polyline class="curve" {stroke} points="{points}"/>')
         y = LEGEND + LEGEND_STEP * (place + 1)
         lines.append(line("curve", LEFT, y - 5, LEFT + 44, y - 5, stroke))
-        bands, rows = curve.setting
-        lines.append(text(LEFT + 54, y, f"{curve.label}: {bands} bands x {rows} rows", "start"))
+        bands, band_rows = curve.setting
+        told = f"{curve.label}: {bands} bands x {band_rows} rows"
+        lines.append(text(LEFT + 54, y, told, "start"))
     return lines
 
 
 def picture(counts: np.ndarray, threshold: float, curves: list[Curve], note: str) -> str:
-    """The S-curves of settings over a histogram (see `lsh_design.histogram`), as an SVG file."""
+    """The S-curves of settings over a histogram (see `design.histogram`), as an SVG file."""
     decades = _decades(counts)
     grid = [line("grid", LEFT, _y(tenth / 10), RIGHT, _y(tenth / 10)) for tenth in range(1, 11)]
     mark = _x(threshold)

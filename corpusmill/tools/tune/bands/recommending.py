@@ -14,6 +14,7 @@ from pathlib import Path
 import yaml
 
 from corpusmill.messages.plain_text import shown_lines, told_lines
+from corpusmill.mill.dedup.band_settings import RECALL, BandSetting
 from corpusmill.mill.dedup.minhash import MinHasher
 from corpusmill.mill.read.readers import format_of
 from corpusmill.mill.storage.files import replacing
@@ -21,10 +22,11 @@ from corpusmill.run.config import Config
 from corpusmill.run.job_progress import Heartbeat, phase
 from corpusmill.run.typed import as_given
 from corpusmill.run.workflow_files import workflow_home
-from corpusmill.tools.tune.bands.design import BandSetting, histogram, recommend
+from corpusmill.tools.tune.bands.design import histogram, recommend
 from corpusmill.tools.tune.bands.picture import Curve, picture
 from corpusmill.tools.tune.bands.report import facts, recommendation, table
-from corpusmill.tools.tune.bands.sampling import Sample, sample_documents
+from corpusmill.tools.tune.bands.sampling import Sample, sample_documents, source_of
+from corpusmill.tools.tune.sample import Wanted
 
 WELL_KNOWN = {"SlimPajama": BandSetting(9, 13), "datatrove": BandSetting(14, 8)}
 
@@ -55,7 +57,7 @@ def parser(config: Config) -> argparse.ArgumentParser:
     add("--rows", type=int, help="sketch values per band")
     add("--permutations", type=int, default=config.minhash.permutations,
         help="values per sketch")  # fmt: skip
-    add("--recall", type=float, default=0.995, help="share of the pairs at the threshold to find")
+    add("--recall", type=float, default=RECALL, help="share of the pairs at the threshold to find")
     add("--documents", type=int, default=20_000, help="documents to sample")
     add("--min-chars", type=int, default=shortest(config),
         help="leave out shorter documents")  # fmt: skip
@@ -92,18 +94,18 @@ def check(given: argparse.Namespace) -> None:
             )
 
 
-def current_setting(given: argparse.Namespace, config: Config) -> Curve:
-    """The setting of the options, or else of config.yaml."""
+def curves_of(given: argparse.Namespace, config: Config, best: BandSetting | None) -> list[Curve]:
+    """The settings to compare, each once with all that it is called: that of the options, or else
+    of config.yaml; the recommended one; well-known ones."""
     if given.bands is not None:
-        return Curve("given", BandSetting(given.bands, given.rows))
-    dedup = replace(config.dedup, threshold=given.threshold)
-    return Curve("config.yaml", BandSetting(*dedup.band_setting(given.permutations)))
-
-
-def merged(curves: list[Curve]) -> list[Curve]:
-    """Each setting once, with all that it is called."""
+        named = {"given": BandSetting(given.bands, given.rows)}
+    else:
+        dedup = replace(config.dedup, threshold=given.threshold)
+        named = {"config.yaml": dedup.band_setting(given.permutations)}
+    if best:
+        named["recommended"] = best
     labels: dict[BandSetting, list[str]] = {}
-    for label, setting in curves:
+    for label, setting in (named | WELL_KNOWN).items():
         labels.setdefault(setting, []).append(label)
     return [Curve(", ".join(names), setting) for setting, names in labels.items()]
 
@@ -111,18 +113,15 @@ def merged(curves: list[Curve]) -> list[Curve]:
 def sampled(given: argparse.Namespace, config: Config) -> Sample:
     """The sample of the given files; raises when it has no pair."""
     hasher = MinHasher(**as_given(config.minhash) | {"permutations": given.permutations})
-    total = sum(Path(path).stat().st_size for path in set(given.files))
-    with phase("sampling", total) as progress:
-        sample = sample_documents(
-            given.files, given.text_field, hasher, given.min_chars, given.documents,
-            config.shuffle.seed, progress,
-        )  # fmt: skip
+    source = source_of(given.files, given.text_field)
+    wanted = Wanted.by(config)
+    sample = sample_documents(source, wanted, hasher, given.min_chars, given.documents)
     if len(sample.comparable()) < 2:
         raise ValueError(
             f"{', '.join(given.files)}: expected at least 2 documents of {given.min_chars} "
             f'characters in "{given.text_field}", found {len(sample.comparable())} among '
-            f"{sample.documents} documents and {sample.malformed} malformed records. Give other "
-            "files, --text-field or --min-chars."
+            f"{sample.of.documents:.0f} documents and {sample.of.malformed} malformed records. "
+            "Give other files, --text-field or --min-chars."
         )
     return sample
 
@@ -133,17 +132,13 @@ def design(given: argparse.Namespace, config: Config) -> Iterator[str]:
     with phase("comparing pairs", unit="pairs"):
         counts = histogram(sample.comparable())
     best = recommend(counts, given.threshold, given.recall)
-    curves = [current_setting(given, config)]
-    curves += [Curve("recommended", best)] if best else []
-    curves = merged(curves + [Curve(*known) for known in WELL_KNOWN.items()])
-    values = [curve.setting.bands * curve.setting.rows for curve in curves]
-    fitting = [c for c, used in zip(curves, values, strict=True) if used <= given.permutations]
+    curves = curves_of(given, config, best)
     yield from facts(sample, counts, given)
-    if fitting:
+    if fitting := [curve for curve in curves if curve.setting.values <= given.permutations]:
         yield f"\n{table(sample, counts, given.threshold, fitting)}\n"
-    for curve, used in zip(curves, values, strict=True):
-        if used > given.permutations:
-            yield f"not in the table: {curve.label} needs {used} permutations"
+    for curve in curves:
+        if curve not in fitting:
+            yield f"not in the table: {curve.label} needs {curve.setting.values} permutations"
     yield "A false candidate costs a comparison where candidates are verified, else a document."
     yield recommendation(best, given, config)
     if given.picture:

@@ -5,16 +5,11 @@ import time
 
 import numpy as np
 
+from corpusmill.mill.dedup.band_settings import BandSetting, least_permutations, recall_at
 from corpusmill.mill.dedup.lsh import band_keys
 from corpusmill.mill.report.text_tables import aligned
 from corpusmill.run.config import Config
-from corpusmill.tools.tune.bands.design import (
-    BandSetting,
-    bytes_per_document,
-    expected,
-    least_permutations,
-    s_curve,
-)
+from corpusmill.tools.tune.bands.design import bytes_per_document, expected
 from corpusmill.tools.tune.bands.picture import Curve
 from corpusmill.tools.tune.bands.sampling import Sample
 
@@ -23,12 +18,13 @@ FEW_PAIRS = 30  # above the threshold; fewer say little
 
 def sorting_seconds(signatures: np.ndarray, setting: BandSetting) -> float:
     """What the band keys of these documents and their sorting take on one core: the best of 3."""
-    rows = np.arange(len(signatures), dtype=np.uint32)
+    document_rows = np.arange(len(signatures), dtype=np.uint32)
     seconds = []
     for _ in range(3):
         started = time.perf_counter()
         for band in range(setting.bands):
-            keys = band_keys(signatures, rows, band * setting.rows, setting.rows)
+            first = band * setting.band_rows
+            keys = band_keys(signatures, document_rows, first, setting.band_rows)
             np.argsort(keys, kind="stable")
         seconds.append(time.perf_counter() - started)
     return min(seconds)
@@ -43,8 +39,8 @@ def number(value: float) -> str:
 
 def pairs_scale(sample: Sample) -> float:
     """Pairs of all documents per pair of the sample, which keeps a pair with the inverse chance."""
-    taken = len(sample.signatures)
-    return sample.documents * (sample.documents - 1) / (taken * (taken - 1))
+    documents, taken = sample.of.documents, len(sample.signatures)
+    return documents * (documents - 1) / (taken * (taken - 1))
 
 
 def table(sample: Sample, counts: np.ndarray, threshold: float, curves: list[Curve]) -> str:
@@ -61,8 +57,8 @@ def table(sample: Sample, counts: np.ndarray, threshold: float, curves: list[Cur
         band_seconds = sorting_seconds(signatures, setting) * per_gb
         lines.append([
             label,
-            f"{setting.bands} x {setting.rows}",
-            f"{s_curve(threshold, setting):.4f}",
+            f"{setting.bands} x {setting.band_rows}",
+            f"{recall_at(threshold, setting):.4f}",
             f"{number(pairs.missed)} of {pairs.above:,}",
             number(pairs.missed * pairs_scale(sample)),
             f"{number(pairs.false)} of {pairs.possible:,}",
@@ -79,8 +75,8 @@ def facts(sample: Sample, counts: np.ndarray, given: argparse.Namespace) -> list
     above = expected(counts, given.threshold, BandSetting(1, 1)).above
     error = (given.threshold * (1 - given.threshold) / given.permutations) ** 0.5
     lines = [
-        f"corpus: {sample.documents:,} documents in {len(set(given.files))} files, "
-        f"{sample.malformed:,} malformed records beside them",
+        f"corpus: {sample.of.documents:,.0f} documents in {sample.of.files} files, "
+        f"{sample.of.malformed:,} malformed records beside them",
         f"sample: {len(sample.signatures):,} documents, {sample.text_bytes.sum() / 1e6:.1f} MB; "
         f"left out: {sample.too_short.sum():,} shorter than {given.min_chars} characters, "
         f"{sample.without_shingle().sum():,} without a shingle",
@@ -110,7 +106,7 @@ def recommendation(best: BandSetting | None, given: argparse.Namespace, config: 
         )
     line = (
         f"recommended: dedup: {{threshold: {given.threshold:g}, bands: {best.bands}, "
-        f"rows: {best.rows}}}"
+        f"rows: {best.band_rows}}}"
     )
     if given.permutations != config.minhash.permutations:
         line += f"\n             minhash: {{permutations: {given.permutations}}}"

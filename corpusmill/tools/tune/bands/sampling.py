@@ -1,33 +1,31 @@
-"""An even sample of the documents of some files, as sketches: the same whatever their order."""
+"""The sketches of a sample of some files."""
 
+import tempfile
 import time
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from corpusmill.kernels.clean import count_cleaned
-from corpusmill.messages.progress import Progress
 from corpusmill.mill.dedup.minhash import MinHasher
 from corpusmill.mill.dedup.sketches import have_shingles
-from corpusmill.mill.read.normalization import nfc
-from corpusmill.mill.read.parts import BATCH_BYTES
-from corpusmill.mill.read.readers import read_records
-from corpusmill.mill.read.records import Malformed
+from corpusmill.mill.read.parts import TextPart
+from corpusmill.mill.read.readers import format_of, formats
 from corpusmill.mill.read.text_column import TextColumn, string_array
 from corpusmill.mill.read.unicode_tables import character_table
-from corpusmill.tools.tune.least_keys import LeastKeys, keys_of_file
-
-BATCH_DOCUMENTS = 4096
+from corpusmill.run.job_progress import phase
+from corpusmill.run.plan import InputFile
+from corpusmill.tools.tune.sample import Sampled, Source, Wanted, even_sample
 
 
 class Sample(NamedTuple):
-    """What is known of the sampled documents, row by row, and of the files as a whole."""
+    """The sampled documents, row by row, and the files as a whole."""
 
     signatures: np.ndarray  # uint32 (documents, permutations)
     too_short: np.ndarray  # bool (documents,)
     text_bytes: np.ndarray  # int64 (documents,)
-    documents: int  # in the files
-    malformed: int  # records in the files
+    of: Sampled
     sketch_seconds: float  # per byte of text
 
     def without_shingle(self) -> np.ndarray:
@@ -39,78 +37,39 @@ class Sample(NamedTuple):
         return self.signatures[~self.too_short & have_shingles(self.signatures)]
 
 
-class Reservoir:
-    """Keeps the sketches of the documents with the least keys, and one batch of texts."""
-
-    def __init__(self, hasher: MinHasher, min_chars: int, most: int) -> None:
-        self._hasher, self._min_chars = hasher, min_chars
-        self._least = LeastKeys(
-            most,
-            np.zeros(0, np.uint64),
-            np.zeros((0, hasher.permutations), np.uint32),
-            np.zeros(0, bool),
-            np.zeros(0, np.int64),
-        )
-        self._sketched_bytes, self._seconds = 0, 0.0
-        hasher.sign(TextColumn.of(string_array([b"grain"])))  # compile before the clock runs
-        self._start_batch()
-
-    def _start_batch(self) -> None:
-        self._keys: list[int] = []
-        self._texts: list[bytes] = []
-        self._bytes = 0
-
-    def add(self, key: int, text: str) -> None:
-        if key < self._least.bound:
-            self._keys.append(key)
-            self._texts.append(nfc(text).encode("utf-8"))
-            self._bytes += len(self._texts[-1])
-            if self._bytes >= BATCH_BYTES or len(self._keys) >= BATCH_DOCUMENTS:
-                self._sketch_batch()
-
-    def _sketch_batch(self) -> None:
-        column = TextColumn.of(string_array(self._texts))
-        started = time.perf_counter()
-        signatures = self._hasher.sign(column)
-        self._seconds += time.perf_counter() - started
-        self._sketched_bytes += self._bytes
-        chars = np.empty(len(self._keys), np.uint32)
-        count_cleaned(column.data, column.offsets, character_table(), chars)
-        keys = np.array(self._keys, np.uint64)
-        self._least.add(keys, signatures, chars < self._min_chars, column.sizes())
-        self._start_batch()
-
-    def sample(self, documents: int, malformed: int) -> Sample:
-        if self._keys:
-            self._sketch_batch()
-        per_byte = self._seconds / max(self._sketched_bytes, 1)
-        _, signatures, too_short, sizes = self._least.kept
-        return Sample(signatures, too_short, sizes, documents, malformed, per_byte)
+def source_of(files: list[str], text_field: str) -> Source:
+    """All of the files as one source, in the order of their names, each once."""
+    found = []
+    for path in sorted(set(files)):
+        state, per_byte = Path(path).stat(), formats()[format_of(path)]
+        size = state.st_size
+        found.append(InputFile("files", path, int(size * per_byte), size, state.st_mtime_ns))
+    return Source("files", text_field, found)
 
 
 def sample_documents(
-    files: list[str],
-    text_field: str,
-    hasher: MinHasher,
-    min_chars: int,
-    most: int,
-    seed: int,
-    progress: Progress,
+    source: Source, wanted: Wanted, hasher: MinHasher, min_chars: int, most: int
 ) -> Sample:
-    """Up to `most` documents of the files: those with the least keyed hash of file and line.
-
-    Files are numbered by their sorted names, so the order in which they are given, and giving one
-    twice, changes nothing. Copies of a text stand on different lines and are sampled each for
-    itself; by a hash of the text they would come all or none, and pairs of equals too often.
-    """
-    reservoir = Reservoir(hasher, min_chars, most)
-    documents = malformed = 0
-    for number, path in enumerate(sorted(set(files))):
-        records = read_records(path, text_field, progress)
-        for record, key in zip(records, keys_of_file(number, seed, "design"), strict=False):
-            if isinstance(record, Malformed):
-                malformed += 1
-            else:
-                documents += 1
-                reservoir.add(key, record.text)
-    return reservoir.sample(documents, malformed)
+    """Sketch up to `most` documents; min_chars: shorter ones are marked."""
+    with tempfile.TemporaryDirectory(prefix="corpusmill-") as folder:
+        part = Path(folder) / "part.arrow"
+        with phase("sampling", 2 * source.bytes) as progress:
+            (told,) = even_sample([source], wanted, None, most, part, progress)
+        with phase("sketching", told.text_bytes) as progress:
+            hasher.sign(TextColumn.of(string_array([b"grain"])))  # compile before the clock runs
+            signatures = [np.zeros((0, hasher.permutations), np.uint32)]
+            too_short, sizes, seconds = [np.zeros(0, bool)], [np.zeros(0, np.int64)], 0.0
+            for batch in TextPart(part, ["text"]).batches():
+                column = TextColumn.of(batch.column("text"))
+                started = time.perf_counter()
+                signatures.append(hasher.sign(column))
+                seconds += time.perf_counter() - started
+                chars = np.empty(batch.num_rows, np.uint32)
+                count_cleaned(column.data, column.offsets, character_table(), chars)
+                too_short.append(chars < min_chars)
+                sizes.append(column.sizes())
+                progress.advance(int(sizes[-1].sum()))
+    return Sample(
+        np.concatenate(signatures), np.concatenate(too_short), np.concatenate(sizes), told,
+        seconds / max(told.text_bytes, 1),
+    )  # fmt: skip

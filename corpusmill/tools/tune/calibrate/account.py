@@ -6,7 +6,10 @@ from typing import Any, NamedTuple
 from corpusmill.tools.tune.calibrate.examples import Example
 from corpusmill.tools.tune.calibrate.figures import FilterFigures, Overlap, RuleFigures, Share
 from corpusmill.tools.tune.calibrate.measured import Measured
-from corpusmill.tools.tune.calibrate.sample import Sampled
+from corpusmill.tools.tune.sample import Sampled
+
+OF_SOURCE = ("name", "files", "read_share", "documents", "malformed", "sampled", "entered")
+"""What the account says of the sample of a source."""
 
 
 class Calibration(NamedTuple):
@@ -46,7 +49,10 @@ def as_json(found: Calibration) -> dict[str, Any]:
     return {
         "corpusmill.calibration": 1,
         "seed": found.seed,
-        "sources": {one.name: plain(one) for one in found.sampled},
+        "sources": {
+            one.name: {name: plain(getattr(one, name)) for name in OF_SOURCE}
+            for one in found.sampled
+        },
         "groups": [
             {"title": one.title, "kind": one.kind, "name": one.name, "sampled": one.rows.size}
             for one in found.of.groups

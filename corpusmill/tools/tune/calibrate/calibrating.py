@@ -21,8 +21,8 @@ from corpusmill.tools.tune.calibrate.figures import (
 )
 from corpusmill.tools.tune.calibrate.measured import measured
 from corpusmill.tools.tune.calibrate.page import calibration_page
-from corpusmill.tools.tune.calibrate.sample import Sampled, Source, Wanted, take_sample
 from corpusmill.tools.tune.calibrate.terminal import told
+from corpusmill.tools.tune.sample import Sampled, Source, Wanted, even_sample
 
 FILES = "calibration.html", "calibration.json"
 
@@ -61,20 +61,19 @@ def sources_of(config: Config, skipped: list[str]) -> list[Source]:
 
     skipped: as in `list_inputs`.
     """
-    milled = config.milled
     readers = config.input.readers
-    files = list_inputs(milled, {}, readers, skipped)
-    fields = {source.name: source.text_field for source in milled}
-    fractions = {source.name: source.max_malformed_fraction for source in milled}
+    files = list_inputs(config.milled, {}, readers, skipped)
+    found = [
+        (source, [file for file in files if file.source == source.name]) for source in config.milled
+    ]
     asked = [
-        Asked(file.source, file.path, fields[file.source], fractions[file.source]) for file in files
+        Asked(source.name, file.path, source.text_field, source.max_malformed_fraction)
+        for source, some in found
+        for file in some
     ]
     if faults := faults_of(asked, readers, config.input.limits):
         raise ValueError("\n".join(faults))
-    return [
-        Source(name, field, [file for file in files if file.source == name])
-        for name, field in fields.items()
-    ]
+    return [Source(source.name, source.text_field, some) for source, some in found]
 
 
 def refuse_empty(sampled: list[Sampled], documents: int) -> None:
@@ -101,13 +100,11 @@ def calibrate(config: Config, options: Options) -> Iterator[str]:
     skipped: list[str] = []
     sources = sources_of(config, skipped)
     yield from (f"NOTE: {one}" for one in dict.fromkeys(skipped))
-    seed = config.shuffle.seed if options.seed is None else options.seed
-    wanted = Wanted(
-        options.documents, options.read_megabytes * 1_000_000, seed,
-        config.normalize.mode, config.input.readers, config.input.limits,
-    )  # fmt: skip
+    wanted = Wanted.by(config)
+    if options.seed is not None:
+        wanted = wanted._replace(seed=options.seed)
     with tempfile.TemporaryDirectory(prefix="corpusmill-") as folder:
-        found = calibrated(config, sources, wanted, options.examples, Path(folder) / "part.arrow")
+        found = calibrated(config, sources, wanted, options, Path(folder) / "part.arrow")
     save_plain_json(options.output / "calibration.json", as_json(found))
     with replacing(options.output / "calibration.html") as temporary:
         temporary.write_text(calibration_page(found), "utf-8")
@@ -116,15 +113,15 @@ def calibrate(config: Config, options: Options) -> Iterator[str]:
 
 
 def calibrated(
-    config: Config, sources: list[Source], wanted: Wanted, examples: int, part: Path
+    config: Config, sources: list[Source], wanted: Wanted, options: Options, part: Path
 ) -> Calibration:
     """part: where the sample is put."""
-    with phase("reading", 2 * sum(file.bytes or 0 for one in sources for file in one.files)) as it:
-        sampled = take_sample(sources, wanted, part, it)
-    refuse_empty(sampled, wanted.documents)
-    documents = {one.name: one.documents for one in sampled}
+    read_bytes = options.read_megabytes * 1_000_000
+    with phase("reading", 2 * sum(one.bytes for one in sources)) as it:
+        sampled = even_sample(sources, wanted, read_bytes, options.documents, part, it)
+    refuse_empty(sampled, options.documents)
     with phase("measuring", sum(one.sampled for one in sampled), "documents") as it:
-        of = measured(part, config.filters, documents, it)
+        of = measured(part, config.filters, sampled, it)
     entered = {path for one in sampled for path in one.entered}
     filters, rules = overlaps(of)
     return Calibration(
@@ -137,5 +134,5 @@ def calibrated(
         any_filter=dropped_by_any(of),
         overlap_of_filters=filters,
         overlap_of_rules=rules,
-        examples=[some for _, some in examples_of(of, part, examples, config.filters, entered)],
+        examples=examples_of(of, part, options.examples, config.filters, entered),
     )

@@ -1,6 +1,5 @@
 """Documents just beyond a limit and just within it, for a person to judge."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,10 +9,10 @@ import pyarrow as pa
 from corpusmill.mill.filters.documents import Documents
 from corpusmill.mill.filters.limits import in_words
 from corpusmill.mill.filters.measuring import Measures
-from corpusmill.mill.filters.registry import Entry, any_takes, filter_class, measuring
-from corpusmill.mill.read.parts import SCHEMA, TextPart
+from corpusmill.mill.filters.registry import Entry, filter_class, measuring
 from corpusmill.mill.read.text_column import TextColumn
 from corpusmill.tools.tune.calibrate.measured import Bound, Measured, Rule
+from corpusmill.tools.tune.measuring import part_for
 
 EXCERPT_CHARS = 200
 
@@ -72,8 +71,7 @@ def texts_of(
     """What is shown of some rows: of a row and a number n, its text as n of the filters that cut
     left it. entered: the files whose lines nobody counted."""
     cutting = [measuring(entry) for entry in entries if filter_class(entry).edits]
-    of_records = any_takes("records", cutting)
-    text_part = TextPart(part, SCHEMA.names if of_records else ["text", "file", "line"])
+    text_part = part_for(cutting, part)
     found, before = {}, 0
     for batch in text_part.batches():
         asked = sorted(row for row in rows if before <= row < before + batch.num_rows)
@@ -97,16 +95,16 @@ def shown_of(documents: Documents, row: int, entered: set[str]) -> Texts:
 
 def examples_of(
     of: Measured, part: Path, most: int, entries: list[Entry], entered: set[str]
-) -> Iterator[tuple[Rule, list[Example]]]:
-    """Of every rule, texts as its filter sees them: without what those before it cut."""
-    rows = [rows_of(rule, of.sources, most) for rule in of.rules]
-    every = {row for some in rows for row in some.tolist()}
-    texts = texts_of(part, every, entries, entered)
+) -> list[list[Example]]:
+    """For every rule, texts as its filter sees them: without what those before it cut."""
+    rows = [rows_of(rule, of.sources, most).tolist() for rule in of.rules]
+    texts = texts_of(part, {row for some in rows for row in some}, entries, entered)
     cuts = [bool(filter_class(entry).edits) for entry in entries]
     before = {entry["name"]: sum(cuts[:place]) for place, entry in enumerate(entries)}
-    for rule, some in zip(of.rules, rows, strict=True):
-        yield rule, [_example(of, rule, row, texts[row, before[rule.filter]])
-                     for row in some.tolist()]  # fmt: skip
+    return [
+        [_example(of, rule, row, texts[row, before[rule.filter]]) for row in some]
+        for rule, some in zip(of.rules, rows, strict=True)
+    ]
 
 
 def _example(of: Measured, rule: Rule, row: int, text: Texts) -> Example:

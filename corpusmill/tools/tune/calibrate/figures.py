@@ -224,10 +224,3 @@ def overlaps(of: Measured) -> tuple[Overlap, Overlap]:
         overlap_of(list(filters), list(filters.values()), of.weights),
         overlap_of([rule.full_name for rule in rules], [rule.drops for rule in rules], of.weights),
     )
-
-
-def standard_error(share: float, sampled: int, documents: float) -> float:
-    """Of a share, where so many of all documents were sampled, none twice."""
-    if sampled >= documents:
-        return 0.0
-    return (share * (1 - share) / sampled * (1 - sampled / documents)) ** 0.5

@@ -12,21 +12,18 @@ import pyarrow as pa
 
 from corpusmill.messages.progress import Progress
 from corpusmill.mill.filters.declaration import Filter, Limit
-from corpusmill.mill.filters.documents import Documents
 from corpusmill.mill.filters.limits import beyond
-from corpusmill.mill.filters.measuring import Decision, Measures, decided
+from corpusmill.mill.filters.measuring import Decision, decided
 from corpusmill.mill.filters.registry import (
     Entry,
-    any_takes,
     columns_of,
     drops_any,
     filter_class,
-    measuring,
     of_source,
 )
-from corpusmill.mill.read.parts import SCHEMA, TextPart
-from corpusmill.mill.read.text_column import TextColumn
 from corpusmill.mill.storage.tables import in_one_piece
+from corpusmill.tools.tune.measuring import measured_batches
+from corpusmill.tools.tune.sample import Sampled
 
 ALL = "all sources"
 LANGUAGE = "language"
@@ -98,21 +95,6 @@ class Measured(NamedTuple):
     fates: dict[str, np.ndarray]  # name -> bool: what it is the first to drop
 
 
-def measures_of(part: Path, entries: list[Entry], progress: Progress) -> pa.Table:
-    """As the step `measure` makes it."""
-    of_records = any_takes("records", entries)
-    text_part = TextPart(part, SCHEMA.names if of_records else ["text", "file", "line"])
-    measures = Measures([measuring(entry) for entry in entries if filter_class(entry).values])
-    sizes = [np.zeros(0, np.int64)]
-    for batch in text_part.batches():
-        texts = TextColumn.of(batch.column("text"))
-        left, _ = measures.add(Documents(texts, batch, text_part.files))
-        sizes.append(left.texts.sizes())
-        progress.advance(batch.num_rows)
-    text_bytes = pa.array(np.concatenate(sizes).astype(np.uint64))
-    return pa.table({**measures.columns(), "text_bytes": text_bytes, "source": text_part.sources()})
-
-
 def decides_by_limits(cls: type[Filter]) -> bool:
     return cls.drops is Filter.drops
 
@@ -157,23 +139,19 @@ def groups_of(table: pa.Table, sources: np.ndarray, names: list[str]) -> list[Gr
 
 
 def measured(
-    part: Path, entries: list[Entry], documents: dict[str, float], progress: Progress
+    part: Path, entries: list[Entry], sampled: list[Sampled], progress: Progress
 ) -> Measured:
-    """documents: how many each source has in all."""
-    table = measures_of(part, entries, progress)
+    table = pa.concat_tables([table for _, table in measured_batches(part, entries, progress)])
     sources = np.array(in_one_piece(table["source"]).to_pylist(), str)
-    weights = np.zeros(sources.size)
-    for name, number in documents.items():
-        rows = sources == name
-        weights[rows] = number / max(rows.sum(), 1)
+    weight = {one.name: one.weight for one in sampled}
     dropping = [entry for entry in entries if drops_any(entry)]
     alone = {entry["name"]: decided([entry], table) for entry in dropping}
     together = decided(dropping, table)
     return Measured(
         sources=sources,
-        weights=weights,
+        weights=np.array([weight[name] for name in sources.tolist()]),
         text_bytes=in_one_piece(table["text_bytes"]).to_numpy().astype(np.int64),
-        groups=groups_of(table, sources, list(documents)),
+        groups=groups_of(table, sources, list(weight)),
         rules=[
             rule
             for entry in dropping

@@ -4,8 +4,8 @@ import numpy as np
 
 from corpusmill.mill.filters.limits import shown
 from corpusmill.tools.tune.calibrate.account import Calibration
-from corpusmill.tools.tune.calibrate.figures import standard_error
 from corpusmill.tools.tune.calibrate.measured import Bound, Rule
+from corpusmill.tools.tune.sample import standard_error
 
 
 def percent(share: float) -> str:

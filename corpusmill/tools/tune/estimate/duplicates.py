@@ -12,16 +12,17 @@ from typing import NamedTuple
 import numpy as np
 
 from corpusmill.messages.progress import Progress
+from corpusmill.mill.dedup.band_settings import BandSetting
+from corpusmill.mill.dedup.candidates import heads_of_groups
+from corpusmill.mill.dedup.lsh import band_keys
 from corpusmill.mill.dedup.sketches import have_shingles
-
-SEED, FACTOR = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
-
 
 MOST_SEEN = 32
 """Documents of a group in a sample; of a larger one the share that was read says enough."""
 
 MOST_IN_GROUP = 400
 ROUNDS = 300
+PAIRS_AT_ONCE = 1 << 16
 ALL = 0.999
 
 
@@ -40,45 +41,42 @@ class Groups(NamedTuple):
 
 def similar_pairs(
     signatures: np.ndarray,
-    bands: int,
-    rows: int,
+    setting: BandSetting,
     threshold: float,
     verified: bool,
-    progress: Progress | None = None,
+    progress: Progress,
 ) -> np.ndarray:
     """int64 (pairs, 2): neighbours by a band key, and each with the first of its key, whose
     sketches are like one another. progress: counts bands."""
-    chosen = np.flatnonzero(have_shingles(signatures))
-    table, found = signatures[chosen], [np.zeros((0, 2), np.int64)]
-    for band in range(bands):
-        keys = np.full(len(table), SEED, np.uint64)
-        for row in range(rows):  # equal for equal rows, and hardly ever for others
-            keys = (keys ^ table[:, band * rows + row]) * FACTOR
-            keys ^= keys >> np.uint64(29)
+    document_rows = np.flatnonzero(have_shingles(signatures))
+    found = [np.zeros((0, 2), np.int64)]
+    for band in range(setting.bands):
+        keys = band_keys(signatures, document_rows, band * setting.band_rows, setting.band_rows)
         order = np.argsort(keys, kind="stable")
-        ranked = keys[order]
-        same = np.flatnonzero(ranked[1:] == ranked[:-1])
-        starts = np.flatnonzero(np.append(True, ranked[1:] != ranked[:-1]))
-        first = starts[np.searchsorted(starts, same + 1, "right") - 1]
-        found.append(np.column_stack([order[same], order[same + 1]]))
-        found.append(np.column_stack([order[first], order[same + 1]]))
-        if progress:
-            progress.advance(1)
+        first = heads_of_groups(keys[order])
+        ranked = document_rows[order]
+        heads = ranked[np.flatnonzero(first)[np.cumsum(first) - 1]]
+        later = np.flatnonzero(~first)
+        found.append(np.column_stack([ranked[later - 1], ranked[later]]))
+        found.append(np.column_stack([heads[later], ranked[later]]))
+        progress.advance(1)
     pairs = np.unique(np.sort(np.concatenate(found), axis=1), axis=0)
-    if verified:
-        alike = np.zeros(len(pairs), bool)
-        for start in range(0, len(pairs), 1 << 16):
-            one, other = pairs[start : start + (1 << 16)].T
-            alike[start : start + (1 << 16)] = (table[one] == table[other]).mean(1) >= threshold
-        pairs = pairs[alike]
-    return chosen[pairs]
+    if not verified:
+        return pairs
+    blocks = [pairs[start : start + PAIRS_AT_ONCE]
+              for start in range(0, len(pairs), PAIRS_AT_ONCE)]  # fmt: skip
+    alike = [
+        (signatures[one] == signatures[other]).mean(1) >= threshold
+        for one, other in (block.T for block in blocks)
+    ]
+    return pairs[np.concatenate([np.zeros(0, bool), *alike])]
 
 
-def groups_of(digests: np.ndarray, pairs: np.ndarray, documents: int) -> Groups:
+def groups_of(digests: np.ndarray, pairs: np.ndarray) -> Groups:
     """pairs: of documents with different texts. A document is dropped for one before it that
     stays, as `resolve: kept` does; equal texts for the first of them."""
     _, first, text_of = np.unique(digests, return_index=True, return_inverse=True)
-    dropped = np.ones(documents, bool)
+    dropped = np.ones(digests.size, bool)
     dropped[first] = False
     parent = first[text_of]
     for one, other in sorted({tuple(sorted(pair)) for pair in parent[pairs].tolist()}):

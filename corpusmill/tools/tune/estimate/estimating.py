@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from corpusmill.kernels.cache import are_compiled
-from corpusmill.messages.progress import Progress, Silence
+from corpusmill.messages.progress import Progress
 from corpusmill.mill.read.first_records import Asked, faults_of
 from corpusmill.mill.report.text_tables import aligned
 from corpusmill.run.config import Config
@@ -17,8 +17,8 @@ from corpusmill.run.job_progress import phase
 from corpusmill.run.layout import Layout
 from corpusmill.tools.tune.estimate.duplicates import ALL, Groups, groups_of, similar_pairs
 from corpusmill.tools.tune.estimate.projection import Estimate, estimated
-from corpusmill.tools.tune.estimate.reading import ReadTexts, Sizes, read_some
-from corpusmill.tools.tune.estimate.trial import Planning, milled
+from corpusmill.tools.tune.estimate.reading import Sizes, Texts, read_some
+from corpusmill.tools.tune.estimate.trial import Workflow, milled
 
 PILOT_BYTES = 3_000_000
 """Of text: read first, to know how fast this machine reads and filters this text."""
@@ -47,18 +47,15 @@ def estimate(config: Config, layout: Layout, options: Options) -> Estimate:
     compiled = are_compiled()
     with tempfile.TemporaryDirectory(prefix="corpusmill-estimate-") as temporary:
         folder = Path(temporary)
-        planning = Planning(folder / "plan", config)
+        planning = Workflow(folder / "plan", config, "--cores", "1", "--dry-run")
         try:
             with phase("looking how fast this machine is"):
                 wanted = sizes_for(config, layout, options, folder)
-            files = (file for part in layout.parts for file in part.files)
-            to_read = int(wanted.share(layout) * sum(file.bytes or 0 for file in files))
-            with phase("reading", to_read) as progress:
-                reading = read_some(config, layout, wanted, folder, progress)
-            with phase("comparing", config.band_setting[0], "bands") as progress:
+            reading = read_some(config, layout, wanted, folder)
+            with phase("comparing", config.band_setting.bands, "bands") as progress:
                 groups = compared(config, reading.texts, progress)
             with phase("planning"):
-                plan = planning.plan()
+                plan = planning.end()
         finally:
             planning.stop()
         if not any(reading.trial.values()):
@@ -79,16 +76,14 @@ def estimate(config: Config, layout: Layout, options: Options) -> Estimate:
 def sizes_for(config: Config, layout: Layout, options: Options, folder: Path) -> Sizes:
     """How much to read, to take and to mill within the time, from a little that is read first."""
     most = Sizes(options.read_megabytes * 1_000_000)
-    pilot = Sizes(PILOT_BYTES, PILOT_BYTES, 0)
     if layout.text_bytes <= PILOT_BYTES:
         return most
-    scratch = folder / "pilot"
-    scratch.mkdir()
     seconds = []
     # The first one loads the kernels, or compiles them; of the third nothing is taken.
-    for wanted in (Sizes(PILOT_BYTES // 10, PILOT_BYTES, 0), pilot, pilot._replace(taken=0)):
+    for read, taken in ((PILOT_BYTES // 10, PILOT_BYTES), (PILOT_BYTES, PILOT_BYTES),
+                        (PILOT_BYTES, 0)):  # fmt: skip
         started = time.perf_counter()
-        read_some(config, layout, wanted, scratch, Silence())
+        read_some(config, layout, Sizes(read, taken, 0), folder)
         seconds.append(time.perf_counter() - started)
     reading = seconds[2] / PILOT_BYTES
     taking = max(seconds[1] - seconds[2], seconds[2] / 10) / PILOT_BYTES
@@ -99,13 +94,12 @@ def sizes_for(config: Config, layout: Layout, options: Options, folder: Path) ->
     )
 
 
-def compared(config: Config, texts: ReadTexts, progress: Progress) -> Groups:
-    dedup = config.dedup
-    bands, rows = config.band_setting
+def compared(config: Config, texts: Texts, progress: Progress) -> Groups:
+    dedup, setting = config.dedup, config.band_setting
     pairs = similar_pairs(
-        texts.signatures, bands, rows, dedup.threshold, dedup.method == "verified", progress
+        texts.signatures, setting, dedup.threshold, dedup.method == "verified", progress
     )
-    return groups_of(texts.digests, pairs, texts.digests.size)
+    return groups_of(texts.digests, pairs)
 
 
 def in_json(found: Estimate) -> dict[str, Any]:

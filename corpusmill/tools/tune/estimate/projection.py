@@ -9,8 +9,8 @@ from corpusmill.run.config import Config
 from corpusmill.run.steps import STAGES, STEPS, stage_of
 from corpusmill.tools.export.exporting import disk_share
 from corpusmill.tools.tune.estimate.duplicates import Groups, Range, duplicates_in_all
-from corpusmill.tools.tune.estimate.reading import Reading, ReadSource
-from corpusmill.tools.tune.estimate.trial import OF_ANY, OF_KEPT, Plan, Trial, Work
+from corpusmill.tools.tune.estimate.reading import Reading
+from corpusmill.tools.tune.estimate.trial import Plan, Trial, Work
 
 SNAKEMAKE_JOB_SECONDS = 0.01
 """Of Snakemake itself, as seen in runs of 5,000 jobs."""
@@ -18,6 +18,12 @@ SNAKEMAKE_JOB_SECONDS = 0.01
 KEPT_FOLDERS = ("corpus", "tokens", "placements", "ledger", "tokenizer", "report", "clusters",
                 "exports", "")  # fmt: skip
 """What README's table names."""
+
+OF_KEPT = ("scatter", "corpus", "tokens", "placements")
+"""Folders of results as large as what is kept."""
+
+OF_ANY = ("tokenizer", "report", "plan", "holdout", "verify")
+"""Those as large for any corpus, about."""
 
 
 class Stage(NamedTuple):
@@ -47,15 +53,6 @@ class Estimate(NamedTuple):
     compared: int  # documents of which the duplicates are estimated
     exports_disk_bytes: float  # of the disk
     milled_bytes: int  # of text, in the sample that was milled
-
-
-def in_all(sources: list[ReadSource], field: str) -> float:
-    """Of all of the sources: records and documents by what was read, the rest by what was taken."""
-    counted = field in ("records", "malformed", "documents")
-    shares = [one.read_share if counted else one.taken_share for one in sources]
-    return sum(
-        getattr(one, field) / share for one, share in zip(sources, shares, strict=True) if share
-    )
 
 
 def line_through(sizes: np.ndarray, seconds: np.ndarray, start: float) -> tuple[float, float]:
@@ -126,27 +123,24 @@ class Kept(NamedTuple):
 
 
 def kept_in_all(
-    config: Config, reading: Reading, dropped: np.ndarray, duplicates: Range, trial: Trial
+    config: Config, reading: Reading, dropped: np.ndarray, more: float, trial: Trial
 ) -> Kept:
-    """dropped: bool (documents that were compared,)."""
+    """dropped: bool (documents that were compared,). more: so many times as many documents are
+    dropped, because of others that were not read."""
+    texts, count = reading.texts, len(reading.sources)
     weights = {source.name: source.weight for source in config.sources}
-    # Of the documents that were read too few are dropped, because of those that were not.
-    more = duplicates.likely / max(duplicates.least, 1)
-    documents = bytes = 0.0
-    start = 0
-    for source in reading.sources:
-        rows = slice(start, start + source.kept)
-        start += source.kept
-        gone, sizes = dropped[rows], reading.texts.sizes[rows]
-        stays = max(1 - more * gone.sum() / max(gone.size, 1), 0.0)
-        bytes_stay = max(1 - more * sizes[gone].sum() / max(sizes.sum(), 1), 0.0)
-        copies = weights[source.name] / (source.taken_share or 1)
-        documents += source.kept * stays * copies
-        bytes += source.kept_bytes * bytes_stay * copies
+    copies = np.array([one.weight * weights[one.name] for one in reading.sources])
+
+    def staying(values: np.ndarray) -> float:
+        whole, gone = texts.by_source(count, values), texts.by_source(count, values * dropped)
+        return float(copies @ np.maximum(whole - more * gone, 0))
+
+    documents, bytes = staying(np.ones(dropped.size)), staying(texts.sizes)
     if config.spans.unit != "none":  # no filter has seen what they leave
         share = trial.kept_bytes / max(trial.text_bytes, 1)
-        bytes *= min(1.0, share * in_all(reading.sources, "text_bytes") / max(bytes, 1))
-    return Kept(float(documents), float(bytes))
+        read = sum(one.weight * one.text_bytes for one in reading.sources)
+        bytes *= min(1.0, share * read / max(bytes, 1))
+    return Kept(documents, bytes)
 
 
 def estimated(
@@ -161,10 +155,11 @@ def estimated(
     sources = reading.sources
     # A pair has to be taken, both of it.
     whole = sum(one.bytes for one in sources)
-    taken_share = sum(one.taken_share * one.bytes for one in sources) / max(whole, 1)
+    taken_share = sum(one.share * one.bytes for one in sources) / max(whole, 1)
     duplicates = duplicates_in_all(groups, taken_share)
-    text_bytes = in_all(sources, "text_bytes")
-    kept = kept_in_all(config, reading, groups.dropped, duplicates, trial)
+    text_bytes = sum(one.weight * one.text_bytes for one in sources)
+    more = duplicates.likely / max(duplicates.least, 1)
+    kept = kept_in_all(config, reading, groups.dropped, more, trial)
     stages = stages_of(trial, plan, text_bytes, kept.bytes)
     # When a run waits for a job, or for Snakemake: as long in any run, and a little for each job.
     waiting = max(trial.seconds - sum(work.seconds for work in trial.jobs) / cores[1], 0)
@@ -172,10 +167,10 @@ def estimated(
     disk = disk_of(trial, text_bytes, kept.bytes)
     disk["exports"] = disk_share(config.output.exports) * disk.get("tokens", 0)
     return Estimate(
-        records=in_all(sources, "records"),
-        documents=in_all(sources, "documents"),
+        records=sum(one.records for one in sources),
+        documents=sum(one.documents for one in sources),
         text_bytes=text_bytes,
-        filtered=in_all(sources, "kept"),
+        filtered=float(reading.texts.by_source(len(sources)) @ [one.weight for one in sources]),
         duplicates=duplicates,
         kept=kept.documents,
         kept_bytes=kept.bytes,
