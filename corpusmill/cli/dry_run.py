@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from statistics import mean
 
-from corpusmill.cli.run_progress import in_words
 from corpusmill.mill.report.text_tables import aligned
+from corpusmill.run.job_progress import duration
 from corpusmill.run.measurements import seconds_of
 from corpusmill.run.steps import STAGES, stage_of
 
@@ -45,13 +45,13 @@ def table(counts: Counter[str], text_bytes: int, cores: int) -> Iterator[str]:
     for stage in guessed:
         seconds[stage] += CPU_SECONDS_PER_GB[stage] * text_bytes / 1e9
     stages = [stage for stage in STAGES if jobs[stage]]
-    told = [[stage, f"{jobs[stage]:,}", in_words(seconds[stage])] for stage in stages]
+    told = [[stage, f"{jobs[stage]:,}", duration(seconds[stage])] for stage in stages]
     whole = sum(seconds.values())
-    total = [["total", f"{jobs.total():,}", in_words(whole)]]
+    total = [["total", f"{jobs.total():,}", duration(whole)]]
     yield aligned([["stage", "jobs", "time of one core"], *told, *total])
     yield ""
     on = "1 core" if cores == 1 else f"{cores} cores"
-    yield f"{jobs.total():,} jobs, about {in_words(whole / cores)} on {on}: {BASIS[bool(guessed)]}"
+    yield f"{jobs.total():,} jobs, about {duration(whole / cores)} on {on}: {BASIS[bool(guessed)]}"
     yield "The jobs one by one: --verbose"
 
 

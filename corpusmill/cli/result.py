@@ -3,8 +3,9 @@
 import json
 from pathlib import Path
 
-from corpusmill.cli.run_progress import Run, in_words
+from corpusmill.cli.run_progress import Run
 from corpusmill.cli.watching import Folder
+from corpusmill.run.job_progress import duration
 
 LIES_WHERE = [
     ("results/tokens/", "token ids by split, {tokens:,} of them, for a trainer"),
@@ -22,7 +23,7 @@ def result(run: Run) -> str:
     if not run.total:
         return "Nothing to do: results/ is what the config file and the data ask for."
     if not summary_file.exists():
-        return f"Done: {run.finished} jobs in {in_words(run.elapsed)}."
+        return f"Done: {run.finished} jobs in {duration(run.elapsed)}."
     summary = json.loads(summary_file.read_text("utf-8"))
     folder = Folder(Path())
     folder.look()
@@ -33,7 +34,7 @@ def result(run: Run) -> str:
     lines = [
         Path("results/summary.txt").read_text("utf-8").rstrip(),
         "",
-        f"{run.finished} jobs in {in_words(run.elapsed)}{read if megabytes else ''}",
+        f"{run.finished} jobs in {duration(run.elapsed)}{read if megabytes else ''}",
         "",
         *(
             f"{path:22} {what.format(tokens=sum(summary['tokens'].values()))}"

@@ -119,14 +119,3 @@ class Run:
 
 def _first(paths: list[str]) -> Path | None:
     return Path(paths[0]) if paths else None
-
-
-def in_words(seconds: float) -> str:
-    """`4.2 s`, `2 min 5 s`, `3 h 12 min`."""
-    if seconds < 60:
-        return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
-    minutes, seconds = divmod(round(seconds), 60)
-    if minutes < 60:
-        return f"{minutes} min {seconds} s"
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes} min"

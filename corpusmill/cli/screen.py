@@ -12,8 +12,9 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from corpusmill.cli.run_progress import Job, Run, in_words
+from corpusmill.cli.run_progress import Job, Run
 from corpusmill.messages.plain_text import shown, told_lines
+from corpusmill.run.job_progress import duration
 from corpusmill.run.steps import STEPS
 
 LINE_EVERY_SECONDS = 10.0
@@ -31,9 +32,9 @@ class Screen(Protocol):
 def total_line(run: Run) -> str:
     """`22 of 63 jobs, 35 %, 1 min 3 s, about 2 min 0 s left`"""
     text = f"{run.finished} of {run.total} jobs, {100 * run.finished // max(run.total, 1)} %, "
-    text += in_words(run.elapsed)
+    text += duration(run.elapsed)
     left = run.seconds_left()
-    return text if left is None else f"{text}, about {in_words(left)} left"
+    return text if left is None else f"{text}, about {duration(left)} left"
 
 
 def named(jobs: Sequence[Job]) -> Iterator[str]:
@@ -47,7 +48,7 @@ def named(jobs: Sequence[Job]) -> Iterator[str]:
 def picture(run: Run, notes: Sequence[str] = ()) -> RenderableType:
     """A bar for each rule that has begun and is not done, the running jobs, and the whole."""
     if not run.total:
-        return Text(f"reading the workflow, {in_words(run.elapsed)}", style="dim")
+        return Text(f"reading the workflow, {duration(run.elapsed)}", style="dim")
     running = run.running()
     under_way = {job.rule for job in running}
     bars_of = {

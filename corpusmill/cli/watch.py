@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from corpusmill.cli.failures import reason_of
-from corpusmill.cli.run_progress import in_words
 from corpusmill.cli.screen import screen, total_line
 from corpusmill.cli.watching import OVER, Folder, Watched
 from corpusmill.messages.plain_text import json_text, short
+from corpusmill.run.job_progress import duration
 from corpusmill.run.job_state import FAILED
 
 LOOK_EVERY_SECONDS = 1.0
@@ -31,7 +31,7 @@ def watch(path: Path) -> int:
         shown.close()
     run = folder.as_run()
     if folder.state == "finished":
-        shown.say(f"{run.finished} jobs in {in_words(run.elapsed)}")
+        shown.say(f"{run.finished} jobs in {duration(run.elapsed)}")
     else:
         shown.say(total_line(run) if folder.is_listed else "The run ended before its first job.")
     for note in notes(folder):
@@ -57,7 +57,7 @@ def notes(folder: Folder) -> Iterator[str]:
     size = f"{'' if is_all else 'at least '}{used / 1e9:,.1f} GB"
     yield f"disk: results take {size}, {left / 1e9:,.1f} GB are left"
     if folder.state == "waiting":
-        silent = in_words(folder.now - folder.last_heard)
+        silent = duration(folder.now - folder.last_heard)
         yield f"No job has run for {silent}: they wait in a queue, or Snakemake was killed."
     if folder.state == "reading" and folder.announced and folder.announced.is_alive is None:
         host = folder.announced.lives[0].host if folder.announced.lives else "another machine"
@@ -65,12 +65,12 @@ def notes(folder: Folder) -> Iterator[str]:
     if folder.state == "failed" and not folder.of(FAILED) and folder.reason:
         yield short(folder.reason)
     slow = [
-        f"slow: {job.name} runs for {in_words(folder.now - job.started)}, others took "
-        f"{in_words(usual)}"
+        f"slow: {job.name} runs for {duration(folder.now - job.started)}, others took "
+        f"{duration(usual)}"
         for job, usual in folder.slow()
     ]
     stalled = [
-        f"stalled: {job.name} has said nothing for {in_words(folder.now - job.heard)}, log "
+        f"stalled: {job.name} has said nothing for {duration(folder.now - job.heard)}, log "
         f"{job.log}"
         for job in folder.stalled()
     ]

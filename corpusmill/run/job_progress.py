@@ -7,6 +7,17 @@ from collections.abc import Callable, Iterator
 from corpusmill.messages import progress
 
 
+def duration(seconds: float) -> str:
+    """`4.2 s`, `2 min 5 s`, `3 h 12 min`."""
+    if seconds < 60:
+        return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
+    minutes, seconds = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {seconds} s"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours:,} h {minutes} min"
+
+
 class Phase:
     """One stretch of a job: so much done of a total (0: unknown), in some unit."""
 

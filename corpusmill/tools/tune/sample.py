@@ -9,7 +9,7 @@ What a sample says of all documents: each sampled document of a source stands fo
 """
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -72,6 +72,14 @@ class Source(NamedTuple):
     @property
     def text_bytes(self) -> int:
         return sum(file.text_bytes for file in self.files)
+
+
+def sources_of(config: Config, files: Iterable[InputFile]) -> list[Source]:
+    """The milled sources with their files."""
+    of_source: dict[str, list[InputFile]] = {one.name: [] for one in config.milled}
+    for file in files:
+        of_source[file.source].append(file)
+    return [Source(one.name, one.text_field, of_source[one.name]) for one in config.milled]
 
 
 class Sampled(NamedTuple):

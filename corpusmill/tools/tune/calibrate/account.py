@@ -5,26 +5,33 @@ from typing import Any, NamedTuple
 
 from corpusmill.tools.tune.calibrate.examples import Example
 from corpusmill.tools.tune.calibrate.figures import FilterFigures, Overlap, RuleFigures, Share
-from corpusmill.tools.tune.calibrate.measured import Measured
+from corpusmill.tools.tune.calibrate.measured import Measured, Rule
 from corpusmill.tools.tune.sample import Sampled
 
 OF_SOURCE = ("name", "files", "read_share", "documents", "malformed", "sampled", "entered")
 """What the account says of the sample of a source."""
 
 
+class Told(NamedTuple):
+    """A rule with its figures in each group, and its examples."""
+
+    rule: Rule
+    figures: list[RuleFigures]
+    examples: list[Example]
+
+
 class Calibration(NamedTuple):
-    """Lists of lists are of each rule in each group, of `of.rules` and `of.groups`."""
+    """Lists of figures are of each group, of `of.groups`."""
 
     seed: int
     spans: str  # spans.unit: spans are not cut in a sample
     sampled: list[Sampled]
     of: Measured
-    rules: list[list[RuleFigures]]
+    rules: list[Told]
     filters: dict[str, list[FilterFigures]]
     any_filter: list[Share]
     overlap_of_filters: Overlap
     overlap_of_rules: Overlap
-    examples: list[list[Example]]
 
 
 def plain(value: Any) -> Any:
@@ -69,9 +76,7 @@ def as_json(found: Calibration) -> dict[str, Any]:
                 "groups": by_group(figures),
                 "examples": plain(examples),
             }
-            for rule, figures, examples in zip(
-                found.of.rules, found.rules, found.examples, strict=True
-            )
+            for rule, figures, examples in found.rules
         ],
         "overlap": {
             "filters": _overlap(found.overlap_of_filters),

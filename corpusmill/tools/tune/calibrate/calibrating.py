@@ -11,7 +11,7 @@ from corpusmill.mill.storage.files import replacing, save_plain_json
 from corpusmill.run.config import Config
 from corpusmill.run.job_progress import phase
 from corpusmill.run.plan import list_inputs
-from corpusmill.tools.tune.calibrate.account import Calibration, as_json
+from corpusmill.tools.tune.calibrate.account import Calibration, Told, as_json
 from corpusmill.tools.tune.calibrate.examples import examples_of
 from corpusmill.tools.tune.calibrate.figures import (
     dropped_by_any,
@@ -22,7 +22,7 @@ from corpusmill.tools.tune.calibrate.figures import (
 from corpusmill.tools.tune.calibrate.measured import measured
 from corpusmill.tools.tune.calibrate.page import calibration_page
 from corpusmill.tools.tune.calibrate.terminal import told
-from corpusmill.tools.tune.sample import Sampled, Source, Wanted, even_sample
+from corpusmill.tools.tune.sample import Sampled, Source, Wanted, even_sample, sources_of
 
 FILES = "calibration.html", "calibration.json"
 
@@ -56,24 +56,21 @@ def prepare(output: Path, force: bool) -> None:
             )
 
 
-def sources_of(config: Config, skipped: list[str]) -> list[Source]:
-    """The milled sources and their files, of which the first records were looked at.
-
-    skipped: as in `list_inputs`.
-    """
+def checked_sources(config: Config, skipped: list[str]) -> list[Source]:
+    """The milled sources, of which the first records were looked at; skipped: as in
+    `list_inputs`."""
     readers = config.input.readers
     files = list_inputs(config.milled, {}, readers, skipped)
-    found = [
-        (source, [file for file in files if file.source == source.name]) for source in config.milled
-    ]
+    fractions = {source.name: source.max_malformed_fraction for source in config.milled}
+    sources = sources_of(config, files)
     asked = [
-        Asked(source.name, file.path, source.text_field, source.max_malformed_fraction)
-        for source, some in found
-        for file in some
+        Asked(source.name, file.path, source.text_field, fractions[source.name])
+        for source in sources
+        for file in source.files
     ]
     if faults := faults_of(asked, readers, config.input.limits):
         raise ValueError("\n".join(faults))
-    return [Source(source.name, source.text_field, some) for source, some in found]
+    return sources
 
 
 def refuse_empty(sampled: list[Sampled], documents: int) -> None:
@@ -98,7 +95,7 @@ def calibrate(config: Config, options: Options) -> Iterator[str]:
         raise ValueError("filters: there are none, so there is nothing to calibrate. Name some.")
     prepare(options.output, options.force)
     skipped: list[str] = []
-    sources = sources_of(config, skipped)
+    sources = checked_sources(config, skipped)
     yield from (f"NOTE: {one}" for one in dict.fromkeys(skipped))
     wanted = Wanted.by(config)
     if options.seed is not None:
@@ -123,16 +120,16 @@ def calibrated(
     with phase("measuring", sum(one.sampled for one in sampled), "documents") as it:
         of = measured(part, config.filters, sampled, it)
     entered = {path for one in sampled for path in one.entered}
+    examples = examples_of(of, part, options.examples, config.filters, entered)
     filters, rules = overlaps(of)
     return Calibration(
         seed=wanted.seed,
         spans=config.spans.unit,
         sampled=sampled,
         of=of,
-        rules=figures_of_rules(of),
+        rules=list(map(Told, of.rules, figures_of_rules(of), examples)),
         filters=figures_of_filters(of),
         any_filter=dropped_by_any(of),
         overlap_of_filters=filters,
         overlap_of_rules=rules,
-        examples=examples_of(of, part, options.examples, config.filters, entered),
     )

@@ -1,7 +1,7 @@
 """What is told of the sample: shares, thresholds, overlap. Documents and bytes are those of the
 whole corpus, as far as a sample can say: each source weighs what it has."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -74,11 +74,11 @@ def _part(part: np.ndarray, whole: np.ndarray) -> float:
     return float(part.sum() / total) if total else 0.0
 
 
-def share_of(of: Measured, which: np.ndarray, rows: np.ndarray) -> Share:
-    """which: bool (documents,)."""
+def share_of(of: Measured, rows: np.ndarray, which: np.ndarray) -> Share:
+    """rows: the documents of a group. which: bool (rows,)."""
     weights = of.weights[rows]
-    dropped, sizes = which[rows], weights * of.text_bytes[rows]
-    return Share(_part(weights[dropped], weights), _part(sizes[dropped], sizes))
+    sizes = weights * of.text_bytes[rows]
+    return Share(_part(weights[which], weights), _part(sizes[which], sizes))
 
 
 def only(columns: list[np.ndarray]) -> list[np.ndarray]:
@@ -105,54 +105,32 @@ def threshold_at(
     return values[first[place]].item()
 
 
-class _Valued(NamedTuple):
-    """The documents of a group that have a value, the least first."""
-
-    rows: np.ndarray
-    values: np.ndarray
-    weights: np.ndarray
-
-
-def _valued(of: Measured, rule: Rule, rows: np.ndarray) -> _Valued:
-    values = rule.values[rows]
-    known = ~np.isnan(values.astype(np.float64))
-    rows, values = rows[known], values[known]
-    order = np.argsort(values, kind="stable")
-    return _Valued(rows[order], values[order], of.weights[rows[order]])
-
-
-def thresholds_of(of: Measured, rule: Rule, rows: np.ndarray, valued: _Valued) -> list[Threshold]:
+def thresholds_of(of: Measured, rule: Rule, rows: np.ndarray) -> tuple[Any, list[Threshold]]:
+    """The median, and the threshold of each level; none if no document has a value."""
     assert rule.limit
-    side, total, found = rule.limit.side, of.weights[rows].sum(), []
-    sizes = valued.weights * of.text_bytes[valued.rows]
-    all_bytes = (of.weights[rows] * of.text_bytes[rows]).sum()
+    side, total, values = rule.limit.side, of.weights[rows].sum(), rule.values[rows]
+    known = np.flatnonzero(~np.isnan(values.astype(np.float64)))
+    if not known.size:
+        return None, []
+    known = known[np.argsort(values[known], kind="stable")]
+    ascending, weights = values[known], of.weights[rows[known]]
+    found = []
     for level in LEVELS:
-        value = threshold_at(valued.values, valued.weights, side, level, total)
-        dropped = beyond(valued.values, side, value)
-        documents = float(valued.weights[dropped].sum() / total)
-        text_bytes = float(sizes[dropped].sum() / all_bytes) if all_bytes else 0.0
-        found.append(Threshold(level, value, Share(documents, text_bytes)))
-    return found
+        value = threshold_at(ascending, weights, side, level, total)
+        found.append(Threshold(level, value, share_of(of, rows, beyond(values, side, value))))
+    return threshold_at(ascending, weights, "below", 0.5, weights.sum()), found
 
 
 def rule_figures(of: Measured, rule: Rule, alone: np.ndarray, group: Group) -> RuleFigures:
     """alone: bool (documents,), what no other rule drops."""
-    rows, median, thresholds = group.rows, None, []
-    share_valued = 1.0
-    if rule.limit:
-        known = rows[has_value(rule.values[rows])]
-        share_valued = _part(of.weights[known], of.weights[rows])
-    if rule.has_threshold:
-        valued = _valued(of, rule, rows)
-        if valued.rows.size:
-            all_weights = valued.weights.sum()
-            median = threshold_at(valued.values, valued.weights, "below", 0.5, all_weights)
-            thresholds = thresholds_of(of, rule, rows, valued)
+    rows = group.rows
+    known = rows[has_value(rule.values[rows])] if rule.limit else rows
+    median, thresholds = thresholds_of(of, rule, rows) if rule.has_threshold else (None, [])
     return RuleFigures(
         sampled=int(rule.drops[rows].sum()),
-        drops=share_of(of, rule.drops, rows),
-        alone=share_of(of, alone, rows),
-        valued=share_valued,
+        drops=share_of(of, rows, rule.drops[rows]),
+        alone=share_of(of, rows, alone[rows]),
+        valued=_part(of.weights[known], of.weights[rows]) if rule.limit else 1.0,
         median=median,
         thresholds=thresholds,
         texts=texts_of(of, rule, rows) if rule.judges_texts else [],
@@ -187,9 +165,10 @@ def figures_of_filters(of: Measured) -> dict[str, list[FilterFigures]]:
         name: [
             FilterFigures(
                 int(drops[group.rows].sum()),
-                share_of(of, drops, group.rows),
-                share_of(of, alone[name], group.rows),
-                share_of(of, of.fates[name], group.rows),
+                *(
+                    share_of(of, group.rows, which[group.rows])
+                    for which in (drops, alone[name], of.fates[name])
+                ),
             )
             for group in of.groups
         ]
@@ -201,7 +180,7 @@ def dropped_by_any(of: Measured) -> list[Share]:
     """Of all documents of each group."""
     none = np.zeros(of.sources.size, bool)
     dropped = np.any([none, *of.filters.values()], axis=0)
-    return [share_of(of, dropped, group.rows) for group in of.groups]
+    return [share_of(of, group.rows, dropped[group.rows]) for group in of.groups]
 
 
 def overlap_of(names: list[str], drops: list[np.ndarray], weights: np.ndarray) -> Overlap:

@@ -6,10 +6,9 @@ from typing import NamedTuple
 
 from corpusmill.mill.filters.limits import shown
 from corpusmill.mill.report.pages import page
-from corpusmill.tools.tune.calibrate.account import Calibration
-from corpusmill.tools.tune.calibrate.examples import Example
-from corpusmill.tools.tune.calibrate.figures import RuleFigures, Threshold
-from corpusmill.tools.tune.calibrate.measured import Group, Measured, Rule
+from corpusmill.tools.tune.calibrate.account import Calibration, Told
+from corpusmill.tools.tune.calibrate.figures import Threshold
+from corpusmill.tools.tune.calibrate.measured import Group, Measured
 from corpusmill.tools.tune.calibrate.picture import axis_of, histogram
 from corpusmill.tools.tune.calibrate.words import bound_now, facts, number, percent, sign
 
@@ -18,14 +17,6 @@ MOST_GROUPS = 24
 
 JOINERS = "\u200c\u200d"
 """Formatting characters without which words of Persian and pictures are others."""
-
-
-class Told(NamedTuple):
-    """A rule with its figures in each group, and its examples."""
-
-    rule: Rule
-    figures: list[RuleFigures]
-    examples: list[Example]
 
 
 class Value(NamedTuple):
@@ -85,9 +76,8 @@ def calibration_page(found: Calibration) -> str:
     groups = found.of.groups[:MOST_GROUPS]
     left_out = len(found.of.groups) - len(groups)
     more = [f"{left_out} more groups are in calibration.json."] if left_out else []
-    rules = list(map(Told, found.of.rules, found.rules, found.examples))
     return page(
-        "calibration.html", found=found, groups=groups, facts=facts(found) + more, rules=rules,
-        filters=filters_of(found.of, rules, groups), bound_now=bound_now, distinct=distinct,
+        "calibration.html", found=found, groups=groups, facts=facts(found) + more,
+        filters=filters_of(found.of, found.rules, groups), bound_now=bound_now, distinct=distinct,
         number=number, percent=percent, shown=shown, sign=sign, with_signs=with_signs,
     )  # fmt: skip

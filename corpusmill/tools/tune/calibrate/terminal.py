@@ -54,7 +54,7 @@ def shares_table(found: Calibration) -> str:
             percent(whole.drops.text_bytes), percent(whole.alone.documents),
             percent(whole.first.documents), *(percent(one.drops.documents) for one in parts),
         ])  # fmt: skip
-        for rule, of_rule in zip(found.of.rules, found.rules, strict=True):
+        for rule, of_rule, _ in found.rules:
             if rule.filter == name and rule.limit:
                 all_rows, *rows = of_rule[:MOST_GROUPS]
                 lines.append([
@@ -76,7 +76,7 @@ def thresholds_table(found: Calibration) -> str:
     for name in found.filters:
         rules = [
             (rule, figures[0])
-            for rule, figures in zip(found.of.rules, found.rules, strict=True)
+            for rule, figures, _ in found.rules
             if rule.filter == name and figures[0].thresholds
         ]
         if rules:
@@ -91,7 +91,7 @@ def thresholds_table(found: Calibration) -> str:
 def texts_table(found: Calibration) -> str:
     """Of limits on texts the most frequent ones, in all sources."""
     lines = [["", "documents", "dropped"]]
-    for rule, figures in zip(found.of.rules, found.rules, strict=True):
+    for rule, figures, _ in found.rules:
         if rule.judges_texts:
             lines.append([_indented(rule).strip(), "", ""])
             for text, documents, drops in figures[0].texts[:MOST_TEXTS]:

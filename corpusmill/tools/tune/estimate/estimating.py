@@ -13,7 +13,7 @@ from corpusmill.mill.read.first_records import Asked, faults_of
 from corpusmill.mill.report.text_tables import aligned
 from corpusmill.run.config import Config
 from corpusmill.run.disk import amount, free_bytes
-from corpusmill.run.job_progress import phase
+from corpusmill.run.job_progress import duration, phase
 from corpusmill.run.layout import Layout
 from corpusmill.tools.tune.estimate.duplicates import ALL, Groups, groups_of, similar_pairs
 from corpusmill.tools.tune.estimate.projection import Estimate, estimated
@@ -109,14 +109,6 @@ def in_json(found: Estimate) -> dict[str, Any]:
         "duplicates": found.duplicates._asdict(),
         "stages": [stage._asdict() for stage in found.stages],
     }
-
-
-def duration(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    if minutes < 60:
-        return f"{minutes} min {rest} s" if minutes else f"{rest} s"
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours:,} h {minutes} min"
 
 
 def told(found: Estimate) -> Iterator[str]:

@@ -1,6 +1,5 @@
 """What was seen of a sample as figures of the whole."""
 
-from collections import Counter
 from typing import NamedTuple
 
 import numpy as np
@@ -66,42 +65,43 @@ def line_through(sizes: np.ndarray, seconds: np.ndarray, start: float) -> tuple[
     return base, float((seconds.mean() - base) / max(sizes.mean(), 1))
 
 
-def start_of_jobs(sizes: dict[str, np.ndarray], seconds: dict[str, np.ndarray]) -> float:
+def start_of_jobs(of_rule: dict[str, np.ndarray], clock: int) -> float:
     """What a job takes by itself, from the rules whose jobs had different amounts of text. Not the
     least: those that had all as much are as heavy to start as most of these."""
-    bases = [line_through(sizes[rule], seconds[rule], np.inf)[0] for rule in sizes]
-    of_two = [base for rule, base in zip(sizes, bases, strict=True) if np.ptp(sizes[rule])]
-    return float(np.quantile(of_two or bases, 0.75))
+    bases = {
+        rule: line_through(rows[:, 0], rows[:, clock], np.inf)[0] for rule, rows in of_rule.items()
+    }
+    of_two = [base for rule, base in bases.items() if np.ptp(of_rule[rule][:, 0])]
+    return float(np.quantile(of_two or list(bases.values()), 0.75))
 
 
 def stages_of(trial: Trial, plan: Plan, text_bytes: float, kept_bytes: float) -> list[Stage]:
-    of_rule: dict[str, list[Work]] = {}
+    works: dict[str, list[Work]] = {}
     for work in trial.jobs:
-        of_rule.setdefault(work.rule, []).append(work)
-    clocks = [
-        {rule: np.array([work[clock] for work in works]) for rule, works in of_rule.items()}
-        for clock in (2, 3)
-    ]
-    amounts = {rule: np.array([work.bytes for work in works]) for rule, works in of_rule.items()}
-    starts = [start_of_jobs(amounts, seconds) for seconds in clocks]
-    totals = {name: [0.0, 0.0] for name in STAGES}
-    jobs: Counter[str] = Counter()
-    memory: dict[str, int] = {}
-    for rule, works in of_rule.items():
-        sizes = amounts[rule]
+        works.setdefault(work.rule, []).append(work)
+    of_rule = {rule: np.array([one[1:] for one in some]) for rule, some in works.items()}
+    starts = {clock: start_of_jobs(of_rule, clock) for clock in (1, 2)}
+    stages: dict[str, list[Stage]] = {}
+    for rule, rows in of_rule.items():
         amount = kept_bytes if STEPS[rule].follows_kept else text_bytes
         # Those of a tokenizer that is trained, of a page: as much for any corpus.
-        amount = float(sizes.sum()) if rule in ("tokenizer", "report") else amount
-        count, stage = plan.jobs[rule] or len(works), stage_of(rule)
-        for place, (clock, start) in enumerate(zip(clocks, starts, strict=True)):
-            base, per_byte = line_through(sizes, clock[rule], start)
-            totals[stage][place] += base * count + per_byte * amount
-        jobs[stage] += count
-        memory[stage] = max(memory.get(stage, 0), plan.mem_mb.get(rule, 0))
+        amount = float(rows[:, 0].sum()) if rule in ("tokenizer", "report") else amount
+        count, seconds = plan.jobs[rule] or len(rows), {}
+        for clock, start in starts.items():
+            base, per_byte = line_through(rows[:, 0], rows[:, clock], start)
+            seconds[clock] = base * count + per_byte * amount
+        one = Stage(stage_of(rule), count, seconds[1], seconds[2], plan.mem_mb.get(rule, 0))
+        stages.setdefault(one.name, []).append(one)
     return [
-        Stage(name, jobs[name], wall, cpu, memory[name])
-        for name, (wall, cpu) in totals.items()
-        if jobs[name]
+        Stage(
+            name,
+            sum(one.jobs for one in stages[name]),
+            sum(one.seconds for one in stages[name]),
+            sum(one.cpu_seconds for one in stages[name]),
+            max(one.mem_mb for one in stages[name]),
+        )
+        for name in STAGES
+        if name in stages
     ]
 
 
@@ -115,18 +115,14 @@ def disk_of(trial: Trial, text_bytes: float, kept_bytes: float) -> dict[str, flo
     }
 
 
-class Kept(NamedTuple):
-    """Of the whole corpus."""
-
-    documents: float  # copies by weight counted, as in the bytes
-    bytes: float
-
-
 def kept_in_all(
     config: Config, reading: Reading, dropped: np.ndarray, more: float, trial: Trial
-) -> Kept:
-    """dropped: bool (documents that were compared,). more: so many times as many documents are
-    dropped, because of others that were not read."""
+) -> tuple[float, float]:
+    """Documents and bytes, copies by weight counted.
+
+    dropped: bool (documents that were compared,). more: so many times as many documents are
+    dropped, because of others that were not read.
+    """
     texts, count = reading.texts, len(reading.sources)
     weights = {source.name: source.weight for source in config.sources}
     copies = np.array([one.weight * weights[one.name] for one in reading.sources])
@@ -140,7 +136,7 @@ def kept_in_all(
         share = trial.kept_bytes / max(trial.text_bytes, 1)
         read = sum(one.weight * one.text_bytes for one in reading.sources)
         bytes *= min(1.0, share * read / max(bytes, 1))
-    return Kept(documents, bytes)
+    return documents, bytes
 
 
 def estimated(
@@ -159,12 +155,12 @@ def estimated(
     duplicates = duplicates_in_all(groups, taken_share)
     text_bytes = sum(one.weight * one.text_bytes for one in sources)
     more = duplicates.likely / max(duplicates.least, 1)
-    kept = kept_in_all(config, reading, groups.dropped, more, trial)
-    stages = stages_of(trial, plan, text_bytes, kept.bytes)
+    kept, kept_bytes = kept_in_all(config, reading, groups.dropped, more, trial)
+    stages = stages_of(trial, plan, text_bytes, kept_bytes)
     # When a run waits for a job, or for Snakemake: as long in any run, and a little for each job.
     waiting = max(trial.seconds - sum(work.seconds for work in trial.jobs) / cores[1], 0)
     waiting += SNAKEMAKE_JOB_SECONDS * max(sum(plan.jobs.values()) - len(trial.jobs), 0)
-    disk = disk_of(trial, text_bytes, kept.bytes)
+    disk = disk_of(trial, text_bytes, kept_bytes)
     disk["exports"] = disk_share(config.output.exports) * disk.get("tokens", 0)
     return Estimate(
         records=sum(one.records for one in sources),
@@ -172,9 +168,9 @@ def estimated(
         text_bytes=text_bytes,
         filtered=float(reading.texts.by_source(len(sources)) @ [one.weight for one in sources]),
         duplicates=duplicates,
-        kept=kept.documents,
-        kept_bytes=kept.bytes,
-        tokens=trial.tokens / max(trial.kept_bytes, 1) * kept.bytes,
+        kept=kept,
+        kept_bytes=kept_bytes,
+        tokens=trial.tokens / max(trial.kept_bytes, 1) * kept_bytes,
         stages=stages,
         seconds=waiting + sum(stage.seconds for stage in stages) / cores[0],
         cpu_seconds=sum(stage.cpu_seconds for stage in stages),

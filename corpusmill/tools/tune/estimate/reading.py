@@ -17,10 +17,9 @@ from corpusmill.mill.storage.files import replacing
 from corpusmill.run.config import Config
 from corpusmill.run.job_progress import phase
 from corpusmill.run.layout import Layout
-from corpusmill.run.plan import InputFile
 from corpusmill.run.typed import as_given
 from corpusmill.tools.tune.measuring import measured_batches
-from corpusmill.tools.tune.sample import Sampled, Source, Wanted, proportional_sample
+from corpusmill.tools.tune.sample import Sampled, Source, Wanted, proportional_sample, sources_of
 
 MOST_FILES = 256
 """Files of a source that are read, at even distances."""
@@ -64,22 +63,11 @@ class Reading(NamedTuple):
     """Source -> its files of the sample that is milled, the source with most text first."""
 
 
-def sources_of(config: Config, layout: Layout) -> list[Source]:
-    """Those with files, the one with most text first."""
-    files: dict[str, list[InputFile]] = {}
-    for file in (file for part in layout.parts for file in part.files):
-        files.setdefault(file.source, []).append(file)
-    found = [
-        Source(source.name, source.text_field, files[source.name])
-        for source in config.milled
-        if source.name in files
-    ]
-    return sorted(found, key=lambda one: (-one.text_bytes, one.name))
-
-
 def read_some(config: Config, layout: Layout, wanted: Sizes, folder: Path) -> Reading:
     """folder: where the sample goes."""
-    sources, part = sources_of(config, layout), folder / "sample.arrow"
+    files = (file for part in layout.parts for file in part.files)
+    sources = sorted(sources_of(config, files), key=lambda one: (-one.text_bytes, one.name))
+    part = folder / "sample.arrow"
     read_bytes = min(wanted.read, layout.text_bytes)
     taken_bytes = min(wanted.taken, read_bytes)
     read = read_bytes / max(layout.text_bytes, 1)
