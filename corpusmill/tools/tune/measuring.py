@@ -1,4 +1,4 @@
-"""What filters measure of a sample, batch by batch, as the step `measure` does."""
+"""Measure a sample for filters, batch by batch, as the step `measure` does."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -47,7 +47,7 @@ at most 16 times its expected text is read, and 1 MiB in any case."""
 
 
 class Wanted(NamedTuple):
-    """What to read, and how."""
+    """The settings of reading."""
 
     seed: int
     mode: str  # of normalizing
@@ -83,7 +83,7 @@ def sources_of(config: Config, files: Iterable[InputFile]) -> list[Source]:
 
 
 class Sampled(NamedTuple):
-    """What is known of a source."""
+    """The sample of a source, and what it says of the whole source."""
 
     name: str
     files: int
@@ -164,7 +164,7 @@ def stretches(size: int, share: float, first: int) -> list[tuple[int, int]]:
 
 
 class FileReading:
-    """What is read of a file; it gives the same records however often it is asked."""
+    """The records of a file that are read: the same ones however often it is asked."""
 
     def __init__(
         self, file: InputFile, number: int, text_field: str, share: float, wanted: Wanted
@@ -240,7 +240,7 @@ class SourceReading:
         ]
 
     def least_keys(self, most: int, progress: Progress) -> np.ndarray:
-        """Those of its documents."""
+        """The least keys of its documents, so many at most."""
         return least_keys(
             (
                 key
@@ -282,7 +282,7 @@ class SourceReading:
 
 
 def shared_evenly(total: int, wants: list[int]) -> list[int]:
-    """What each gets of a total: none more than it wants, and else all the same, but for what
+    """Hand out a total: nobody gets more than it wants, all others get the same, but for what
     cannot be divided."""
     shares, left = [0] * len(wants), total
     for before, place in enumerate(sorted(range(len(wants)), key=lambda one: wants[one])):

@@ -1,4 +1,4 @@
-"""What an LSH setting finds of the pairs of a sample, and what it costs.
+"""Predict what an LSH setting finds of the pairs of a sample, and what it costs.
 
 Similarity is Jaccard's of two sets of shingles. Sketches estimate it: of `permutations` values a
 pair with similarity s has a binomial number equal, s of them on average.

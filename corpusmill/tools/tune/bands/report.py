@@ -1,4 +1,4 @@
-"""What settings of LSH find and cost, in words for the terminal."""
+"""The designer's report: what LSH settings find and cost, for the terminal."""
 
 import argparse
 import time
@@ -17,7 +17,7 @@ FEW_PAIRS = 30  # above the threshold; fewer say little
 
 
 def sorting_seconds(signatures: np.ndarray, setting: BandSetting) -> float:
-    """What the band keys of these documents and their sorting take on one core: the best of 3."""
+    """Time of making and sorting the band keys of these documents on one core: the best of 3."""
     document_rows = np.arange(len(signatures), dtype=np.uint32)
     seconds = []
     for _ in range(3):
@@ -71,7 +71,7 @@ def table(sample: Sample, counts: np.ndarray, threshold: float, curves: list[Cur
 
 
 def facts(sample: Sample, counts: np.ndarray, given: argparse.Namespace) -> list[str]:
-    """What the table rests on, and how far it can be trusted."""
+    """The sample behind the table, and its uncertainty."""
     above = expected(counts, given.threshold, BandSetting(1, 1)).above
     error = (given.threshold * (1 - given.threshold) / given.permutations) ** 0.5
     lines = [

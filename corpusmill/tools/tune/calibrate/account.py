@@ -9,7 +9,7 @@ from corpusmill.tools.tune.calibrate.measured import Measured, Rule
 from corpusmill.tools.tune.sample import Sampled
 
 OF_SOURCE = ("name", "files", "read_share", "documents", "malformed", "sampled", "entered")
-"""What the account says of the sample of a source."""
+"""The figures of a source in calibration.json."""
 
 
 class Told(NamedTuple):

@@ -1,4 +1,4 @@
-"""What the filters of a configuration would drop, on a sample of its corpus."""
+"""Show what the filters of a configuration would drop, on a sample of its corpus."""
 
 import os
 import tempfile
@@ -90,7 +90,7 @@ def refuse_empty(sampled: list[Sampled], documents: int) -> None:
 
 
 def calibrate(config: Config, options: Options) -> Iterator[str]:
-    """What is said in the terminal; page and account are written before it."""
+    """Write page and account; yield the lines for the terminal."""
     if not config.filters:
         raise ValueError("filters: there are none, so there is nothing to calibrate. Name some.")
     prepare(options.output, options.force)

@@ -68,8 +68,10 @@ class Texts(NamedTuple):
 def texts_of(
     part: Path, rows: set[int], entries: list[Entry], entered: set[str]
 ) -> dict[tuple[int, int], Texts]:
-    """What is shown of some rows: of a row and a number n, its text as n of the filters that cut
-    left it. entered: the files whose lines nobody counted."""
+    """The texts to show, by row and a number n: the text as the first n filters that cut left it.
+
+    entered: the files whose lines nobody counted.
+    """
     cutting = [measuring(entry) for entry in entries if filter_class(entry).edits]
     text_part = part_for(cutting, part)
     found, before = {}, 0

@@ -1,5 +1,5 @@
-"""What is told of the sample: shares, thresholds, overlap. Documents and bytes are those of the
-whole corpus, as far as a sample can say: each source weighs what it has."""
+"""Figures of the sample: shares, thresholds, overlap. Documents and bytes are those of the whole
+corpus, as far as a sample can say: each source weighs what it has."""
 
 from typing import Any, NamedTuple
 
@@ -12,7 +12,7 @@ LEVELS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 0.75)
 """Shares of documents for which the threshold is told that would drop so many."""
 
 MOST_TEXTS = 20
-"""That are told of a limit on texts."""
+"""Texts shown for a limit on texts."""
 
 
 class Share(NamedTuple):
@@ -30,7 +30,7 @@ class Threshold(NamedTuple):
 
 
 class TextShare(NamedTuple):
-    """Of the documents whose value is a text: all, and those that the rule drops."""
+    """The share of the documents with a text as their value: all, and those that the rule drops."""
 
     text: str
     documents: float
@@ -38,9 +38,11 @@ class TextShare(NamedTuple):
 
 
 class RuleFigures(NamedTuple):
-    """Of a rule in a group. alone: what no other rule drops. valued: the share of documents that
-    have a value at all; thresholds are told if there are any. texts: the most frequent ones, of a
-    limit on texts."""
+    """The figures of a rule in a group.
+
+    alone: what no other rule drops. valued: the share of documents that have a value at all;
+    without any there are no thresholds. texts: the most frequent ones, for a limit on texts.
+    """
 
     sampled: int  # documents of the sample that it drops
     drops: Share
@@ -82,7 +84,7 @@ def share_of(of: Measured, rows: np.ndarray, which: np.ndarray) -> Share:
 
 
 def only(columns: list[np.ndarray]) -> list[np.ndarray]:
-    """Of each of some columns of bools, the rows where it alone is true."""
+    """For each of some columns of bools, the rows where it alone is true."""
     if not columns:
         return []
     how_many = np.sum(columns, axis=0)
@@ -150,7 +152,7 @@ def texts_of(of: Measured, rule: Rule, rows: np.ndarray) -> list[TextShare]:
 
 
 def figures_of_rules(of: Measured) -> list[list[RuleFigures]]:
-    """Of each rule in each group."""
+    """The figures of each rule in each group."""
     alone = only([rule.drops for rule in of.rules])
     return [
         [rule_figures(of, rule, its, group) for group in of.groups]
@@ -159,7 +161,7 @@ def figures_of_rules(of: Measured) -> list[list[RuleFigures]]:
 
 
 def figures_of_filters(of: Measured) -> dict[str, list[FilterFigures]]:
-    """Of each filter in each group."""
+    """The figures of each filter in each group."""
     alone = dict(zip(of.filters, only(list(of.filters.values())), strict=True))
     return {
         name: [
@@ -177,7 +179,7 @@ def figures_of_filters(of: Measured) -> dict[str, list[FilterFigures]]:
 
 
 def dropped_by_any(of: Measured) -> list[Share]:
-    """Of all documents of each group."""
+    """The share of each group that any filter drops."""
     none = np.zeros(of.sources.size, bool)
     dropped = np.any([none, *of.filters.values()], axis=0)
     return [share_of(of, group.rows, dropped[group.rows]) for group in of.groups]

@@ -1,4 +1,4 @@
-"""What the filters say of the sample: which of its documents each rule drops.
+"""The documents of the sample that each rule drops.
 
 A rule is a limit of a filter, or a filter that decides by something else.
 """
@@ -65,7 +65,7 @@ class Rule(NamedTuple):
 
     @property
     def has_threshold(self) -> bool:
-        """Whether it is a limit on numbers, so that there are others."""
+        """True for a limit on numbers: other thresholds are possible."""
         return self.limit is not None and self.limit.side in ("below", "above") and not self.of_text
 
     @property
@@ -74,7 +74,7 @@ class Rule(NamedTuple):
 
     @property
     def judges_texts(self) -> bool:
-        """Whether it drops documents for what their texts are, in some source."""
+        """True if it drops documents for their texts as values, in some source."""
         bounds = self.bounds.values()
         return self.of_text and not self.asks_for_value and any(one is not None for one in bounds)
 

@@ -13,7 +13,7 @@ from corpusmill.tools.tune.calibrate.picture import axis_of, histogram
 from corpusmill.tools.tune.calibrate.words import bound_now, facts, number, percent, sign
 
 MOST_GROUPS = 24
-"""That one can choose among; calibration.json has all."""
+"""Groups to choose from on the page; calibration.json has all."""
 
 JOINERS = "\u200c\u200d"
 """Formatting characters without which words of Persian and pictures are others."""
@@ -44,7 +44,7 @@ def with_signs(text: str) -> Iterator[tuple[str, str]]:
 
 
 def distinct(thresholds: list[Threshold]) -> list[Threshold]:
-    """Of several with one value the last: no more documents than that."""
+    """The last of several with one value: no limit drops more documents than that."""
     return list({one.value: one for one in thresholds}.values())
 
 

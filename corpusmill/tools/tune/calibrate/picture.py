@@ -55,7 +55,7 @@ def bounds_of(rules: list[Rule], source: str | None) -> list[tuple[Rule, float]]
 
 
 def drawn_at(rule: Rule, bound: float) -> float:
-    """Where a limit stands between the values that it drops and those that it does not."""
+    """The place of a limit between the values that it drops and those that it does not."""
     assert rule.limit
     if rule.values.dtype.kind in "bui":
         return bound - 0.5 if rule.limit.side == "below" else bound + 0.5
@@ -156,7 +156,7 @@ def _limits(bounds: list[tuple[Rule, float]], axis: Axis) -> list[str]:
 
 
 def alternative(of: Measured, rules: list[Rule], group: Group, shares: list[float]) -> str:
-    """What the picture shows, for who does not see it."""
+    """The picture in words, for readers who do not see it."""
     said = [
         f"{percent(share) if share else 'nothing'} dropped by {rule.name}"
         for rule, share in zip(rules, shares, strict=True)

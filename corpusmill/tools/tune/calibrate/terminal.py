@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from corpusmill.mill.report.pages import shortened
 from corpusmill.mill.report.text_tables import in_blocks
 from corpusmill.tools.tune.calibrate.account import Calibration
-from corpusmill.tools.tune.calibrate.figures import Threshold
+from corpusmill.tools.tune.calibrate.figures import Share, Threshold
 from corpusmill.tools.tune.calibrate.measured import Rule
 from corpusmill.tools.tune.calibrate.words import bound_now, facts, number, percent, sign
 
@@ -38,30 +38,28 @@ def _indented(rule: Rule) -> str:
     return "  " + shortened(f"{rule.name} {sign(rule)} {bound_now(rule)}", NAME_CHARS - 2)
 
 
+def _shares(name: str, groups: list[Share], alone: Share | None, first: Share | None) -> list[str]:
+    """A line of the table of shares."""
+    whole, *others = groups[:MOST_GROUPS]
+    more = [percent(one.documents) if one else "" for one in (alone, first)]
+    parts = [percent(one.documents) for one in others]
+    return [name, percent(whole.documents), percent(whole.text_bytes), *more, *parts]
+
+
 def shares_table(found: Calibration) -> str:
-    """What is dropped now: a line for each filter and, below it, for its rules."""
+    """The shares dropped now: a line for each filter and, below it, for its rules."""
     titles = [shortened(group.title, GROUP_CHARS) for group in found.of.groups[:MOST_GROUPS]]
     lines = [["", "documents", "bytes", "alone", "first", *titles[1:]]]
-    total, *others = found.any_filter[:MOST_GROUPS]
-    lines.append([
-        "all filters", percent(total.documents), percent(total.text_bytes), "", "",
-        *(percent(one.documents) for one in others),
-    ])  # fmt: skip
+    lines.append(_shares("all filters", found.any_filter, None, None))
     for name, figures in found.filters.items():
-        whole, *parts = figures[:MOST_GROUPS]
-        lines.append([
-            shortened(name, NAME_CHARS), percent(whole.drops.documents),
-            percent(whole.drops.text_bytes), percent(whole.alone.documents),
-            percent(whole.first.documents), *(percent(one.drops.documents) for one in parts),
-        ])  # fmt: skip
+        drops = [one.drops for one in figures]
+        lines.append(
+            _shares(shortened(name, NAME_CHARS), drops, figures[0].alone, figures[0].first)
+        )
         for rule, of_rule, _ in found.rules:
             if rule.filter == name and rule.limit:
-                all_rows, *rows = of_rule[:MOST_GROUPS]
-                lines.append([
-                    _indented(rule), percent(all_rows.drops.documents),
-                    percent(all_rows.drops.text_bytes), percent(all_rows.alone.documents), "",
-                    *(percent(one.drops.documents) for one in rows),
-                ])  # fmt: skip
+                drops = [one.drops for one in of_rule]
+                lines.append(_shares(_indented(rule), drops, of_rule[0].alone, None))
     return in_blocks(lines, WIDTH)
 
 
@@ -89,7 +87,7 @@ def thresholds_table(found: Calibration) -> str:
 
 
 def texts_table(found: Calibration) -> str:
-    """Of limits on texts the most frequent ones, in all sources."""
+    """The most frequent texts of limits on texts, in all sources."""
     lines = [["", "documents", "dropped"]]
     for rule, figures, _ in found.rules:
         if rule.judges_texts:

@@ -39,7 +39,7 @@ def sign(rule: Rule) -> str:
 
 
 def facts(found: Calibration) -> list[str]:
-    """What the figures rest on."""
+    """The sample behind the figures, and its uncertainty."""
     sampled = sum(one.sampled for one in found.sampled)
     documents = sum(one.documents for one in found.sampled)
     whole = all(one.read_share >= 1 for one in found.sampled)

@@ -33,7 +33,7 @@ class Range(NamedTuple):
 
 
 class Groups(NamedTuple):
-    """Who is like whom among the documents that were read."""
+    """Groups of similar documents among those that were read."""
 
     dropped: np.ndarray  # bool (documents,)
     sizes: np.ndarray  # int64 (groups,): documents of each group of two and more

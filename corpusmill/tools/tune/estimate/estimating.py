@@ -21,7 +21,7 @@ from corpusmill.tools.tune.estimate.reading import Sizes, Texts, read_some
 from corpusmill.tools.tune.estimate.trial import Workflow, milled
 
 PILOT_BYTES = 3_000_000
-"""Of text: read first, to know how fast this machine reads and filters this text."""
+"""Text read first, to know how fast this machine reads and filters this text."""
 
 READING, TAKING, MILLING = 0.1, 0.2, 0.2
 """Shares of the time for reading, for filtering and comparing, and for the milling of text. The

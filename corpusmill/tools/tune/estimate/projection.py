@@ -1,4 +1,4 @@
-"""What was seen of a sample as figures of the whole."""
+"""Project the figures of a sample to the whole corpus."""
 
 from typing import NamedTuple
 
@@ -12,17 +12,17 @@ from corpusmill.tools.tune.estimate.reading import Reading
 from corpusmill.tools.tune.estimate.trial import Plan, Trial, Work
 
 SNAKEMAKE_JOB_SECONDS = 0.01
-"""Of Snakemake itself, as seen in runs of 5,000 jobs."""
+"""Time of Snakemake itself per job, as seen in runs of 5,000 jobs."""
 
 KEPT_FOLDERS = ("corpus", "tokens", "placements", "ledger", "tokenizer", "report", "clusters",
                 "exports", "")  # fmt: skip
-"""What README's table names."""
+"""Folders in README's table of outputs."""
 
 OF_KEPT = ("scatter", "corpus", "tokens", "placements")
 """Folders of results as large as what is kept."""
 
 OF_ANY = ("tokenizer", "report", "plan", "holdout", "verify")
-"""Those as large for any corpus, about."""
+"""Folders about as large for any corpus."""
 
 
 class Stage(NamedTuple):
@@ -66,8 +66,10 @@ def line_through(sizes: np.ndarray, seconds: np.ndarray, start: float) -> tuple[
 
 
 def start_of_jobs(of_rule: dict[str, np.ndarray], clock: int) -> float:
-    """What a job takes by itself, from the rules whose jobs had different amounts of text. Not the
-    least: those that had all as much are as heavy to start as most of these."""
+    """Estimate what a job takes by itself, from the rules whose jobs had different amounts of text.
+
+    Not the least: the other rules are as heavy to start as most of these.
+    """
     bases = {
         rule: line_through(rows[:, 0], rows[:, clock], np.inf)[0] for rule, rows in of_rule.items()
     }

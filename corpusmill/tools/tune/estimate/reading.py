@@ -44,7 +44,7 @@ class Sizes(NamedTuple):
 
 
 class Texts(NamedTuple):
-    """What is compared: a row for each sampled document that the filters keep."""
+    """The texts to compare: a row for each sampled document that the filters keep."""
 
     sources: np.ndarray  # int64 (documents,): the place of its source
     signatures: np.ndarray  # uint32 (documents, permutations)

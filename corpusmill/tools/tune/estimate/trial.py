@@ -23,7 +23,7 @@ LAST_LINES = 12
 
 
 class Work(NamedTuple):
-    """What a job took."""
+    """A job and its costs."""
 
     rule: str
     bytes: float
@@ -47,7 +47,7 @@ class Plan(NamedTuple):
 
     jobs: Counter[str]
     mem_mb: dict[str, int]
-    """Of the largest job of a rule."""
+    """The memory of the largest job of each rule."""
 
 
 class Workflow:
