@@ -1,4 +1,4 @@
-"""Parts of even sampling: least keys, stretches of files, what each source gets."""
+"""Parts of even sampling: keys, stretches of files."""
 
 import itertools
 import json
@@ -6,26 +6,17 @@ from pathlib import Path
 
 import naive
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from corpusmill.messages.progress import Silence
 from corpusmill.mill.read.json_records import json_records, json_records_within
 from corpusmill.mill.read.records import Malformed, Record
 from corpusmill.mill.storage.streams import lines_within, read_lines
-from corpusmill.tools.tune.sample import keys_of_file, least_keys
+from corpusmill.tools.tune.sample import keys_of_file
 
 
 def test_keys_of_file__equal_naive():
     got = list(itertools.islice(keys_of_file(3, 7, "design"), 5000))
     assert got == [naive.keyed_hash(3 << 32 | row, 7, "design") for row in range(5000)]
-
-
-@given(st.lists(st.integers(0, 2**64 - 1), max_size=40), st.integers(1, 9), st.integers(1, 5))
-def test_least_keys__are_the_first_of_all_sorted(keys, most, at_once):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("corpusmill.tools.tune.sample.KEYS_AT_ONCE", at_once)
-        assert least_keys(iter(keys), most).tolist() == sorted(keys)[:most]
 
 
 @pytest.mark.parametrize("data", [b"", b"\n", b"a\nbb\n\n\r\n\xffcc\n", b"\n\na\nb", b"abc"])

@@ -8,6 +8,7 @@ from their beginning.
 What a sample says of all documents: each sampled document of a source stands for `weight` of them.
 """
 
+import heapq
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -121,19 +122,6 @@ def keys_of_file(number: int, seed: int, purpose: str) -> Iterator[int]:
         yield from keyed_hash(np.uint64(number << ROW_BITS) | records, seed, purpose).tolist()
 
 
-def least_keys(keys: Iterator[int], most: int) -> np.ndarray:
-    """uint64: the least of some keys, ascending, so many at most."""
-    least, bound, waiting = np.zeros(0, np.uint64), ALL_KEYS, []
-    for key in keys:
-        if key < bound:
-            waiting.append(key)
-        if len(waiting) == KEYS_AT_ONCE:
-            least = np.sort(np.append(least, np.array(waiting, np.uint64)))[:most]
-            bound = int(least[-1]) if least.size == most else ALL_KEYS
-            waiting = []
-    return np.sort(np.append(least, np.array(waiting, np.uint64)))[:most]
-
-
 class Amount:
     """Bytes that were read, told to somebody else too."""
 
@@ -240,16 +228,10 @@ class SourceReading:
         ]
 
     def least_keys(self, most: int, progress: Progress) -> np.ndarray:
-        """The least keys of its documents, so many at most."""
-        return least_keys(
-            (
-                key
-                for file in self.files
-                for key, record in file.keyed(progress)
-                if isinstance(record, Record)
-            ),
-            most,
-        )
+        """uint64: the least keys of its documents, ascending, so many at most."""
+        pairs = (pair for file in self.files for pair in file.keyed(progress))
+        keys = (key for key, record in pairs if isinstance(record, Record))
+        return np.array(heapq.nsmallest(most, keys), np.uint64)
 
     def write(self, writer: TextWriter, before: int, bound: int, progress: Progress) -> Sampled:
         """Write the documents with keys below the bound. before: the number of its first file."""
@@ -312,8 +294,9 @@ def even_sample(
     ]
     keys = [reading.least_keys(documents, progress) for reading in readings]
     quotas = shared_evenly(documents, [one.size for one in keys])
-    bounds = [int(one[:quota].max(initial=0)) + bool(quota)
-              for one, quota in zip(keys, quotas, strict=True)]  # fmt: skip
+    bounds = [
+        int(some[quota - 1]) + 1 if quota else 0 for some, quota in zip(keys, quotas, strict=True)
+    ]
     return written(readings, bounds, part, progress)
 
 
