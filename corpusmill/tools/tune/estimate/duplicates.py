@@ -63,13 +63,12 @@ def similar_pairs(
     pairs = np.unique(np.sort(np.concatenate(found), axis=1), axis=0)
     if not verified:
         return pairs
-    blocks = [pairs[start : start + PAIRS_AT_ONCE]
-              for start in range(0, len(pairs), PAIRS_AT_ONCE)]  # fmt: skip
-    alike = [
-        (signatures[one] == signatures[other]).mean(1) >= threshold
-        for one, other in (block.T for block in blocks)
-    ]
-    return pairs[np.concatenate([np.zeros(0, bool), *alike])]
+    alike = np.zeros(len(pairs), bool)
+    for start in range(0, len(pairs), PAIRS_AT_ONCE):
+        some = slice(start, start + PAIRS_AT_ONCE)
+        one, other = pairs[some].T
+        alike[some] = (signatures[one] == signatures[other]).mean(1) >= threshold
+    return pairs[alike]
 
 
 def groups_of(digests: np.ndarray, pairs: np.ndarray) -> Groups:

@@ -9,7 +9,7 @@ from corpusmill.run.steps import STAGES, STEPS, stage_of
 from corpusmill.tools.export.exporting import disk_share
 from corpusmill.tools.tune.estimate.duplicates import Groups, Range, duplicates_in_all
 from corpusmill.tools.tune.estimate.reading import Reading
-from corpusmill.tools.tune.estimate.trial import Plan, Trial, Work
+from corpusmill.tools.tune.estimate.trial import Plan, Trial
 
 SNAKEMAKE_JOB_SECONDS = 0.01
 """Time of Snakemake itself per job, as seen in runs of 5,000 jobs."""
@@ -78,13 +78,9 @@ def start_of_jobs(of_rule: dict[str, np.ndarray], clock: int) -> float:
 
 
 def stages_of(trial: Trial, plan: Plan, text_bytes: float, kept_bytes: float) -> list[Stage]:
-    works: dict[str, list[Work]] = {}
-    for work in trial.jobs:
-        works.setdefault(work.rule, []).append(work)
-    of_rule = {rule: np.array([one[1:] for one in some]) for rule, some in works.items()}
-    starts = {clock: start_of_jobs(of_rule, clock) for clock in (1, 2)}
+    starts = {clock: start_of_jobs(trial.jobs, clock) for clock in (1, 2)}
     stages: dict[str, list[Stage]] = {}
-    for rule, rows in of_rule.items():
+    for rule, rows in trial.jobs.items():
         amount = kept_bytes if STEPS[rule].follows_kept else text_bytes
         # Those of a tokenizer that is trained, of a page: as much for any corpus.
         amount = float(rows[:, 0].sum()) if rule in ("tokenizer", "report") else amount
@@ -160,8 +156,9 @@ def estimated(
     kept, kept_bytes = kept_in_all(config, reading, groups.dropped, more, trial)
     stages = stages_of(trial, plan, text_bytes, kept_bytes)
     # When a run waits for a job, or for Snakemake: as long in any run, and a little for each job.
-    waiting = max(trial.seconds - sum(work.seconds for work in trial.jobs) / cores[1], 0)
-    waiting += SNAKEMAKE_JOB_SECONDS * max(sum(plan.jobs.values()) - len(trial.jobs), 0)
+    costs = np.concatenate(list(trial.jobs.values()))
+    waiting = max(trial.seconds - float(costs[:, 1].sum()) / cores[1], 0)
+    waiting += SNAKEMAKE_JOB_SECONDS * max(plan.jobs.total() - len(costs), 0)
     disk = disk_of(trial, text_bytes, kept_bytes)
     disk["exports"] = disk_share(config.output.exports) * disk.get("tokens", 0)
     return Estimate(

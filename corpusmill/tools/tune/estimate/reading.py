@@ -76,17 +76,19 @@ def read_some(config: Config, layout: Layout, wanted: Sizes, folder: Path) -> Re
     how = Wanted.by(config)
     with phase("reading", int(read * sum(one.bytes for one in sources))) as progress:
         found = proportional_sample(sources, how, (read, taken), MOST_FILES, part, progress)
-    texts = texts_kept(config, part, [one.name for one in sources])
-    return Reading(found, texts, trial_files(sources, part, milled, how.seed, folder))
+    return Reading(
+        found, texts_kept(config, part, found), trial_files(sources, part, milled, how.seed, folder)
+    )
 
 
-def texts_kept(config: Config, part: Path, names: list[str]) -> Texts:
-    """names: of the sources."""
+def texts_kept(config: Config, part: Path, sampled: list[Sampled]) -> Texts:
+    """The documents of the sample that the filters keep."""
+    names = [one.name for one in sampled]
     exact = config.dedup.method == "exact"
     hasher = MinHasher(**as_given(config.minhash) | ({"permutations": 0} if exact else {}))
     pieces = [Texts(np.zeros(0, np.int64), np.zeros((0, hasher.permutations), np.uint32),
                     np.zeros(0, np.uint64), np.zeros(0, np.int64))]  # fmt: skip
-    with phase("filtering", unit="documents") as progress:
+    with phase("filtering", sum(one.sampled for one in sampled), "documents") as progress:
         for left, table in measured_batches(part, config.filters, progress):
             kept = decided(config.filters, table).fates.kept
             column = TextColumn.of(left.texts.array().filter(pa.array(kept)))
@@ -124,7 +126,7 @@ def trial_files(
 
 
 def trial_files_of(lines: list[bytes], small: int, path: Path) -> list[Path]:
-    """small: bytes for a file of their own, which is read first."""
+    """Write the files of a source. small: bytes for a file of their own, which is read first."""
     sizes = np.cumsum([len(line) for line in lines])
     first = int(np.searchsorted(sizes, small)) + 1 if small else 0
     found = []

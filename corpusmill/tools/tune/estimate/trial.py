@@ -5,10 +5,11 @@ import re
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
+
+import numpy as np
 
 from corpusmill.mill.storage.files import load_json, save_plain_json
 from corpusmill.run.config import Config
@@ -22,21 +23,13 @@ CPU_SECONDS = re.compile(r"finished: [\d.]+ s, ([\d.]+) s of CPU")
 LAST_LINES = 12
 
 
-class Work(NamedTuple):
-    """A job and its costs."""
-
-    rule: str
-    bytes: float
-    """Its text: read, or kept, for steps that follow from it."""
-    seconds: float
-    cpu_seconds: float
-
-
 class Trial(NamedTuple):
     text_bytes: int  # read
     kept_bytes: int  # copies and all
     tokens: int
-    jobs: list[Work]
+    jobs: dict[str, np.ndarray]
+    """Rule -> float64 (jobs, 3): bytes of text, read, or kept for steps that follow from it;
+    seconds; seconds of CPU."""
     seconds: float
     folders: dict[str, int]
     """Bytes of each folder of results; "" for files beside them."""
@@ -68,8 +61,8 @@ class Workflow:
     def _hear(self, event: dict) -> None:
         match event["event"]:
             case "job":
-                rule, jobs, mem_mb = event["rule"], *self.plan
-                jobs[rule] += 1
+                rule, mem_mb = event["rule"], self.plan.mem_mb
+                self.plan.jobs[rule] += 1
                 mem_mb[rule] = max(mem_mb.get(rule, 0), event["mem_mb"])
             case "jobs" if self._progress:
                 self._progress.total = sum(event["counts"].values())
@@ -81,7 +74,8 @@ class Workflow:
     def end(self) -> Plan:
         """Wait for it; ValueError with its reason if it fails."""
         code = self._process.wait()
-        self._reader.join()
+        # A job that a failed run has left may hold the pipe.
+        self._reader.join(1 if code else None)
         if code:
             self._said.seek(0)
             last = self._said.read().strip().splitlines()[-LAST_LINES:]
@@ -168,14 +162,16 @@ def _found(folder: Path, seconds: float) -> Trial:
         text_bytes=sum(of_text),
         kept_bytes=sum(of_shard.values()),
         tokens=sum(load_json(path)["tokens"] for path in results.glob("tokens/*/*.json")),
-        jobs=list(_works(folder / "logs", of_text, of_shard)),
+        jobs=_works(folder / "logs", of_text, of_shard),
         seconds=seconds,
         folders=_sizes(results),
     )
 
 
-def _works(logs: Path, of_text: list[int], of_shard: dict[str, int]) -> Iterator[Work]:
-    """Every job, by its log's name: a part, a shard, or something of all."""
+def _works(logs: Path, of_text: list[int], of_shard: dict[str, int]) -> dict[str, np.ndarray]:
+    """The costs of every job, by its log's name: a part, a shard, or something of all."""
+    found: dict[str, list[tuple[float, float, float]]] = {}
+    kept_share = sum(of_shard.values()) / max(sum(of_text), 1)
     for path in sorted(logs.rglob("*.tsv")):
         rule, *which = path.relative_to(logs).with_suffix("").parts
         jobs = len(list((logs / rule).rglob("*.tsv")))
@@ -185,10 +181,10 @@ def _works(logs: Path, of_text: list[int], of_shard: dict[str, int]) -> Iterator
             amount = float(of_text[int(which[0])])
         else:
             amount = sum(of_text) / jobs
-        if rule == "scatter":  # its part's share of what is kept
-            amount *= sum(of_shard.values()) / max(sum(of_text), 1)
-        log = path.with_suffix(".log").read_text("utf-8")
-        yield Work(rule, amount, seconds_of(path), float(CPU_SECONDS.findall(log)[-1]))
+        amount *= kept_share if rule == "scatter" else 1  # its part's share of what is kept
+        cpu_seconds = float(CPU_SECONDS.findall(path.with_suffix(".log").read_text("utf-8"))[-1])
+        found.setdefault(rule, []).append((amount, seconds_of(path), cpu_seconds))
+    return {rule: np.array(jobs) for rule, jobs in found.items()}
 
 
 def _sizes(results: Path) -> dict[str, int]:
