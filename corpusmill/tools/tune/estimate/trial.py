@@ -1,7 +1,6 @@
 """The sample milled by the real rules, in a folder of its own; and the plan of the whole run."""
 
 import os
-import re
 import tempfile
 import time
 from collections import Counter
@@ -14,12 +13,12 @@ import numpy as np
 from corpusmill.mill.storage.files import load_json, save_plain_json
 from corpusmill.run.config import Config
 from corpusmill.run.job_progress import Phase
+from corpusmill.run.job_state import load_state
 from corpusmill.run.measurements import seconds_of
 from corpusmill.run.snakemake_events import heard
 from corpusmill.run.typed import as_given
 from corpusmill.run.workflow_files import snakemake_with_workflow
 
-CPU_SECONDS = re.compile(r"finished: [\d.]+ s, ([\d.]+) s of CPU")
 LAST_LINES = 12
 
 
@@ -182,8 +181,9 @@ def _works(logs: Path, of_text: list[int], of_shard: dict[str, int]) -> dict[str
         else:
             amount = sum(of_text) / jobs
         amount *= kept_share if rule == "scatter" else 1  # its part's share of what is kept
-        cpu_seconds = float(CPU_SECONDS.findall(path.with_suffix(".log").read_text("utf-8"))[-1])
-        found.setdefault(rule, []).append((amount, seconds_of(path), cpu_seconds))
+        state = load_state(path.with_suffix(".log"))
+        assert state, path
+        found.setdefault(rule, []).append((amount, seconds_of(path), state.cpu_seconds))
     return {rule: np.array(jobs) for rule, jobs in found.items()}
 
 
