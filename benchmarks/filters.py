@@ -30,9 +30,9 @@ import zstandard
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the checkout, as rules/common.smk does
 
 from corpusmill.kernels.c4 import count_sentences
+from corpusmill.mill.filters.configured import configured
 from corpusmill.mill.filters.documents import Documents
 from corpusmill.mill.filters.features.words import given_words
-from corpusmill.mill.filters.registry import filter_of, measurer, measuring
 from corpusmill.mill.read.text_column import TextColumn, string_array
 
 PEER = Path(__file__).parent / "peers/datatrove_filters.py"
@@ -111,14 +111,14 @@ def columns_of(texts: list[str]) -> list[TextColumn]:
 def decided(documents: Documents, rule: str) -> dict[str, list[str | None]]:
     """Filter -> the limit that each document is beyond."""
     found = {}
-    for entry in entries(rule):
-        filter, measures = filter_of(entry), measurer(measuring(entry))
-        if filter.edits:
+    for named in configured(entries(rule)):
+        filter, measures = named.decider(), named.measurer()
+        if named.edits:
             values, _ = measures.measure_and_edit(documents)
         else:
             values = measures.measure_documents(documents)
         beyond = filter.beyond({**values, "text_bytes": documents.texts.sizes()})
-        found[entry["name"]] = [
+        found[named.name] = [
             filter.limits[place - 1].setting if place else None for place in beyond.tolist()
         ]
     return found

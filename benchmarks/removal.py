@@ -24,9 +24,9 @@ import zstandard
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the checkout, as rules/common.smk does
 
 from corpusmill.mill.decide.fates import KEPT
+from corpusmill.mill.filters.configured import ConfiguredFilter, configured
 from corpusmill.mill.filters.documents import Documents
 from corpusmill.mill.filters.measuring import Measures, decided
-from corpusmill.mill.filters.registry import Entry, drops_any, filter_class, measuring
 from corpusmill.mill.read.normalization import normalizer
 from corpusmill.mill.read.text_column import TextColumn, string_array
 from corpusmill.run.config_files import laid_over
@@ -79,23 +79,23 @@ def batches(texts: list[str]) -> Iterator[Documents]:
             batch = []
 
 
-def removed(texts: list[str], entries: list[Entry]) -> Removed:
-    measures = Measures([measuring(entry) for entry in entries if filter_class(entry).values])
-    sizes, cut = [], {entry["name"]: 0 for entry in entries if filter_class(entry).edits}
+def removed(texts: list[str], filters: list[ConfiguredFilter]) -> Removed:
+    measures = Measures(filters)
+    sizes, cut = [], {filter.name: 0 for filter in filters if filter.edits}
     for documents in batches(texts):
         left, edits = measures.add(documents)
         for edit in edits:
-            cut[edit.entry["name"]] += int((edit.cuts.stops - edit.cuts.starts).sum())
+            cut[edit.filter.name] += int((edit.cuts.stops - edit.cuts.starts).sum())
         sizes.append(left.texts.sizes())
     text_bytes = np.concatenate(sizes)
     source = pa.array([""] * len(texts)).dictionary_encode()
     table = pa.table({**measures.columns(), "text_bytes": text_bytes, "source": source})
-    fates = decided(entries, table).fates
+    fates = decided(filters, table).fates
     whole = sum(len(text.encode()) for text in texts)
     return Removed(
         len(texts),
         whole / 1e6,
-        {entry["name"]: fates.has(entry["name"]).mean() for entry in entries if drops_any(entry)},
+        {filter.name: fates.has(filter.name).mean() for filter in filters if filter.drops},
         {name: size / whole for name, size in cut.items()},
         fates.has(KEPT).mean(),
         text_bytes[fates.has(KEPT)].sum() / whole,
@@ -108,8 +108,8 @@ def percent(share: float) -> str:
 
 def table_of(sources: dict[str, list[str]], config: dict) -> Iterator[str]:
     """In percent."""
-    entries, mend = config["filters"], normalizer(config["normalize"]["mode"])
-    rows = {name: removed(list(map(mend, texts)), entries) for name, texts in sources.items()}
+    filters, mend = configured(config["filters"]), normalizer(config["normalize"]["mode"])
+    rows = {name: removed(list(map(mend, texts)), filters) for name, texts in sources.items()}
     first = next(iter(rows.values()))
     heading = ["source", "documents", "MB", *(f"`{name}`" for name in first.shares)]
     heading += [*(f"cut by `{name}`" for name in first.cut), "kept", "kept bytes"]

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from corpusmill.mill.decide.fates import KEPT
+from corpusmill.mill.filters.configured import configured
 from corpusmill.mill.filters.measuring import Decision, decided
 from corpusmill.mill.storage.files import save_json
 from corpusmill.mill.storage.tables import in_one_piece, load_arrow, load_notes, save_table
@@ -20,7 +21,7 @@ SHOWN = 3
 def filter(measures: Path, filters: list[dict[str, Any]], verdicts: Path, counts: Path) -> None:
     """filters: with all of their settings."""
     table = load_arrow(measures)
-    decision = decided(filters, table)
+    decision = decided(configured(filters), table)
     passed_on = ["text_bytes", "source", "preference"]
     save_table(
         verdicts,

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from corpusmill.mill.dedup.preferences import Preferences
+from corpusmill.mill.filters.configured import configured
 from corpusmill.mill.filters.documents import Documents
 from corpusmill.mill.filters.edited_parts import EditedFiles, edited_part
 from corpusmill.mill.filters.measuring import Measures
-from corpusmill.mill.filters.registry import any_takes
 from corpusmill.mill.read.parts import SCHEMA, TextPart
 from corpusmill.mill.read.text_column import TextColumn
 from corpusmill.mill.storage.tables import save_table
@@ -28,10 +28,11 @@ def measure(
 ) -> None:
     """filters: what of each its measuring depends on. prefer: dedup.prefer."""
     # The records beside the texts, as large as these sometimes, are for who may ask for them.
-    asked = prefer["field"] or any_takes("records", filters)
+    measuring = configured(filters)
+    asked = prefer["field"] or any("records" in one.needs for one in measuring)
     of_records = asked or made.edited
     texts = TextPart(text, SCHEMA.names if of_records else ["text", "file", "line"])
-    of_filters = Measures(filters)
+    of_filters = Measures(measuring)
     preferences = Preferences(texts.files, **prefer) if prefer["field"] else None
     sizes = [np.zeros(0, np.int64)]
     with (

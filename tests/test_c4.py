@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from workflow import document, mill, write_jsonl
 
 from corpusmill.kernels.c4 import count_sentences
+from corpusmill.mill.filters.configured import ConfiguredFilter
 from corpusmill.mill.filters.documents import Documents
 from corpusmill.mill.filters.edits import without
-from corpusmill.mill.filters.registry import filter_class, filter_of, measurer, measuring
+from corpusmill.mill.filters.registry import filter_class
 from corpusmill.mill.read.text_column import TextColumn, string_array
 
 PIECES = [
@@ -78,7 +79,7 @@ def edited(texts: list[str], needs: dict) -> tuple[list[dict], list[str], list[t
     """Values and rest of each text; (row, what was cut, why) of all."""
     column = TextColumn.of(string_array([text.encode() for text in texts]))
     documents = Documents(column, pa.record_batch({"text": pa.nulls(len(texts))}), [])
-    filter = measurer(measuring({"name": "c4", **needs}))
+    filter = ConfiguredFilter({"name": "c4", **needs}).measurer()
     found, cuts = filter.measure_and_edit(documents)
     values = [{key: found[key][row].item() for key in found} for row in range(len(texts))]
     data, pieces = column.data.tobytes(), []
@@ -113,9 +114,13 @@ def test_c4__takes_other_end_marks():
 
 
 def test_c4__refuses_no_end_marks():
-    (fault,) = filter_of({"name": "c4", "end_marks": ""}).faults()
+    (fault,) = ConfiguredFilter({"name": "c4", "end_marks": ""}).decider().faults()
     assert fault == "c4: end_marks has no mark. Name some, or set needs_end_mark to false."
-    assert not list(filter_of({"name": "c4", "end_marks": "", "needs_end_mark": False}).faults())
+    assert not list(
+        ConfiguredFilter({"name": "c4", "end_marks": "", "needs_end_mark": False})
+        .decider()
+        .faults()
+    )
 
 
 def test_c4__says_why():
@@ -137,11 +142,11 @@ def test_c4__has_the_rule_of_mc4_on_request():
     texts = ["\n".join(lines) for lines in ([long] * 3, [long, short, long], [long] * 2)]
     values, _, _ = edited(texts, {})
     assert [one["c4_paragraphs"] for one in values] == [3, 2, 2]
-    filter = filter_of({"name": "c4", "min_paragraphs": 3, "min_sentences": None})
+    filter = ConfiguredFilter({"name": "c4", "min_paragraphs": 3, "min_sentences": None}).decider()
     columns = {name: np.array([one[name] for one in values]) for name in values[0]}
     columns["text_bytes"] = np.ones(3)
     assert filter.beyond(columns).tolist() == [0, 4, 4]
-    assert filter_of({"name": "c4"}).min_paragraphs is None
+    assert ConfiguredFilter({"name": "c4"}).decider().min_paragraphs is None
 
 
 @pytest.fixture(scope="module")

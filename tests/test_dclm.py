@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from word_classes import characters_by_class, one_of
 
+from corpusmill.mill.filters.configured import ConfiguredFilter
 from corpusmill.mill.filters.documents import Documents
-from corpusmill.mill.filters.registry import filter_of, measurer, measuring
 from corpusmill.mill.read.text_column import TextColumn, string_array
 
 PIECES = [
@@ -36,7 +36,7 @@ def twin(text: str) -> dict:
 def measured(texts: list[str]) -> list[dict]:
     column = TextColumn.of(string_array([text.encode() for text in texts]))
     documents = Documents(column, pa.record_batch({"text": pa.nulls(len(texts))}), [])
-    found = measurer(measuring({"name": "dclm"})).measure_documents(documents)
+    found = ConfiguredFilter({"name": "dclm"}).measurer().measure_documents(documents)
     return [{key: column[row].item() for key, column in found.items()} for row in range(len(texts))]
 
 
@@ -71,7 +71,7 @@ def test_dclm__drops_in_the_order_of_its_rules():
     measures = measured(texts)
     values = {name: np.array([one[name] for one in measures]) for name in measures[0]}
     values["text_bytes"] = np.array([len(text) for text in texts])
-    filter = filter_of({"name": "dclm"})
+    filter = ConfiguredFilter({"name": "dclm"}).decider()
     said = [filter.limits[n - 1].value if n else None for n in filter.beyond(values).tolist()]
     assert said == [
         "dclm_words", "dclm_mean_word_chars", "dclm_symbol_ratio", None, "dclm_copied_line_share",

@@ -11,9 +11,10 @@ from effort import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
+from corpusmill.mill.filters.configured import ConfiguredFilter
 from corpusmill.mill.filters.documents import Documents
 from corpusmill.mill.filters.edits import without
-from corpusmill.mill.filters.registry import filter_class, filter_of, measurer, measuring
+from corpusmill.mill.filters.registry import filter_class
 from corpusmill.mill.read.text_column import TextColumn, string_array
 
 PIECES = [
@@ -60,7 +61,7 @@ def edited(texts: list[str], **settings) -> tuple[list[float], list[str], list[t
     column = TextColumn.of(string_array([text.encode() for text in texts]))
     documents = Documents(column, pa.record_batch({"text": pa.nulls(len(texts))}), [])
     entry = {"name": "dclm_lines"} | settings
-    values, cuts = measurer(measuring(entry)).measure_and_edit(documents)
+    values, cuts = ConfiguredFilter(entry).measurer().measure_and_edit(documents)
     left = without(column, cuts).array().to_pylist()
     pieces = [
         (texts[row], bytes(column.data[start:stop]).decode(), RULES[rule - 1])
@@ -138,7 +139,7 @@ def test_dclm_lines__drop_documents_that_lose_too_many_words():
     shares, left, _ = edited([kept, dropped, ""])
     assert left == ["\n".join(lines)] * 2 + [""]
     assert shares[:2] == [1 / 101, 6 / 106]
-    filter = filter_of({"name": "dclm_lines"})
+    filter = ConfiguredFilter({"name": "dclm_lines"}).decider()
     values = {"removed_word_share": np.array(shares), "text_bytes": np.ones(3)}
     assert filter.beyond(values).tolist() == [0, 1, 0]
 

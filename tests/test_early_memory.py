@@ -24,8 +24,9 @@ LOOKS = {
     "said = fault_of(Asked('s', path, 'text', 0), (), limits)",
     "members": "from corpusmill.run.absent_members import absent_members\n"
     "from corpusmill.mill.read.first_records import Asked\n"
+    "from corpusmill.mill.filters.configured import configured\n"
     "entry = {'name': 'metadata', 'field': 'absent', 'matches': 'x'}\n"
-    "said = list(absent_members([entry], [Asked('s', path, 'text', 0)], (), limits))",
+    "said = list(absent_members(configured([entry]), [Asked('s', path, 'text', 0)], (), limits))",
     "columns": "from corpusmill.mill.read.typed_columns import types_of\n"
     "said = types_of(path, 'text', (), limits)",
     "init": "from corpusmill.cli import init\n"

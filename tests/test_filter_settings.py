@@ -6,8 +6,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from corpusmill.mill.filters.configured import ConfiguredFilter, configured
 from corpusmill.mill.filters.measuring import decided
-from corpusmill.mill.filters.registry import filter_class, known_filters, measuring
+from corpusmill.mill.filters.registry import filter_class, known_filters
 from corpusmill.run.filter_faults import filter_faults
 
 CLOSE = """
@@ -47,7 +48,7 @@ def table(sizes: list[float], sources: list[str], **columns: list) -> pa.Table:
 
 
 def outcome(entries: list[dict], measures: pa.Table) -> list[tuple[str, str | None]]:
-    decision = decided(entries, measures)
+    decision = decided(configured(entries), measures)
     return list(zip(decision.fates.array().to_pylist(), decision.reasons, strict=True))
 
 
@@ -80,8 +81,10 @@ def test_filter__may_be_there_twice(entry):
     twice = entry | {"name": "again", "use": "mine", "least": 9}
     measures = table([1, 5], ["web"] * 2, again_size=[1.0, 5.0])
     assert [fate for fate, _ in outcome([entry, twice], measures)] == ["mine", "again"]
-    assert list(filter_faults([entry, twice], ["web"])) == []
-    assert measuring(twice) == {key: twice[key] for key in ("name", "use", "file", "words")}
+    assert list(filter_faults(configured([entry, twice]), ["web"])) == []
+    assert ConfiguredFilter(twice).measuring == {
+        key: twice[key] for key in ("name", "use", "file", "words")
+    }
 
 
 @pytest.mark.parametrize(
@@ -99,7 +102,7 @@ def test_filter__may_be_there_twice(entry):
     ],
 )  # fmt: skip
 def test_wrong_settings__are_told(entry, more, says):
-    faults = list(filter_faults([entry | more], ["web", "books"]))
+    faults = list(filter_faults(configured([entry | more]), ["web", "books"]))
     assert any(fault.startswith(says) for fault in faults), json.dumps(faults, indent=1)
 
 
@@ -112,13 +115,17 @@ def test_limits_that_leave_no_room__are_told_of_every_filter(name):
             entry = {"name": name, "field": "a"} if "metadata" in name else {"name": name}
             entry |= {"model": __file__} if name == "fasttext" else {}
             low, high = ("b", "a") if of_texts else (1, 0)
-            faults = list(filter_faults([entry | {least.setting: low, most.setting: high}], []))
+            faults = list(
+                filter_faults(configured([entry | {least.setting: low, most.setting: high}]), [])
+            )
             assert f"{least.setting} {low} is above {most.setting} {high}" in faults[0]
 
 
 def test_words_of_measuring__have_to_be_given(entry):
     del entry["words"]
-    assert list(filter_faults([entry], ["web"])) == ["filters[0]: mine needs words. Words."]
+    assert list(filter_faults(configured([entry]), ["web"])) == [
+        "filters[0]: mine needs words. Words."
+    ]
 
 
 @pytest.mark.parametrize(
@@ -141,9 +148,9 @@ def test_wrong_declaration__is_told(entry, tmp_path, old, new, says):
     )
     code = code.replace("values = {", 'values = {"text": Value("text", "it"), ')
     code = code.replace("settings = {", 'settings = {"names": several(None, "Names."),')
-    assert list(filter_faults([entry], [])) == []
+    assert list(filter_faults(configured([entry]), [])) == []
     (tmp_path / "wrong.py").write_text(code.replace(old, new))
-    faults = list(filter_faults([entry | {"file": str(tmp_path / "wrong.py")}], []))
+    faults = list(filter_faults(configured([entry | {"file": str(tmp_path / "wrong.py")}]), []))
     assert any(says in fault for fault in faults), faults
 
 
@@ -182,12 +189,12 @@ class Kind(Filter):
 def test_limit__on_texts(tmp_path, settings, reasons):
     (tmp_path / "kind.py").write_text(TEXTS)
     entry = {"name": "kind", "file": str(tmp_path / "kind.py")} | settings
-    assert list(filter_faults([entry], [])) == []
+    assert list(filter_faults(configured([entry]), [])) == []
     columns = {"kind": ["ab", "b", None], "text_bytes": [1] * 3}
     measures = pa.table(columns | {"source": pa.array(["web"] * 3).dictionary_encode()})
-    assert decided([entry], measures).reasons == reasons
+    assert decided(configured([entry]), measures).reasons == reasons
 
 
 def test_faults__name_a_file_of_a_name_that_no_system_takes():
     for entry in ({"name": "bad_words", "list": "a" * 999}, {"name": "x", "file": "a" * 999}):
-        assert any("a" * 300 in fault for fault in filter_faults([entry], ["web"]))
+        assert any("a" * 300 in fault for fault in filter_faults(configured([entry]), ["web"]))

@@ -6,8 +6,8 @@ import pyarrow.parquet as pq
 import pytest
 from workflow import mill, snakemake, summary, write_jsonl
 
+from corpusmill.mill.filters.configured import ConfiguredFilter, configured
 from corpusmill.mill.filters.measuring import Decision, decided
-from corpusmill.mill.filters.registry import filter_of, measuring
 from corpusmill.mill.read.text_column import TextColumn
 from corpusmill.run.filter_faults import filter_faults
 
@@ -19,7 +19,11 @@ ENTRY = {"name": "language"}
 
 
 def measured(texts: list[str], **settings) -> dict:
-    return filter_of(ENTRY | settings).measure(TextColumn.of(pa.array(texts, pa.large_string())))
+    return (
+        ConfiguredFilter(ENTRY | settings)
+        .decider()
+        .measure(TextColumn.of(pa.array(texts, pa.large_string())))
+    )
 
 
 def decision(settings: dict, values: list[tuple[str, float]]) -> Decision:
@@ -32,7 +36,7 @@ def decision(settings: dict, values: list[tuple[str, float]]) -> Decision:
             "source": pa.array(["web"] * len(values)).dictionary_encode(),
         }
     )
-    return decided([ENTRY | settings], table)
+    return decided(configured([ENTRY | settings]), table)
 
 
 def dropped(settings: dict, values: list[tuple[str, float]]) -> list[bool]:
@@ -93,7 +97,7 @@ def test_reasons__name_what_is_kept():
     ],
 )
 def test_faults__are_said_before_any_job(settings, said):
-    (fault,) = filter_faults([ENTRY | settings], ["web"])
+    (fault,) = filter_faults(configured([ENTRY | settings]), ["web"])
     assert said in fault
 
 
@@ -102,12 +106,12 @@ def test_faults__are_said_before_any_job(settings, said):
     [{}, {"languages": ["en", "und", "zxx"]}, {"languages": ["de"], "among": ["de", "en"]}],
 )
 def test_faults__of_settings_that_are_right_are_none(settings):
-    assert list(filter_faults([ENTRY | settings], ["web"])) == []
+    assert list(filter_faults(configured([ENTRY | settings]), ["web"])) == []
 
 
 def test_measuring__depends_on_among_alone():
     entry = ENTRY | {"languages": ["en"], "min_score": 0.5, "among": ["en", "de"]}
-    assert measuring(entry) == {"name": "language", "among": ["en", "de"]}
+    assert ConfiguredFilter(entry).measuring == {"name": "language", "among": ["en", "de"]}
 
 
 @pytest.mark.whole

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from workflow import write_jsonl
 
+from corpusmill.mill.filters.configured import ConfiguredFilter, configured
 from corpusmill.mill.filters.documents import Documents
 from corpusmill.mill.filters.measuring import decided
-from corpusmill.mill.filters.registry import deciding, measurer, measuring
 from corpusmill.mill.read.text_column import TextColumn, string_array
 from corpusmill.mill.storage.streams import READ_LIMITS
 from corpusmill.run.filter_faults import filter_faults
@@ -41,12 +41,12 @@ def outcome(records: list[str], **entry) -> list[str | None]:
     rests = string_array([record[1:-1].encode() for record in records]).cast(pa.large_binary())
     texts = string_array([b"text"] * len(records))
     documents = Documents(TextColumn.of(texts), pa.record_batch({"rest": rests}), [])
-    assert list(filter_faults([entry], ["web"])) == []
-    measured = measurer(measuring(entry)).measure_documents(documents)
+    assert list(filter_faults(configured([entry]), ["web"])) == []
+    measured = ConfiguredFilter(entry).measurer().measure_documents(documents)
     columns = {name: pa.array(one) for name, one in measured.items()}
     sources = pa.array(["web"] * len(records)).dictionary_encode()
     table = pa.table(columns | {"text_bytes": [4] * len(records), "source": sources})
-    return decided([entry], table).reasons
+    return decided(configured([entry]), table).reasons
 
 
 def kept(records: list[str], **settings) -> list[bool]:
@@ -131,7 +131,7 @@ def test_metadata__escaped_names_and_odd_spaces_of_json():
     ],
 )
 def test_metadata__wrong_settings_are_told(settings, says):
-    (fault,) = filter_faults([{"name": "metadata", "field": "a"} | settings], ["web"])
+    (fault,) = filter_faults(configured([{"name": "metadata", "field": "a"} | settings]), ["web"])
     assert says in fault
 
 
@@ -149,8 +149,11 @@ def test_metadata__through_the_steps(step, tmp_path):
     measures, verdicts = tmp_path / "measures.arrow", tmp_path / "verdicts.arrow"
     measure = step("measure")
     none = measure.EditedFiles([], [], [], [])
-    measure.measure(paths[0], list(map(measuring, entries)), {"field": None}, 0, measures, none)
-    step("filter").filter(measures, list(map(deciding, entries)), verdicts, tmp_path / "c.json")
+    filters = configured(entries)
+    measuring = [one.measuring for one in filters]
+    deciding = [one.deciding for one in filters]
+    measure.measure(paths[0], measuring, {"field": None}, 0, measures, none)
+    step("filter").filter(measures, deciding, verdicts, tmp_path / "c.json")
     measured = feather.read_table(measures)
     assert measured["metadata_value"].to_pylist() == ["0.4", "0.7", None]
     found = feather.read_table(verdicts)

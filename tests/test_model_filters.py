@@ -11,6 +11,7 @@ import pytest
 from workflow import document, jobs, mill, snakemake, write_jsonl
 from yaml import safe_dump
 
+from corpusmill.mill.filters.configured import configured
 from corpusmill.mill.filters.known.fasttext import FastText
 from corpusmill.mill.filters.models.quality_model import (
     Definition,
@@ -126,7 +127,7 @@ def test_fasttext__of_a_text_that_the_model_knows_nothing_of(folder):
     ],
 )
 def test_fasttext__names_labels_near_an_unknown_one(label, fault, folder):
-    (found,) = filter_faults([FASTTEXT | {"label": label}], ["web"])
+    (found,) = filter_faults(configured([FASTTEXT | {"label": label}]), ["web"])
     assert re.search(fault, found), found
 
 
@@ -140,6 +141,6 @@ def test_model_filters__refuse_a_file_of_another_kind_before_any_job(entry, fold
 
 
 def test_model_filters__find_nothing_wrong_with_good_files(folder):
-    assert list(filter_faults([QUALITY], ["web"])) == []
+    assert list(filter_faults(configured([QUALITY]), ["web"])) == []
     for label in ("", "l0", "__label__l0"):
-        assert list(filter_faults([FASTTEXT | {"label": label}], ["web"])) == []
+        assert list(filter_faults(configured([FASTTEXT | {"label": label}]), ["web"])) == []

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpusmill.kernels.phrases import lower_text
+from corpusmill.mill.filters.configured import ConfiguredFilter, configured
 from corpusmill.mill.filters.documents import Documents
 from corpusmill.mill.filters.features.lists import entries, list_pieces, wrong_lines
 from corpusmill.mill.filters.features.phrases import (
@@ -22,7 +23,6 @@ from corpusmill.mill.filters.features.phrases import (
     phrases_of,
     word_characters,
 )
-from corpusmill.mill.filters.registry import measurer, measuring
 from corpusmill.mill.read.text_column import TextColumn, string_array
 from corpusmill.mill.read.unicode_tables import character_table, scalars, text_of
 from corpusmill.run.filter_faults import filter_faults
@@ -81,7 +81,9 @@ def test_word_characters__kept_on_disk_are_those_asked_anew():
 def measured(texts: list[str], **settings) -> dict:
     column = TextColumn.of(string_array([text.encode() for text in texts]))
     documents = Documents(column, pa.record_batch({"text": pa.nulls(len(texts))}), [])
-    found = measurer(measuring({"name": "bad_words", **settings})).measure_documents(documents)
+    found = (
+        ConfiguredFilter({"name": "bad_words", **settings}).measurer().measure_documents(documents)
+    )
     return {name: list(values) for name, values in found.items()}
 
 
@@ -129,16 +131,16 @@ def test_wrong_list__is_told_with_its_line(tmp_path, content, says):
 def test_bad_words__wrong_lists_are_told_before_any_job(tmp_path, monkeypatch):
     (tmp_path / "list").write_bytes(b"\xff")
     entry = {"name": "bad_words", "list": str(tmp_path / "list")}
-    (fault,) = filter_faults([entry], ["web"])
+    (fault,) = filter_faults(configured([entry]), ["web"])
     assert "list:1: expected UTF-8" in fault
     for line in ("a word\t5", "a word\rb", "a\u2028b", "a\0"):
         (tmp_path / "list").write_text(f"{line}\n", "utf-8", newline="")
-        (fault,) = filter_faults([entry], ["web"])
+        (fault,) = filter_faults(configured([entry]), ["web"])
         assert (
             f"list:1: expected a word or phrase without control characters, found {line!r}" in fault
         )
     (tmp_path / "list").write_text("a word\n")
-    assert list(filter_faults([entry], ["web"])) == []
+    assert list(filter_faults(configured([entry]), ["web"])) == []
     monkeypatch.setattr("corpusmill.mill.filters.known.bad_words.MOST_TABLE_BYTES", 200)
-    (fault,) = filter_faults([entry], ["web"])
+    (fault,) = filter_faults(configured([entry]), ["web"])
     assert "list: a table of it takes 280 bytes, expected at most 200. Make two lists" in fault

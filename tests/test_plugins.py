@@ -15,6 +15,7 @@ import yaml
 import zstandard
 from workflow import ROOT, document, jobs, mill, snakemake, write_jsonl
 
+from corpusmill.mill.filters.configured import configured
 from corpusmill.mill.filters.documents import Documents
 from corpusmill.mill.filters.measuring import Measures
 from corpusmill.mill.filters.reference import page
@@ -82,7 +83,7 @@ def test_docs__a_rule_of_thumb_and_a_filter_work_as_written(tmp_path, capsys, mo
     assert summary["documents"]["dropped"]["says_nothing"] == 2
 
     twice = yaml.safe_load(YAML[2])["filters"]
-    assert list(filter_faults(twice, ["arxiv", "tables"])) == []
+    assert list(filter_faults(configured(twice), ["arxiv", "tables"])) == []
 
     # A limit is decided anew, the code measured anew.
     config["filters"][-1]["max_share"] = 0.9
@@ -247,13 +248,17 @@ def test_wrong_rule__stops_its_step(step, tmp_path, body, says):
 )
 def test_rule__with_other_parameters_is_told_before_any_job(tmp_path, parameters, says):
     (tmp_path / "rule.py").write_text(f"def keep({parameters}):\n    return True\n")
-    (fault,) = filter_faults([{"name": "mine", "file": str(tmp_path / "rule.py")}], ["web"])
+    (fault,) = filter_faults(
+        configured([{"name": "mine", "file": str(tmp_path / "rule.py")}]), ["web"]
+    )
     assert says in fault
 
 
 def test_rule__may_have_parameters_of_its_own_with_defaults(tmp_path):
     (tmp_path / "rule.py").write_text("def keep(text, record, least=3):\n    return True\n")
-    assert not list(filter_faults([{"name": "mine", "file": str(tmp_path / "rule.py")}], ["web"]))
+    assert not list(
+        filter_faults(configured([{"name": "mine", "file": str(tmp_path / "rule.py")}]), ["web"])
+    )
 
 
 def step_fault(step, folder: Path, file: Path, settings: dict | None = None) -> str:
@@ -363,7 +368,7 @@ def test_filter__a_buffer_that_it_takes_again_is_copied(tmp_path):
     texts = string_array([b"a text"])
     batch = pa.record_batch([texts], ["text"])
     documents = Documents(TextColumn.of(texts), batch, [])
-    measures = Measures([{"name": "mine", "file": str(tmp_path / "mine.py")}])
+    measures = Measures(configured([{"name": "mine", "file": str(tmp_path / "mine.py")}]))
     measures.add(documents)
     measures.add(documents)
     assert measures.columns()["something"].to_pylist() == [1, 2]

@@ -4,7 +4,7 @@ import pytest
 import yaml
 from workflow import ROOT
 
-from corpusmill.mill.filters.registry import settings_of
+from corpusmill.mill.filters.configured import ConfiguredFilter
 from corpusmill.run.config import Config
 from corpusmill.run.config_files import laid_over
 
@@ -17,7 +17,9 @@ def preset(name: str) -> dict:
 
 def settings(name: str) -> dict[str, dict]:
     """Filter -> all its settings."""
-    return {entry["name"]: settings_of(entry) for entry in preset(name).get("filters", [])}
+    return {
+        entry["name"]: ConfiguredFilter(entry).settings for entry in preset(name).get("filters", [])
+    }
 
 
 @pytest.mark.parametrize("name", PRESETS)

@@ -9,9 +9,9 @@ from effort import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
+from corpusmill.mill.filters.configured import ConfiguredFilter
 from corpusmill.mill.filters.features.redpajama_texts import built_signal_table, signal_table
 from corpusmill.mill.filters.known.redpajama_signals import STOP_WORDS
-from corpusmill.mill.filters.registry import drops_any, measurer, measuring
 from corpusmill.mill.read.text_column import TextColumn, string_array
 
 ENTRY = {"name": "redpajama_signals"}
@@ -34,7 +34,7 @@ texts = st.lists(st.sampled_from(PIECES) | st.text(max_size=3), max_size=40).map
 
 def measured(texts: list[str]) -> list[dict]:
     column = TextColumn.of(string_array([text.encode() for text in texts]))
-    found = measurer(measuring(ENTRY)).measure(column)
+    found = ConfiguredFilter(ENTRY).measurer().measure(column)
     return [{key: values[row].item() for key, values in found.items()} for row in range(len(texts))]
 
 
@@ -65,7 +65,7 @@ def test_redpajama_signals__of_a_line_of_ten_megabytes():
 
 
 def test_redpajama_signals__drop_nothing():
-    assert not drops_any(ENTRY)
+    assert not ConfiguredFilter(ENTRY).drops
 
 
 def test_signal_table__kept_on_disk_is_the_one_built_anew():

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from corpusmill.kernels import repeats
 from corpusmill.kernels import words as kernels
+from corpusmill.mill.filters.configured import ConfiguredFilter
 from corpusmill.mill.filters.documents import Documents
 from corpusmill.mill.filters.features.words import given_words, sentence_ends, word_table
 from corpusmill.mill.filters.known.gopher_quality import STOP_WORDS
-from corpusmill.mill.filters.registry import measurer, measuring
 from corpusmill.mill.read.text_column import TextColumn, string_array
 from corpusmill.mill.read.unicode_tables import scalars, text_of
 
@@ -58,7 +58,7 @@ def measured(name: str, texts: list[str], words: list[list[str]] | None = None) 
         first = np.concatenate([[0], np.cumsum(list(map(len, words)))]).astype(np.int64)
         flat = [word.encode() for of_text in words for word in of_text]
         documents._split["whitespace"] = given_words(first, TextColumn.of(string_array(flat)))
-    found = measurer(measuring(entry)).measure_documents(documents)
+    found = ConfiguredFilter(entry).measurer().measure_documents(documents)
     return [{key: column[row].item() for key, column in found.items()} for row in range(len(texts))]
 
 

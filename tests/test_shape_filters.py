@@ -11,8 +11,9 @@ from effort import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
+from corpusmill.mill.filters.configured import ConfiguredFilter, configured
 from corpusmill.mill.filters.documents import Documents
-from corpusmill.mill.filters.registry import known_filters, measurer, measuring
+from corpusmill.mill.filters.registry import filter_class, known_filters
 from corpusmill.mill.read.character_kinds import built_kinds, kind_table
 from corpusmill.mill.read.text_column import TextColumn, string_array
 from corpusmill.run.filter_faults import filter_faults
@@ -32,7 +33,7 @@ def measured(name: str, texts: list[str]) -> list[dict]:
     column = TextColumn.of(string_array([text.encode() for text in texts]))
     documents = Documents(column, pa.record_batch({"text": pa.nulls(len(texts))}), [])
     entry = {"name": name} | ({"words": "whitespace"} if name == "lengths" else {})
-    found = measurer(measuring(entry)).measure_documents(documents)
+    found = ConfiguredFilter(entry).measurer().measure_documents(documents)
     return [{key: column[row].item() for key, column in found.items()} for row in range(len(texts))]
 
 
@@ -77,15 +78,15 @@ def test_shape_filter__of_a_line_of_ten_megabytes(name):
     ],
 )
 def test_shape_filter__limits_that_cannot_be_are_told(entry, says):
-    (fault,) = filter_faults([entry], ["web"])
+    (fault,) = filter_faults(configured([entry]), ["web"])
     assert says in fault
 
 
 @pytest.mark.parametrize("name", TWINS)
 def test_shape_filter__drops_nothing_by_itself(name):
-    assert list(filter_faults([{"name": name}], ["web"])) == []
-    limits = {limit.setting: None for limit in measurer({"name": name}).limits}
-    filter = measurer({"name": name} | limits)
+    assert list(filter_faults(configured([{"name": name}]), ["web"])) == []
+    limits = {limit.setting: None for limit in filter_class({"name": name}).limits}
+    filter = ConfiguredFilter({"name": name} | limits).decider()
     values = {value: np.zeros(3) for value in filter.values} | {"text_bytes": np.ones(3, int)}
     assert filter.drops(values).tolist() == [False] * 3
 
@@ -95,5 +96,5 @@ def test_kind_table__kept_on_disk_is_the_one_built_anew():
 
 
 def test_values__of_our_filters_have_names_of_their_own():
-    faults = filter_faults([{"name": name} for name in known_filters()], ["web"])
+    faults = filter_faults(configured([{"name": name} for name in known_filters()]), ["web"])
     assert [fault for fault in faults if "is measured by" in fault] == []

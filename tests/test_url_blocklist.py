@@ -10,9 +10,9 @@ from effort import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
+from corpusmill.mill.filters.configured import ConfiguredFilter, configured
 from corpusmill.mill.filters.documents import Documents
 from corpusmill.mill.filters.features.urls import host_of, with_parents
-from corpusmill.mill.filters.registry import filter_of, measurer, measuring
 from corpusmill.mill.read.text_column import TextColumn, string_array
 from corpusmill.run.filter_faults import filter_faults
 
@@ -52,7 +52,11 @@ def measured(records: list[dict], **settings) -> dict:
     rests = [json.dumps(record)[1:-1].encode() for record in records]
     batch = pa.record_batch({"rest": string_array(rests).cast(pa.large_binary())})
     documents = Documents(TextColumn.of(string_array([b""] * len(records))), batch, [])
-    found = measurer(measuring({"name": "url_blocklist", **settings})).measure_documents(documents)
+    found = (
+        ConfiguredFilter({"name": "url_blocklist", **settings})
+        .measurer()
+        .measure_documents(documents)
+    )
     return {name: list(values) for name, values in found.items()}
 
 
@@ -77,8 +81,8 @@ def test_url_blocklist__says_what_of_the_url_is_listed(files):
     ]  # fmt: skip
     values = {name: np.array(column) for name, column in found.items()}
     entry = {"name": "url_blocklist", **files}
-    assert filter_of(entry).drops(values).tolist() == [1, 0, 1, 1, 1, 1, 0, 0, 0]
-    strict = filter_of(entry | {"min_soft_words": 1, "missing": "drop"})
+    assert ConfiguredFilter(entry).decider().drops(values).tolist() == [1, 0, 1, 1, 1, 1, 0, 0, 0]
+    strict = ConfiguredFilter(entry | {"min_soft_words": 1, "missing": "drop"}).decider()
     assert strict.drops(values).tolist() == [1, 0, 1, 1, 1, 1, 1, 1, 1]
 
 
@@ -126,7 +130,7 @@ def test_with_parents__are_the_domains_that_it_is_in():
 def test_url_blocklist__wrong_lines_are_told_before_any_job(tmp_path, name, line, says):
     (tmp_path / "list").write_text(f"# one\n{line}\nfine\n")
     entry = {"name": "url_blocklist", name: str(tmp_path / "list")}
-    (fault,) = filter_faults([entry], ["web"])
+    (fault,) = filter_faults(configured([entry]), ["web"])
     assert says in fault
 
 
@@ -138,7 +142,7 @@ def test_url_blocklist__wrong_lines_are_told_before_any_job(tmp_path, name, line
     ],
 )
 def test_url_blocklist__a_missing_list_is_told(settings, says):
-    (fault,) = filter_faults([{"name": "url_blocklist", **settings}], ["web"])
+    (fault,) = filter_faults(configured([{"name": "url_blocklist", **settings}]), ["web"])
     assert says in fault
 
 

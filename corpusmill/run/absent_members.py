@@ -9,8 +9,8 @@ import sys
 from collections.abc import Iterator, Sequence
 
 from corpusmill.messages.near_names import meant
+from corpusmill.mill.filters.configured import ConfiguredFilter, configured
 from corpusmill.mill.filters.documents import member_at
-from corpusmill.mill.filters.registry import Entry, filter_class, settings_of, untouched
 from corpusmill.mill.read.first_records import Asked, first_records
 from corpusmill.mill.read.json_records import raw_members
 from corpusmill.mill.read.plugins import serve_another
@@ -22,24 +22,23 @@ MOST_FILES = 50
 
 
 def absent_members(
-    entries: list[Entry],
+    filters: list[ConfiguredFilter],
     files: list[Asked],
     readers: Sequence[str],
     limits: ReadLimits = READ_LIMITS,
 ) -> Iterator[str]:
     """What to tell of each filter. files: of milled sources, their first records without fault."""
-    for entry in entries:
-        judged = [file for file in files if file.source not in untouched(entry)][:MOST_FILES]
+    for filter in filters:
+        judged = [file for file in files if file.source not in filter.untouched][:MOST_FILES]
         first = next((rest for file in judged for rest in rests(file, readers, limits)), None)
-        settings = settings_of(entry)
-        for name, setting in filter_class(entry).settings.items():
-            if setting.is_member and first is not None:
-                field = settings[name]
-                if not has_member(judged, field, readers, limits):
-                    yield (
-                        f"the filter {entry['name']} asks for the member {field}, which none of "
-                        f"the first records has.{meant(field, names_in(first), cutoff=0.5)}"
-                    )
+        if first is None:
+            continue
+        for field in filter.members:
+            if not has_member(judged, field, readers, limits):
+                yield (
+                    f"the filter {filter.name} asks for the member {field}, which none of "
+                    f"the first records has.{meant(field, names_in(first), cutoff=0.5)}"
+                )
 
 
 def has_member(files: list[Asked], field: str, readers: Sequence[str], limits: ReadLimits) -> bool:
@@ -75,7 +74,7 @@ def main() -> None:
     asked = json.load(sys.stdin)
     files = [Asked(*file) for file in asked["files"]]
     limits = ReadLimits(**asked["limits"])
-    for note in absent_members(asked["filters"], files, asked["readers"], limits):
+    for note in absent_members(configured(asked["filters"]), files, asked["readers"], limits):
         print(note, file=sys.stderr)
 
 

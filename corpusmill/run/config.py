@@ -18,7 +18,7 @@ import jsonschema
 
 from corpusmill.messages.sentences import MOST_FAULTS, first_of
 from corpusmill.mill.dedup.band_settings import BandSetting, auto_setting
-from corpusmill.mill.filters.registry import ENTRY_SCHEMA
+from corpusmill.mill.filters.configured import ConfiguredFilter
 from corpusmill.mill.storage.streams import ReadLimits
 from corpusmill.run.filter_faults import filter_faults
 from corpusmill.run.schema_faults import Validator, in_words
@@ -368,11 +368,10 @@ class Config(Section):
     input: Input
     normalize: Normalize
     spans: Spans
-    filters: list[dict[str, Any]] = key(
+    filters: list[ConfiguredFilter] = key(
         "Filters, in the order in which they run. Each entry also takes the settings of its "
         "filter.",
         most_entries=200,
-        entries=ENTRY_SCHEMA,
     )
     minhash: MinHash
     dedup: Dedup

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from corpusmill.messages.progress import awaiting
-from corpusmill.mill.filters.registry import filter_class
 from corpusmill.mill.read.plugins import ENDED
 from corpusmill.mill.storage.files import check_folder, load_json
 from corpusmill.run.config import TRAINED_END_OF_TEXT, Config
@@ -220,17 +219,14 @@ def early_checks(
         checks.append(KindCheck(field, of_milled, config, layout.read_limits, root))
     if of_milled and asks(config):
         readers = config.input.readers
-        checks.append(MemberCheck(config.filters, of_milled, readers, layout.read_limits, root))
+        filters = [filter.entry for filter in config.filters]
+        checks.append(MemberCheck(filters, of_milled, readers, layout.read_limits, root))
     return checks
 
 
 def asks(config: Config) -> bool:
     """Whether a filter asks for members of records."""
-    return any(
-        setting.is_member
-        for entry in config.filters
-        for setting in filter_class(entry).settings.values()
-    )
+    return any(filter.members for filter in config.filters)
 
 
 def faults_of(checks: list[EarlyCheck]) -> list[str]:

@@ -7,57 +7,47 @@ from typing import Any
 
 from corpusmill.messages.near_names import meant
 from corpusmill.messages.sentences import sentence
+from corpusmill.mill.filters.configured import ConfiguredFilter, name_faults
 from corpusmill.mill.filters.declaration import Filter
-from corpusmill.mill.filters.registry import (
-    Entry,
-    columns_of,
-    declaration_faults,
-    filter_class,
-    given_settings,
-    name_faults,
-    of_source,
-    optional_settings,
-    settings_of,
-)
+from corpusmill.mill.filters.registry import declaration_faults, optional_settings
 from corpusmill.run.schema_faults import Validator, in_words
 
 
-def filter_faults(entries: list[Entry], sources: list[str]) -> Iterator[str]:
+def filter_faults(filters: list[ConfiguredFilter], sources: list[str]) -> Iterator[str]:
     """sources: the names of all."""
     names: set[str] = set()
     columns: dict[str, str] = {}
-    for number, entry in enumerate(entries):
+    for number, filter in enumerate(filters):
         place = f"filters[{number}]"
         try:
-            cls = filter_class(entry)
+            cls = filter.declaration
         except ValueError as error:
             yield f"{place}: {error}"
             continue
-        faults = [*name_faults(entry), *declaration_faults(cls)]
+        faults = [*name_faults(filter), *declaration_faults(cls)]
         yield from (sentence(f"{place}: {fault}") for fault in faults)
         if faults:
             continue
-        name = entry["name"]
+        name = filter.name
         if name in names:
             yield (
                 f"{place}: the filter {name} is there twice. Give each a name of its own, and the "
                 "filter as `use:`."
             )
         names.add(name)
-        for column in columns_of(entry).values():
+        for column in filter.columns.values():
             if column in columns:
                 first = columns[column]
                 yield f"{place}: value {column} is measured by the filter {first} already."
             columns[column] = name
-        settings = list(setting_faults(entry, cls, sources, place))
-        yield from settings or own_faults(entry, place)
+        settings = list(setting_faults(filter, sources, place))
+        yield from settings or own_faults(filter, place)
 
 
-def setting_faults(
-    entry: Entry, cls: type[Filter], sources: list[str], place: str
-) -> Iterator[str]:
+def setting_faults(filter: ConfiguredFilter, sources: list[str], place: str) -> Iterator[str]:
     """Settings of one filter, for all sources and for single ones, that its declaration does not
     allow."""
+    cls = filter.declaration
     optional, schema = optional_settings(cls), Validator(schema_of(cls))
 
     def said(settings: dict[str, Any], where: str) -> Iterator[str]:
@@ -66,17 +56,17 @@ def setting_faults(
         yield from (in_words(fault, where) for fault in schema.iter_errors(told))
 
     for name, setting in cls.settings.items():
-        if setting.default is None and name not in {*entry, *optional}:
-            yield f"{place}: {entry['name']} needs {name}. {setting.meaning}"
-    yield from said(given_settings(entry), place)
-    for source, own in entry.get("sources", {}).items():
+        if setting.default is None and name not in {*filter.given_settings, *optional}:
+            yield f"{place}: {filter.name} needs {name}. {setting.meaning}"
+    yield from said(filter.given_settings, place)
+    for source, own in filter.own_sources.items():
         where = f"{place}.sources.{source}"
         if source not in sources:
             yield f"{where}: there is no source {source}.{meant(str(source), sources)}"
         for name in sorted(set(cls.measured_with) & set(own or {})):
             yield f"{where}: {name} says how it is measured, which is alike for all sources."
         yield from said(own or {}, where)
-    for file in files_missing(entry, cls):
+    for file in files_missing(filter):
         yield f"{place}: there is no file {file}. Correct its path."
 
 
@@ -90,20 +80,20 @@ def schema_of(cls: type[Filter]) -> dict[str, Any]:
     }
 
 
-def files_missing(entry: Entry, cls: type[Filter]) -> list[str]:
+def files_missing(filter: ConfiguredFilter) -> list[str]:
     """Files that settings name and that are not there."""
-    settings = settings_of(entry)
-    named = [settings.get(name) for name, setting in cls.settings.items() if setting.is_file]
-    return [file for file in named if file and isinstance(file, str) and not os.path.isfile(file)]
+    return [
+        file for file in filter.named_files if isinstance(file, str) and not os.path.isfile(file)
+    ]
 
 
-def own_faults(entry: Entry, place: str) -> Iterator[str]:
+def own_faults(filter: ConfiguredFilter, place: str) -> Iterator[str]:
     """What is wrong with the settings together, as they are for each source."""
     told: dict[str, str] = {}
-    for source in ["", *entry.get("sources", {})]:
+    for source in ["", *filter.own_sources]:
         where = f"{place}.sources.{source}" if source else place
-        if filter := of_source(entry, source):
-            for fault in (*crossed(filter), *filter.faults()):
+        if decider := filter.decider(source):
+            for fault in (*crossed(decider), *decider.faults()):
                 told.setdefault(fault, where)
     yield from (f"{where}: {fault}" for fault, where in told.items())
 

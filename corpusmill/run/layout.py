@@ -10,15 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from corpusmill.mill.decide.fates import SPLITS
-from corpusmill.mill.filters.registry import (
-    any_takes,
-    columns_of,
-    deciding,
-    drops_any,
-    files_of,
-    filter_class,
-    measuring,
-)
+from corpusmill.mill.filters.configured import ConfiguredFilter
 from corpusmill.mill.storage.buckets import bucket_count
 from corpusmill.mill.storage.files import load_json
 from corpusmill.mill.storage.sums import DamagedError
@@ -121,7 +113,7 @@ class Layout:
         self.generation = max(part.generation for part in parts)
         self.bands, self.band_rows = config.band_setting
         self.cuts_spans = config.spans.unit != "none"
-        self.edits = any(filter_class(entry).edits for entry in config.filters)
+        self.edits = any(filter.edits for filter in config.filters)
         """Whether a filter cuts pieces out of texts."""
         # What is done in a moment for a part is done for so many at once, if there are enough for
         # many blocks.
@@ -357,14 +349,18 @@ class Layout:
     # Filters.
 
     @property
+    def _measuring(self) -> list[ConfiguredFilter]:
+        return [filter for filter in self._config.filters if filter.measures]
+
+    @property
     def filter_files(self) -> list[Path]:
         """All that they are made of."""
-        return [file for entry in self._config.filters for file in files_of(entry)]
+        return [file for filter in self._config.filters for file in filter.files]
 
     @property
     def measuring_files(self) -> list[Path]:
         """All that those are made of that measure."""
-        return [file for entry in self.measuring for file in files_of(entry)]
+        return [file for filter in self._measuring for file in filter.files]
 
     @property
     def measuring_megabytes(self) -> float:
@@ -381,44 +377,41 @@ class Layout:
     @property
     def measured_per_document(self) -> float:
         """Bytes of what is measured of a document, and of what comes by it."""
-        values = sum(len(filter_class(entry).values) for entry in self.measuring)
-        return 250 + 24 * values
+        return 250 + 24 * sum(len(filter.columns) for filter in self._measuring)
 
     @property
     def _splits_words(self) -> bool:
-        edits = any(filter_class(entry).edits for entry in self.measuring)
-        return edits or any_takes("words", self.measuring)
+        return any(filter.edits or "words" in filter.needs for filter in self._measuring)
 
     @property
     def measuring(self) -> list[dict]:
         """What of every filter that measures its measuring depends on."""
-        entries = [entry for entry in self._config.filters if filter_class(entry).values]
-        return [measuring(entry) for entry in entries]
+        return [filter.measuring for filter in self._measuring]
 
     @property
     def deciding(self) -> list[dict]:
         """Every filter with all of its settings."""
-        return [deciding(entry) for entry in self._config.filters]
+        return [filter.deciding for filter in self._config.filters]
 
     @property
     def filter_fates(self) -> list[str]:
         """The fate of every filter that drops, in their order."""
-        return [entry["name"] for entry in self._config.filters if drops_any(entry)]
+        return [filter.name for filter in self._config.filters if filter.drops]
 
     @property
     def filter_values(self) -> list[dict]:
         """Of every filter that drops, in their order: its name, column and dtype of each value."""
         return [
             {
-                "fate": entry["name"],
+                "fate": filter.name,
                 "values": [
-                    [column, filter_class(entry).values[value].dtype]
-                    for value, column in columns_of(entry).items()
+                    [column, filter.declaration.values[value].dtype]
+                    for value, column in filter.columns.items()
                     if value != "reason"
                 ],
             }
-            for entry in self._config.filters
-            if drops_any(entry)
+            for filter in self._config.filters
+            if filter.drops
         ]
 
     # Settings that are put together from several places of the configuration.

@@ -12,6 +12,8 @@ import types
 from collections.abc import Mapping
 from typing import Any, Literal, Self, Union, get_args, get_origin, get_type_hints
 
+from corpusmill.mill.filters.configured import ConfiguredFilter
+
 KINDS = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
 LIMITS = {
     "least": "minimum", "most": "maximum", "above": "exclusiveMinimum",
@@ -66,6 +68,8 @@ def as_given(section: Any) -> Any:
     """A section as a config file says it; keys with their default value are left out."""
     if isinstance(section, list):
         return [as_given(one) for one in section]
+    if isinstance(section, ConfiguredFilter):
+        return section.entry
     if not isinstance(section, Section):
         return section
     return {
@@ -82,7 +86,8 @@ def _has_own_docstring(cls: type) -> bool:
 
 
 def _is_section(kind: Any) -> bool:
-    return isinstance(kind, type) and issubclass(kind, Section)
+    """Whether it has a schema and is made of what that allows, as sections are."""
+    return isinstance(kind, type) and hasattr(kind, "schema")
 
 
 def _schema_of(kind: Any) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from benchmarks.measuring import memory_mb
 from corpusmill.kernels.similarity import Texts, measure_pairs
 from corpusmill.messages.progress import Silence
 from corpusmill.mill.dedup.minhash import MinHasher
+from corpusmill.mill.filters.configured import ConfiguredFilter, configured
 from corpusmill.mill.filters.documents import Documents
 from corpusmill.mill.filters.languages.identification import identify
 from corpusmill.mill.filters.measuring import Measures
@@ -33,7 +34,7 @@ from corpusmill.mill.filters.models.quality_model import (
     QualityModel,
     save_quality_model,
 )
-from corpusmill.mill.filters.registry import known_filters, measuring
+from corpusmill.mill.filters.registry import known_filters
 from corpusmill.mill.read.digests import digests_of
 from corpusmill.mill.read.normalization import normalizer
 from corpusmill.mill.read.readers import read_records
@@ -217,11 +218,11 @@ def entries(folder: Path) -> Iterator[dict]:
         "url_blocklist": {one: str(folder / one) for one in [*lists][1:]},
     }
     for name in known_filters():
-        yield measuring({"name": name} | settings.get(name, {}))
+        yield ConfiguredFilter({"name": name} | settings.get(name, {})).measuring
 
 
 def measure(entry: dict) -> Callable[[str], object]:
-    return lambda text: Measures([entry]).add(documents_of(text))
+    return lambda text: Measures(configured([entry])).add(documents_of(text))
 
 
 def sign(text: str) -> object:

@@ -14,7 +14,6 @@ import pyarrow.parquet as pq
 
 from corpusmill.mill.filters.documents import Documents
 from corpusmill.mill.filters.measuring import Edit
-from corpusmill.mill.filters.registry import filter_class
 from corpusmill.mill.read.digests import WHOLE
 from corpusmill.mill.read.ids import ids_of_part
 from corpusmill.mill.read.parts import SCHEMA, TextPart, new_part
@@ -78,12 +77,12 @@ class EditedPart:
 
     def _write(self, edit: Edit) -> None:
         rows, starts, stops, rules = edit.cuts
-        names = list(filter_class(edit.entry).edits)
+        names = edit.filter.edits
         begins = edit.before.texts.offsets[rows]
         ids = ids_of_part(self._part, self._done + len(edit.before))[self._done :]
         rule = pa.DictionaryArray.from_arrays(pa.array(rules.astype(np.int32) - 1), names)
         of_filter = pa.DictionaryArray.from_arrays(
-            pa.array(np.zeros(rows.size, np.int32)), [edit.entry["name"]]
+            pa.array(np.zeros(rows.size, np.int32)), [edit.filter.name]
         )
         spans = ids[rows], (starts - begins).astype("u8"), (stops - begins).astype("u8")
         columns = [*map(pa.array, spans), of_filter, rule]
@@ -92,13 +91,13 @@ class EditedPart:
     def _count(self, edit: Edit) -> None:
         sources = np.array([file["source"] for file in edit.before.files])
         of_row = edit.before.batch.column("file").to_numpy()
-        sizes, names = edit.cuts.stops - edit.cuts.starts, list(filter_class(edit.entry).edits)
+        sizes, names = edit.cuts.stops - edit.cuts.starts, edit.filter.edits
         of_cut = sources[of_row[edit.cuts.rows]]
         for source in dict.fromkeys(sources.tolist()):
             for place, name in enumerate(names, 1):
                 chosen = (of_cut == source) & (edit.cuts.rules == place)
                 figures = {"spans": int(chosen.sum()), "bytes": int(sizes[chosen].sum())}
-                rule = self.by_rule.setdefault(f"{edit.entry['name']}.{name}", {})
+                rule = self.by_rule.setdefault(f"{edit.filter.name}.{name}", {})
                 rule.setdefault(source, Counter()).update(figures)
                 self.by_source.setdefault(source, Counter()).update(figures)
 

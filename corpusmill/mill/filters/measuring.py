@@ -8,19 +8,11 @@ import numpy as np
 import pyarrow as pa
 
 from corpusmill.mill.decide.fate_columns import FateColumn
-from corpusmill.mill.filters.declaration import Filter, needs_of
+from corpusmill.mill.filters.configured import ConfiguredFilter
+from corpusmill.mill.filters.declaration import Filter
 from corpusmill.mill.filters.documents import Documents
 from corpusmill.mill.filters.edits import Cuts
 from corpusmill.mill.filters.limits import in_words
-from corpusmill.mill.filters.registry import (
-    Entry,
-    columns_of,
-    drops_any,
-    measurer,
-    module_file,
-    of_source,
-    untouched,
-)
 from corpusmill.mill.read.plugins import UsersCode, one_line, place_of
 from corpusmill.mill.storage.tables import in_one_piece
 
@@ -31,22 +23,19 @@ def arrow_type(dtype: str) -> pa.DataType:
 
 
 def checked(
-    entry: Entry,
-    filter: Filter,
+    filter: ConfiguredFilter,
     measured: Mapping[str, np.ndarray | list[str | None]],
     documents: Documents,
 ) -> dict[str, pa.Array]:
     """The values of a filter as columns; ValueError if they are not what it declares."""
-    where = f"filter {entry['name']}: measure"
+    where, values = f"filter {filter.name}: measure", filter.declaration.values
     if not isinstance(measured, Mapping):
         raise ValueError(f"{where} gave {type(measured).__name__}, expected values by name")
-    missing, surplus = set(filter.values) - set(measured), set(measured) - set(filter.values)
+    missing, surplus = set(values) - set(measured), set(measured) - set(values)
     if missing or surplus:
-        raise ValueError(
-            f"{where} gave {sorted(measured)}, its declaration has {sorted(filter.values)}"
-        )
-    columns, called = {}, columns_of(entry)
-    for name, value in filter.values.items():
+        raise ValueError(f"{where} gave {sorted(measured)}, its declaration has {sorted(values)}")
+    columns = {}
+    for name, value in values.items():
         got = measured[name]
         if value.dtype == "text":
             if not isinstance(got, list):
@@ -64,7 +53,7 @@ def checked(
             )
         # Copied: it may be a buffer that the filter takes again.
         copied = got if isinstance(got, list) else got.copy()
-        columns[called[name]] = pa.array(copied, arrow_type(value.dtype))
+        columns[filter.columns[name]] = pa.array(copied, arrow_type(value.dtype))
     return columns
 
 
@@ -86,22 +75,22 @@ def has_lone_surrogate(text: str) -> bool:
 class Edit(NamedTuple):
     """What a filter cut out of some documents."""
 
-    entry: Entry
+    filter: ConfiguredFilter
     before: Documents
     cuts: Cuts
 
 
 def measured_by(
-    entry: Entry, filter: Filter, documents: Documents
+    filter: ConfiguredFilter, measurer: Filter, documents: Documents
 ) -> tuple[Mapping[str, np.ndarray | list[str | None]], Cuts | None]:
     """What a filter measures of documents, and what it cuts out of them."""
-    seen = documents.for_filter(needs_of(type(filter)))
-    if "file" in entry:
+    seen = documents.for_filter(filter.needs)
+    if filter.file is not None:
         seen = seen.read_only()
-    with UsersCode(f"filter {entry['name']}"):
+    with UsersCode(f"filter {filter.name}"):
         if filter.edits:
-            return filter.measure_and_edit(seen)
-        return filter.measure_documents(seen), None
+            return measurer.measure_and_edit(seen)
+        return measurer.measure_documents(seen), None
 
 
 def failing_row(run: Callable[[int, int], object], rows: int) -> int | None:
@@ -125,54 +114,56 @@ def failing_row(run: Callable[[int, int], object], rows: int) -> int | None:
     return first if fails(first, stop) else None
 
 
-def failed(error: BaseException, entry: Entry, about: str) -> ValueError:
-    place = place_of(error, str(module_file(entry)))
-    return ValueError(f"{place}: filter {entry['name']}: {one_line(error)}, {about}")
+def failed(error: BaseException, filter: ConfiguredFilter, about: str) -> ValueError:
+    place = place_of(error, str(filter.code))
+    return ValueError(f"{place}: filter {filter.name}: {one_line(error)}, {about}")
 
 
 def failed_measuring(
-    error: BaseException, entry: Entry, filter: Filter, documents: Documents
+    error: BaseException, filter: ConfiguredFilter, measurer: Filter, documents: Documents
 ) -> ValueError:
     """The error of a filter with the document that it is about."""
     row = failing_row(
-        lambda first, stop: measured_by(entry, filter, documents.some(first, stop)), len(documents)
+        lambda first, stop: measured_by(filter, measurer, documents.some(first, stop)),
+        len(documents),
     )
     if row is not None:
-        return failed(error, entry, f"at the document {documents.place(row)}")
+        return failed(error, filter, f"at the document {documents.place(row)}")
     last = documents.place(len(documents) - 1)
     about = f"among the documents from {documents.place(0)} to {last}; none fails by itself"
-    return failed(error, entry, about)
+    return failed(error, filter, about)
 
 
 class Measures:
     """The values of a part, some documents after others."""
 
-    def __init__(self, entries: list[Entry]) -> None:
-        self._filters = [(entry, measurer(entry)) for entry in entries]
+    def __init__(self, filters: list[ConfiguredFilter]) -> None:
+        """filters: those that do not measure are left out."""
+        self._filters = [(filter, filter.measurer()) for filter in filters if filter.measures]
         self._pieces = {
-            columns_of(entry)[name]: [pa.array([], arrow_type(value.dtype))]
-            for entry, filter in self._filters
-            for name, value in filter.values.items()
+            filter.columns[name]: [pa.array([], arrow_type(value.dtype))]
+            for filter, _ in self._filters
+            for name, value in filter.declaration.values.items()
         }
 
     def add(self, documents: Documents) -> tuple[Documents, list[Edit]]:
         """Measure documents; what is left of them, and what each filter cut out of what the ones
         before it left."""
         edits = []
-        for entry, filter in self._filters:
+        for filter, measurer in self._filters:
             try:
-                measured, cuts = measured_by(entry, filter, documents)
+                measured, cuts = measured_by(filter, measurer, documents)
             except ValueError as error:
-                if str(error).startswith(f"{module_file(entry)}:"):  # by keep, which knows where
+                if str(error).startswith(f"{filter.code}:"):  # by keep, which knows where
                     raise
-                raise failed_measuring(error, entry, filter, documents) from error
+                raise failed_measuring(error, filter, measurer, documents) from error
             except Exception as error:
-                raise failed_measuring(error, entry, filter, documents) from error
-            for name, column in checked(entry, filter, measured, documents).items():
+                raise failed_measuring(error, filter, measurer, documents) from error
+            for name, column in checked(filter, measured, documents).items():
                 self._pieces[name].append(column)
             if cuts is not None:
-                cuts = cuts.of(documents.outside(untouched(entry)))
-                edits.append(Edit(entry, documents, cuts))
+                cuts = cuts.of(documents.outside(filter.untouched))
+                edits.append(Edit(filter, documents, cuts))
                 documents = documents.without(cuts)
         return documents, edits
 
@@ -197,44 +188,43 @@ class Decision:
         self._sources = source.dictionary.to_pylist()
         self._of_row = source.indices.to_numpy(zero_copy_only=False)
 
-    def add(self, entry: Entry) -> None:
-        own = entry.get("sources", {})
+    def add(self, filter: ConfiguredFilter) -> None:
         others = np.ones(self._of_row.size, bool)
         for number, source in enumerate(self._sources):
-            if source in own:
+            if source in filter.own_sources:
                 rows = self._of_row == number
                 others &= ~rows
-                if filter := of_source(entry, source):
-                    self._drop(entry, filter, rows)
-        if filter := of_source(entry, ""):
-            self._drop(entry, filter, others)
+                if decider := filter.decider(source):
+                    self._drop(filter, decider, rows)
+        if decider := filter.decider():
+            self._drop(filter, decider, others)
 
-    def _drop(self, entry: Entry, filter: Filter, rows: np.ndarray) -> None:
+    def _drop(self, filter: ConfiguredFilter, decider: Filter, rows: np.ndarray) -> None:
         """What the filter decides on some documents, bool (documents,)."""
         values = {
             value: in_one_piece(self._measures.column(column)).to_numpy(zero_copy_only=False)
-            for value, column in {**columns_of(entry), "text_bytes": "text_bytes"}.items()
+            for value, column in {**filter.columns, "text_bytes": "text_bytes"}.items()
         }
         try:
-            with UsersCode(f"filter {entry['name']}"):
-                drops = filter.drops(values)
+            with UsersCode(f"filter {filter.name}"):
+                drops = decider.drops(values)
         except Exception as error:
             row = failing_row(
-                lambda first, stop: filter.drops({k: v[first:stop] for k, v in values.items()}),
+                lambda first, stop: decider.drops({k: v[first:stop] for k, v in values.items()}),
                 rows.size,
             )
             of_row = {} if row is None else {k: v[row] for k, v in values.items()}
             said = ", ".join(f"{name} {value!s:.60}" for name, value in of_row.items())
             about = f"at a document with {said}" if said else "and with no document by itself"
-            raise failed(error, entry, about) from error
+            raise failed(error, filter, about) from error
         if not isinstance(drops, np.ndarray) or drops.dtype != bool or drops.shape != rows.shape:
             raise ValueError(
-                f"filter {entry['name']}: drops gave {type(drops).__name__} "
+                f"filter {filter.name}: drops gave {type(drops).__name__} "
                 f"{getattr(drops, 'dtype', '')} {getattr(drops, 'shape', '')}, expected bool for "
                 f"each of {rows.size} documents"
             )
-        dropped = np.flatnonzero(self.fates.drop(entry["name"], drops & rows))
-        for row, reason in zip(dropped.tolist(), reasons(filter, values, dropped), strict=True):
+        dropped = np.flatnonzero(self.fates.drop(filter.name, drops & rows))
+        for row, reason in zip(dropped.tolist(), reasons(decider, values, dropped), strict=True):
             self.reasons[row] = reason
 
 
@@ -252,9 +242,9 @@ def reasons(filter: Filter, values: dict[str, np.ndarray], rows: np.ndarray) -> 
     ]
 
 
-def decided(entries: list[Entry], measures: pa.Table) -> Decision:
+def decided(filters: list[ConfiguredFilter], measures: pa.Table) -> Decision:
     decision = Decision(measures)
-    for entry in entries:
-        if drops_any(entry):
-            decision.add(entry)
+    for filter in filters:
+        if filter.drops:
+            decision.add(filter)
     return decision

@@ -12,8 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from corpusmill.messages.near_names import meant
-from corpusmill.mill.account.accounts import is_figure
-from corpusmill.mill.decide.fates import RESERVED_FATES
 from corpusmill.mill.filters.declaration import (
     DTYPES,
     NEEDS,
@@ -22,7 +20,6 @@ from corpusmill.mill.filters.declaration import (
     Limit,
     Setting,
     Value,
-    needs_of,
 )
 from corpusmill.mill.read.plugins import loaded
 
@@ -63,10 +60,6 @@ ENTRY_SCHEMA: dict[str, Any] = {
 ENTRY_KEYS = tuple(ENTRY_SCHEMA["properties"])
 """All others are settings."""
 
-RESERVED_VALUES = (
-    "id", "source", "file", "line", "fate", "winner", "similarity", "stage", "held_out_by",
-    "split", "copies", "text_bytes", "digest", "cuts", "cut_bytes", "whole_digest", "preference",
-)  # fmt: skip
 KNOWN = Path(__file__).parent / "known"
 """The folder of our own filters: the module of its name for each."""
 
@@ -173,18 +166,6 @@ def limit_faults(cls: type[Filter]) -> Iterator[str]:
             yield f"a limit asks whether {limit.value} is {limit.side} {limit.setting}, no list"
 
 
-def name_faults(entry: Entry) -> Iterator[str]:
-    """What its name, or that of a column that it makes, cannot be."""
-    name = entry["name"]
-    if not name.isidentifier() or name != name.lower():
-        yield f"fate {name!r} is not a name of small letters, digits and _"
-    if name in RESERVED_FATES or is_figure(name):
-        yield f"fate {name} is taken: the account has another figure of that name"
-    for column in columns_of(entry).values():
-        if column in RESERVED_VALUES:
-            yield f"value {column} is taken: it is a column that every document has"
-
-
 def default_faults(name: str, setting: Setting) -> Iterator[str]:
     """A default that is no JSON, or is outside its own limits."""
     import jsonschema
@@ -202,91 +183,6 @@ def default_faults(name: str, setting: Setting) -> Iterator[str]:
         yield f"the limits of setting {name}: {error.message}"
 
 
-def given_settings(entry: Entry) -> dict[str, Any]:
-    """What an entry says of its settings, for all sources."""
-    return {key: value for key, value in entry.items() if key not in ENTRY_KEYS}
-
-
-def settings_of(entry: Entry) -> dict[str, Any]:
-    """The settings of an entry: those given, the defaults of the others."""
-    cls = filter_class(entry)
-    defaults = {name: setting.default for name, setting in cls.settings.items()}
-    return defaults | given_settings(entry)
-
-
-def columns_of(entry: Entry) -> dict[str, str]:
-    """Value -> what it is called in the table of measures."""
-    values = filter_class(entry).values
-    plain = "use" not in entry
-    return {
-        value: value if plain and value != "reason" else f"{entry['name']}_{value}"
-        for value in values
-    }
-
-
 def optional_settings(cls: type[Filter]) -> set[str]:
     """Settings that may be null, and are if they have no default: there is no such limit then."""
     return {limit.setting for limit in getattr(cls, "limits", ())}
-
-
-def drops_any(entry: Entry) -> bool:
-    """Whether it can drop a document at all; some only measure."""
-    cls = filter_class(entry)
-    return cls.drops is not Filter.drops or bool(cls.limits)
-
-
-def any_takes(need: str, entries: list[Entry]) -> bool:
-    """Whether a filter takes one of NEEDS."""
-    return any(need in needs_of(filter_class(entry)) for entry in entries)
-
-
-def filter_of(entry: Entry) -> Filter:
-    """The filter of a config entry that was checked."""
-    return filter_class(entry)(**settings_of(entry))
-
-
-def of_source(entry: Entry, source: str) -> Filter | None:
-    """The same as it decides on documents of a source; None if it does not."""
-    own = entry.get("sources", {}).get(source, {})
-    return filter_class(entry)(**settings_of(entry) | own) if own is not False else None
-
-
-def _kept(entry: Entry, *keys: str) -> Entry:
-    return {key: entry[key] for key in keys if key in entry}
-
-
-def measuring(entry: Entry) -> Entry:
-    """What of an entry its measuring depends on."""
-    settings = settings_of(entry)
-    measured_with = filter_class(entry).measured_with
-    kept = _kept(entry, "name", "use", "file")
-    if filter_class(entry).edits and (whole := untouched(entry)):
-        kept["sources"] = dict.fromkeys(whole, False)
-    return kept | {name: settings[name] for name in measured_with}
-
-
-def untouched(entry: Entry) -> list[str]:
-    """The sources of which the filter has no say."""
-    return [source for source, own in entry.get("sources", {}).items() if own is False]
-
-
-def deciding(entry: Entry) -> Entry:
-    """An entry with all of its settings, also those that it leaves to their defaults."""
-    return _kept(entry, *ENTRY_KEYS) | settings_of(entry)
-
-
-def measurer(entry: Entry) -> Filter:
-    """The filter of an entry as `measuring` has it, without the other settings."""
-    return filter_class(entry)(**given_settings(entry))
-
-
-def module_file(entry: Entry) -> Path:
-    """The file of its code."""
-    return Path(entry["file"]) if "file" in entry else KNOWN / f"{name_of_filter(entry)}.py"
-
-
-def files_of(entry: Entry) -> list[Path]:
-    """All that it is made of: its code, and what it says that it reads."""
-    cls, settings = filter_class(entry), settings_of(entry)
-    named = [settings[name] for name, setting in cls.settings.items() if setting.is_file]
-    return [module_file(entry), *map(Path, cls.files), *(Path(one) for one in named if one)]

@@ -126,7 +126,7 @@ def config_of(results: Path, listing: Listing, named: Config | None) -> Config:
 def refuse_own_code(path: Path, config: Config) -> None:
     """Raise NoCorpusError if a configuration that lies with results names Python files: both may be
     a stranger's."""
-    filters = [one["file"] for one in config.filters if "file" in one]
+    filters = [one.file for one in config.filters if one.file is not None]
     files = [*config.input.readers, *filters]
     if files:
         raise NoCorpusError(

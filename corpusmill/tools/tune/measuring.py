@@ -7,26 +7,26 @@ import numpy as np
 import pyarrow as pa
 
 from corpusmill.messages.progress import Progress
+from corpusmill.mill.filters.configured import ConfiguredFilter
 from corpusmill.mill.filters.documents import Documents
 from corpusmill.mill.filters.measuring import Measures
-from corpusmill.mill.filters.registry import Entry, any_takes, filter_class, measuring
 from corpusmill.mill.read.parts import SCHEMA, TextPart
 from corpusmill.mill.read.text_column import TextColumn
 
 
-def part_for(entries: list[Entry], part: Path) -> TextPart:
+def part_for(filters: list[ConfiguredFilter], part: Path) -> TextPart:
     """A text part for some filters; with the records only if one of them takes records."""
-    of_records = any_takes("records", entries)
+    of_records = any("records" in filter.needs for filter in filters)
     return TextPart(part, SCHEMA.names if of_records else ["text", "file", "line"])
 
 
 def measured_batches(
-    part: Path, entries: list[Entry], progress: Progress
+    part: Path, filters: list[ConfiguredFilter], progress: Progress
 ) -> Iterator[tuple[Documents, pa.Table]]:
     """Each batch as filters that cut leave it, and its measures. progress: counts documents."""
-    text_part = part_for(entries, part)
+    text_part = part_for(filters, part)
     sources, before = text_part.sources(), 0
-    measures = Measures([measuring(entry) for entry in entries if filter_class(entry).values])
+    measures = Measures(filters)
     for batch in text_part.batches():
         texts = TextColumn.of(batch.column("text"))
         left, _ = measures.add(Documents(texts, batch, text_part.files))

@@ -24,7 +24,7 @@ class Wanted(NamedTuple):
 
 
 def known_fates(results: Results) -> list[str]:
-    filters = [entry["name"] for entry in results.config.filters]
+    filters = [filter.name for filter in results.config.filters]
     return [KEPT, *dropping_fates(filters)]
 
 

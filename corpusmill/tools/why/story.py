@@ -123,7 +123,7 @@ def documents(ids: list[Any], total: int = 0) -> str:
 
 
 def filtered(facts: Facts) -> Step:
-    names = [entry["name"] for entry in facts.results.config.filters]
+    names = [filter.name for filter in facts.results.config.filters]
     values = [f"{name} {value_in_words(value)}" for name, value in facts.measured.items()]
     measured = f" Measured: {', '.join(values)}." if values else ""
     if facts.fate not in names:
@@ -137,13 +137,9 @@ def filtered(facts: Facts) -> Step:
 
 def settings_in_words(facts: Facts) -> str:
     """Of the filter that dropped it, on its source."""
-    (entry,) = (one for one in facts.results.config.filters if one["name"] == facts.fate)
-    own = entry.get("sources", {}).get(facts.row["source"], {})
-    named = {**entry, **own}
-    return ", ".join(f"{k} {v}" for k, v in named.items() if k not in BESIDE_SETTINGS) or "it has"
-
-
-BESIDE_SETTINGS = ("name", "use", "file", "sources")
+    (filter,) = (one for one in facts.results.config.filters if one.name == facts.fate)
+    named = {**filter.given_settings, **filter.own_sources.get(facts.row["source"], {})}
+    return ", ".join(f"{name} {value}" for name, value in named.items()) or "it has"
 
 
 def value_in_words(value: Any) -> str:

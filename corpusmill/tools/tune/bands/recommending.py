@@ -37,8 +37,8 @@ def shipped() -> Config:
 
 
 def shortest(config: Config) -> int:
-    """The limit of the filter too_short in the shipped configuration."""
-    (asked,) = (one["min_chars"] for one in config.filters if one["name"] == "too_short")
+    """What the filter too_short asks for in the shipped configuration."""
+    (asked,) = (one.settings["min_chars"] for one in config.filters if one.name == "too_short")
     return asked
 
 

@@ -6,10 +6,10 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from corpusmill.mill.filters.configured import ConfiguredFilter
 from corpusmill.mill.filters.documents import Documents
 from corpusmill.mill.filters.limits import in_words
 from corpusmill.mill.filters.measuring import Measures
-from corpusmill.mill.filters.registry import Entry, filter_class, measuring
 from corpusmill.mill.read.text_column import TextColumn
 from corpusmill.tools.tune.calibrate.measured import Bound, Measured, Rule
 from corpusmill.tools.tune.measuring import part_for
@@ -66,13 +66,13 @@ class Texts(NamedTuple):
 
 
 def texts_of(
-    part: Path, rows: set[int], entries: list[Entry], entered: set[str]
+    part: Path, rows: set[int], filters: list[ConfiguredFilter], entered: set[str]
 ) -> dict[tuple[int, int], Texts]:
     """The texts to show, by row and a number n: the text as the first n filters that cut left it.
 
     entered: the files whose lines nobody counted.
     """
-    cutting = [measuring(entry) for entry in entries if filter_class(entry).edits]
+    cutting = [filter for filter in filters if filter.edits]
     text_part = part_for(cutting, part)
     found, before = {}, 0
     for batch in text_part.batches():
@@ -96,13 +96,13 @@ def shown_of(documents: Documents, row: int, entered: set[str]) -> Texts:
 
 
 def examples_of(
-    of: Measured, part: Path, most: int, entries: list[Entry], entered: set[str]
+    of: Measured, part: Path, most: int, filters: list[ConfiguredFilter], entered: set[str]
 ) -> list[list[Example]]:
     """For every rule, texts as its filter sees them: without what those before it cut."""
     rows = [rows_of(rule, of.sources, most).tolist() for rule in of.rules]
-    texts = texts_of(part, {row for some in rows for row in some}, entries, entered)
-    cuts = [bool(filter_class(entry).edits) for entry in entries]
-    before = {entry["name"]: sum(cuts[:place]) for place, entry in enumerate(entries)}
+    texts = texts_of(part, {row for some in rows for row in some}, filters, entered)
+    cuts = [bool(filter.edits) for filter in filters]
+    before = {filter.name: sum(cuts[:place]) for place, filter in enumerate(filters)}
     return [
         [_example(of, rule, row, texts[row, before[rule.filter]]) for row in some]
         for rule, some in zip(of.rules, rows, strict=True)

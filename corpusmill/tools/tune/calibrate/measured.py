@@ -11,16 +11,10 @@ import numpy as np
 import pyarrow as pa
 
 from corpusmill.messages.progress import Progress
+from corpusmill.mill.filters.configured import ConfiguredFilter
 from corpusmill.mill.filters.declaration import Filter, Limit
 from corpusmill.mill.filters.limits import beyond
 from corpusmill.mill.filters.measuring import Decision, decided
-from corpusmill.mill.filters.registry import (
-    Entry,
-    columns_of,
-    drops_any,
-    filter_class,
-    of_source,
-)
 from corpusmill.mill.storage.tables import in_one_piece
 from corpusmill.tools.tune.measuring import measured_batches
 from corpusmill.tools.tune.sample import Sampled
@@ -100,21 +94,19 @@ def decides_by_limits(cls: type[Filter]) -> bool:
 
 
 def rules_of(
-    entry: Entry, table: pa.Table, sources: np.ndarray, decision: Decision
+    filter: ConfiguredFilter, table: pa.Table, sources: np.ndarray, decision: Decision
 ) -> Iterator[Rule]:
     """decision: of the filter alone."""
-    cls = filter_class(entry)
+    cls = filter.declaration
     if not decides_by_limits(cls):
-        drops = decision.fates.has(entry["name"])
-        yield Rule(entry["name"], None, "", np.zeros(0), None, {}, drops, decision.reasons)
+        drops = decision.fates.has(filter.name)
+        yield Rule(filter.name, None, "", np.zeros(0), None, {}, drops, decision.reasons)
         return
-    columns = columns_of(entry) | {"text_bytes": "text_bytes"}
-    own = {name: of_source(entry, name) for name in ["", *np.unique(sources).tolist()]}
+    columns = filter.columns | {"text_bytes": "text_bytes"}
+    own = {name: filter.decider(name) for name in ["", *np.unique(sources).tolist()]}
     for limit in cls.limits:
         values = in_one_piece(table[columns[limit.value]]).to_numpy(zero_copy_only=False)
-        bounds = {
-            name: getattr(filter, limit.setting) if filter else None for name, filter in own.items()
-        }
+        bounds = {name: getattr(one, limit.setting) if one else None for name, one in own.items()}
         bound = bounds.pop("")
         beyond_limit = np.zeros(values.shape, bool)
         for name, its in bounds.items():
@@ -122,7 +114,7 @@ def rules_of(
             beyond_limit[rows] = beyond(values[rows], limit.side, its)
         known = cls.values.get(limit.value)
         meaning = known.meaning if known else "bytes of text"
-        yield Rule(entry["name"], limit, meaning, values, bound, bounds, beyond_limit, [])
+        yield Rule(filter.name, limit, meaning, values, bound, bounds, beyond_limit, [])
 
 
 def groups_of(table: pa.Table, sources: np.ndarray, names: list[str]) -> list[Group]:
@@ -139,13 +131,13 @@ def groups_of(table: pa.Table, sources: np.ndarray, names: list[str]) -> list[Gr
 
 
 def measured(
-    part: Path, entries: list[Entry], sampled: list[Sampled], progress: Progress
+    part: Path, filters: list[ConfiguredFilter], sampled: list[Sampled], progress: Progress
 ) -> Measured:
-    table = pa.concat_tables([table for _, table in measured_batches(part, entries, progress)])
+    table = pa.concat_tables([table for _, table in measured_batches(part, filters, progress)])
     sources = np.array(in_one_piece(table["source"]).to_pylist(), str)
     weight = {one.name: one.weight for one in sampled}
-    dropping = [entry for entry in entries if drops_any(entry)]
-    alone = {entry["name"]: decided([entry], table) for entry in dropping}
+    dropping = [filter for filter in filters if filter.drops]
+    alone = {filter.name: decided([filter], table) for filter in dropping}
     together = decided(dropping, table)
     return Measured(
         sources=sources,
@@ -154,8 +146,8 @@ def measured(
         groups=groups_of(table, sources, list(weight)),
         rules=[
             rule
-            for entry in dropping
-            for rule in rules_of(entry, table, sources, alone[entry["name"]])
+            for filter in dropping
+            for rule in rules_of(filter, table, sources, alone[filter.name])
         ],
         filters={name: decision.fates.has(name) for name, decision in alone.items()},
         fates={name: together.fates.has(name) for name in alone},
