@@ -62,18 +62,11 @@ rule all:
         LAYOUT.every("results/placements/{split}/{shard}.parquet"),
         LAYOUT.every("results/ledger/{part}.parquet"),
         LAYOUT.every("results/clusters/{part}.parquet"),
-        LAYOUT.every_if_cut("results/cut/{part}.parquet"),
+        LAYOUT.if_cut(LAYOUT.every("results/cut/{part}.parquet")),
         expand("results/exports/{form}", form=CONFIG.output.exports),
 
 
-check_steps()
-watch_jobs_of_slurm()
-
-
-# A run with nothing to do comes to neither place and waits for no answer.
-if workflow.output_settings.dryrun:
-    finish_checks()
-IS_READ = True
+finish_reading()
 
 
 onstart:
@@ -81,9 +74,11 @@ onstart:
 
 
 onsuccess:
-    end_run(announcement.FINISHED)
+    RUN.end()
     show_result()
 
 
 onerror:
-    show_ends_of_jobs()
+    # Last of all; Snakemake has said so among much else.
+    for end in ENDS_OF_JOBS:
+        print(end, file=sys.stderr)

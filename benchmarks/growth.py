@@ -51,7 +51,7 @@ PERMUTATIONS = BANDS * ROWS
 THRESHOLD = 0.8
 PART_DOCUMENTS = 500_000  # as many as 256 MiB hold of texts of 500 bytes
 BLOCK_PARTS = 16  # of one extract job
-BUCKET_ENTRIES = 1 << 24  # as rules/common.smk says, for parts of 256 MiB
+BUCKET_ENTRIES = 1 << 24  # as corpusmill/run/layout.py says, for parts of 256 MiB
 SEED = 0
 
 EVERY, GROUPED, COPY = 20, 4, 19  # of every 20: the first 4 are in groups, the last is a copy
@@ -352,7 +352,7 @@ def measure(given) -> None:
 
 
 if __name__ == "__main__":
-    # As the jobs of the workflow, see rules/common.smk.
+    # As the jobs of the workflow, see corpusmill/run/job_environment.py.
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     os.environ.setdefault("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1")
     arguments = parser(__doc__)

@@ -24,8 +24,8 @@ rule manifest:
         clusters=LAYOUT.every("results/clusters/{part}.parquet"),
         quarantine=LAYOUT.every("results/quarantine/{part}.jsonl"),
         records=[
-            *LAYOUT.every_if_cut("results/cut/{part}.parquet"),
-            *LAYOUT.every_if_edited("results/edited/{part}.parquet"),
+            *LAYOUT.if_cut(LAYOUT.every("results/cut/{part}.parquet")),
+            *LAYOUT.if_edited(LAYOUT.every("results/edited/{part}.parquet")),
         ],
         texts=LAYOUT.every(LAYOUT.text_shard),
         text_facts=LAYOUT.every("results/corpus/{split}/{shard}.json"),
@@ -51,12 +51,12 @@ rule manifest:
         mem_mb=500,
     params:
         settings=settings(
-            generation=LAYOUT.generation,
-            sources=list(LAYOUT.weights),
-            filters=LAYOUT.filter_fates,
+            generation=INPUTS.generation,
+            sources=list(CONFIG.weights),
+            filters=SETTINGS.filter_fates,
             config_digest=config_digest(CONFIG.given),
-            code=code_of_results,
-            made=made_files,
+            code=STEP_RULES.code_of_results,
+            made=STEP_RULES.made_files,
             record=str(RECORD),
             max_lost_fraction=CONFIG.tokenizer.max_lost_fraction,
         ),
@@ -83,7 +83,7 @@ rule export:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=LAYOUT.flat_memory(1500),
+        mem_mb=MEMORY.flat(1500),
     params:
         settings=settings(length=CONFIG.output.sample_tokens),
         code=code_digest("export"),
@@ -102,18 +102,11 @@ rule ledger:
         decided=LAYOUT.of_block("results/decided/{block}.arrow"),
         clusters="results/clusters/{part}.parquet",
         digests="results/digests/{part}.npy",
-        cuts=[
-            *LAYOUT.if_cut("results/cut/{part}.json"),
-            *LAYOUT.if_edited("results/edited/{part}.json"),
-        ],
-        cut_spans=[
-            *LAYOUT.if_cut("results/cut/{part}.parquet"),
-            *LAYOUT.if_edited("results/edited/{part}.parquet"),
-        ],
-        whole=[
-            *LAYOUT.if_cut("results/cut/{part}.npy"),
-            *LAYOUT.if_edited("results/edited/{part}.npy"),
-        ],
+        cuts=LAYOUT.of_cuts("results/cut/{part}.json", "results/edited/{part}.json"),
+        cut_spans=LAYOUT.of_cuts(
+            "results/cut/{part}.parquet", "results/edited/{part}.parquet"
+        ),
+        whole=LAYOUT.of_cuts("results/cut/{part}.npy", "results/edited/{part}.npy"),
     output:
         rows="results/ledger/{part}.parquet",
         account="results/ledger/{part}.json",
@@ -124,12 +117,10 @@ rule ledger:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=LAYOUT.part_memory(
-            base=500, per_text_megabyte=0.3, bytes_per_document=500
-        ),
+        mem_mb=MEMORY.of_part(base=500, per_text_megabyte=0.3, bytes_per_document=500),
     params:
         settings=settings(
-            filters=LAYOUT.filter_values,
+            filters=SETTINGS.filter_values,
         ),
         code=code_digest("ledger"),
         paths=named_paths,
@@ -152,8 +143,8 @@ rule summarize:
         meta="results/tokens/meta.pkl",
         plan="results/plan/parts.jsonl",
         languages=LAYOUT.every("results/tally/{block}.json"),
-        edits=LAYOUT.every_if_edited("results/edited/{part}.json"),
-        recall=[f"{DEMO}/recall.json"] if LAYOUT.uses_demo else [],
+        edits=LAYOUT.if_edited(LAYOUT.every("results/edited/{part}.json")),
+        recall=[f"{DEMO}/recall.json"] if INPUTS.uses_demo else [],
         tokenizer="results/tokenizer",
     output:
         summary=report(
@@ -182,8 +173,8 @@ rule summarize:
             config_digest=config_digest(CONFIG.given),
             configuration=shaping(CONFIG.given),
             span_unit=CONFIG.spans.unit,
-            filters=LAYOUT.filter_fates,
-            made=made_files,
+            filters=SETTINGS.filter_fates,
+            made=STEP_RULES.made_files,
             record=str(RECORD),
             logs=str(placed("logs")),
         ),

@@ -22,10 +22,7 @@ rule assign:
     input:
         verdicts="results/filter/{part}.arrow",
         digests="results/digests/{part}.npy",
-        whole=[
-            *LAYOUT.if_cut("results/cut/{part}.npy"),
-            *LAYOUT.if_edited("results/edited/{part}.npy"),
-        ],
+        whole=LAYOUT.of_cuts("results/cut/{part}.npy", "results/edited/{part}.npy"),
         resolved="results/resolved/complete.json",
     output:
         decisions="results/assign/{part}.arrow",
@@ -39,10 +36,10 @@ rule assign:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=LAYOUT.part_memory(base=500, bytes_per_document=200),
+        mem_mb=MEMORY.of_part(base=500, bytes_per_document=200),
     params:
         settings=settings(
-            sampling=LAYOUT.sampling,
+            sampling=SETTINGS.sampling,
         ),
         code=code_digest("assign"),
         paths=named_paths,
@@ -52,7 +49,7 @@ rule assign:
 
 rule evaluation:
     input:
-        outside(LAYOUT.held_out_files),
+        outside(INPUTS.held_out_files),
     output:
         held_out="results/holdout/evaluation.npy",
         counts="results/holdout/evaluation.json",
@@ -65,16 +62,16 @@ rule evaluation:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=LAYOUT.evaluation_memory(
+        mem_mb=MEMORY.of_held_out_files(
             base=400, bytes_per_text=160, per_record_megabyte=12
         ),
     params:
         settings=settings(
-            files=LAYOUT.held_out_states,
-            max_malformed_fraction=LAYOUT.of_sources("max_malformed_fraction"),
+            files=INPUTS.held_out_states,
+            max_malformed_fraction=SETTINGS.of_sources("max_malformed_fraction"),
             mode=CONFIG.normalize.mode,
             readers=CONFIG.input.readers,
-            limits=LAYOUT.read_limits,
+            limits=CONFIG.input.read_limits,
         ),
         code=code_digest("evaluation", *map(Path, CONFIG.input.readers)),
         paths=named_paths,
@@ -96,7 +93,7 @@ rule holdout:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=LAYOUT.held_out_memory(base=600, bytes_per_text=160),
+        mem_mb=MEMORY.of_held_out(base=600, bytes_per_text=160),
     params:
         settings=settings(),
         code=code_digest("holdout"),
@@ -109,8 +106,8 @@ rule decontaminate:
     input:
         decisions=LAYOUT.files_of_block("results/assign/{part}.arrow"),
         digests=LAYOUT.files_of_block("results/digests/{part}.npy"),
-        whole=if_cut(LAYOUT.files_of_block("results/cut/{part}.npy")),
-        unedited=if_edited(LAYOUT.files_of_block("results/edited/{part}.npy")),
+        whole=LAYOUT.if_cut(LAYOUT.files_of_block("results/cut/{part}.npy")),
+        unedited=LAYOUT.if_edited(LAYOUT.files_of_block("results/edited/{part}.npy")),
         held_out="results/holdout/all.npy",
     output:
         decided="results/decided/{block}.arrow",
@@ -121,7 +118,7 @@ rule decontaminate:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=LAYOUT.held_out_memory(base=900, bytes_per_text=20),
+        mem_mb=MEMORY.of_held_out(base=900, bytes_per_text=20),
     params:
         settings=settings(
             first_part=LAYOUT.first_of_block,

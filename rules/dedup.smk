@@ -47,7 +47,7 @@ rule sign:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=LAYOUT.part_memory(
+        mem_mb=MEMORY.of_part(
             base=600 + CONFIG.minhash.permutations,
             per_text_megabyte=0.2,
             per_largest_megabyte=11,
@@ -55,7 +55,7 @@ rule sign:
         ),
     params:
         settings=settings(
-            hasher=LAYOUT.hasher,
+            hasher=SETTINGS.hasher,
         ),
         code=code_digest("sign"),
         paths=named_paths,
@@ -79,12 +79,12 @@ rule band:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=LAYOUT.part_memory(
-            base=500, bytes_per_document=500 + 4 * LAYOUT.permutations
+        mem_mb=MEMORY.of_part(
+            base=500, bytes_per_document=500 + 4 * CONFIG.permutations
         ),
     params:
         settings=settings(
-            banding=LAYOUT.banding,
+            banding=SETTINGS.banding,
             candidates=CONFIG.dedup.candidates,
         ),
         code=code_digest("band"),
@@ -106,13 +106,13 @@ rule pair:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=LAYOUT.bucket_memory(base=700, bytes_per_entry=125),
+        mem_mb=MEMORY.of_bucket(base=700, bytes_per_entry=125),
     params:
         settings=settings(
             buckets=LAYOUT.buckets("bucket"),
-            banding=LAYOUT.banding,
-            similarity=LAYOUT.similarity,
-            preference=LAYOUT.preference,
+            banding=SETTINGS.banding,
+            similarity=SETTINGS.similarity,
+            preference=SETTINGS.preference,
         ),
         code=code_digest("pair"),
         paths=named_paths,
@@ -134,10 +134,10 @@ rule group:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=LAYOUT.documents_memory(base=800, bytes_per_document=8),
+        mem_mb=MEMORY.of_documents(base=800, bytes_per_document=8),
     params:
         settings=settings(
-            similarity=LAYOUT.similarity,
+            similarity=SETTINGS.similarity,
             bins=LAYOUT.counts["bin"],
             engine=CONFIG.dedup.engine,
         ),
@@ -167,14 +167,14 @@ rule extract:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=LAYOUT.largest_part_memory(
+        mem_mb=MEMORY.of_largest_part(
             base=600, per_text_megabyte=3, bytes_per_document=200
         ),
     params:
         settings=settings(
             first_part=LAYOUT.first_of_block,
             bins=LAYOUT.counts["bin"],
-            preference=LAYOUT.preference,
+            preference=SETTINGS.preference,
         ),
         code=code_digest("extract"),
         paths=named_paths,
@@ -195,7 +195,7 @@ rule resolve:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=LAYOUT.largest_part_memory(
+        mem_mb=MEMORY.of_largest_part(
             base=700,
             per_text_megabyte=5,
             per_largest_megabyte=25,
@@ -204,7 +204,7 @@ rule resolve:
     params:
         settings=settings(
             resolve=CONFIG.dedup.resolve,
-            similarity=LAYOUT.similarity,
+            similarity=SETTINGS.similarity,
             shingle_chars=CONFIG.minhash.shingle_chars,
         ),
         code=code_digest("resolve"),
@@ -233,7 +233,7 @@ rule guard:
     params:
         settings=settings(
             max_group_texts=CONFIG.dedup.max_group_texts,
-            max_duplicate_fraction=LAYOUT.of_sources("max_duplicate_fraction"),
+            max_duplicate_fraction=SETTINGS.of_sources("max_duplicate_fraction"),
         ),
         code=code_digest("guard"),
         paths=named_paths,

@@ -6,7 +6,7 @@ writes   results/demo/*   five sources of text, evaluation texts, and the truth 
 
 rule demo:
     output:
-        [f"{DEMO}/{name}" for name in DEMO_FILES | EVALUATION_FILES],
+        list(GENERATED),
         truth=f"{DEMO}/truth.jsonl",
     log:
         "logs/demo/demo.log",
@@ -15,7 +15,7 @@ rule demo:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=LAYOUT.flat_memory(1000),
+        mem_mb=MEMORY.flat(1000),
     params:
         settings=settings(),
         code=code_digest("demo"),

@@ -19,10 +19,10 @@ rule measure:
         text=LAYOUT.text_to_measure,
     output:
         measures="results/measures/{part}.arrow",
-        edited=LAYOUT.if_edited("results/edited/{part}.arrow"),
-        edits=LAYOUT.if_edited("results/edited/{part}.parquet"),
-        unedited=LAYOUT.if_edited("results/edited/{part}.npy"),
-        edit_counts=LAYOUT.if_edited("results/edited/{part}.json"),
+        edited=LAYOUT.if_edited(["results/edited/{part}.arrow"]),
+        edits=LAYOUT.if_edited(["results/edited/{part}.parquet"]),
+        unedited=LAYOUT.if_edited(["results/edited/{part}.npy"]),
+        edit_counts=LAYOUT.if_edited(["results/edited/{part}.json"]),
     log:
         "logs/measure/{part}.log",
     benchmark:
@@ -30,18 +30,18 @@ rule measure:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=LAYOUT.part_memory(
-            base=800 + LAYOUT.measuring_megabytes,
+        mem_mb=MEMORY.of_part(
+            base=800 + MEMORY.measuring_megabytes,
             per_text_megabyte=0.2,
-            per_largest_megabyte=LAYOUT.measuring_per_megabyte,
-            bytes_per_document=LAYOUT.measured_per_document,
+            per_largest_megabyte=MEMORY.measuring_per_megabyte,
+            bytes_per_document=MEMORY.measured_per_document,
         ),
     params:
         settings=settings(
-            filters=LAYOUT.measuring,
+            filters=SETTINGS.measuring,
             prefer=CONFIG.dedup.prefer,
         ),
-        code=code_digest("measure", *LAYOUT.measuring_files),
+        code=code_digest("measure", *CONFIG.measuring_files),
         paths=named_paths,
     shell:
         run_script("measure")
@@ -60,14 +60,12 @@ rule filter:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=LAYOUT.part_memory(
-            base=400, bytes_per_document=LAYOUT.measured_per_document
-        ),
+        mem_mb=MEMORY.of_part(base=400, bytes_per_document=MEMORY.measured_per_document),
     params:
         settings=settings(
-            filters=LAYOUT.deciding,
+            filters=SETTINGS.deciding,
         ),
-        code=code_digest("filter", *LAYOUT.filter_files),
+        code=code_digest("filter", *CONFIG.filter_files),
         paths=named_paths,
     shell:
         run_script("filter")
@@ -93,7 +91,7 @@ rule allow:
         mem_mb=500,
     params:
         settings=settings(
-            max_dropped_fraction=LAYOUT.of_sources("max_dropped_fraction"),
+            max_dropped_fraction=SETTINGS.of_sources("max_dropped_fraction"),
         ),
         code=code_digest("allow"),
         paths=named_paths,

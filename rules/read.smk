@@ -26,7 +26,7 @@ rule plan:
         mem_mb=500,
     params:
         settings=settings(
-            lines=LAYOUT.plan_lines,
+            lines=INPUTS.plan_lines,
         ),
         code=code_digest("plan"),
         paths=named_paths,
@@ -36,7 +36,7 @@ rule plan:
 
 rule normalize:
     input:
-        outside(LAYOUT.files_of_part),
+        outside(INPUTS.files_of_part),
     output:
         text="results/text/{part}.arrow",
         counts="results/text/{part}.json",
@@ -48,14 +48,14 @@ rule normalize:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=LAYOUT.reading_memory(base=400, per_record_megabyte=12),
+        mem_mb=MEMORY.of_files_of_part(base=400, per_record_megabyte=12),
     params:
         settings=settings(
-            files=LAYOUT.states_of_part,
+            files=INPUTS.states_of_part,
             mode=CONFIG.normalize.mode,
             readers=CONFIG.input.readers,
-            limits=LAYOUT.read_limits,
-            most_text_bytes=LAYOUT.most_text_bytes,
+            limits=CONFIG.input.read_limits,
+            most_text_bytes=INPUTS.most_text_bytes,
         ),
         code=code_digest("normalize", *map(Path, CONFIG.input.readers)),
         paths=named_paths,
@@ -82,7 +82,7 @@ rule admit:
         mem_mb=500,
     params:
         settings=settings(
-            max_malformed_fraction=LAYOUT.of_sources("max_malformed_fraction"),
+            max_malformed_fraction=SETTINGS.of_sources("max_malformed_fraction"),
         ),
         code=code_digest("admit"),
         paths=named_paths,

@@ -27,8 +27,8 @@ rule tally:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=LAYOUT.largest_part_memory(
-            base=800, bytes_per_document=LAYOUT.measured_per_document
+        mem_mb=MEMORY.of_largest_part(
+            base=800, bytes_per_document=MEMORY.measured_per_document
         ),
     params:
         settings=settings(

@@ -29,7 +29,7 @@ rule scatter:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=LAYOUT.part_memory(base=500, per_text_megabyte=3, bytes_per_document=600),
+        mem_mb=MEMORY.of_part(base=500, per_text_megabyte=3, bytes_per_document=600),
     params:
         settings=settings(
             shards=LAYOUT.shards,
@@ -43,7 +43,7 @@ rule scatter:
 
 rule columns:
     input:
-        outside(LAYOUT.milled_files),
+        outside(INPUTS.milled_files),
     output:
         columns="results/plan/columns.arrow",
     log:
@@ -54,12 +54,12 @@ rule columns:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=LAYOUT.all_inputs_memory(base=400, per_record_megabyte=12),
+        mem_mb=MEMORY.of_first_records(base=400, per_record_megabyte=12),
     params:
         settings=settings(
-            files=LAYOUT.milled_states,
+            files=INPUTS.milled_states,
             readers=CONFIG.input.readers,
-            limits=LAYOUT.read_limits,
+            limits=CONFIG.input.read_limits,
         ),
         code=code_digest("columns", *map(Path, CONFIG.input.readers)),
         paths=named_paths,
@@ -70,7 +70,7 @@ rule columns:
 rule gather:
     input:
         listing="results/scatter/complete.json",
-        columns=LAYOUT.if_parquet("results/plan/columns.arrow"),
+        columns=["results/plan/columns.arrow"] if LAYOUT.writes_parquet else [],
     output:
         text=LAYOUT.text_shard,
         facts="results/corpus/{split}/{shard}.json",
@@ -84,7 +84,7 @@ rule gather:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=LAYOUT.shard_memory(
+        mem_mb=MEMORY.of_shard(
             base=500,
             per_text_megabyte=4,
             per_largest_megabyte=5,

@@ -27,13 +27,11 @@ rule span:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=LAYOUT.part_memory(
-            base=700, per_text_megabyte=1, per_largest_megabyte=20
-        ),
+        mem_mb=MEMORY.of_part(base=700, per_text_megabyte=1, per_largest_megabyte=20),
     params:
         settings=settings(
-            span=LAYOUT.span,
-            cut_spans=LAYOUT.of_sources("cut_spans"),
+            span=SETTINGS.span,
+            cut_spans=SETTINGS.of_sources("cut_spans"),
         ),
         code=code_digest("span"),
         paths=named_paths,
@@ -54,7 +52,7 @@ rule repeat:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=LAYOUT.bucket_memory(base=500, bytes_per_entry=160),
+        mem_mb=MEMORY.of_bucket(base=500, bytes_per_entry=160),
     params:
         settings=settings(
             buckets=LAYOUT.buckets("span_bucket"),
@@ -81,12 +79,10 @@ rule cut:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=LAYOUT.part_memory(
-            base=800, per_text_megabyte=1, per_largest_megabyte=20
-        ),
+        mem_mb=MEMORY.of_part(base=800, per_text_megabyte=1, per_largest_megabyte=20),
     params:
         settings=settings(
-            span=LAYOUT.span,
+            span=SETTINGS.span,
         ),
         code=code_digest("cut"),
         paths=named_paths,

@@ -25,7 +25,7 @@ writes   results/verify/{split}/{shard}.json   only if there is no fault
 rule tokenizer:
     input:
         outside(lambda wildcards: tokenizer_files(CONFIG.tokenizer.source)),
-        train_text=training_text(),
+        train_text=LAYOUT.training_text,
     output:
         folder=directory("results/tokenizer"),
     log:
@@ -38,7 +38,7 @@ rule tokenizer:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=LAYOUT.flat_memory(2000),
+        mem_mb=MEMORY.flat(2000),
     params:
         settings=settings(
             source=CONFIG.tokenizer.source,
@@ -71,7 +71,7 @@ rule encode:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=LAYOUT.encoding_memory(base=1200),
+        mem_mb=MEMORY.of_encoding(base=1200),
     params:
         settings=settings(),
         code=code_digest("encode"),
@@ -99,7 +99,7 @@ rule verify:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=LAYOUT.shard_memory(
+        mem_mb=MEMORY.of_shard(
             base=1000,
             per_text_megabyte=0.5,
             per_largest_megabyte=9,
@@ -129,7 +129,7 @@ rule join:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=LAYOUT.flat_memory(500),
+        mem_mb=MEMORY.flat(500),
     params:
         settings=settings(),
         code=code_digest("join"),

@@ -26,6 +26,7 @@ from corpusmill.mill.filters.reference import limits
 from corpusmill.run.config import Config
 from corpusmill.run.layout import Layout
 from corpusmill.run.reference import page
+from corpusmill.run.steps import STEPS
 
 README = (ROOT / "README.md").read_text("utf-8")
 ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
@@ -37,7 +38,7 @@ FORMATS = "".join(
 RULES = {path.name: path.read_text("utf-8") for path in sorted((ROOT / "rules").glob("*.smk"))}
 RULE_NAMES = set(re.findall(r"^rule (\w+):", "\n".join(RULES.values()), re.MULTILINE))
 
-STAGES = re.findall(r'^    "(\w+)": ', RULES["complete.smk"], re.MULTILINE)
+STAGES = [step.counts[0] for step in STEPS.values() if step.barrier]
 
 LISTED_WHOLE = {"rules", "scripts", "corpusmill"}
 FIRST_WORDS = {"corpusmill", "snakemake", "make", "source", "python", "pip", "torchrun"}
@@ -381,12 +382,13 @@ def test_configuration_md__has_the_defaults_of_sources_that_the_layout_takes(tmp
     write_jsonl(tmp_path / "a.jsonl", [{"text": "grain"}])
     config = yaml.safe_load((ROOT / "config.yaml").read_text())
     config["sources"] = [{"name": "a", "files": [str(tmp_path / "a.jsonl")]}]
-    layout = Layout.planned(Config.of(config), tmp_path / "results", {}, on_cluster=lambda: False)
+    config = Config.of(config)
+    layout = Layout.planned(config, tmp_path / "results", {})
     listed = {row[0].strip("`"): row[1] for row in keys_listed()}
     default = {key: yaml.safe_load(listed[f"sources[].{key}"].strip("`")) for key in
                ("text_field", "weight", "max_malformed_fraction")}  # fmt: skip
-    ((_, _, field, malformed),) = layout.found_files()
-    got = {"text_field": field, "weight": layout.weights["a"], "max_malformed_fraction": malformed}
+    ((_, _, field, malformed),) = layout.inputs.found_files()
+    got = {"text_field": field, "weight": config.weights["a"], "max_malformed_fraction": malformed}
     assert got == default
 
 

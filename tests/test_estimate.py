@@ -189,7 +189,7 @@ def test_sizes_for__are_what_the_time_allows(folder, monkeypatch):
         "sources: [{name: a, files: [big]}]\nfilters: [{name: slow, file: slow.py}]\n"
     )
     config = checked_config([Path("big.yaml")])
-    layout = Layout.planned(config, Path("results"), {}, lambda: False)
+    layout = Layout.planned(config, Path("results"), {})
     (folder / "scratch").mkdir()
     got = sizes_for(config, layout, Options(1, 1000, 10), folder / "scratch")
     # 2 MB of text are filtered in a second, and a fifth of the time is for that.

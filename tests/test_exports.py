@@ -401,11 +401,13 @@ def test_disk__of_exports_is_what_they_take(tmp_path):
         size = sum(state.st_size for state in own if state.st_nlink == 1)
         assert size / tokens == pytest.approx(disk_share([name]), abs=0.2), name
     layout = SimpleNamespace(
-        permutations=128, bands=9, cuts_spans=False, edits=False, text_bytes=1000,
-        parts=[SimpleNamespace(files=[SimpleNamespace(text_bytes=1000, source="a")])],
-        weights={"a": 2},
+        cuts_spans=False, edits=False, inputs=SimpleNamespace(
+            text_bytes=1000, milled=[SimpleNamespace(text_bytes=1000, source="a")]
+        ),
     )  # fmt: skip
-    config = SimpleNamespace(output=SimpleNamespace(join=False))
+    config = SimpleNamespace(
+        output=SimpleNamespace(join=False), permutations=128, band_setting=(9, 1), weights={"a": 2}
+    )
     with_mds, without = (expected_disk(config, layout, share) for share in (1.0, 0))
     assert with_mds.likely - without.likely == pytest.approx(2000 * TOKEN_BYTES)
     assert with_mds.least - without.least == pytest.approx(2000 * TOKEN_BYTES / 4)

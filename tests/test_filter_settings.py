@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from corpusmill.mill.filters.configured import ConfiguredFilter, configured
-from corpusmill.mill.filters.measuring import decided
+from corpusmill.mill.filters.measuring import Measures, decided
 from corpusmill.mill.filters.registry import filter_class, known_filters
 from corpusmill.run.filter_faults import filter_faults
 
@@ -198,3 +198,17 @@ def test_limit__on_texts(tmp_path, settings, reasons):
 def test_faults__name_a_file_of_a_name_that_no_system_takes():
     for entry in ({"name": "bad_words", "list": "a" * 999}, {"name": "x", "file": "a" * 999}):
         assert any("a" * 300 in fault for fault in filter_faults(configured([entry]), ["web"]))
+
+
+def test_measures__leave_out_filters_that_do_not_look_at_texts():
+    filters = configured([{"name": "empty"}, {"name": "too_short", "min_chars": 3}])
+    assert [filter.measures for filter in filters] == [False, True]
+    assert list(Measures(filters).columns()) == ["chars"]
+
+
+def test_configured_filter__is_not_imported_before_its_class_is_asked_for(tmp_path):
+    file = tmp_path / "mine.py"
+    (filter,) = configured([{"name": "mine", "file": str(file), "sources": {"a": False}}])
+    assert (filter.name, filter.code, filter.untouched) == ("mine", file, ["a"])
+    with pytest.raises(ValueError, match=r"mine\.py"):
+        assert filter.declaration

@@ -1,6 +1,6 @@
-"""What plan and configuration make of a run: numbers, files of jobs, memory."""
+"""What plan and configuration make of a run: numbers, files of jobs, settings, memory."""
 
-import re
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -9,22 +9,44 @@ from workflow import ROOT
 
 from corpusmill.mill.storage.files import save_json
 from corpusmill.run.config import Config
+from corpusmill.run.inputs import Inputs
 from corpusmill.run.layout import Layout
+from corpusmill.run.memory import Memory
 from corpusmill.run.plan import InputFile, Part
 from corpusmill.run.read_sizes import EXPECTED_LARGEST
+from corpusmill.run.step_settings import StepSettings
 
 CONFIG = yaml.safe_load((ROOT / "config.yaml").read_text("utf-8"))
 SOURCES = [{"name": "web", "files": ["web"]}, {"name": "test", "files": ["test"], "held_out": True}]
 
 
-def layout(parts: int = 3, text_bytes: int = 10**9, on_cluster: bool = False, **sections) -> Layout:
+def config_with(**sections) -> Config:
     config = CONFIG | {"sources": SOURCES}
     for name, section in sections.items():
         config[name] = config[name] | section if isinstance(section, dict) else section
+    return Config.of(config)
+
+
+def layout(parts: int = 3, text_bytes: int = 10**9, **sections) -> Layout:
+    config = config_with(**sections)
     planned = [Part(n, [InputFile("web", f"web/{n}", text_bytes, 5, 7)]) for n in range(parts)]
     held_out = [InputFile("test", "test/0", 1_000_000, 1, 2)]
+    return Layout(config, Inputs(config, planned, held_out))
+
+
+def memory(
+    parts: int = 3, on_cluster: bool = False, spared=lambda rule, wildcards: 0, **sections
+) -> Memory:
     # A folder without results; that of the tests may have those of the demo.
-    return Layout(Config.of(config), planned, held_out, lambda: on_cluster, results=ROOT / "tests")
+    found, none = layout(parts, **sections), ROOT / "tests"
+    return Memory(config_with(**sections), found, none, lambda: on_cluster, spared)
+
+
+def memory_of(paths: list[str], text_bytes: int, results: Path) -> Memory:
+    """Of a run with a part for each file."""
+    config = config_with()
+    parts = [Part(n, [InputFile("web", path, text_bytes, 5, 7)]) for n, path in enumerate(paths)]
+    return Memory(config, Layout(config, Inputs(config, parts, [])), results)
 
 
 def job(**wildcards: str) -> SimpleNamespace:
@@ -60,7 +82,7 @@ def test_layout__every_shard_stands_in_the_order_of_the_splits():
 def test_layout__buckets_hold_so_many_keys_of_the_expected_documents():
     found = layout()
     assert found.buckets("bucket") == {"jobs": found.counts["bucket"], "entries": 1 << 24}
-    keys = 3 * 10**9 // 2000 * (found.bands + 1)
+    keys = 3 * 10**9 // 2000 * (config_with().band_setting[0] + 1)
     assert (found.counts["bucket"] - 1) << 24 < keys <= found.counts["bucket"] << 24
 
 
@@ -75,22 +97,30 @@ def test_layout__joined_files_are_there_if_they_are_asked_for():
 
 def test_layout__with_spans_later_steps_read_the_cut_text():
     assert layout().text == "results/text/{part}.arrow"
-    assert layout().every_if_cut("{part}") == layout().if_cut("a") == []
+    assert layout().if_cut(["a"]) == []
     cutting = layout(spans={"unit": "line"})
     assert cutting.text == "results/cut/{part}.arrow"
-    assert cutting.every_if_cut("{part}") == cutting.every("{part}")
-    assert cutting.stages == ["spans", "repeats", *layout().stages]
+    assert cutting.if_cut(["a"]) == ["a"]
+    assert list(cutting.barriers) == ["spans", "repeats", *layout().barriers]
 
 
-def test_layout__stages_are_those_that_the_rule_complete_knows():
-    rule = (ROOT / "rules/complete.smk").read_text("utf-8")
-    known = re.findall(r'^    "(\w+)": "results/', rule, re.MULTILINE)
-    assert layout(spans={"unit": "line"}).stages == known
+def test_barriers__are_folders_with_a_small_file_of_each_job():
+    found = layout(spans={"unit": "line"})
+    assert found.barriers["repeats"] == "results/repeats/{span_bucket}.json"
+    assert all(found.every(counts) for counts in found.barriers.values())
+
+
+def test_of_cuts__are_the_files_of_spans_then_those_of_filters():
+    assert layout(filters=[]).of_cuts("cut", "edited") == []
+    both = layout(spans={"unit": "line"}, filters=[{"name": "c4"}])
+    assert both.of_cuts("cut", "edited") == ["cut", "edited"]
+    assert both.text == "results/edited/{part}.arrow"
 
 
 def test_layout__span_width_is_of_sentences_alone():
-    assert layout(spans={"unit": "line", "width": 3}).span["width"] == 1
-    assert layout(spans={"unit": "sentence", "width": 3}).span["width"] == 3
+    for unit, width in (("line", 1), ("sentence", 3)):
+        config = config_with(spans={"unit": unit, "width": 3})
+        assert StepSettings(config, layout().inputs).span["width"] == width
 
 
 @pytest.mark.parametrize(
@@ -107,67 +137,67 @@ def test_numbered__are_a_rules_files_by_pattern(pattern, expected):
 
 
 def test_numbered__has_a_file_for_every_stage():
-    expected = {f"{stage}/complete.json": None for stage in layout().stages}
+    expected = {f"{stage}/complete.json": None for stage in layout().barriers}
     assert dict(layout().numbered("{stage}/complete.json")) == expected
 
 
 def test_states__are_those_of_the_plan():
-    (state,) = layout().states_of_part(job(part="00001"))
+    inputs = layout().inputs
+    (state,) = inputs.states_of_part(job(part="00001"))
     assert state == {
         "source": "web", "path": "web/1", "text_field": "text", "bytes": 5, "mtime_ns": 7,
     }  # fmt: skip
-    assert layout().files_of_part(job(part="00001")) == ["web/1"]
-    assert layout().held_out_files(job()) == ["test/0"]
-    assert layout().held_out_states(job())[0]["source"] == "test"
+    assert inputs.files_of_part(job(part="00001")) == ["web/1"]
+    assert inputs.held_out_files(job()) == ["test/0"]
+    assert inputs.held_out_states(job())[0]["source"] == "test"
 
 
 @pytest.mark.parametrize(
-    ("memory", "expected"),
+    ("asked", "expected"),
     [
-        (lambda found: found.part_memory(100, per_text_megabyte=0.5), 100 + 0.5 * 1000),
-        (lambda found: found.part_memory(100, bytes_per_document=20), 100 + 20 * 0.5),
-        (lambda found: found.part_memory(100, per_largest_megabyte=40), 100 + 40 * 1.048576),
-        (lambda found: found.largest_part_memory(100, per_text_megabyte=2), 100 + 2 * 1000),
-        (lambda found: found.shard_memory(100, per_text_megabyte=2), 100 + 2 * 268.435456),
-        (lambda found: found.reading_memory(100, 10), 100 + 10 * 67.108864),
-        (lambda found: found.documents_memory(100, 8), 100 + 3 * 2 * 8),
-        (lambda found: found.bucket_memory(100, 10), 100 + (1 << 24) * 10 / 1e6),
-        (lambda found: found.held_out_memory(100, 50), 100 + (0.01 * 3000 + 1) / 500 * 50),
+        (lambda found: found.of_part(100, per_text_megabyte=0.5), 100 + 0.5 * 1000),
+        (lambda found: found.of_part(100, bytes_per_document=20), 100 + 20 * 0.5),
+        (lambda found: found.of_part(100, per_largest_megabyte=40), 100 + 40 * 1.048576),
+        (lambda found: found.of_largest_part(100, per_text_megabyte=2), 100 + 2 * 1000),
+        (lambda found: found.of_shard(100, per_text_megabyte=2), 100 + 2 * 268.435456),
+        (lambda found: found.of_files_of_part(100, 10), 100 + 10 * 67.108864),
+        (lambda found: found.of_documents(100, 8), 100 + 3 * 2 * 8),
+        (lambda found: found.of_bucket(100, 10), 100 + (1 << 24) * 10 / 1e6),
+        (lambda found: found.of_held_out(100, 50), 100 + (0.01 * 3000 + 1) / 500 * 50),
     ],
 )
-def test_memory__follows_from_what_a_job_holds_and_grows_with_attempts(memory, expected):
-    mem_mb = memory(layout())
+def test_memory__follows_from_what_a_job_holds_and_grows_with_attempts(asked, expected):
+    mem_mb = asked(memory())
     assert mem_mb(job(part="00000"), 1) == int(expected)
     assert mem_mb(job(part="00000"), 2) == int(expected * 1.5)
 
 
 def test_memory__is_heard_of_when_it_is_asked_for():
-    found, heard = layout(), []
-    mem_mb = found.flat_memory(500)
+    found, heard = memory(), []
+    mem_mb = found.flat(500)
     found.hear_need = heard.append
     assert [mem_mb(job(), attempt) for attempt in (1, 2)] == heard == [500, 750]
 
 
 def test_permutations__are_none_where_only_equal_texts_are_looked_for():
-    found = layout(dedup={"method": "exact"})
-    assert found.permutations == found.similarity["permutations"] == 0
+    config = config_with(dedup={"method": "exact"})
+    found = StepSettings(config, layout().inputs)
+    assert config.permutations == found.similarity["permutations"] == 0
     assert found.banding == {"method": "exact", "bands": 0, "rows": 1}
 
 
 @pytest.mark.parametrize(("parts", "megabytes"), [(3, 360.03), (40_000, 760)])
 def test_memory__on_a_cluster_has_room_for_the_snakemakes_of_the_job(parts, megabytes):
-    mem_mb = layout(parts, on_cluster=True).flat_memory(500)
+    mem_mb = memory(parts, on_cluster=True).flat(500)
     assert mem_mb(job(), 1) == int(500 + megabytes)
     assert mem_mb(job(), 3) == int((500 + megabytes) * 1.5**2)
-    assert layout(parts).flat_memory(500)(job(), 1) == 500
+    assert memory(parts).flat(500)(job(), 1) == 500
 
 
 def test_memory__follows_from_what_was_read_once_it_is(tmp_path):
-    config = Config.of(CONFIG | {"sources": SOURCES})
-    parts = [Part(n, [InputFile("web", f"web/{n}.zst", 1000, 5, 7)]) for n in range(2)]
-    found = Layout(config, parts, [], results=tmp_path)
-    of_part = found.part_memory(0, per_text_megabyte=1, per_largest_megabyte=10)
-    of_shard = found.shard_memory(0, per_text_megabyte=1, bytes_per_document=100)
+    found = memory_of(["web/0.zst", "web/1.zst"], 1000, tmp_path)
+    of_part = found.of_part(0, per_text_megabyte=1, per_largest_megabyte=10)
+    of_shard = found.of_shard(0, per_text_megabyte=1, bytes_per_document=100)
     assert of_part(job(part="00001"), 1) == int(10 * EXPECTED_LARGEST / 1e6)
     for part, documents in enumerate((10, 10**7)):
         counts = {"documents": documents, "largest": 7 * 10**6, "files": [],
@@ -186,9 +216,10 @@ def test_memory__follows_from_what_was_read_once_it_is(tmp_path):
     [(["a.jsonl"], 100), (["a.jsonl", "b.jsonl.gz"], 671), (["b.jsonl.zst"], 805)],
 )
 def test_memory__of_reading_has_room_for_the_longest_record_and_the_window(paths, megabytes):
-    config = Config.of(CONFIG | {"sources": SOURCES})
+    config = config_with()
     parts = [Part(0, [InputFile("web", path, 10**7, 5, 7) for path in paths])]
-    assert Layout(config, parts, []).reading_memory(0, 10)(job(part="00000"), 1) == megabytes
+    found = Memory(config, Layout(config, Inputs(config, parts, [])), ROOT / "tests")
+    assert found.of_files_of_part(0, 10)(job(part="00000"), 1) == megabytes
 
 
 COUNTS_WORDS = '''
@@ -231,5 +262,5 @@ def test_memory__of_word_tables_is_reserved_for_filters_that_split_words(
         file = tmp_path / "mine.py"
         file.write_text(COUNTS_WORDS.format(method=entry[0], needs=entry[1]))
         entry = {"name": "mine", "file": str(file)}
-    found = layout(filters=[entry])
+    found = memory(filters=[entry])
     assert (found.measuring_megabytes >= 600) == splits_words

@@ -339,18 +339,18 @@ def planned_with(folder, files: int, **changes) -> Layout:
     for key, value in changes.items():
         section, name = key.split("__")
         config[section][name] = value
-    return Layout.planned(Config.of(config), folder / "results", generated, lambda: False)
+    return Layout.planned(Config.of(config), folder / "results", generated)
 
 
 def test_planned__refuses_more_parts_than_can_be_numbered(tmp_path, monkeypatch):
     monkeypatch.setattr(plan, "MOST_NUMBERED", 99)
     monkeypatch.setattr(plan, "WHOLE_BYTES", 10)
-    assert len(planned_with(tmp_path, 99, input__part_bytes=150).parts) == 99
+    assert len(planned_with(tmp_path, 99, input__part_bytes=150).inputs.parts) == 99
     with pytest.raises(ValueError, match=r"^input\.part_bytes: 150 .* 1,000 parts") as error:
         planned_with(tmp_path, 1000, input__part_bytes=150)
     fitting = int(re.search(r"Set it to (\d+) or more", str(error.value))[1])
     assert fitting == 1100  # 11 files to a part make 91, 10 files 100
-    assert len(planned_with(tmp_path, 1000, input__part_bytes=fitting).parts) == 91
+    assert len(planned_with(tmp_path, 1000, input__part_bytes=fitting).inputs.parts) == 91
 
 
 def test_planned__refuses_more_shards_than_can_be_numbered(tmp_path):

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 import slurm_stand_in
-from test_layout import layout
+from test_layout import memory
 
 from corpusmill.run.job_state import FAILED, FINISHED, RUNNING, JobState, load_state, save_state
 from corpusmill.run.slurm import (
@@ -264,9 +264,8 @@ def test_squeue__that_hangs_is_ended(tmp_path, monkeypatch):
 
 
 def test_memory__grows_only_with_attempts_that_more_of_it_would_have_helped(tmp_path):
-    found, spared = layout(), Spared(tmp_path / "spared.json")
-    found.spared = spared.of
-    mem_mb = found.flat_memory(500)
+    spared = Spared(tmp_path / "spared.json")
+    mem_mb = memory(spared=spared.of).flat(500)
 
     def asked(attempt):
         return mem_mb(["00001"], attempt, rulename="sign")

@@ -28,7 +28,7 @@ from corpusmill.mill.storage.sums import (
     load_sums,
     sums_path,
 )
-from corpusmill.run.lost_files import lost_files
+from corpusmill.run.made_again import lost_files
 
 BLOCK = 8
 

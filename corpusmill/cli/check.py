@@ -1,7 +1,6 @@
 """Everything that can be known before the first job, all of it at once."""
 
 import platform
-import time
 from importlib.metadata import version
 from pathlib import Path
 
@@ -9,10 +8,8 @@ import yaml
 
 from corpusmill.messages import disk_errors
 from corpusmill.messages.sentences import sentence
-from corpusmill.mill.demo.files import EVALUATION_FILES
-from corpusmill.mill.demo.files import FILES as DEMO_FILES
+from corpusmill.mill.demo.files import GENERATED
 from corpusmill.mill.storage.regular_files import NotRegularError
-from corpusmill.run.clock import clock_faults
 from corpusmill.run.config import Config
 from corpusmill.run.config_files import (
     ConfigFile,
@@ -20,36 +17,34 @@ from corpusmill.run.config_files import (
     read_config_file,
     refuse_config_without_sources,
 )
-from corpusmill.run.disk import Disk, amount, disk_faults, expected_disk, free_bytes
-from corpusmill.run.early_checks import (
-    early_checks,
-    faults_of,
-    notes_of,
-    told_of_tokenizer,
-)
+from corpusmill.run.disk import amount, free_bytes
+from corpusmill.run.early_checks import early_checks, faults_of, notes_of, told_of_tokenizer
 from corpusmill.run.layout import Layout
 from corpusmill.run.workflow_files import PACKAGE, workflow_home
+from corpusmill.tools.export.before_run import faults_before_run, wanted_disk
 
 RESULTS = Path("results")
-GENERATED = {f"results/demo/{name}": n for name, n in (DEMO_FILES | EVALUATION_FILES).items()}
 
 
 def checked(configs: list[Path]) -> tuple[list[str], list[str]]:
     """(facts, faults): what is there, and what is wrong with it."""
     try:
-        config = checked_config(configs)
-        layout = Layout.planned(config, RESULTS, GENERATED, lambda: False)
+        config, layout = planned(configs)
     except ValueError as error:
         return [], str(error).splitlines()
-    checks = early_checks(config, layout, RESULTS, PACKAGE.parent, ask_hub=True)
-    faults = faults_of(checks)
-    told = {} if faults else told_of_tokenizer(config, checks, RESULTS)
-    faults += faults_ahead(config, told.get("vocabulary"))
-    faults += disk_faults(wanted_disk(config, layout).least, RESULTS)
-    faults += clock_faults(layout.input_files, RESULTS, time.time_ns())
-    notes = layout.skipped + ([] if faults else notes_of(checks))
+    checks = early_checks(config, layout.inputs, RESULTS, PACKAGE.parent, ask_hub=True)
+    faults = faults_before_run(config, layout, checks, RESULTS)
+    told = {} if faults_of(checks) else told_of_tokenizer(config, checks, RESULTS)
+    notes = layout.inputs.skipped + ([] if faults else notes_of(checks))
     about = facts(config, layout, told.get("end_of_text"))
     return about + [f"NOTE: {note}" for note in notes], faults
+
+
+def planned(configs: list[Path]) -> tuple[Config, Layout]:
+    """The configuration of these files, and the layout of a run with it here; ValueError, a line
+    per fault, if there can be none."""
+    config = checked_config(configs)
+    return config, Layout.planned(config, RESULTS, GENERATED)
 
 
 def checked_config(configs: list[Path]) -> Config:
@@ -89,27 +84,15 @@ def loaded(path: Path) -> ConfigFile:
     return found
 
 
-def wanted_disk(config: Config, layout: Layout) -> Disk:
-    from corpusmill.tools.export.exporting import disk_share  # and with it numpy and pyarrow
-
-    return expected_disk(config, layout, disk_share(config.output.exports))
-
-
-def faults_ahead(config: Config, vocabulary: int | None) -> list[str]:
-    from corpusmill.tools.export.exporting import faults_ahead  # and with it numpy and pyarrow
-
-    return faults_ahead(config.output.exports, vocabulary)
-
-
 def facts(config: Config, layout: Layout, end_of_text: str | None) -> list[str]:
     """What would be run, and with what."""
     ends = end_of_text or "the eos_token of the tokenizer, which is not here yet"
-    files = [file for part in layout.parts for file in part.files]
+    inputs = layout.inputs
     wanted = wanted_disk(config, layout).likely
     return [
-        f"sources      {len(layout.weights)}; files: {len(files):,}, about "
-        f"{layout.text_bytes / 1e6:,.0f} MB of text; parts: {len(layout.parts):,}",
-        f"held out     files: {len(layout.held_out):,}",
+        f"sources      {len(config.milled)}; files: {len(inputs.milled):,}, about "
+        f"{inputs.text_bytes / 1e6:,.0f} MB of text; parts: {len(inputs.parts):,}",
+        f"held out     files: {len(inputs.held_out):,}",
         f"tokenizer    {config.tokenizer.source}; documents end with {ends}",
         f"shards       {', '.join(f'{split} {n}' for split, n in layout.shards.items())}",
         f"disk         about {amount(wanted)} wanted, {amount(free_bytes(RESULTS))} free",

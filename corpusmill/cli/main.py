@@ -341,11 +341,10 @@ def started(
 def shown(configs: list[Path], options: list[str], is_raw: bool) -> int:
     """Show what a run would do; the exit code. options: for Snakemake. is_raw: as it says it."""
     from corpusmill.cli import dry_run
-    from corpusmill.cli.check import GENERATED, RESULTS, checked_config
+    from corpusmill.cli.check import planned
     from corpusmill.cli.running import snakemake_command, unwatched, watched
     from corpusmill.run.announcement import Told
     from corpusmill.run.job_progress import phase
-    from corpusmill.run.layout import Layout
 
     command = snakemake_command(configs, [*options, "--dry-run"])
     if is_raw:
@@ -354,8 +353,8 @@ def shown(configs: list[Path], options: list[str], is_raw: bool) -> int:
     with told_how_far(), phase("reading the workflow"):
         code, seen = watched(command, quiet=True, told=Told(""))
     if code == 0:
-        layout = Layout.planned(checked_config(configs), RESULTS, GENERATED, lambda: False)
-        for line in dry_run.table(seen.counts, layout.text_bytes, count_of(options[1])):
+        _, layout = planned(configs)
+        for line in dry_run.table(seen.counts, layout.inputs.text_bytes, count_of(options[1])):
             echo(line)
     return code
 
@@ -757,15 +756,13 @@ def estimate(configs: tuple[Path, ...], cores: str, read: int, seconds: int, in_
     kernels.
     """
 
-    from corpusmill.cli.check import GENERATED, RESULTS, checked_config
-    from corpusmill.run.layout import Layout
+    from corpusmill.cli.check import planned
     from corpusmill.tools.tune.estimate import estimating as command
 
     try:
         with told_how_far():
-            config = checked_config(configs_or_default(configs))
-            layout = Layout.planned(config, RESULTS, GENERATED, lambda: False)
-            for note in layout.skipped:
+            config, layout = planned(configs_or_default(configs))
+            for note in layout.inputs.skipped:
                 echo(f"NOTE: {note}", err=True)
             found = command.estimate(
                 config, layout, command.Options(count_of(cores), read, seconds)
@@ -798,17 +795,15 @@ def scan(configs: tuple[Path, ...], cores: str, limit: int, in_json: bool) -> No
     """
 
     from corpusmill.cli import scan as command
-    from corpusmill.cli.check import GENERATED, RESULTS, checked_config
-    from corpusmill.run.layout import Layout
+    from corpusmill.cli.check import planned
 
     with told_how_far():
         try:
-            config = checked_config(configs_or_default(configs))
-            layout = Layout.planned(config, RESULTS, GENERATED, lambda: False)
-            found = command.scan(config, layout, count_of(cores), limit)
+            config, layout = planned(configs_or_default(configs))
+            found = command.scan(config, layout.inputs, count_of(cores), limit)
         except (ValueError, OSError) as error:
             raise click.ClickException(str(error)) from error
-    for note in layout.skipped:
+    for note in layout.inputs.skipped:
         echo(f"NOTE: {note}", err=True)
     in_words = (told_lines(line) for line in command.in_words(found))
     for line in [json_text(command.as_json(found), None)] if in_json else in_words:

@@ -18,8 +18,8 @@ from corpusmill.mill.read.records import Malformed, too_many_malformed
 from corpusmill.mill.read.scanning import Reading, Scanned, scanned
 from corpusmill.mill.report.text_tables import aligned
 from corpusmill.run.config import Config
+from corpusmill.run.inputs import Inputs
 from corpusmill.run.job_progress import Phase, phase
-from corpusmill.run.layout import Layout
 from corpusmill.run.plan import Part
 
 TELL_SECONDS = 0.2
@@ -58,14 +58,14 @@ class _Number:
         self.part = part.name
 
 
-def scan(config: Config, layout: Layout, cores: int, shown: int) -> Found:
+def scan(config: Config, inputs: Inputs, cores: int, shown: int) -> Found:
     """Read all files that are there before a run."""
     asked = [
-        Asked(state, layout.most_text_bytes(_Number(part)))
-        for part in layout.parts
-        for state in layout.states_of_part(_Number(part))
+        Asked(state, inputs.most_text_bytes(_Number(part)))
+        for part in inputs.parts
+        for state in inputs.states_of_part(_Number(part))
     ]
-    held_out = [Asked(state, 1 << 63) for state in layout.held_out_states(None)]
+    held_out = [Asked(state, 1 << 63) for state in inputs.held_out_states(None)]
     asked = [one for one in [*asked, *held_out] if one.file["mtime_ns"] is not None]
     surrogates = config.normalize.mode == "ftfy"
     reading = Reading(surrogates, config.input.readers, config.input.limits, shown)
@@ -77,21 +77,21 @@ def scan(config: Config, layout: Layout, cores: int, shown: int) -> Found:
             first = sorted(first, key=lambda one: (one[0], one[1].line))[:shown]
             results[number] = result._replace(first=[])
     whole = [result for result in results if result is not None]
-    return found_of(config, layout, asked, whole, [(asked[n].file, one) for n, one in first])
+    return found_of(config, inputs, asked, whole, [(asked[n].file, one) for n, one in first])
 
 
 def found_of(
     config: Config,
-    layout: Layout,
+    inputs: Inputs,
     asked: list[Asked],
     results: list[Scanned],
     shown: list[tuple[dict, Malformed]],
 ) -> Found:
     faults = [result.fault for result in results if result.fault]
     by_path = {one.file["path"]: result for one, result in zip(asked, results, strict=True)}
-    for part in layout.parts:
+    for part in inputs.parts:
         texts = sum(by_path[one.path].text_bytes for one in part.files if one.path in by_path)
-        most = layout.most_text_bytes(_Number(part))
+        most = inputs.most_text_bytes(_Number(part))
         if len(part.files) > 1 and texts > most:
             faults.append(
                 f"{part.files[0].path} and {len(part.files) - 1} files more: expected at most "

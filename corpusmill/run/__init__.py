@@ -2,5 +2,6 @@
 
 It decides nothing about a document. Begin with `config.py` and `plan.py`; `job.py` binds a job.
 
-Imports: kernels, messages, mill.decide, mill.dedup, mill.filters, mill.read, mill.storage.
+Imports: kernels, messages, mill.decide, mill.dedup, mill.demo, mill.filters, mill.read,
+mill.storage.
 """

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import jsonschema
@@ -137,6 +138,11 @@ class Input(Section):
     @property
     def limits(self) -> ReadLimits:
         return ReadLimits(self.max_record_bytes, self.max_window_log)
+
+    @property
+    def read_limits(self) -> dict[str, int]:
+        """The same for jobs, which are told in JSON."""
+        return {"line_bytes": self.max_record_bytes, "window_log": self.max_window_log}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -439,6 +445,26 @@ class Config(Section):
     def held_out(self) -> list[Source]:
         """The sources that are only kept out of train: evaluation sets."""
         return [source for source in self.sources if source.held_out]
+
+    @cached_property
+    def weights(self) -> dict[str, float]:
+        """The epochs of each milled source."""
+        return {source.name: source.weight for source in self.milled}
+
+    @property
+    def permutations(self) -> int:
+        """Values per sketch; none where equal texts alone are duplicates."""
+        return 0 if self.dedup.method == "exact" else self.minhash.permutations
+
+    @property
+    def filter_files(self) -> list[Path]:
+        """All files that filters are made of."""
+        return [file for filter in self.filters for file in filter.files]
+
+    @property
+    def measuring_files(self) -> list[Path]:
+        """All files that those filters are made of that measure."""
+        return [file for filter in self.filters if filter.measures for file in filter.files]
 
     @cached_property
     def band_setting(self) -> BandSetting:

@@ -1,14 +1,18 @@
 """How much disk a run takes, from its plan alone, and whether it is there: what `check` says, and
 what stops a run before its first job."""
 
+from __future__ import annotations
+
 import os
 import shutil
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from corpusmill.run.config import Config
-from corpusmill.run.layout import Layout
 from corpusmill.run.read_sizes import EXPECTED_DOCUMENT_BYTES
+
+if TYPE_CHECKING:  # a run looks for its disk before it imports these
+    from corpusmill.run.config import Config
+    from corpusmill.run.layout import Layout
 
 PACKED_LZ4 = 0.65
 """Of text, which is in `text`, in `cut` and `edited` if there are such, and in `scatter`."""
@@ -30,20 +34,16 @@ class Disk(NamedTuple):
 
 def expected_disk(config: Config, layout: Layout, exported: float) -> Disk:
     """exported: bytes that its exports take, for a byte of token shards."""
-    of_documents = 4 * layout.permutations + 32 + 12 * (layout.bands + 1) + 60
+    of_documents = 4 * config.permutations + 32 + 12 * (config.band_setting[0] + 1) + 60
     parts = 1 + layout.cuts_spans + layout.edits
     before = parts * PACKED_LZ4 + of_documents / EXPECTED_DOCUMENT_BYTES
     of_tokens = 1 + config.output.join + exported
     final = PACKED_LZ4 + PACKED_ZSTD + TOKEN_BYTES * of_tokens
-    copies = sum(
-        file.text_bytes * layout.weights[file.source]
-        for part in layout.parts
-        for file in part.files
-    )
-    likely = before * layout.text_bytes + final * copies
+    copies = sum(file.text_bytes * config.weights[file.source] for file in layout.inputs.milled)
+    likely = before * layout.inputs.text_bytes + final * copies
     # Text that packs and drops far better than most, tokens of two bytes.
     least_final = final - TOKEN_BYTES / 2 * of_tokens
-    least = 0.5 * before * layout.text_bytes + LEAST_KEPT * least_final * copies
+    least = 0.5 * before * layout.inputs.text_bytes + LEAST_KEPT * least_final * copies
     return Disk(likely, least)
 
 

@@ -14,49 +14,21 @@ from typing import Any
 
 from corpusmill.messages.progress import awaiting
 from corpusmill.mill.read.plugins import ENDED
-from corpusmill.mill.storage.files import check_folder, load_json
+from corpusmill.mill.storage.files import load_json
 from corpusmill.run.config import TRAINED_END_OF_TEXT, Config
-from corpusmill.run.layout import SETTING_FILE, Layout
+from corpusmill.run.inputs import Inputs
 from corpusmill.run.plan import fault_of_name
+from corpusmill.run.tokenizer_source import (
+    SETTING_FILE,
+    is_kept,
+    kept_source,
+    local_tokenizer,
+    tokenizer_files,
+)  # fmt: skip
+from corpusmill.run.typed import as_given
 
 NOTE = "NOTE: "
 """In front of what a check says that is no fault."""
-
-
-def local_tokenizer(source: str) -> Path | None:
-    """The folder of a tokenizer.source, if it is one."""
-    # Path.is_dir raises for a name that no system takes.
-    return Path(source) if source != "train" and os.path.isdir(source) else None
-
-
-def tokenizer_files(source: str) -> list[str]:
-    """The files of a local tokenizer."""
-    folder = local_tokenizer(source)
-    files = folder.iterdir() if folder else []
-    return sorted(str(path) for path in files if path.is_file())
-
-
-def states_of_files(source: str) -> list[list[str | int]]:
-    """Path, size and time of each file of a local tokenizer: an older one is another one too."""
-    states = [(path, os.stat(path)) for path in tokenizer_files(source)]
-    return [[path, state.st_size, state.st_mtime_ns] for path, state in states]
-
-
-def is_kept(folder: Path, kept: Path) -> bool:
-    """Whether the tokenizer that the last run kept is of a folder of this name that is older: it
-    was looked at then, and once more by its rule if it has to run again."""
-    if kept_source(kept) != folder.resolve().name:
-        return False
-    times = [path.stat().st_mtime for path in (folder, *folder.iterdir())]
-    return max(times) < (kept / SETTING_FILE).stat().st_mtime
-
-
-def kept_source(kept: Path) -> str | None:
-    """Which tokenizer the last run kept, if there was one."""
-    if not kept.is_dir():
-        return None
-    check_folder(kept)
-    return str(load_json(kept / SETTING_FILE)["source"])
 
 
 class EarlyCheck:
@@ -147,14 +119,14 @@ class TokenizerCheck(EarlyCheck):
 class InputCheck(EarlyCheck):
     """Whether the first records of input files can be read and have a text."""
 
-    def __init__(self, files: list[list], config: Config, limits: dict, root: Path) -> None:
-        """files: as Asked in corpusmill/mill/read/first_records.py. limits: ReadLimits."""
-        milled = [source.name for source in config.milled]
-        readers = config.input.readers
-        told = {"files": files, "milled": milled, "readers": readers, "limits": limits}
-        asked = json.dumps(told)
-        super().__init__("corpusmill.mill.read.first_records", [], asked, root)
+    def __init__(self, files: list[list], config: Config, root: Path) -> None:
+        """files: as Asked in corpusmill/mill/read/first_records.py."""
+        asked = {"milled": [source.name for source in config.milled]}
+        super().__init__(
+            "corpusmill.mill.read.first_records", [], _about(files, config, asked), root
+        )
         more = f" and {len(files) - 1} files more" if files[1:] else ""
+        readers = config.input.readers
         own = f", with {', '.join(readers)}" if readers else ""
         self.awaited = f"the first records of {files[0][1]}{more}{own}"
 
@@ -162,25 +134,21 @@ class InputCheck(EarlyCheck):
 class KindCheck(EarlyCheck):
     """Whether first records have both numbers and texts in the preferred field."""
 
-    def __init__(
-        self, field: str, files: list[list], config: Config, limits: dict, root: Path
-    ) -> None:
+    def __init__(self, files: list[list], config: Config, root: Path) -> None:
         """files: as for InputCheck, of milled sources."""
-        readers = config.input.readers
-        asked = {"field": field, "files": files, "readers": readers, "limits": limits}
-        super().__init__("corpusmill.mill.dedup.first_kinds", [], json.dumps(asked), root)
+        asked = {"field": config.dedup.prefer.field}
+        super().__init__(
+            "corpusmill.mill.dedup.first_kinds", [], _about(files, config, asked), root
+        )
 
 
 class MemberCheck(EarlyCheck):
     """Whether first records have the members that filters ask for."""
 
-    def __init__(
-        self, filters: list[dict], files: list[list], readers: list[str], limits: dict, root: Path
-    ) -> None:
-        """files, limits: as for InputCheck, of milled sources."""
-        about = {"files": files, "readers": readers, "limits": limits}
-        asked = json.dumps({"filters": filters} | about)
-        super().__init__("corpusmill.run.absent_members", [], asked, root)
+    def __init__(self, files: list[list], config: Config, root: Path) -> None:
+        """files: as for InputCheck, of milled sources."""
+        asked = {"filters": as_given(config.filters)}
+        super().__init__("corpusmill.run.absent_members", [], _about(files, config, asked), root)
 
     def faults(self) -> list[str]:
         return []  # a file that cannot be read is the business of InputCheck
@@ -192,8 +160,14 @@ class MemberCheck(EarlyCheck):
         return lines
 
 
+def _about(files: list[list], config: Config, asked: dict) -> str:
+    """What a check of first records is told: which, how they are read, and what is asked."""
+    about = {"files": files, "readers": config.input.readers, "limits": config.input.read_limits}
+    return json.dumps(about | asked)
+
+
 def early_checks(
-    config: Config, layout: Layout, results: Path, root: Path, ask_hub: bool
+    config: Config, inputs: Inputs, results: Path, root: Path, ask_hub: bool
 ) -> list[EarlyCheck]:
     """The checks of a run, begun. results: its folder; ask_hub: whether to use the network."""
     checks: list[EarlyCheck] = []
@@ -211,22 +185,15 @@ def early_checks(
         what = "vocabulary" if config.output.exports else "end"
         arguments = [source, end_of_text, state, what]
         checks.append(TokenizerCheck("corpusmill.mill.tokens.hub_check", arguments, "", root))
-    if files := layout.found_files():
-        checks.append(InputCheck(files, config, layout.read_limits, root))
+    if files := inputs.found_files():
+        checks.append(InputCheck(files, config, root))
     milled = {source.name for source in config.milled}
     of_milled = [file for file in files if file[0] in milled]
-    if of_milled and (field := config.dedup.prefer.field):
-        checks.append(KindCheck(field, of_milled, config, layout.read_limits, root))
-    if of_milled and asks(config):
-        readers = config.input.readers
-        filters = [filter.entry for filter in config.filters]
-        checks.append(MemberCheck(filters, of_milled, readers, layout.read_limits, root))
+    if of_milled and config.dedup.prefer.field:
+        checks.append(KindCheck(of_milled, config, root))
+    if of_milled and any(filter.members for filter in config.filters):
+        checks.append(MemberCheck(of_milled, config, root))
     return checks
-
-
-def asks(config: Config) -> bool:
-    """Whether a filter asks for members of records."""
-    return any(filter.members for filter in config.filters)
 
 
 def faults_of(checks: list[EarlyCheck]) -> list[str]:

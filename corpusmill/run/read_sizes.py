@@ -3,14 +3,18 @@
 The memory of a job follows from it, and Snakemake asks for that when the job can begin.
 """
 
+from __future__ import annotations
+
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from corpusmill.mill.storage.files import load_json
 from corpusmill.mill.storage.sums import DamagedError
-from corpusmill.run.plan import Part
+
+if TYPE_CHECKING:
+    from corpusmill.run.plan import Part
 
 EXPECTED_DOCUMENT_BYTES = 2000
 """As web pages are on average."""

@@ -12,3 +12,8 @@ FILES = {
 
 # Not milled: the texts that decontamination looks for.
 EVALUATION_FILES = {"evaluation.jsonl": 30_000}
+
+DEMO = "results/demo"
+"""Their folder."""
+GENERATED = {f"{DEMO}/{name}": size for name, size in (FILES | EVALUATION_FILES).items()}
+"""By their paths, as configurations name them."""

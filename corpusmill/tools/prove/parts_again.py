@@ -44,7 +44,7 @@ class PartAgain:
     def __init__(self, run: Finished, part: int) -> None:
         self._run, self.part = run, part
         self.name = f"{part:05d}"
-        self.files = [file.path for file in run.layout.parts[part].files]
+        self.files = [file.path for file in run.layout.inputs.parts[part].files]
 
     def path(self, pattern: str) -> Path:
         """Where a file of the part is made again."""
@@ -53,6 +53,10 @@ class PartAgain:
     def below(self, pattern: str) -> Path:
         """The same of a path from the working directory, as the layout has it."""
         return self.path(pattern.removeprefix("results/").format(part=self.name))
+
+    def _of_cuts(self, suffix: str) -> list[Path]:
+        patterns = [f"results/{folder}/{{part}}{suffix}" for folder in ("cut", "edited")]
+        return [self.below(pattern) for pattern in self._run.layout.of_cuts(*patterns)]
 
     @property
     def text(self) -> Path:
@@ -72,14 +76,13 @@ class PartAgain:
         """Then to the rows of the ledger."""
         if not self._run.layout.edits:
             self._measure()
-        layout = self._run.layout
         self._run.step(
-            "filter", measures=self.path("measures/{}.arrow"), filters=layout.deciding,
+            "filter", measures=self.path("measures/{}.arrow"), filters=self._run.settings.deciding,
             verdicts=self.path("filter/{}.arrow"), counts=self.path("filter/{}.json"),
         )  # fmt: skip
         # Sketches say who is like whom, which is taken from what is kept: none are made.
         self._run.step(
-            "sign", text=self.text, hasher=layout.hasher | {"permutations": 0},
+            "sign", text=self.text, hasher=self._run.settings.hasher | {"permutations": 0},
             signatures=self.path("signatures/{}.npy"), digests=self.path("digests/{}.npy"),
         )  # fmt: skip
         self._assign()
@@ -87,14 +90,14 @@ class PartAgain:
         self._ledger()
 
     def _normalize(self) -> None:
-        config, layout = self._run.config, self._run.layout
+        config, inputs = self._run.config, self._run.layout.inputs
         part = SimpleNamespace(part=self.part)
-        files = layout.states_of_part(part)
+        files = inputs.states_of_part(part)
         counts = self.path("text/{}.json")
         self._run.step(
             "normalize", files=files, mode=config.normalize.mode,
-            readers=config.input.readers, limits=layout.read_limits,
-            most_text_bytes=layout.most_text_bytes(part), text=self.path("text/{}.arrow"),
+            readers=config.input.readers, limits=config.input.read_limits,
+            most_text_bytes=inputs.most_text_bytes(part), text=self.path("text/{}.arrow"),
             quarantine=self.path("quarantine/{}.jsonl"), counts=counts,
         )  # fmt: skip
         known = {one["path"]: one for one in self._run.listing.content["inputs"]}
@@ -128,7 +131,7 @@ class PartAgain:
         save_json(listing, {"parts": [{"file": str(bucket)}]})
         self._run.step(
             "cut", text=self.path("text/{}.arrow"), listing=listing, part=self.part,
-            span=self._run.layout.span, cut_text=self.path("cut/{}.arrow"),
+            span=self._run.settings.span, cut_text=self.path("cut/{}.arrow"),
             record=self.path("cut/{}.parquet"), whole=self.path("cut/{}.npy"),
             counts=self.path("cut/{}.json"),
         )  # fmt: skip
@@ -138,7 +141,7 @@ class PartAgain:
     ) -> Iterator[np.ndarray]:
         """The first unit of every span of the record; ChangedError if there is none, or the span
         has another key."""
-        span, done = self._run.layout.span, 0
+        span, done = self._run.settings.span, 0
         for batch in TextPart(self.path("text/{}.arrow"), ["text"]).batches():
             column = TextColumn.of(batch.column("text"))
             mine = slice(*np.searchsorted(rows, [done, done + batch.num_rows]))
@@ -164,7 +167,8 @@ class PartAgain:
             "unedited": "edited/{}.npy", "edit_counts": "edited/{}.json",
         }  # fmt: skip
         self._run.step(
-            "measure", text=self.below(layout.text_to_measure), filters=layout.measuring,
+            "measure", text=self.below(layout.text_to_measure),
+            filters=self._run.settings.measuring,
             prefer=as_given(self._run.config.dedup.prefer), part=self.part,
             measures=self.path("measures/{}.arrow"),
             **{name: [self.path(one)] * layout.edits for name, one in of_edits.items()},
@@ -182,12 +186,10 @@ class PartAgain:
         table, listing = self.path("resolved/{}.npy"), self.path("resolved/{}.complete.json")
         save_array(table, dropped)
         save_json(listing, {"parts": [{"file": str(table)}]})
-        layout = self._run.layout
-        whole = [self.path("cut/{}.npy")] * layout.cuts_spans
-        whole += [self.path("edited/{}.npy")] * layout.edits
         self._run.step(
             "assign", verdicts=self.path("filter/{}.arrow"), digests=self.path("digests/{}.npy"),
-            whole=whole, resolved=listing, part=self.part, sampling=layout.sampling,
+            whole=self._of_cuts(".npy"), resolved=listing, part=self.part,
+            sampling=self._run.settings.sampling,
             decisions=self.path("assign/{}.arrow"), held_out=self.path("holdout/{}.npy"),
             clusters=self.path("clusters/{}.parquet"), counts=self.path("assign/{}.json"),
         )  # fmt: skip
@@ -216,27 +218,24 @@ class PartAgain:
         )  # fmt: skip
 
     def _ledger(self) -> None:
-        layout = self._run.layout
-        folders = ["cut"] * layout.cuts_spans + ["edited"] * layout.edits
         self._run.step(
             "ledger", text=self.text, quarantine=self.path("quarantine/{}.jsonl"),
             counts=self.path("text/{}.json"), measures=self.path("measures/{}.arrow"),
             verdicts=self.path("filter/{}.arrow"), decided=self.path("decided/{}.arrow"),
             clusters=self.path("clusters/{}.parquet"), digests=self.path("digests/{}.npy"),
-            cuts=[self.path(f"{folder}/{{}}.json") for folder in folders],
-            cut_spans=[self.path(f"{folder}/{{}}.parquet") for folder in folders],
-            whole=[self.path(f"{folder}/{{}}.npy") for folder in folders],
-            filters=layout.filter_values, part=self.part,
+            cuts=self._of_cuts(".json"), cut_spans=self._of_cuts(".parquet"),
+            whole=self._of_cuts(".npy"),
+            filters=self._run.settings.filter_values, part=self.part,
             rows=self.path("ledger/{}.parquet"), account=self.path("ledger/{}.json"),
         )  # fmt: skip
 
     def kept_files(self) -> list[str]:
         """What is kept of the part and was made again."""
-        folders = ["cut"] * self._run.layout.cuts_spans + ["edited"] * self._run.layout.edits
-        return [
-            f"quarantine/{self.name}.jsonl",
-            *(f"{folder}/{self.name}.parquet" for folder in (*folders, "clusters", "ledger")),
-        ]
+        made = [
+            self.path("quarantine/{}.jsonl"), *self._of_cuts(".parquet"),
+            self.path("clusters/{}.parquet"), self.path("ledger/{}.parquet"),
+        ]  # fmt: skip
+        return [str(path.relative_to(self._run.scratch)) for path in made]
 
     def left_files(self) -> list[str]:
         """What a run makes between the steps, if it lies there still."""

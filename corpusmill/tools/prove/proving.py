@@ -62,7 +62,7 @@ class Outcome:
         self.asked, self.parts, self.shards = asked, parts, shards
         self.of_parts: list[Proven] = []
         self.of_shards: list[Proven] = []
-        self.all_parts = len(run.layout.parts)
+        self.all_parts = len(run.layout.inputs.parts)
         self.all_shards = sum(run.shards.values())
         self.manifest = run.listing.sha256
         self.config_digest = str(run.listing.content.get("config_digest"))
@@ -96,7 +96,7 @@ def chosen(run: Finished, asked: Asked) -> tuple[list[int], dict[int, tuple[str,
     """The parts; and by its target, split and number of every shard."""
     key = str(run.listing.content.get("config_digest"))
     of_source: dict[str, list[int]] = {}
-    for part in run.layout.parts:
+    for part in run.layout.inputs.parts:
         for file in part.files:
             of_source.setdefault(file.source, []).append(part.number)
     first = first_targets(run.shards)
@@ -125,8 +125,8 @@ def prove_all(
 ) -> None:
     """Part after part, each with what it has for the shards; then the shards."""
     scattered: list[dict[str, str]] | None = [] if targets else None
-    with phase("proving", len(run.layout.parts), "parts") as progress:
-        for number in range(len(run.layout.parts)):
+    with phase("proving", len(run.layout.inputs.parts), "parts") as progress:
+        for number in range(len(run.layout.inputs.parts)):
             again = PartAgain(run, number)
             try:
                 prove_part(run, again, number in parts, list(targets), outcome, scattered)

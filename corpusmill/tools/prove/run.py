@@ -16,9 +16,11 @@ from corpusmill.mill.storage.untrusted import load_plain_json, whole_file
 from corpusmill.run.code_digest import code_digest
 from corpusmill.run.config import Config, config_digest
 from corpusmill.run.config_files import laid_over
+from corpusmill.run.inputs import Inputs
 from corpusmill.run.job import bound
 from corpusmill.run.layout import Layout
 from corpusmill.run.plan import InputFile, Part, parts_of
+from corpusmill.run.step_settings import StepSettings
 from corpusmill.run.steps import STEPS
 from corpusmill.run.workflow_files import PACKAGE, workflow_home
 from corpusmill.tools.verify.findings import Findings, NoCorpusError
@@ -34,6 +36,7 @@ class Finished(NamedTuple):
     """A folder `results` too: sums are about names below such a one."""
     config: Config
     layout: Layout
+    settings: StepSettings
     shards: dict[str, int]
     listing: Listing
     findings: Findings
@@ -88,9 +91,10 @@ def opened(results: Path, scratch: Path, named: Config | None) -> Finished:
         split: sum(1 for name in listing.files if name.startswith(f"placements/{split}/"))
         for split in SPLITS
     }
-    layout = Layout(config, parts, held_out)
+    layout = Layout(config, Inputs(config, parts, held_out))
+    settings = StepSettings(config, layout.inputs)
     shards = {split: count for split, count in shards.items() if count}
-    return Finished(results, scratch, config, layout, shards, listing, findings)
+    return Finished(results, scratch, config, layout, settings, shards, listing, findings)
 
 
 def config_of(results: Path, listing: Listing, named: Config | None) -> Config:
@@ -169,8 +173,8 @@ def other_code(run: Finished) -> list[str]:
     plugins: dict[str, list[Path]] = {
         "normalize": readers,
         "columns": readers,
-        "measure": run.layout.measuring_files,
-        "filter": run.layout.filter_files,
+        "measure": run.config.measuring_files,
+        "filter": run.config.filter_files,
     }
     known = run.listing.content.get("code", {})
     scripts = workflow_home() / "scripts"

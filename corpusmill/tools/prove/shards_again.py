@@ -90,10 +90,10 @@ def columns(run: Finished) -> list[Path]:
     if run.config.output.format != "parquet":
         return []
     path = run.scratch / "plan/columns.arrow"
-    files = run.layout.milled_states(None)
+    files = run.layout.inputs.milled_states(None)
     run.step(
         "columns", files=files, readers=run.config.input.readers,
-        limits=run.layout.read_limits, columns=path,
+        limits=run.config.input.read_limits, columns=path,
     )  # fmt: skip
     return [path]
 

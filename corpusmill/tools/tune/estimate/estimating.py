@@ -40,7 +40,7 @@ class Options(NamedTuple):
 def estimate(config: Config, layout: Layout, options: Options) -> Estimate:
     cores = min(options.cores, len(os.sched_getaffinity(0)))
     with phase("looking at the first records"):
-        asked = [Asked(*file) for file in layout.found_files()]
+        asked = [Asked(*file) for file in layout.inputs.found_files()]
         # Before anything is timed: what is no text would be read for long.
         if faults := faults_of(asked, config.input.readers, config.input.limits):
             raise ValueError("\n".join(faults))
@@ -76,7 +76,7 @@ def estimate(config: Config, layout: Layout, options: Options) -> Estimate:
 def sizes_for(config: Config, layout: Layout, options: Options, folder: Path) -> Sizes:
     """How much to read, to take and to mill within the time, from a little that is read first."""
     most = Sizes(options.read_megabytes * 1_000_000)
-    if layout.text_bytes <= PILOT_BYTES:
+    if layout.inputs.text_bytes <= PILOT_BYTES:
         return most
     seconds = []
     # The first one loads the kernels, or compiles them; of the third nothing is taken.

@@ -65,12 +65,12 @@ class Reading(NamedTuple):
 
 def read_some(config: Config, layout: Layout, wanted: Sizes, folder: Path) -> Reading:
     """folder: where the sample goes."""
-    files = (file for part in layout.parts for file in part.files)
+    files = layout.inputs.milled
     sources = sorted(sources_of(config, files), key=lambda one: (-one.text_bytes, one.name))
     part = folder / "sample.arrow"
-    read_bytes = min(wanted.read, layout.text_bytes)
+    read_bytes = min(wanted.read, layout.inputs.text_bytes)
     taken_bytes = min(wanted.taken, read_bytes)
-    read = read_bytes / max(layout.text_bytes, 1)
+    read = read_bytes / max(layout.inputs.text_bytes, 1)
     taken = taken_bytes / max(read_bytes, 1)
     milled = wanted.trial / max(taken_bytes, 1)
     how = Wanted.by(config)

@@ -1,0 +1,153 @@
+"""The input files of a run: which part has which of them, in which state, and what jobs ask.
+
+wildcards: an object with the number of a part as text. Functions of them, though some need none:
+in a literal a brace in a file name would be taken for one.
+"""
+
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from corpusmill.mill.demo.files import DEMO
+from corpusmill.run.config import Config
+from corpusmill.run.input_files import replaced
+from corpusmill.run.plan import (
+    InputFile,
+    Part,
+    earlier_parts,
+    list_inputs,
+    plan_lines,
+    plan_parts,
+    refuse_other_corpus,
+    refuse_too_many_parts,
+)
+from corpusmill.run.record import load_record, refuse_other_run
+
+# Times the expected text, which is four bytes of one that is packed; text seldom packs to a tenth.
+MOST_EXPANSION = 8
+
+
+class Inputs:
+    def __init__(self, config: Config, parts: list[Part], held_out: list[InputFile]) -> None:
+        """held_out: the files of the sources that are not milled."""
+        self._config, self.parts, self.held_out = config, parts, held_out
+        self.skipped: list[str] = []
+        """A sentence for each link to a folder that is read already."""
+        self.noted: dict[str, str] = {}
+        """Path -> SHA-256 of the files that were replaced behind their size and time."""
+        self.read_before: dict[str, str] = {}
+        """Path -> SHA-256 of all files that the last finished run read."""
+
+    @classmethod
+    def planned(cls, config: Config, results: Path, generated: dict[str, int]) -> "Inputs":
+        """Those of a run in a folder, which may hold earlier results; ValueError if another
+        corpus's are there. generated: files that a rule makes, and their text bytes."""
+        if results.exists() and not results.is_dir():
+            raise ValueError(f"{results} is a file; results go to a folder of its name. Move it.")
+        skipped: list[str] = []
+        files = list_inputs(config.sources, generated, config.input.readers, skipped)
+        names = {source.name for source in config.milled}
+        milled = [file for file in files if file.source in names]
+        refuse_other_corpus(milled, generated, results)
+        part_bytes = config.input.part_bytes
+        record = load_record(results / "plan/record.json")
+        refuse_other_run(record, results)
+        finished = record["finished"]
+        parts = plan_parts(milled, part_bytes, earlier_parts(finished, part_bytes))
+        refuse_too_many_parts(parts, part_bytes)
+        inputs = cls(config, parts, [file for file in files if file.source not in names])
+        inputs.noted = record["noted"]
+        inputs.skipped = list(dict.fromkeys(skipped))
+        inputs.read_before = finished["inputs"] if finished else {}
+        return inputs
+
+    def note_replaced(self, results: Path) -> None:
+        """Read all files, and note those that were replaced behind their size and time."""
+        counts = [results / "text" / f"{part.name}.json" for part in self.parts]
+        self.noted |= replaced(self.every, [*counts, results / "holdout/evaluation.json"])
+
+    @property
+    def milled(self) -> list[InputFile]:
+        return [file for part in self.parts for file in part.files]
+
+    @property
+    def every(self) -> list[InputFile]:
+        return [*self.milled, *self.held_out]
+
+    @cached_property
+    def text_bytes(self) -> int:
+        """Expected, of all parts."""
+        return sum(part.text_bytes for part in self.parts)
+
+    @property
+    def generation(self) -> int:
+        """How often files were added."""
+        return max(part.generation for part in self.parts)
+
+    @property
+    def uses_demo(self) -> bool:
+        """Whether an input file is one of the bundled demo corpus."""
+        return any(file.path.startswith(f"{DEMO}/") for file in self.milled)
+
+    def part_of(self, wildcards: Any) -> Part:
+        return self.parts[int(wildcards.part)]
+
+    def files_of_part(self, wildcards: Any) -> list[str]:
+        return [file.path for file in self.part_of(wildcards).files]
+
+    def states_of_part(self, wildcards: Any) -> list[dict]:
+        return self._states(self.part_of(wildcards).files)
+
+    def most_text_bytes(self, wildcards: Any) -> int:
+        """Of a part: what a configuration has room for in any case, or a multiple of what its
+        files let expect, so that a few bytes that unpack to gigabytes end the run early."""
+        planned = self.part_of(wildcards).text_bytes
+        return max(self._config.input.part_bytes, MOST_EXPANSION * planned)
+
+    def milled_files(self, wildcards: Any) -> list[str]:
+        return [file.path for file in self.milled]
+
+    def milled_states(self, wildcards: Any) -> list[dict]:
+        return self._states(self.milled)
+
+    def held_out_files(self, wildcards: Any) -> list[str]:
+        return [file.path for file in self.held_out]
+
+    def held_out_states(self, wildcards: Any) -> list[dict]:
+        return self._states(self.held_out)
+
+    def plan_lines(self, wildcards: Any) -> list[str]:
+        return plan_lines(self.parts, self._config.input.part_bytes)
+
+    @cached_property
+    def _text_fields(self) -> dict[str, str]:
+        return {source.name: source.text_field for source in self._config.sources}
+
+    def _states(self, files: list[InputFile]) -> list[dict]:
+        """Source, path and text field of each file, and which state of it is meant."""
+        return [
+            {
+                "source": file.source,
+                "path": file.path,
+                "text_field": self._text_fields[file.source],
+                "bytes": file.bytes,
+                "mtime_ns": file.mtime_ns,
+                **({"sha256": self.noted[file.path]} if file.path in self.noted else {}),
+            }
+            for file in files
+        ]
+
+    def found_files(self) -> list[list]:
+        """Every input file that is there before the run, as Asked in
+        corpusmill/mill/read/first_records.py."""
+        sources = {source.name: source for source in self._config.sources}
+        return [
+            [
+                file.source,
+                file.path,
+                sources[file.source].text_field,
+                sources[file.source].max_malformed_fraction,
+            ]
+            for file in self.every
+            if file.mtime_ns is not None
+        ]

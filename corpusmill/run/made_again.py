@@ -1,0 +1,127 @@
+"""Jobs that have to run again though Snakemake sees no reason: their files are of another recipe,
+or behind a barrier and gone.
+
+Snakemake asks for the barrier alone, and it is there. Whoever is told that a file behind it is
+damaged removes it; a run that reads it makes it anew.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from corpusmill.mill.storage.files import load_json
+from corpusmill.mill.storage.recipes import Recipe, recipe_of, settings_digest
+from corpusmill.mill.storage.sums import name_of
+from corpusmill.run.layout import Layout
+from corpusmill.run.recipes import made_otherwise
+
+
+def recipes_of(dag: Any, step_of: dict[Any, str]) -> dict[Any, Recipe]:
+    """By job the recipe of its files, of all jobs of a run, to be done or not. step_of: by rule."""
+    made: dict[Any, Recipe] = {}
+    for level in dag.toposorted():
+        for job in level:
+            step = step_of.get(job.rule)
+            if step is None:
+                continue
+            told = {name: value for name, value in job.params.items() if name != "paths"}
+            inputs = [
+                (name_of(file), made[maker].digest)
+                for maker, files in dag.dependencies[job].items()
+                if maker in made
+                for file in files
+            ]
+            digest = recipe_of(step, [json.dumps(told, sort_keys=True)], inputs)
+            made[job] = Recipe(settings_digest(told["settings"]), digest)
+    return made
+
+
+def by_file(made: dict[Any, Recipe]) -> dict[str, Recipe]:
+    """The recipe of every file that a run makes or reads. made: by job."""
+    return {name_of(file): recipe for job, recipe in made.items() for file in job.output}
+
+
+class MadeAgain:
+    def __init__(
+        self,
+        workflow: Any,
+        made: dict[Any, Recipe],
+        layout: Layout,
+        placed: Callable[[str], Path],
+    ) -> None:
+        """placed: where a file of a rule really is."""
+        self._workflow, self._dag = workflow, workflow.dag
+        self._made, self._layout, self._placed = made, layout, placed
+        self._maker = {str(file): job for job in made for file in job.output}
+
+    def ask_for(self, note: Callable[[str], None]) -> None:
+        """Have these jobs run in this run."""
+        dag, results = self._dag, self._placed("results")
+        others = self._of_other_recipes()
+        if others:
+            more = f" and {len(others) - 1} more" if len(others) > 1 else ""
+            note(
+                f"{others[0]}{more}: made from other settings, code or inputs than those of this "
+                "run, so made again"
+            )
+        again = others
+        while True:
+            dag.forcefiles.update(*(self._maker[file].output for file in again))
+            if again:
+                self._workflow.async_run(dag.postprocess())
+            again = [
+                file
+                for file in map(str, lost_files(self._behind_barriers(), results))
+                if file in self._maker
+                and not dag.needrun(self._maker[file])
+                and file not in dag.forcefiles
+            ]
+            if not again:
+                return
+            for file in again:
+                print(f"{file} is gone: it is made anew", file=sys.stderr)
+
+    def _of_other_recipes(self) -> list[str]:
+        return [
+            file
+            for job, recipe in self._made.items()
+            if not self._dag.needrun(job)
+            for file in made_otherwise(job.output, recipe.digest)
+        ]
+
+    def _behind_barriers(self) -> Iterator[dict[str, Any]]:
+        """What is told of the files behind barriers that jobs of this run read, and that no job of
+        it makes."""
+        dag = self._dag
+        for stage, counts in self._layout.barriers.items():
+            listing = self._placed(f"results/{stage}/complete.json")
+            barrier = self._maker.get(str(listing))
+            if barrier is None or not any(map(dag.needrun, dag.depending[barrier])):
+                continue
+            if not dag.needrun(barrier):
+                yield from load_json(listing)["parts"]
+                continue
+            for file in map(self._placed, self._layout.every(counts)):
+                if not dag.needrun(self._maker[str(file)]):
+                    yield load_json(file)
+
+
+def _paths_in(counts: dict[str, Any], results: Path) -> Iterator[Path]:
+    for value in counts.values():
+        if isinstance(value, str) and value.startswith(f"{results}/"):
+            yield Path(value)
+
+
+def lost_files(entries: Iterable[dict[str, Any]], results: Path) -> Iterator[Path]:
+    """entries: of barriers, or of the files that are gathered there."""
+    names: dict[Path, set[str]] = {}
+    for entry in entries:
+        for path in _paths_in(entry, results):
+            folder = path.parent
+            if folder not in names:
+                names[folder] = set(os.listdir(folder)) if folder.is_dir() else set()
+            if path.name not in names[folder]:
+                yield path

@@ -1,0 +1,88 @@
+"""Settings of steps that are put together from several places of the configuration."""
+
+from typing import Any
+
+from corpusmill.run.config import Config
+from corpusmill.run.inputs import Inputs
+from corpusmill.run.typed import as_given
+
+
+class StepSettings:
+    def __init__(self, config: Config, inputs: Inputs) -> None:
+        self._config, self._inputs = config, inputs
+
+    def of_sources(self, key: str) -> dict[str, Any]:
+        """The value of a key for each source."""
+        return {source.name: getattr(source, key) for source in self._config.sources}
+
+    @property
+    def span(self) -> dict:
+        """What a span is; see corpusmill/mill/read/spans.py."""
+        spans = self._config.spans
+        width = spans.width if spans.unit == "sentence" else 1
+        return {"unit": spans.unit, "width": width, "min_chars": spans.min_chars}
+
+    @property
+    def measuring(self) -> list[dict]:
+        """Every filter that measures, with what its measuring depends on."""
+        return [filter.measuring for filter in self._config.filters if filter.measures]
+
+    @property
+    def deciding(self) -> list[dict]:
+        """Every filter with all of its settings."""
+        return [filter.deciding for filter in self._config.filters]
+
+    @property
+    def filter_fates(self) -> list[str]:
+        """The fate of every filter that drops, in their order."""
+        return [filter.name for filter in self._config.filters if filter.drops]
+
+    @property
+    def filter_values(self) -> list[dict]:
+        """Every filter that drops, in their order: its name, column and dtype of each value."""
+        return [
+            {
+                "fate": filter.name,
+                "values": [
+                    [column, filter.declaration.values[value].dtype]
+                    for value, column in filter.columns.items()
+                    if value != "reason"
+                ],
+            }
+            for filter in self._config.filters
+            if filter.drops
+        ]
+
+    @property
+    def hasher(self) -> dict:
+        return as_given(self._config.minhash) | {"permutations": self._config.permutations}
+
+    @property
+    def banding(self) -> dict:
+        """Who shares a key with whom; see corpusmill/mill/dedup/lsh.py."""
+        bands, rows = self._config.band_setting
+        return {"method": self._config.dedup.method, "bands": bands, "rows": rows}
+
+    @property
+    def similarity(self) -> dict:
+        """When two sketches are alike; see corpusmill/mill/dedup/edges.py."""
+        threshold = self._config.dedup.threshold
+        return {"threshold": threshold, "permutations": self._config.permutations}
+
+    @property
+    def preference(self) -> dict:
+        """Which of the documents that are alike is kept; see corpusmill/mill/dedup/order.py."""
+        dedup = self._config.dedup
+        generations = [part.generation for part in self._inputs.parts]
+        return {
+            "priority": self.of_sources("priority"),
+            "weights": self._config.weights,
+            "field": dedup.prefer.field,
+            "generations": generations if dedup.earlier_first else None,
+        }
+
+    @property
+    def sampling(self) -> dict:
+        """Splits and copies; see corpusmill/mill/decide/splits_and_copies.py."""
+        seed, fractions = self._config.shuffle.seed, self._config.splits.fractions
+        return {"weights": self._config.weights, "fractions": fractions, "seed": seed}
