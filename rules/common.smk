@@ -110,7 +110,7 @@ INPUTS = LAYOUT.inputs
 SETTINGS = StepSettings(CONFIG, INPUTS)
 SPARED = Spared(placed("logs/spared.json"))
 MEMORY = Memory(CONFIG, LAYOUT, RESULTS, on_cluster, SPARED.of)
-STEP_RULES = StepRules(workflow, MODIFIER, HOME, ROOT, LAYOUT)
+STEP_RULES = StepRules(workflow, MODIFIER, HOME, ROOT, CONFIG, LAYOUT)
 code_digest = STEP_RULES.code_digest
 # A line for every job of a cluster that failed.
 ENDS_OF_JOBS = []

@@ -73,7 +73,7 @@ rule evaluation:
             readers=CONFIG.input.readers,
             limits=CONFIG.input.read_limits,
         ),
-        code=code_digest("evaluation", *map(Path, CONFIG.input.readers)),
+        code=code_digest("evaluation"),
         paths=named_paths,
     shell:
         run_script("evaluation")

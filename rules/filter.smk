@@ -41,7 +41,7 @@ rule measure:
             filters=SETTINGS.measuring,
             prefer=CONFIG.dedup.prefer,
         ),
-        code=code_digest("measure", *CONFIG.measuring_files),
+        code=code_digest("measure"),
         paths=named_paths,
     shell:
         run_script("measure")
@@ -65,7 +65,7 @@ rule filter:
         settings=settings(
             filters=SETTINGS.deciding,
         ),
-        code=code_digest("filter", *CONFIG.filter_files),
+        code=code_digest("filter"),
         paths=named_paths,
     shell:
         run_script("filter")

@@ -57,7 +57,7 @@ rule normalize:
             limits=CONFIG.input.read_limits,
             most_text_bytes=INPUTS.most_text_bytes,
         ),
-        code=code_digest("normalize", *map(Path, CONFIG.input.readers)),
+        code=code_digest("normalize"),
         paths=named_paths,
     shell:
         run_script("normalize")

@@ -61,7 +61,7 @@ rule columns:
             readers=CONFIG.input.readers,
             limits=CONFIG.input.read_limits,
         ),
-        code=code_digest("columns", *map(Path, CONFIG.input.readers)),
+        code=code_digest("columns"),
         paths=named_paths,
     shell:
         run_script("columns")

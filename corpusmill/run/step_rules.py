@@ -11,6 +11,7 @@ from typing import Any
 
 from corpusmill.mill.demo.files import DEMO
 from corpusmill.run.code_digest import code_digest
+from corpusmill.run.config import Config
 from corpusmill.run.layout import Layout
 from corpusmill.run.quick_calls import quickly_called
 from corpusmill.run.signatures import mismatches, parameters
@@ -60,19 +61,28 @@ class StepRules:
     """Our rules among those of a workflow, which may have ours as a module."""
 
     def __init__(
-        self, workflow: Any, modifier: Any, home: Path, root: Path, layout: Layout
+        self,
+        workflow: Any,
+        modifier: Any,
+        home: Path,
+        root: Path,
+        config: Config,
+        layout: Layout,
     ) -> None:
         """modifier: Snakemake's, of our rules."""
         self._demo = str(modifier.modify_path(DEMO))
-        self._workflow, self._modifier, self._layout = workflow, modifier, layout
+        self._workflow, self._modifier = workflow, modifier
+        self._config, self._layout = config, layout
         self._scripts, self._root = home / "scripts", root
         self._digests: dict[str, str] = {}
         self._idle = {name for name, step in STEPS.items() if not step.part_of_run(layout)}
         """Steps that are not part of this run, though the files of others have their names."""
 
-    def code_digest(self, step: str, *plugins: Path) -> str:
-        """Reruns a step when its script, code that it imports, or that of its plug-ins, changes."""
-        self._digests[step] = code_digest(self._root, self._scripts / f"{step}.py", *plugins)
+    def code_digest(self, step: str, *others: Path) -> str:
+        """Reruns a step when its script, code that it imports, or that of its plug-ins, changes;
+        others: files that it reads beside its inputs."""
+        files = [*STEPS[step].plugin_files(self._config), *others]
+        self._digests[step] = code_digest(self._root, self._scripts / f"{step}.py", *files)
         return self._digests[step]
 
     def code_of_results(self, wildcards: Any) -> dict[str, str]:

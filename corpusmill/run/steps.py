@@ -1,9 +1,11 @@
 """The steps of a run, each declared once: what it does, for whom, and when it is part of a run."""
 
 from operator import attrgetter
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from corpusmill.run.config import Config
     from corpusmill.run.layout import Layout
 
 
@@ -24,8 +26,13 @@ class Step(NamedTuple):
     barrier: str = ""
     """The small file of each of its jobs, if later steps wait for all of these: for a complete.json
     in their folder."""
+    plugins: str = ""
+    """The attribute of the configuration that lists the files of a user's code that it runs."""
     only_if: str = ""
     """The flag of the layout without which a run has no such jobs."""
+
+    def plugin_files(self, config: "Config") -> list[Path]:
+        return list(map(Path, attrgetter(self.plugins)(config))) if self.plugins else []
 
     def part_of_run(self, layout: "Layout") -> bool:
         """Whether a run of this layout has such jobs. The results of another may hold its files."""
@@ -40,7 +47,9 @@ class Step(NamedTuple):
 _IN_ORDER = [
     Step("demo", "read", "make the demo corpus", only_if="inputs.uses_demo"),
     Step("plan", "read", "share out the input files"),
-    Step("normalize", "read", "read and normalize records", is_proved=True),
+    Step(
+        "normalize", "read", "read and normalize records", plugins="input.readers", is_proved=True
+    ),
     Step("admit", "read", "check how many records are malformed"),
     Step(
         "span",
@@ -57,8 +66,14 @@ _IN_ORDER = [
         only_if="cuts_spans",
     ),
     Step("cut", "cut spans", "cut repeated passages", only_if="cuts_spans", is_proved=True),
-    Step("measure", "filter", "measure texts for the filters", is_proved=True),
-    Step("filter", "filter", "apply the filters", is_proved=True),
+    Step(
+        "measure",
+        "filter",
+        "measure texts for the filters",
+        plugins="measuring_files",
+        is_proved=True,
+    ),
+    Step("filter", "filter", "apply the filters", plugins="filter_files", is_proved=True),
     Step("allow", "filter", "check how much the filters drop"),
     Step("sign", "find duplicates", "sketch texts (MinHash)", is_proved=True),
     Step(
@@ -91,7 +106,7 @@ _IN_ORDER = [
         barrier="results/assign/{part}.json",
         is_proved=True,
     ),
-    Step("evaluation", "take out held-out", "read held-out texts"),
+    Step("evaluation", "take out held-out", "read held-out texts", plugins="input.readers"),
     Step("holdout", "take out held-out", "collect held-out texts"),
     Step("decontaminate", "take out held-out", "take held-out texts out of train"),
     Step(
@@ -105,6 +120,7 @@ _IN_ORDER = [
         "columns",
         "shuffle",
         "choose the columns of Parquet",
+        plugins="input.readers",
         only_if="writes_parquet",
         is_proved=True,
     ),

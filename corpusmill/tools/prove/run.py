@@ -169,21 +169,15 @@ def plan_of(results: Path, listing: Listing, config: Config) -> tuple[list[Part]
 
 def other_code(run: Finished) -> list[str]:
     """The steps whose code is another one than made the corpus."""
-    readers = [Path(path) for path in run.config.input.readers]
-    plugins: dict[str, list[Path]] = {
-        "normalize": readers,
-        "columns": readers,
-        "measure": run.config.measuring_files,
-        "filter": run.config.filter_files,
-    }
     known = run.listing.content.get("code", {})
     scripts = workflow_home() / "scripts"
     return [
-        step
-        for step in (step.name for step in STEPS.values() if step.is_proved)
-        if step in known
-        and code_digest(PACKAGE.parent, scripts / f"{step}.py", *plugins.get(step, []))
-        != known[step]
+        name
+        for name, step in STEPS.items()
+        if step.is_proved
+        and name in known
+        and code_digest(PACKAGE.parent, scripts / f"{name}.py", *step.plugin_files(run.config))
+        != known[name]
     ]
 
 
