@@ -56,8 +56,8 @@ class Source(Section):
         default=1,
     )
     priority: int | None = key(
-        "Which source keeps its copy of a duplicate; the lowest number wins. Sources without a "
-        "priority come last.",
+        "If two sources have a duplicate, the one with the lower number keeps it. Sources "
+        "without a priority come last.",
         least=0,
         most=1000000,
         default=None,
@@ -69,27 +69,27 @@ class Source(Section):
         default=0,
     )
     max_dropped_fraction: float = key(
-        "The run stops if all filters together drop more than this share of the documents. "
-        "Sources with fewer than 100 documents are not tested.",
+        "The run stops if filters drop more than this share of the documents. Sources with "
+        "fewer than 100 documents are exempt.",
         least=0,
         most=1,
         default=0.99,
     )
     max_duplicate_fraction: float = key(
-        "The run stops if more than this share of the documents that pass the filters are "
+        "The run stops if more than this share of the documents left by the filters are "
         "duplicates.",
         least=0,
         most=1,
         default=0.9,
     )
     cut_spans: bool = key(
-        "Cut repeated spans in this source, if spans.unit is set. With false, its spans do not "
-        "count as first occurrences for other sources either.",
+        "Whether spans.unit applies to this source. With false, its spans do not count as first "
+        "occurrences either.",
         default=True,
     )
     held_out: bool = key(
-        "An evaluation set. It is not part of the corpus, and documents with the same "
-        "normalized text are removed from train.",
+        "An evaluation set: not part of the corpus. Documents with the same normalized text are "
+        "removed from train.",
         default=False,
     )
 
@@ -106,20 +106,19 @@ class Source(Section):
 @dataclass(frozen=True, kw_only=True)
 class Input(Section):
     part_bytes: int = key(
-        "Text bytes per part, as expected from file sizes. Determines the memory of a job. A "
-        "run has at most 99,999 parts.",
+        "Text bytes per part, as expected from file sizes. Determines the memory of a job. At "
+        "most 99,999 parts.",
         least=65536,
         most=68719476736,
     )
     max_record_bytes: int = key(
-        "Longest record allowed; longer ones are malformed. JSON lines: bytes of the line "
-        "without its end. Other formats: bytes of all members in UTF-8. Determines the memory "
-        "of jobs.",
+        "Longest record; longer ones are malformed. JSON lines: bytes of the line without its "
+        "end. Other formats: bytes of all members in UTF-8.",
         least=1024,
         most=2147483647,
     )
     max_window_log: int = key(
-        "Largest window of a zstd frame, as a power of two. Files that need more are refused. "
+        "Largest window of a zstd frame, as a power of two; files that need more are refused. "
         "27 is zstd's own limit without --long.",
         least=10,
         most=31,
@@ -130,9 +129,8 @@ class Input(Section):
         entries=NOT_EMPTY,
     )
     verify: Literal["changed", "always", "never"] = key(
-        "When to compare input files with what earlier runs read. changed: trust size and time, "
-        "compare files that are read again. always: read all files before the first job. never: "
-        "do not compare."
+        "Which input files to compare with what earlier runs read. changed: those that are read "
+        "again. always: all, before the first job. never: none."
     )
 
     @property
@@ -156,16 +154,16 @@ class Normalize(Section):
 @dataclass(frozen=True, kw_only=True)
 class Spans(Section):
     unit: Literal["none", "line", "paragraph", "sentence"] = key(
-        "What to cut if it occurred earlier in the corpus: a line, a paragraph (up to a blank "
-        "line), a sequence of width sentences, or none."
+        "What to cut if it occurred earlier in the corpus: lines, paragraphs (up to a blank "
+        "line), sequences of width sentences, or nothing."
     )
     min_chars: int = key(
-        "Fewest characters of a span to cut, counted in lower case with white space collapsed.",
+        "Shortest span to cut, in characters with white space collapsed.",
         least=1,
         most=1000000,
     )
     width: int = key(
-        "Sentences per span if unit is sentence. Texts with fewer sentences have no span.",
+        "Sentences per span if unit is sentence.",
         least=1,
         most=100,
     )
@@ -191,9 +189,9 @@ class Prefer(Section):
     """Which duplicate to keep if the sources have equal priority."""
 
     field: str | None = key(
-        "Field of the record, or null. Numbers are compared as numbers, dates and times as "
-        "instants, other texts by code points. A field with both numbers and texts is refused. "
-        "Records without the field come last.",
+        "Field of the record. Numbers are compared as numbers, dates and times as instants, "
+        "other texts by code points. A field with both numbers and texts is refused. Records "
+        "without the field come last.",
         least_chars=1,
     )
     order: Literal["highest", "lowest"] = key("Keep the highest or the lowest value.")
@@ -202,45 +200,40 @@ class Prefer(Section):
 @dataclass(frozen=True, kw_only=True)
 class Dedup(Section):
     method: Literal["verified", "sketch", "exact"] = key(
-        "Which documents are duplicates. verified: their shingle sets are similar. sketch: they "
-        "share a band key; not verified. exact: their texts are equal."
+        "When two documents are duplicates. verified: their shingle sets are similar. sketch: "
+        "they share a band key. exact: their texts are equal."
     )
     threshold: float = key(
-        "Smallest Jaccard similarity of duplicates. With method sketch, used only to choose "
-        "bands and rows if these are auto.",
+        "Smallest Jaccard similarity of duplicates. With method sketch, only auto bands and "
+        "rows use it.",
         above=0,
         below=1,
     )
     bands: Literal["auto"] | int = key(
-        "LSH bands. Two documents are candidates if one band of their sketches is equal. Give a "
-        "number for both bands and rows, or auto for both. auto with method verified: the "
-        "longest rows that find 99.5 % of pairs at the threshold. auto with sketch: "
-        "datasketch's smallest error.",
+        "LSH bands. Two documents are candidates if one band of their sketches is equal. auto, "
+        "only together with rows: the most rows that find 99.5 % of the pairs at the threshold; "
+        "with method sketch, datasketch's choice.",
         least=1,
         most=4096,
     )
-    rows: Literal["auto"] | int = key(
-        "Sketch values per band, or auto; see dedup.bands.", least=1, most=4096
-    )
+    rows: Literal["auto"] | int = key("Sketch values per band.", least=1, most=4096)
     candidates: Literal["kept", "all"] = key(
-        "kept: compare only documents that pass the filters. all: compare every document."
+        "Which documents to compare. kept: those that pass the filters. all: every document."
     )
     resolve: Literal["kept", "component"] = key(
         "kept: drop a document only if it is similar to one that is kept. component: keep one "
         "document per connected component."
     )
     earlier_first: bool = key(
-        "true: documents of files added later never displace earlier ones. false: a better "
-        "later document does."
+        "Whether documents of a finished run are kept even if files added later have better ones."
     )
     prefer: Prefer
     max_group_texts: int | None = key(
-        "The run stops if a connected component has more different texts than this. null: no "
-        "limit.",
+        "The run stops if a connected component has more different texts.",
         least=2,
     )
     engine: Literal["union_find", "networkit"] = key(
-        "Implementation that finds connected components; the result is the same."
+        "Implementation of connected components; both give the same result."
     )
 
     def faults(self, permutations: int) -> Iterator[str]:
@@ -310,7 +303,7 @@ class Output(Section):
     )
     shard_bytes: int = key(
         "Text bytes per shard, as expected from file sizes. Determines the memory of gather and "
-        "encode. A split has at most 99,999 shards.",
+        "encode. At most 99,999 shards per split.",
         least=65536,
         most=68719476736,
     )
@@ -330,18 +323,16 @@ class Output(Section):
 @dataclass(frozen=True, kw_only=True)
 class Tokenizer(Section):
     source: str = key(
-        "Folder or Hugging Face id that transformers.AutoTokenizer loads, or train for a "
-        "byte-level BPE trained on this corpus.",
+        "Folder or Hugging Face id of a tokenizer. train: train a byte-level BPE on this corpus.",
         least_chars=1,
     )
     end_of_text: str = key(
-        "Text of the token that ends every document. auto: the tokenizer's eos_token; refused "
-        "if that seems to end chat turns and the tokenizer has a usual end-of-text token.",
+        "Token that ends every document. auto: the tokenizer's eos_token, but refused if that "
+        "seems to end chat turns.",
         least_chars=1,
     )
     engine: Literal["auto", "gigatoken", "reference"] = key(
-        "auto: gigatoken, or reference if the ids differ. gigatoken: no fallback. reference: "
-        "transformers."
+        "auto: gigatoken, or reference if their ids differ. reference: transformers."
     )
     train_vocabulary: int = key(
         "Vocabulary size if source is train, including the end-of-text token.",
@@ -349,8 +340,7 @@ class Tokenizer(Section):
         most=1000000,
     )
     max_lost_fraction: float = key(
-        "The run fails if decoding the tokens loses more than this share of a source's "
-        "characters, white space included.",
+        "The run fails if the tokens lose more than this share of a source's characters.",
         least=0,
         most=1,
     )

@@ -26,6 +26,7 @@ This page lists every built-in filter, its settings and the values it measures. 
 - The column `limits` names the settings that limit a value, with their defaults. A limit without a
   default drops nothing until you set it; `null` switches a limit off.
 - A document without a value passes its limits.
+- Counts are uint32 and other numbers float64, unless the meaning begins with another type.
 - Limits are integers from 0 for integer values, numbers from 0 to 1 for shares, scores and
   probabilities, and numbers from 0 for all others. Exceptions are in brackets.
 - [extend.md](../how-to/extend.md) shows how to use a filter twice, change its settings for one
@@ -139,7 +140,9 @@ def values_of(cls: type[Filter]) -> Iterator[Row]:
     limits_by_value = limits_of(cls)
     for name, value in cls.values.items():
         found = [(setting, default_of(cls, name, setting)) for setting in limits_by_value[name]]
-        yield Row(name, (value.dtype,), value.meaning, tuple(found))
+        usual = value.dtype in ("uint32", "float64")
+        meaning = value.meaning if usual else f"{value.dtype}: {value.meaning}"
+        yield Row(name, (), meaning, tuple(found))
 
 
 def limits_of(cls: type[Filter]) -> dict[str, list[str]]:
@@ -183,8 +186,8 @@ def lines_of(cls: type[Filter]) -> Iterator[str]:
         yield from as_lines(settings)
     if cls.values:
         limited = any(limits_of(cls).values())
-        yield "\n| value | type | meaning |" + " limits |" * limited
-        yield "\n|---|---|---|" + "---|" * limited + "\n"
+        yield "\n| value | meaning |" + " limits |" * limited
+        yield "\n|---|---|" + "---|" * limited + "\n"
         yield from as_lines(values_of(cls), limited)
     places = [list(cls.values).index(limit.value) for limit in getattr(cls, "limits", ())]
     assert places == sorted(places), f"{cls.fate}: limits are in another order than values"

@@ -10,7 +10,7 @@ class C4(Filter):
     fate = "c4"
     settings = {
         "needs_end_mark": flag(
-            True, "Cut lines that end in none of end_marks, or in three dots."
+            True, "Cut lines without an end mark, or with three dots at the end."
         ),
         "min_words_per_line": count(3, "Cut lines with fewer words, split at white space."),
         "max_word_chars": count(1000, "Cut lines with a longer word."),
@@ -21,8 +21,7 @@ class C4(Filter):
         "max_curly_lines": count(0, "Most lines allowed with a {."),
         "min_sentences": count(5, "Fewest sentences allowed in the remaining lines."),
         "end_marks": text(".?!\"'", "Characters that may end a line."),
-        "paragraph_chars": count(200, "Lines of at least this length, before any cut, count as "
-                                      "paragraphs."),
+        "paragraph_chars": count(200, "Shortest line that counts as a paragraph, before any cut."),
         "min_paragraphs": count(None, "Fewest paragraphs allowed; mC4 uses 3."),
     }  # fmt: skip
     cut_with = tuple(settings)[:6]
@@ -31,9 +30,7 @@ class C4(Filter):
         "lorem_ipsum_lines": Value("uint32", "lines with lorem ipsum"),
         "curly_lines": Value("uint32", "lines with a {"),
         "c4_sentences": Value("uint32", "sentences in the remaining lines"),
-        "c4_paragraphs": Value(
-            "uint32", "lines with at least paragraph_chars characters; mC4 requires 3"
-        ),
+        "c4_paragraphs": Value("uint32", "paragraphs; mC4 requires 3"),
     }
     limits = (
         above("lorem_ipsum_lines", "max_lorem_ipsum_lines"),
@@ -42,11 +39,11 @@ class C4(Filter):
         below("c4_paragraphs", "min_paragraphs"),
     )
     edits = {
-        "long_word": "lines with a word longer than max_word_chars",
-        "no_end_mark": "lines that do not end like a sentence",
-        "few_words": "lines with fewer than min_words_per_line words",
+        "long_word": "lines with a long word",
+        "no_end_mark": "lines without an end mark",
+        "few_words": "lines with few words",
         "javascript": "lines that contain javascript",
-        "policy": "lines about terms of use, privacy policy and cookies",
+        "policy": "lines about policies",
         "citation": "[1], [edit], [citation needed]",
         "white_space": "white space around remaining lines and at the end",
     }

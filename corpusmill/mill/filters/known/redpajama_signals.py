@@ -48,7 +48,7 @@ WHAT = {
 
 
 class RedpajamaSignals(Filter):
-    """Measures only; drops nothing.
+    """Measures only; drops nothing. All values are float64.
 
     - Raw words: runs of `\\w`, and runs of other characters that are not white space.
     - Normalized words: lower case, NFD, no ASCII punctuation, split at white space.
