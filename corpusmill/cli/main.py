@@ -90,7 +90,7 @@ def config_argument(command: Callable) -> Callable:
     )
     of_presets = click.option(
         "--preset", "presets", multiple=True, type=Preset(),
-        help="Published settings that CONFIG overrides; see corpusmill presets. Repeatable.",
+        help="Published settings to start from; see corpusmill presets. Repeatable.",
     )  # fmt: skip
     return of_files(of_presets(of_both))
 
@@ -472,7 +472,7 @@ endpoint_option = click.option(
 def publish(prices: tuple[str, ...], in_json: bool, **given: Any) -> None:
     """Upload a finished corpus as a version that never changes.
 
-    Readers see the version only when all files are uploaded and their SHA-256 compared. After an
+    Readers see the version only after all files are uploaded and verified. After an
     interruption, the same command resumes.
 
     \b
@@ -536,11 +536,10 @@ def unpublish(in_json: bool, **given: Any) -> None:
 def prove(configs: tuple[Path, ...], in_json: bool, **options: Any) -> None:
     """Rebuild a sample of a finished corpus and compare bytes.
 
-    Parts (input to ledger) and shards (text and tokens) are sampled by the configuration's digest
-    and the seed, evenly over sources and splits. Shards need all inputs. The results are not
-    changed; intermediate files are not needed. Relative input paths start at the current folder.
-    Default for CONFIG: the configuration in summary.json. The command lists what it took from the
-    results instead of rebuilding it.
+    Rebuilds parts (input to ledger) and shards (text and tokens), chosen evenly over sources and
+    splits. A shard needs all inputs. The results are not changed. The command lists what it took
+    from the results instead of rebuilding it. Relative input paths start at the current folder.
+    Default for CONFIG: the configuration in summary.json.
 
     \b
     Exit codes
@@ -628,7 +627,7 @@ def speaking(stopped: str = "Stopped.") -> Iterator[Callable[[str], None]]:
     show_default=True,
     type=click.IntRange(1),
     metavar="MB",
-    help="Text to read, about, shared in the same way.",
+    help="Text to read at most, approximately.",
 )
 @click.option(
     "--examples",
@@ -650,8 +649,7 @@ def speaking(stopped: str = "Stopped.") -> Iterator[Callable[[str], None]]:
 def calibrate(configs: tuple[Path, ...], read: int, **options: Any) -> None:
     """Show on a sample what filters drop at various limits.
 
-    Writes a page with pictures and examples, and its figures as JSON. No step of the run is
-    started.
+    Writes a page with pictures and examples, and its figures as JSON. Needs no run.
     """
     from corpusmill.cli.check import checked_config
     from corpusmill.tools.tune.calibrate import calibrating as command
@@ -745,15 +743,14 @@ def export(format_name: str | None, results: Path, to: Path | None, length: int)
     show_default=True,
     type=click.IntRange(1),
     metavar="N",
-    help="Time to spend, about; limits the sample.",
+    help="Approximate time to take; limits the sample.",
 )
 @click.option("--json", "in_json", is_flag=True, help="Print only the figures, as JSON.")
 def estimate(configs: tuple[Path, ...], cores: str, read: int, seconds: int, in_json: bool) -> None:
     """Estimate a run's output, time, memory and disk space.
 
-    Reads some text of every source, compares it, and runs a sample in a temporary folder. Starting
-    some forty jobs takes ten seconds, whatever the sample. The first use on a machine also compiles
-    kernels.
+    Reads some text of every source, compares it, and runs a sample in a temporary folder. This takes
+    at least ten seconds, more at the first use on a machine.
     """
 
     from corpusmill.cli.check import planned
