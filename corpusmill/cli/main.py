@@ -749,8 +749,8 @@ def export(format_name: str | None, results: Path, to: Path | None, length: int)
 def estimate(configs: tuple[Path, ...], cores: str, read: int, seconds: int, in_json: bool) -> None:
     """Estimate a run's output, time, memory and disk space.
 
-    Reads some text of every source, compares it, and runs a sample in a temporary folder. This takes
-    at least ten seconds, more at the first use on a machine.
+    Reads some text of every source, compares it, and runs a sample in a temporary folder. This
+    takes at least ten seconds, more at the first use on a machine.
     """
 
     from corpusmill.cli.check import planned

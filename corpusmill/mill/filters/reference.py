@@ -6,6 +6,7 @@ Run `python -m corpusmill.mill.filters.reference`.
 import inspect
 import itertools
 import re
+import textwrap
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -192,9 +193,8 @@ def lines_of(cls: type[Filter]) -> Iterator[str]:
     places = [list(cls.values).index(limit.value) for limit in getattr(cls, "limits", ())]
     assert places == sorted(places), f"{cls.fate}: limits are in another order than values"
     if cls.edits:
-        yield "\n| rule | what it cuts |\n|---|---|\n"
-    for name, meaning in cls.edits.items():
-        yield table_line([f"`{name}`", meaning])
+        rules = ", ".join(f"`{name}` ({meaning})" for name, meaning in cls.edits.items())
+        yield "\n" + textwrap.fill(f"Rules of its cuts: {rules}.", 100) + "\n"
 
 
 def page() -> str:

@@ -32,13 +32,13 @@ class DclmLines(Filter):
     }
     limits = (above("removed_word_share", "max_removed_word_share"),)
     edits = {
-        "upper_case": "lines above max_line_upper_share",
-        "digits": "lines above max_line_digit_share",
-        "counter": "counters of likes, views, followers and so on",
-        "few_words": "lines with fewer than min_words_per_line words",
-        "phrase": "items in cart, read more..., sign-in, and lines left empty",
-        "newlines": "newlines beyond max_newlines in a row",
-        "white_space": "white space at both ends of the remaining text",
+        "upper_case": "lines with many capitals",
+        "digits": "lines with many digits",
+        "counter": "counters of likes, views, followers",
+        "few_words": "lines with few words",
+        "phrase": "phrases, and lines left empty",
+        "newlines": "surplus newlines",
+        "white_space": "white space at both ends of the text",
     }
 
     def measure_and_edit(self, documents):

@@ -26,8 +26,8 @@ EXPECTED = {
 
 class UrlBlocklist(Filter):
     """Drops documents whose URL matches one of your lists. A list is a UTF-8 file with one entry
-    per line and # comments; plain, .gz or .zst. Lists of domains, URLs and words take 8 bytes of
-    memory per entry. Case does not matter, except in `urls`. A word is a run of letters and digits.
+    per line and # comments; plain, .gz or .zst. Case does not matter, except in `urls`. A word is a
+    run of letters and digits.
 
     Differences from datatrove's URLFilter:
 
