@@ -461,7 +461,7 @@ endpoint_option = click.option(
     "--version", metavar="V", help="Name of the version; default: from the manifest's digest."
 )
 @click.option(
-    "-n", "--dry-run", is_flag=True, help="Only show what would be uploaded and what is there."
+    "-n", "--dry-run", is_flag=True, help="Only show what would be uploaded, and what the store has."
 )
 @endpoint_option
 @click.option(
@@ -833,7 +833,7 @@ def scan(configs: tuple[Path, ...], cores: str, limit: int, in_json: bool) -> No
 )  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object per line.")
 def why(queries: tuple[str, ...], as_json: bool, results: Path, **given: Any) -> None:
-    """Explain what became of a document.
+    """Explain why a document was kept or dropped.
 
     \b
     corpusmill why 4294967708                            # a document, by its id

@@ -229,7 +229,7 @@ class Dedup(Section):
     )
     prefer: Prefer
     max_group_texts: int | None = key(
-        "The run stops if a connected component has more different texts.",
+        "The run stops if a connected component has more different texts than this.",
         least=2,
     )
     engine: Literal["union_find", "networkit"] = key(

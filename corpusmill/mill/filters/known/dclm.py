@@ -24,7 +24,7 @@ class Dclm(Filter):
 
     - Every copy of repeated content counts, the first too, and each character once.
     - Every occurrence of a stop word counts, in any case.
-    - # and ellipses share one limit.
+    - `#` and ellipses share one limit.
     - Text length and repetition use `unicode` words with a letter or digit. Everything else uses
       words split at white space.
     - Lines are stripped, and empty lines are ignored.

@@ -41,8 +41,8 @@ WHAT = {
     "rps_lines_javascript_counts": "normalized words equal to `javascript`, per line",
     "rps_lines_ending_with_terminal_punctution_mark": "lines that end in . ! ? or ” / lines",
     "rps_lines_num_words": "normalized words per line",
-    "rps_lines_uppercase_letter_fraction": "mean of capitals / all characters, newline included",
-    "rps_lines_numerical_chars_fraction": "mean of numeric / all characters, newline included",
+    "rps_lines_uppercase_letter_fraction": "capitals / characters of a line, with its newline",
+    "rps_lines_numerical_chars_fraction": "numerals / characters of a line, with its newline",
     "rps_lines_start_with_bulletpoint": "lines that begin with • ‣ ▶ ◀ ◦ ■ □ ▪ ▫ or – / lines",
 }
 
