@@ -461,7 +461,7 @@ endpoint_option = click.option(
     "--version", metavar="V", help="Name of the version; default: from the manifest's digest."
 )
 @click.option(
-    "-n", "--dry-run", is_flag=True, help="Only show what would be uploaded, and what the store has."
+    "-n", "--dry-run", is_flag=True, help="Only show what would be uploaded and what exists."
 )
 @endpoint_option
 @click.option(

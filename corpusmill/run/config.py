@@ -155,7 +155,7 @@ class Normalize(Section):
 class Spans(Section):
     unit: Literal["none", "line", "paragraph", "sentence"] = key(
         "What to cut if it occurred earlier in the corpus: lines, paragraphs (up to a blank "
-        "line), sequences of width sentences, or nothing."
+        "line), sequences of spans.width sentences, or nothing."
     )
     min_chars: int = key(
         "Shortest span to cut, in characters with white space collapsed.",
@@ -340,7 +340,7 @@ class Tokenizer(Section):
         most=1000000,
     )
     max_lost_fraction: float = key(
-        "The run fails if the tokens lose more than this share of a source's characters.",
+        "The run fails if more than this share of a source's characters is lost in its tokens.",
         least=0,
         most=1,
     )

@@ -36,8 +36,8 @@ ENTRY_SCHEMA: dict[str, Any] = {
         "name": _NAME | {"description": "Name of the filter, and fate of the documents it drops."},
         "use": _NAME
         | {
-            "description": "Filter to use if name is your own, for example to use a filter twice. "
-            "Its values are then named after both."
+            "description": "The filter behind a name of your own, so that you can use a filter twice. "
+            "Its values are named after both."
         },
         "file": {
             "description": "Your Python file with the filter, relative to the working directory. "
