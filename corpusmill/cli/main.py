@@ -812,7 +812,7 @@ def scan(configs: tuple[Path, ...], cores: str, limit: int, in_json: bool) -> No
 @click.argument("queries", metavar="[QUERY]...", nargs=-1)
 @click.option("--text", help="Find the document with this text, or else the most similar ones.")
 @click.option(
-    "--text-file", metavar="FILE", help="The same, with the text in a file; - is standard input.",
+    "--text-file", metavar="FILE", help="Like --text, with the text in FILE; - is standard input.",
     type=click.File("r", encoding="utf-8"),
 )  # fmt: skip
 @click.option("--dropped", is_flag=True, help="List dropped records.")

@@ -36,7 +36,7 @@ ENTRY_SCHEMA: dict[str, Any] = {
         "name": _NAME | {"description": "Name of the filter, and fate of the documents it drops."},
         "use": _NAME
         | {
-            "description": "The filter behind a name of your own, so that you can use a filter twice. "
+            "description": "The filter behind a name of your own. So you can use a filter twice. "
             "Its values are named after both."
         },
         "file": {
