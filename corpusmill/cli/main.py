@@ -708,8 +708,8 @@ def eye_test(**given: Any) -> None:
 def export(format_name: str | None, results: Path, to: Path | None, length: int) -> None:
     """Write a finished corpus in the format of a trainer.
 
-    Without FORMAT, lists the formats. Nothing is tokenized again, and no file is replaced. After an
-    interruption, the same command resumes.
+    Without FORMAT, lists the formats. Nothing is tokenized again. After an interruption, the same
+    command resumes.
     """
     from corpusmill.tools.export import answers as command
 

@@ -70,7 +70,7 @@ class Dclm(Filter):
         "dclm_bullet_line_share": Value("float64", "lines that begin with ● • * or - / lines"),
         "dclm_ellipsis_line_share": Value("float64", "lines that end in ... . . . or … / lines"),
         "dclm_no_alpha_word_share": Value("float64", "words without a letter / words"),
-        "dclm_stop_words": Value("uint32", f"{', '.join(STOP_WORDS)}: occurrences"),
+        "dclm_stop_words": Value("uint32", f"occurrences of {', '.join(STOP_WORDS)}"),
         **{
             f"dclm_copied_{one}_share": Value("float64", f"repeated / all {what}")
             for one, what in SEGMENTS.items()

@@ -37,7 +37,8 @@ class FinewebQuality(Filter):
         "terminal_line_share": Value("float64", "lines that end a sentence / lines"),
         "short_line_share": Value("float64", "short lines / lines"),
         "repeated_char_share": Value(
-            "float64", "characters in repeated lines, without the first copy / all but newlines"
+            "float64",
+            "characters in repeated lines, without the first copy / all characters but newlines",
         ),
         "newline_ratio": Value("float64", "newlines / words"),
     }
