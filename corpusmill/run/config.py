@@ -56,7 +56,7 @@ class Source(Section):
         default=1,
     )
     priority: int | None = key(
-        "If two sources have a duplicate, the one with the lower number keeps it. Sources "
+        "If a text is in two sources, the one with the lower number keeps it. Sources "
         "without a priority come last.",
         least=0,
         most=1000000,
