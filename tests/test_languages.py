@@ -244,7 +244,7 @@ def test_code_faults__name_the_nearest():
         "unknown language 123456. All codes: docs/reference/languages.md"
     ]
     page = (Path(__file__).parents[1] / "docs/reference/languages.md").read_text("utf-8")
-    listed = page.split("## What it knows")[1].split("```")[1].split()
+    listed = page.split("## Known languages")[1].split("```")[1].split()
     assert sorted(listed) == sorted(MODEL_LANGUAGES)
 
 

@@ -401,10 +401,18 @@ def test_filters_md__is_what_the_filters_declare():
     assert {"empty", "too_short"} <= set(known_filters())
 
 
-def names_in(tables: str) -> set[str]:
-    """Names in the first cells of tables; `a_2_b` to `a_4_b` are three."""
+def names_in(section: str) -> set[str]:
+    """Names in the first cells of tables, in columns `limits` and among the rules of cuts; `a_2_b`
+    to `a_4_b` are three."""
     found = set()
-    for cell in re.findall(r"^\| (`.*?) \|", tables, re.MULTILINE):
+    cells = re.findall(r"^\| (`.*?) \|", section, re.MULTILINE)
+    for table in re.findall(r"^\|.* limits \|\n((?:\|.*\n?)+)", section, re.MULTILINE):
+        cells += re.findall(r" \| (`[^|]*) \|$", table, re.MULTILINE)
+    cells += [
+        re.sub(r"\(.*?\)", "", rules, flags=re.DOTALL)
+        for rules in re.findall(r"^Rules of its cuts: (.*?)(?:\n\n|\Z)", section, re.M | re.S)
+    ]
+    for cell in cells:
         names = re.findall("`([^`]+)`", cell)
         if " to " in cell:
             first, last = (int(re.search(r"\d+", name)[0]) for name in names)

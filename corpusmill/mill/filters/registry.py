@@ -29,7 +29,7 @@ Entry = dict[str, Any]
 
 _NAME = {"type": "string", "pattern": r"^[a-z][a-z0-9_]*\Z"}
 ENTRY_SCHEMA: dict[str, Any] = {
-    "description": "A filter is a name with settings: {name: too_short, min_chars: 200}.",
+    "description": "A filter is a name with settings: {name: lengths, min_chars: 200}.",
     "type": "object",
     "required": ["name"],
     "properties": {
