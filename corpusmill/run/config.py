@@ -56,7 +56,7 @@ class Source(Section):
         default=1,
     )
     priority: int | None = key(
-        "If a text is in two sources, the one with the lower number keeps it. Sources "
+        "Which source keeps a text that several have: the one with the lowest number. Sources "
         "without a priority come last.",
         least=0,
         most=1000000,
@@ -158,7 +158,7 @@ class Spans(Section):
         "line), sequences of spans.width sentences, or nothing."
     )
     min_chars: int = key(
-        "Shortest span to cut, in characters with white space collapsed.",
+        "Fewest characters of a span to cut, with white space collapsed.",
         least=1,
         most=1000000,
     )
