@@ -5,47 +5,24 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
 from corpusmill.mill.decide.fate_columns import FateColumn
 from corpusmill.mill.decide.fates import DUPLICATE, NOT_SAMPLED
-from corpusmill.mill.decide.holdout import gathered
+from corpusmill.mill.decide.holdout import held_out_texts
 from corpusmill.mill.decide.splits_and_copies import Sampling, copies_of, splits_of
-from corpusmill.mill.dedup.edges import DROPPED, STAGES, place_of
+from corpusmill.mill.dedup.edges import STAGES
 from corpusmill.mill.dedup.preferences import counted_kinds, kinds_of
-from corpusmill.mill.read.digests import WHOLE
-from corpusmill.mill.read.ids import ROW_BITS, ROW_MASK, ids_of_part
-from corpusmill.mill.storage.arrays import StoredArray, load_array, save_array
-from corpusmill.mill.storage.files import content_digest, load_json, save_json
+from corpusmill.mill.dedup.winners import dropped_of_part, save_clusters, won_by
+from corpusmill.mill.read.ids import ids_of_part
+from corpusmill.mill.storage.arrays import save_array
+from corpusmill.mill.storage.files import content_digest, save_json
 from corpusmill.mill.storage.tables import (
     load_column,
     load_labels,
     load_notes,
-    save_parquet,
     save_table,
 )
 from corpusmill.run.job import run
-
-
-def dropped_of_part(resolved: Path, part: int) -> np.ndarray:
-    """DROPPED: the part's documents that are like another, from every bin."""
-    bounds = part << ROW_BITS, part + 1 << ROW_BITS
-    found = [np.empty(0, DROPPED)]
-    for bin in load_json(resolved)["parts"]:
-        table = StoredArray.open(bin["file"])
-        start, stop = (place_of(table, "id", bound) for bound in bounds)
-        found.append(np.array(table[start:stop]))
-    return np.concatenate(found)
-
-
-def won_by(dropped: np.ndarray, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """winner, similarity and stage of every document; its own winner is who was not dropped."""
-    rows = (dropped["id"] & np.uint64(ROW_MASK)).astype(np.int64)
-    winner, stage = ids.copy(), np.zeros(ids.size, np.uint8)
-    similarity = np.full(ids.size, np.nan, np.float32)
-    winner[rows], stage[rows] = dropped["winner"], dropped["stage"]
-    similarity[rows] = dropped["similarity"]
-    return winner, similarity, stage
 
 
 class Assigned(NamedTuple):
@@ -117,16 +94,6 @@ def by_source(
     }
 
 
-def held_out_texts(
-    digests: Path, whole: list[Path], out: np.ndarray, split: np.ndarray
-) -> np.ndarray:
-    """The texts of the documents that are `out`, as they are and as they were before a cut."""
-    before = np.concatenate([np.zeros(0, WHOLE), *map(load_array, whole)])
-    before = before[out[before["row"]]]
-    texts = [load_array(digests)[out], before["digest"]]
-    return gathered(texts, [split[out], split[before["row"]]])
-
-
 def preferred_kinds(verdicts: Path, sources: list[str], source: np.ndarray) -> dict:
     """How many documents of each source have a number, a text or none in the preferred field, and
     where the first of them are; nothing if no field is preferred."""
@@ -136,21 +103,6 @@ def preferred_kinds(verdicts: Path, sources: list[str], source: np.ndarray) -> d
     kinds = kinds_of(load_column(verdicts, "preference"))
     by_source = {name: counted_kinds(kinds[source == k]) for k, name in enumerate(sources)}
     return {"prefer": by_source, "prefer_places": notes["places"]}
-
-
-def save_clusters(path: Path, ids, winner, similarity, stage, rows: np.ndarray) -> None:
-    """One row per dropped duplicate: for whom, how similar, and what decided."""
-    names = pa.array([None, *(STAGES[value] for value in sorted(STAGES))], pa.string())
-    measured = similarity[rows]
-    table = pa.table(
-        {
-            "id": ids[rows],
-            "winner": winner[rows],
-            "similarity": pa.array(measured, pa.float32(), mask=np.isnan(measured)),
-            "stage": names.take(pa.array(stage[rows].astype(np.int64))),
-        }
-    )
-    save_parquet(path, table)
 
 
 if __name__ == "__main__":

@@ -1,16 +1,12 @@
 """Stop the run if too much of it would be removed as duplicates, with the evidence."""
 
-import json
 import logging
-from collections import Counter
 from pathlib import Path
 
-from corpusmill.mill.account.cluster_sizes import added
-from corpusmill.mill.dedup.mixed_kinds import refuse_mixed
+from corpusmill.mill.account.accounts import added
+from corpusmill.mill.dedup.guard import duplicates_of, refuse_too_many, refuse_unequal
 from corpusmill.mill.storage.files import load_json, save_json
 from corpusmill.run.job import run
-
-SHOWN_GROUPS = 10
 
 
 def guard(
@@ -26,97 +22,11 @@ def guard(
     """
     parts, bins = load_json(assigned)["parts"], load_json(resolved)["parts"]
     refuse_unequal(parts, bins)
-    stages: Counter = Counter()
-    sources: dict[str, Counter] = {}
-    for part in parts:
-        stages.update(part["stages"])
-        for source, count in part["by_source"].items():
-            sources.setdefault(source, Counter()).update(count)
-    groups, of_copies = largest_groups(bins, "texts"), largest_groups(bins, "documents")
-    found = {
-        "dropped": dict(stages),
-        "pairs": sum(one["pairs"] for one in bins),
-        "measured": sum(one["measured"] for one in bins),
-        "sources": {source: shares(count) for source, count in sorted(sources.items())},
-        **preferred_kinds(parts),
-        "clusters": added(one["clusters"] for one in bins),
-        "largest_groups": groups + [group for group in of_copies if group not in groups],
-    }
-    faults = source_faults(sources, max_duplicate_fraction)
-    if max_group_texts is not None and groups and groups[0]["texts"] > max_group_texts:
-        faults.append(
-            f"a group of {groups[0]['texts']} different texts hangs together by pairs that may be "
-            f"similar, dedup.max_group_texts allows {max_group_texts}. Raise it if that is right."
-        )
-    if faults:
-        raise ValueError(with_evidence(faults, groups, of_copies))
+    sources = added([part["by_source"] for part in parts])
+    found = duplicates_of(parts, bins, sources)
+    refuse_too_many(bins, sources, max_group_texts, max_duplicate_fraction)
     save_json(report, found)
-    logging.info("duplicates by what decided: %s", dict(stages))
-
-
-def refuse_unequal(parts: list[dict], bins: list[dict]) -> None:
-    """ValueError if the bins dropped more or fewer documents than the parts know of."""
-    winners = sum(part["winners"] for part in parts)
-    dropped = sum(one["dropped"] for one in bins)
-    if winners != dropped:
-        raise ValueError(
-            f"{dropped} documents were dropped for another one, {winners} of them are known to "
-            "their parts. Remove results/resolved and results/assign and run again."
-        )
-
-
-def largest_groups(bins: list[dict], most_of: str) -> list[dict]:
-    """The groups of most texts, or of most documents."""
-    groups = [group for one in bins for group in one["groups"]]
-    return sorted(groups, key=lambda group: (-group[most_of], json.dumps(group)))[:SHOWN_GROUPS]
-
-
-def shares(count: Counter) -> dict[str, int | float]:
-    """Of a source, what the report has of it."""
-    share = count["duplicates"] / max(count["documents"], 1)
-    return {
-        "documents": count["documents"],
-        "duplicates": count["duplicates"],
-        "share": round(share, 6),
-    }
-
-
-def source_faults(
-    sources: dict[str, Counter], max_duplicate_fraction: dict[str, float]
-) -> list[str]:
-    """The sources that lose too much, in words."""
-    return [
-        f"source {source}: {count['duplicates']} of {count['documents']} documents are duplicates, "
-        f"max_duplicate_fraction allows {max_duplicate_fraction[source]} of them. Raise it at the "
-        "source if that is right."
-        for source, count in sorted(sources.items())
-        if count["duplicates"] > max_duplicate_fraction[source] * count["documents"]
-    ]
-
-
-def with_evidence(faults: list[str], groups: list[dict], of_copies: list[dict]) -> str:
-    """The faults, and the largest groups for a person to judge."""
-    shown = [json.dumps(group, ensure_ascii=False) for group in groups[:3] + of_copies[:3]]
-    return (
-        "\n".join(faults) + "\nThe groups of most texts and of most documents, with sample "
-        "pairs and what their texts share:\n" + "\n".join(dict.fromkeys(shown))
-    )
-
-
-def preferred_kinds(parts: list[dict]) -> dict:
-    """How many documents have a number, a text or none in the preferred field, if there is one.
-
-    Raises if there are numbers and texts: then the order of documents means nothing.
-    """
-    kinds: Counter = Counter()
-    places: dict[str, str] = {}
-    for part in parts:
-        for count in part.get("prefer", {}).values():
-            kinds.update(count)
-        places = part.get("prefer_places", {}) | places
-    if kinds:
-        refuse_mixed(kinds, places)
-    return {"prefer": dict(kinds)} if kinds else {}
+    logging.info("duplicates by what decided: %s", found["dropped"])
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 import logging
 from pathlib import Path
 
-from corpusmill.mill.account.cluster_sizes import cluster_sizes
+from corpusmill.mill.dedup.cluster_sizes import cluster_sizes
 from corpusmill.mill.dedup.edges import Similarity, certain_matches
 from corpusmill.mill.dedup.extracts import read_extract
 from corpusmill.mill.dedup.group_reports import largest_groups

@@ -5,8 +5,8 @@ import argparse
 import numpy as np
 import pytest
 
+from corpusmill.messages.text_tables import aligned
 from corpusmill.mill.dedup.band_settings import BandSetting
-from corpusmill.mill.report.text_tables import aligned
 from corpusmill.tools.tune.bands.design import histogram
 from corpusmill.tools.tune.bands.picture import Curve
 from corpusmill.tools.tune.bands.recommending import shipped

@@ -2,8 +2,7 @@
 
 import pytest
 
-from corpusmill.run.measurements import seconds_of
-from scripts.summarize import measured
+from corpusmill.run.measurements import measured, seconds_of
 
 
 def test_seconds_of__are_all_that_were_measured(tmp_path):

@@ -22,7 +22,7 @@ from markupsafe import escape
 from workflow import ROOT, document, jobs, mill, small_corpus, snakemake, summary, write_jsonl
 
 from corpusmill.mill.account.accounts import funnel as account_of
-from corpusmill.mill.account.cluster_sizes import added, cluster_sizes
+from corpusmill.mill.dedup.cluster_sizes import added, cluster_sizes
 from corpusmill.mill.dedup.edges import STAGES
 from corpusmill.mill.report import duplicates, funnel, statistics, times
 from corpusmill.mill.report.duplicates import bins, removed, similarities_page

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from statistics import mean
 
-from corpusmill.mill.report.text_tables import aligned
+from corpusmill.messages.text_tables import aligned
 from corpusmill.run.job_progress import duration
 from corpusmill.run.measurements import seconds_of
 from corpusmill.run.steps import STAGES, stage_of

@@ -13,10 +13,10 @@ from multiprocessing.process import BaseProcess
 from typing import Any, NamedTuple
 
 from corpusmill.messages.progress import awaiting
+from corpusmill.messages.text_tables import aligned
 from corpusmill.mill.read.plugins import serve_another
 from corpusmill.mill.read.records import Malformed, too_many_malformed
 from corpusmill.mill.read.scanning import Reading, Scanned, scanned
-from corpusmill.mill.report.text_tables import aligned
 from corpusmill.run.config import Config
 from corpusmill.run.inputs import Inputs
 from corpusmill.run.job_progress import Phase, phase

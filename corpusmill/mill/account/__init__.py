@@ -1,6 +1,6 @@
-"""Account for every document: sums, balance, the columns of the ledger.
+"""Account for every document: the ledger, sums that balance, the summary, the files that are kept.
 
-Begin with `accounts.py`.
+Begin with `ledger_rows.py` and `accounts.py`.
 
-Imports: mill.decide, mill.storage.
+Imports: messages, mill.decide, mill.dedup, mill.read, mill.storage.
 """

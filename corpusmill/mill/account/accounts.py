@@ -3,6 +3,7 @@
 from collections import Counter
 from pathlib import Path
 
+from corpusmill.messages.text_tables import aligned
 from corpusmill.mill.decide.fates import MALFORMED, SPLITS
 from corpusmill.mill.storage.files import load_json
 
@@ -27,6 +28,14 @@ def added(accounts: list[dict]) -> dict[str, Counter]:
     for account in accounts:
         for source, figures in account.items():
             total.setdefault(source, Counter()).update(figures)
+    return total
+
+
+def whole(account: dict[str, Counter]) -> Counter:
+    """The account of all sources together."""
+    total: Counter = Counter()
+    for figures in account.values():
+        total.update(figures)
     return total
 
 
@@ -82,12 +91,9 @@ def balanced_account(
     parts: accounts of the ledger; texts, tokens: the facts of every shard.
     """
     account = added([load_json(file) for file in parts])
-    whole: Counter = Counter()
-    for figures in account.values():
-        whole.update(figures)
     faults = [
         *imbalances(account, "all parts", fates),
-        *imbalances({"all": whole}, "all sources", fates),
+        *imbalances({"all": whole(account)}, "all sources", fates),
         *shard_imbalances(account, texts, "text shards"),
         *shard_imbalances(account, tokens, "token shards"),
     ]
@@ -150,9 +156,7 @@ def table(by_source: dict[str, Counter], fates: list[str]) -> str:
     """The funnel for a person: one line per source, one column per stage, few enough for most
     terminals. Fates that no document has are named below; written stands only where it is not kept.
     """
-    total: Counter = Counter()
-    for account in by_source.values():
-        total.update(account)
+    total = whole(by_source)
     met = [fate for fate in fates if total[fate]]
     copied = any(account["copies"] != account["kept"] for account in by_source.values())
     written = ["written"] if copied else []
@@ -167,14 +171,7 @@ def table(by_source: dict[str, Counter], fates: list[str]) -> str:
             + [f"{account['text_bytes'] / 1e6:,.2f}", f"{account['written_bytes'] / 1e6:,.2f}"]
             + [f"{tokens:,}"]
         )
-    widths = [max(len(row[column]) for row in rows) for column in range(len(columns))]
-    lines = [
-        "  ".join(
-            cell.ljust(width) if place == 0 else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
-        for row in rows
-    ]
+    lines = aligned(rows).splitlines()
     rule = "-" * len(lines[0])
     absent = (
         [f"none {', '.join(fate for fate in fates if not total[fate])}"] if met != fates else []

@@ -7,8 +7,10 @@ hand.
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
-from corpusmill.mill.decide.fates import MALFORMED, SPLITS
+from corpusmill.mill.account.accounts import balanced_account, whole
+from corpusmill.mill.decide.fates import MALFORMED, SPLITS, dropping_fates
 from corpusmill.mill.storage.files import load_json
 from corpusmill.mill.storage.plain_pickles import plain_values
 from corpusmill.mill.storage.sums import checked_bytes
@@ -62,14 +64,12 @@ def shard_numbers(shards: list[Path], totals: dict[str, int]) -> Told:
 
 
 def whole_numbers(account: dict[str, Counter], duplicates: dict, scattered: dict) -> Told:
-    whole: Counter = Counter()
-    for figures in account.values():
-        whole.update(figures)
-    yield "duplicates by stage", whole["duplicate"], sum(duplicates["dropped"].values())
+    total = whole(account)
+    yield "duplicates by stage", total["duplicate"], sum(duplicates["dropped"].values())
     copies = sum(part["documents"] for part in scattered["parts"])
-    yield "copies that were scattered", whole["copies"], copies
-    by_split = sum(whole[f"{split}_copies"] for split in SPLITS)
-    yield "copies of all splits", whole["copies"], by_split
+    yield "copies that were scattered", total["copies"], copies
+    by_split = sum(total[f"{split}_copies"] for split in SPLITS)
+    yield "copies of all splits", total["copies"], by_split
 
 
 def contradictions(
@@ -95,3 +95,35 @@ def contradictions(
         *whole_numbers(account, guarded, load_json(scattered)),
     ]
     return [f"{what}: {one} and {other}" for what, one, other in told if one != other]
+
+
+class Facts(NamedTuple):
+    """What the run says of itself, the same numbers more than once."""
+
+    accounts: list[Path]
+    text_facts: list[Path]
+    facts: list[Path]
+    admitted: Path
+    allowed: Path
+    duplicates: Path
+    scattered: Path
+    meta: Path
+
+
+def checked_account(numbers: Facts, filters: list[str]) -> dict[str, Counter]:
+    """The account of every source; ValueError if it does not balance, or is told otherwise."""
+    account = balanced_account(
+        numbers.accounts, numbers.text_facts, numbers.facts, dropping_fates(filters)
+    )
+    if faults := contradictions(
+        account,
+        numbers.admitted,
+        numbers.allowed,
+        numbers.duplicates,
+        numbers.scattered,
+        numbers.facts,
+        numbers.meta,
+        filters,
+    ):
+        raise ValueError("two numbers for one thing:\n" + "\n".join(faults))
+    return account

@@ -1,9 +1,12 @@
 """The digests of all held-out texts, and which documents match one."""
 
+from pathlib import Path
+
 import numpy as np
 
 from corpusmill.mill.decide.fates import SPLITS
-from corpusmill.mill.read.digests import digest_words
+from corpusmill.mill.read.digests import WHOLE, digest_words
+from corpusmill.mill.storage.arrays import load_array
 
 ORIGINS = {1: SPLITS[1], 2: SPLITS[2], 3: "evaluation"}
 """Who holds a text out: 0 nobody; the number is what a table of decisions says."""
@@ -45,3 +48,13 @@ def origins_of(digests: np.ndarray, held_out: np.ndarray) -> np.ndarray:
             if entry["digest"].tobytes() == digests[row].tobytes():
                 origins[row] = entry["origin"]
     return origins
+
+
+def held_out_texts(
+    digests: Path, whole: list[Path], out: np.ndarray, split: np.ndarray
+) -> np.ndarray:
+    """The texts of the documents that are `out`, as they are and as they were before a cut."""
+    before = np.concatenate([np.zeros(0, WHOLE), *map(load_array, whole)])
+    before = before[out[before["row"]]]
+    texts = [load_array(digests)[out], before["digest"]]
+    return gathered(texts, [split[out], split[before["row"]]])

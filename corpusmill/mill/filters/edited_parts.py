@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from corpusmill.mill.account.accounts import whole
 from corpusmill.mill.filters.documents import Documents
 from corpusmill.mill.filters.measuring import Edit
 from corpusmill.mill.read.digests import WHOLE
@@ -121,14 +122,12 @@ def edited_part(files: EditedFiles, texts: TextPart, part: int) -> Iterator[Edit
         written = EditedPart(writer, record, part)
         yield written
     save_array(unedited, written.digests())
-    whole: Counter = Counter()
-    for figures in written.by_source.values():
-        whole.update(figures)
+    total = whole(written.by_source)
     save_json(
         edit_counts,
         {
-            "spans": whole["spans"],
-            "bytes": whole["bytes"],
+            "spans": total["spans"],
+            "bytes": total["bytes"],
             "by_source": written.by_source,
             "by_rule": written.by_rule,
         },

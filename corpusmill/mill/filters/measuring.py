@@ -14,12 +14,7 @@ from corpusmill.mill.filters.documents import Documents
 from corpusmill.mill.filters.edits import Cuts
 from corpusmill.mill.filters.limits import in_words
 from corpusmill.mill.read.plugins import UsersCode, one_line, place_of
-from corpusmill.mill.storage.tables import in_one_piece
-
-
-def arrow_type(dtype: str) -> pa.DataType:
-    """Of a value's dtype, one of DTYPES."""
-    return pa.string() if dtype == "text" else pa.from_numpy_dtype(np.dtype(dtype))
+from corpusmill.mill.storage.tables import arrow_type, in_one_piece
 
 
 def checked(

@@ -16,6 +16,11 @@ from corpusmill.mill.storage.sums import CheckedFile
 NOTES = b"corpusmill.notes"
 
 
+def arrow_type(dtype: str) -> pa.DataType:
+    """Of a NumPy dtype, or of `text`."""
+    return pa.string() if dtype == "text" else pa.from_numpy_dtype(np.dtype(dtype))
+
+
 def save_table(path: Path, notes: dict | None = None, **columns: np.ndarray | pa.Array) -> None:
     """notes: what is true of the table as a whole, kept in the metadata of its schema."""
     table = pa.table({name: pa.array(values) for name, values in columns.items()})

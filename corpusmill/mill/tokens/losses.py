@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from corpusmill.mill.account.accounts import LOSS_SUMS
+from corpusmill.mill.account.accounts import LOSS_SUMS, added
 from corpusmill.mill.read.text_column import TextColumn
 from corpusmill.mill.storage.arrays import load_array
 from corpusmill.mill.storage.files import load_json
@@ -128,12 +128,8 @@ def too_many_losses(facts: list[Path], most: float) -> list[str]:
     facts: of all token shards.
     """
     shards = [load_json(file) for file in facts]
-    sums: dict[str, Counter] = {}
-    for shard in shards:
-        for source, figures in shard["by_source"].items():
-            sums.setdefault(source, Counter()).update({name: figures[name] for name in LOSS_SUMS})
     told = []
-    for source, figures in sorted(sums.items()):
+    for source, figures in sorted(added([shard["by_source"] for shard in shards]).items()):
         lost, characters = figures["lost_characters"], figures["characters"]
         if lost <= most * characters:
             continue
@@ -147,3 +143,12 @@ def too_many_losses(facts: list[Path], most: float) -> list[str]:
             for one in found[:EXAMPLES]
         ]
     return told
+
+
+def refuse_losses(facts: list[Path], max_lost_fraction: float) -> None:
+    """facts: of all token shards."""
+    if told := too_many_losses(facts, max_lost_fraction):
+        raise ValueError(
+            "\n".join(told) + "\nTake another tokenizer, byte-level or with byte fallback; or, if "
+            "that is meant to be lost, raise tokenizer.max_lost_fraction."
+        )

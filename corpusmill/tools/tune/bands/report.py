@@ -5,9 +5,9 @@ import time
 
 import numpy as np
 
+from corpusmill.messages.text_tables import aligned
 from corpusmill.mill.dedup.band_settings import BandSetting, least_permutations, recall_at
 from corpusmill.mill.dedup.lsh import band_keys
-from corpusmill.mill.report.text_tables import aligned
 from corpusmill.run.config import Config
 from corpusmill.tools.tune.bands.design import bytes_per_document, expected
 from corpusmill.tools.tune.bands.picture import Curve

@@ -3,8 +3,8 @@
 import textwrap
 from collections.abc import Iterator
 
+from corpusmill.messages.text_tables import in_blocks
 from corpusmill.mill.report.pages import shortened
-from corpusmill.mill.report.text_tables import in_blocks
 from corpusmill.tools.tune.calibrate.account import Calibration
 from corpusmill.tools.tune.calibrate.figures import Share, Threshold
 from corpusmill.tools.tune.calibrate.measured import Rule

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from corpusmill.kernels.cache import are_compiled
 from corpusmill.messages.progress import Progress
+from corpusmill.messages.text_tables import aligned
 from corpusmill.mill.read.first_records import Asked, faults_of
-from corpusmill.mill.report.text_tables import aligned
 from corpusmill.run.config import Config
 from corpusmill.run.disk import amount, free_bytes
 from corpusmill.run.job_progress import duration, phase

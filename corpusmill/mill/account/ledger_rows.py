@@ -1,0 +1,145 @@
+"""The rows of the ledger: what became of every input record of one part."""
+
+import json
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from corpusmill.messages.progress import Silence
+from corpusmill.mill.account.ledger_columns import FilterValues, schema_of
+from corpusmill.mill.decide.decided import load_decided
+from corpusmill.mill.decide.emptied import emptied_by
+from corpusmill.mill.decide.fates import DUPLICATE, KEPT, MALFORMED, SPLITS
+from corpusmill.mill.decide.holdout import ORIGINS
+from corpusmill.mill.dedup.edges import STAGES
+from corpusmill.mill.read.digests import digest_words
+from corpusmill.mill.read.ids import ROW_MASK, ids_of_part
+from corpusmill.mill.read.parts import TextPart
+from corpusmill.mill.storage.arrays import load_array
+from corpusmill.mill.storage.streams import read_written_lines
+from corpusmill.mill.storage.tables import load_column, load_parquet, load_table
+
+
+class Decided(NamedTuple):
+    """What was measured of documents, and what was decided of them."""
+
+    measures: Path
+    verdicts: Path
+    decided: Path
+    clusters: Path
+    digests: Path
+
+
+class Cut(NamedTuple):
+    """What was cut of texts, repeated spans first and then by filters: nothing if neither is."""
+
+    cuts: list[Path]
+    cut_spans: list[Path]
+    whole: list[Path]
+    """The texts that lost something, as they were before it."""
+
+
+def only(mask: np.ndarray, values: pa.Array) -> pa.Array:
+    return pa.compute.if_else(pa.array(mask), values, pa.scalar(None, values.type))
+
+
+def named(numbers: np.ndarray, names: dict[int, str]) -> pa.Array:
+    """What numbers from 1 on stand for; null for 0."""
+    labels = pa.array([None, *(names[value] for value in sorted(names))], pa.string())
+    return labels.take(pa.array(numbers.astype(np.int64)))
+
+
+def values_where_they_decided(
+    filters: list[FilterValues], measures: Path, fate: np.ndarray
+) -> dict[str, pa.Array]:
+    """The values of each filter, of the documents that it dropped."""
+    return {
+        name: only(fate == one.fate, load_column(measures, name))
+        for one in filters
+        for name, _ in one.values
+    }
+
+
+def cut_columns(cut: Cut, sizes: np.ndarray) -> dict[str, pa.Array]:
+    """Pieces, bytes, and the digest before: of the documents that lost something.
+
+    sizes: bytes of every text as it is now.
+    """
+    pieces = np.zeros(sizes.size, np.uint32)
+    for record in cut.cut_spans:
+        ids = load_parquet(record, ["id"]).column("id").to_numpy()
+        np.add.at(pieces, (ids & np.uint64(ROW_MASK)).astype(np.int64), 1)
+    was, digests = sizes.copy(), np.zeros(sizes.size, np.uint64)
+    # What the filters cut of had lost its spans before: these tell last how it began.
+    for file in reversed(cut.whole):
+        before = load_array(file)
+        was[before["row"]] = before["text_bytes"]
+        digests[before["row"]] = digest_words(before["digest"])
+    return {
+        "cuts": only(pieces > 0, pa.array(pieces)),
+        "cut_bytes": only(pieces > 0, pa.array(was - sizes)),
+        "whole_digest": only(pieces > 0, pa.array(digests)),
+    }
+
+
+def reasons_of(about: Decided, cut: Cut, sizes: np.ndarray) -> pa.Array:
+    """The filters' own; of a text of which nothing is left, what cut the last of it."""
+    own = load_column(about.verdicts, "reason")
+    by_filter = load_column(about.verdicts, "fate").cast(pa.string())
+    without = own.is_null().to_numpy(zero_copy_only=False) & (sizes == 0)
+    dropped = by_filter.to_numpy(zero_copy_only=False) != KEPT
+    return pa.compute.coalesce(own, emptied_by(cut.cut_spans, without & dropped))
+
+
+def document_rows(
+    text: TextPart, part: int, about: Decided, cut: Cut, filters: list[FilterValues]
+) -> pa.Table:
+    """The ledger rows of the part's documents; values only where they decided."""
+    decided = load_decided(about.decided, part)
+    (sizes,) = load_table(about.measures, "text_bytes")
+    winner, similarity, stage, origin, split = (
+        decided.column(name).to_numpy()
+        for name in ("winner", "similarity", "stage", "held_out_by", "split")
+    )
+    fates = decided.column("fate").cast(pa.string())
+    fate = fates.to_numpy(zero_copy_only=False)
+    kept, duplicate = fate == KEPT, fate == DUPLICATE
+    file = pa.array(text.column("file").astype(np.int64))
+    paths = pa.array([file["path"] for file in text.files], pa.string())
+    sources = pa.array([file["source"] for file in text.files], pa.string())
+    columns = {
+        "id": pa.array(ids_of_part(part, fate.size)),
+        "source": sources.take(file),
+        "file": paths.take(file),
+        "line": pa.array(text.column("line")),
+        "fate": fates,
+        "winner": only(duplicate, pa.array(winner)),
+        "similarity": only(duplicate & ~np.isnan(similarity), pa.array(similarity)),
+        "stage": only(duplicate, named(stage, STAGES)),
+        "held_out_by": named(origin, ORIGINS),
+        "split": only(kept, pa.array(SPLITS).take(pa.array(split.astype(np.int64)))),
+        "copies": only(kept, decided.column("copies")),
+        "text_bytes": pa.array(sizes),
+        "digest": pa.array(digest_words(load_array(about.digests))),
+        **cut_columns(cut, sizes),
+        "reason": reasons_of(about, cut, sizes),
+        **values_where_they_decided(filters, about.measures, fate),
+    }
+    return pa.table(columns, schema=schema_of(filters))
+
+
+def malformed_rows(quarantine: Path, filters: list[FilterValues]) -> pa.Table:
+    records = [json.loads(line) for line in read_written_lines(quarantine, Silence())]
+    rows = [
+        {
+            "source": record["source"],
+            "file": record["file"],
+            "line": record["line"],
+            "fate": MALFORMED,
+            "reason": record["reason"],
+        }
+        for record in records
+    ]
+    return pa.Table.from_pylist(rows, schema_of(filters))

@@ -1,0 +1,78 @@
+"""The account of one part: its ledger rows counted, and held against what steps counted before."""
+
+from collections import Counter
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from corpusmill.mill.account.accounts import imbalances
+from corpusmill.mill.storage.files import load_json
+from corpusmill.mill.storage.tables import parquet_rows
+
+
+def account_of(rows: pa.Table) -> dict[str, Counter]:
+    """Documents and bytes per source and fate."""
+    account: dict[str, Counter] = {}
+    grouped = rows.group_by(["source", "fate", "split"]).aggregate(
+        [("fate", "count"), ("text_bytes", "sum"), ("copies", "sum")]
+    )
+    for row in grouped.to_pylist():
+        figures = account.setdefault(row["source"], Counter())
+        figures[row["fate"]] += row["fate_count"]
+        figures[f"{row['fate']}_bytes"] += row["text_bytes_sum"] or 0
+        figures["copies"] += row["copies_sum"] or 0
+        if row["split"]:
+            figures[f"{row['split']}_copies"] += row["copies_sum"]
+    return account
+
+
+def part_account(rows: pa.Table, counts: Path, cuts: list[Path]) -> dict[str, Counter]:
+    """The account of every source. counts: what `normalize` read; cuts: what was cut of texts."""
+    figures = account_of(rows)
+    # What came in is what normalize counted as it read, not what the ledger has rows for.
+    for source, count in load_json(counts)["by_source"].items():
+        figures.setdefault(source, Counter())["documents"] = count.get("records", 0)
+        figures[source]["text_bytes"] = count.get("text_bytes", 0)
+    for file in cuts:
+        for source, count in load_json(file)["by_source"].items():
+            figures[source]["cut_spans"] += count["spans"]
+            figures[source]["cut_bytes"] += count["bytes"]
+    return figures
+
+
+def part_faults(
+    figures: dict[str, Counter],
+    part: int,
+    rows: pa.Table,
+    clusters: Path,
+    cut_spans: list[Path],
+    fates: list[str],
+) -> list[str]:
+    """Where the account of a part does not balance, or tables have other numbers, in words.
+
+    fates: all that drop a document.
+    """
+    return [
+        *imbalances(figures, f"part {part:05d}", fates),
+        *table_faults("duplicate", figures, [clusters]),
+        *table_faults("cut_spans", figures, cut_spans),
+        *cut_faults(figures, rows),
+    ]
+
+
+def cut_faults(figures: dict[str, Counter], rows: pa.Table) -> list[str]:
+    """Where the texts became shorter by more or less than was counted as they were cut."""
+    counted = sum(count["cut_bytes"] for count in figures.values())
+    lost = pc.sum(rows.column("cut_bytes")).as_py() or 0
+    return [] if lost == counted else [f"{counted} bytes were cut, the texts have {lost} less"]
+
+
+def table_faults(figure: str, figures: dict[str, Counter], tables: list[Path]) -> list[str]:
+    """Where tables have other rows than the account has of a figure, in words."""
+    counted = sum(count[figure] for count in figures.values())
+    rows = sum(parquet_rows(table) for table in tables)
+    if not tables or rows == counted:
+        return []
+    named = " and ".join(map(str, tables))
+    return [f"{named}: {rows} rows, the account has {counted} ({figure})"]

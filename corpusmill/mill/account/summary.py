@@ -1,0 +1,117 @@
+"""The summary of a run: its funnel, what was cut, the languages; for programs and for people."""
+
+import importlib.metadata
+import platform
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import corpusmill
+from corpusmill.mill.account.accounts import added, funnel, losses_in_words, table, whole
+from corpusmill.mill.decide.fates import dropping_fates
+from corpusmill.mill.storage.files import load_json
+
+PACKAGES = ["snakemake", "numpy", "numba", "pyarrow", "zstandard", "msgspec", "datasketch",
+            "transformers", "tokenizers", "gigatoken"]  # fmt: skip
+
+TOKENIZER = ["source", "end_of_text", "end_of_text_id", "vocabulary"]
+"""What the summary says of the tokenizer."""
+
+
+class Told(NamedTuple):
+    """What of the configuration is in the summary."""
+
+    config_digest: str
+    configuration: dict
+    filters: list[str]
+    span_unit: str
+
+
+class Found(NamedTuple):
+    """What the steps have told beside the account."""
+
+    duplicates: Path
+    edits: list[Path]
+    languages: list[Path]
+    recall: list[Path]
+    tokenizer: Path
+
+
+def summary_of(account: dict[str, Counter], manifest: dict, config: Told, found: Found) -> dict:
+    """The summary for programs, but for what the rules took. account: of every source."""
+    total, fates = whole(account), dropping_fates(config.filters)
+    edits, languages = edits_of(found.edits), languages_of(found.languages)
+    ends = load_json(found.tokenizer / "corpusmill.json")
+    planted = load_json(found.recall[0]) if found.recall else None
+    spans = spans_of(total, edits, config.span_unit) if config.span_unit != "none" else None
+    return {
+        "corpusmill.summary": 1,
+        **funnel(total, fates),
+        "sources": {name: funnel(figures, fates) for name, figures in account.items()},
+        **({"spans": spans} if spans else {}),
+        **({"edits": edits} if edits else {}),
+        **({"languages": languages} if languages else {}),
+        "balanced": True,
+        "duplicates": load_json(found.duplicates)["dropped"],
+        **({"planted": planted} if planted else {}),
+        "config_digest": config.config_digest,
+        "configuration": config.configuration,
+        "tokenizer": {name: ends[name] for name in TOKENIZER},
+        "manifest": manifest["sha256"],
+        "versions": {"corpusmill": corpusmill.__version__, "python": platform.python_version()}
+        | {name: importlib.metadata.version(name) for name in PACKAGES},
+    }
+
+
+def edits_of(parts: list[Path]) -> dict[str, Counter]:
+    """What filters cut out of the texts of all parts: `filter.rule` -> spans and bytes."""
+    by_rule = [load_json(part)["by_rule"] for part in parts]
+    return added([{rule: whole(by_source) for rule, by_source in one.items()} for one in by_rule])
+
+
+def spans_of(total: Counter, edits: dict[str, Counter], unit: str) -> dict:
+    """What was cut as repeated spans: all that was cut but for what filters did."""
+    by_filters = whole(edits)
+    return {
+        "unit": unit,
+        "cut": total["cut_spans"] - by_filters["spans"],
+        "cut_bytes": total["cut_bytes"] - by_filters["bytes"],
+    }
+
+
+def languages_of(blocks: list[Path]) -> dict[str, dict]:
+    """Documents and bytes of every language, read and kept, and dropped for which reason, the most
+    frequent first."""
+    counted = [load_json(file) for file in blocks]
+    dropped = added([{one: of.pop("dropped") for one, of in block.items()} for block in counted])
+    found = added(counted)
+    ranked = sorted(found, key=lambda one: (-found[one]["read"], one))
+    return {one: {**found[one], "dropped": dict(sorted(dropped[one].items()))} for one in ranked}
+
+
+def in_words(account: dict[str, Counter], summary: dict, config: Told, found: Found) -> str:
+    """The summary for people: the funnel as a table, and remarks."""
+    ends = load_json(found.tokenizer / "corpusmill.json")
+    fates = dropping_fates(config.filters)
+    return "\n".join([table(account, fates), *remarks(account, summary, ends)])
+
+
+def remarks(account: dict[str, Counter], summary: dict, tokenizer: dict) -> Iterator[str]:
+    """What a person should know beside the table. tokenizer: corpusmill.json."""
+    if not summary["documents"]["written"]:
+        yield "WARNING: no document is left"
+    if spans := summary.get("spans"):
+        yield (
+            f"repeated spans ({spans['unit']}): {spans['cut']:,} cut, "
+            f"{spans['cut_bytes'] / 1e6:,.2f} MB"
+        )
+    for rule, figures in summary.get("edits", {}).items():
+        if figures["spans"]:
+            yield f"cut by {rule}: {figures['spans']:,}, {figures['bytes'] / 1e6:,.2f} MB"
+    yield from losses_in_words(account)
+    yield f"documents end with {tokenizer['end_of_text']}, id {tokenizer['end_of_text_id']}"
+    if steps := tokenizer["normalizer"]:
+        yield f"the tokenizer's own normalizer changes texts: {', '.join(steps)}"
+    for kind, figures in summary.get("planted", {}).items():
+        yield f"planted {kind}: {figures['found']} of {figures['planted']} found"
