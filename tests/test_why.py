@@ -21,6 +21,7 @@ from workflow import document, mill, write_jsonl
 
 from corpusmill.cli.main import main
 from corpusmill.mill.account.ledger_columns import ROW_GROUP, ledger_schema, save_ledger
+from corpusmill.mill.account.part_account import cut_faults
 from corpusmill.mill.decide.fates import DUPLICATE
 from corpusmill.mill.read.parts import TextPart
 from corpusmill.mill.storage.files import save_json
@@ -568,10 +569,10 @@ def test_has_one_of__of_names(names, wanted):
 @pytest.mark.parametrize(
     ("cut", "expected"), [(5, []), (7, ["7 bytes were cut, the texts have 5 less"])]
 )
-def test_ledger__holds_what_was_cut_against_what_was_counted(step, cut, expected):
+def test_ledger__holds_what_was_cut_against_what_was_counted(cut, expected):
     rows = pa.table({"cut_bytes": pa.array([None, 2, 3], pa.uint64())})
     figures = {"web": Counter(cut_bytes=cut - 1), "books": Counter(cut_bytes=1)}
-    assert step("ledger").cut_faults(figures, rows) == expected
+    assert cut_faults(figures, rows) == expected
 
 
 # Two texts side by side.

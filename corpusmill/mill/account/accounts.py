@@ -4,7 +4,7 @@ from collections import Counter
 from pathlib import Path
 
 from corpusmill.messages.text_tables import aligned
-from corpusmill.mill.decide.fates import MALFORMED, SPLITS
+from corpusmill.mill.decide.fates import KEPT, MALFORMED, SPLITS
 from corpusmill.mill.storage.files import load_json
 
 LOSS_SUMS = ("characters", "lost_characters", "unknown_tokens", "documents_without_token")
@@ -46,17 +46,17 @@ def imbalances(account: dict[str, Counter], name: str, fates: list[str]) -> list
     """
     faults = []
     for source, figures in account.items():
-        out = figures["kept"] + sum(figures[reason] for reason in fates)
+        out = figures[KEPT] + sum(figures[reason] for reason in fates)
         if figures["documents"] != out:
             faults.append(
                 f"{name}, source {source}: {figures['documents']} documents in, "
-                f"{figures['kept']} kept + {out - figures['kept']} dropped"
+                f"{figures[KEPT]} kept + {out - figures[KEPT]} dropped"
             )
         dropped = sum(figures[f"{reason}_bytes"] for reason in fates)
-        if figures["text_bytes"] != figures["kept_bytes"] + dropped + figures["cut_bytes"]:
+        if figures["text_bytes"] != figures[f"{KEPT}_bytes"] + dropped + figures["cut_bytes"]:
             faults.append(
                 f"{name}, source {source}: {figures['text_bytes']} bytes in, "
-                f"{figures['kept_bytes']} kept + {dropped} dropped + {figures['cut_bytes']} cut"
+                f"{figures[f'{KEPT}_bytes']} kept + {dropped} dropped + {figures['cut_bytes']} cut"
             )
     return faults
 
@@ -114,13 +114,13 @@ def funnel(account: Counter, fates: list[str]) -> dict:
     return {
         "documents": {
             "in": account["documents"],
-            "kept": account["kept"],
+            KEPT: account[KEPT],
             "dropped": {fate: account[fate] for fate in fates},
             "written": account["copies"],
         },
         "bytes": {
             "in": account["text_bytes"],
-            "kept": account["kept_bytes"],
+            KEPT: account[f"{KEPT}_bytes"],
             "dropped": {fate: account[f"{fate}_bytes"] for fate in fates if fate != MALFORMED},
             **({"cut": account["cut_bytes"]} if "cut_bytes" in account else {}),
             "written": account["written_bytes"],
@@ -158,16 +158,16 @@ def table(by_source: dict[str, Counter], fates: list[str]) -> str:
     """
     total = whole(by_source)
     met = [fate for fate in fates if total[fate]]
-    copied = any(account["copies"] != account["kept"] for account in by_source.values())
+    copied = any(account["copies"] != account[KEPT] for account in by_source.values())
     written = ["written"] if copied else []
-    columns = ["source", "documents", *met, "kept", *written, "MB in", "MB out", "tokens"]
+    columns = ["source", "documents", *met, KEPT, *written, "MB in", "MB out", "tokens"]
     rows = [columns]
     for name, account in [*by_source.items(), ("total", total)]:
         tokens = sum(account[f"{split}_tokens"] for split in SPLITS)
         rows.append(
             [name, f"{account['documents']:,}"]
             + [f"{account[fate]:,}" for fate in met]
-            + [f"{account['kept']:,}", *(f"{account['copies']:,}" for _ in written)]
+            + [f"{account[KEPT]:,}", *(f"{account['copies']:,}" for _ in written)]
             + [f"{account['text_bytes'] / 1e6:,.2f}", f"{account['written_bytes'] / 1e6:,.2f}"]
             + [f"{tokens:,}"]
         )

@@ -10,7 +10,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from corpusmill.mill.account.accounts import balanced_account, whole
-from corpusmill.mill.decide.fates import MALFORMED, SPLITS, dropping_fates
+from corpusmill.mill.decide.fates import (
+    DUPLICATE,
+    MALFORMED,
+    SPLITS,
+    dropping_fates,
+    uncompared_fates,
+)
 from corpusmill.mill.storage.files import load_json
 from corpusmill.mill.storage.plain_pickles import plain_values
 from corpusmill.mill.storage.sums import checked_bytes
@@ -27,16 +33,16 @@ def source_numbers(
         figures = account.get(source, Counter())
         read = Counter(admitted.get(source, {}))
         seen = Counter(duplicates["sources"].get(source, {}))
-        rejected = sum(figures[fate] for fate in (MALFORMED, *filters))
+        rejected = sum(figures[fate] for fate in uncompared_fates(filters))
         yield f"records of {source}", figures["documents"], read["records"]
-        yield f"malformed records of {source}", figures["malformed"], read["malformed"]
+        yield f"malformed records of {source}", figures[MALFORMED], read[MALFORMED]
         yield f"text bytes of {source}", figures["text_bytes"], read["text_bytes"]
         yield (
             f"documents of {source} to compare",
             (figures["documents"] - rejected),
             seen["documents"],
         )
-        yield f"duplicates of {source}", figures["duplicate"], seen["duplicates"]
+        yield f"duplicates of {source}", figures[DUPLICATE], seen["duplicates"]
 
 
 def filtered_numbers(account: dict[str, Counter], allowed: dict, filters: list[str]) -> Told:
@@ -65,7 +71,7 @@ def shard_numbers(shards: list[Path], totals: dict[str, int]) -> Told:
 
 def whole_numbers(account: dict[str, Counter], duplicates: dict, scattered: dict) -> Told:
     total = whole(account)
-    yield "duplicates by stage", total["duplicate"], sum(duplicates["dropped"].values())
+    yield "duplicates by stage", total[DUPLICATE], sum(duplicates["dropped"].values())
     copies = sum(part["documents"] for part in scattered["parts"])
     yield "copies that were scattered", total["copies"], copies
     by_split = sum(total[f"{split}_copies"] for split in SPLITS)

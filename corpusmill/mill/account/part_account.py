@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from corpusmill.mill.account.accounts import imbalances
+from corpusmill.mill.decide.fates import DUPLICATE
 from corpusmill.mill.storage.files import load_json
 from corpusmill.mill.storage.tables import parquet_rows
 
@@ -55,7 +56,7 @@ def part_faults(
     """
     return [
         *imbalances(figures, f"part {part:05d}", fates),
-        *table_faults("duplicate", figures, [clusters]),
+        *table_faults(DUPLICATE, figures, [clusters]),
         *table_faults("cut_spans", figures, cut_spans),
         *cut_faults(figures, rows),
     ]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from corpusmill.mill.account.accounts import is_figure
-from corpusmill.mill.decide.fates import RESERVED_FATES
+from corpusmill.mill.decide.fates import FATES
 from corpusmill.mill.filters.declaration import Filter, needs_of
 from corpusmill.mill.filters.registry import (
     ENTRY_KEYS,
@@ -167,7 +167,7 @@ def name_faults(filter: ConfiguredFilter) -> Iterator[str]:
     name = filter.name
     if not name.isidentifier() or name != name.lower():
         yield f"fate {name!r} is not a name of small letters, digits and _"
-    if name in RESERVED_FATES or is_figure(name):
+    if name in FATES or is_figure(name):
         yield f"fate {name} is taken: the account has another figure of that name"
     for column in filter.columns.values():
         if column in RESERVED_VALUES:

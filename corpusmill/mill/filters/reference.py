@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from corpusmill.mill.decide.fates import FATES
 from corpusmill.mill.filters.declaration import Filter
 from corpusmill.mill.filters.registry import filter_class, known_filters, optional_settings
 
@@ -44,6 +45,15 @@ scripts without spaces: each Han or Hiragana character, each run of Katakana, ea
 Khmer or Burmese base character with its marks |
 | `english` | spaCy's English tokenizer, as in datatrove. `can't` is two words, a URL is one |
 | `whitespace` | `str.split()` |
+"""
+OTHER_FATES = """
+## Other fates
+
+Every filter is a fate. These are the others, in the order in which they are decided; the filters
+come after the first.
+
+| fate | decided by | meaning |
+|---|---|---|
 """
 PAGE = Path(__file__).parents[3] / "docs/reference/filters.md"
 
@@ -199,7 +209,12 @@ def lines_of(cls: type[Filter]) -> Iterator[str]:
 
 def page() -> str:
     classes = [filter_class({"name": name}) for name in known_filters()]
-    return HEADING + "".join(line for cls in classes for line in lines_of(cls))
+    fates = (table_line([f"`{one.name}`", f"`{one.step}`", one.meaning]) for one in FATES.values())
+    return (
+        HEADING
+        + "".join([OTHER_FATES, *fates])
+        + "".join(line for cls in classes for line in lines_of(cls))
+    )
 
 
 if __name__ == "__main__":

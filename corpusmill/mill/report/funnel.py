@@ -68,7 +68,7 @@ def _figures(source: str, account: dict) -> Iterator[Figure]:
         yield Figure(source, fate, number, text_bytes["dropped"].get(fate))
     if "cut" in text_bytes:
         yield Figure(source, CUT, None, text_bytes["cut"])
-    yield Figure(source, KEPT, documents["kept"], text_bytes["kept"])
+    yield Figure(source, KEPT, documents[KEPT], text_bytes[KEPT])
     yield Figure(source, WRITTEN, documents["written"], text_bytes["written"])
 
 

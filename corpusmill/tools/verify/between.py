@@ -8,7 +8,7 @@ import posixpath
 from collections import Counter
 from typing import Any
 
-from corpusmill.mill.decide.fates import DUPLICATE, MALFORMED, RESERVED_FATES
+from corpusmill.mill.decide.fates import DUPLICATE, FATES, MALFORMED, uncompared_fates
 from corpusmill.reader.stores import MissingError
 from corpusmill.tools.verify.findings import Damage, UnreachableError
 from corpusmill.tools.verify.reading import UNLIKE, Corpus
@@ -75,7 +75,7 @@ def _read(account: Account) -> dict[str, dict]:
     return {
         source: {
             "records": figures["documents"],
-            "malformed": figures[MALFORMED],
+            MALFORMED: figures[MALFORMED],
             "text_bytes": figures["text_bytes"],
         }
         for source, figures in account.items()
@@ -85,7 +85,7 @@ def _read(account: Account) -> dict[str, dict]:
 def _filters(figures: Counter[str]) -> dict[str, int]:
     """How many each filter dropped; the fates of which the account has bytes."""
     fates = [name.removesuffix("_bytes") for name in figures if name.endswith("_bytes")]
-    return {fate: figures[fate] for fate in fates if fate not in RESERVED_FATES and fate in figures}
+    return {fate: figures[fate] for fate in fates if fate not in FATES and fate in figures}
 
 
 def _filtered(account: Account) -> dict[str, dict]:
@@ -101,9 +101,8 @@ def _filtered(account: Account) -> dict[str, dict]:
 def _compared(account: Account) -> dict[str, dict]:
     return {
         source: {
-            "documents": (
-                figures["documents"] - figures[MALFORMED] - sum(_filters(figures).values())
-            ),
+            "documents": figures["documents"]
+            - sum(figures[fate] for fate in uncompared_fates(list(_filters(figures)))),
             "duplicates": figures[DUPLICATE],
         }
         for source, figures in account.items()

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from corpusmill.mill.account.ledger_columns import OWN_COLUMNS
-from corpusmill.mill.decide.fates import CONTAMINATED, DUPLICATE, KEPT, MALFORMED, NOT_SAMPLED
+from corpusmill.mill.decide.fates import CONTAMINATED, DUPLICATE, FATES, KEPT, MALFORMED, fate_of
 from corpusmill.mill.read.ids import ROW_BITS, ROW_MASK
 from corpusmill.mill.storage.regular_files import open_regular, regular_state
 from corpusmill.mill.storage.untrusted import json_of
@@ -63,13 +63,15 @@ class Facts:
     @property
     def by_filter(self) -> bool:
         """Whether a filter dropped it."""
-        later = KEPT, DUPLICATE, NOT_SAMPLED, CONTAMINATED
-        return self.is_document and self.fate not in later
+        return self.fate not in FATES
 
     @property
     def comes_last(self) -> bool:
-        """Whether it stands behind all documents that a filter kept and that have a weight."""
-        return self.by_filter or self.results.sources[self.row["source"]].weight == 0
+        """Whether it stands behind all documents that were compared and that have a weight."""
+        return (
+            not fate_of(self.fate).is_compared
+            or self.results.sources[self.row["source"]].weight == 0
+        )
 
     @property
     def part(self) -> int:

@@ -1,11 +1,12 @@
 """What became of a document, in sentences: step by step, in the order of the run."""
 
 import textwrap
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from corpusmill.messages.plain_text import shown
 from corpusmill.messages.sentences import sentence
-from corpusmill.mill.decide.fates import CONTAMINATED, DUPLICATE, KEPT, MALFORMED, NOT_SAMPLED
+from corpusmill.mill.decide.fates import CONTAMINATED, DUPLICATE, KEPT, NOT_SAMPLED, fate_of
 from corpusmill.tools.why.comparison import fitted, side_by_side
 from corpusmill.tools.why.facts import Facts
 
@@ -36,30 +37,37 @@ def upper(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def words(facts: Facts) -> dict[str, Any]:
+    """What a fate is told with; see `Fate`."""
+    row = {"reason": "", "winner": "", "stage": "", "split": "", "held_out_by": "", **facts.row}
+    copies = row.get("copies", 0)
+    return row | {
+        "name": f"Document {facts.id}" if facts.is_document else "",
+        "Place": upper(place(facts)),
+        "often": {1: "", 2: " twice"}.get(copies, f" {copies} times"),
+        "copies": counted(copies, "copy", "copies"),
+        "similarity": f", {row['similarity']:.4f}" if "similarity" in row else "",
+    }
+
+
 def heading(facts: Facts) -> str:
-    if not facts.is_document:
-        return f"{upper(place(facts))} is no document: the record is malformed."
-    name = f"Document {facts.id}"
-    if facts.fate == KEPT:
-        copies = facts.row["copies"]
-        often = {1: "", 2: " twice"}.get(copies, f" {copies} times")
-        return f"{name} was kept: it is in {facts.row['split']}{often}."
-    if facts.fate == DUPLICATE:
-        return f"{name} was dropped as a duplicate of document {facts.row['winner']}."
-    return f"{name} was dropped: {facts.fate}."
+    return fate_of(facts.fate).heading.format_map(words(facts))
 
 
 def steps(facts: Facts) -> list[Step]:
     """What each step did, up to the one that dropped it."""
+    fate = fate_of(facts.fate)
     if not facts.is_document:
-        return [Step("normalize", f"Put aside: {facts.row['reason']}.{put_aside(facts)}")]
+        return [Step(fate.step, f"Put aside: {facts.row['reason']}.{put_aside(facts)}")]
     told = [read(facts), *cut(facts), filtered(facts)]
-    if not facts.by_filter:
+    if fate.is_compared:
         told.append(compared(facts))
-    if facts.fate in (KEPT, NOT_SAMPLED):
-        told.append(assigned(facts))
-    if facts.fate == CONTAMINATED:
-        told.append(contaminated(facts))
+    if fate.name in DECIDED:
+        told += [decide(facts) for decide in DECIDED[fate.name]]
+    elif not facts.by_filter:
+        told.append(
+            Step(fate.step, f"Dropped as {fate.name}: {facts.row.get('reason', fate.meaning)}")
+        )
     return told + written(facts)
 
 
@@ -216,6 +224,15 @@ def contaminated(facts: Facts) -> Step:
     return Step("decontaminate", f"Its text{before} equals {said}.")
 
 
+DECIDED: dict[str, tuple[Callable[[Facts], Step], ...]] = {
+    DUPLICATE: (),
+    NOT_SAMPLED: (assigned,),
+    CONTAMINATED: (contaminated,),
+    KEPT: (assigned,),
+}
+"""The steps behind those of every document, for fates that have words of their own."""
+
+
 def written(facts: Facts) -> list[Step]:
     results, told = facts.results, []
     for copy in facts.copies:
@@ -296,15 +313,5 @@ def story(facts: Facts, width: int) -> list[str]:
 
 def line_of_list(facts: Facts) -> list[str]:
     """Id, place, fate and reason, for a list."""
-    row = facts.row
-    if facts.fate == DUPLICATE:
-        similarity = f", {row['similarity']:.4f}" if "similarity" in row else ""
-        why = f"{row['stage']}{similarity}, of {row['winner']}"
-    elif facts.fate == CONTAMINATED:
-        why = f"held out by {row['held_out_by']}"
-    elif facts.fate == KEPT:
-        why = f"{row['split']}, {counted(row['copies'], 'copy', 'copies')}"
-    else:
-        why = str(row.get("reason", ""))
-    fate = MALFORMED if not facts.is_document else facts.fate
-    return [str(row.get("id", "-")), f"{row['file']}:{row['line']}", fate, shown(why)]
+    row, why = facts.row, fate_of(facts.fate).in_list.format_map(words(facts))
+    return [str(row.get("id", "-")), f"{row['file']}:{row['line']}", facts.fate, shown(why)]
