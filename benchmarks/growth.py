@@ -2,8 +2,8 @@
 
     python benchmarks/growth.py [--sizes 10e6 20e6 50e6] [--sharers 10000] [--cores 2]
 
-Sketches, digests, verdicts and band files are made up, by keyed hashes of the documents' numbers,
-so the same command makes the same bytes. Of every 20 documents
+Sketches, digests, verdicts, measures and band files are made up, by keyed hashes of the documents'
+numbers, so the same command makes the same bytes. Of every 20 documents
 
     4  are in groups of 2 to 20 near-duplicates, whose sketches agree in 90 % of the values
     1  is an exact copy of another document, somewhere
@@ -126,7 +126,8 @@ def make_part(folder: Path, part: int, documents: int, sharers: int) -> dict:
     texts = texts_of(numbers, documents)
     names = ("signatures", "digests", "bands", "texts")
     files = {name: folder / f"{name}/{part:05d}.npy" for name in names}
-    files["verdicts"] = folder / f"verdicts/{part:05d}.arrow"
+    tables = ("verdicts", "measures")
+    files |= {name: folder / f"{name}/{part:05d}.arrow" for name in tables}
     table, digests = sketches(texts, documents, sharers), digests_of(texts)
     rows = np.arange(numbers.size, dtype=np.uint32)
     save_array(files["signatures"], table)
@@ -135,10 +136,10 @@ def make_part(folder: Path, part: int, documents: int, sharers: int) -> dict:
     sorted_digests(digests, rows, files["texts"])
     source = pa.DictionaryArray.from_arrays(pa.array(np.zeros(rows.size, np.int32)), ["made up"])
     sizes = 500 + keyed_hash(texts, SEED, "size") % np.uint64(5000)
-    files["verdicts"].parent.mkdir(exist_ok=True)
-    save_table(
-        files["verdicts"], fate=FateColumn(rows.size).array(), text_bytes=sizes, source=source
-    )
+    for name in tables:
+        files[name].parent.mkdir(exist_ok=True)
+    save_table(files["verdicts"], fate=FateColumn(rows.size).array())
+    save_table(files["measures"], text_bytes=sizes, source=source)
     return {"documents": rows.size} | {name: str(file) for name, file in files.items()}
 
 

@@ -1,8 +1,8 @@
 """Decide the fate, split and copies of every document; take held-out texts out of train.
 
 assign:
-reads    results/filter/{part}.arrow, results/digests/{part}.npy, results/cut/{part}.npy if spans are
-         cut; results/resolved/{bin}.npy, through results/resolved/complete.json
+reads    results/filter/{part}.arrow, results/measures/{part}.arrow, results/digests/{part}.npy,
+         results/cut/{part}.npy if spans are cut; results/resolved/{bin}.npy, through results/resolved/complete.json
 writes   results/assign/{part}.arrow   fate, winner, similarity, stage, split, copies
          results/clusters/{part}.parquet   of dropped duplicates: for whom, how similar, why
          results/holdout/{part}.npy    digest, origin of the part's own held-out texts
@@ -10,22 +10,22 @@ writes   results/assign/{part}.arrow   fate, winner, similarity, stage, split, c
 
 decontaminate:
 reads    results/holdout/{part}.npy of every part, through results/assign/complete.json;
-         results/assign/{part}.arrow and results/cut/{part}.npy of a block; the
-         held_out sources; the digests of the parts
+         results/digests/{part}.npy and results/cut/{part}.npy of a block; the held_out sources
 writes   results/holdout/evaluation.npy     digest, origin: texts of the held_out sources
          results/holdout/all.npy            the same of every held-out text
-         results/decided/{block}.arrow   all that was decided of every document of the block
+         results/holdout/{block}.arrow      who holds out the text of each document of the block
 """
 
 
 rule assign:
     input:
         verdicts="results/filter/{part}.arrow",
+        measures="results/measures/{part}.arrow",
         digests="results/digests/{part}.npy",
         whole=LAYOUT.of_cuts("results/cut/{part}.npy", "results/edited/{part}.npy"),
         resolved="results/resolved/complete.json",
     output:
-        decisions="results/assign/{part}.arrow",
+        assigned="results/assign/{part}.arrow",
         held_out="results/holdout/{part}.npy",
         clusters="results/clusters/{part}.parquet",
         counts="results/assign/{part}.json",
@@ -104,13 +104,12 @@ rule holdout:
 
 rule decontaminate:
     input:
-        decisions=LAYOUT.files_of_block("results/assign/{part}.arrow"),
         digests=LAYOUT.files_of_block("results/digests/{part}.npy"),
         whole=LAYOUT.if_cut(LAYOUT.files_of_block("results/cut/{part}.npy")),
         unedited=LAYOUT.if_edited(LAYOUT.files_of_block("results/edited/{part}.npy")),
         held_out="results/holdout/all.npy",
     output:
-        decided="results/decided/{block}.arrow",
+        marks="results/holdout/{block}.arrow",
     log:
         "logs/decontaminate/{block}.log",
     benchmark:

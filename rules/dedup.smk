@@ -6,7 +6,8 @@ writes   results/signatures/{part}.npy   uint32 (documents, permutations)
          results/digests/{part}.npy      uint8 (documents, 32): SHA-256 of the normalised text
 
 band:
-reads    results/signatures/{part}.npy, results/digests/{part}.npy, results/filter/{part}.arrow
+reads    results/signatures/{part}.npy, results/digests/{part}.npy, results/filter/{part}.arrow;
+         names results/measures/{part}.arrow for pair
 writes   results/bands/{part}.npy          keys uint64, rows uint32: (bands, entries) each
          results/bands/{part}.texts.npy    the same of the digests: one band
          results/bands/{part}.json         documents, entries, digests
@@ -23,7 +24,8 @@ writes   results/groups/labels.npy   uint32 (documents of all parts,): bin, and 
          results/groups/starts.npy   int64 (parts + 1,): where each part begins in it
 
 resolve:
-reads    results/groups/, results/pairs/, results/text or results/cut/{part}.arrow, results/filter/{part}.arrow
+reads    results/groups/, results/pairs/, results/text or results/cut/{part}.arrow, results/filter/{part}.arrow,
+         results/measures/{part}.arrow
 writes   results/extracts/{block}.arrows   id, order, text of documents in pairs, bin by bin
          results/extracts/{block}.npy      uint64 (parts, bins + 1): where each bin begins
          results/extracts/{block}.edges.npy, .starts.npy   their pairs by bin, where each begins
@@ -68,6 +70,7 @@ rule band:
         signatures="results/signatures/{part}.npy",
         digests="results/digests/{part}.npy",
         verdicts="results/filter/{part}.arrow",
+        measures="results/measures/{part}.arrow",
     output:
         band_entries="results/bands/{part}.npy",
         text_entries="results/bands/{part}.texts.npy",
@@ -151,6 +154,7 @@ rule extract:
     input:
         texts=LAYOUT.files_of_block(LAYOUT.text),
         verdicts=LAYOUT.files_of_block("results/filter/{part}.arrow"),
+        measures=LAYOUT.files_of_block("results/measures/{part}.arrow"),
         labels="results/groups/labels.npy",
         starts="results/groups/starts.npy",
         pairs="results/pairs/complete.json",

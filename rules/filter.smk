@@ -2,8 +2,7 @@
 
 reads    results/text/{part}.arrow, or results/cut/{part}.arrow
 writes   results/measures/{part}.arrow   the values of all filters, text_bytes, source
-         results/filter/{part}.arrow     fate, reason, text_bytes, source: a changed limit makes only
-                                         this
+         results/filter/{part}.arrow     fate, reason: a changed limit makes only this
          results/filter/{part}.json      documents and drops per source, the first rows of these
          results/allowed.json            the same of all parts; only if no filter drops too much
          and if a filter cuts pieces out of texts:

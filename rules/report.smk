@@ -15,7 +15,9 @@ writes   results/report.html                 all of the run on one page
 rule tally:
     input:
         measures=LAYOUT.files_of_block("results/measures/{part}.arrow"),
-        decided="results/decided/{block}.arrow",
+        verdicts=LAYOUT.files_of_block("results/filter/{part}.arrow"),
+        assigned=LAYOUT.files_of_block("results/assign/{part}.arrow"),
+        marks="results/holdout/{block}.arrow",
     output:
         bins="results/tally/{block}.bins.parquet",
         totals="results/tally/{block}.totals.parquet",

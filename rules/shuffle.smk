@@ -17,7 +17,9 @@ writes   results/corpus/{split}/{shard}.jsonl.zst or .parquet   documents in shu
 rule scatter:
     input:
         text=LAYOUT.text,
-        decided=LAYOUT.of_block("results/decided/{block}.arrow"),
+        verdicts="results/filter/{part}.arrow",
+        assigned="results/assign/{part}.arrow",
+        marks=LAYOUT.of_block("results/holdout/{block}.arrow"),
     output:
         data="results/scatter/{part}.arrows",
         index="results/scatter/{part}.npy",

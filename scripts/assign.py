@@ -11,13 +11,11 @@ from corpusmill.mill.decide.fates import DUPLICATE, NOT_SAMPLED
 from corpusmill.mill.decide.holdout import held_out_texts
 from corpusmill.mill.decide.splits_and_copies import Sampling, copies_of, splits_of
 from corpusmill.mill.dedup.edges import STAGES
-from corpusmill.mill.dedup.preferences import counted_kinds, kinds_of
 from corpusmill.mill.dedup.winners import dropped_of_part, save_clusters, won_by
 from corpusmill.mill.read.ids import ids_of_part
 from corpusmill.mill.storage.arrays import save_array
 from corpusmill.mill.storage.files import content_digest, save_json
 from corpusmill.mill.storage.tables import (
-    load_column,
     load_labels,
     load_notes,
     save_table,
@@ -28,7 +26,7 @@ from corpusmill.run.job import run
 class Assigned(NamedTuple):
     """The files of one part."""
 
-    decisions: Path
+    assigned: Path
     held_out: Path
     clusters: Path
     counts: Path
@@ -36,6 +34,7 @@ class Assigned(NamedTuple):
 
 def assign(
     verdicts: Path,
+    measures: Path,
     digests: Path,
     whole: list[Path],
     resolved: Path,
@@ -45,24 +44,24 @@ def assign(
 ) -> None:
     """resolved: what every bin dropped. whole: digests of texts before spans were cut, if any are:
     a held-out text is not trained on because another one kept a line more."""
-    fates = FateColumn.load(verdicts)
-    ids = ids_of_part(part, fates.numbers.size)
+    admitted = FateColumn.load(verdicts).kept
+    ids, fates = ids_of_part(part, admitted.size), FateColumn(admitted.size)
     dropped = dropped_of_part(resolved, part)
     winner, similarity, stage = won_by(dropped, ids)
-    sources, source = load_labels(verdicts, "source")
+    sources, source = load_labels(measures, "source")
     weight = np.array([sampling.weights[name] for name in sources])[source]
     split = splits_of(ids, sampling.fractions, sampling.seed)
     copies = copies_of(ids, weight, split, sampling.seed)
-    admitted = fates.kept
-    duplicate = fates.drop(DUPLICATE, winner != ids)
-    fates.drop(NOT_SAMPLED, copies == 0)
-    copies[~fates.kept] = 0
+    duplicate = fates.drop(DUPLICATE, admitted & (winner != ids))
+    fates.drop(NOT_SAMPLED, admitted & (copies == 0))
+    kept = admitted & fates.kept
+    copies[~kept] = 0
     save_table(
-        made.decisions, fate=fates.array(), winner=winner, similarity=similarity, stage=stage,
+        made.assigned, fate=fates.array(), winner=winner, similarity=similarity, stage=stage,
         split=split, copies=copies,
     )  # fmt: skip
     save_clusters(made.clusters, ids, winner, similarity, stage, np.flatnonzero(duplicate))
-    table = held_out_texts(digests, whole, fates.kept & (split > 0), split)
+    table = held_out_texts(digests, whole, kept & (split > 0), split)
     save_array(made.held_out, table)
     stages = {name: int((stage[duplicate] == value).sum()) for value, name in STAGES.items()}
     save_json(
@@ -74,7 +73,7 @@ def assign(
             "winners": len(dropped),
             "stages": stages,
             "by_source": by_source(sources, source, admitted, duplicate),
-            **preferred_kinds(verdicts, sources, source),
+            **preferred_kinds(measures),
         },
     )
     for name in fates.names:
@@ -94,15 +93,11 @@ def by_source(
     }
 
 
-def preferred_kinds(verdicts: Path, sources: list[str], source: np.ndarray) -> dict:
+def preferred_kinds(measures: Path) -> dict:
     """How many documents of each source have a number, a text or none in the preferred field, and
     where the first of them are; nothing if no field is preferred."""
-    notes = load_notes(verdicts)
-    if notes is None:
-        return {}
-    kinds = kinds_of(load_column(verdicts, "preference"))
-    by_source = {name: counted_kinds(kinds[source == k]) for k, name in enumerate(sources)}
-    return {"prefer": by_source, "prefer_places": notes["places"]}
+    notes = load_notes(measures)
+    return {"prefer": notes["kinds"], "prefer_places": notes["places"]} if notes else {}
 
 
 if __name__ == "__main__":

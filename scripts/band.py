@@ -7,6 +7,7 @@ import numpy as np
 
 from corpusmill.mill.decide.fate_columns import FateColumn
 from corpusmill.mill.dedup.lsh import Banding, sorted_bands, sorted_digests
+from corpusmill.mill.dedup.order import Ranked
 from corpusmill.mill.dedup.sketches import have_shingles
 from corpusmill.mill.storage.arrays import load_array
 from corpusmill.mill.storage.files import content_digest, save_json
@@ -17,7 +18,7 @@ from corpusmill.run.job_progress import phase
 def band(
     signatures: Path,
     digests: Path,
-    verdicts: Path,
+    ranked: Ranked,
     banding: Banding,
     candidates: str,
     band_entries: Path,
@@ -25,7 +26,7 @@ def band(
     counts: Path,
 ) -> None:
     table = load_array(signatures)
-    kept = FateColumn.load(verdicts).kept
+    kept = FateColumn.load(ranked.verdicts).kept
     taking_part = kept | (candidates == "all")
     # A text without a shingle is like no other but its equals, not like all of them. The SlimPajama
     # scripts group such texts; with their settings the filter rejects every one.
@@ -43,7 +44,7 @@ def band(
         "texts": text_entries,
         "signatures": signatures,
         "digests": digests,
-        "verdicts": verdicts,
+        **ranked._asdict(),
     }
     save_json(
         counts,

@@ -8,12 +8,20 @@ import numpy as np
 
 from corpusmill.mill.dedup.edges import edges_from
 from corpusmill.mill.dedup.extracts import ExtractFiles, write_extract
-from corpusmill.mill.dedup.order import Preference, order_of_part
+from corpusmill.mill.dedup.order import Preference, Ranked, order_of_part
 from corpusmill.mill.read.ids import ROW_BITS, dense_numbers, ids_of_part
 from corpusmill.mill.storage.arrays import StoredArray, load_array, save_array
 from corpusmill.mill.storage.files import content_digest, load_json, save_json, writing
 from corpusmill.run.job import run
 from corpusmill.run.job_progress import phase
+
+
+class Parts(NamedTuple):
+    """The parts of a block."""
+
+    texts: list[Path]
+    verdicts: list[Path]
+    measures: list[Path]
 
 
 class Groups(NamedTuple):
@@ -37,8 +45,7 @@ def edges_by_bin(
 
 
 def extract(
-    texts: list[Path],
-    verdicts: list[Path],
+    of_parts: Parts,
     groups: Groups,
     pairs: Path,
     first_part: int,
@@ -46,19 +53,19 @@ def extract(
     preference: Preference,
     made: ExtractFiles,
 ) -> None:
-    """texts, verdicts: of the block's parts, the first of which has the number `first_part`."""
+    """first_part: the number of the first part of the block."""
     part_starts, of_documents = load_array(groups.starts), StoredArray.open(groups.labels)
-    offsets = np.zeros((len(texts), bins + 1), np.uint64)
-    last = first_part + len(texts)
+    offsets = np.zeros((len(of_parts.texts), bins + 1), np.uint64)
+    last = first_part + len(of_parts.texts)
     total = int(part_starts[last] - part_starts[first_part])
     with (
         writing(made.data) as file,
         phase("extracting", total, "documents") as progress,
     ):
-        for k, (text, verdict) in enumerate(zip(texts, verdicts, strict=True)):
+        for k, (text, *tables) in enumerate(zip(*of_parts, strict=True)):
             part = first_part + k
             mine = np.array(of_documents[int(part_starts[part]) : int(part_starts[part + 1])])
-            order = order_of_part(verdict, part, preference)
+            order = order_of_part(Ranked(*tables), part, preference)
             offsets[k] = write_extract(
                 file, text, ids_of_part(part, mine.size), order, mine, bins, progress.advance
             )
@@ -79,7 +86,7 @@ def extract(
             "edges_digest": content_digest(made.edges),
         },
     )
-    logging.info("%d pairs of %d parts brought to %d bins", len(found), len(texts), bins)
+    logging.info("%d pairs of %d parts brought to %d bins", len(found), len(of_parts.texts), bins)
 
 
 if __name__ == "__main__":

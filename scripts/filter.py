@@ -11,7 +11,7 @@ from corpusmill.mill.decide.fates import KEPT
 from corpusmill.mill.filters.configured import configured
 from corpusmill.mill.filters.measuring import Decision, decided
 from corpusmill.mill.storage.files import save_json
-from corpusmill.mill.storage.tables import in_one_piece, load_arrow, load_notes, save_table
+from corpusmill.mill.storage.tables import in_one_piece, load_arrow, save_table
 from corpusmill.run.job import run
 
 SHOWN = 3
@@ -22,13 +22,10 @@ def filter(measures: Path, filters: list[dict[str, Any]], verdicts: Path, counts
     """filters: with all of their settings."""
     table = load_arrow(measures)
     decision = decided(configured(filters), table)
-    passed_on = ["text_bytes", "source", "preference"]
     save_table(
         verdicts,
         fate=decision.fates.array(),
         reason=pa.array(decision.reasons, pa.string()),
-        notes=load_notes(measures),
-        **{name: in_one_piece(table[name]) for name in passed_on if name in table.column_names},
     )
     save_json(counts, {"by_source": by_source(decision, in_one_piece(table["source"]))})
     for name in decision.fates.names:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from corpusmill.mill.account.ledger_columns import FilterValues, save_ledger
-from corpusmill.mill.account.ledger_rows import Cut, Decided, document_rows, malformed_rows
+from corpusmill.mill.account.ledger_rows import About, Cut, document_rows, malformed_rows
 from corpusmill.mill.account.part_account import part_account, part_faults
 from corpusmill.mill.decide.fates import dropping_fates
 from corpusmill.mill.read.parts import TextPart
@@ -25,7 +25,7 @@ class Read(NamedTuple):
 def ledger(
     text: Path,
     read: Read,
-    about: Decided,
+    about: About,
     cut: Cut,
     filters: list[FilterValues],
     part: int,

@@ -47,13 +47,14 @@ def measure(
             edited.add(left, edits)
             sizes.append(left.texts.sizes())
             progress.advance(batch.num_rows)
+    sources = texts.sources()
     by_field = {"preference": preferences.column()} if preferences else {}
     save_table(
         measures,
         **of_filters.columns(),
         text_bytes=np.concatenate(sizes).astype(np.uint64),
-        source=texts.sources(),
-        notes={"places": preferences.places} if preferences else None,
+        source=sources,
+        notes=preferences.notes(sources) if preferences else None,
         **by_field,
     )
     logging.info("%d documents", sum(map(len, sizes)))

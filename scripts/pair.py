@@ -9,7 +9,7 @@ import numpy as np
 from corpusmill.mill.dedup.candidates import Corpus, identical_edges, same_key_edges, similar_edges
 from corpusmill.mill.dedup.edges import EDGE, IDENTICAL, Similarity, certain_matches
 from corpusmill.mill.dedup.lsh import Banding, Bands, bounded_slices
-from corpusmill.mill.dedup.order import Preference
+from corpusmill.mill.dedup.order import Preference, Ranked
 from corpusmill.mill.storage.arrays import save_array
 from corpusmill.mill.storage.buckets import Buckets, Slice, bucket_slices
 from corpusmill.mill.storage.files import content_digest, load_json, save_json
@@ -50,7 +50,9 @@ def pair(
     banded = [Bands(number, Path(part["bands"])) for number, part in enumerate(parts)]
     digested = [Bands(number, Path(part["texts"])) for number, part in enumerate(parts)]
     corpus = Corpus(
-        *([Path(part[name]) for part in parts] for name in ("signatures", "digests", "verdicts"))
+        [Path(part["signatures"]) for part in parts],
+        [Path(part["digests"]) for part in parts],
+        [Ranked(Path(part["verdicts"]), Path(part["measures"])) for part in parts],
     )
     least, _ = certain_matches(similarity.permutations, similarity.threshold)
     found = [np.empty(0, EDGE)]

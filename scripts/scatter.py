@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from corpusmill.mill.decide.decided import load_decided
+from corpusmill.mill.decide.decided import DecisionFiles, load_decided
 from corpusmill.mill.shuffle.scattering import PartRows, ScatterFiles, write_scattered
 from corpusmill.mill.shuffle.targets import emissions, first_targets
 from corpusmill.mill.storage.files import content_digest, save_json
@@ -16,16 +16,15 @@ from corpusmill.run.job_progress import phase
 
 def scatter(
     text: Path,
-    decided: Path,
+    decisions: DecisionFiles,
     part: int,
     shards: dict[str, int],
     seed: int,
     made: ScatterFiles,
 ) -> None:
-    decisions = load_decided(decided, part)
-    copies, split = (decisions.column(name).to_numpy() for name in ("copies", "split"))
+    decided = load_decided(decisions, part)
     documents = PartRows(text, part)
-    row, copy, key, target = emissions(documents.ids, copies, split, shards, seed)
+    row, copy, key, target = emissions(documents.ids, decided.copies, decided.split, shards, seed)
 
     def rows_of(block: slice) -> pa.Table:
         found = documents.table(row[block], copy[block], key[block])

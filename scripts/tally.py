@@ -8,8 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from corpusmill.mill.decide.decided import load_decided
-from corpusmill.mill.decide.fates import KEPT
+from corpusmill.mill.decide.decided import DecisionFiles, load_decided
 from corpusmill.mill.report.tallies import (
     STAGES,
     Tally,
@@ -25,24 +24,28 @@ from corpusmill.run.job_progress import phase
 
 def tally(
     measures: list[Path],
-    decided: Path,
+    verdicts: list[Path],
+    assigned: list[Path],
+    marks: Path,
     first_part: int,
     bins: Path,
     totals: Path,
     languages: Path,
 ) -> None:
-    """measures: of the block's parts, the first of which has the number `first_part`."""
+    """measures, verdicts, assigned: of the block's parts, the first of which has the number
+    `first_part`."""
     dropped: dict[str, Counter] = {}
     with phase("counting", len(measures), "parts") as progress:
 
         def of_parts() -> Iterator[Tally]:
-            for part, file in enumerate(measures, first_part):
-                fates = load_decided(decided, part).column("fate").cast(pa.string())
-                kept = fates.to_numpy(zero_copy_only=False) == KEPT
+            tables = zip(measures, verdicts, assigned, strict=True)
+            for part, (file, *decisions) in enumerate(tables, first_part):
+                fates = load_decided(DecisionFiles(*decisions, marks), part).fates
                 of_part = load_arrow(file)
-                for language, counts in dropped_by_language(of_part, fates).items():
+                of_languages = dropped_by_language(of_part, fates.array().cast(pa.string()))
+                for language, counts in of_languages.items():
                     dropped.setdefault(language, Counter()).update(counts)
-                yield tally_of_part(of_part, kept)
+                yield tally_of_part(of_part, fates.kept)
                 progress.advance(1)
 
         of_block = added(of_parts())

@@ -12,7 +12,7 @@ from corpusmill.mill.dedup.candidates import Corpus
 from corpusmill.mill.dedup.edges import EDGE
 from corpusmill.mill.dedup.extracts import Extract
 from corpusmill.mill.dedup.lsh import Bands, sorted_bands, sorted_digests
-from corpusmill.mill.dedup.order import Order
+from corpusmill.mill.dedup.order import Order, Ranked
 from corpusmill.mill.read.parts import TextWriter
 from corpusmill.mill.read.text_column import TextColumn, string_array
 from corpusmill.mill.storage.arrays import save_array
@@ -48,8 +48,9 @@ def extract_by_hand(
     return Extract(np.array(ids, np.uint64), order_by_hand(order), column, edge_array(edges))
 
 
-def verdict_file(path: Path, fate, source: list[str], text_bytes, **by_field) -> Path:
-    """results/filter/{part}.arrow, one value per document."""
+def verdict_file(path: Path, fate, source: list[str], text_bytes, **by_field) -> Ranked:
+    """results/filter/{part}.arrow and what order is made of in results/measures/{part}.arrow, in
+    one file: one value per document."""
     names = sorted(set(source))
     of_row = pa.array([names.index(name) for name in source], pa.int32())
     save_table(
@@ -59,7 +60,7 @@ def verdict_file(path: Path, fate, source: list[str], text_bytes, **by_field) ->
         source=pa.DictionaryArray.from_arrays(of_row, pa.array(names, pa.string())),
         **by_field,
     )
-    return path
+    return Ranked(path, path)
 
 
 def text_part(path: Path, texts: list[str], rests: list[bytes] | None = None) -> Path:
@@ -88,7 +89,7 @@ def candidate_files(
 ) -> tuple[list[Bands], list[Bands], Corpus]:
     """(bands, bands of digests, corpus) of parts whose documents are texts of these sketches.
 
-    The verdicts of part n are expected in n.verdicts.
+    Verdicts and measures of part n are expected in n.verdicts.
     """
     folder = Path(folder)
     table = np.array(sketches, np.uint32).reshape(len(sketches), -1)
@@ -104,6 +105,8 @@ def candidate_files(
         sorted_digests(digests[mine], every, folder / f"{number}.texts")
         banded.append(Bands(number, folder / f"{number}.bands"))
         digested.append(Bands(number, folder / f"{number}.texts"))
-    kinds = ("signatures", "digests", "verdicts")
-    files = [[folder / f"{n}.{kind}" for n in range(len(parts))] for kind in kinds]
-    return banded, digested, Corpus(*files)
+    files = [
+        [folder / f"{n}.{kind}" for n in range(len(parts))] for kind in ("signatures", "digests")
+    ]
+    ranked = [Ranked(*[folder / f"{n}.verdicts"] * 2) for n in range(len(parts))]
+    return banded, digested, Corpus(*files, ranked)

@@ -1,53 +1,65 @@
-"""The table of all decisions: parts of a block, some of them without documents."""
+"""What was decided of every document: each step's decisions joined, the first one counts."""
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from corpusmill.mill.decide.decided import load_decided, save_decided
+from corpusmill.mill.decide.decided import DecisionFiles, load_decided, load_marks, save_marks
 from corpusmill.mill.decide.fate_columns import FateColumn
 from corpusmill.mill.storage.tables import save_table
 
 
-def others(rows: int) -> dict[str, np.ndarray]:
-    names = ("winner", "similarity", "stage", "held_out_by", "split", "copies")
-    return {name: np.arange(rows) for name in names}
-
-
-def column(tmp_path, fates: list[str]) -> FateColumn:
-    """As it comes back from a table, where a part without documents forgets the names."""
+def column(fates: list[str], *names: str) -> pa.DictionaryArray:
     made = FateColumn(len(fates))
-    for name in ("empty", "too_short"):
+    for name in names:
         made.drop(name, np.array([fate == name for fate in fates], bool))
-    save_table(tmp_path / "fates.arrow", fate=made.array())
-    found = FateColumn.load(tmp_path / "fates.arrow")
-    found.drop("contaminated", np.array([fate == "contaminated" for fate in fates], bool))
-    return found
+    return made.array()
 
 
-@pytest.mark.parametrize(
-    "parts",
-    [
-        [["kept", "empty"], [], ["too_short", "contaminated"]],
-        [[], ["kept"]],
-        [[], []],
-        [["kept"]],
-    ],
-)
-def test_load_decided__gives_back_every_part(tmp_path, parts):
-    path = tmp_path / "decided.arrow"
-    fates = [column(tmp_path, part) for part in parts]
-    save_decided(path, 16, fates, [others(len(part)) for part in parts])
-    for number, part in enumerate(parts, 16):
-        found = load_decided(path, number)
-        assert found.column("fate").to_pylist() == part
-        assert found.column("copies").to_pylist() == list(range(len(part)))
+ROWS = [
+    # verdict, assigned, split, who holds its text out, copies -> fate, copies
+    ("kept", "kept", 0, 0, 3, "kept", 3),
+    ("empty", "kept", 0, 0, 0, "empty", 0),
+    ("too_short", "kept", 0, 1, 0, "too_short", 0),
+    ("kept", "duplicate", 0, 1, 0, "duplicate", 0),
+    ("kept", "not_sampled", 0, 0, 0, "not_sampled", 0),
+    ("kept", "kept", 0, 3, 2, "contaminated", 0),
+    ("kept", "kept", 1, 1, 1, "kept", 1),  # it is the text that is held out
+]
 
 
-def test_load_decided__refuses_another_table(tmp_path):
+@pytest.mark.parametrize("rows", [ROWS, ROWS[:1], ROWS[5:], []])
+def test_load_decided__joins_what_each_step_decided(tmp_path, rows):
+    verdicts, assigned, split, origins, copies, fates, written = (
+        zip(*rows, strict=True) if rows else [()] * 7
+    )
+    files = DecisionFiles(tmp_path / "filter", tmp_path / "assign", tmp_path / "marks")
+    save_table(files.verdicts, fate=column(verdicts, "empty", "too_short"))
+    save_table(
+        files.assigned, fate=column(assigned, "duplicate", "not_sampled"),
+        winner=np.arange(len(rows)), similarity=np.zeros(len(rows)), stage=np.zeros(len(rows)),
+        split=np.array(split, np.uint8), copies=np.array(copies, np.uint16),
+    )  # fmt: skip
+    save_marks(files.marks, 16, [np.zeros(2, np.uint8), np.array(origins, np.uint8)])
+    decided = load_decided(files, 17)
+    assert decided.fates.array().to_pylist() == list(fates)
+    assert decided.copies.tolist() == list(written)
+    assert decided.winner.tolist() == list(range(len(rows)))
+    marked = [row[3] if row[5] == "contaminated" else 0 for row in rows]
+    assert decided.held_out_by.tolist() == marked
+
+
+def test_load_marks__gives_back_every_part(tmp_path):
+    parts = [np.array(part, np.uint8) for part in ([0, 3], [], [1])]
+    save_marks(tmp_path / "marks", 16, parts)
+    found = [load_marks(tmp_path / "marks", number).tolist() for number in range(16, 19)]
+    assert found == [part.tolist() for part in parts]
+
+
+def test_load_marks__refuses_another_table(tmp_path):
     save_table(tmp_path / "a.arrow", fate=pa.array(["kept"]))
-    with pytest.raises(ValueError, match="expected a table of decisions"):
-        load_decided(tmp_path / "a.arrow", 0)
+    with pytest.raises(ValueError, match="expected a table of held-out texts"):
+        load_marks(tmp_path / "a.arrow", 0)
 
 
 def test_drop__the_first_decision_stays():

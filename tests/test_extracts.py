@@ -16,7 +16,7 @@ from corpusmill.mill.decide.fates import KEPT
 from corpusmill.mill.dedup.components import bins_of, paired, union_find
 from corpusmill.mill.dedup.edges import DROPPED, IDENTICAL, Similarity
 from corpusmill.mill.dedup.extracts import ExtractFiles, read_extract, write_extract
-from corpusmill.mill.dedup.order import Preference, order_of_part
+from corpusmill.mill.dedup.order import Preference, Ranked, order_of_part
 from corpusmill.mill.read.ids import dense_numbers, ids_of_part, starts_of_parts
 from corpusmill.mill.storage.arrays import load_array, save_array
 from corpusmill.mill.storage.files import load_json, save_json, writing
@@ -105,19 +105,20 @@ def extracted(step, folder: Path, bins: int, block: int, files: int) -> list:
         save_array(folder / f"{number}.pairs", np.sort(table[number::files], order=("a", "b")))
         listing.append({"file": str(folder / f"{number}.pairs")})
     save_json(folder / "pairs", {"parts": listing})
-    texts, verdicts = [], []
+    texts, ranked = [], []
     for number, part in enumerate(CORPUS):
         texts.append(text_part(folder / f"{number}.arrow", part))
         sizes = [len(text) for text in part]
         path = folder / f"{number}.verdicts"
-        verdicts.append(verdict_file(path, [KEPT] * len(part), ["s"] * len(part), sizes))
+        ranked.append(verdict_file(path, [KEPT] * len(part), ["s"] * len(part), sizes))
     groups = SimpleNamespace(labels=folder / "labels", starts=folder / "starts")
     blocks = []
     for first in range(0, len(CORPUS), block):
         kinds = ("data", "index", "edges", "edge_starts", "counts")
         out = {kind: folder / f"{first}.{kind}" for kind in kinds}
-        step("extract").extract(
-            texts[first : first + block], verdicts[first : first + block], groups,
+        mine, extract = slice(first, first + block), step("extract")
+        extract.extract(
+            extract.Parts(texts[mine], *zip(*ranked[mine], strict=True)), groups,
             folder / "pairs", first, bins, ANY_ORDER, ExtractFiles(**out),
         )  # fmt: skip
         blocks.append(load_json(out["counts"]))
@@ -138,7 +139,7 @@ def test_extract__brings_every_document_and_pair_to_one_bin(step, tmp_path, bins
         assert extract.ids.tolist() == sorted(extract.ids.tolist())
         assert set(extract.edges["a"]) | set(extract.edges["b"]) == set(extract.ids)
         for part in range(len(CORPUS)):
-            of_part = order_of_part(tmp_path / f"{part}.verdicts", part, ANY_ORDER)
+            of_part = order_of_part(Ranked(*[tmp_path / f"{part}.verdicts"] * 2), part, ANY_ORDER)
             mine = extract.ids >> np.uint64(32) == part
             rows = extract.ids[mine] & np.uint64(0xFFFFFFFF)
             whole, mine = order_rows(of_part), np.flatnonzero(mine)

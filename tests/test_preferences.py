@@ -206,18 +206,25 @@ def test_measure__refuses_numbers_and_texts_in_one_part(step, tmp_path):
     assert not (tmp_path / "part").exists()
 
 
-def test_assign__counts_the_kinds_of_each_source(step, tmp_path):
-    preferred_kinds = step("assign").preferred_kinds
-    numbers = measured(step, tmp_path, "numbers", [None, 3, 1.5, "Infinity"])
-    assert preferred_kinds(numbers, ["s", "t"], np.array([0, 0, 1, 1])) == {
-        "prefer": {
+def test_notes__count_the_kinds_of_each_source(tmp_path):
+    preferences = preferences_of(tmp_path / "a", [None, 3, 1.5, "Infinity"])
+    rows = pa.array([0, 0, 1, 1], pa.int32())
+    assert preferences.notes(pa.DictionaryArray.from_arrays(rows, pa.array(["s", "t"]))) == {
+        "places": {"number": "s.jsonl:2"},
+        "kinds": {
             "s": {"number": 1, "text": 0, "none": 1},
             "t": {"number": 2, "text": 0, "none": 0},
         },
+    }
+
+
+def test_assign__passes_on_what_was_measured_of_the_preferred_field(step, tmp_path):
+    preferred_kinds = step("assign").preferred_kinds
+    assert preferred_kinds(measured(step, tmp_path, "nothing", [1], field=None)) == {}
+    assert preferred_kinds(measured(step, tmp_path, "some", [None, 3])) == {
+        "prefer": {"s": {"number": 1, "text": 0, "none": 1}},
         "prefer_places": {"number": "s.jsonl:2"},
     }
-    nothing = measured(step, tmp_path, "nothing", [1], field=None)
-    assert preferred_kinds(nothing, ["s"], np.zeros(1, int)) == {}
-    empty = measured(step, tmp_path, "empty", [])
-    got = preferred_kinds(empty, ["s"], np.zeros(0, int))
-    assert got == {"prefer": {"s": {"number": 0, "text": 0, "none": 0}}, "prefer_places": {}}
+    assert preferred_kinds(measured(step, tmp_path, "empty", [])) == {
+        "prefer": {"s": {"number": 0, "text": 0, "none": 0}}, "prefer_places": {},
+    }  # fmt: skip

@@ -17,8 +17,8 @@ from corpusmill.tools.prove import proving
 from corpusmill.tools.prove.run import other_versions
 from corpusmill.tools.prove.sample import evenly
 
-BETWEEN = ("text", "measures", "filter", "digests", "scatter", "decided", "assign",
-           "signatures", "bands", "holdout", "resolved", "verify", "tally", "report")  # fmt: skip
+BETWEEN = ("text", "measures", "filter", "digests", "scatter", "assign", "signatures",
+           "bands", "holdout", "resolved", "verify", "tally", "report")  # fmt: skip
 
 
 @pytest.fixture

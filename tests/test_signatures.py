@@ -14,7 +14,7 @@ GIVEN = ["text", "data", "index", "seed"]
 
 def test_parameters__of_a_step_with_objects_of_this_script_and_of_the_package():
     found = parameters(ROOT / "scripts/extract.py", ROOT)
-    assert found["texts"] == found["first_part"] == []
+    assert found["pairs"] == found["first_part"] == []
     assert found["groups"] == ["labels", "starts"]
     assert found["made"] == ["data", "index", "edges", "edge_starts", "counts"]
 

@@ -17,7 +17,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from workflow import digests, document, jobs, mill, snakemake, summary, write_jsonl
 
-from corpusmill.mill.decide.decided import load_decided
+from corpusmill.mill.decide.decided import load_marks
 from corpusmill.mill.decide.holdout import DTYPE, EVALUATION
 from corpusmill.mill.decide.splits_and_copies import Sampling
 from corpusmill.mill.read.parts import TextPart
@@ -286,19 +286,13 @@ def test_decontaminate__finds_a_held_out_text_that_lost_a_line(step, tmp_path, b
     held_out["digest"], held_out["origin"] = whole["digest"][0], EVALUATION
     save_array(tmp_path / "held_out.npy", held_out)
     save_array(tmp_path / "digests.npy", np.zeros((3, 32), np.uint8))
-    zeros = np.zeros(3, np.uint8)
-    fate = pa.array(["kept"] * 3).dictionary_encode()
-    columns = dict.fromkeys(["winner", "similarity", "stage", "split", "copies"], zeros)
-    save_table(tmp_path / "assign.arrow", fate=fate, **columns)
     before = [tmp_path / "cut/00000.npy"]
     step("decontaminate").decontaminate(
-        [tmp_path / "assign.arrow"], [tmp_path / "digests.npy"],
+        [tmp_path / "digests.npy"],
         *(([], before) if by_filters else (before, [])),
-        tmp_path / "held_out.npy", 7, tmp_path / "decided.arrow",
+        tmp_path / "held_out.npy", 7, tmp_path / "marks.arrow",
     )  # fmt: skip
-    decided = load_decided(tmp_path / "decided.arrow", 7).to_pydict()
-    assert decided["fate"] == ["kept", "contaminated", "kept"]
-    assert decided["held_out_by"] == [0, EVALUATION, 0]
+    assert load_marks(tmp_path / "marks.arrow", 7).tolist() == [0, EVALUATION, 0]
 
 
 def test_assign__holds_a_text_out_as_it_was_before_it_lost_a_line(step, tmp_path):
@@ -309,11 +303,13 @@ def test_assign__holds_a_text_out_as_it_was_before_it_lost_a_line(step, tmp_path
     save_array(tmp_path / "digests.npy", np.frombuffer(b"".join(now), np.uint8).reshape(3, 32))
     sources = pa.DictionaryArray.from_arrays(pa.array([0, 0, 0], pa.int32()), pa.array(["s"]))
     fate = pa.array(["kept"] * 3).dictionary_encode()
-    save_table(tmp_path / "filter.arrow", fate=fate, source=sources)
+    save_table(tmp_path / "filter.arrow", fate=fate)
+    save_table(tmp_path / "measures.arrow", source=sources)
     save_json(tmp_path / "resolved.json", {"parts": []})
-    paths = [tmp_path / name for name in ("decisions.arrow", "held_out.npy", "clusters", "counts")]
+    paths = [tmp_path / name for name in ("assigned.arrow", "held_out.npy", "clusters", "counts")]
     step("assign").assign(
-        tmp_path / "filter.arrow", tmp_path / "digests.npy", [tmp_path / "cut/00000.npy"],
+        tmp_path / "filter.arrow", tmp_path / "measures.arrow", tmp_path / "digests.npy",
+        [tmp_path / "cut/00000.npy"],
         tmp_path / "resolved.json", 0, Sampling({"s": 1}, {"validation": 1, "test": 0}, 42),
         SimpleNamespace(**{path.stem: path for path in paths}),
     )  # fmt: skip

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,6 +23,8 @@ from oracle.reading import members_json
 
 FILTER_COLUMNS = {
     "fate": "dictionary<values=string, indices=uint8, ordered=0>", "reason": "string",
+}  # fmt: skip
+MEASURE_COLUMNS = {
     "text_bytes": "uint64",
     "source": "dictionary<values=string, indices=int32, ordered=0>",
 }  # fmt: skip
@@ -44,7 +47,8 @@ def compare_parts(results: Path, outcome: Outcome) -> Iterator[str]:
         if outcome.config["spans"]["unit"] != "none":
             yield from compare_text(results, f"cut/{name}", part, "text")
             yield from compare_cut(results, name, part)
-        yield from compare_filter(results, name, part, outcome)
+        yield from compare_filter(results, name, part)
+        yield from compare_measures(results, name, part, outcome)
         yield from compare_sketches(results, name, part, outcome)
 
 
@@ -191,34 +195,35 @@ def compare_cut(results: Path, name: str, part: Part) -> Iterator[str]:
     yield from tree_differ(f"results/cut/{name}.json", got, facts)
 
 
-def compare_filter(results: Path, name: str, part: Part, outcome: Outcome) -> Iterator[str]:
-    table = read_arrow(results / f"filter/{name}.arrow")
-    columns = FILTER_COLUMNS
-    if prefers := outcome.config["dedup"]["prefer"]["field"] is not None:
-        columns = columns | {"preference": "large_binary"}
-        yield from compare_notes(f"results/filter/{name}.arrow", table, part)
+def compare_filter(results: Path, name: str, part: Part) -> Iterator[str]:
+    table, columns = read_arrow(results / f"filter/{name}.arrow"), FILTER_COLUMNS
     got = {field.name: str(field.type) for field in table.schema}
     if list(got.items()) != list(columns.items()):
         yield f"results/filter/{name}.arrow: columns {got}, expected {columns}"
     expected = [
+        {"fate": document.filter_fate, "reason": document.filter_reason}
+        for document in part.documents
+    ]
+    yield from rows_differ(f"results/filter/{name}.arrow", table.to_pylist(), expected)
+
+
+def compare_measures(results: Path, name: str, part: Part, outcome: Outcome) -> Iterator[str]:
+    table, columns = read_arrow(results / f"measures/{name}.arrow"), MEASURE_COLUMNS
+    if prefers := outcome.config["dedup"]["prefer"]["field"] is not None:
+        columns = columns | {"preference": "large_binary"}
+        yield from compare_notes(f"results/measures/{name}.arrow", table, part)
+    measured = [
         {
-            "fate": document.filter_fate,
-            "reason": document.filter_reason,
             "text_bytes": document.text_bytes,
             "source": document.source,
             **({"preference": document.preference} if prefers else {}),
         }
         for document in part.documents
     ]
-    yield from rows_differ(f"results/filter/{name}.arrow", table.to_pylist(), expected)
-    decided = "fate", "reason"
-    measured = [{key: row[key] for key in row if key not in decided} for row in expected]
-    columns = {key: columns[key] for key in columns if key not in decided}
     if any(entry["name"] == "too_short" for entry in outcome.config["filters"]):
         columns = {"chars": "uint32"} | columns
         for row, document in zip(measured, part.documents, strict=True):
             row["chars"] = len(document.cleaned)
-    table = read_arrow(results / f"measures/{name}.arrow")
     got = {field.name: str(field.type) for field in table.schema}
     if list(got.items()) != list(columns.items()):
         yield f"results/measures/{name}.arrow: columns {got}, expected {columns}"
@@ -234,9 +239,17 @@ def first_places(documents: list[Document]) -> dict[str, str]:
     return found
 
 
+def preferred_kinds(documents: list[Document]) -> dict[str, Counter]:
+    """Source -> how many of its documents have a number, a text, or none."""
+    found: dict[str, Counter] = {}
+    for document in documents:
+        found.setdefault(document.source, Counter()).update([document.preferred_kind])
+    return found
+
+
 def compare_notes(name: str, table: pa.Table, part: Part) -> Iterator[str]:
     notes = json.loads((table.schema.metadata or {}).get(b"corpusmill.notes", b"{}"))
-    expected = {"places": first_places(part.documents)}
+    expected = {"places": first_places(part.documents), "kinds": preferred_kinds(part.documents)}
     yield from tree_differ(f"{name}: notes", some_members(notes, expected), expected)
 
 

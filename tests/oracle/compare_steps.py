@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from oracle.compare_parts import first_places, read_arrow
+from oracle.compare_parts import first_places, preferred_kinds, read_arrow
 from oracle.document import Document, Outcome, Part
 from oracle.fate import ORIGINS, digests_of
 from oracle.finding import read_json, read_parquet, rows_differ, some_members, tree_differ
@@ -118,18 +118,10 @@ def cluster_sizes(outcome: Outcome) -> list[dict]:
     return found
 
 
-def preferred_kinds(documents: list[Document]) -> dict[str, Counter]:
-    """Source -> how many of its documents have a number, a text, or none."""
-    found: dict[str, Counter] = {}
-    for document in documents:
-        found.setdefault(document.source, Counter()).update([document.preferred_kind])
-    return found
-
-
 def decision(document: Document) -> dict:
-    """What is decided of a document before it is compared with what is held out."""
+    """What `assign` decides of a document; of one that a filter dropped, nothing."""
     return {
-        "fate": "kept" if document.fate == "contaminated" else document.fate,
+        "fate": document.fate if document.fate in ("duplicate", "not_sampled") else "kept",
         "winner": document.id if document.winner is None else document.winner,
         "similarity": single(document.similarity),
         "stage": STAGES[document.stage],
@@ -181,20 +173,16 @@ def compare_held_out(results: Path, outcome: Outcome) -> Iterator[str]:
                 if document.split == origin and document.fate == "kept":
                     own.update(dict.fromkeys(digests_of(document), ORIGINS.index(origin) + 1))
         yield from compare_digests(results, f"{number:05d}", own)
-    blocks = sorted((results / "decided").glob("*.arrow"))
+    blocks = sorted((results / "holdout").glob("*.arrow"))
     got = [row for block in blocks for row in read_arrow(block).to_pylist()]
-    for row in got:
-        row["similarity"] = None if np.isnan(row["similarity"]) else row["similarity"]
-    final = [
-        decision(d)
-        | {
-            "fate": d.fate,
-            "held_out_by": ORIGINS.index(d.held_out_by) + 1 if d.fate == "contaminated" else 0,
-            "copies": 0 if d.fate == "contaminated" else d.copies,
-        }
-        for d in outcome.documents()
-    ]
-    yield from rows_differ("results/decided", got, final)
+    marks = [{"held_out_by": mark_of(document, outcome)} for document in outcome.documents()]
+    yield from rows_differ("results/holdout", got, marks)
+
+
+def mark_of(document: Document, outcome: Outcome) -> int:
+    """Who holds its text out, as it is or else as it was: 0 for nobody."""
+    origins = [outcome.held_out.get(digest) for digest in digests_of(document)]
+    return next((ORIGINS.index(origin) + 1 for origin in origins if origin), 0)
 
 
 def compare_digests(results: Path, name: str, expected: dict[bytes, int]) -> Iterator[str]:

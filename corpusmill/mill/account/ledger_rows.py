@@ -9,9 +9,10 @@ import pyarrow as pa
 
 from corpusmill.messages.progress import Silence
 from corpusmill.mill.account.ledger_columns import FilterValues, schema_of
-from corpusmill.mill.decide.decided import load_decided
+from corpusmill.mill.decide.decided import DecisionFiles, load_decided
 from corpusmill.mill.decide.emptied import emptied_by
-from corpusmill.mill.decide.fates import DUPLICATE, KEPT, MALFORMED, SPLITS
+from corpusmill.mill.decide.fate_columns import FateColumn
+from corpusmill.mill.decide.fates import DUPLICATE, MALFORMED, SPLITS
 from corpusmill.mill.decide.holdout import ORIGINS
 from corpusmill.mill.dedup.edges import STAGES
 from corpusmill.mill.read.digests import digest_words
@@ -22,14 +23,19 @@ from corpusmill.mill.storage.streams import read_written_lines
 from corpusmill.mill.storage.tables import load_column, load_parquet, load_table
 
 
-class Decided(NamedTuple):
-    """What was measured of documents, and what was decided of them."""
+class About(NamedTuple):
+    """What was measured of documents, what was decided of them, and their digests."""
 
     measures: Path
     verdicts: Path
-    decided: Path
+    assigned: Path
+    marks: Path
     clusters: Path
     digests: Path
+
+    @property
+    def decisions(self) -> DecisionFiles:
+        return DecisionFiles(self.verdicts, self.assigned, self.marks)
 
 
 class Cut(NamedTuple):
@@ -52,11 +58,11 @@ def named(numbers: np.ndarray, names: dict[int, str]) -> pa.Array:
 
 
 def values_where_they_decided(
-    filters: list[FilterValues], measures: Path, fate: np.ndarray
+    filters: list[FilterValues], measures: Path, fates: FateColumn
 ) -> dict[str, pa.Array]:
     """The values of each filter, of the documents that it dropped."""
     return {
-        name: only(fate == one.fate, load_column(measures, name))
+        name: only(fates.has(one.fate), load_column(measures, name))
         for one in filters
         for name, _ in one.values
     }
@@ -84,48 +90,46 @@ def cut_columns(cut: Cut, sizes: np.ndarray) -> dict[str, pa.Array]:
     }
 
 
-def reasons_of(about: Decided, cut: Cut, sizes: np.ndarray) -> pa.Array:
+def reasons_of(verdicts: Path, cut: Cut, sizes: np.ndarray) -> pa.Array:
     """The filters' own; of a text of which nothing is left, what cut the last of it."""
-    own = load_column(about.verdicts, "reason")
-    by_filter = load_column(about.verdicts, "fate").cast(pa.string())
+    own = load_column(verdicts, "reason")
     without = own.is_null().to_numpy(zero_copy_only=False) & (sizes == 0)
-    dropped = by_filter.to_numpy(zero_copy_only=False) != KEPT
+    dropped = ~FateColumn.load(verdicts).kept
     return pa.compute.coalesce(own, emptied_by(cut.cut_spans, without & dropped))
 
 
 def document_rows(
-    text: TextPart, part: int, about: Decided, cut: Cut, filters: list[FilterValues]
+    text: TextPart,
+    part: int,
+    about: About,
+    cut: Cut,
+    filters: list[FilterValues],
 ) -> pa.Table:
     """The ledger rows of the part's documents; values only where they decided."""
-    decided = load_decided(about.decided, part)
+    decided = load_decided(about.decisions, part)
     (sizes,) = load_table(about.measures, "text_bytes")
-    winner, similarity, stage, origin, split = (
-        decided.column(name).to_numpy()
-        for name in ("winner", "similarity", "stage", "held_out_by", "split")
-    )
-    fates = decided.column("fate").cast(pa.string())
-    fate = fates.to_numpy(zero_copy_only=False)
-    kept, duplicate = fate == KEPT, fate == DUPLICATE
+    similarity, kept = decided.similarity, decided.fates.kept
+    duplicate = decided.fates.has(DUPLICATE)
     file = pa.array(text.column("file").astype(np.int64))
     paths = pa.array([file["path"] for file in text.files], pa.string())
     sources = pa.array([file["source"] for file in text.files], pa.string())
     columns = {
-        "id": pa.array(ids_of_part(part, fate.size)),
+        "id": pa.array(ids_of_part(part, kept.size)),
         "source": sources.take(file),
         "file": paths.take(file),
         "line": pa.array(text.column("line")),
-        "fate": fates,
-        "winner": only(duplicate, pa.array(winner)),
+        "fate": decided.fates.array().cast(pa.string()),
+        "winner": only(duplicate, pa.array(decided.winner)),
         "similarity": only(duplicate & ~np.isnan(similarity), pa.array(similarity)),
-        "stage": only(duplicate, named(stage, STAGES)),
-        "held_out_by": named(origin, ORIGINS),
-        "split": only(kept, pa.array(SPLITS).take(pa.array(split.astype(np.int64)))),
-        "copies": only(kept, decided.column("copies")),
+        "stage": only(duplicate, named(decided.stage, STAGES)),
+        "held_out_by": named(decided.held_out_by, ORIGINS),
+        "split": only(kept, pa.array(SPLITS).take(pa.array(decided.split.astype(np.int64)))),
+        "copies": only(kept, pa.array(decided.copies)),
         "text_bytes": pa.array(sizes),
         "digest": pa.array(digest_words(load_array(about.digests))),
         **cut_columns(cut, sizes),
-        "reason": reasons_of(about, cut, sizes),
-        **values_where_they_decided(filters, about.measures, fate),
+        "reason": reasons_of(about.verdicts, cut, sizes),
+        **values_where_they_decided(filters, about.measures, decided.fates),
     }
     return pa.table(columns, schema=schema_of(filters))
 

@@ -1,54 +1,79 @@
-"""What was decided of every document: the one table that later steps read.
+"""All that was decided of the documents of a part, read from where each decision was made.
 
-One file for a block of parts, a record batch for each: row i is row i of the part's text.
+`filter` writes its verdicts, `assign` what it decides of the documents that are kept until then,
+`decontaminate` which texts are held out. Row i of each table is row i of the part's text.
 """
 
 from pathlib import Path
+from typing import NamedTuple
 
+import numpy as np
 import pyarrow as pa
 
 from corpusmill.mill.decide.fate_columns import FateColumn
+from corpusmill.mill.decide.fates import CONTAMINATED, SPLITS
 from corpusmill.mill.storage.files import writing
 from corpusmill.mill.storage.sums import CheckedFile, DamagedError
+from corpusmill.mill.storage.tables import load_table
 
-SCHEMA = pa.schema(
-    [
-        ("fate", pa.dictionary(pa.uint8(), pa.string())),
-        ("winner", pa.uint64()),
-        ("similarity", pa.float32()),
-        ("stage", pa.uint8()),
-        ("held_out_by", pa.uint8()),
-        ("split", pa.uint8()),
-        ("copies", pa.uint16()),
-    ]
-)
+MARKS = pa.schema([("held_out_by", pa.uint8())], {"corpusmill.held_out": "1"})
+FIRST = "first"
+TRAIN = SPLITS.index("train")
 
 
-def save_decided(
-    path: Path, first: int, fates: list[FateColumn], others: list[dict[str, pa.Array]]
-) -> None:
-    """The columns of each part of the block, the first of which has the number `first`."""
-    # An Arrow file has one list of names; the table of a part without documents forgets its own.
-    known = [column.names for column in fates if column.numbers.size] or [fates[0].names]
-    names = known[0]
-    assert all(one == names for one in known), known
-    schema = SCHEMA.with_metadata({"corpusmill.decided": "1", "first": str(first)})
+class DecisionFiles(NamedTuple):
+    """The tables of a part; that of the marks is of its block of parts."""
+
+    verdicts: Path
+    assigned: Path
+    marks: Path
+
+
+class Decided(NamedTuple):
+    """One value for every document of a part."""
+
+    fates: FateColumn
+    winner: np.ndarray  # uint64
+    similarity: np.ndarray  # float32
+    stage: np.ndarray  # uint8
+    split: np.ndarray  # uint8
+    held_out_by: np.ndarray  # uint8: of a contaminated document, who holds its text out; else 0
+    copies: np.ndarray  # uint16: 0 unless it is kept
+
+
+def load_decided(files: DecisionFiles, part: int) -> Decided:
+    fates = load_fates(files.verdicts, files.assigned)
+    names = ("winner", "similarity", "stage", "split", "copies")
+    winner, similarity, stage, split, copies = load_table(files.assigned, *names)
+    origins = load_marks(files.marks, part)
+    contaminated = fates.drop(CONTAMINATED, (origins > 0) & (split == TRAIN))
+    held_out_by = np.where(contaminated, origins, 0).astype(np.uint8)
+    copies = np.where(fates.kept, copies, 0).astype(np.uint16)
+    return Decided(fates, winner, similarity, stage, split, held_out_by, copies)
+
+
+def load_fates(verdicts: Path, assigned: Path) -> FateColumn:
+    """The fates before the held-out texts are known: the first decision stays."""
+    fates, later = FateColumn.load(verdicts), FateColumn.load(assigned)
+    for name in later.names[1:]:
+        fates.drop(name, later.has(name))
+    return fates
+
+
+def save_marks(path: Path, first: int, origins: list[np.ndarray]) -> None:
+    """Who holds out the text of each document, for each part of the block, the first of which has
+    the number `first`: uint8 (documents,), 0 for nobody."""
+    schema = MARKS.with_metadata({**MARKS.metadata, FIRST: str(first)})
     options = pa.ipc.IpcWriteOptions(compression="lz4")
-    with (
-        writing(path) as file,
-        pa.ipc.new_file(file, schema, options=options) as writer,
-    ):
-        for column, other in zip(fates, others, strict=True):
-            column.names = names
-            columns = {"fate": column.array(), **other}
-            arrays = [pa.array(columns[field.name], field.type) for field in SCHEMA]
-            writer.write_batch(pa.record_batch(arrays, schema=schema))
+    with writing(path) as file, pa.ipc.new_file(file, schema, options=options) as writer:
+        for of_part in origins:
+            writer.write_batch(pa.record_batch([pa.array(of_part)], schema=schema))
 
 
-def load_decided(path: Path, part: int) -> pa.RecordBatch:
-    """What was decided of one of the parts that the file is about."""
+def load_marks(path: Path, part: int) -> np.ndarray:
+    """Those of one of the parts that the file is about."""
     file = pa.ipc.open_file(CheckedFile(path))
     metadata = file.schema.metadata or {}
-    if metadata.get(b"corpusmill.decided") != b"1":
-        raise DamagedError(path, "expected a table of decisions")
-    return file.get_batch(part - int(metadata[b"first"]))
+    if metadata.get(b"corpusmill.held_out") != b"1":
+        raise DamagedError(path, "expected a table of held-out texts")
+    return file.get_batch(part - int(metadata[FIRST.encode()])).column(0).to_numpy()

@@ -50,6 +50,18 @@ def origins_of(digests: np.ndarray, held_out: np.ndarray) -> np.ndarray:
     return origins
 
 
+def origins_of_part(digests: Path, whole: list[Path], held_out: np.ndarray) -> np.ndarray:
+    """The same of the documents of a part: of each text as it is, or else as it was before a cut.
+
+    whole: texts before something was cut out of them, those that lost nothing are left out.
+    """
+    origins = origins_of(load_array(digests), held_out)
+    for before in map(load_array, whole):
+        rows, again = before["row"], origins_of(before["digest"], held_out)
+        origins[rows] = np.where(origins[rows], origins[rows], again)
+    return origins
+
+
 def held_out_texts(
     digests: Path, whole: list[Path], out: np.ndarray, split: np.ndarray
 ) -> np.ndarray:

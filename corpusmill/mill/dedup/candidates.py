@@ -8,7 +8,7 @@ import numpy as np
 
 from corpusmill.mill.dedup.edges import IDENTICAL, SAME_KEY, edges_of
 from corpusmill.mill.dedup.lsh import Bands, entries_in
-from corpusmill.mill.dedup.order import Preference, best_first, order_of
+from corpusmill.mill.dedup.order import Preference, Ranked, best_first, order_of
 from corpusmill.mill.read.digests import WORDS, digest_words
 from corpusmill.mill.read.ids import ROW_BITS, by_part, mixed
 from corpusmill.mill.storage.arrays import StoredArray
@@ -35,7 +35,7 @@ class Corpus(NamedTuple):
 
     signatures: list[Path]
     digests: list[Path]
-    verdicts: list[Path]
+    ranked: list[Ranked]
 
 
 def looked_up(files: list[Path], ids: np.ndarray, columns: Any = slice(None)) -> np.ndarray:
@@ -149,13 +149,13 @@ def _best_first_in_large(
     ids: np.ndarray,
     stands_for: np.ndarray,
     every_id: np.ndarray,
-    verdicts: list[Path],
+    ranked: list[Ranked],
     preference: Preference,
 ) -> np.ndarray:
     """The ids with those of groups of which not all pairs are looked at from best to worst.
 
     A text has the place of its best copy, as when it is resolved: every_id has the text of
-    stands_for. All groups at once, so that each part's verdicts are read once and not per group.
+    stands_for. All groups at once, so that each part's tables are read once and not per group.
     """
     sizes = np.diff(starts)
     group = np.repeat(np.arange(sizes.size), sizes)
@@ -164,7 +164,7 @@ def _best_first_in_large(
         return ids
     mine = ids[large]
     copies = np.isin(stands_for, mine)
-    ranks = order_of(verdicts, every_id[copies], preference)
+    ranks = order_of(ranked, every_id[copies], preference)
     best = stands_for[copies][best_first(ranks, every_id[copies])]
     texts, place = np.unique(best, return_index=True)
     place = place[np.searchsorted(texts, mine)]
@@ -198,7 +198,7 @@ def similar_edges(
     order = np.lexsort((ids, keys))
     keys, ids = _cut_large(keys[order], ids[order], corpus.signatures, (share.band + 1) * width)
     starts = np.append(np.flatnonzero(heads_of_groups(keys)), ids.size)
-    ids = _best_first_in_large(starts, ids, stands_for, every_id, corpus.verdicts, preference)
+    ids = _best_first_in_large(starts, ids, stands_for, every_id, corpus.ranked, preference)
     a, b, matches = [], [], []
     for bounds in _chunks(starts):
         members = ids[bounds[0] : bounds[-1]]

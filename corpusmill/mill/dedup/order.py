@@ -23,6 +23,13 @@ class Order(NamedTuple):
     shorter: np.ndarray  # uint64
 
 
+class Ranked(NamedTuple):
+    """The tables of a part that its order is made of."""
+
+    verdicts: Path
+    measures: Path
+
+
 class Preference(NamedTuple):
     """What the order is made of: config section `dedup`, and the sources."""
 
@@ -34,19 +41,19 @@ class Preference(NamedTuple):
 
 
 def order_of_part(
-    verdicts: Path, part: int, preference: Preference, rows: np.ndarray | None = None
+    tables: Ranked, part: int, preference: Preference, rows: np.ndarray | None = None
 ) -> Order:
     """Of the rows, or all: first what the filter kept and has a weight, then what came in an
     earlier generation, then by the source's priority, by the field, and the longer text."""
-    sources, source = load_labels(verdicts, "source")
+    sources, source = load_labels(tables.measures, "source")
     given = [rank for rank in preference.priority.values() if rank is not None]
     last = max(given, default=0) + 1
     ranks = [preference.priority[name] for name in sources]
     of_source = np.array([last if rank is None else rank for rank in ranks], np.uint64)
     chosen = slice(None) if rows is None else rows
     source = source[chosen]
-    (sizes,) = (column[chosen] for column in load_table(verdicts, "text_bytes"))
-    kept = FateColumn.load(verdicts).kept[chosen]
+    (sizes,) = (column[chosen] for column in load_table(tables.measures, "text_bytes"))
+    kept = FateColumn.load(tables.verdicts).kept[chosen]
     unused = np.array([preference.weights[name] == 0 for name in sources], bool)[source]
     rank = of_source[source]
     if preference.generations:
@@ -54,7 +61,7 @@ def order_of_part(
     rank[~kept | unused] |= REJECTED
     keys = None
     if preference.field:
-        keys = load_column(verdicts, "preference")
+        keys = load_column(tables.measures, "preference")
         keys = keys if rows is None else keys.take(pa.array(rows))
     return Order(rank, keys, np.uint64(LAST) - sizes)
 
@@ -65,12 +72,12 @@ def best_first(order: Order, ids: np.ndarray) -> np.ndarray:
     return np.lexsort((ids, order.shorter, *preferred, order.rank))
 
 
-def order_of(verdicts: list[Path], ids: np.ndarray, preference: Preference) -> Order:
-    """Of some documents of any parts."""
+def order_of(tables: list[Ranked], ids: np.ndarray, preference: Preference) -> Order:
+    """Of some documents of any parts. tables: of every part."""
     rank, shorter = np.zeros(ids.size, np.uint64), np.zeros(ids.size, np.uint64)
     keys, of_keys = [pa.array([], pa.large_binary())], [np.zeros(0, np.int64)]
     for part, places, rows in by_part(ids):
-        mine = order_of_part(verdicts[part], part, preference, rows)
+        mine = order_of_part(tables[part], part, preference, rows)
         rank[places], shorter[places] = mine.rank, mine.shorter
         if mine.preference is not None:
             keys.append(mine.preference)

@@ -158,6 +158,13 @@ class Preferences:
         refuse_mixed(counts, self.places)
         return keys
 
+    def notes(self, sources: pa.DictionaryArray) -> dict[str, dict]:
+        """`places`, and how many documents of each source are of each kind. sources: of all."""
+        kinds, of_row = kinds_of(pa.concat_arrays(self._pieces)), sources.indices.to_numpy()
+        names = enumerate(sources.dictionary.to_pylist())
+        by_source = {name: counted_kinds(kinds[of_row == number]) for number, name in names}
+        return {"places": self.places, "kinds": by_source}
+
 
 def counted_kinds(kinds: np.ndarray) -> dict[str, int]:
     """How many are a number, a text, or none."""

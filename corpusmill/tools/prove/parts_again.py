@@ -7,15 +7,11 @@ elsewhere, which documents are duplicates and of which, which are held out elsew
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.parquet as pq
 
-from corpusmill.mill.decide.decided import save_decided
-from corpusmill.mill.decide.fate_columns import FateColumn
-from corpusmill.mill.decide.fates import CONTAMINATED
+from corpusmill.mill.decide.decided import save_marks
 from corpusmill.mill.decide.holdout import ORIGINS
 from corpusmill.mill.dedup.edges import DROPPED, STAGES
 from corpusmill.mill.read.ids import ROW_MASK
@@ -25,7 +21,6 @@ from corpusmill.mill.read.text_column import TextColumn
 from corpusmill.mill.storage.arrays import save_array
 from corpusmill.mill.storage.files import load_json, save_json
 from corpusmill.mill.storage.sha256 import file_sha256
-from corpusmill.mill.storage.tables import load_table
 from corpusmill.run.typed import as_given
 from corpusmill.tools.prove.run import Finished
 
@@ -86,7 +81,7 @@ class PartAgain:
             signatures=self.path("signatures/{}.npy"), digests=self.path("digests/{}.npy"),
         )  # fmt: skip
         self._assign()
-        self._decide()
+        self._mark()
         self._ledger()
 
     def _normalize(self) -> None:
@@ -187,42 +182,33 @@ class PartAgain:
         save_array(table, dropped)
         save_json(listing, {"parts": [{"file": str(table)}]})
         self._run.step(
-            "assign", verdicts=self.path("filter/{}.arrow"), digests=self.path("digests/{}.npy"),
+            "assign", verdicts=self.path("filter/{}.arrow"),
+            measures=self.path("measures/{}.arrow"), digests=self.path("digests/{}.npy"),
             whole=self._of_cuts(".npy"), resolved=listing, part=self.part,
             sampling=self._run.settings.sampling,
-            decisions=self.path("assign/{}.arrow"), held_out=self.path("holdout/{}.npy"),
+            assigned=self.path("assign/{}.arrow"), held_out=self.path("holdout/{}.npy"),
             clusters=self.path("clusters/{}.parquet"), counts=self.path("assign/{}.json"),
         )  # fmt: skip
 
-    def _decide(self) -> None:
-        """With the documents that the ledger has as contaminated."""
-        fates = FateColumn.load(self.path("assign/{}.arrow"))
-        names = ("winner", "similarity", "stage", "split", "copies")
-        columns = dict(zip(names, load_table(self.path("assign/{}.arrow"), *names), strict=True))
+    def _mark(self) -> None:
+        """The documents that the ledger has as contaminated."""
         ledger = pq.read_table(
             self._evidence(f"ledger/{self.name}.parquet"), columns=["id", "held_out_by"]
         )
         numbers = {name: number for number, name in ORIGINS.items()}
-        origins = np.zeros(fates.numbers.size, np.uint8)
+        origins = np.zeros(self.documents, np.uint8)
         for id, origin in zip(*(column.to_pylist() for column in ledger.columns), strict=True):
             if origin is not None and id is not None and id & ROW_MASK < origins.size:
                 origins[id & ROW_MASK] = numbers.get(origin, 0)
-        marked = fates.drop(CONTAMINATED, (origins > 0) & (columns["split"] == 0))
-        copies = np.where(marked, 0, columns.pop("copies")).astype(np.uint16)
-        others: dict[str, Any] = {
-            **columns, "copies": copies, "held_out_by": np.where(marked, origins, 0).astype("u1")
-        }  # fmt: skip
-        save_decided(
-            self.path("decided/{}.arrow"), self.part, [fates],
-            [{name: pa.array(values) for name, values in others.items()}],
-        )  # fmt: skip
+        save_marks(self.path("holdout/{}.arrow"), self.part, [origins])
 
     def _ledger(self) -> None:
         self._run.step(
             "ledger", text=self.text, quarantine=self.path("quarantine/{}.jsonl"),
             counts=self.path("text/{}.json"), measures=self.path("measures/{}.arrow"),
-            verdicts=self.path("filter/{}.arrow"), decided=self.path("decided/{}.arrow"),
-            clusters=self.path("clusters/{}.parquet"), digests=self.path("digests/{}.npy"),
+            verdicts=self.path("filter/{}.arrow"), assigned=self.path("assign/{}.arrow"),
+            marks=self.path("holdout/{}.arrow"), clusters=self.path("clusters/{}.parquet"),
+            digests=self.path("digests/{}.npy"),
             cuts=self._of_cuts(".json"), cut_spans=self._of_cuts(".parquet"),
             whole=self._of_cuts(".npy"),
             filters=self._run.settings.filter_values, part=self.part,
