@@ -7,7 +7,7 @@ PYTHON ?= python3
 CORES ?= 2
 VENV := .venv
 BIN := $(VENV)/bin
-# A file of tests at a time to each process, in the order of tests/conftest.py.
+# A file of tests at a time to each process, in the order of conftest.py.
 PYTEST := $(BIN)/python -m pytest -n $(CORES) --dist loadfile --no-loadscope-reorder
 
 .PHONY: setup run test test-all lint check bench clean

@@ -104,7 +104,7 @@ def test_rooms_table__says_what_the_rooms_say():
 
 def test_architecture__names_only_files_that_exist():
     named = set(
-        re.findall(r"`((?:corpusmill|rules|scripts|docs|tests)/[\w/.]+\.\w+)`", ARCHITECTURE)
+        re.findall(r"`((?:corpusmill|rules|scripts|docs|tests|qa)/[\w/.]+\.\w+)`", ARCHITECTURE)
     )
     assert len(named) > 30
     assert [path for path in sorted(named) if not (ROOT / path).exists()] == []
@@ -112,7 +112,7 @@ def test_architecture__names_only_files_that_exist():
 
 def test_every_test_file__has_tests():
     """One was emptied by a commit, and nothing noticed."""
-    files = sorted((ROOT / "tests").glob("test_*.py"))
+    files = sorted(file for place in ("tests", "qa") for file in (ROOT / place).glob("test_*.py"))
     assert [file.name for file in files if "\ndef test_" not in file.read_text("utf-8")] == []
 
 

@@ -10,10 +10,10 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracle.parquet_values import json_value
 
 from corpusmill.mill.read.readers import read_records
 from corpusmill.mill.read.typed_columns import columns_of, kept_type, typed, types_of
+from qa.oracle.parquet_values import json_value
 
 DAY = datetime.date(2020, 2, 29)
 NOON = datetime.datetime(2020, 2, 29, 12, 0, 1, 250_000)

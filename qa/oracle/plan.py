@@ -1,0 +1,63 @@
+"""Input files, parts, generations, and how many shards a split has."""
+
+import glob
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+from qa.oracle.reading import TEXT_BYTES_PER_BYTE, ending
+
+SPLITS = ("train", "validation", "test")
+
+
+@dataclass
+class InputFile:
+    source: str
+    path: str
+    expected_bytes: int
+
+
+def files_of(source: dict, folder: Path) -> list[InputFile]:
+    paths = {
+        path for p in source["files"] for path in glob.glob(p, root_dir=folder, recursive=True)
+    }
+    found = []
+    for path in sorted(path for path in paths if (folder / path).is_file()):
+        size = (folder / path).stat().st_size
+        found.append(InputFile(source["name"], path, size * TEXT_BYTES_PER_BYTE[ending(path)]))
+    return found
+
+
+def milled_files(folder: Path, config: dict) -> list[InputFile]:
+    milled = [source for source in config["sources"] if not source.get("held_out")]
+    return [file for source in milled for file in files_of(source, folder)]
+
+
+def plan_parts(files: list[InputFile], part_bytes: int) -> list[list[InputFile]]:
+    """Parts in order: one is closed when the next file would make it larger than `part_bytes`."""
+    parts: list[list[InputFile]] = []
+    for file in files:
+        room = part_bytes - sum(other.expected_bytes for other in parts[-1]) if parts else -1
+        if file.expected_bytes > room:
+            parts.append([])
+        parts[-1].append(file)
+    return parts
+
+
+def shares(config: dict) -> dict[str, float]:
+    validation, test = config["splits"]["validation"], config["splits"]["test"]
+    return {"train": 1 - validation - test, "validation": validation, "test": test}
+
+
+def shard_counts(files: list[InputFile], config: dict) -> dict[str, int]:
+    weights = {source["name"]: source.get("weight", 1) for source in config["sources"]}
+    counts = {}
+    for split, share in shares(config).items():
+        expected = 0.0
+        for file in files:
+            weight = weights[file.source]
+            repeats = weight if split == "train" else min(1, weight)
+            expected += file.expected_bytes * share * repeats
+        shards = max(1, math.ceil(expected / config["output"]["shard_bytes"]))
+        counts[split] = shards if share > 0 else 0
+    return counts

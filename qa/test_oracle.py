@@ -1,0 +1,180 @@
+"""The oracle itself: small cases whose answers are written by hand, and one run of the mill."""
+
+import shutil
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+import yaml
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
+from tokenizers.normalizers import Lowercase
+from tokenizers.pre_tokenizers import Whitespace
+from transformers import PreTrainedTokenizerFast
+from workflow import ROOT, mill, small_corpus
+
+from qa import oracle
+from qa.oracle import dedup, fate, plan, sketches
+from qa.oracle.document import Document, Outcome, Part
+from qa.oracle.finding import tree_differ
+from qa.oracle.tokens import Loss, Tokens
+
+
+def laid_over(shipped: dict, own: dict) -> dict:
+    """`own` over `shipped`, key by key; lists are replaced whole."""
+    both = dict(shipped)
+    for key, value in own.items():
+        inner = isinstance(value, dict) and isinstance(both.get(key), dict)
+        both[key] = laid_over(both[key], value) if inner else value
+    return both
+
+
+def whole_config(own: dict) -> dict:
+    return laid_over(yaml.safe_load((ROOT / "config.yaml").read_text()), own)
+
+
+LETTERS = {
+    "minhash": {"permutations": 64, "shingle_chars": 1},
+    "dedup": {"threshold": 0.5, "bands": 64, "rows": 1},
+}
+
+
+def resolved(contents: list[str], own: dict) -> list[tuple]:
+    """(winner, stage, similarity) of each text; its shingles are its letters."""
+    config = whole_config(laid_over(LETTERS, own))
+    documents = [Document(k, "s", "f", k, text, text, []) for k, text in enumerate(contents)]
+    for document in documents:
+        document.cleaned, document.digest = document.text, document.text.encode()
+        document.sketch = sketches.sketch(document.text, config["minhash"])
+        document.takes_part, document.order = True, (document.id,)
+    dedup.resolve(documents, config)
+    return [(d.winner, d.stage, d.similarity) for d in documents]
+
+
+def test_oracle_dedup__dropped_only_for_a_kept_one():
+    # The letters of neighbours are 3 of 5 alike, those of the ends 2 of 6.
+    chain = ["abcd", "bcde", "cdef", "abcd", "xyz"]
+    alone, copy = (None, None, None), (0, "identical", 1.0)
+    near = (0, "shingles", 0.6)
+    kept = {"dedup": {"resolve": "kept"}}
+    assert resolved(chain, kept) == [alone, near, alone, copy, alone]
+    component = {"dedup": {"resolve": "component"}}
+    assert resolved(chain, component) == [alone, near, (0, "chain", None), copy, alone]
+
+
+def test_oracle_dedup__other_methods():
+    alone, copy = (None, None, None), (0, "identical", 1.0)
+    texts_ = ["abcd", "abcde", "abcd", "xyz", "", ""]
+    no_shingle = (4, "identical", 1.0)
+    assert resolved(texts_, {"dedup": {"method": "exact"}}) == [
+        alone, alone, copy, alone, alone, no_shingle,
+    ]  # fmt: skip
+    sketch = {"dedup": {"method": "sketch", "resolve": "component"}}
+    band = (0, "band", None)
+    assert resolved(texts_, sketch) == [alone, band, band, alone, alone, no_shingle]
+
+
+def test_oracle_dedup__a_text_is_paired_with_64_of_many():
+    # All share their only band, and have all values of their sketches equal.
+    config = whole_config({"minhash": {"permutations": 1}, "dedup": {"bands": 1, "rows": 1}})
+    documents = [Document(k, "s", "f", k, str(k), str(k), []) for k in range(70)]
+    for document in documents:
+        document.digest, document.sketch, document.order = b"%d" % document.id, (7,), (document.id,)
+    pairs = dedup.similar_enough_pairs(dedup.units_of(documents, "verified"), config)
+    assert [better for better, worse in pairs if worse == 69] == list(range(64))
+    assert sum(worse == 64 for _, worse in pairs) == 64
+
+
+def test_oracle_fate__contaminated():
+    outcome = Outcome(whole_config({}), parts=[Part([])])
+    origins = ["validation", "train", "train", "train", "test"]
+    words = ["a", "a", "b", "c", "b"]
+    for k, (split, word) in enumerate(zip(origins, words, strict=True)):
+        document = Document(k, "s", "f", k, word, word, [], digest=word.encode(), split=split)
+        outcome.parts[0].documents.append(document)
+    outcome.evaluation = {b"c", b"b"}
+    fate.decontaminate(outcome)
+    told = [document.held_out_by for document in outcome.documents()]
+    assert told == [None, "validation", "test", "evaluation", None]
+
+
+def test_oracle_fate__keyed_hashes_spread_evenly():
+    shares = [fate.fraction(fate.keyed_hash(42, "split", id_)) for id_ in range(2000)]
+    assert abs(sum(share < 0.25 for share in shares) - 500) < 60
+    assert fate.copies_of(7, "train", 2, 42) == 2
+    assert fate.copies_of(7, "validation", 2, 42) == 1
+
+
+def test_oracle_fate__copies_are_evenly_apart():
+    keys = [fate.place_of_copy(7, copy, 2, 4, 42)[1] for copy in range(2)]
+    assert (keys[1] - keys[0]) % 2**64 == (2**64 - 1) // 2
+    assert fate.place_of_copy(7, 0, 2, 4, 42)[0] == int(Fraction(keys[0], 2**64) * 4)
+
+
+def test_oracle__refuses_bands_that_datasketch_can_not_choose(tmp_path):
+    dedup_ = {"method": "sketch", "resolve": "component", "bands": "auto", "rows": "auto"}
+    config = whole_config({"minhash": {"permutations": 8}, "dedup": dedup_})
+    assert "bands" in oracle.expected(tmp_path, config, tmp_path).refused
+
+
+def test_oracle_finding__zeros_may_be_absent():
+    figures = {"a": {"documents": 0}, "b": {"documents": 1}}
+    assert list(tree_differ("f", figures, {"b": {"documents": 1}})) == []
+    assert list(tree_differ("f", {}, figures)) == ["f: b.documents: None, expected 1"]
+
+
+def test_oracle_plan__parts():
+    files = [plan.InputFile("s", str(size), size) for size in (5, 4, 2, 20, 1)]
+    parts = plan.plan_parts(files, 10)
+    assert [[file.expected_bytes for file in part] for part in parts] == [[5, 4], [2], [20], [1]]
+
+
+def word_tokenizer(folder: Path) -> None:
+    """A tokenizer that knows two words and lowers what it reads."""
+    vocabulary = {"[UNK]": 0, "a": 1, "b": 2, "<eos>": 3}
+    tokenizer = Tokenizer(WordLevel(vocabulary, unk_token="[UNK]"))
+    tokenizer.normalizer, tokenizer.pre_tokenizer = Lowercase(), Whitespace()
+    wrapped = PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="<eos>")
+    wrapped.save_pretrained(folder)
+
+
+def test_oracle_tokens__lost_characters(tmp_path):
+    word_tokenizer(tmp_path)
+    tokens = Tokens(tmp_path, whole_config({}))
+    assert (tokens.vocabulary, tokens.end_of_text, tokens.unknown) == (4, 3, {0})
+    assert tokens.ids("A c b") == [1, 0, 2]
+    # "a b" comes back: of "A c b" that is A, c and a space too little, of "a c b" c and a space.
+    assert tokens.loss("A c b") == Loss(characters=5, lost=2, unknown=1, without_token=0)
+    assert tokens.loss(" ") == Loss(characters=1, lost=1, unknown=0, without_token=1)
+
+
+@pytest.fixture(scope="module")
+def milled(tmp_path_factory):
+    """A finished run of the small corpus, and what it has to be."""
+    folder = tmp_path_factory.mktemp("milled")
+    config = small_corpus(folder)
+    mill(folder, config)
+    return folder, oracle.expected(folder, whole_config(config), folder / "results/tokenizer")
+
+
+def test_oracle__mill_does_what_the_documentation_says(milled):
+    folder, outcome = milled
+    assert oracle.differences(folder, outcome) == []
+    assert oracle.counts(outcome)["records"] == 600
+
+
+def test_oracle__sees_a_changed_shard(milled, tmp_path):
+    folder, outcome = milled
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    shard = tmp_path / "results/tokens/train/00000.bin"
+    shard.write_bytes(shard.read_bytes()[:-1] + b"\xff")
+    named = {line.split(":")[0] for line in oracle.differences(tmp_path, outcome)}
+    assert {"results/tokens/train/00000.bin", "results/manifest.json"} <= named
+
+
+def test_oracle__refuses_malformed_records(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"text":"a"}\n\n')
+    sources = [{"name": "a", "files": ["*.jsonl"], "max_malformed_fraction": 0.4}]
+    outcome = oracle.expected(tmp_path, whole_config({"sources": sources}), tmp_path)
+    assert "malformed" in outcome.refused
+    assert oracle.differences(tmp_path, outcome) == []

@@ -1,5 +1,0 @@
-"""Seeded corpora and configurations that are hard to mill, and runs of them beside an oracle."""
-
-from fuzz.corpora import generate
-
-__all__ = ["generate"]

@@ -1,4 +1,0 @@
-from fuzz.campaign import main
-
-if __name__ == "__main__":
-    main()
