@@ -1,6 +1,6 @@
 """What all tests share: seeded Hypothesis, scripts as modules, a phase to report to.
 
-And what runs: a sample of the slow laws, or with --whole all of them.
+And what runs: tests that start no processes and a sample of the slow laws, or with --whole all.
 """
 
 import fcntl
@@ -13,7 +13,9 @@ from pathlib import Path
 
 import effort
 import pytest
+from every_fate import corpus
 from hypothesis import HealthCheck, settings
+from workflow import mill
 
 from corpusmill.mill.read.readers import read_records
 from corpusmill.mill.tokens.tokenizer_folder import keep_tokenizer, train_tokenizer
@@ -35,7 +37,8 @@ settings.load_profile("seeded")
 
 
 def pytest_addoption(parser):
-    parser.addoption("--whole", action="store_true", help="also slow cases; all examples of laws")
+    parser.addoption("--whole", action="store_true", help="all tests; of qa/ a sample")
+    parser.addoption("--long", action="store_true", help="with --whole: all of qa/ too")
 
 
 def pytest_configure(config):
@@ -53,16 +56,23 @@ def heed_signals():
 
 def pytest_collection_modifyitems(config, items):
     """Leave out what is not asked for; files that start processes first, long ones among them."""
-    items.sort(key=lambda item: not {"mill", "snakemake", "subprocess"} & vars(item.module).keys())
-    named = any("::" in argument for argument in config.args)
-    if config.option.whole or named:
+    starting = {item for item in items if effort.starts_processes(item)}
+    files = {item.path for item in starting}
+    items.sort(key=lambda item: item.path not in files)
+    if any("::" in argument for argument in config.args):
         return
     cases = defaultdict(itertools.count)
     left_out = set()
     for item in items:
-        sampled = item.get_closest_marker("one_in")
         number = next(cases[item.parent.nodeid, item.originalname])
-        if item.get_closest_marker("whole") or (sampled and number % sampled.args[0]):
+        if config.option.whole:
+            sampled = item.path.parent.name == "qa" and not config.option.long
+        else:
+            sampled = True
+            if item in starting or item.get_closest_marker("whole"):
+                left_out.add(item)
+        one_in = item.get_closest_marker("one_in")
+        if sampled and one_in and number % one_in.args[0]:
             left_out.add(item)
     config.hook.pytest_deselected(items=[item for item in items if item in left_out])
     items[:] = [item for item in items if item not in left_out]
@@ -112,9 +122,6 @@ def tiny_tokenizer(tmp_path_factory) -> tuple[Path, TokenizerFacts]:
 @pytest.fixture(scope="session")
 def every_fate(tmp_path_factory) -> Path:
     """Where the corpus of every_fate.py is milled; to be read alone. One for all processes."""
-    from every_fate import corpus
-    from workflow import mill
-
     base = tmp_path_factory.getbasetemp()
     folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "every_fate"
     with open(folder.with_suffix(".lock"), "w") as lock:

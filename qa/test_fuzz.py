@@ -54,7 +54,6 @@ def test_fuzz__what_is_milled_is_what_the_oracle_has(runs, seed):
     assert runs[seed, None].result().differences == []
 
 
-@pytest.mark.whole
 @pytest.mark.parametrize(("law", "seed"), LAW_SEEDS.items())
 def test_fuzz__laws_hold(runs, law, seed):
     assert runs[seed, law].result().differences == []

@@ -74,7 +74,6 @@ def test_table_of_other_settings__is_made_again_when_what_follows_is(two_runs, r
     assert differing(run, two_runs["now"]) == []
 
 
-@pytest.mark.whole
 def test_whole_folder_of_other_settings__is_made_again(two_runs, run):
     # A run refuses a record and a summary of two runs.
     names = [path.relative_to(run) for path in (run / "results").rglob("*")
@@ -86,7 +85,6 @@ def test_whole_folder_of_other_settings__is_made_again(two_runs, run):
     assert differing(run, two_runs["now"]) == []
 
 
-@pytest.mark.whole
 def test_touch__does_not_make_a_table_that_of_these_settings(two_runs, run):
     bring_back(tables(run), two_runs["before"], run)
     assert asked(run, "--touch", "-R", "assign").returncode == 0
@@ -104,7 +102,6 @@ def test_record__that_was_changed_stops_the_run(run):
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.whole
 def test_record__of_an_earlier_run_stops_the_run(two_runs, run):
     record = "results/plan/record.json"
     shutil.copyfile(two_runs["before"] / record, run / record)
@@ -132,7 +129,6 @@ def test_lost_file__is_made_anew_for_the_job_that_reads_it(two_runs, run):
     assert differing(run, two_runs["now"]) == []
 
 
-@pytest.mark.whole
 def test_lost_file__is_made_anew_where_its_barrier_is_made_anew_too(two_runs, run):
     (run / SIGNATURES).unlink()
     (run / PAIR).unlink()

@@ -42,7 +42,6 @@ def test_filter__that_drops_too_much_stops_the_run_with_examples(tmp_path, confi
     assert not (tmp_path / "results/bands/complete.json").exists()
 
 
-@pytest.mark.whole
 def test_filter__may_drop_all_of_few_and_what_is_allowed(tmp_path, config):
     mill(tmp_path, config)
     assert json.loads((tmp_path / "results/allowed.json").read_text()) == {

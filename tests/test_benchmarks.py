@@ -74,7 +74,6 @@ def test_make_corpus__says_what_it_repeats(originals, tmp_path):
     assert 0.2 < (exact + near) / len(texts) < 0.4
 
 
-@pytest.mark.whole
 def test_make_fresh_corpus__never_repeats_itself_and_comes_out_the_same(tmp_path, progress):
     facts = [make_fresh_corpus(tmp_path / f"{n}", 500_000, processes=n) for n in (1, 2)]
     assert facts[0] == facts[1]

@@ -343,7 +343,6 @@ def test_check__says_everything_at_once(folder):
          "dedup.threshold"),
     ],
 )  # fmt: skip
-@pytest.mark.one_in(4)
 def test_check_and_run__say_what_is_wrong_in_a_sentence(folder, config, reason):
     write_lines(folder / "a.jsonl")
     (folder / "empty").mkdir()
@@ -411,7 +410,6 @@ def test_run__refuses_less_memory_than_a_job_needs(folder):
     assert re.match(r"--resources mem_mb allows 50 MB, and \w+ needs \d+\. Allow more, ", reason)
 
 
-@pytest.mark.whole
 def test_run__notes_a_job_that_needs_more_than_was_known_when_it_began(tmp_path):
     (tmp_path / "a.jsonl").write_text(json.dumps({"text": different_text(1) * 60_000}) + "\n")
     config = {"sources": [{"name": "a", "files": ["a.jsonl"]}], "filters": [{"name": "empty"}]}
@@ -573,7 +571,6 @@ def ignore_ctrl_c() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("number", "code", "before"),
     [

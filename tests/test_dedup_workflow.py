@@ -89,7 +89,6 @@ def test_chain__keeps_every_text_that_is_like_no_kept_one(tmp_path):
     assert all(jaccard(a, b) < THRESHOLD for a, b in itertools.combinations(kept.values(), 2))
 
 
-@pytest.mark.whole
 def test_chain__is_swallowed_by_resolve_component(tmp_path):
     dropped = deduplicated(tmp_path, chain(8), resolve="component")
     assert len(dropped) == 7
@@ -97,7 +96,6 @@ def test_chain__is_swallowed_by_resolve_component(tmp_path):
     assert all((row["similarity"] is None) == (row["stage"] == "chain") for row in dropped.values())
 
 
-@pytest.mark.one_in(2)
 @pytest.mark.parametrize("texts", [1000, pytest.param(10_000, marks=pytest.mark.whole)])
 @pytest.mark.parametrize(("own_words", "similarity"), [(200, 0.3), (40, 0.66)])
 def test_family__that_shares_a_licence_is_kept(own_words, similarity, texts, tmp_path):
@@ -108,7 +106,6 @@ def test_family__that_shares_a_licence_is_kept(own_words, similarity, texts, tmp
     assert deduplicated(tmp_path, family) == {}
 
 
-@pytest.mark.whole
 def test_identical_texts__cost_nothing_and_one_is_kept(tmp_path):
     texts = ["\n".join(words(40, "page"))] * 3000 + [document(k) for k in range(50)]
     dropped = deduplicated(tmp_path, texts, method="exact")
@@ -122,7 +119,6 @@ def test_identical_texts__cost_nothing_and_one_is_kept(tmp_path):
     assert deduplicated(again, texts, max_group_texts=2) == dropped
 
 
-@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("order", "expected"), [("highest", 2), ("lowest", 1)])
 def test_preferred_field__decides_among_duplicates(order, expected, tmp_path):
     links = chain(2)
@@ -135,7 +131,6 @@ def test_preferred_field__decides_among_duplicates(order, expected, tmp_path):
     assert [0, 2, 1, 3][winner] == expected
 
 
-@pytest.mark.one_in(2)
 @pytest.mark.parametrize("scheme", ["affine32", "legacy"])
 def test_sketch__drops_equal_texts_that_have_no_shingle(scheme, tmp_path):
     texts = ["hello you", "-----", "hello you", "hello me", "-----", "?!", "-----"]
@@ -150,7 +145,6 @@ def test_sketch__drops_equal_texts_that_have_no_shingle(scheme, tmp_path):
         assert row["stage"] == ("identical" if texts[id] in without_shingle else "band")
 
 
-@pytest.mark.whole
 def test_all_candidates__of_the_filter_too_are_told_once(tmp_path):
     short = ["a short one", "b short one"]
     texts = [*short * 10, *[document(1)] * 3, *map(document, range(2, 6))]
@@ -163,14 +157,12 @@ def test_all_candidates__of_the_filter_too_are_told_once(tmp_path):
     assert sum(figures["duplicates"].values()) == 2
 
 
-@pytest.mark.whole
 def test_exact_method__goes_with_the_legacy_scheme(tmp_path):
     config = config_of(tmp_path, [document(1), document(1), document(2)], method="exact")
     mill(tmp_path, config | {"minhash": {"scheme": "legacy"}}, "results/duplicates.json")
     assert len(clusters(tmp_path)) == 1
 
 
-@pytest.mark.whole
 def test_preferred_field__of_parquet_is_compared_exactly(tmp_path):
     config = config_of(tmp_path, [], prefer={"field": "at", "order": "highest"})
     config["sources"][0]["files"] = ["raw/*.parquet"]
@@ -245,7 +237,6 @@ def grown(folder: Path) -> None:
     write_jsonl(folder / "raw/two/late.jsonl", records)
 
 
-@pytest.mark.whole
 @pytest.mark.parametrize("earlier_first", [False, True])
 def test_growth__equals_a_run_from_scratch_of_the_same_plan(earlier_first, tmp_path):
     before, after, scratch = (tmp_path / name for name in ("before", "after", "scratch"))

@@ -163,7 +163,6 @@ def test_commands__in_sentences_and_tables_exist(page):
     assert [name for name in named if name not in main.commands] == []
 
 
-@pytest.mark.one_in(4)
 @pytest.mark.parametrize("command", list(dict.fromkeys(ON_MINE)))
 def test_command_on_mine_yaml__runs_dry(command, elsewhere):
     if missing := [option for option, absent in NOT_HERE.items() if absent and option in command]:
@@ -255,7 +254,6 @@ def test_quickstart__reads_shards_of_both_dtypes(dtype, tmp_path, monkeypatch):
     assert names["document"].tolist() == list(range(30, 40))
 
 
-@pytest.mark.whole
 def test_quickstart__ends_with_batches(tmp_path, monkeypatch):
     page = "docs/start/quickstart.md"
     (more,) = blocks("yaml", PAGES[page])

@@ -365,7 +365,6 @@ def test_formats__need_no_package_that_reads_them():
     assert (done.returncode, done.stderr) == (0, "")
 
 
-@pytest.mark.whole
 def test_run__exports_and_exports_anew_what_changed(tmp_path):
     write_jsonl(tmp_path / "raw.jsonl", [{"text": document(k)} for k in range(200)])
     config = {

@@ -83,7 +83,6 @@ def other_letter(path: Path) -> bytes:
     return content[:place] + b"G" + content[place + 1 :]
 
 
-@pytest.mark.whole
 def test_file_replaced_behind_size_and_time__is_noticed_where_asked(milled, tmp_path):
     before, config = milled
     folder = shutil.copytree(before, tmp_path / "run")
@@ -113,7 +112,6 @@ def test_file_replaced_behind_size_and_time__is_noticed_where_asked(milled, tmp_
     assert "Nothing to be done" in again.stdout
 
 
-@pytest.mark.whole
 def test_file_replaced_behind_size_and_time__is_told_when_it_is_read_again(milled, tmp_path):
     before, config = milled
     folder = shutil.copytree(before, tmp_path / "run")

@@ -61,7 +61,6 @@ def test_share_right__takes_codes_of_all_kinds():
     assert share_right(texts, [["zho", 1], [None, None], ["ja", 1], ["zh-TW", 0.5]]) == 0.5
 
 
-@pytest.mark.whole
 def test_command__compares_what_is_installed(data, tmp_path):
     command = [sys.executable, ROOT / "benchmarks/languages.py", "--data", data]
     command += ["--only", "corpusmill", "--answers", tmp_path / "answers"]

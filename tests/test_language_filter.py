@@ -114,7 +114,6 @@ def test_measuring__depends_on_among_alone():
     assert ConfiguredFilter(entry).measuring == {"name": "language", "among": ["en", "de"]}
 
 
-@pytest.mark.whole
 def test_run__keeps_a_language_and_decides_anew_without_measuring(tmp_path):
     texts = [f"{text} {n}" for n in range(8) for text in (GERMAN, ENGLISH, RUSSIAN)]
     write_jsonl(tmp_path / "raw.jsonl", [{"text": text} for text in texts])

@@ -98,7 +98,6 @@ def test_docs__a_rule_of_thumb_and_a_filter_work_as_written(tmp_path, capsys, mo
     assert not {"sign", "normalize"} & set(planned)
 
 
-@pytest.mark.whole
 def test_docs__a_reader_works_as_written(tmp_path):
     config = corpus(tmp_path)
     lines = ["body,n,kind", *(f'"{document(100 + n)}",{n},a' for n in range(20))]
@@ -374,7 +373,6 @@ def test_filter__a_buffer_that_it_takes_again_is_copied(tmp_path):
     assert measures.columns()["something"].to_pylist() == [1, 2]
 
 
-@pytest.mark.whole
 def test_filter__what_it_reads_counts(tmp_path):
     (tmp_path / "words.txt").write_text("one")
     code = GOOD.replace('fate = "mine"', 'fate = "mine"\n    files = ("words.txt",)')

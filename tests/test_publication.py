@@ -211,7 +211,6 @@ def test_version__may_be_named_and_latest_follows(front, results, address, tmp_p
     assert read(address, cache) == ids_of(results)
 
 
-@pytest.mark.whole
 def test_corpus_of_a_run__agrees_with_itself_where_it_is_published(front, every_fate, address):
     done = publish(every_fate / "results", address)
     assert {"README.md", "summary.json"} <= {file.name for file in done.contents.beside}
@@ -258,7 +257,6 @@ def manifest_size(done) -> int:
 PASSING = ["503", "500", "409", "no answer", "lost answer", "400", "wrong bytes"]
 
 
-@pytest.mark.one_in(3)
 @pytest.mark.parametrize("fault", PASSING)
 def test_fault__that_passes_is_tried_again(fault, front, large, address, small_parts, tmp_path):
     """Whatever is asked for goes wrong the first time."""
@@ -276,7 +274,6 @@ def test_fault__that_passes_is_tried_again(fault, front, large, address, small_p
     assert uploads(address) == []
 
 
-@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("fault", "says"),
     [
@@ -517,7 +514,6 @@ def test_publish__killed_shows_readers_whole_versions_alone(
     campaign(front, results, large, address, tmp_path / "cache", moment)
 
 
-@pytest.mark.whole
 def test_publish__killed_twenty_times(front, results, large, address, small_parts, tmp_path):
     """Each time the publication before is gone on with, so the moments are those of a few runs."""
     moments = [random.Random(seed).randint(1, 40) for seed in range(20)]

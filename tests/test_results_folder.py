@@ -41,7 +41,6 @@ def refused(folder: Path, *arguments: str) -> str:
 # The demo over a corpus.
 
 
-@pytest.mark.whole
 def test_demo__is_not_milled_over_another_corpus(milled):
     folder, _ = milled
     before = digests(folder)
@@ -51,7 +50,6 @@ def test_demo__is_not_milled_over_another_corpus(milled):
     assert digests(folder) == before
 
 
-@pytest.mark.whole
 def test_demo__is_not_milled_over_another_corpus_whose_plan_was_removed(milled, tmp_path):
     folder, _ = milled
     (folder / "results/plan").rename(tmp_path / "plan")
@@ -94,7 +92,6 @@ def test_file_of_others__where_a_result_would_go_is_not_replaced(tmp_path):
 # Replaced inputs.
 
 
-@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("name", "reruns"),
     [
@@ -173,7 +170,6 @@ def test_fewer_shards__remove_what_earlier_runs_made_and_nothing_else(milled):
 # A run that failed.
 
 
-@pytest.mark.whole
 def test_failed_first_run__does_not_make_later_files_younger(tmp_path):
     texts = [document(k) for k in range(120)]
     write_jsonl(tmp_path / "raw/books/0.jsonl", [{"text": document(5000)}])

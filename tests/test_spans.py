@@ -375,7 +375,6 @@ def parts_of(folder: Path, step: str) -> dict[tuple[str, int], str]:
     return found
 
 
-@pytest.mark.one_in(3)
 @pytest.mark.parametrize("unit", UNITS)
 def test_run__cuts_what_naive_cuts_over_the_whole_corpus(milled, unit):
     before, after = parts_of(milled[unit], "text"), parts_of(milled[unit], "cut")
@@ -385,7 +384,6 @@ def test_run__cuts_what_naive_cuts_over_the_whole_corpus(milled, unit):
     assert summary(milled[unit])["spans"]["cut"] == len(record)
 
 
-@pytest.mark.one_in(3)
 @pytest.mark.parametrize("unit", UNITS)
 def test_run__keeps_boilerplate_once_and_balances(milled, unit):
     files = sorted(milled[unit].glob("results/corpus/*/*.parquet"))
@@ -401,7 +399,6 @@ def test_run__keeps_boilerplate_once_and_balances(milled, unit):
     assert size["cut"] == sum(s["bytes"]["cut"] for s in figures["sources"].values())
 
 
-@pytest.mark.whole
 def test_run__of_none_has_no_rule_and_no_figure_of_it(milled):
     assert not list(milled["none"].glob("logs/*span*")) + list(milled["none"].glob("results/cut"))
     figures = summary(milled["none"])
@@ -411,7 +408,6 @@ def test_run__of_none_has_no_rule_and_no_figure_of_it(milled):
     assert set(summary(milled["line"])["rules"]) >= SPAN_RULES
 
 
-@pytest.mark.one_in(3)
 @pytest.mark.parametrize("unit", UNITS)
 def test_run__second_has_nothing_to_do_and_width_counts_for_sentences_alone(milled, unit):
     asked = ("--configfile", "mine.yaml", "-n", "--quiet", "rules")
@@ -421,7 +417,6 @@ def test_run__second_has_nothing_to_do_and_width_counts_for_sentences_alone(mill
     assert ("span" in jobs(done)) == (unit == "sentence")
 
 
-@pytest.mark.whole
 def test_run__other_cores_give_the_same_bytes_and_other_parts_the_same_texts(milled, tmp_path):
     cores, parts = tmp_path / "cores", tmp_path / "parts"
     for folder in (cores, parts):
@@ -437,7 +432,6 @@ def test_run__other_cores_give_the_same_bytes_and_other_parts_the_same_texts(mil
     assert parts_of(parts, "cut") == parts_of(milled["sentence"], "cut")
 
 
-@pytest.mark.whole
 def test_run__switched_off_again_is_as_if_never_on(milled):
     folder = milled_corpus(milled["line"], site_corpus(milled["line"], "none"))
     assert digests(folder) == digests(milled["none"])

@@ -82,7 +82,6 @@ def test_address__needs_a_cache(front):
 PASSING = ["503", "500", "truncated", "reset", "wrong bytes", "no answer", "403", "stalled"]
 
 
-@pytest.mark.one_in(2)
 @pytest.mark.parametrize("fault", PASSING)
 def test_fault__that_passes_is_tried_again(fault, front, results, tmp_path, monkeypatch):
     """Of every file the first answer is no good."""
@@ -253,7 +252,6 @@ def reader(cache: Path, rank: int = 0, ranks: int = 1) -> subprocess.Popen:
     )  # fmt: skip
 
 
-@pytest.mark.one_in(2)
 @pytest.mark.parametrize("ranks", [3, 8])
 def test_readers__of_a_node_share_one_copy_and_need_numpy_alone(ranks, front, results, tmp_path):
     readers = [reader(tmp_path, rank, ranks) for rank in range(ranks)]

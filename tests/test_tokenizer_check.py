@@ -181,7 +181,6 @@ def test_run__with_a_useless_tokenizer_stops_before_any_job(arguments, tmp_path)
     assert not list((tmp_path / ".snakemake/locks").glob("*"))
 
 
-@pytest.mark.whole
 def test_run__looks_again_at_a_tokenizer_that_was_changed_since_it_was_kept(tmp_path):
     config = small_corpus(tmp_path)
     config["tokenizer"] = {"source": config_only(tmp_path / "given")}
@@ -207,7 +206,6 @@ def destroying(folder: Path) -> dict:
     return config
 
 
-@pytest.mark.whole
 def test_run__with_a_tokenizer_that_destroys_a_source_has_no_manifest(tmp_path):
     config = destroying(tmp_path)
     (tmp_path / "mine.yaml").write_text(yaml.safe_dump(config))

@@ -34,7 +34,6 @@ def kept(folder: Path, source: str, environment: dict, umask: str, *train: Path)
     return {path.name: path.read_bytes() for path in (folder / "kept").iterdir()}
 
 
-@pytest.mark.one_in(2)
 @pytest.mark.parametrize("kind", ["byte level", "byte level, stripping"])
 def test_tokenizer__loaded_is_the_same_in_another_environment(kind, tmp_path):
     sources = [EXACT[kind](tmp_path / place / "name") for place in ("here", "over/there")]
@@ -57,7 +56,6 @@ def test_tokenizer__from_a_folder_of_another_name_differs_in_that_name_only(tmp_
     assert names[0].replace(b'"one"', b'"two"') == names[1] != names[0]
 
 
-@pytest.mark.whole
 def test_tokenizer__trained_is_the_same_in_another_environment(tmp_path, step, progress):
     import numpy as np
     import pyarrow as pa

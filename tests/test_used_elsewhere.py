@@ -78,7 +78,6 @@ def other_snakemake(
     )  # fmt: skip
 
 
-@pytest.mark.whole
 def test_module__makes_the_same_bytes_below_its_prefix(other, plain):
     asked = ("answer", "mill_all", "--cores", "2")
     done = other_snakemake(other, *asked)
@@ -129,7 +128,6 @@ def installed(tmp_path_factory) -> Path:
     return site
 
 
-@pytest.mark.whole
 def test_wheel__runs_from_any_folder_and_makes_the_same_bytes(installed, plain, tmp_path):
     (tmp_path / "mine.yaml").write_text(yaml.safe_dump(corpus(tmp_path)))
     snakefile = installed / "corpusmill/workflow/Snakefile"

@@ -152,7 +152,6 @@ def all_results(folder: Path) -> dict[str, bytes]:
     return found | {"results/summary.json": json.dumps(figures).encode()}
 
 
-@pytest.mark.whole
 def test_other_cores_and_another_environment__give_the_same_bytes(milled, tmp_path):
     folder, config = milled
     small_corpus(tmp_path)
@@ -253,7 +252,6 @@ def test_failed_job__is_all_that_is_told(tmp_path):
     assert ".smk" not in re.sub('in file ".*filter.smk"', "", failed.stderr)
 
 
-@pytest.mark.whole
 def test_script_change__reruns_its_rule(milled, tmp_path):
     folder, _ = milled
     script = copied_to(tmp_path / "checkout") / "scripts/group.py"
@@ -265,7 +263,6 @@ def test_script_change__reruns_its_rule(milled, tmp_path):
     assert not {"normalize", "filter", "sign", "pair"} & listed
 
 
-@pytest.mark.whole
 def test_odd_names__of_files_and_of_the_checkout(tmp_path, monkeypatch):
     monkeypatch.delenv("PYTHONPATH", raising=False)
     checkout = copied_to(tmp_path / "check  out $HOME")
@@ -293,7 +290,6 @@ def test_code_change__reruns_the_rules_that_import_it(milled, tmp_path):
     assert not {"normalize", "filter", "sign", "pair"} & listed
 
 
-@pytest.mark.whole
 def test_added_file__leaves_old_parts_as_they_are(milled, tmp_path):
     folder, config = milled
     subprocess.run(["cp", "-r", "--preserve=timestamps", f"{folder}/.", str(tmp_path)], check=True)
@@ -307,7 +303,6 @@ def test_added_file__leaves_old_parts_as_they_are(milled, tmp_path):
     assert len(new) == len(old) + 40
 
 
-@pytest.mark.whole
 def test_weights_and_parquet_and_join__give_what_they_say(tmp_path):
     config = small_corpus(tmp_path)
     config["sources"][0]["weight"] = 0
@@ -346,7 +341,6 @@ def test_weights_and_parquet_and_join__give_what_they_say(tmp_path):
     }
 
 
-@pytest.mark.whole
 def test_evaluation_texts__are_removed_from_train(tmp_path):
     config = small_corpus(tmp_path)
     write_jsonl(tmp_path / "evaluation.jsonl", [{"text": document(n)} for n in range(1000, 1020)])
@@ -379,7 +373,6 @@ def test_truncated_input__fails_with_its_name_and_offset(tmp_path):
     assert re.search(r"raw/one/cut\.jsonl\.zst: the zstd stream is cut off at byte \d+", told)
 
 
-@pytest.mark.whole
 def test_malformed_record__fails_the_run_unless_a_share_is_allowed(tmp_path):
     config = small_corpus(tmp_path)
     with open(tmp_path / "raw/two/0.jsonl", "a") as file:
