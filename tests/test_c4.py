@@ -89,7 +89,7 @@ def edited(texts: list[str], needs: dict) -> tuple[list[dict], list[str], list[t
     return values, without(column, cuts).array().to_pylist(), pieces
 
 
-@examples(1500)
+@examples(600)
 @given(st.lists(texts, max_size=3), st.fixed_dictionaries({
     "needs_end_mark": st.booleans(), "min_words_per_line": st.integers(0, 3),
     "max_word_chars": st.sampled_from([3, 10]), "cuts_citations": st.booleans(),

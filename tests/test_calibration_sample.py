@@ -131,6 +131,7 @@ def chi_square(counts: list[int]) -> float:
     return sum((count - mean) ** 2 for count in counts) / mean
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("read_bytes", [10**9, 12_000])
 def test_sample__is_even(tmp_path, read_bytes, monkeypatch):
     """Whether records are long or short, first or last, and all read or entered at even places."""
@@ -185,6 +186,7 @@ def test_sample__of_a_file_that_expands_further_than_text_ends_there(tmp_path, m
         sampled(sources_at(tmp_path, "a"), 5, tmp_path / "part")
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("ending", [".jsonl.zst", ".jsonl.gz", ".parquet"])
 @pytest.mark.parametrize("read_bytes", [10**9, 20_000])
 def test_sample__of_millions_of_equal_texts_reads_some_of_them(tmp_path, ending, read_bytes):

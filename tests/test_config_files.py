@@ -118,6 +118,7 @@ def test_loaded__of_10_gb_of_nothing_is_refused(tmp_path):
         loaded(tmp_path / "mine.yaml")
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize(
     "content",
     [

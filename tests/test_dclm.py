@@ -49,7 +49,7 @@ def same(one: dict, other: dict) -> bool:
 
 
 @pytest.mark.filterwarnings("error")
-@examples(1000)
+@examples(400)
 @given(st.lists(texts, max_size=4))
 def test_dclm__measures_what_its_twin_does(texts):
     for text, found in zip(texts, measured(texts), strict=True):

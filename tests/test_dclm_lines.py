@@ -71,7 +71,7 @@ def edited(texts: list[str], **settings) -> tuple[list[float], list[str], list[t
 
 
 @pytest.mark.filterwarnings("error")
-@examples(1500)
+@examples(500)
 @given(
     st.lists(texts, max_size=4),
     st.fixed_dictionaries(
@@ -103,7 +103,7 @@ def one_after_the_other(text: str) -> str:
     return text
 
 
-@examples(500)
+@examples(200)
 @given(
     st.lists(texts.map(lambda text: re.sub(r"[^\S\n]*\n[^\S\n]*", "\n", text.strip())), max_size=3)
 )

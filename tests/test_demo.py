@@ -15,6 +15,8 @@ import zstandard
 
 from corpusmill.mill.demo.corpus import FILES, N_MALFORMED, code_records, make_demo
 
+pytestmark = pytest.mark.whole
+
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory):
@@ -67,7 +69,6 @@ def naive_shingles(text):
     return {cleaned[i : i + 13] for i in range(len(cleaned) - 12)}
 
 
-@pytest.mark.whole
 def test_make_demo__gives_same_bytes_again(demo, tmp_path):
     directory, counts = demo
     assert make_demo(tmp_path) == counts

@@ -88,7 +88,7 @@ def told(model, text: str, k: int) -> list[tuple[float, str]]:
     return model.f.predict(text.replace("\n", " ") + "\n", k, 0.0, "strict")
 
 
-@pytest.mark.one_in(7)
+@pytest.mark.one_in(13)
 @pytest.mark.parametrize(("loss", "shape", "way"), CASES)
 def test_predict__equals_fasttext(loss, shape, way, trained):
     theirs, path = trained(loss, shape, way)
@@ -110,7 +110,7 @@ def is_alone(share: float, shares: list[float]) -> bool:
     return sum(abs(other - share) < 1e-5 for other in shares) == 1
 
 
-@pytest.mark.one_in(9)
+@pytest.mark.one_in(13)
 @pytest.mark.parametrize(("loss", "shape", "way"), CASES)
 def test_wanted__is_what_fasttext_tells_of_that_label(loss, shape, way, trained):
     theirs, path = trained(loss, shape, way)
@@ -319,6 +319,7 @@ def test_predict__refuses_numbers_that_are_none(tmp_path):
         said(model_file(tmp_path, model), ["mill"])
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("copied_bytes", [0, 1 << 30])
 def test_predict__says_the_same_of_a_matrix_that_is_copied_or_mapped(
     copied_bytes, tmp_path, monkeypatch

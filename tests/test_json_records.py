@@ -158,7 +158,7 @@ def objects(draw) -> str:
     return f"{before}{{{inside}{comma.join(written)}{inside}}}{after}"
 
 
-@examples(1500, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(800, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(line=objects())
 def test_read_records__take_a_record_just_if_no_member_stands_twice(read, line):
     for keep_surrogates in (False, True):

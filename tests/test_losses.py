@@ -98,6 +98,14 @@ def test_loss_counter__a_space_in_front_does_not_make_up_for_one_that_was_swallo
     assert counted(kept, ["a\t<tag>b\t<tag>c\t<tag>d"])["lost_characters"] == [3]
 
 
+def test_loss_counter__looks_at_ids_whose_bytes_are_not_known(tmp_path):
+    source = EXACT["byte level, stripping"](tmp_path / "given")
+    kept = tmp_path / "kept", keep_tokenizer(tmp_path / "kept", source, "auto", "auto")
+    # The token takes away as many spaces as make the sum of all sizes that of the text.
+    spaces = UNCERTAIN - len("<tag>")
+    assert counted(kept, ["a" + " " * spaces + "<tag>"])["lost_characters"] == [spaces]
+
+
 def test_loss_counter__keeps_three_examples_of_each_source(tmp_path):
     source = LOSSY["word piece"](tmp_path / "given")
     kept = tmp_path / "kept", keep_tokenizer(tmp_path / "kept", source, "auto", "auto")

@@ -49,7 +49,7 @@ def differing(one: dict, other: dict) -> list[str]:
 
 
 @pytest.mark.filterwarnings("error")
-@examples(1000)
+@examples(400)
 @given(st.lists(texts, max_size=4))
 def test_redpajama_signals__are_those_of_the_twin(texts):
     for text, found in zip(texts, measured(texts), strict=True):
@@ -68,5 +68,6 @@ def test_redpajama_signals__drop_nothing():
     assert not ConfiguredFilter(ENTRY).drops
 
 
+@pytest.mark.whole
 def test_signal_table__kept_on_disk_is_the_one_built_anew():
     assert np.array_equal(signal_table(), built_signal_table())

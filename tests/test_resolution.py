@@ -264,12 +264,13 @@ def test_resolutions__keep_texts_without_shingles_apart(resolve):
     assert dropped_of(extract, setting_of(resolve, 0.05)).size == 0
 
 
-def test_kept_resolution__a_similarity_at_the_threshold_is_enough():
+@pytest.mark.parametrize("resolve", RESOLUTIONS)
+def test_resolutions__a_similarity_at_the_threshold_is_enough(resolve):
     # Of 4 and 5 shingles 4 are common: 0.8, which as a quotient of floats is the literal 0.8.
     extract = extract_by_hand([0, 1], [(0, 0, 0)] * 2, ["abcdef", "abcdefg"], [(0, 1, 0)])
     expected = [(1, 0, np.float32(0.8).item(), BY_SHINGLES)]
-    assert readable(dropped_of(extract, setting_of("kept", 0.8))) == expected
-    assert dropped_of(extract, setting_of("kept", np.nextafter(0.8, 1))).size == 0
+    assert readable(dropped_of(extract, setting_of(resolve, 0.8))) == expected
+    assert dropped_of(extract, setting_of(resolve, np.nextafter(0.8, 1))).size == 0
 
 
 @pytest.mark.parametrize("room", [0, 16, 48, 1 << 25])

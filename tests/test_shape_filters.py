@@ -54,6 +54,7 @@ def test_shape_filter__measures_what_its_twin_does(name, texts):
         assert same(found, TWINS[name](text)), text
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("name", TWINS)
 def test_shape_filter__of_a_line_of_ten_megabytes(name):
     text = "漢a 1" * 1_700_000

@@ -172,6 +172,7 @@ def test_state__goes_on_with_any_other_ranks_and_workers(kind, train, results, t
     assert seen == expected_rows(kind, results, 2 + len(seen) // 10)[: len(seen)]
 
 
+@examples(60)
 @given(TRAINERS, st.lists(st.integers(1, 9), min_size=2, max_size=3))
 def test_mixture__goes_on_with_any_other_ranks_and_workers(train, results, trainers, weights):
     kinds = ["shuffled", "windowed", "packed"][: len(weights)]

@@ -332,6 +332,7 @@ def test_watch__follows_a_folder_of_logs_on_another_disk(tmp_path):
     assert made.seen()["finished"] == 1
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize(
     ("rules", "expected"),
     [

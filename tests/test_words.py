@@ -66,7 +66,7 @@ def words_by_uniseg(text: str) -> list[str]:
     return [word for word in uniseg.wordbreak.words(text) if word and not word.isspace()]
 
 
-@examples(2000)
+@examples(800)
 @given(st.lists(TEXTS_OF_ALL_CLASSES, max_size=4))
 def test_words__are_those_of_uax_29(texts):
     found = facts(words_of(column(texts), "unicode"))
@@ -99,6 +99,7 @@ def test_words__of_a_long_line_and_of_scripts_without_spaces():
         assert facts(words_of(column([text]), "unicode")) == [expected(words)]
 
 
+@pytest.mark.whole
 def test_word_table__kept_on_disk_is_the_one_built_anew():
     assert (word_table() == built_word_table()).all()
     assert (sentence_ends() == ends_of_sentences()).all()
@@ -131,7 +132,7 @@ ENGLISH = st.sampled_from([
 ])  # fmt: skip
 
 
-@examples(3000)
+@examples(1000)
 @given(st.lists(st.lists(ENGLISH | st.text(max_size=2), max_size=9).map("".join), max_size=4))
 def test_words__of_english_are_those_of_its_rules(texts):
     found = facts(words_of(column(texts), "english"))
