@@ -18,6 +18,7 @@ import pytest
 import yaml
 from click.testing import CliRunner
 from tokenizer_kinds import chat
+from warm import warm_python
 from workflow import ROOT, snakemake
 
 from corpusmill.cli.failures import reasons
@@ -61,9 +62,8 @@ ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT)}
 
 
 def run_of(folder: Path, *arguments: str) -> subprocess.CompletedProcess:
-    return subprocess.run(
-        command(*arguments), cwd=folder, env=ENVIRONMENT, capture_output=True, text=True
-    )
+    forked = [warm_python(), *command(*arguments)[1:]]
+    return subprocess.run(forked, cwd=folder, env=ENVIRONMENT, capture_output=True, text=True)
 
 
 def test_help__names_every_command_in_the_order_of_use():

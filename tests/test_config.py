@@ -109,6 +109,9 @@ def test_check_config__says_key_and_fault_in_one_line(over, expected):
         ({"dedup": {"bands": 22}},
          "dedup.bands (22) x dedup.rows (6) = 132 exceeds minhash.permutations (128). "
          "Lower one or raise the other."),
+        ({"dedup": {"bands": 43, "rows": 3}},  # one more than there are
+         "dedup.bands (43) x dedup.rows (3) = 129 exceeds minhash.permutations (128). "
+         "Lower one or raise the other."),
         ({"dedup": {"bands": "auto"}},
          "dedup.bands and dedup.rows: one is auto and the other a number. "
          "Give both, or auto for both."),

@@ -7,7 +7,6 @@ import re
 import shlex
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +16,7 @@ import pytest
 import yaml
 import zstandard
 from test_rooms import PACKAGE, allowed
+from warm import warm_python
 from workflow import ROOT, small_corpus, snakemake, write_jsonl
 
 from corpusmill.cli import reference as commands
@@ -197,7 +197,7 @@ def test_small_profile__groups_rules_that_exist():
 
 def corpusmill(folder: Path, *arguments: str) -> subprocess.CompletedProcess:
     return subprocess.run(
-        [sys.executable, "-m", "corpusmill", *arguments],
+        [warm_python(), "-m", "corpusmill", *arguments],
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         cwd=folder, capture_output=True, text=True, timeout=600, check=False,
     )  # fmt: skip

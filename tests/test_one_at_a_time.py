@@ -188,6 +188,21 @@ def test_jobs__of_the_folders_run_or_of_none_are_not_refused(tmp_path, monkeypat
         one_at_a_time.refuse_if_followed()
 
 
+def test_locked__is_the_file_that_others_find(tmp_path, monkeypatch):
+    path, removed = tmp_path / ".a.log.lock", []
+
+    def waited_for(_) -> bool:
+        if not removed:  # by the process that held it, and another one makes its own
+            path.unlink()
+            path.touch()
+            removed.append(path)
+        return False
+
+    monkeypatch.setattr(one_at_a_time, "waited_for", waited_for)
+    with one_at_a_time.locked(path) as file:
+        assert os.path.samestat(os.fstat(file.fileno()), path.stat())
+
+
 def test_alone__goes_on_where_there_are_no_locks(tmp_path, monkeypatch, caplog):
     def flock(*_) -> None:
         raise OSError(38, "Function not implemented")

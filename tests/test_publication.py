@@ -15,6 +15,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -757,6 +758,14 @@ def test_price__that_is_none_is_refused(price, front, results, address):
     assert f"--price {price}: expected one of month, read" in refused(
         "publish", results, address, "--price", price
     )
+
+
+def test_check_sizes__refuses_an_object_of_another_size():
+    target = SimpleNamespace(sizes=lambda: {"a": 3, "b": 5}, where=lambda name: f"s3://c/{name}")
+    files = [SimpleNamespace(name="a", bytes=3), SimpleNamespace(name="b", bytes=4)]
+    command.check_sizes(target, files[:1])
+    with pytest.raises(OSError, match="s3://c/b: expected 4 bytes, found 5"):
+        command.check_sizes(target, files)
 
 
 def test_parts__are_never_more_than_a_store_takes():

@@ -2,7 +2,7 @@
 
 A run of the mill is Snakemake and some sixty small jobs, and most of their time goes by before they
 begin. The server has imported what they need; in place of Python, a client has it fork a process
-for Snakemake or for the script of a step. What these do is what they do otherwise.
+for Snakemake, `corpusmill` or the script of a step. What these do is what they do otherwise.
 """
 
 import array
@@ -40,7 +40,8 @@ FIRST = "WARM_FIRST"
 CLIENT = """#!{python} -IS
 import array, json, os, socket, sys
 step = sys.argv[1] == "-P" and sys.argv[2].endswith(".py")
-if not step and [one for one in sys.argv[1:4] if one != "-P"][:2] != ["-m", "snakemake"]:
+module = [one for one in sys.argv[1:4] if one != "-P"][:2]
+if not step and module not in (["-m", "snakemake"], ["-m", "corpusmill"]):
     os.execv({python!r}, [{python!r}, *sys.argv[1:]])
 server = socket.socket(socket.AF_UNIX)
 server.connect({address!r})
