@@ -1,5 +1,5 @@
 # make run    set-up and the demo           make test      tests that take moments, one whole run
-# make lint   style, types, rules           make test-all  all tests, a sample of qa/
+# make lint   style, types, rules           make test-all  all tests, some on a sample
 # make check  lint and test                 make clean     remove results and logs
 # make bench  benchmarks of this machine, to benchmarks/runs/
 

@@ -1,6 +1,6 @@
 """What all tests share: seeded Hypothesis, scripts as modules, a phase to report to.
 
-And what runs: tests that start no processes and a sample of the slow laws, or with --whole all.
+And what runs: tests that start no processes; with --whole all tests; with --long all cases.
 """
 
 import fcntl
@@ -26,24 +26,25 @@ ROOT = Path(__file__).parent
 
 # The same examples every time: a test that fails once fails again. No clock decides.
 settings.register_profile(
-    "seeded",
+    "long",
     derandomize=True,
     database=None,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
-settings.register_profile("sampled", settings.get_profile("seeded"), max_examples=effort.SAMPLED)
-settings.load_profile("seeded")
+for name in ("sampled", "whole"):
+    settings.register_profile(name, settings.get_profile("long"), max_examples=effort.SAMPLED)
 
 
 def pytest_addoption(parser):
-    parser.addoption("--whole", action="store_true", help="all tests; of qa/ a sample")
-    parser.addoption("--long", action="store_true", help="with --whole: all of qa/ too")
+    parser.addoption("--whole", action="store_true", help="all tests, of some a sample of cases")
+    parser.addoption("--long", action="store_true", help="all cases and examples of all tests")
 
 
 def pytest_configure(config):
     heed_signals()
-    settings.load_profile("seeded" if config.option.whole else "sampled")
+    chosen = "long" if config.option.long else "whole" if config.option.whole else "sampled"
+    settings.load_profile(chosen)
 
 
 def heed_signals():
@@ -59,20 +60,15 @@ def pytest_collection_modifyitems(config, items):
     starting = {item for item in items if effort.starts_processes(item)}
     files = {item.path for item in starting}
     items.sort(key=lambda item: item.path not in files)
-    if any("::" in argument for argument in config.args):
+    if config.option.long or any("::" in argument for argument in config.args):
         return
     cases = defaultdict(itertools.count)
     left_out = set()
     for item in items:
         number = next(cases[item.parent.nodeid, item.originalname])
-        if config.option.whole:
-            sampled = item.path.parent.name == "qa" and not config.option.long
-        else:
-            sampled = True
-            if item in starting or item.get_closest_marker("whole"):
-                left_out.add(item)
-        one_in = item.get_closest_marker("one_in")
-        if sampled and one_in and number % one_in.args[0]:
+        sampled = item.get_closest_marker("one_in")
+        slow = item in starting or item.get_closest_marker("whole")
+        if (slow and not config.option.whole) or (sampled and number % sampled.args[0]):
             left_out.add(item)
     config.hook.pytest_deselected(items=[item for item in items if item in left_out])
     items[:] = [item for item in items if item not in left_out]

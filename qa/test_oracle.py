@@ -11,7 +11,8 @@ from tokenizers.models import WordLevel
 from tokenizers.normalizers import Lowercase
 from tokenizers.pre_tokenizers import Whitespace
 from transformers import PreTrainedTokenizerFast
-from workflow import ROOT, mill, small_corpus
+from workflow import ROOT, mill, small_corpus, write_jsonl
+from workflow import document as text_of
 
 from qa import oracle
 from qa.oracle import dedup, fate, plan, sketches
@@ -150,9 +151,16 @@ def test_oracle_tokens__lost_characters(tmp_path):
 
 @pytest.fixture(scope="module")
 def milled(tmp_path_factory):
-    """A finished run of the small corpus, and what it has to be."""
+    """A run with weights, held-out texts, tables and joined files, and what it has to be."""
     folder = tmp_path_factory.mktemp("milled")
     config = small_corpus(folder)
+    write_jsonl(folder / "evaluation.jsonl", [{"text": text_of(n)} for n in range(1000, 1020)])
+    one, two, _ = config["sources"]
+    one["weight"], two["weight"] = 0, 2
+    config["sources"].append(
+        {"name": "evaluation", "files": ["evaluation.jsonl"], "held_out": True}
+    )
+    config["output"] |= {"format": "parquet", "join": True}
     mill(folder, config)
     return folder, oracle.expected(folder, whole_config(config), folder / "results/tokenizer")
 
@@ -160,7 +168,7 @@ def milled(tmp_path_factory):
 def test_oracle__mill_does_what_the_documentation_says(milled):
     folder, outcome = milled
     assert oracle.differences(folder, outcome) == []
-    assert oracle.counts(outcome)["records"] == 600
+    assert oracle.counts(outcome)["records"] == 620
 
 
 def test_oracle__sees_a_changed_shard(milled, tmp_path):

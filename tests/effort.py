@@ -1,4 +1,4 @@
-"""How much is tested: everything with --whole; otherwise tests of a moment, laws on a sample."""
+"""How much is tested: tests of a moment; with --whole all tests; with --long all their cases."""
 
 import sys
 import types
@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from hypothesis import settings
 
 SAMPLED = 25
-"""Examples of a law that asks for no number, which are 100 with --whole."""
+"""Examples of a law that asks for no number, which are 100 with --long."""
+SHARES = {"sampled": 10, "whole": 4, "long": 1}
+"""One in how many examples of other laws is tried, by Hypothesis' profile."""
 STARTING = {"subprocess", "multiprocessing", "warm"}
 """Modules that start processes."""
 THE_RUN = "every_fate"
@@ -17,14 +19,14 @@ OURS = ("/tests/", "/qa/", "/conftest.py")
 
 
 def examples(number: int, **more) -> settings:
-    """Settings of a law with so many examples with --whole, and a tenth of them without."""
-    whole = settings.get_current_profile_name() == "seeded"
-    return settings(max_examples=number if whole else -(-number // 10), **more)
+    """Settings of a law with so many examples with --long; see SHARES."""
+    share = SHARES[settings.get_current_profile_name()]
+    return settings(max_examples=-(-number // share), **more)
 
 
 def some(cases: list) -> list:
     """All with --whole, and every seventh without."""
-    return cases if settings.get_current_profile_name() == "seeded" else cases[::7]
+    return cases[::7] if settings.get_current_profile_name() == "sampled" else cases
 
 
 def starts_processes(item) -> bool:

@@ -15,7 +15,7 @@ from effort import examples
 from handmade import text_writer
 from hypothesis import example, given
 from hypothesis import strategies as st
-from workflow import digests, document, jobs, mill, snakemake, summary, write_jsonl
+from workflow import document, jobs, mill, snakemake, summary, write_jsonl
 
 from corpusmill.mill.decide.decided import load_marks
 from corpusmill.mill.decide.holdout import DTYPE, EVALUATION
@@ -415,26 +415,3 @@ def test_run__second_has_nothing_to_do_and_width_counts_for_sentences_alone(mill
     (milled[unit] / "width.yaml").write_text("spans: {width: 2}")
     done = snakemake(milled[unit], "--configfile", "mine.yaml", "width.yaml", *asked[2:])
     assert ("span" in jobs(done)) == (unit == "sentence")
-
-
-def test_run__other_cores_give_the_same_bytes_and_other_parts_the_same_texts(milled, tmp_path):
-    cores, parts = tmp_path / "cores", tmp_path / "parts"
-    for folder in (cores, parts):
-        folder.mkdir()
-        config = site_corpus(folder, "sentence")
-        if folder == parts:
-            config["input"]["part_bytes"] = 10_000_000
-        milled_corpus(folder, config, "--cores", "1" if folder == cores else "2")
-    assert digests(cores) == digests(milled["sentence"])
-    for path in sorted(milled["sentence"].glob("results/cut/[!.]*")):
-        assert file_sha256(cores / "results/cut" / path.name) == file_sha256(path)
-    assert len(list(parts.glob("results/cut/*.arrow"))) == 1
-    assert parts_of(parts, "cut") == parts_of(milled["sentence"], "cut")
-
-
-def test_run__switched_off_again_is_as_if_never_on(milled):
-    folder = milled_corpus(milled["line"], site_corpus(milled["line"], "none"))
-    assert digests(folder) == digests(milled["none"])
-    assert not [*folder.glob("results/cut/*"), *folder.glob("results/spans/*")]
-    assert not list(folder.glob("results/repeats/*"))
-    assert not SPAN_RULES & set(summary(folder)["rules"])

@@ -4,21 +4,16 @@ import glob
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
 import yaml
-import zstandard
 from workflow import (
     ROOT,
-    command,
-    digests,
     document,
     jobs,
     mill,
@@ -126,68 +121,6 @@ def test_first_jobs_on_a_machine__do_not_hinder_one_another(tmp_path):
     assert [job.wait() for job in jobs] == [0] * 6
 
 
-ELSEWHERE = {
-    "LC_ALL": "C", "TZ": "Asia/Kathmandu", "PYTHONHASHSEED": "7", "PYTHONOPTIMIZE": "1",
-    "TRANSFORMERS_OFFLINE": "1", "HF_HUB_OFFLINE": "1", "RAYON_NUM_THREADS": "1",
-    "TOKENIZERS_PARALLELISM": "false", "OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1",
-}  # fmt: skip
-
-
-def all_results(folder: Path) -> dict[str, bytes]:
-    """Every file of the results, but for what a run took and when its inputs were written."""
-    files = [path for path in sorted((folder / "results").rglob("*")) if path.is_file()]
-    found = {str(path.relative_to(folder)): path.read_bytes() for path in files}
-    for name in ("plan/parts.jsonl", "plan/recipes", "report.html", "report/times.html",
-                 "report/times.csv"):  # fmt: skip
-        del found[f"results/{name}"]
-    differing = ("plan/.parts.jsonl", ".summary.json", ".report.html", "report/.times.html",
-                 "report/.times.csv")  # fmt: skip
-    for name in differing:
-        found.pop(f"results/{name}.sums", None)
-    figures = json.loads(found["results/summary.json"])
-    del figures["rules"], figures["sha256"]
-    for name in found:
-        if name.endswith(".sums"):  # without the recipe, which knows when inputs were written
-            found[name] = found[name][:40] + found[name][56:-8]
-    return found | {"results/summary.json": json.dumps(figures).encode()}
-
-
-def test_other_cores_and_another_environment__give_the_same_bytes(milled, tmp_path):
-    folder, config = milled
-    small_corpus(tmp_path)
-    home = tmp_path / "home"
-    home.mkdir()
-    kernels = os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache"))
-    before = os.umask(0o077)
-    try:
-        mill(tmp_path, config, "--cores", "1", **ELSEWHERE, HOME=str(home), XDG_CACHE_HOME=kernels)
-    finally:
-        os.umask(before)
-    here, there = all_results(folder), all_results(tmp_path)
-    assert sorted(name for name in here | there if here.get(name) != there.get(name)) == []
-    assert len(here) > 100
-
-
-def test_kill_in_the_middle__then_run_again__gives_the_same_bytes(milled, tmp_path):
-    folder, config = milled
-    small_corpus(tmp_path)
-    (tmp_path / "mine.yaml").write_text((folder / "mine.yaml").read_text())
-    run = subprocess.Popen(
-        command("--configfile", "mine.yaml", "--cores", "2"), cwd=tmp_path,
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
-    deadline = time.monotonic() + 120
-    while not list(tmp_path.glob("results/signatures/*.npy")) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    # Only Snakemake itself is killed: its jobs go on as orphans while the next run starts.
-    os.kill(run.pid, signal.SIGKILL)
-    run.wait()
-    assert not (tmp_path / "results/summary.json").exists()
-    assert snakemake(tmp_path, "--configfile", "mine.yaml", "--unlock").returncode == 0
-    mill(tmp_path, config)
-    assert digests(tmp_path) == digests(folder)
-
-
 @pytest.mark.parametrize(
     ("change", "reruns", "stays"),
     [
@@ -290,99 +223,11 @@ def test_code_change__reruns_the_rules_that_import_it(milled, tmp_path):
     assert not {"normalize", "filter", "sign", "pair"} & listed
 
 
-def test_added_file__leaves_old_parts_as_they_are(milled, tmp_path):
-    folder, config = milled
-    subprocess.run(["cp", "-r", "--preserve=timestamps", f"{folder}/.", str(tmp_path)], check=True)
-    write_jsonl(tmp_path / "raw/one/00.jsonl", [{"text": document(9000 + i)} for i in range(40)])
-    listed = dry(tmp_path)
-    assert listed["normalize"] == listed["filter"] == listed["sign"] == listed["band"] == 1
-    mill(tmp_path, config)
-    old = {r["corpusmill"]["id"]: r["text"] for r in records_of(folder)}
-    new = {r["corpusmill"]["id"]: r["text"] for r in records_of(tmp_path)}
-    assert old.items() <= new.items()
-    assert len(new) == len(old) + 40
-
-
-def test_weights_and_parquet_and_join__give_what_they_say(tmp_path):
-    config = small_corpus(tmp_path)
-    config["sources"][0]["weight"] = 0
-    config["sources"][1]["weight"] = 2
-    config["output"] |= {"format": "parquet", "join": True}
-    mill(tmp_path, config)
-    figures = summary(tmp_path)
-    dropped = figures["sources"]["one"]["documents"]["dropped"]
-    # Of `one` nothing is sampled: of the 15 texts that others have too, theirs stays and both of
-    # its own copies go.
-    assert (dropped["not_sampled"], dropped["duplicate"]) == (165, 30)
-    assert figures["documents"]["written"] > figures["documents"]["kept"]
-    rows = [
-        row
-        for path in glob.glob(f"{tmp_path}/results/corpus/train/*.parquet")
-        for row in pq.read_table(path).to_pylist()
-    ]
-    two = [row for row in rows if row["corpusmill"]["source"] == "two"]
-    assert {row["corpusmill"]["copy"] for row in two} == {0, 1}
-    assert len(two) == 2 * len({row["corpusmill"]["id"] for row in two})
-    assert {type(row["n"]) for row in two} == {float, type(None)}
-    names = [row for row in two if row["name"]]
-    assert all(row["name"] == f"two {json.loads(row['fields'])['where']['row']}" for row in names)
-    assert len(names) > 100
-    shards = sorted(glob.glob(f"{tmp_path}/results/tokens/train/*.bin"))
-    joined = (tmp_path / "results/tokens/train.bin").read_bytes()
-    assert joined == b"".join(Path(path).read_bytes() for path in shards)
-    # As JSON lines again: nothing of the tables stays.
-    columns = tmp_path / "results/plan/columns.arrow"
-    assert columns.exists()
-    mill(tmp_path, config | {"output": config["output"] | {"format": "jsonl.zst"}})
-    assert not columns.exists()
-    assert {path.suffix for path in tmp_path.glob("results/corpus/train/[0-9]*")} == {
-        ".json",
-        ".zst",
-    }
-
-
-def test_evaluation_texts__are_removed_from_train(tmp_path):
-    config = small_corpus(tmp_path)
-    write_jsonl(tmp_path / "evaluation.jsonl", [{"text": document(n)} for n in range(1000, 1020)])
-    config["sources"].append(
-        {"name": "evaluation", "files": ["evaluation.jsonl"], "held_out": True}
-    )
-    mill(tmp_path, config)
-    train = {
-        record["text"]
-        for path in glob.glob(f"{tmp_path}/results/corpus/train/*.jsonl.zst")
-        for record in map(json.loads, read_lines(path, Phase("", 0, "MB")))
-    }
-    assert not train & {document(n) for n in range(1000, 1020)}
-    assert 15 <= summary(tmp_path)["documents"]["dropped"]["contaminated"] <= 20
-
-
 def failing(folder: Path, config: dict) -> str:
     """What a run that must fail tells its user."""
     with pytest.raises(AssertionError) as failure:
         mill(folder, config)
     return str(failure.value)
-
-
-def test_truncated_input__fails_with_its_name_and_offset(tmp_path):
-    config = small_corpus(tmp_path)
-    whole = zstandard.compress(b'{"text": "' + os.urandom(3000).hex().encode() + b'"}\n')
-    (tmp_path / "raw/one/cut.jsonl.zst").write_bytes(whole[:-100])
-    config["sources"][0]["files"].append("raw/one/cut.jsonl.zst")
-    told = failing(tmp_path, config)
-    assert re.search(r"raw/one/cut\.jsonl\.zst: the zstd stream is cut off at byte \d+", told)
-
-
-def test_malformed_record__fails_the_run_unless_a_share_is_allowed(tmp_path):
-    config = small_corpus(tmp_path)
-    with open(tmp_path / "raw/two/0.jsonl", "a") as file:
-        file.write('{"txt": "no text here"}\n')
-    told = failing(tmp_path, config)
-    assert "source two: 1 of 201 records are malformed" in told
-    assert '"line": 101' in told
-    config["sources"][1]["max_malformed_fraction"] = 0.01
-    mill(tmp_path, config)
-    assert summary(tmp_path)["documents"]["dropped"]["malformed"] == 1
 
 
 def test_unknown_config_key__is_refused_in_one_line(tmp_path):

@@ -47,6 +47,9 @@ CELLS = [
     Cell("threads 7", cores=2, environment={
         f"{library}_NUM_THREADS": "7" for library in ("OMP", "RAYON", "ARROW")}),
     Cell("PYTHONOPTIMIZE=2", environment={"PYTHONOPTIMIZE": "2"}),
+    Cell("all at once", cores=2, umask=0o077, environment={
+        "LC_ALL": "C", "TZ": "Asia/Kathmandu", "PYTHONHASHSEED": "7", "PYTHONOPTIMIZE": "1",
+        "TOKENIZERS_PARALLELISM": "false", "RAYON_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}),
     Cell("kernels for any x86-64", own_kernels=True, environment={
         "NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}),
     Cell("numpy and Arrow without AVX", environment={
