@@ -40,7 +40,6 @@ RULE_NAMES = set(re.findall(r"^rule (\w+):", "\n".join(RULES.values()), re.MULTI
 
 STAGES = [step.counts[0] for step in STEPS.values() if step.barrier]
 
-LISTED_WHOLE = {"rules", "scripts", "corpusmill"}
 FIRST_WORDS = {"corpusmill", "snakemake", "make", "source", "python", "pip", "torchrun"}
 WHERE = '"$(corpusmill where)"'
 NOT_HERE = {
