@@ -228,7 +228,8 @@ SKIPPED = b"\x50\x2a\x4d\x18" + bytes(4)
 @pytest.mark.parametrize(
     ("ending", "piece", "bytes_of_it"),
     [(".jsonl.zst", SKIPPED, 0), (".jsonl.zst", zst(b""), 0), (".jsonl.zst", zst(b"\n"), 1),
-     (".jsonl.gz", gzip.compress(b"", mtime=0), 0), (".jsonl.gz", gzip.compress(b"\n", mtime=0), 1)],
+     (".jsonl.gz", gzip.compress(b"", mtime=0), 0),
+     (".jsonl.gz", gzip.compress(b"\n", mtime=0), 1)],
 )  # fmt: skip
 def test_read_records__of_many_pieces_that_hold_nothing_end_soon(read, ending, piece, bytes_of_it):
     before = time.process_time()

@@ -27,6 +27,7 @@ from corpusmill.mill.account.part_account import cut_faults
 from corpusmill.mill.decide.fates import DUPLICATE
 from corpusmill.mill.read.parts import TextPart
 from corpusmill.mill.storage.files import save_json
+from corpusmill.mill.storage.tables import save_parquet
 from corpusmill.run.config import Source
 from corpusmill.tools.why.comparison import (
     Words,
@@ -579,6 +580,14 @@ def test_ledger__holds_what_was_cut_against_what_was_counted(cut, expected):
     rows = pa.table({"cut_bytes": pa.array([None, 2, 3], pa.uint64())})
     figures = {"web": Counter(cut_bytes=cut - 1), "books": Counter(cut_bytes=1)}
     assert cut_faults(figures, rows) == expected
+
+
+def test_cut_columns__count_every_piece_of_a_document(step, tmp_path):
+    ids = pa.array([1 << 32, (1 << 32) + 2, (1 << 32) + 2, (1 << 32) + 2], pa.uint64())
+    save_parquet(tmp_path / "cuts", pa.table({"id": ids}))
+    ledger = step("ledger")
+    found = ledger.cut_columns(ledger.Cut([], [tmp_path / "cuts"], []), np.array([9, 9, 9], "u8"))
+    assert found["cuts"].to_pylist() == [1, None, 3]
 
 
 # Two texts side by side.
