@@ -5,34 +5,21 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-import yaml
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.normalizers import Lowercase
 from tokenizers.pre_tokenizers import Whitespace
 from transformers import PreTrainedTokenizerFast
-from workflow import ROOT, mill, small_corpus, write_jsonl
 from workflow import document as text_of
+from workflow import mill, small_corpus, write_jsonl
 
 from qa import oracle
+from qa.fuzz.configs import laid_over
+from qa.fuzz.configs import whole as whole_config
 from qa.oracle import dedup, fate, plan, sketches
 from qa.oracle.document import Document, Outcome, Part
 from qa.oracle.finding import tree_differ
 from qa.oracle.tokens import Loss, Tokens
-
-
-def laid_over(shipped: dict, own: dict) -> dict:
-    """`own` over `shipped`, key by key; lists are replaced whole."""
-    both = dict(shipped)
-    for key, value in own.items():
-        inner = isinstance(value, dict) and isinstance(both.get(key), dict)
-        both[key] = laid_over(both[key], value) if inner else value
-    return both
-
-
-def whole_config(own: dict) -> dict:
-    return laid_over(yaml.safe_load((ROOT / "config.yaml").read_text()), own)
-
 
 LETTERS = {
     "minhash": {"permutations": 64, "shingle_chars": 1},

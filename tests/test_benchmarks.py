@@ -9,7 +9,6 @@ from collections import Counter
 from pathlib import Path
 
 import naive
-import numpy as np
 import pytest
 import zstandard
 from workflow import ROOT, document, write_jsonl
@@ -223,57 +222,6 @@ def test_comparison__counts_both_sides():
     got = comparison({(0, 1): 0.9, (1, 2): 0.8}, {(0, 1): 0.8}, "pairs.jsonl")
     assert "1 pairs; 1 are found here too, 0 are not, 1 only here" in got
     assert "1.0e-01" in got
-
-
-DOCUMENTS = 40_000
-
-
-@pytest.fixture(scope="module")
-def made_up() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(texts, templates, sketches) of made-up documents."""
-    texts = growth.texts_of(np.arange(DOCUMENTS, dtype=np.uint64), DOCUMENTS)
-    templates, _ = growth.templates_of(texts, DOCUMENTS)
-    return texts, templates, growth.sketches(texts, DOCUMENTS, sharers=400)
-
-
-def test_growth__a_twentieth_are_copies_of_others(made_up):
-    texts, _, table = made_up
-    copies = np.flatnonzero(texts != np.arange(DOCUMENTS))
-    originals = texts[copies].astype(int)
-    assert copies.size == DOCUMENTS // 20
-    assert (texts[originals] == originals).all()
-    assert (table[copies] == table[originals]).all()
-    assert (growth.digests_of(texts[copies]) == growth.digests_of(texts[originals])).all()
-    assert len(set(map(bytes, growth.digests_of(texts)))) == DOCUMENTS - copies.size
-
-
-def test_growth__a_fifth_are_in_groups_of_2_to_20(made_up):
-    texts, templates, _ = made_up
-    grouped = np.flatnonzero((templates >> 63 > 0) & (texts == np.arange(DOCUMENTS)))
-    sizes = Counter(Counter(templates[grouped].tolist()).values())
-    assert grouped.size == growth.grouped_documents(DOCUMENTS) == DOCUMENTS // 5
-    whole = DOCUMENTS // 5 // growth.CYCLE
-    assert all(whole <= sizes[size] <= whole + 2 for size in range(2, 21))
-
-
-def test_growth__sketches_of_a_group_agree_in_nine_tenths(made_up):
-    texts, templates, table = made_up
-    members = [np.flatnonzero(templates == one) for one in np.unique(templates)[-50:]]
-    agreeing = [
-        (table[a] == table[b]).mean()
-        for group in members
-        for a, b in itertools.combinations(group, 2)
-        if texts[a] != texts[b]
-    ]
-    assert 0.89 < np.mean(agreeing) < 0.92
-
-
-def test_growth__a_hundredth_shares_one_band_and_no_more(made_up):
-    texts, _, table = made_up
-    hot = table[(texts % 100 == 4) & (texts == np.arange(DOCUMENTS))]
-    constant = (hot == hot[0]).all(axis=0)
-    assert len(hot) == DOCUMENTS // 100
-    assert constant.tolist() == [True] * growth.ROWS + [False] * (growth.PERMUTATIONS - growth.ROWS)
 
 
 @pytest.mark.whole
