@@ -1,4 +1,4 @@
-"""A sample of each campaign of tests/campaigns: kills, full disks, surroundings, bad inputs."""
+"""A sample of each campaign of qa/campaigns: kills, full disks, surroundings, bad inputs."""
 
 import itertools
 import signal
