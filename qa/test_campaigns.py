@@ -67,7 +67,8 @@ def test_stopped_command__goes_on_to_the_same_bytes(small, tmp_path):
 
 @pytest.mark.parametrize("number", kills.SIGNALS)
 def test_killed_job__of_any_rule_is_done_again(whole, number, tmp_path):
-    chosen = some(whole.moments, 0, 6)
+    # Other rules by each signal.
+    chosen = some(whole.moments, 4 * kills.SIGNALS.index(number), 12)
     found = list(kills.in_jobs(number, 0, chosen, whole.folder, tmp_path / "run"))
     assert [(seen.step, seen.faults) for seen in found if seen.faults] == []
     assert all(seen.happened for seen in found)
@@ -88,7 +89,7 @@ def test_full_disk__is_told_and_with_room_the_run_goes_on(small, run_on_a_disk):
 
 
 def test_full_disk__at_more_rules(whole, run_on_a_disk):
-    chosen = some(whole.moments, 1, 4)
+    chosen = some(whole.moments, 1, 8)
     found = list(full_disk.each(chosen, None, 0, whole.folder, run_on_a_disk))
     assert [(seen.step, seen.faults) for seen in found if seen.faults] == []
 

@@ -350,7 +350,7 @@ def test_load_reference__of_an_empty_folder_says_what_to_give(tmp_path):
         load_reference(str(tmp_path))
 
 
-@pytest.fixture(scope="module", params=["qwen3", "gpt2"])
+@pytest.fixture(scope="module", params=[pytest.param("qwen3", marks=pytest.mark.whole), "gpt2"])
 def real(request):
     """A real tokenizer: (its name, the reference)."""
     folder = Path(os.environ.get("CORPUSMILL_DATA") or "missing") / "tokenizers" / request.param

@@ -48,6 +48,7 @@ def config(folder, **more) -> None:
     (folder / "mine.yaml").write_text(yaml.safe_dump(said))
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("raising", ENDING)
 @pytest.mark.parametrize("command", ["check", "scan"])
 def test_reader__that_ends_the_process_is_a_sentence(tmp_path, command, raising):
@@ -76,6 +77,7 @@ def test_reader__that_prints_steers_no_terminal(tmp_path, command):
     assert STEERING not in done.stdout + done.stderr
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("raising", ENDING)
 @pytest.mark.parametrize("where", ["import", "keep"])
 def test_filter__that_ends_the_process_is_a_sentence(tmp_path, where, raising):
