@@ -103,7 +103,7 @@ def test_other_surroundings__same_bytes(whole, name, tmp_path):
 CASES = inputs.cases()
 
 
-@pytest.mark.one_in(12)
+@pytest.mark.one_in(7)
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
 def test_bad_input__is_told_and_once_mended_the_run_goes_on(small, case, tmp_path):
     assert inputs.tried(case, small.folder, tmp_path / "case").faults == []
