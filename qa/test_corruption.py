@@ -162,7 +162,7 @@ def test_every_file_of_a_run__is_read_with_its_sums_or_by_nobody(milled):
     assert {kind_of(path) for path in written(milled.folder)} == {*READ_BY, *READ_BY_NOBODY}
 
 
-@pytest.mark.one_in(10)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("damage", DAMAGES)
 @pytest.mark.parametrize("kind", READ_BY)
 def test_damaged_file__fails_the_job_that_reads_it(kind, damage, milled, step, monkeypatch):
