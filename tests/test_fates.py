@@ -8,8 +8,8 @@ import pytest
 from corpusmill.mill.account.accounts import funnel, imbalances
 from corpusmill.mill.decide import fates
 from corpusmill.mill.decide.fates import Fate, dropping_fates, uncompared_fates
+from corpusmill.mill.filters.configured import ConfiguredFilter, configured, name_faults
 from corpusmill.mill.filters.reference import page
-from corpusmill.mill.filters.registry import name_faults
 from corpusmill.tools.verify.between import _compared
 from corpusmill.tools.why.facts import Facts
 from corpusmill.tools.why.story import heading, line_of_list, steps
@@ -26,7 +26,9 @@ def another(monkeypatch) -> Fate:
 def facts(tmp_path) -> Facts:
     row = {"id": 7, "source": "web", "file": "a.jsonl", "line": 8, "fate": "one_too_many",
            "text_bytes": 30}  # fmt: skip
-    config = SimpleNamespace(normalize=SimpleNamespace(mode="nfc"), filters=[{"name": "empty"}])
+    config = SimpleNamespace(
+        normalize=SimpleNamespace(mode="nfc"), filters=configured([{"name": "empty"}])
+    )
     results = SimpleNamespace(config=config, path=lambda pattern, part: tmp_path / "none")
     ledger = SimpleNamespace(dropped_for=lambda id: ([], 0))
     return Facts(results, ledger, row)
@@ -63,5 +65,5 @@ def test_account__counts_a_further_fate(another):
 def test_docs_and_names_of_filters__know_a_further_fate(another):
     assert f"| `one_too_many` | `assign` | {another.meaning} |" in page()
     assert "fate one_too_many is taken" in next(
-        name_faults({"name": "one_too_many", "use": "empty"})
+        name_faults(ConfiguredFilter({"name": "one_too_many", "use": "empty"}))
     )

@@ -23,6 +23,7 @@ from workflow import document, mill, write_jsonl
 
 from corpusmill.cli.main import main
 from corpusmill.mill.account.ledger_columns import ROW_GROUP, ledger_schema, save_ledger
+from corpusmill.mill.account.ledger_rows import Cut, cut_columns
 from corpusmill.mill.account.part_account import cut_faults
 from corpusmill.mill.decide.fates import DUPLICATE
 from corpusmill.mill.read.parts import TextPart
@@ -582,11 +583,10 @@ def test_ledger__holds_what_was_cut_against_what_was_counted(cut, expected):
     assert cut_faults(figures, rows) == expected
 
 
-def test_cut_columns__count_every_piece_of_a_document(step, tmp_path):
+def test_cut_columns__count_every_piece_of_a_document(tmp_path):
     ids = pa.array([1 << 32, (1 << 32) + 2, (1 << 32) + 2, (1 << 32) + 2], pa.uint64())
     save_parquet(tmp_path / "cuts", pa.table({"id": ids}))
-    ledger = step("ledger")
-    found = ledger.cut_columns(ledger.Cut([], [tmp_path / "cuts"], []), np.array([9, 9, 9], "u8"))
+    found = cut_columns(Cut([], [tmp_path / "cuts"], []), np.array([9, 9, 9], "u8"))
     assert found["cuts"].to_pylist() == [1, None, 3]
 
 
