@@ -22,6 +22,7 @@ from benchmarks.measuring import timed
 from benchmarks.removal import presets, removed, table_of, texts_by_source
 from benchmarks.run_folder import summary
 from benchmarks.workflow import Job, running
+from corpusmill.mill.filters.configured import configured
 from corpusmill.mill.read.readers import read_records
 from corpusmill.run.config import Splits
 from corpusmill.run.job_progress import Phase
@@ -260,8 +261,8 @@ def test_removal__tells_what_each_filter_drops_and_cuts(tmp_path):
     folders = [tmp_path / "one/raw", tmp_path / "two/raw"]
     sources = texts_by_source(folders, {"raw": "web"}, ["en"], 10**6)
     assert {name: len(texts) for name, texts in sources.items()} == {"web, en": 4, "web, others": 2}
-    entries = [{"name": "too_short", "min_chars": 50}, {"name": "c4"}]
-    found = removed(sources["web, en"], entries)
+    filters = configured([{"name": "too_short", "min_chars": 50}, {"name": "c4"}])
+    found = removed(sources["web, en"], filters)
     assert (found.shares, found.kept) == ({"too_short": 0.5, "c4": 0.0}, 0.5)
     whole = sum(map(len, sources["web, en"]))
     assert found.cut["c4"] * whole == 2 * (len("menu\n") + len(" \n") + len(short))

@@ -57,7 +57,7 @@ class Copies:
 
     def written(self) -> dict[str, str]:
         """Every file but the script, the log and the word to go on."""
-        others = {"step.py", "step.log", "go", "run"}
+        others = {"step.py", "step.log", ".step.log.json", "go", "run"}
         return {p.name: p.read_text() for p in self.folder.iterdir() if p.name not in others}
 
 

@@ -53,9 +53,13 @@ def state_file(log: Path) -> Path:
 def save_state(log: Path, state: JobState) -> None:
     """Without sums, and not synced: a state is of this moment."""
     file = state_file(log)
-    temporary = file.with_name(f"{file.name}~{os.getpid()}")
-    temporary.write_text(json.dumps(asdict(state)) + "\n", "utf-8")
-    os.replace(temporary, file)
+    # One name, so that the job's next process takes what a killed one has left.
+    temporary = file.with_name(f"{file.name}~")
+    try:
+        temporary.write_text(json.dumps(asdict(state)) + "\n", "utf-8")
+        os.replace(temporary, file)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def load_state(log: Path) -> JobState | None:
