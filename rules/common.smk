@@ -49,6 +49,7 @@ from corpusmill.run.early_checks import early_checks, notes_of
 from corpusmill.run.input_files import told_replaced
 from corpusmill.run.job_environment import job_environment
 from corpusmill.run.job_list import JOB_LIST, save_job_list
+from corpusmill.run.job_state import state_file
 from corpusmill.run.jobs_to_do import (
     allowed_megabytes,
     jobs_to_do,

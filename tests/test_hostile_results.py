@@ -26,6 +26,7 @@ from workflow import ROOT, mill
 from corpusmill.cli.main import main
 from corpusmill.cli.running import snakemake_command
 from corpusmill.mill.account.cross_checks import contradictions
+from corpusmill.mill.filters.configured import ConfiguredFilter
 from corpusmill.mill.storage.arrays import StoredArray
 from corpusmill.mill.storage.files import save_json, writing
 from corpusmill.mill.storage.plain_pickles import plain_values
@@ -34,8 +35,10 @@ from corpusmill.mill.storage.sums import DamagedError
 from corpusmill.mill.storage.untrusted import MOST_BYTES
 from corpusmill.run.job_list import RuleJobs, save_job_list
 from corpusmill.run.job_state import state_file
+from corpusmill.tools.prove.run import refuse_own_code
 from corpusmill.tools.tune.estimate.trial import _snakemake
 from corpusmill.tools.verify.exports import MOST_FOREIGN
+from corpusmill.tools.verify.findings import NoCorpusError
 from corpusmill.tools.why.parquet_rows import Rows
 from corpusmill.tools.why.results import MOST_PARTS, Results
 from corpusmill.tools.why.texts import limits_of
@@ -577,3 +580,68 @@ def test_verify__cuts_what_it_quotes(run):
     (answer,) = attacked({"": ["verify"]}, run).values()
     assert (answer.code, answer.problems()) == (1, [])
     assert len(max(answer.said.split(), key=len)) < 1000
+
+
+def test_unlock__removes_nothing_behind_a_link(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/notes.txt").touch()
+    (tmp_path / ".snakemake").mkdir()
+    (tmp_path / ".snakemake/locks").symlink_to(tmp_path / "mine")
+    done = CliRunner().invoke(main, ["run", "--unlock"])
+    assert done.exit_code == 1
+    assert "expected what Snakemake puts there" in done.output
+    assert (tmp_path / "mine/notes.txt").exists()
+
+
+@pytest.mark.parametrize("kind", ["a folder", "a FIFO"])
+def test_unlock__of_what_is_no_lock_is_one_sentence(kind, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    place = tmp_path / ".snakemake/locks/x"
+    place.parent.mkdir(parents=True)
+    place.mkdir() if kind == "a folder" else os.mkfifo(place)
+    done = CliRunner().invoke(main, ["run", "--unlock"])
+    assert done.exit_code == 1
+    assert f"{Path('.snakemake/locks/x')}: expected what Snakemake puts there" in done.output
+
+
+@pytest.mark.parametrize("told", ["chrome_trace: victim", "a: [1", "opt: 7", "disable_jit: 1"])
+def test_kernels__obey_no_settings_of_the_folder(told, tmp_path):
+    (tmp_path / ".numba_config.yaml").write_text(told)
+    (tmp_path / "victim").write_text("mine")
+    code = "import corpusmill.kernels.lanes, corpusmill.kernels.words, numba, yaml"
+    code += "; assert not numba.config.CHROME_TRACE and not numba.config.DISABLE_JIT"
+    command, environment = [sys.executable, "-P", "-c", code], {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False,
+                          env=os.environ | environment)  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert (tmp_path / "victim").read_text() == "mine"
+
+
+def test_watch__shows_no_log_behind_a_link(tmp_path):
+    save_job_list({"sign": RuleJobs(1, ["logs/sign/0.log"])}, tmp_path / "logs/jobs.json", "")
+    write_bytes(tmp_path / "secret", b"Traceback (most recent call last)\nTOP SECRET")
+    log = tmp_path / "logs/sign/0.log"
+    write_bytes(state_file(log), b'{"state": "failed", "said": "x", "is_fault": true}')
+    log.symlink_to(tmp_path / "secret")
+    (answer,) = attacked({"watch": ["watch"]}, tmp_path).values()
+    assert "SECRET" not in answer.said
+
+
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [
+        ({"name": "url_blocklist", "domains": "/etc/hostname"}, "names a file for the filter"),
+        ({"name": "metadata", "field": "url", "matches": "(?:.?){60}Z"}, "a regular expression"),
+    ],
+)
+def test_prove__opens_and_matches_nothing_that_a_summary_names(entry, said):
+    config = SimpleNamespace(filters=[ConfiguredFilter(entry)], input=SimpleNamespace(readers=[]))
+    with pytest.raises(NoCorpusError, match=said):
+        refuse_own_code(Path("summary.json"), config)
+
+
+def test_replacing__leaves_a_folder_that_is_named_like_a_leftover(tmp_path):
+    (tmp_path / ".a.json~1/sub").mkdir(parents=True)
+    save_json(tmp_path / "a.json", {"a": 1})
+    assert (tmp_path / ".a.json~1/sub").exists()

@@ -16,6 +16,7 @@ import pytest
 from workflow import ROOT, write_jsonl
 
 from corpusmill.mill.tokens.bounded import in_bounded_process, quiet
+from corpusmill.mill.tokens.named_files import refuse_named_files_below
 from corpusmill.mill.tokens.tokenizer_check import check_tokenizer, own_code, whole_vocabulary
 from corpusmill.mill.tokens.tokenizer_folder import keep_tokenizer
 from corpusmill.mill.tokens.tokenizers import (
@@ -609,3 +610,19 @@ def test_bounded_process__needs_no_threads_of_a_library_that_was_used_before(
     made.encode_batch(text)
     ids = in_bounded_process("x", 5, lambda: [one.ids for one in made.encode_batch(text)])
     assert ids == [one.ids for one in made.encode_batch(text)]
+
+
+def test_check_tokenizer__follows_no_link_out_of_the_folder(tokenizer, tmp_path):
+    (tmp_path / "secret").write_text("TOP SECRET")
+    (tokenizer / "chat_template.jinja").symlink_to(tmp_path / "secret")
+    with pytest.raises(ValueError, match=r"chat_template\.jinja is a link that leads out"):
+        refuse_named_files_below(tokenizer)
+
+
+def test_check_tokenizer__follows_the_links_of_a_snapshot(tokenizer, tmp_path):
+    hub = tmp_path / "models--a--b"
+    shutil.copytree(tokenizer, hub / "snapshots/1f")
+    (hub / "blobs").mkdir()
+    os.replace(hub / "snapshots/1f/tokenizer.json", hub / "blobs/ab")
+    (hub / "snapshots/1f/tokenizer.json").symlink_to("../../blobs/ab")
+    refuse_named_files_below(hub / "snapshots/1f")

@@ -85,7 +85,10 @@ def reason_of(job: Job, said: str = "") -> str:
 
 
 def text_of(log: Path) -> str:
-    return whole_file(log).decode("utf-8", "replace") if log.exists() else ""
+    """The log; nothing if it is not there, or a link: only what is here is shown."""
+    if log.is_symlink() or not log.exists():
+        return ""
+    return whole_file(log).decode("utf-8", "replace")
 
 
 def _traceback(text: str) -> str:

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import signal
+import stat
 import subprocess
 import tempfile
 import time
@@ -214,9 +215,21 @@ def unwatched(command: Sequence[str], name: str = "") -> int:
     return subprocess.run(command, env=os.environ | {ANNOUNCED: name}, check=False).returncode
 
 
-def remove_locks() -> None:
-    for lock in LOCKS.iterdir() if LOCKS.is_dir() else ():
+def remove_locks() -> str | None:
+    """Remove Snakemake's locks of this folder; say what is there instead, if anything is."""
+    if not has_lock():
+        return None
+    locks = list(LOCKS.iterdir())
+    for place in (LOCKS.parent, LOCKS, *locks):
+        mode = place.lstat().st_mode
+        if not (stat.S_ISREG(mode) if place in locks else stat.S_ISDIR(mode)):
+            return (
+                f"{place}: expected what Snakemake puts there, found something else, a link "
+                "perhaps. Look at it, and remove it."
+            )
+    for lock in locks:
         lock.unlink()
+    return None
 
 
 def unlocked() -> tuple[str, bool]:
@@ -229,5 +242,6 @@ def unlocked() -> tuple[str, bool]:
             f"first: kill {process.pid}",
             False,
         )
-    remove_locks()
+    if told := remove_locks():
+        return told, False
     return "The lock is gone. Jobs of a cluster may still run: docs/how-to/cluster.md.", True

@@ -7,6 +7,10 @@ where it ends, which the processor cannot foresee. Comparing 64 at once takes 0.
 from collections.abc import Callable
 
 from llvmlite import ir
+
+import corpusmill.kernels.jit  # noqa: F401 - imports numba as we want it
+
+# isort: split
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic

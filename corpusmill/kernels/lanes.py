@@ -8,6 +8,10 @@ to 60 ns where they are not in its caches. With the sum in registers it is 1.6 n
 from collections.abc import Callable
 
 from llvmlite import ir
+
+import corpusmill.kernels.jit  # noqa: F401 - imports numba as we want it
+
+# isort: split
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic

@@ -12,7 +12,6 @@ import string
 from collections.abc import Callable
 from pathlib import Path
 
-import numba
 import numpy as np
 
 from corpusmill.kernels import clean
@@ -25,6 +24,7 @@ from corpusmill.kernels.clean import (
     IRREGULAR,
     SPACE,
 )
+from corpusmill.kernels.jit import kept_beside_kernels
 from corpusmill.mill.storage.files import replacing
 
 SIZE = 0x110000
@@ -54,7 +54,7 @@ def kept_table(name: str, built: Callable[[], np.ndarray], *of: str) -> np.ndarr
         Path(one).read_bytes() if one.endswith(".py") else one.encode() for one in of
     )
     digest = hashlib.sha256(made_of).hexdigest()[:16]
-    kept = Path(numba.config.CACHE_DIR) / f"{name}-{platform.python_version()}-{digest}.npy"  # type: ignore[attr-defined]
+    kept = kept_beside_kernels() / f"{name}-{platform.python_version()}-{digest}.npy"
     if not kept.exists():
         with replacing(kept, shared=True) as temporary, open(temporary, "wb") as file:
             np.save(file, built(), allow_pickle=False)

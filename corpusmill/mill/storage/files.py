@@ -47,7 +47,8 @@ def replacing(path: Path, shared: bool = False) -> Iterator[Path]:
     path.parent.mkdir(parents=True, exist_ok=True)
     if not shared:
         for leftover in path.parent.glob(f".{glob.escape(path.name)}~*"):
-            leftover.unlink(missing_ok=True)
+            if leftover.is_symlink() or not leftover.is_dir():
+                leftover.unlink(missing_ok=True)
     temporary = path.with_name(f".{path.name}~{os.getpid()}-{secrets.token_hex(4)}")
     try:
         with named(path):

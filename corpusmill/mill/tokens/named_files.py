@@ -5,6 +5,7 @@ folder, or one that nobody held against the bounds.
 """
 
 import json
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -59,9 +60,28 @@ def refuse_named_files_below(folder: Path) -> None:
     """The same of every small file of a folder and of the folders in it, of which some classes
     load a tokenizer each."""
     for inner in tokenizer_folders(folder):
+        refuse_links_out(folder, inner)
         for path in (inner / name for name in SMALL):
             if path.is_file():
                 refuse_files_named_in(path)
+
+
+def refuse_links_out(folder: Path, inner: Path) -> None:
+    """Raise ValueError for a link that leads out of a tokenizer's folder: what it leads to would
+    become part of the corpus. Links of a snapshot in the hub's cache lead to its blobs."""
+    top = os.path.realpath(folder)
+    inside = [top]
+    if os.path.basename(os.path.dirname(top)) == "snapshots":
+        inside.append(os.path.join(os.path.dirname(os.path.dirname(top)), "blobs"))
+    for path in [inner, *inner.iterdir()]:
+        real = os.path.realpath(path)
+        if path != folder and path.is_symlink() and not any(
+            os.path.commonpath([one, real]) == one for one in inside
+        ):  # fmt: skip
+            raise ValueError(
+                f"tokenizer.source: {path} is a link that leads out of the folder. Copy the file "
+                "into it, or remove the link."
+            )
 
 
 def refuse_files_named_in(path: Path) -> None:

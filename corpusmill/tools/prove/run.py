@@ -128,15 +128,25 @@ def config_of(results: Path, listing: Listing, named: Config | None) -> Config:
 
 
 def refuse_own_code(path: Path, config: Config) -> None:
-    """Raise NoCorpusError if a configuration that lies with results names Python files: both may be
-    a stranger's."""
+    """Raise NoCorpusError if a configuration beside results names Python files, other files that
+    filters read, or regular expressions: it may be a stranger's."""
+    way = "Name the config files of the run: corpusmill prove CONFIG"
     filters = [one.file for one in config.filters if one.file is not None]
-    files = [*config.input.readers, *filters]
-    if files:
+    for file in [*config.input.readers, *filters]:
         raise NoCorpusError(
-            f"{path} names code of its own, {files[0]}, which is run only if you name it. Name the "
-            "config files of the run: corpusmill prove CONFIG"
+            f"{path} names code of its own, {file}, which is run only if you name it. {way}"
         )
+    for one in config.filters:
+        for file in one.named_files:
+            raise NoCorpusError(
+                f"{path} names a file for the filter {one.name}, {file}, which is read only if you "
+                f"name it. {way}"
+            )
+        if one.given_settings.get("matches"):
+            raise NoCorpusError(
+                f"{path} has a regular expression for the filter {one.name}, which may take for "
+                f"ever. {way}"
+            )
 
 
 def plan_of(results: Path, listing: Listing, config: Config) -> tuple[list[Part], list[InputFile]]:

@@ -12,10 +12,10 @@ import lzma
 from pathlib import Path
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
 from corpusmill.kernels import languages as kernels
+from corpusmill.kernels.jit import kept_beside_kernels
 from corpusmill.kernels.languages import (
     BLOCK,
     NONE,
@@ -156,7 +156,7 @@ def tables() -> Tables:
     """The tables, made where this is the first to ask for them on this machine."""
     code = Path(__file__).read_bytes() + Path(kernels.__file__).read_bytes()
     digest = hashlib.sha256(code + MODEL_SHA256.encode()).hexdigest()[:16]
-    folder = Path(numba.config.CACHE_DIR)  # type: ignore[attr-defined]
+    folder = kept_beside_kernels()
     kept = [folder / f"language-{name}-{digest}.npy" for name in Tables._fields]
     if not all(path.exists() for path in kept):
         for path, table in zip(kept, built_tables(), strict=True):

@@ -13,6 +13,7 @@ from corpusmill.mill.read.text_column import TextColumn
 from corpusmill.mill.read.unicode_tables import character_table
 from corpusmill.mill.storage.files import replacing
 from corpusmill.mill.storage.sha256 import DigestingFile
+from corpusmill.mill.storage.untrusted import whole_file
 
 MAGIC = b"cmqualit"
 VERSION = 1
@@ -20,6 +21,7 @@ HEAD = struct.Struct("<8sII")
 ALIGNED = 64
 DIGEST_BYTES = 32
 LEAST_BITS, MOST_BITS = 10, 26
+MOST_MODEL_BYTES = (4 << MOST_BITS) + (1 << 20)
 
 
 class Definition(NamedTuple):
@@ -63,7 +65,7 @@ def save_quality_model(path: Path, model: QualityModel) -> str:
 
 def load_quality_model(path: Path) -> QualityModel:
     """The model; ValueError in one sentence if the file is none, or not whole."""
-    data = Path(path).read_bytes()
+    data = whole_file(path, MOST_MODEL_BYTES)
     if data[: len(MAGIC)] != MAGIC:
         raise ValueError(
             f"{path}: expected a quality model, found a file that begins with {data[:8]!r}. Make "
