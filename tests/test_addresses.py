@@ -17,7 +17,7 @@ HUB = "hf download org/name --repo-type dataset --local-dir data"
         ("hf://org/name", HUB),
         ("hf://datasets/org/name/data/*.parquet", HUB),
         ("hf://datasets/org/name@main/x", HUB),
-        ("org/name", f"hub is meant: download the dataset first, {HUB}"),
+        ("org/name", f"Hugging Face hub: download the dataset first, {HUB}"),
     ],
 )  # fmt: skip
 def test_advice__is_how_to_have_the_files(pattern, told):

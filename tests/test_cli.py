@@ -254,10 +254,10 @@ def test_check__says_which_list_of_filters_does_not_count(folder):
         "sources: [{name: a, files: [a.jsonl]}]\nfilters: [{name: empty}]\n"
     )
     got = called("check", "preset.yaml", "mine.yaml")
-    note = "NOTE: filters: the list of mine.yaml replaces that of preset.yaml whole."
+    note = "NOTE: filters: the list in mine.yaml replaces the list in preset.yaml."
     assert (got.exit_code, got.stderr.startswith(note)) == (0, True)
     dry = run_of(folder, "run", "preset.yaml", "mine.yaml", "--dry-run")
-    assert (dry.returncode, dry.stderr.count("mine.yaml replaces that of ")) == (0, 1), dry.stderr
+    assert (dry.returncode, dry.stderr.count("mine.yaml replaces the list in ")) == (0, 1), dry.stderr
     Path("mine.yaml").write_text("sources: [{name: a, files: [a.jsonl]}]\nsources: []\n")
     twice = run_of(folder, "run", "mine.yaml", "--dry-run")
     assert (twice.returncode, "mine.yaml:2: the key sources" in twice.stderr) == (1, True)
@@ -338,7 +338,7 @@ def test_check__says_everything_at_once(folder):
          "tokenizer.source"),
         ("sources:\n  - {name: a, files: [a.jsonl]}\noutput: {join: no thanks}\n", "output.join"),
         ("sources:\n  - {name: a, files: [a.jsonl]}\ntokenizer: {end_of_text: <end>}\n",
-         "tokenizer.end_of_text: <end> is no token of a trained tokenizer"),
+         "tokenizer.end_of_text: a trained tokenizer has no token <end>, only"),
         ("sources:\n  - {name: a, files: [a.jsonl]}\ndedup: {threshold: 1e0}\n",
          "dedup.threshold"),
     ],
@@ -397,7 +397,7 @@ def test_run__refuses_a_folder_whose_name_snakemake_takes_for_a_pattern(tmp_path
     else:
         got = snakemake(folder, "--configfile", "mine.yaml", "--cores", "1")
     assert got.returncode == 1
-    assert f"{folder}: Snakemake takes {{ and }} in a path for its own" in got.stderr
+    assert f"{folder}: Snakemake treats {{ and }} in a path as wildcards" in got.stderr
     assert "Traceback" not in got.stderr
 
 

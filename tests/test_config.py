@@ -116,17 +116,17 @@ def test_check_config__says_key_and_fault_in_one_line(over, expected):
          "dedup.bands and dedup.rows: one is auto and the other a number. "
          "Give both, or auto for both."),
         ({"dedup": {"method": "sketch"}},
-         "dedup.resolve: kept needs to know which pairs are similar, and dedup.method sketch "
-         "does not look. Set resolve to component, or method to verified."),
+         "dedup.resolve: kept needs the similarity of each pair, which dedup.method "
+         "sketch does not compute. Set resolve to component, or method to verified."),
         ({"dedup": {"rows": "auto"}},
          "dedup.bands and dedup.rows: one is auto and the other a number. "
          "Give both, or auto for both."),
         ({"sources": [{"name": "exam", "files": ["a.jsonl"], "held_out": True}]},
-         "sources: all are held_out, so there is nothing to mill. Name one without it."),
+         "sources: all are held_out, so the corpus would be empty. Add one that is not."),
         ({"splits": {"validation": 0.5, "test": 0.5}},
          "splits: validation + test leave nothing for train. Lower them below 1 together."),
         ({"sources": SHIPPED["sources"] + SHIPPED["sources"][:1]},
-         'sources: "code" is there twice. Give each source a name of its own.'),
+         'sources: the name "code" is used twice. Give each source its own name.'),
     ],
 )  # fmt: skip
 def test_check_config__refuses_keys_that_do_not_fit_one_another(over, expected):

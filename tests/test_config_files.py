@@ -28,14 +28,14 @@ def written(tmp_path, monkeypatch):
     ("content", "expected"),
     [
         ("filters: []\ndedup: {}\nfilters: []\n",
-         "a.yaml:3: the key filters stands there twice, first in line 1, and only the last would "
-         "count. Make one of them."),
+         "a.yaml:3: duplicate key filters, first on line 1. Only the last would count. "
+         "Merge them into one."),
         ("filters: [{name: x, min: 1, min: 2}]\n",
-         "a.yaml:1: the key min stands there twice, first in line 1, and only the last would "
-         "count. Make one of them."),
+         "a.yaml:1: duplicate key min, first on line 1. Only the last would count. "
+         "Merge them into one."),
         ('{\n\t"filters": [],\n\t"filters": []\n}\n',
-         "a.yaml:3: the key filters stands there twice, first in line 2, and only the last would "
-         "count. Make one of them."),
+         "a.yaml:3: duplicate key filters, first on line 2. Only the last would count. "
+         "Merge them into one."),
     ],
 )  # fmt: skip
 def test_refuse_repeated_keys__says_file_line_and_the_line_before(written, content, expected):
@@ -71,7 +71,7 @@ def test_replaced_lists__are_those_of_which_nothing_stays(written):
         more="filters: [{name: empty}]\nsplits: {test: 0}\n",
     )
     assert list(replaced_lists(files)) == [
-        "filters: the list of mine.yaml replaces that of preset.yaml whole. If both are meant, put "
+        "filters: the list in mine.yaml replaces the list in preset.yaml. To use both, merge "
         "them into one list."
     ]
     assert list(replaced_lists(files[1:])) == []

@@ -92,13 +92,13 @@ def test_filter__may_be_there_twice(entry):
     [
         ({"least": -1}, "filters[0].least: expected a number from 0 "),
         ({"most": 2}, "filters[0]: least and most are both 2. Move one."),
-        ({"most": 1}, "filters[0]: mine: least 2 is above most 1, so that every size is beyond"),
+        ({"most": 1}, "filters[0]: mine: least 2 is above most 1, so no size is within both"),
         ({"words": "none.txt"}, "filters[0]: there is no file none.txt. Correct its path."),
         ({"sources": {"wep": False}}, "filters[0].sources.wep: there is no source wep. Is web"),
         ({"sources": {"web": {"mots": 3}}}, "filters[0].sources.web: unknown key mots. Is most"),
         ({"sources": {"web": {"most": 10}}}, "filters[0].sources.web.most: expected "),
         ({"sources": {"web": {"most": 1}}}, "filters[0].sources.web: mine: least 2 is above most"),
-        ({"sources": {"web": {"words": "a"}}}, "filters[0].sources.web: words says how it is"),
+        ({"sources": {"web": {"words": "a"}}}, "filters[0].sources.web: words affects what is"),
     ],
 )  # fmt: skip
 def test_wrong_settings__are_told(entry, more, says):

@@ -530,7 +530,7 @@ def test_watch__refuses_moments_that_are_none(changed, run):
     (run / "logs/announced.json").write_text(json.dumps(told | changed))
     (answer,) = attacked({"": ["watch", "--json"]}, run).values()
     assert answer.code == 1
-    assert "expected moments in seconds since 1970" in answer.said
+    assert "expected times in seconds since 1970" in answer.said
 
 
 @pytest.mark.parametrize(

@@ -188,8 +188,8 @@ class Mine(Filter):
         ('fate = "mine"', 'fate = "mine"\n    files = ("words.txt",)', {}, "there is no file words.txt, which it reads"),
         ("import numpy as np", "import sys; sys.exit(0)", {}, "filters[1]: mine.py:2: SystemExit: 0"),
         ("", "", {"name": "too_shirt", "file": None}, "there is no filter too_shirt. Is too_short meant?"),
-        ("", "", {"name": "empty", "file": None}, "filters[1]: the filter empty is there twice"),
-        ('"something": Value', '"chars": Value', {"first": {"name": "too_short"}}, "value chars is measured by the filter too_short already"),
+        ("", "", {"name": "empty", "file": None}, "filters[1]: two filters are named empty"),
+        ('"something": Value', '"chars": Value', {"first": {"name": "too_short"}}, "the filter too_short already measures chars"),
     ],
 )  # fmt: skip
 def test_wrong_filter__is_refused_before_any_job(tmp_path, old, new, entry, says):

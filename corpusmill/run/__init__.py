@@ -1,6 +1,6 @@
-"""What a run is: configuration, plan, layout, the jobs of its steps, the memory of a folder.
+"""A run: configuration, plan, layout, jobs, memory needs, and the record of a folder.
 
-It decides nothing about a document. Begin with `config.py` and `plan.py`; `job.py` binds a job.
+Nothing here decides about a document. Begin with `config.py` and `plan.py`; `job.py` runs one job.
 
 Imports: kernels, messages, mill.decide, mill.dedup, mill.demo, mill.filters, mill.read,
 mill.storage.

@@ -1,7 +1,7 @@
-"""Members of records that filters ask for and that no first record has: a wrong name, most likely,
-by which a block list finds nothing in a run that ends well.
+"""Find record members that filters use but no first record has, most likely a misspelt name.
 
-A process of its own beside the start of a run.
+Without this check, a block list with a wrong name matches nothing and the run still succeeds. Runs
+in its own process while a run starts.
 """
 
 import json
@@ -18,7 +18,7 @@ from corpusmill.mill.read.records import Record
 from corpusmill.mill.storage.streams import READ_LIMITS, ReadLimits
 
 MOST_FILES = 50
-"""That are looked at for one member. A score may well be in few records, so nothing is refused."""
+"""Most files to search for one member. A rare member is legitimate, so this never fails a run."""
 
 
 def absent_members(
@@ -27,7 +27,7 @@ def absent_members(
     readers: Sequence[str],
     limits: ReadLimits = READ_LIMITS,
 ) -> Iterator[str]:
-    """What to tell of each filter. files: of milled sources, their first records without fault."""
+    """Yield one note per missing member. files: of milled sources, with readable first records."""
     for filter in filters:
         judged = [file for file in files if file.source not in filter.untouched][:MOST_FILES]
         first = next((rest for file in judged for rest in rests(file, readers, limits)), None)
@@ -51,14 +51,14 @@ def has_member(files: list[Asked], field: str, readers: Sequence[str], limits: R
 
 
 def rests(file: Asked, readers: Sequence[str], limits: ReadLimits) -> Iterator[bytes]:
-    """What stands beside the texts of the first records."""
+    """Yield the other members of each first record, beside its text."""
     for record in first_records(file, readers, limits):
         if isinstance(record, Record):
             yield record.rest
 
 
 def names_in(rest: bytes) -> list[str]:
-    """The members of a record, and of the objects among them, as a filter names them."""
+    """Return the names of a record's members, nested ones as `object.member`."""
     names = []
     for name, member in raw_members(b"{%s}" % rest).items():
         names.append(name)
@@ -68,8 +68,8 @@ def names_in(rest: bytes) -> list[str]:
 
 
 def main() -> None:
-    """{"filters", "files": [Asked], "readers": [path], "limits": ReadLimits} on standard input; one
-    line per member on standard error."""
+    """Read {"filters", "files": [Asked], "readers": [path], "limits": ReadLimits} from standard
+    input; print one line per missing member to standard error."""
     serve_another()
     asked = json.load(sys.stdin)
     files = [Asked(*file) for file in asked["files"]]

@@ -1,4 +1,4 @@
-"""What to do about an address that is named as a file: a run reads files alone."""
+"""Advice for a URL or dataset id given in place of a file: a run reads local files only."""
 
 import re
 
@@ -14,17 +14,17 @@ COPIED_BY = {
 
 
 def advice(pattern: str) -> str:
-    """What to say behind `no file matches ...`: for an address, how to have its files."""
+    """Return what follows `no file matches ...`: for an address, how to download its files."""
     if found := SCHEME.fullmatch(pattern):
         scheme = found["scheme"].lower()
         if scheme in HUB:
             name = "/".join(found["rest"].removeprefix("datasets/").split("/")[:2])
-            return f"A run reads files alone. {_from_hub(name.partition('@')[0])}"
+            return f"A run reads local files only. {_from_hub(name.partition('@')[0])}"
         how = COPIED_BY.get(scheme)
         first = f"Copy them first, {how.format(pattern)}" if how else "Copy them to a folder first"
-        return f"A run reads files alone. {first}, and name the files or their folder."
+        return f"A run reads local files only. {first}, and name the files or their folder."
     if HUB_ID.fullmatch(pattern):
-        is_dataset = "If a dataset of the Hugging Face hub is meant:"
+        is_dataset = "For a dataset of the Hugging Face hub:"
         return f"Correct sources[].files. {is_dataset} {_from_hub(pattern, 'd')}"
     return "Correct sources[].files."
 

@@ -1,7 +1,7 @@
-"""A run announces itself before it reads the workflow, so that nobody takes an older one for it.
+"""Announce a run before it reads the workflow, so that watchers do not show an older run instead.
 
-`corpusmill run` does so first of all, then its Snakemake under the same name; Snakemake alone does
-it by itself. The file says which processes the run lives by, and in the end how it ended.
+`corpusmill run` announces first, then its Snakemake under the same name. Plain Snakemake announces
+itself. The file lists the run's processes and, at the end, the outcome.
 """
 
 import contextlib
@@ -22,33 +22,33 @@ from corpusmill.run.job_list import JOB_LIST, load_job_list
 ANNOUNCEMENT = Path("logs/announced.json")
 LOCKS = Path(".snakemake/locks")
 ANNOUNCED = "CORPUSMILL_ANNOUNCED"
-"""The variable by which `corpusmill run` tells its Snakemake the name of the announced run."""
+"""Environment variable with which `corpusmill run` passes the run's name to its Snakemake."""
 
 MOST_BYTES = 1 << 20
-"""Of an announcement: each process that it names is looked for."""
+"""Most bytes of an announcement. It bounds the processes that have to be looked up."""
 
 LATEST = 1e11
-"""Of the moments that an announcement may say, in seconds since 1970: some 3,000 years."""
+"""Latest time an announcement may contain, in seconds since 1970: some 3,000 years."""
 
 FINISHED, NOTHING, FAILED = "finished", "nothing", "failed"
-"""How a run ends; NOTHING: there was nothing to do."""
+"""Outcomes of a run; NOTHING: there was nothing to do."""
 
 DRY_RUN = re.compile("-[a-zA-Z]*n[a-zA-Z]*|--dry-?run")
-"""Options of Snakemake that run nothing. The Snakefile announces what looks like one and runs."""
+"""Snakemake options for a dry run. If one only looks like it, the Snakefile still announces."""
 
 START_SECONDS = 2.0
-"""The start of a process is known that well: it is counted from that of the machine."""
+"""Tolerance in seconds of a process's start time, which is counted from the machine's boot."""
 
 
 class Life(msgspec.Struct, frozen=True):
-    """A process, as no other one is."""
+    """A process, identified by pid, host and start time."""
 
     pid: int
     host: str
     started: float
 
     def is_alive(self) -> bool | None:
-        """None: it is of another machine, so nobody here knows."""
+        """Say whether the process lives; None if it runs on another machine."""
         if self.host != os.uname().nodename:
             return None
         try:
@@ -61,20 +61,20 @@ class Life(msgspec.Struct, frozen=True):
 
 class Announcement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     run: str
-    """Its name, which its list of jobs has too."""
+    """Name of the run, also stored in its list of jobs."""
     began: float
     lives: list[Life] = []
     ended: float | None = None
     outcome: str = ""
     reason: str = ""
-    """Why it ended before its first job."""
+    """Why the run ended before its first job."""
     before: "Announcement | None" = None
-    """That of the run before, whose own is forgotten."""
+    """Announcement of the previous run, without its own `before`."""
     version: int = msgspec.field(default=1, name="corpusmill.announced")
 
     @property
     def is_alive(self) -> bool | None:
-        """Whether a process of it lives; None: nobody on this machine knows."""
+        """Whether a process of the run lives; None if this machine cannot know."""
         if self.outcome:
             return False
         known = [life.is_alive() for life in self.lives]
@@ -82,7 +82,7 @@ class Announcement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def announce(path: Path = ANNOUNCEMENT) -> str:
-    """Announce a run of this process and return its name; "" while another run has the folder."""
+    """Announce a run of this process and return its name; "" while another run is active here."""
     last = _last(path)
     if (last and last.is_alive) or (LOCKS.is_dir() and any(LOCKS.iterdir())):
         return ""
@@ -92,7 +92,7 @@ def announce(path: Path = ANNOUNCEMENT) -> str:
 
 
 class Told:
-    """A run as this process knows it."""
+    """Name of an announced run, and the reason if it fails."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -101,8 +101,10 @@ class Told:
 
 @contextlib.contextmanager
 def announced(options: Sequence[str]) -> Iterator[Told]:
-    """Announce a run of this folder; say how it ended by how this block is left, if its Snakemake
-    has not. options: those of Snakemake."""
+    """Announce a run of this folder. When the block ends, save the outcome if Snakemake did not.
+
+    options: Snakemake's command line.
+    """
     is_dry = any(DRY_RUN.fullmatch(option) for option in options)
     told, code = Told("" if is_dry else announce()), None
     try:
@@ -116,11 +118,11 @@ def announced(options: Sequence[str]) -> Iterator[Told]:
         elif told.name and JOB_LIST.exists() and load_job_list(JOB_LIST).run == told.name:
             end(ANNOUNCEMENT, told.name, FINISHED)
         else:
-            withdraw(ANNOUNCEMENT, told.name)  # of --version, for one
+            withdraw(ANNOUNCEMENT, told.name)  # for example --version
 
 
 def go_on(path: Path, name: str) -> None:
-    """Announce that this process, too, is of a run; nobody may have announced the run so far."""
+    """Add this process to the announced run; announce the run if that was not done yet."""
     last = _last(path)
     if last is None or last.run != name:
         _save(path, _begun(name, last))
@@ -129,19 +131,19 @@ def go_on(path: Path, name: str) -> None:
 
 
 def end(path: Path, name: str, outcome: str, reason: str = "") -> None:
-    """Say how a run ended, unless that is said, or another one has been announced since."""
+    """Save how a run ended, unless that is saved already or another run was announced since."""
     last = _last(path)
     if not last or last.run != name or last.outcome:
         return
     if outcome == NOTHING and last.before and last.before.outcome == FINISHED:
-        withdraw(path, name)  # what there is to say is what the run before has said
+        withdraw(path, name)  # the previous run's outcome still holds
         return
     ending = {"ended": time.time(), "outcome": outcome, "reason": reason}
     _save(path, msgspec.structs.replace(last, **ending))
 
 
 def withdraw(path: Path, name: str) -> None:
-    """Undo an announcement, if the run has not ended: there was none."""
+    """Undo an announcement, unless the run has an outcome."""
     last = _last(path)
     if last and last.run == name and not last.outcome:
         if last.before:
@@ -166,7 +168,7 @@ def _save(path: Path, announcement: Announcement) -> None:
 
 
 def _last(path: Path) -> Announcement | None:
-    """For whoever replaces it, as that of another version may be."""
+    """Return the last announcement; None if unreadable, since the caller replaces it."""
     try:
         return load_announcement(path)
     except ValueError:
@@ -174,7 +176,10 @@ def _last(path: Path) -> Announcement | None:
 
 
 def load_announcement(path: Path) -> Announcement | None:
-    """That of a folder's last run; None if it has none. ValueError if it cannot be read."""
+    """Return the announcement of the last run; None if there is none.
+
+    Raise ValueError if it cannot be read.
+    """
     try:
         found = msgspec.json.decode(whole_file(path, MOST_BYTES), type=Announcement)
     except FileNotFoundError:
@@ -185,14 +190,13 @@ def load_announcement(path: Path) -> Announcement | None:
         ) from error
     if not all(0 <= moment <= LATEST for moment in moments(found)):
         raise ValueError(
-            f"{path}: expected moments in seconds since 1970, found others. Remove it, and run "
-            "again."
+            f"{path}: expected times in seconds since 1970, found others. Remove it, and run again."
         )
     return found
 
 
 def moments(announcement: Announcement) -> Iterator[float]:
-    """When runs began and ended."""
+    """Yield every time in an announcement and in those it contains."""
     at: Announcement | None = announcement
     while at:
         yield from (at.began, at.ended or 0.0, *(life.started for life in at.lives))

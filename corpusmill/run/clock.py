@@ -1,5 +1,7 @@
-"""Times that are still to come, of a clock that was set back or of a copy: Snakemake would do the
-jobs, take what they made for older than what it was made of, and fail."""
+"""Find modification times in the future, from a clock that was set back or from a copy.
+
+Snakemake would run the jobs, find their outputs older than their inputs, and fail.
+"""
 
 import time
 from collections.abc import Iterable
@@ -8,17 +10,17 @@ from pathlib import Path
 from corpusmill.run.plan import InputFile
 
 TOLERATED_NS = 60 * 10**9
-"""Clocks of a file server may differ so much; a job that takes longer is not hindered."""
+"""Tolerated clock difference of a file server. Jobs that take longer are not affected anyway."""
 
 
 def of_results(results: Path) -> list[tuple[str, int]]:
-    """Each folder of the results and its time, which is that of its latest file."""
+    """Return each folder of the results and its modification time."""
     folders = [path for path in results.glob("*") if path.is_dir()]
     return [(str(path), path.stat().st_mtime_ns) for path in folders]
 
 
 def clock_faults(files: Iterable[InputFile], results: Path, now_ns: int) -> list[str]:
-    """Which times have to be set, of input files and of an earlier run's results."""
+    """Return one fault for input files, one for earlier results, if a time is in the future."""
     inputs = [(file.path, file.mtime_ns) for file in files if file.mtime_ns is not None]
     now = moment(now_ns)
     ways = (
@@ -32,8 +34,7 @@ def clock_faults(files: Iterable[InputFile], results: Path, now_ns: int) -> list
             path, at = late[0]
             faults.append(
                 f"{path}{and_more(late)}: expected a time up to now ({now}), found {moment(at)}. "
-                "Set the clock right, or the time: "
-                + way.format(now=now, path=path, results=results)
+                "Correct the clock, or the time: " + way.format(now=now, path=path, results=results)
             )
     return faults
 

@@ -1,4 +1,4 @@
-"""A digest of the code of a step, so that editing a script or a module reruns what uses it."""
+"""Digest a step's code, so that editing a script or a module reruns the steps that use it."""
 
 import ast
 import contextlib
@@ -28,7 +28,7 @@ def _without_docstrings(tree: ast.Module) -> ast.Module:
 
 
 def _parsed(source: bytes) -> tuple[str, frozenset[str]]:
-    """A digest of code without comments, docstrings, layout; the package modules it imports."""
+    """Return a digest of code without comments, docstrings and layout, and its package imports."""
     tree = _without_docstrings(ast.parse(source))
     names: set[str] = set()
     for node in ast.walk(tree):
@@ -42,17 +42,19 @@ def _parsed(source: bytes) -> tuple[str, frozenset[str]]:
 
 @functools.cache
 def kept_in() -> Path:
-    """The folder for what this Python and this code made of files."""
+    """Return the cache folder for this version of Python and of this module."""
     code = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:16]
     return home() / f"code-{platform.python_version()}-{code}"
 
 
 @functools.cache
 def _parsed_once(path: Path) -> tuple[str, frozenset[str]]:
-    """What `_parsed` says of a file. It is kept by what the file holds, since parsing the package
-    takes a second, and each start of a run and each job of a cluster would wait for it."""
+    """Return `_parsed` of a file, cached by its content.
+
+    Parsing the package takes a second at each start of a run and of each cluster job.
+    """
     if path.suffix != ".py":
-        return file_sha256(path), frozenset()  # not read at once: a model has gigabytes
+        return file_sha256(path), frozenset()  # streamed: a model may have gigabytes
     source = path.read_bytes()
     kept = kept_in() / hashlib.sha256(source).hexdigest()
     with contextlib.suppress(OSError):
@@ -60,7 +62,7 @@ def _parsed_once(path: Path) -> tuple[str, frozenset[str]]:
         if SHA256.fullmatch(digest):
             return digest, frozenset(imported)
     digest, ours = _parsed(source)
-    # Where nothing can be kept, it takes its second.
+    # Without a writable cache, parsing is just repeated.
     with contextlib.suppress(OSError), replacing(kept, shared=True) as temporary:
         temporary.write_text("\n".join([digest, *sorted(ours)]))
     return digest, ours
@@ -68,7 +70,7 @@ def _parsed_once(path: Path) -> tuple[str, frozenset[str]]:
 
 @functools.cache
 def file_of(root: Path, module: str) -> Path | None:
-    """The file of a module of the package; None if it is none of it."""
+    """Return the file of a module of the package; None for other modules."""
     path = root.joinpath(*module.split("."))
     for candidate in (path.with_suffix(".py"), path / "__init__.py"):
         if candidate.is_file():
@@ -77,8 +79,7 @@ def file_of(root: Path, module: str) -> Path | None:
 
 
 def code_digest(root: Path, script: Path, *plugins: Path) -> str:
-    """16 hex digits of a script, and of modules that it loads by name, with all package code that
-    they import, directly or through others.
+    """Return 16 hex digits for a script, its plug-ins and all package code they import.
 
     Comments, docstrings and formatting do not count.
     """

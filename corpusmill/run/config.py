@@ -31,7 +31,7 @@ NOT_EMPTY = {"type": "string", "minLength": 1}
 FORMATS = sorted(
     path.stem.replace("_", "-") for path in (PACKAGE / "tools/export/formats").glob("[a-z]*.py")
 )
-"""The formats of `output.exports`: a module each."""
+"""Formats of `output.exports`; each is a module."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,7 +100,7 @@ class Source(Section):
         }  # fmt: skip
         for name in sorted(milled_only) if self.held_out else ():
             if getattr(self, name) != milled_only[name]:
-                yield f'sources: "{self.name}" is held_out and has a {name}. Only milled ones do.'
+                yield f'sources: "{self.name}" is held_out, so {name} has no effect. Remove it.'
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,7 +139,7 @@ class Input(Section):
 
     @property
     def read_limits(self) -> dict[str, int]:
-        """The same for jobs, which are told in JSON."""
+        """The limits as JSON, for jobs."""
         return {"line_bytes": self.max_record_bytes, "window_log": self.max_window_log}
 
 
@@ -258,12 +258,12 @@ class Dedup(Section):
             )
         if self.method == "sketch" and self.resolve == "kept":
             yield (
-                "dedup.resolve: kept needs to know which pairs are similar, and dedup.method "
-                "sketch does not look. Set resolve to component, or method to verified."
+                "dedup.resolve: kept needs the similarity of each pair, which dedup.method "
+                "sketch does not compute. Set resolve to component, or method to verified."
             )
 
     def band_setting(self, permutations: int) -> BandSetting:
-        """As given, or what auto means; a single key of the whole text if method is exact."""
+        """Return the bands and rows, with auto resolved; for method exact one key per text."""
         if self.method == "exact":
             return BandSetting(0, 1)
         if self.bands == "auto":
@@ -286,7 +286,7 @@ class Splits(Section):
 
     @property
     def fractions(self) -> dict[str, float]:
-        """The share of the documents that each split gets."""
+        """Share of the documents in each split."""
         train = 1 - self.validation - self.test
         return {"train": train, "validation": self.validation, "test": self.test}
 
@@ -348,8 +348,8 @@ class Tokenizer(Section):
     def faults(self) -> Iterator[str]:
         if self.source == "train" and self.end_of_text not in ("auto", TRAINED_END_OF_TEXT):
             yield (
-                f"tokenizer.end_of_text: {self.end_of_text} is no token of a trained tokenizer, "
-                f"which has {TRAINED_END_OF_TEXT} alone. Leave it out."
+                f"tokenizer.end_of_text: a trained tokenizer has no token {self.end_of_text}, "
+                f"only {TRAINED_END_OF_TEXT}. Leave the key out."
             )
         if "\0" in self.source:
             yield "tokenizer.source: expected a folder or an id, found one with a NUL. Correct it."
@@ -379,18 +379,21 @@ class Config(Section):
 
         @property
         def given(self) -> dict[str, Any]:
-            """What was read, as files and --config say it."""
+            """The configuration as files and --config give it."""
 
     @classmethod
     def checked(cls, given: dict) -> Self:
-        """The configuration of what files and --config say; ValueError has one line per fault."""
+        """Return the checked configuration; raise ValueError with one line per fault."""
         config = cls.read(given)
         config.refuse_faults()
         return config
 
     @classmethod
     def read(cls, given: dict) -> Self:
-        """The same of a finished run, elsewhere maybe: whether files are there is not checked."""
+        """Return a configuration checked against the schema only, as for a run made elsewhere.
+
+        Whether its files exist is not checked.
+        """
         found = sorted(
             Validator(cls.schema()).iter_errors(given),
             key=lambda fault: [
@@ -407,7 +410,7 @@ class Config(Section):
         return config
 
     def refuse_faults(self) -> None:
-        """ValueError, one line per fault, for what the schema cannot say."""
+        """Raise ValueError with one line per fault that the schema cannot express."""
         if faults := first_of(list(self.faults())):
             raise ValueError("\n".join(faults))
 
@@ -416,44 +419,44 @@ class Config(Section):
         names = [source.name for source in self.sources]
         yield from filter_faults(self.filters, names)
         for name in (name for name, count in Counter(names).items() if count > 1):
-            yield f'sources: "{name}" is there twice. Give each source a name of its own.'
+            yield f'sources: the name "{name}" is used twice. Give each source its own name.'
         for source in self.sources:
             yield from source.faults()
         yield from self.tokenizer.faults()
         if not self.milled:
-            yield "sources: all are held_out, so there is nothing to mill. Name one without it."
+            yield "sources: all are held_out, so the corpus would be empty. Add one that is not."
         elif not any(source.weight for source in self.milled):
             yield "sources: all have the weight 0, so no document would be kept. Raise one above 0."
         yield from self.splits.faults()
 
     @cached_property
     def milled(self) -> list[Source]:
-        """The sources that make the corpus."""
+        """Sources that go into the corpus."""
         return [source for source in self.sources if not source.held_out]
 
     @cached_property
     def held_out(self) -> list[Source]:
-        """The sources that are only kept out of train: evaluation sets."""
+        """Evaluation sets, whose texts are removed from train."""
         return [source for source in self.sources if source.held_out]
 
     @cached_property
     def weights(self) -> dict[str, float]:
-        """The epochs of each milled source."""
+        """Epochs of each milled source."""
         return {source.name: source.weight for source in self.milled}
 
     @property
     def permutations(self) -> int:
-        """Values per sketch; none where equal texts alone are duplicates."""
+        """Values per sketch; 0 for method exact, which needs no sketches."""
         return 0 if self.dedup.method == "exact" else self.minhash.permutations
 
     @property
     def filter_files(self) -> list[Path]:
-        """All files that filters are made of."""
+        """Files of all filters: code and data."""
         return [file for filter in self.filters for file in filter.files]
 
     @property
     def measuring_files(self) -> list[Path]:
-        """All files that those filters are made of that measure."""
+        """Files of the filters that measure."""
         return [file for filter in self.filters if filter.measures for file in filter.files]
 
     @cached_property
@@ -462,11 +465,11 @@ class Config(Section):
 
 
 NO_RESULT = {"input": ["verify"], "output": ["exports", "sample_tokens"]}
-"""Keys that shape no result: what is checked before, and what comes after the manifest."""
+"""Keys that do not change the corpus: checks before the run, and exports after the manifest."""
 
 
 def shaping(given: dict) -> dict:
-    """The configuration, as given, without what shapes no result."""
+    """Return the configuration without the keys that do not change the corpus."""
     return given | {
         section: {key: value for key, value in given[section].items() if key not in keys}
         for section, keys in NO_RESULT.items()
@@ -474,10 +477,10 @@ def shaping(given: dict) -> dict:
 
 
 def config_digest(given: dict) -> str:
-    """Which configuration a result was made with."""
+    """Return the digest that identifies the configuration of a result."""
     return digest_of_shaping(shaping(given))
 
 
 def digest_of_shaping(shapes: dict) -> str:
-    """The same of what `shaping` leaves of a configuration."""
+    """Return `config_digest` of a configuration that went through `shaping`."""
     return hashlib.sha256(json.dumps(shapes, sort_keys=True).encode()).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""Config files: lay one over another, and refuse what that would lose without a word."""
+"""Read and merge config files; refuse what a merge would lose silently."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -12,23 +12,23 @@ from corpusmill.run.config import Config
 from corpusmill.run.schema_faults import Validator
 
 MERGE = "tag:yaml.org,2002:merge"
-"""Of `<<`, which may stand in a place as often as one likes."""
+"""Tag of the key `<<`, which may be repeated."""
 
 
 MOST_BYTES = 1 << 22
-"""Of a config file. One that names tens of thousands of files has some of them."""
+"""Most bytes of a config file. Naming tens of thousands of files takes a few MiB."""
 NUMBER = "tag:yaml.org,2002:int"
 LONGEST_NUMBER = 100
-"""Digits; Python refuses to say those of thousands."""
+"""Most digits of a number. Python refuses to print one with thousands."""
 MOST_VALUES = 100_000
-"""Of a config file, each counted as often as it stands there or an alias of it does."""
+"""Most values of a config file; each alias counts as all values it stands for."""
 MOST_DEPTH = 100
 MOST_SHOWN = 80
-"""Characters of a value."""
+"""Most characters of a value in a message."""
 
 
 class Loader(yaml.SafeLoader):  # type: ignore[misc]
-    """SafeLoader that names file and line of every value that is none of its kind."""
+    """SafeLoader whose errors name file and line of a value that does not fit its type."""
 
     def __init__(self, file: Path, text: str) -> None:
         super().__init__(text)
@@ -49,7 +49,7 @@ class Loader(yaml.SafeLoader):  # type: ignore[misc]
 
 
 class NoValueError(ValueError):
-    """A value is none of its kind: 2020-99-99 is no date."""
+    """A value does not fit its type: 2020-99-99 is not a date."""
 
 
 def as_written(node: yaml.Node) -> str:
@@ -58,28 +58,31 @@ def as_written(node: yaml.Node) -> str:
 
 
 class ConfigFile(NamedTuple):
-    """A config file, read once."""
+    """Content of a config file."""
 
     value: Any
     repeated_keys: list[str]
-    """A sentence for each key of which YAML would take the last and forget the others."""
+    """One sentence per duplicate key, of which YAML would silently use the last."""
 
 
 def read_config_file(file: Path) -> ConfigFile:
-    """ValueError for a file that is long, or whose aliases stand for more than anybody reads.
+    """Read a config file.
 
-    Raises what YAML raises of a file that is none.
+    Raise ValueError if it is too long or its aliases expand to too many values, and YAML's own
+    errors if it is not YAML.
     """
     loader, root = nodes_of(file)
     if root is None:
         return ConfigFile(None, [])
-    repeated = list(repeated_keys(file, root))  # first: merged keys are nodes as well, later
+    repeated = list(repeated_keys(file, root))  # first, as merging adds keys to the nodes
     return ConfigFile(loader.construct_document(root), repeated)
 
 
 def nodes_of(file: Path) -> tuple[Loader, yaml.Node | None]:
-    """What a file says, and what makes values of it; None if it is empty. Raises as
-    `read_config_file` does."""
+    """Return a loader and the root node of a file, None if it is empty.
+
+    Raises as `read_config_file` does.
+    """
     text = text_of(file)
     refuse_many_events(file, text)
     loader = Loader(file, text)
@@ -89,7 +92,7 @@ def nodes_of(file: Path) -> tuple[Loader, yaml.Node | None]:
 
 
 def refuse_many_events(file: Path, text: str) -> None:
-    """Before nodes are made, which takes minutes for millions of values."""
+    """Raise ValueError for too many values, before building nodes takes minutes."""
     values = depth = 0
     for event in yaml.parse(text, yaml.SafeLoader):
         values += isinstance(event, yaml.NodeEvent)
@@ -102,19 +105,19 @@ def refuse_many_events(file: Path, text: str) -> None:
 
 
 def refuse_many_values(file: Path, root: yaml.Node) -> None:
-    """ValueError for many values, and for numbers of many digits."""
+    """Raise ValueError for too many values or for numbers with too many digits."""
     sizes: dict[int, int] = {}
 
     def size(node: yaml.Node) -> int:
         if isinstance(node, yaml.ScalarNode):
             if node.tag == NUMBER and len(node.value) > LONGEST_NUMBER:
                 raise ValueError(
-                    f"{file}:{node.start_mark.line + 1}: expected a number of {LONGEST_NUMBER} "
-                    f"digits at most, found {len(node.value):,}. Correct it."
+                    f"{file}:{node.start_mark.line + 1}: expected a number of at most "
+                    f"{LONGEST_NUMBER} digits, found {len(node.value):,}. Correct it."
                 )
             return 1
         if id(node) not in sizes:
-            sizes[id(node)] = MOST_VALUES  # if it comes again inside itself
+            sizes[id(node)] = MOST_VALUES  # in case it contains itself
             pairs = isinstance(node, yaml.MappingNode)
             members = [one for pair in node.value for one in pair] if pairs else node.value
             sizes[id(node)] = min(1 + sum(map(size, members)), MOST_VALUES)
@@ -126,20 +129,20 @@ def refuse_many_values(file: Path, root: yaml.Node) -> None:
 
 def too_many_values(file: Path) -> ValueError:
     return ValueError(
-        f"{file}: expected {MOST_VALUES:,} values at most, aliases for others among them, "
-        "found more. Write down what is meant, without aliases; name folders and patterns in "
-        "place of files."
+        f"{file}: expected at most {MOST_VALUES:,} values, with aliases expanded, "
+        "found more. Avoid aliases, and name folders or patterns instead of single "
+        "files."
     )
 
 
 def text_of(file: Path) -> str:
     text = whole_file(file, MOST_BYTES).decode("utf-8")
-    # YAML reads JSON but for its tabs, which stand between its tokens alone.
+    # YAML reads JSON except for tabs, which in JSON only separate tokens.
     return text.replace("\t", " ") if text.lstrip().startswith("{") else text
 
 
 def refuse_repeated_keys(files: Sequence[Path]) -> None:
-    """ValueError, a line per fault, if a key stands twice in one place of a file."""
+    """Raise ValueError, one line per fault, for duplicate keys in a mapping."""
     if faults := [fault for file in files for fault in faults_of_keys(file)]:
         raise ValueError("\n".join(faults))
 
@@ -150,11 +153,11 @@ def faults_of_keys(file: Path) -> Iterator[str]:
 
 
 def repeated_keys(file: Path, root: yaml.Node) -> Iterator[str]:
-    """The keys of a file of which YAML would take the last and forget the others."""
+    """Yield one sentence per duplicate key of a file."""
     open_nodes, seen = [root], set()
     while open_nodes:
         node = open_nodes.pop()
-        if id(node) in seen:  # an alias of it was there
+        if id(node) in seen:  # reached before through an alias
             continue
         seen.add(id(node))
         if isinstance(node, yaml.SequenceNode):
@@ -165,7 +168,7 @@ def repeated_keys(file: Path, root: yaml.Node) -> Iterator[str]:
 
 
 def repeated_in(file: Path, keys: list[yaml.Node]) -> Iterator[str]:
-    """keys: of one place."""
+    """Yield one sentence per duplicate among the keys of one mapping."""
     lines: dict[str, int] = {}
     for key in keys:
         line = key.start_mark.line + 1
@@ -173,14 +176,14 @@ def repeated_in(file: Path, keys: list[yaml.Node]) -> Iterator[str]:
             continue
         if key.value in lines:
             yield (
-                f"{file}:{line}: the key {key.value} stands there twice, first in line "
-                f"{lines[key.value]}, and only the last would count. Make one of them."
+                f"{file}:{line}: duplicate key {key.value}, first on line "
+                f"{lines[key.value]}. Only the last would count. Merge them into one."
             )
         lines.setdefault(key.value, line)
 
 
 def replaced_lists(files: Sequence[Path]) -> Iterator[str]:
-    """Lists of a file of which nothing stays, as a later one has another: of `filters` for one."""
+    """Yield a note for each list that a later file replaces, for example `filters`."""
     first: dict[str, tuple[Path, list]] = {}
     if len(files) < 2:
         return
@@ -189,14 +192,14 @@ def replaced_lists(files: Sequence[Path]) -> Iterator[str]:
             before, its = first.get(place, (file, found))
             if its != found:
                 yield (
-                    f"{place}: the list of {file} replaces that of {before} whole. If both are "
-                    "meant, put them into one list."
+                    f"{place}: the list in {file} replaces the list in {before}. To use both, "
+                    "merge them into one list."
                 )
             first[place] = (file, found)
 
 
 def lists_of(value: Any, place: str = "") -> Iterator[tuple[str, list]]:
-    """The lists that keys lead to, with their places: `filters`, `input.readers`."""
+    """Yield all lists below a value with their places: `filters`, `input.readers`."""
     if isinstance(value, list):
         yield place, value
     if isinstance(value, dict):
@@ -205,9 +208,10 @@ def lists_of(value: Any, place: str = "") -> Iterator[tuple[str, list]]:
 
 
 def refuse_config_without_sources(config_files: list[Path], given: dict) -> None:
-    """Raise ValueError if config files were named and none of them names a source.
+    """Raise ValueError if config files are given but none has sources.
 
-    given: what they and --config say. The demo, whose sources config.yaml has, is not meant then.
+    The demo, whose sources are in config.yaml, is unlikely to be wanted then. given: the merged
+    configuration.
     """
     if config_files and "sources" not in given:
         raise ValueError(
@@ -218,7 +222,7 @@ def refuse_config_without_sources(config_files: list[Path], given: dict) -> None
 
 
 def laid_over(shipped: Path | dict, given: dict) -> dict:
-    """The shipped configuration with what is given laid over it, as --configfile does."""
+    """Merge the given configuration over the shipped one, as --configfile does."""
 
     def merged(below: dict, above: dict) -> dict:
         together = below | above
@@ -232,13 +236,13 @@ def laid_over(shipped: Path | dict, given: dict) -> dict:
 
 
 NO_TEXT = {"not": {"type": "string"}}
-"""Schema of what none is known of, settings of filters: a number rather than a text."""
+"""Schema for values without a known one, such as filter settings: rather a number than a text."""
 
 
 def as_in_files(config: dict, told: dict) -> dict:
-    """The configuration with the values of --config as a file would have them.
+    """Return the configuration with the values of --config as a file would have them.
 
-    told: what --config says. Snakemake hands on what stands in braces and brackets as text.
+    told: the values of --config. Snakemake passes those in braces and brackets as text.
     """
 
     def read(value: Any, told: Any, schema: dict) -> Any:

@@ -1,5 +1,7 @@
-"""How much disk a run takes, from its plan alone, and whether it is there: what `check` says, and
-what stops a run before its first job."""
+"""Estimate the disk space of a run from its plan, and check that it is free.
+
+`check` reports it; a run stops before its first job if there is too little.
+"""
 
 from __future__ import annotations
 
@@ -15,25 +17,25 @@ if TYPE_CHECKING:  # a run looks for its disk before it imports these
     from corpusmill.run.layout import Layout
 
 PACKED_LZ4 = 0.65
-"""Of text, which is in `text`, in `cut` and `edited` if there are such, and in `scatter`."""
+"""Compressed share of text in `text`, `cut`, `edited` and `scatter`."""
 
 PACKED_ZSTD = 0.38
 TOKEN_BYTES = 4 / 4.2
-"""A token of four bytes for so many bytes of text; two where a vocabulary is small."""
+"""Token bytes per byte of text: four bytes for 4.2 bytes; half that for small vocabularies."""
 
 LEAST_KEPT = 0.5
-"""Of a corpus of which less stays, the half may be enough."""
+"""Share of the final files to require at least: filters may drop the rest."""
 
 
 class Disk(NamedTuple):
-    """Bytes that are written, nothing removed."""
+    """Bytes that a run writes if it removes nothing."""
 
     likely: float
     least: float
 
 
 def expected_disk(config: Config, layout: Layout, exported: float) -> Disk:
-    """exported: bytes that its exports take, for a byte of token shards."""
+    """Estimate the disk space of a run. exported: bytes of exports per byte of token shards."""
     of_documents = 4 * config.permutations + 32 + 12 * (config.band_setting[0] + 1) + 60
     parts = 1 + layout.cuts_spans + layout.edits
     before = parts * PACKED_LZ4 + of_documents / EXPECTED_DOCUMENT_BYTES
@@ -41,14 +43,14 @@ def expected_disk(config: Config, layout: Layout, exported: float) -> Disk:
     final = PACKED_LZ4 + PACKED_ZSTD + TOKEN_BYTES * of_tokens
     copies = sum(file.text_bytes * config.weights[file.source] for file in layout.inputs.milled)
     likely = before * layout.inputs.text_bytes + final * copies
-    # Text that packs and drops far better than most, tokens of two bytes.
+    # Assumes text that compresses and drops far more than usual, and tokens of two bytes.
     least_final = final - TOKEN_BYTES / 2 * of_tokens
     least = 0.5 * before * layout.inputs.text_bytes + LEAST_KEPT * least_final * copies
     return Disk(likely, least)
 
 
 def existing(results: Path) -> Path:
-    """Where the results are or will be."""
+    """Return the results folder, or the current folder if it does not exist yet."""
     return results if results.exists() else Path(".")
 
 
@@ -57,17 +59,17 @@ def free_bytes(results: Path) -> int:
 
 
 def unwritable(results: Path) -> list[str]:
-    """Why nothing can be written."""
+    """Return why nothing can be written, if so."""
     folder = existing(results)
     if {"{", "}"} & set(str(Path.cwd())):
-        return [f"{Path.cwd()}: Snakemake takes {{ and }} in a path for its own. Work elsewhere."]
+        return [f"{Path.cwd()}: Snakemake treats {{ and }} in a path as wildcards. Work elsewhere."]
     if not os.access(folder, os.W_OK | os.X_OK):
-        return [f"{folder.resolve()}: nothing can be written here. Work in another folder."]
+        return [f"{folder.resolve()}: no write permission. Change it, or work in another folder."]
     return []
 
 
 def disk_faults(least: float, results: Path) -> list[str]:
-    """Why nothing, or not enough, can be written. least: bytes that will be."""
+    """Return why nothing, or not enough, can be written. least: bytes that a run needs."""
     if faults := unwritable(results):
         return faults
     free = free_bytes(results)
@@ -76,7 +78,7 @@ def disk_faults(least: float, results: Path) -> list[str]:
     if least > free:
         return [
             f"{existing(results).resolve()}: {amount(free)} are free, and at least {amount(least)} "
-            "more will be written. Make room, or work on another disk."
+            "more will be written. Free some space, or use another disk."
         ]
     return []
 

@@ -1,5 +1,4 @@
-"""Tokenizer and input files looked at before any job, by processes beside the reading of the
-workflow."""
+"""Check tokenizer and input files before any job, in other processes while the workflow is read."""
 
 import atexit
 import contextlib
@@ -28,22 +27,25 @@ from corpusmill.run.tokenizer_source import (
 from corpusmill.run.typed import as_given
 
 NOTE = "NOTE: "
-"""In front of what a check says that is no fault."""
+"""Prefix of a check's lines that are notes, not faults."""
 
 
 class EarlyCheck:
-    """A check by a process of its own; it ends with this one, whether or not somebody asks."""
+    """A check in its own process, which is killed when this process ends."""
 
     answers = False
-    """Whether it prints what was asked for, beside what is wrong; it has no code of a user's."""
+    """Whether the check prints an answer beside its faults. Such a check runs no user code."""
 
     awaited = "the first records of the input files"
 
     def __init__(
         self, module: str, arguments: Sequence[str | Path], asked: str, root: Path
     ) -> None:
-        """module: prints what is wrong, a line per fault, and then has the exit code 1. asked: its
-        standard input. root: where the package lies."""
+        """Start the check.
+
+        module: prints one line per fault, then exits with code 1. asked: its standard input. root:
+        the folder of the package.
+        """
         path = os.pathsep.join(filter(None, [str(root), os.environ.get("PYTHONPATH")]))
         self._module = module
         self._process = subprocess.Popen(
@@ -55,27 +57,27 @@ class EarlyCheck:
             text=True,
         )
         atexit.register(self._process.kill)
-        # At once, so that it works while the workflow is read: communicate() is for the answer.
+        # Written now, so that the check works while the workflow is read; communicate() waits.
         assert self._process.stdin
         with contextlib.suppress(BrokenPipeError), self._process.stdin as standard_input:
             standard_input.write(asked)
         self._process.stdin = None
 
     def faults(self) -> list[str]:
-        """What it found, when it is done."""
+        """Wait for the check and return its faults."""
         lines = self._said
         code = self._process.returncode
         if code < 0:
             return [self._killed(-code)]
         if (not code or not lines) and not self.answers and not self._ended:
-            return [f"{self._module}: code of yours ended the process. Correct its reader."]
+            return [f"{self._module}: one of your readers ended the process. Correct it."]
         return lines if code else []
 
     def _killed(self, signal: int) -> str:
-        return f"{self._module}: killed (signal {signal}), most likely for memory. Free some."
+        return f"{self._module}: killed (signal {signal}), most likely out of memory. Free some."
 
     def notes(self) -> list[str]:
-        """What may be meant, and is likely not to be."""
+        """Return notes about likely mistakes that do not stop the run."""
         return []
 
     @cached_property
@@ -93,23 +95,25 @@ class EarlyCheck:
 
 
 class TokenizerCheck(EarlyCheck):
-    """Whether there is a tokenizer that has ids for plain text, and which token ends documents."""
+    """A check that the tokenizer encodes plain text, and which token ends documents."""
 
     answers = True
     awaited = "the tokenizer"
 
     def faults(self) -> list[str]:
-        return super().faults()[-1:]  # its library may have said more
+        return super().faults()[-1:]  # the library may print other lines first
 
     def _killed(self, signal: int) -> str:
         return (
-            f"tokenizer.source: it took too much time or memory for a few words (signal {signal}). "
-            "Give another tokenizer."
+            "tokenizer.source: the tokenizer took too much time or memory to encode a few words "
+            f"(signal {signal}). Choose another tokenizer."
         )
 
     def told(self) -> dict[str, Any]:
-        """Of a check without faults: `end_of_text` and `vocabulary`, None where that is not known
-        before the tokenizer is loaded."""
+        """Return `end_of_text` and `vocabulary`, if the check found no fault.
+
+        A value is None if it is unknown until the tokenizer is loaded.
+        """
         return dict(json.loads(self._answer[0].strip().splitlines()[-1]))
 
     def notes(self) -> list[str]:
@@ -117,7 +121,7 @@ class TokenizerCheck(EarlyCheck):
 
 
 class InputCheck(EarlyCheck):
-    """Whether the first records of input files can be read and have a text."""
+    """A check that the first records of input files can be read and have a text."""
 
     def __init__(self, files: list[list], config: Config, root: Path) -> None:
         """files: as Asked in corpusmill/mill/read/first_records.py."""
@@ -125,14 +129,14 @@ class InputCheck(EarlyCheck):
         super().__init__(
             "corpusmill.mill.read.first_records", [], _about(files, config, asked), root
         )
-        more = f" and {len(files) - 1} files more" if files[1:] else ""
+        more = f" and {len(files) - 1} more files" if files[1:] else ""
         readers = config.input.readers
         own = f", with {', '.join(readers)}" if readers else ""
         self.awaited = f"the first records of {files[0][1]}{more}{own}"
 
 
 class KindCheck(EarlyCheck):
-    """Whether first records have both numbers and texts in the preferred field."""
+    """A check whether the preferred field has both numbers and texts in first records."""
 
     def __init__(self, files: list[list], config: Config, root: Path) -> None:
         """files: as for InputCheck, of milled sources."""
@@ -143,7 +147,7 @@ class KindCheck(EarlyCheck):
 
 
 class MemberCheck(EarlyCheck):
-    """Whether first records have the members that filters ask for."""
+    """A check that first records have the members that filters use."""
 
     def __init__(self, files: list[list], config: Config, root: Path) -> None:
         """files: as for InputCheck, of milled sources."""
@@ -151,17 +155,17 @@ class MemberCheck(EarlyCheck):
         super().__init__("corpusmill.run.absent_members", [], _about(files, config, asked), root)
 
     def faults(self) -> list[str]:
-        return []  # a file that cannot be read is the business of InputCheck
+        return []  # InputCheck reports unreadable files
 
     def notes(self) -> list[str]:
         lines = self._said
         if faults := super().faults():
-            return [f"which members records have could not be looked at: {faults[-1]}"]
+            return [f"the members that filters use could not be checked: {faults[-1]}"]
         return lines
 
 
 def _about(files: list[list], config: Config, asked: dict) -> str:
-    """What a check of first records is told: which, how they are read, and what is asked."""
+    """Return the standard input of a check of first records, as JSON."""
     about = {"files": files, "readers": config.input.readers, "limits": config.input.read_limits}
     return json.dumps(about | asked)
 
@@ -169,7 +173,7 @@ def _about(files: list[list], config: Config, asked: dict) -> str:
 def early_checks(
     config: Config, inputs: Inputs, results: Path, root: Path, ask_hub: bool
 ) -> list[EarlyCheck]:
-    """The checks of a run, begun. results: its folder; ask_hub: whether to use the network."""
+    """Start and return the checks of a run. ask_hub: whether to use the network."""
     checks: list[EarlyCheck] = []
     source, kept = config.tokenizer.source, results / "tokenizer"
     end_of_text, engine = config.tokenizer.end_of_text, config.tokenizer.engine
@@ -201,7 +205,7 @@ def faults_of(checks: list[EarlyCheck]) -> list[str]:
 
 
 def told_of_tokenizer(config: Config, checks: list[EarlyCheck], results: Path) -> dict[str, Any]:
-    """`end_of_text` and `vocabulary` of checks without faults; None where it is not known yet."""
+    """Return `end_of_text` and `vocabulary` of the tokenizer; None for what is not known yet."""
     of_tokenizer = config.tokenizer
     if of_tokenizer.source == "train":
         return {
@@ -215,12 +219,12 @@ def told_of_tokenizer(config: Config, checks: list[EarlyCheck], results: Path) -
 
 
 def named(config: Config) -> str:
-    """What the run calls its tokenizer."""
+    """Return the name under which the run records its tokenizer."""
     source = config.tokenizer.source
     folder = local_tokenizer(source)
     return folder.resolve().name if folder else str(source)
 
 
 def notes_of(checks: list[EarlyCheck]) -> list[str]:
-    """Of checks without faults."""
+    """Return the notes of checks that found no fault."""
     return [note for check in checks for note in check.notes()]

@@ -1,4 +1,4 @@
-"""What is wrong with the filters of a configuration, in words."""
+"""Describe the faults of a configuration's filters."""
 
 import itertools
 import os
@@ -14,7 +14,7 @@ from corpusmill.run.schema_faults import Validator, in_words
 
 
 def filter_faults(filters: list[ConfiguredFilter], sources: list[str]) -> Iterator[str]:
-    """sources: the names of all."""
+    """Yield one sentence per fault. sources: the names of all sources."""
     names: set[str] = set()
     columns: dict[str, str] = {}
     for number, filter in enumerate(filters):
@@ -31,22 +31,21 @@ def filter_faults(filters: list[ConfiguredFilter], sources: list[str]) -> Iterat
         name = filter.name
         if name in names:
             yield (
-                f"{place}: the filter {name} is there twice. Give each a name of its own, and the "
-                "filter as `use:`."
+                f"{place}: two filters are named {name}. Give each its own name, and state "
+                "the filter with `use:`."
             )
         names.add(name)
         for column in filter.columns.values():
             if column in columns:
                 first = columns[column]
-                yield f"{place}: value {column} is measured by the filter {first} already."
+                yield f"{place}: the filter {first} already measures {column}."
             columns[column] = name
         settings = list(setting_faults(filter, sources, place))
         yield from settings or own_faults(filter, place)
 
 
 def setting_faults(filter: ConfiguredFilter, sources: list[str], place: str) -> Iterator[str]:
-    """Settings of one filter, for all sources and for single ones, that its declaration does not
-    allow."""
+    """Yield the faults of one filter's settings, for all sources and for single ones."""
     cls = filter.declaration
     optional, schema = optional_settings(cls), Validator(schema_of(cls))
 
@@ -64,7 +63,7 @@ def setting_faults(filter: ConfiguredFilter, sources: list[str], place: str) -> 
         if source not in sources:
             yield f"{where}: there is no source {source}.{meant(str(source), sources)}"
         for name in sorted(set(cls.measured_with) & set(own or {})):
-            yield f"{where}: {name} says how it is measured, which is alike for all sources."
+            yield f"{where}: {name} affects what is measured, so it cannot differ by source."
         yield from said(own or {}, where)
     for file in files_missing(filter):
         yield f"{place}: there is no file {file}. Correct its path."
@@ -81,14 +80,14 @@ def schema_of(cls: type[Filter]) -> dict[str, Any]:
 
 
 def files_missing(filter: ConfiguredFilter) -> list[str]:
-    """Files that settings name and that are not there."""
+    """Return the files that settings name and that do not exist."""
     return [
         file for file in filter.named_files if isinstance(file, str) and not os.path.isfile(file)
     ]
 
 
 def own_faults(filter: ConfiguredFilter, place: str) -> Iterator[str]:
-    """What is wrong with the settings together, as they are for each source."""
+    """Yield the faults of a filter's settings in combination, for each source."""
     told: dict[str, str] = {}
     for source in ["", *filter.own_sources]:
         where = f"{place}.sources.{source}" if source else place
@@ -99,13 +98,13 @@ def own_faults(filter: ConfiguredFilter, place: str) -> Iterator[str]:
 
 
 def crossed(filter: Filter) -> Iterator[str]:
-    """Pairs of limits that leave no room between them."""
+    """Yield a fault for each lower limit that is above its upper limit."""
     limits = getattr(filter, "limits", ())
     for least, most in itertools.product(limits, limits):
         if (least.value, least.side, most.side) == (most.value, "below", "above"):
             low, high = getattr(filter, least.setting), getattr(filter, most.setting)
             if low is not None and high is not None and low > high:
                 yield (
-                    f"{filter.fate}: {least.setting} {low} is above {most.setting} {high}, so that "
-                    f"every {least.value} is beyond one of them. Lower one or raise the other."
+                    f"{filter.fate}: {least.setting} {low} is above {most.setting} {high}, so no "
+                    f"{least.value} is within both. Lower one or raise the other."
                 )
