@@ -257,10 +257,12 @@ def test_check__says_which_list_of_filters_does_not_count(folder):
     note = "NOTE: filters: the list in mine.yaml replaces the list in preset.yaml."
     assert (got.exit_code, got.stderr.startswith(note)) == (0, True)
     dry = run_of(folder, "run", "preset.yaml", "mine.yaml", "--dry-run")
-    assert (dry.returncode, dry.stderr.count("mine.yaml replaces the list in ")) == (0, 1), dry.stderr
+    assert (dry.returncode, dry.stderr.count("mine.yaml replaces the list in ")) == (0, 1), (
+        dry.stderr
+    )
     Path("mine.yaml").write_text("sources: [{name: a, files: [a.jsonl]}]\nsources: []\n")
     twice = run_of(folder, "run", "mine.yaml", "--dry-run")
-    assert (twice.returncode, "mine.yaml:2: the key sources" in twice.stderr) == (1, True)
+    assert (twice.returncode, "mine.yaml:2: duplicate key sources" in twice.stderr) == (1, True)
 
 
 def test_check__notes_a_member_that_no_first_record_has(folder):
@@ -407,7 +409,7 @@ def test_run__refuses_less_memory_than_a_job_needs(folder):
     got = run_of(folder, "run", "mine.yaml", "--", "--resources", "mem_mb=50")
     assert got.returncode == 1
     reason = got.stderr.splitlines()[-1]
-    assert re.match(r"--resources mem_mb allows 50 MB, and \w+ needs \d+\. Allow more, ", reason)
+    assert re.match(r"--resources mem_mb allows 50 MB, but \w+ needs \d+\. Allow more, ", reason)
 
 
 def test_run__notes_a_job_that_needs_more_than_was_known_when_it_began(tmp_path):
@@ -416,7 +418,7 @@ def test_run__notes_a_job_that_needs_more_than_was_known_when_it_began(tmp_path)
     (tmp_path / "corpusmill.yaml").write_text(yaml.safe_dump(config))
     got = run_of(tmp_path, "run", "--", "--until", "sign", "--resources", "mem_mb=800")
     assert got.returncode == 0, got.stderr
-    assert got.stderr.count("NOTE: --resources mem_mb allows 800 MB, and a job may hold 9") == 1
+    assert got.stderr.count("NOTE: --resources mem_mb allows 800 MB, but a job may now need 9") == 1
 
 
 def test_run__without_a_config_file_says_how_to_get_one(folder):
@@ -728,8 +730,8 @@ def test_check_and_init__enter_a_folder_once(folder):
         (folder / f"data/{name}").symlink_to(".")
     init = called("init", "data")
     assert 'files: ["data"]' in init.stdout
-    assert "data/a is skipped: it is the folder data, which is read already." in init.stderr
+    assert "data/a is skipped: it is the folder data, which is already read." in init.stderr
     done = called("check")
     assert done.exit_code == 0
     assert "files: 1, " in done.stdout
-    assert "NOTE: data/b is skipped: it is the folder data, which is read already." in done.stdout
+    assert "NOTE: data/b is skipped: it is the folder data, which is already read." in done.stdout

@@ -39,7 +39,7 @@ def written(tmp_path, monkeypatch):
     ],
 )  # fmt: skip
 def test_refuse_repeated_keys__says_file_line_and_the_line_before(written, content, expected):
-    with pytest.raises(ValueError, match="twice") as caught:
+    with pytest.raises(ValueError, match="duplicate key") as caught:
         refuse_repeated_keys(written(a=content))
     assert str(caught.value) == expected
 
@@ -94,7 +94,7 @@ BOMBS = {
 @pytest.mark.parametrize("kind", BOMBS)
 def test_loaded__of_aliases_without_end_is_refused(kind, tmp_path):
     (tmp_path / "mine.yaml").write_text(BOMBS[kind])
-    with pytest.raises(ValueError, match=r"mine\.yaml: expected 100,000 values at most"):
+    with pytest.raises(ValueError, match=r"mine\.yaml: expected at most 100,000 values"):
         loaded(tmp_path / "mine.yaml")
 
 
@@ -107,7 +107,7 @@ def test_loaded__of_deep_lists_is_refused(tmp_path):
 def test_loaded__of_a_number_of_thousands_of_digits_is_refused(tmp_path):
     for digits in ("0x" + "f" * 5000, "9" * 5000):
         (tmp_path / "mine.yaml").write_text(f"shuffle:\n  seed: {digits}\n")
-        with pytest.raises(ValueError, match=r"mine\.yaml:2: expected a number of 100 digits"):
+        with pytest.raises(ValueError, match=r":2: expected a number of at most 100 digits"):
             loaded(tmp_path / "mine.yaml")
 
 
@@ -131,7 +131,7 @@ def test_loaded__of_10_gb_of_nothing_is_refused(tmp_path):
 def test_loaded__of_many_values_makes_no_nodes(tmp_path, monkeypatch, content):
     (tmp_path / "mine.yaml").write_text(content)
     monkeypatch.setattr("yaml.composer.Composer.get_single_node", None)
-    with pytest.raises(ValueError, match=r"mine\.yaml: expected 100,000 values at most"):
+    with pytest.raises(ValueError, match=r"mine\.yaml: expected at most 100,000 values"):
         loaded(tmp_path / "mine.yaml")
 
 

@@ -104,7 +104,7 @@ def test_file_replaced_behind_size_and_time__is_noticed_where_asked(milled, tmp_
     assert (folder / "results/text/00000.json").stat().st_mtime_ns == (
         before / "results/text/00000.json"
     ).stat().st_mtime_ns
-    assert "NOTE: raw/1.jsonl: other bytes than when the last run ended" in done.stderr
+    assert "NOTE: raw/1.jsonl: changed since the last run ended" in done.stderr
     shutil.copytree(folder / "raw", tmp_path / "fresh/raw")
     mill(tmp_path / "fresh", config)
     assert digests(folder) == digests(tmp_path / "fresh") != digests(before)
@@ -118,7 +118,7 @@ def test_file_replaced_behind_size_and_time__is_told_when_it_is_read_again(mille
     replace_unseen(folder / "raw/0.jsonl", other_letter(folder / "raw/0.jsonl"))
     (folder / "results/text/00000.arrow").unlink()
     done = mill(folder, config, "-R", "measure")
-    assert "NOTE: raw/0.jsonl: other bytes than when the last run ended" in done.stderr
+    assert "NOTE: raw/0.jsonl: changed since the last run ended" in done.stderr
     assert digests(folder) != digests(before)
 
 

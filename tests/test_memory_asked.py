@@ -42,13 +42,13 @@ def test_run__takes_default_resources_that_are_expressions(folder, said):
         "--default-resources", *said,
     )  # fmt: skip
     assert done.returncode == 1
-    assert "--resources mem_mb allows 200 MB, and " in done.stderr
+    assert "--resources mem_mb allows 200 MB, but " in done.stderr
 
 
 def test_run__refuses_less_than_an_expression_comes_to(folder):
     done = plan(folder, "--set-resources", "plan:mem_mb=threads*300", "--resources", "mem_mb=200")
     assert done.returncode == 1
-    assert "--resources mem_mb allows 200 MB, and plan needs 300." in done.stderr
+    assert "--resources mem_mb allows 200 MB, but plan needs 300." in done.stderr
 
 
 def test_run__counts_no_memory_by_files_that_are_not_there_yet(folder):

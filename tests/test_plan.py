@@ -257,7 +257,7 @@ def test_files_beneath__refuses_a_folder_that_cannot_be_looked_into(tmp_path, mo
         return scandir(place)
 
     monkeypatch.setattr(os, "scandir", refused)
-    with pytest.raises(ValueError, match=r"shut: may not be looked into\. Change its permissions"):
+    with pytest.raises(ValueError, match=r"shut: no permission to list this folder\."):
         files_beneath(str(tmp_path), [".jsonl"], [])
 
 
@@ -328,7 +328,7 @@ def test_list_inputs__tell_a_link_to_a_folder_that_was_met(here, tmp_path):
     (tmp_path / "data/again").symlink_to(".")
     skipped = []
     list_inputs([source("s", "data")], {}, skipped=skipped)
-    assert skipped == ["data/again is skipped: it is the folder data, which is read already."]
+    assert skipped == ["data/again is skipped: it is the folder data, which is already read."]
 
 
 def planned_with(folder, files: int, **changes) -> Layout:

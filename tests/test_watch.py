@@ -354,7 +354,7 @@ def test_watch__of_more_jobs_than_a_run_has_is_refused_at_once(rules, expected, 
 def test_watch__of_a_list_of_other_things_is_refused(rules, made):
     path = listed(made)
     path.write_text(json.dumps({"corpusmill.jobs": 1, "run": "", "rules": rules}))
-    with pytest.raises(ValueError, match=r"jobs\.json: expected a list of jobs, found another one"):
+    with pytest.raises(ValueError, match=r"jobs\.json: malformed list of jobs"):
         made.seen()
 
 

@@ -1,7 +1,7 @@
-"""Whether input files still have the bytes that the results here were made of.
+"""Check whether input files still have the bytes from which the results were made.
 
-Size and time of a file are params of the steps that read it. Of one that was replaced behind both
-a note is kept, its SHA-256, which is a param from then on.
+Size and time of a file are params of the steps that read it. If a file was replaced with equal size
+and time, its SHA-256 is recorded and is a param from then on.
 """
 
 from collections.abc import Iterator
@@ -13,19 +13,19 @@ from corpusmill.mill.storage.sha256 import file_sha256
 from corpusmill.run.plan import InputFile
 
 READERS = 4
-"""Files that are read at once."""
+"""Files to read in parallel."""
 
 
 def read_inputs(counts: list[Path]) -> Iterator[dict]:
-    """Source, path, bytes and sha256 of the files that were read, as those who read them tell."""
+    """Yield source, path, bytes and sha256 of the files read, from the counts of their jobs."""
     for file in counts:
         yield from load_json(file)["files"]
 
 
 def replaced(files: list[InputFile], counts: list[Path]) -> dict[str, str]:
-    """Path -> SHA-256 of the files that no longer have the bytes that were read. Reads them.
+    """Read all files; return path -> SHA-256 of those whose bytes have changed.
 
-    counts: of all jobs that read input files; those that are not there yet have read none.
+    counts: of all jobs that read input files. Missing ones are ignored.
     """
     known = {
         file["path"]: file["sha256"]
@@ -38,10 +38,10 @@ def replaced(files: list[InputFile], counts: list[Path]) -> dict[str, str]:
 
 
 def told_replaced(now: dict[str, str], earlier: dict[str, str]) -> str | None:
-    """Which files have other bytes than in an earlier run, in words. Both: path -> SHA-256."""
+    """Say which files have changed since an earlier run; None if none. Both: path -> SHA-256."""
     others = [path for path, digest in now.items() if earlier.get(path, digest) != digest]
     if not others:
         return None
     more = f" and {len(others) - 1} more" if len(others) > 1 else ""
-    told = "other bytes than when the last run ended; what depends on them was made anew"
+    told = "changed since the last run ended; everything that depends on it was made again"
     return f"{others[0]}{more}: {told}"

@@ -1,7 +1,7 @@
-"""The input files of a run: which part has which of them, in which state, and what jobs ask.
+"""The input files of a run: which part has which files, in which state.
 
-wildcards: an object with the number of a part as text. Functions of them, though some need none:
-in a literal a brace in a file name would be taken for one.
+wildcards: an object with the number of a part as text. Some functions do not need them, but
+Snakemake would take a brace in a literal file name for a wildcard.
 """
 
 from functools import cached_property
@@ -23,27 +23,30 @@ from corpusmill.run.plan import (
 )
 from corpusmill.run.record import load_record, refuse_other_run
 
-# Times the expected text, which is four bytes of one that is packed; text seldom packs to a tenth.
+# Times the expected text: four bytes per compressed byte. Text seldom compresses to a tenth.
 MOST_EXPANSION = 8
 
 
 class Inputs:
     def __init__(self, config: Config, parts: list[Part], held_out: list[InputFile]) -> None:
-        """held_out: the files of the sources that are not milled."""
+        """held_out: the files of held_out sources."""
         self._config, self.parts, self.held_out = config, parts, held_out
         self.skipped: list[str] = []
-        """A sentence for each link to a folder that is read already."""
+        """One sentence per link to a folder that is read already."""
         self.noted: dict[str, str] = {}
-        """Path -> SHA-256 of the files that were replaced behind their size and time."""
+        """Path -> SHA-256 of files that were replaced with equal size and time."""
         self.read_before: dict[str, str] = {}
-        """Path -> SHA-256 of all files that the last finished run read."""
+        """Path -> SHA-256 of all files that the last finished run had read."""
 
     @classmethod
     def planned(cls, config: Config, results: Path, generated: dict[str, int]) -> "Inputs":
-        """Those of a run in a folder, which may hold earlier results; ValueError if another
-        corpus's are there. generated: files that a rule makes, and their text bytes."""
+        """Return the inputs of a run in a folder, which may hold earlier results.
+
+        Raise ValueError if these are of another corpus. generated: files that a rule makes, and
+        their text bytes.
+        """
         if results.exists() and not results.is_dir():
-            raise ValueError(f"{results} is a file; results go to a folder of its name. Move it.")
+            raise ValueError(f"{results} is a file; results need a folder of that name. Move it.")
         skipped: list[str] = []
         files = list_inputs(config.sources, generated, config.input.readers, skipped)
         names = {source.name for source in config.milled}
@@ -62,7 +65,7 @@ class Inputs:
         return inputs
 
     def note_replaced(self, results: Path) -> None:
-        """Read all files, and note those that were replaced behind their size and time."""
+        """Read all files, and note those that were replaced with equal size and time."""
         counts = [results / "text" / f"{part.name}.json" for part in self.parts]
         self.noted |= replaced(self.every, [*counts, results / "holdout/evaluation.json"])
 
@@ -76,12 +79,12 @@ class Inputs:
 
     @cached_property
     def text_bytes(self) -> int:
-        """Expected, of all parts."""
+        """Expected text bytes of all parts."""
         return sum(part.text_bytes for part in self.parts)
 
     @property
     def generation(self) -> int:
-        """How often files were added."""
+        """Number of runs that added files, the first included."""
         return max(part.generation for part in self.parts)
 
     @property
@@ -99,8 +102,10 @@ class Inputs:
         return self._states(self.part_of(wildcards).files)
 
     def most_text_bytes(self, wildcards: Any) -> int:
-        """Of a part: what a configuration has room for in any case, or a multiple of what its
-        files let expect, so that a few bytes that unpack to gigabytes end the run early."""
+        """Return the most text bytes a part may have: part_bytes, or a multiple of the plan's.
+
+        It stops a run early if a few bytes decompress to gigabytes.
+        """
         planned = self.part_of(wildcards).text_bytes
         return max(self._config.input.part_bytes, MOST_EXPANSION * planned)
 
@@ -124,7 +129,7 @@ class Inputs:
         return {source.name: source.text_field for source in self._config.sources}
 
     def _states(self, files: list[InputFile]) -> list[dict]:
-        """Source, path and text field of each file, and which state of it is meant."""
+        """Return source, path, text field and expected state of each file."""
         return [
             {
                 "source": file.source,
@@ -138,8 +143,7 @@ class Inputs:
         ]
 
     def found_files(self) -> list[list]:
-        """Every input file that is there before the run, as Asked in
-        corpusmill/mill/read/first_records.py."""
+        """Return the input files that exist before the run, as Asked in mill/read/first_records."""
         sources = {source.name: source for source in self._config.sources}
         return [
             [

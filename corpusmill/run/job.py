@@ -1,10 +1,10 @@
-"""A step's job: what its rule gives it, bound to the names of its signature.
+"""Run a step's job: bind what its rule gives to the parameters of the step.
 
-A script is a process of its own, `python scripts/sign.py LOG < JOB`, and its main is one line,
-`run(sign)`. Its job is two JSON objects, a line each: settings, wildcards among them; inputs and
-outputs, each a path or a list of paths. Every parameter of the step gets the value of its name, as
-its type hint wants it. One whose type has fields of its own, and whose name nobody gives, is made
-of the values of their names: files that belong together, for one.
+A script runs in its own process, `python scripts/sign.py LOG < JOB`; its main is `run(sign)`. The
+job is two lines of JSON. The first has settings and wildcards, the second inputs and outputs, each
+a path or a list of paths. Each parameter gets the value of its name, converted to its type hint. If
+there is no such value and the type has fields, they are filled by name: files that belong together,
+for example.
 """
 
 import json
@@ -21,7 +21,7 @@ from corpusmill.run.step_log import step_log
 
 
 def converted(hint: Any, value: Any) -> Any:
-    """A value of a job as a type hint wants it."""
+    """Return a value of a job, converted to a type hint."""
     if value is None:
         return None
     inner = typing.get_args(hint)
@@ -29,7 +29,7 @@ def converted(hint: Any, value: Any) -> Any:
         return converted(inner[0], value)
     if typing.get_origin(hint) is list:
         if not isinstance(value, list):
-            raise ValueError(f"expected a list, its rule gives {value!r}")
+            raise ValueError(f"expected a list, the rule gives {value!r}")
         return [converted(inner[0], one) for one in value]
     if hint in (Path, int, float):
         return hint(value)
@@ -39,28 +39,28 @@ def converted(hint: Any, value: Any) -> Any:
 
 
 def fields_of(hint: Any) -> dict[str, Any]:
-    """The fields of a class of fields by name; nothing if it is none."""
+    """Return the fields of a class by name; empty if it has none."""
     return typing.get_type_hints(hint) if isinstance(hint, type) else {}
 
 
 def argument(name: str, hint: Any, given: dict[str, Any]) -> Any:
-    """What a parameter gets."""
+    """Return the value of a parameter."""
     if name in given:
         return converted(hint, given[name])
     if not (fields := fields_of(hint)):
-        raise ValueError(f"the job has no {name}; its rule has to give it")
+        raise ValueError(f"the job has no {name}; the rule must give it")
     return hint(**{field: argument(field, its, given) for field, its in fields.items()})
 
 
 def bound(step: Callable[..., None], given: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of a step."""
+    """Return the arguments of a step by name."""
     hints = typing.get_type_hints(step)
     del hints["return"]
     return {name: argument(name, hint, given) for name, hint in hints.items()}
 
 
 def given_job(stream: TextIO) -> tuple[str, dict[str, Any]]:
-    """The settings that a rule gives, as they came, and its paths by name."""
+    """Return the settings of a job as raw JSON, and its paths by name."""
     lines = stream.readlines()
     if len(lines) != 2:
         raise ValueError(
@@ -71,12 +71,12 @@ def given_job(stream: TextIO) -> tuple[str, dict[str, Any]]:
 
 
 def run(step: Callable[..., None]) -> None:
-    """Do the job of this process; its log is kept, and a failure is one line."""
+    """Run the job of this process, with a log; report a failure in one line."""
     if len(sys.argv) != 2:
         sys.exit(f"usage: {sys.argv[0]} LOG < JOB (a step; its rule runs it with a job as JSON)")
     with step_log(sys.argv[1]), alone(Path(sys.argv[1])):
         settings, paths = given_job(sys.stdin)
         with followed_by_job(settings, paths):
             step(**bound(step, json.loads(settings) | paths))
-        # A failed job makes its Snakemake remove the outputs now, not when the next has made them.
+        # Fail now, so that Snakemake removes these outputs, not those of the run that follows.
         refuse_if_followed()

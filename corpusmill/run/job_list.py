@@ -1,4 +1,4 @@
-"""Which jobs a run has to do: written before the first of them, for whoever watches it."""
+"""The list of a run's jobs, written before the first one starts, for those who watch the run."""
 
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -11,33 +11,33 @@ from corpusmill.mill.storage.untrusted import load_plain_json
 JOB_LIST = Path("logs/jobs.json")
 MOST_JOBS = 1_000_000
 MOST_FOLDERS = 1_000
-"""Of logs. A rule has one of them, or one per split."""
+"""Most folders of logs. A rule has one, or one per split."""
 
 
 class RuleJobs(NamedTuple):
     mem_mb: int
-    """What a job may hold; 0: not said."""
+    """Most memory of a job; 0: unknown."""
     logs: list[str]
-    """Of each job that is to be done its log, which is written to once the job has begun."""
+    """The log of each job that has to run. It exists once the job has started."""
 
 
 class JobList(NamedTuple):
     run: str
-    """The name of the run, as it was announced; "" for a module's, which nobody announces."""
+    """Name of the announced run; "" for a module, which is not announced."""
     rules: dict[str, RuleJobs]
 
 
 def save_job_list(rules: dict[str, RuleJobs], path: Path, run: str = "") -> None:
-    """Say that the first job of a run begins now."""
+    """Save the jobs of a run, just before the first one starts."""
     said = {rule: jobs._asdict() for rule, jobs in rules.items()}
     save_plain_json(path, {"corpusmill.jobs": 1, "run": run, "rules": said})
 
 
 def load_job_list(path: Path) -> JobList:
-    """What the last run of a folder set out to do; ValueError if none did."""
+    """Return the jobs of a folder's last run; raise ValueError if there was none."""
     if not path.exists():
         raise ValueError(
-            f"{path} is not there: no run has begun in this folder. Name the folder that has "
+            f"{path} does not exist: no run has begun in this folder. Name the folder that has "
             "results/ and logs/, or start a run."
         )
     found = load_plain_json(path)
@@ -47,8 +47,7 @@ def load_job_list(path: Path) -> JobList:
         listed = msgspec.convert([found.get("run", ""), found.get("rules")], _Said)
     except msgspec.ValidationError as error:
         raise ValueError(
-            f"{path}: expected a list of jobs, found another one ({error}). Remove it, and run "
-            "again."
+            f"{path}: malformed list of jobs ({error}). Remove it, and run again."
         ) from error
     rules = {rule: RuleJobs(jobs.mem_mb, jobs.logs) for rule, jobs in listed.rules.items()}
     return JobList(listed.run, rules)
@@ -65,8 +64,10 @@ class _Said(NamedTuple):
 
 
 def refuse_foreign_logs(listed: JobList, path: Path) -> None:
-    """ValueError where a list names more jobs than a run has, or files that are no logs of its
-    folder: anybody may have written it. path: that of the list."""
+    """Raise ValueError if a list has too many jobs, or files that are not logs of its folder.
+
+    The list is untrusted: it may come with a folder from elsewhere. path: of the list.
+    """
     logs = [log for jobs in listed.rules.values() for log in jobs.logs]
     for log in logs[: MOST_JOBS + 1]:
         parts = PurePosixPath(log).parts
@@ -82,6 +83,6 @@ def refuse_foreign_logs(listed: JobList, path: Path) -> None:
     ):
         if count > most:
             raise ValueError(
-                f"{path}: expected {most:,} {what} at most, found {count:,}. Remove it, and run "
+                f"{path}: expected at most {most:,} {what}, found {count:,}. Remove it, and run "
                 "again."
             )

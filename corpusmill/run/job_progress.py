@@ -1,4 +1,4 @@
-"""What a long job is doing, said in its log at least every two seconds."""
+"""Report the progress of a long job in its log, at least every two seconds."""
 
 import contextlib
 import time
@@ -8,7 +8,7 @@ from corpusmill.messages import progress
 
 
 def duration(seconds: float) -> str:
-    """`4.2 s`, `2 min 5 s`, `3 h 12 min`."""
+    """Format seconds: `4.2 s`, `2 min 5 s`, `3 h 12 min`."""
     if seconds < 60:
         return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
     minutes, seconds = divmod(round(seconds), 60)
@@ -19,7 +19,7 @@ def duration(seconds: float) -> str:
 
 
 class Phase:
-    """One stretch of a job: so much done of a total (0: unknown), in some unit."""
+    """A phase of a job: the amount done, the total (0: unknown) and their unit."""
 
     def __init__(self, name: str, total: int, unit: str) -> None:
         self.name, self.total, self.unit = name, total, unit
@@ -30,13 +30,13 @@ class Phase:
         self.done += amount
 
     def line(self) -> str:
-        """`encoding: 120 of 256 MB, 47 %, 80.1 MB/s, 2 s left (1 s)`"""
+        """Format the progress: `encoding: 120 of 256 MB, 47 %, 80.1 MB/s, 2 s left (1 s)`."""
         seconds = time.monotonic() - self.started
         if not self.done and not self.total:
-            return f"{self.name} ({seconds:,.0f} s)"  # nothing has been counted, or will be
+            return f"{self.name} ({seconds:,.0f} s)"  # nothing counted yet, or ever
         scale = 1e6 if self.unit == "MB" else 1
         text = f"{self.name}: {self.done / scale:,.0f}"
-        # A file that grows has more than its total.
+        # A growing file exceeds its total.
         total = self.total if self.total >= self.done else 0
         if total:
             text += f" of {total / scale:,.0f}"
@@ -56,7 +56,7 @@ _current: Phase | None = None
 
 @contextlib.contextmanager
 def phase(name: str, total: int = 0, unit: str = "MB") -> Iterator[Phase]:
-    """Name what happens in this block; unit "MB" counts bytes."""
+    """Report this block as a phase; unit "MB" counts bytes."""
     global _current
     outer = _current
     _current = Phase(name, total, unit)
@@ -67,7 +67,7 @@ def phase(name: str, total: int = 0, unit: str = "MB") -> Iterator[Phase]:
 
 
 class Heartbeat(progress.Heartbeat):
-    """Says the current phase, or what is waited for where that does not go on."""
+    """A heartbeat that reports the current phase, or what it waits for if progress stops."""
 
     def __init__(self, say: Callable[[str], object]) -> None:
         super().__init__(say, self._line)

@@ -1,4 +1,4 @@
-"""How a job stands, for programs: JSON in a file beside its log, written anew every two seconds."""
+"""The state of a job for programs: a JSON file beside its log, rewritten every two seconds."""
 
 import json
 import os
@@ -16,30 +16,30 @@ MOST_BYTES = 1 << 20
 class JobState:
     state: str
     said: str = ""
-    """What the job does, or why it failed."""
+    """Current activity, or why the job failed."""
     is_fault: bool = False
-    """It failed by a fault of corpusmill, not of its input."""
+    """Whether the failure is a bug of corpusmill, not a fault of the input."""
     began: float = 0.0
-    """In seconds since 1970, as are times of files."""
+    """Start in seconds since 1970, like file times."""
     seconds: float = 0.0
     cpu_seconds: float = 0.0
     memory_mb: int = 0
-    """The most that it has held."""
+    """Peak memory so far."""
     allowed_mb: int = 0
-    """What its rule allows it to hold; 0: nobody said."""
+    """Memory that its rule allows; 0: unknown."""
     process: int = 0
     host: str = ""
 
     @classmethod
     def begun(cls, allowed_mb: int) -> "JobState":
-        """Of a job of this process that begins now."""
+        """Return the state of a job that this process starts now."""
         host = os.uname().nodename
         return cls(
             RUNNING, began=time.time(), allowed_mb=allowed_mb, process=os.getpid(), host=host
         )
 
     def now(self, state: str, said: str, memory_mb: float, is_fault: bool = False) -> "JobState":
-        """The state of this process by now."""
+        """Return the current state of this process."""
         return replace(
             self, state=state, said=said, is_fault=is_fault, memory_mb=round(memory_mb),
             seconds=round(time.time() - self.began, 3), cpu_seconds=round(time.process_time(), 3),
@@ -51,7 +51,7 @@ def state_file(log: Path) -> Path:
 
 
 def save_state(log: Path, state: JobState) -> None:
-    """Without sums, and not synced: a state is of this moment."""
+    """Save a state without checksum or sync: it is soon replaced."""
     file = state_file(log)
     # One name, so that the job's next process takes what a killed one has left.
     temporary = file.with_name(f"{file.name}~")
@@ -63,8 +63,8 @@ def save_state(log: Path, state: JobState) -> None:
 
 
 def load_state(log: Path) -> JobState | None:
-    """None if the job has not begun; ValueError for a file that no job has written."""
-    import msgspec  # which no job needs for this
+    """Return the state; None if the job has not started. Raise ValueError for a malformed file."""
+    import msgspec  # here, as jobs need not load it
 
     file = state_file(log)
     try:

@@ -1,4 +1,4 @@
-"""The jobs that a run is about to do, and whether they may hold more memory than is allowed."""
+"""The jobs that a run will do, and whether they need more memory than allowed."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,8 +8,10 @@ from corpusmill.run.memory import Memory
 
 
 def memory_asked(workflow: Any, job: Any) -> int:
-    """The mem_mb of a job as Snakemake evaluates it, but not yet limited by --resources; 0 where
-    nothing asks for any, or for a multiple of files that are not there yet."""
+    """Return the mem_mb of a job, before --resources limits it.
+
+    0 if it is unset, or depends on files that do not exist yet.
+    """
     asked, _ = job.rule.apply_input_function(
         job.rule.resources.get("mem_mb").evaluate,
         job.wildcards_dict,
@@ -23,7 +25,7 @@ def memory_asked(workflow: Any, job: Any) -> int:
 
 
 def jobs_to_do(workflow: Any) -> dict[str, RuleJobs]:
-    """By rule the memory that its jobs may hold, and the logs of those that are to be done."""
+    """Return, by rule, the memory of its jobs and the logs of those that will run."""
     needs: dict[str, int] = {}
     logs: dict[str, list[str]] = {}
     for job in workflow.dag.jobs:
@@ -34,29 +36,33 @@ def jobs_to_do(workflow: Any) -> dict[str, RuleJobs]:
 
 
 def allowed_megabytes(workflow: Any) -> int | None:
-    """What --resources mem_mb allows; None if it does not limit it."""
+    """Return the limit of --resources mem_mb; None if there is none."""
     allowed = workflow.global_resources.get("mem_mb")
     return None if allowed is None else allowed.value
 
 
 def refuse_too_little_memory(allowed: int | None, rules: dict[str, RuleJobs]) -> None:
-    """Raise ValueError for a job that needs more. Snakemake would run it all the same, and believe
-    that it takes no more than is allowed."""
+    """Raise ValueError if a job needs more than allowed.
+
+    Snakemake would run it anyway, and count it as needing no more than that.
+    """
     if allowed is None:
         return
     needs = [(jobs.mem_mb, rule) for rule, jobs in rules.items() if jobs.logs]
     need, rule = max(needs, default=(0, ""))
     if need > allowed:
         raise ValueError(
-            f"--resources mem_mb allows {allowed} MB, and {rule} needs {need}. Allow more, or "
+            f"--resources mem_mb allows {allowed} MB, but {rule} needs {need}. Allow more, or "
             "lower input.part_bytes and output.shard_bytes."
         )
 
 
 def note_needs(allowed: int | None, memory: Memory, note: Callable[[str], None]) -> None:
-    """Note from now on if a job may hold more: of what was read, or at another attempt, more than
-    was known when the run began. Snakemake counts it as no more than is allowed, so what runs
-    beside it may be too much."""
+    """From now on, note when a job may need more memory than allowed.
+
+    A need grows with what was read and with each retry. Snakemake counts it as no more than is
+    allowed, so it may start too many jobs beside it.
+    """
     if allowed is None:
         return
     told = [allowed]
@@ -65,8 +71,8 @@ def note_needs(allowed: int | None, memory: Memory, note: Callable[[str], None])
         if megabytes > told[-1]:
             told.append(megabytes)
             note(
-                f"--resources mem_mb allows {allowed} MB, and a job may hold {megabytes}, as "
-                "is known by now. Jobs beside it may be too many: allow more, or fewer --cores."
+                f"--resources mem_mb allows {allowed} MB, but a job may now need {megabytes}. "
+                "Jobs that run beside it may exceed the limit: allow more, or fewer --cores."
             )
 
     memory.hear_need = hear

@@ -1,7 +1,7 @@
-"""How many of everything a run has, and which files these are: parts, blocks, buckets, shards.
+"""The numbers and files of a run's parts, blocks, buckets, bins and shards.
 
-The rules ask it; nothing here knows Snakemake. wildcards: an object with the number of a job as
-text, by its name.
+The rules use it; nothing here depends on Snakemake. wildcards: an object with the number of a job
+as text, by its name.
 """
 
 import re
@@ -17,8 +17,8 @@ from corpusmill.run.plan import refuse_too_many, shard_counts, split_bytes
 from corpusmill.run.read_sizes import EXPECTED_DOCUMENT_BYTES
 from corpusmill.run.steps import STEPS
 
-# What jobs are cut by before a document is read, like EXPECTED_DOCUMENT_BYTES. Smaller documents
-# are more of them; a pair job then takes its bucket in several pieces.
+# Determines the number of jobs before any document is read, like EXPECTED_DOCUMENT_BYTES. If
+# documents are smaller, there are more; a pair job then processes its bucket in several pieces.
 EXPECTED_SPAN_BYTES = 100
 MOST_BLOCK_PARTS = 16
 
@@ -32,12 +32,11 @@ class Layout:
         expected = split_bytes(parts, config.weights, config.splits.fractions)
         self.shards = shard_counts(expected, config.output.shard_bytes)
         self.shard_bytes = max(expected[split] / n for split, n in self.shards.items())
-        """Expected text of a shard."""
+        """Expected text bytes per shard."""
         self.cuts_spans = config.spans.unit != "none"
         self.edits = any(filter.edits for filter in config.filters)
         """Whether a filter cuts pieces out of texts."""
-        # What is done in a moment for a part is done for so many at once, if there are enough for
-        # many blocks.
+        # Short jobs process a block of so many parts, if there are enough parts for many blocks.
         self.block_parts = max(1, min(MOST_BLOCK_PARTS, len(parts) // 8))
         self.bucket_entries = config.input.part_bytes // 16
         bands, _ = config.band_setting
@@ -49,25 +48,28 @@ class Layout:
                 text_bytes // EXPECTED_DOCUMENT_BYTES, bands + 1, self.bucket_entries
             ),
             "span_bucket": bucket_count(text_bytes // EXPECTED_SPAN_BYTES, 1, self.bucket_entries),
-            # Were every document like another, a bin would hold the texts of two parts. Two parts
-            # have two bins, which are resolved side by side.
+            # If every document had a duplicate, a bin would hold the texts of two parts. Two parts
+            # have two bins, which are resolved in parallel.
             "bin": max(-(-len(parts) // 2), min(len(parts), 2)),
         }
         self.barriers = dict(
             step.counts for step in STEPS.values() if step.barrier and step.part_of_run(self)
         )
-        """Folder of results -> the small files of its jobs, which its complete.json holds."""
+        """Folder of results -> pattern of its jobs' counts, which its complete.json collects."""
 
     @classmethod
     def planned(cls, config: Config, results: Path, generated: dict[str, int]) -> "Layout":
-        """The layout of a run in a folder, which may hold earlier results; ValueError if another
-        corpus's are there. generated: files that a rule makes, and their text bytes."""
+        """Return the layout of a run in a folder, which may hold earlier results.
+
+        Raise ValueError if these are of another corpus. generated: files that a rule makes, and
+        their text bytes.
+        """
         layout = cls(config, Inputs.planned(config, results, generated))
         layout.refuse_too_many()
         return layout
 
     def refuse_too_many(self) -> None:
-        """ValueError with the size that fits if names have no number for so many jobs of a rule."""
+        """Raise ValueError with a size that fits if a rule has more jobs than names allow."""
         for name, count in self.counts.items():
             what = f"jobs by {name.replace('_', ' ')}"
             refuse_too_many(count, what, "input.part_bytes", self._config.input.part_bytes)
@@ -77,8 +79,7 @@ class Layout:
 
     @property
     def text(self) -> str:
-        """The text parts that all steps read from `measure` on: with what filters and repeated
-        spans cut out, or as they were normalized."""
+        """Pattern of the text parts for all steps after `measure`: edited, cut or as normalized."""
         return "results/edited/{part}.arrow" if self.edits else self.text_to_measure
 
     @property
@@ -91,12 +92,12 @@ class Layout:
 
     @property
     def training_text(self) -> list[str]:
-        """The text shard that the tokenizer learns from, if it is trained."""
+        """Text shard to train the tokenizer on, if it is trained."""
         shard = self.text_shard.format(split="train", shard="00000")
         return [shard] if self._config.tokenizer.source == "train" else []
 
     def every(self, pattern: str) -> list[str]:
-        """The files of a pattern in order: of every part, of every shard of every split, ..."""
+        """Return all files of a pattern in order: of every part, or every shard of every split."""
         if "{split}" in pattern:
             return [file for split in SPLITS for file in self._shards_of(split, pattern)]
         (name,) = re.findall(r"\{(\w+)\}", pattern)
@@ -107,15 +108,15 @@ class Layout:
         return [pattern.format(split=split, shard=f"{shard:05d}") for shard in range(count)]
 
     def if_cut(self, files: Any) -> Any:
-        """The files, or the function that names them, if spans are cut; otherwise none."""
+        """Return the files, or the function that names them, if spans are cut; otherwise none."""
         return files if self.cuts_spans else []
 
     def if_edited(self, files: Any) -> Any:
-        """The same if filters cut pieces out of texts."""
+        """Return the files, or the function that names them, if filters cut texts; else none."""
         return files if self.edits else []
 
     def of_cuts(self, of_spans: str, of_filters: str) -> list[str]:
-        """Those of two files of a part that a run has: of cut spans, of what filters cut."""
+        """Return those of a part's two files that a run has: of cut spans, of cutting filters."""
         return [*self.if_cut([of_spans]), *self.if_edited([of_filters])]
 
     @property
@@ -127,23 +128,23 @@ class Layout:
         return self._config.output.join
 
     def joined(self, pattern: str) -> list[str]:
-        """The joined file of every split, if they are asked for."""
+        """Return the joined file of every split, if output.join is set."""
         wanted = self.shards if self.joins else {}
         return [pattern.format(joined=JOINED_NAMES[split]) for split in wanted]
 
     def to_join(self, pattern: str) -> Callable[[Any], list[str]]:
-        """A function of the wildcard `joined`: the files of all shards of its split."""
+        """Return a function from the wildcard `joined` to the files of its split's shards."""
         splits = {name: split for split, name in JOINED_NAMES.items()}
         return lambda wildcards: self._shards_of(splits[wildcards.joined], pattern)
 
     def of_block(self, pattern: str) -> Callable[[Any], str]:
-        """A function of the wildcard `part`: the file of the block that the part is in."""
+        """Return a function from the wildcard `part` to the file of its block."""
         return lambda wildcards: pattern.format(
             block=f"{int(wildcards.part) // self.block_parts:05d}"
         )
 
     def files_of_block(self, pattern: str) -> Callable[[Any], list[str]]:
-        """A function of the wildcard `block`: one file per part of the block, in part order."""
+        """Return a function from the wildcard `block` to one file per part, in order."""
 
         def files(wildcards: Any) -> list[str]:
             first = self.first_of_block(wildcards)
@@ -156,12 +157,14 @@ class Layout:
         return int(wildcards.block) * self.block_parts
 
     def buckets(self, name: str) -> dict:
-        """How the keys of all parts are shared among the jobs of a wildcard."""
+        """Return how the keys of all parts are divided among the jobs of a wildcard."""
         return {"jobs": self.counts[name], "entries": self.bucket_entries}
 
     def numbered(self, pattern: str) -> Iterator[tuple[str, int | None]]:
-        """A rule's files by pattern, `{}` for each number, and how many there are; None for one
-        file without a number."""
+        """Yield a rule's patterns, with `{}` for the number, and how many files each has.
+
+        None: a single file without a number.
+        """
         if "{split}" in pattern:
             for split, count in self.shards.items():
                 yield pattern.replace("{split}", split).replace("{shard}", "{}"), count

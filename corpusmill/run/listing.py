@@ -1,7 +1,7 @@
-"""The input files that an entry of sources[].files names.
+"""List the input files of an entry of sources[].files.
 
-Only regular files are taken. Symlinks are followed, and each real folder is walked once, so a link
-that leads back up does no harm.
+Only regular files count. Symlinks are followed, but each real folder is visited once, so a link to
+a parent folder does no harm.
 """
 
 import glob
@@ -15,10 +15,10 @@ from corpusmill.run.addresses import advice
 
 
 def folders_beneath(folder: str, skipped: list[str]) -> Iterator[tuple[str, list[os.DirEntry]]]:
-    """A folder and those beneath it, each with its entries in the order of their names, but for
-    hidden ones. Links come last, so that a folder is found by its own name where it has one.
+    """Yield a folder and those below it, each with its visible entries sorted by name.
 
-    skipped: takes a sentence for each link that is not followed.
+    Links come last, so that a folder is found by its own path if possible. skipped: collects one
+    sentence per link that is not followed.
     """
     entered: dict[tuple[int, int], str] = {}
     folders, links = [folder], list[str]()
@@ -27,7 +27,7 @@ def folders_beneath(folder: str, skipped: list[str]) -> Iterator[tuple[str, list
         state = os.stat(place)
         known = entered.setdefault((state.st_dev, state.st_ino), place)
         if known != place:
-            skipped.append(f"{place} is skipped: it is the folder {known}, which is read already.")
+            skipped.append(f"{place} is skipped: it is the folder {known}, which is already read.")
             continue
         entries = [one for one in _entries(place) if not one.name.startswith(".")]
         for entry in reversed(entries):
@@ -43,16 +43,16 @@ def _entries(folder: str) -> list[os.DirEntry]:
             return sorted(entries, key=lambda entry: entry.name)
     except OSError as error:
         raise ValueError(
-            f"{error.filename}: may not be looked into. Change its permissions, or name other "
-            "folders in sources[].files."
+            f"{error.filename}: no permission to list this folder. Change its permissions, or name "
+            "other folders in sources[].files."
         ) from error
 
 
 def files_beneath(folder: str, known: Iterable[str], skipped: list[str]) -> set[str]:
-    """The files of a folder and of those in it that can be read; ValueError if one with such a name
-    is no regular file.
+    """Return the files in and below a folder whose names end like input files.
 
-    known: endings. skipped: as in `folders_beneath`.
+    Raise ValueError if one is not a regular file. known: endings. skipped: as in
+    `folders_beneath`.
     """
     endings = tuple(known)
     return _regular(
@@ -64,7 +64,7 @@ def files_beneath(folder: str, known: Iterable[str], skipped: list[str]) -> set[
 
 
 def _regular(paths: Iterable[str]) -> set[str]:
-    """The same paths; ValueError if one is no regular file."""
+    """Return the paths as a set; raise ValueError if one is not a regular file."""
     found = set(paths)
     if faults := [fault for path in sorted(found) if (fault := _fault(path))]:
         more = f" ({len(faults)} such files)" if len(faults) > 1 else ""
@@ -82,7 +82,7 @@ def _fault(path: str) -> str | None:
 def files_of_pattern(
     pattern: str, generated: Container[str], known: dict[str, float], skipped: list[str]
 ) -> set[str]:
-    """The input files of one entry of sources[].files; ValueError if there are none."""
+    """Return the input files of one entry of sources[].files; raise ValueError if none."""
     if pattern in generated:
         return {pattern}
     if os.path.isdir(pattern):
@@ -100,7 +100,7 @@ def files_of_pattern(
 
 
 def matches(pattern: str, skipped: list[str]) -> set[str]:
-    """What `glob` finds with recursive=True, which walks in circles where links do.
+    """Return what `glob` finds with recursive=True, without following links in circles.
 
     skipped: as in `folders_beneath`.
     """
