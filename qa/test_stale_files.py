@@ -125,7 +125,7 @@ def test_lost_file__is_made_anew_for_the_job_that_reads_it(two_runs, run):
     (run / SIGNATURES).unlink()
     done = asked(run, "-R", "pair", "--until", "pair")
     assert done.returncode == 0, done.stderr
-    assert f"{SIGNATURES} is gone: it is made anew" in done.stderr
+    assert f"{SIGNATURES} is missing: made again" in done.stderr
     assert differing(run, two_runs["now"]) == []
 
 
@@ -135,5 +135,5 @@ def test_lost_file__is_made_anew_where_its_barrier_is_made_anew_too(two_runs, ru
     (run / "results/bands/complete.json").unlink()
     done = asked(run, "-R", "group", "--until", "group")
     assert done.returncode == 0, done.stderr
-    assert f"{SIGNATURES} is gone: it is made anew" in done.stderr
+    assert f"{SIGNATURES} is missing: made again" in done.stderr
     assert differing(run, two_runs["now"]) == []

@@ -119,5 +119,5 @@ def test_job__follows_the_recipes_of_its_run(run, tmp_path):
     save_recipes(table, {"a/0.json": Recipe(settings_digest("{}"), b"a" * 16)})
     done, _ = run(job(paths=paths), "step.log")
     assert done.returncode == 1
-    assert "this job is told other settings than results/plan/recipes has of it" in done.stderr
+    assert "the settings of this job differ from those in results/plan/recipes" in done.stderr
     assert "Traceback" not in done.stderr

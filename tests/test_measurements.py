@@ -18,5 +18,5 @@ def test_summarize__names_a_garbled_file(tmp_path, garbled):
     (tmp_path / "sign").mkdir()
     file = tmp_path / "sign/00000.tsv"
     file.write_bytes(garbled)
-    with pytest.raises(ValueError, match=r"sign/00000\.tsv: expected what Snakemake measured"):
+    with pytest.raises(ValueError, match=r"sign/00000\.tsv: expected a benchmark of Snakemake"):
         measured(tmp_path)

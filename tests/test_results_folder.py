@@ -73,7 +73,7 @@ def test_another_corpus_altogether__is_refused(milled):
     sources = [{"name": "other", "files": ["other/*.jsonl"]}]
     (folder / "other.yaml").write_text(yaml.safe_dump(config | {"sources": sources}))
     told = refused(folder, "--configfile", "other.yaml")
-    assert "raw/one/0.jsonl the first), and this run is that of other/a.jsonl" in told
+    assert "raw/one/0.jsonl the first), and this run is for other/a.jsonl" in told
 
 
 def test_file_of_others__where_a_result_would_go_is_not_replaced(tmp_path):

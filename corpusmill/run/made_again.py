@@ -1,8 +1,8 @@
-"""Jobs that have to run again though Snakemake sees no reason: their files are of another recipe,
-or behind a barrier and gone.
+"""Rerun jobs for which Snakemake sees no reason: their files have another recipe, or are missing
+behind a barrier.
 
-Snakemake asks for the barrier alone, and it is there. Whoever is told that a file behind it is
-damaged removes it; a run that reads it makes it anew.
+Snakemake checks only whether the barrier exists. When a file behind it is damaged, users remove it;
+a run that reads it then makes it again.
 """
 
 import json
@@ -20,7 +20,7 @@ from corpusmill.run.recipes import made_otherwise
 
 
 def recipes_of(dag: Any, step_of: dict[Any, str]) -> dict[Any, Recipe]:
-    """By job the recipe of its files, of all jobs of a run, to be done or not. step_of: by rule."""
+    """Return the recipe of every job of a run, whether it runs or not. step_of: by rule."""
     made: dict[Any, Recipe] = {}
     for level in dag.toposorted():
         for job in level:
@@ -40,7 +40,7 @@ def recipes_of(dag: Any, step_of: dict[Any, str]) -> dict[Any, Recipe]:
 
 
 def by_file(made: dict[Any, Recipe]) -> dict[str, Recipe]:
-    """The recipe of every file that a run makes or reads. made: by job."""
+    """Return the recipe of every file that a run makes or reads. made: by job."""
     return {name_of(file): recipe for job, recipe in made.items() for file in job.output}
 
 
@@ -52,20 +52,20 @@ class MadeAgain:
         layout: Layout,
         placed: Callable[[str], Path],
     ) -> None:
-        """placed: where a file of a rule really is."""
+        """placed: gives the real path of a rule's file."""
         self._workflow, self._dag = workflow, workflow.dag
         self._made, self._layout, self._placed = made, layout, placed
         self._maker = {str(file): job for job in made for file in job.output}
 
     def ask_for(self, note: Callable[[str], None]) -> None:
-        """Have these jobs run in this run."""
+        """Make Snakemake run these jobs."""
         dag, results = self._dag, self._placed("results")
         others = self._of_other_recipes()
         if others:
             more = f" and {len(others) - 1} more" if len(others) > 1 else ""
             note(
-                f"{others[0]}{more}: made from other settings, code or inputs than those of this "
-                "run, so made again"
+                f"{others[0]}{more}: made from other settings, code or inputs than those of this run, "
+                "so made again"
             )
         again = others
         while True:
@@ -82,7 +82,7 @@ class MadeAgain:
             if not again:
                 return
             for file in again:
-                print(f"{file} is gone: it is made anew", file=sys.stderr)
+                print(f"{file} is missing: made again", file=sys.stderr)
 
     def _of_other_recipes(self) -> list[str]:
         return [
@@ -93,8 +93,7 @@ class MadeAgain:
         ]
 
     def _behind_barriers(self) -> Iterator[dict[str, Any]]:
-        """What is told of the files behind barriers that jobs of this run read, and that no job of
-        it makes."""
+        """Yield the counts of files behind barriers that jobs of this run read but none makes."""
         dag = self._dag
         for stage, counts in self._layout.barriers.items():
             listing = self._placed(f"results/{stage}/complete.json")
@@ -116,7 +115,7 @@ def _paths_in(counts: dict[str, Any], results: Path) -> Iterator[Path]:
 
 
 def lost_files(entries: Iterable[dict[str, Any]], results: Path) -> Iterator[Path]:
-    """entries: of barriers, or of the files that are gathered there."""
+    """Yield the files that entries name and that are missing. entries: of barriers, or counts."""
     names: dict[Path, set[str]] = {}
     for entry in entries:
         for path in _paths_in(entry, results):

@@ -1,7 +1,7 @@
-"""How much memory jobs need: mem_mb as a function of wildcards and attempt.
+"""The memory that jobs need: mem_mb as a function of wildcards and attempt.
 
-Snakemake asks when a job can begin: then the text of its part is read, and what was guessed of it
-is known.
+Snakemake evaluates it when a job can start. By then the text of the part has been read, and its
+real size replaces the estimate.
 """
 
 import sys
@@ -18,10 +18,10 @@ from corpusmill.run.quick_calls import quickly_called
 from corpusmill.run.read_sizes import ReadSizes, SizesRead
 from corpusmill.run.tokenizer_source import SETTING_FILE
 
-# Of jobs that hold something of every document: few corpora have shorter ones.
+# For jobs that hold a value per document. Few corpora have shorter documents on average.
 LEAST_DOCUMENT_BYTES = 500
-# A job on a cluster has two Snakemakes around it, and each reads the plan. Measured: 178 and 166
-# MiB with 6 parts, up to 367 MB each with 40,000.
+# A cluster job runs inside two Snakemakes, and each reads the plan. Measured: 178 and 166 MiB with
+# 6 parts, up to 367 MB each with 40,000.
 SNAKEMAKES_MB = 360
 SNAKEMAKES_MB_PER_PART = 0.01
 MEASURED_WORDS_MB = 600
@@ -33,7 +33,7 @@ def held(
     per_largest_megabyte: float = 0,
     bytes_per_document: float = 0,
 ) -> float:
-    """Megabytes that a job holds: of all text, of the largest document, of every document."""
+    """Return the megabytes a job holds: by text, by largest document, by number of documents."""
     return (
         per_text_megabyte * read.text_bytes
         + per_largest_megabyte * read.largest
@@ -42,7 +42,7 @@ def held(
 
 
 class Memory:
-    """Base, in all functions: megabytes of a job without data."""
+    """The mem_mb functions of all rules. base: megabytes of a job without data."""
 
     def __init__(
         self,
@@ -52,20 +52,23 @@ class Memory:
         on_cluster: Callable[[], bool] = lambda: False,
         spared: Callable[[str, Any], int] = lambda rule, wildcards: 0,
     ) -> None:
-        """results: where the text of parts is or will be.
+        """results: the folder of the results.
 
-        on_cluster: whether jobs run on a cluster; asked when a job's memory is, not before.
-        spared: the attempts of a job that failed for another reason than memory.
+        on_cluster: whether jobs run on a cluster; called when memory is evaluated, not before.
+        spared: the number of a job's attempts that failed for another reason than memory.
         """
         self._config, self._layout, self._inputs = config, layout, layout.inputs
         self._results, self._on_cluster, self._spared = results, on_cluster, spared
         self._read = SizesRead(layout.inputs.parts, results)
         self.hear_need: Callable[[int], None] = lambda megabytes: None
-        """Told what each job may hold, when somebody asks for it."""
+        """Called with every memory need that is evaluated."""
 
     def needing(self, megabytes: Callable[[Any], float]) -> Callable:
-        """Half as much again with every attempt, but for those after a failure that more memory
-        would not have helped. On a cluster it is that of the whole job."""
+        """Return the mem_mb function: 1.5 times more with each retry.
+
+        Retries after failures that are not about memory do not count. On a cluster, the Snakemakes
+        around the job are included.
+        """
         around = SNAKEMAKES_MB + SNAKEMAKES_MB_PER_PART * len(self._inputs.parts)
 
         def mem_mb(wildcards: Any, attempt: int, rulename: str = "") -> int:
@@ -80,21 +83,21 @@ class Memory:
         return quickly_called(mem_mb)
 
     def flat(self, base: float) -> Callable:
-        """Of a job that holds as much in every corpus."""
+        """Return mem_mb of a job whose memory does not depend on the corpus."""
         return self.needing(lambda wildcards: base)
 
     def of_part(self, base: float, **amounts: float) -> Callable:
-        """By the text and the documents of the job's part; amounts: as in `held`."""
+        """Return mem_mb by the text and documents of the job's part; amounts: as in `held`."""
         return self.needing(
             lambda wildcards: base + held(self._read.of_part(int(wildcards.part)), **amounts)
         )
 
     def of_largest_part(self, base: float, **amounts: float) -> Callable:
-        """By the most text, documents and largest document of any part."""
+        """Return mem_mb by the largest sizes of any part."""
         return self.needing(lambda wildcards: base + held(self._read.of_all().of_part, **amounts))
 
     def of_shard(self, base: float, **amounts: float) -> Callable:
-        """By the text per shard, more where the files have more of it than was planned."""
+        """Return mem_mb by the text per shard; more if the files have more text than planned."""
         planned, of_shard = max(self._inputs.text_bytes, 1), self._layout.shard_bytes
 
         def megabytes(wildcards: Any) -> float:
@@ -108,11 +111,11 @@ class Memory:
         return self.needing(megabytes)
 
     def of_bucket(self, base: float, bytes_per_entry: float) -> Callable:
-        """Of a job of a bucket of keys, which holds so many at once."""
+        """Return mem_mb of a job for a bucket of keys, which holds bucket_entries at once."""
         return self.flat(base + self._layout.bucket_entries * bytes_per_entry / 1e6)
 
     def of_documents(self, base: float, bytes_per_document: float) -> Callable:
-        """Of a job that holds a few bytes of every document at once."""
+        """Return mem_mb of a job that holds a few bytes per document."""
         expected = self._inputs.text_bytes // LEAST_DOCUMENT_BYTES
 
         def megabytes(wildcards: Any) -> float:
@@ -121,10 +124,10 @@ class Memory:
 
         return self.needing(megabytes)
 
-    # Input files, of which nothing is known.
+    # Input files, before they are read.
 
     def of_files_of_part(self, base: float, per_record_megabyte: float) -> Callable:
-        """Of a job that reads the input files of a part."""
+        """Return mem_mb of a job that reads the input files of a part."""
         return self.needing(
             lambda wildcards: (
                 base + self._reading(self._inputs.part_of(wildcards).files, per_record_megabyte)
@@ -132,13 +135,13 @@ class Memory:
         )
 
     def of_first_records(self, base: float, per_record_megabyte: float) -> Callable:
-        """Of one that reads some of every file."""
+        """Return mem_mb of a job that reads the first records of every file."""
         files = self._inputs.milled
         return self.needing(lambda wildcards: base + self._reading(files, per_record_megabyte))
 
     def _reading(self, files: list[InputFile], per_record_megabyte: float) -> float:
         limits = self._config.input.limits
-        # What is not packed has no longer record than the file is.
+        # In an uncompressed file no record is longer than the file.
         plain = all(file.path.endswith(".jsonl") for file in files)
         largest = max((file.text_bytes for file in files), default=0) if plain else sys.maxsize
         window = (1 << limits.window_log) * any(file.path.endswith(".zst") for file in files)
@@ -147,13 +150,13 @@ class Memory:
     # Held-out texts.
 
     def of_held_out(self, base: float, bytes_per_text: float) -> Callable:
-        """Of a job that holds something of every held-out text: of the splits, the sets."""
+        """Return mem_mb of a job that holds a value per held-out text of splits and sets."""
         return self.needing(lambda wildcards: base + self._held_out(bytes_per_text))
 
     def of_held_out_files(
         self, base: float, bytes_per_text: float, per_record_megabyte: float
     ) -> Callable:
-        """Of the job that reads the held-out files."""
+        """Return mem_mb of the job that reads the held-out files."""
         reading = self._reading(self._inputs.held_out, per_record_megabyte)
         return self.needing(lambda wildcards: base + reading + self._held_out(bytes_per_text))
 
@@ -170,19 +173,19 @@ class Memory:
 
     @property
     def measuring_megabytes(self) -> float:
-        """What filters take beside a batch of texts: the files that they read, models for one; and
-        its words, lines and cuts."""
+        """Megabytes of filters beside a batch of texts: their files, such as models, and the words,
+        lines and cuts of the batch."""
         files = sum(file.stat().st_size for file in self._config.measuring_files) / 1e6
         return files + self._words_megabytes
 
     @property
     def measuring_per_megabyte(self) -> float:
-        """The same of a document that is larger than a batch, for each megabyte of it."""
+        """Megabytes of filters per megabyte of a document that is larger than a batch."""
         return 4 + self._words_megabytes / 32
 
     @property
     def measured_per_document(self) -> float:
-        """Bytes of what is measured of a document, and of what comes by it."""
+        """Bytes per document of measured values and what is derived from them."""
         return 250 + 24 * sum(len(filter.columns) for filter in self._config.filters)
 
     @property
@@ -194,7 +197,7 @@ class Memory:
     # Tokens.
 
     def of_encoding(self, base: float) -> Callable:
-        """Of a shard, by the engine: the reference knows many things of every token."""
+        """Return mem_mb of a shard, by engine: the reference stores far more per token."""
 
         def megabytes(wildcards: Any) -> float:
             largest = self._read.of_all().of_part.largest
@@ -204,7 +207,7 @@ class Memory:
         return self.needing(megabytes)
 
     def _engine(self) -> str:
-        """auto, until the tokenizer is kept; and if it is not what was kept, which jobs tell."""
+        """Return the engine; auto until the tokenizer is loaded, or if its setting is damaged."""
         chosen = str(self._config.tokenizer.engine)
         kept = self._results / "tokenizer" / SETTING_FILE
         if chosen != "auto" or not kept.exists():

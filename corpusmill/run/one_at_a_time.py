@@ -1,9 +1,9 @@
-"""One process at a time for a job, one run at a time for a folder.
+"""Allow one process at a time per job, and one run at a time per folder.
 
-Jobs outlive a Snakemake that is killed, on a cluster also those that still wait in the queue; the
-next run of the folder gives out the same jobs again. Two rules keep such copies apart: a job waits
-for a process that is at it already, by a lock that ends with its holder; and a job of a run that
-another has followed does nothing more, by a note of which run is the folder's.
+Jobs outlive a killed Snakemake, and on a cluster they may still be queued. The next run of the
+folder submits the same jobs again. Two rules keep such copies apart. A lock, which ends with its
+holder, makes a job wait for another process with the same job. A note of the folder's current run
+stops jobs of earlier runs.
 """
 
 import contextlib
@@ -21,9 +21,9 @@ from typing import TextIO
 from corpusmill.messages.disk_errors import named
 from corpusmill.mill.storage.files import replacing
 
-# Jobs inherit them: the run that they are of, where the folder's note lies, Snakemake's process.
+# Jobs inherit these: the name of their run, the path of the folder's note, Snakemake's process.
 RUN, NOTE, ENGINE = "CORPUSMILL_RUN", "CORPUSMILL_RUN_NOTE", "CORPUSMILL_ENGINE"
-# If the job before failed, its Snakemake removes its outputs: some tenths of a second later.
+# If the previous job failed, its Snakemake removes its outputs some tenths of a second later.
 PAUSE_SECONDS = 3
 # ASSUME a file system without locks says so with one of these.
 WITHOUT_LOCKS = {errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK}
@@ -31,9 +31,9 @@ WITHOUT_LOCKS = {errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK}
 
 @contextlib.contextmanager
 def alone(log: Path) -> Iterator[None]:
-    """Wait until no other process is at the job of this log; until the end others wait for us.
+    """Hold the lock of the job of this log; wait first while another process runs that job.
 
-    The lock is not the log's own: Snakemake removes a log while an earlier copy of its job may run.
+    The lock is a separate file: Snakemake removes a log while an earlier copy of the job may run.
     """
     path = log.with_name(f".{log.name}.lock")
     with locked(path) as file:
@@ -41,7 +41,7 @@ def alone(log: Path) -> Iterator[None]:
         told = process() + (f", SLURM job {slurm}" if slurm else "")
         with named(path):
             file.truncate(0)
-            # Not through the file's buffer, which would be written once more when it is closed.
+            # Not through the file's buffer, which would be written again on close.
             os.write(file.fileno(), told.encode())
         try:
             yield
@@ -50,12 +50,12 @@ def alone(log: Path) -> Iterator[None]:
 
 
 def process(pid: int | None = None) -> str:
-    """A process of this machine, or this one, as no other machine has it."""
+    """Name a process of this machine uniquely among machines; by default this process."""
     return f"process {pid or os.getpid()} on {os.uname().nodename}"
 
 
 def locked(path: Path) -> TextIO:
-    """The file of a lock, locked until it is closed or its holder dies."""
+    """Return a locked file. The lock lasts until it is closed or this process dies."""
     waited = False
     while True:
         file = open(path, "a+", encoding="utf-8")  # noqa: SIM115 - the caller closes it
@@ -64,9 +64,9 @@ def locked(path: Path) -> TextIO:
         except OSError as error:
             if error.errno not in WITHOUT_LOCKS:
                 raise
-            logging.warning("no locks here (%s): another copy of this job would not be seen", error)
+            logging.warning("no file locks (%s): another copy of this job goes unnoticed", error)
             break
-        # Whoever held it has removed the file by now: then others lock another one of its name.
+        # If the holder has removed the file, others lock a new one of that name: try again.
         with contextlib.suppress(FileNotFoundError):
             if os.path.samestat(os.fstat(file.fileno()), path.stat()):
                 break
@@ -77,12 +77,12 @@ def locked(path: Path) -> TextIO:
 
 
 def waited_for(file: TextIO) -> bool:
-    """Lock a file; whether somebody had it."""
+    """Lock a file; return whether another process held it."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         file.seek(0)
-        logging.warning(told := f"{file.read() or 'another process'} is at this job: waiting")
+        logging.warning(told := f"{file.read() or 'another process'} runs this job: waiting")
         print(told, file=sys.stderr)
         fcntl.flock(file, fcntl.LOCK_EX)
         return True
@@ -90,35 +90,37 @@ def waited_for(file: TextIO) -> bool:
 
 
 def name_run(note: Path, name: str = "") -> None:
-    """Give the run of this process a name, which its jobs inherit; a new one if it has none."""
+    """Name the run of this process, a new name if none is given; its jobs inherit it."""
     os.environ[RUN] = name or secrets.token_hex(8)
     os.environ[NOTE] = str(note.absolute())
     os.environ[ENGINE] = process()
 
 
 def begin_run() -> None:
-    """Note that the folder is from now on that of the run of this process."""
+    """Note this process's run as the folder's current one."""
     with replacing(Path(os.environ[NOTE])) as temporary:
         temporary.write_text(os.environ[RUN] + "\n", "utf-8")
 
 
 def refuse_if_followed() -> None:
-    """Raise ValueError in a job of a run after which another has begun."""
+    """Raise ValueError in a job of a run if a later run has begun."""
     if RUN not in os.environ:
         return
     with contextlib.suppress(FileNotFoundError):
         if Path(os.environ[NOTE]).read_text("utf-8").strip() != os.environ[RUN]:
             end_engine()
             raise ValueError(
-                "another run has begun in this folder since this job was given out; it does the "
-                "job itself, and this one ends here"
+                "another run has begun in this folder since this job was submitted; that run does "
+                "the job, and this one stops"
             )
 
 
 def end_engine() -> None:
-    """Kill the Snakemake above this job, if it is on this machine: it would remove the outputs of
-    the job that failed, which may be those that the next run has made and believes."""
-    import psutil  # by the few jobs alone that come to this
+    """Kill the Snakemake that started this job, if it is on this machine.
+
+    It would remove the outputs of the failed job, which the next run may have made by now.
+    """
+    import psutil  # here, as few jobs need it
 
     for one in psutil.Process().parents():
         if process(one.pid) == os.environ[ENGINE]:

@@ -1,4 +1,4 @@
-"""Which input files make which part, and how many shards come out. Decided before any job runs.
+"""Plan parts and shards from the input files, before any job runs.
 
 The same files give the same plan. The parts of a finished run are kept: new files make new parts
 at the end, so old parts keep their numbers, their documents' ids and their results.
@@ -26,10 +26,10 @@ from corpusmill.run.listing import files_of_pattern
 from corpusmill.run.record import FinishedRun
 
 MOST_NUMBERED = 99_999
-"""Parts, shards of a split and other jobs of one rule: their names have five digits."""
+"""Most jobs of a rule, such as parts or shards of a split: their names have five digits."""
 
 WHOLE_BYTES = 1 << 20
-"""A size that is proposed is so many bytes, or a multiple of it."""
+"""Proposed sizes are multiples of so many bytes."""
 
 
 class InputFile(NamedTuple):
@@ -38,7 +38,7 @@ class InputFile(NamedTuple):
     text_bytes: int
     """Expected bytes of text, from the file's size and format."""
     bytes: int | None = None
-    """As it lies there, like the next; None for a file that a rule makes."""
+    """Size of the file, like mtime_ns None for a file that a rule makes."""
     mtime_ns: int | None = None
 
 
@@ -46,7 +46,7 @@ class Part(NamedTuple):
     number: int
     files: list[InputFile]
     generation: int = 1
-    """1 for the parts of the first finished run, 2 for those that came later, and so on."""
+    """1 for the parts of the first finished run, 2 for those added by the next one, and so on."""
 
     @property
     def name(self) -> str:
@@ -63,12 +63,11 @@ def list_inputs(
     readers: Sequence[str] = (),
     skipped: list[str] | None = None,
 ) -> list[InputFile]:
-    """Every input file, in the order of the sources and then of the paths; ValueError with a line
-    for each that cannot be meant.
+    """Return all input files, ordered by source and path; raise ValueError, one line per fault.
 
     generated: files that a rule of the workflow makes, with their text bytes, so that a plan
-    does not depend on whether they exist yet. skipped: takes a sentence for each folder that
-    was met before.
+    does not depend on whether they exist yet. skipped: collects one sentence per folder that is
+    already read.
     """
     skipped = [] if skipped is None else skipped
     known = formats(readers)
@@ -106,15 +105,15 @@ def list_inputs(
 
 
 def is_utf8(path: str) -> bool:
-    """Whether the bytes of a name are; Python has the others as lone surrogates."""
+    """Say whether a name is UTF-8. Python represents other bytes as lone surrogates."""
     return not any("\ud800" <= one <= "\udfff" for one in path)
 
 
 def fault_of_name(path: str) -> str | None:
-    """Why a file cannot be read by a job, in words, by its name alone."""
-    way = "Rename it, or give it another name by a link."
+    """Say why a job cannot read a file of this name; None if it can."""
+    way = "Rename it, or link to it under another name."
     if mark := re.search(r"[{}]|<\w+>", path):
-        return f"{path} has {mark[0]} in its name, which Snakemake takes for a wildcard. {way}"
+        return f"{path} has {mark[0]} in its name, which Snakemake treats as a wildcard. {way}"
     if not is_utf8(path):
         return f"{path!r} has a name that is not UTF-8. {way}"
     if any(unicodedata.category(character) == "Cc" for character in path):
@@ -123,7 +122,7 @@ def fault_of_name(path: str) -> str | None:
 
 
 def fault_of_path(path: str, source: str, owners: dict[str, str]) -> str | None:
-    """Why a file cannot be of a source. owners: the sources of the files before it."""
+    """Say why a file cannot be in a source; None if it can. owners: sources of earlier files."""
     if told := fault_of_name(path):
         return f'source "{source}": {told}'
     if other := owners.get(os.path.realpath(path)):
@@ -133,7 +132,7 @@ def fault_of_path(path: str, source: str, owners: dict[str, str]) -> str | None:
 
 
 def planned_paths(plan: Path) -> list[str]:
-    """The input files of the latest run, whatever came of it; none if there was no run."""
+    """Return the input files of the last run, finished or not; none if there was no run."""
     if not plan.exists():
         return []
     lines = load_text(plan).splitlines()[1:]
@@ -143,10 +142,10 @@ def planned_paths(plan: Path) -> list[str]:
 def refuse_other_corpus(
     inputs: list[InputFile], generated: Container[str], results: Path = Path("results")
 ) -> None:
-    """Raise ValueError if the results that lie here are another corpus's.
+    """Raise ValueError if the results here are of another corpus.
 
-    Only the demo's, whose input files are all `generated`, may be replaced without a word: it can
-    be made again at any time.
+    Only the demo, whose input files are all `generated`, may be replaced: it can be made again at
+    any time.
     """
     mine = {file.path for file in inputs}
     is_demo = all(path in generated for path in mine)
@@ -161,31 +160,33 @@ def refuse_other_corpus(
         others = f"sources {', '.join(sources)}"
     else:
         return
-    this = "the bundled demo, as no sources were given" if is_demo else f"that of {inputs[0].path}"
+    this = "the bundled demo, as no sources were given" if is_demo else f"for {inputs[0].path}"
     raise ValueError(
-        f"{results}/ holds another corpus ({others}), and this run is {this}. Name the config file "
-        "of the corpus that is here with --configfile, work in another folder, or move "
+        f"{results}/ holds another corpus ({others}), and this run is {this}. Give the config file "
+        "of the existing corpus with --configfile, work in another folder, or move "
         f"{results}/ away first."
     )
 
 
 class EarlierPart(NamedTuple):
-    """A part that a finished run kept."""
+    """A part in the record of a finished run."""
 
     generation: int
     paths: list[str]
 
 
 def earlier_parts(finished: FinishedRun | None, part_bytes: int) -> list[EarlierPart]:
-    """The parts of the last finished run, as its record has them; none if it was planned with
-    other part_bytes. What a run planned that never finished binds nobody."""
+    """Return the parts of the last finished run; none if it had other part_bytes.
+
+    Plans of unfinished runs do not count.
+    """
     if not finished or finished["part_bytes"] != part_bytes:
         return []
     return [EarlierPart(part["generation"], part["paths"]) for part in finished["parts"]]
 
 
 def plan_parts(inputs: list[InputFile], part_bytes: int, earlier: list[EarlierPart]) -> list[Part]:
-    """The parts: those of an `earlier` plan as they were, then new ones, of a new generation.
+    """Return the parts: those of the `earlier` plan unchanged, then new ones of a new generation.
 
     A new part is closed when the next file would make it larger than part_bytes.
     """
@@ -193,12 +194,12 @@ def plan_parts(inputs: list[InputFile], part_bytes: int, earlier: list[EarlierPa
     placed = [path for part in earlier for path in part.paths]
     gone = [path for path in placed if path not in known]
     if gone and len(gone) == len(placed):
-        earlier, gone, placed = [], [], []  # of the demo, which refuse_other_corpus lets pass
+        earlier, gone, placed = [], [], []  # the demo, which refuse_other_corpus allows
     if gone:
         raise ValueError(
             f"{gone[0]} is in the corpus of the last finished run but is no longer an input "
-            f"({len(gone)} such files). Bring it back, or remove the folder results/plan to plan "
-            "anew: every document then gets a new id."
+            f"({len(gone)} such files). Bring it back, or remove the folder results/plan for a "
+            "new plan: every document then gets a new id."
         )
     parts = [
         Part(number, [known[path] for path in part.paths], part.generation)
@@ -222,7 +223,7 @@ def plan_parts(inputs: list[InputFile], part_bytes: int, earlier: list[EarlierPa
 
 
 def refuse_too_many_parts(parts: list[Part], part_bytes: int) -> None:
-    """ValueError with the part_bytes that fits if names have no number for so many parts."""
+    """Raise ValueError, with a part_bytes that fits, for more parts than names allow."""
     if len(parts) <= MOST_NUMBERED:
         return
     files = [file for part in parts for file in part.files]
@@ -235,22 +236,22 @@ def refuse_too_many_parts(parts: list[Part], part_bytes: int) -> None:
 
 
 def refuse_too_many(count: int, what: str, key: str, bytes: int) -> None:
-    """The same of what grows as the size in the key shrinks. bytes: that size."""
+    """Raise ValueError, with a size that fits, if a key's size gives too many. bytes: that size."""
     if count > MOST_NUMBERED:
         fitting = math.ceil(count * bytes / MOST_NUMBERED / WHOLE_BYTES)
         raise ValueError(too_many(count, what, key, bytes, fitting))
 
 
 def too_many(count: int, what: str, key: str, bytes: int, fitting: int) -> str:
-    """fitting: in WHOLE_BYTES."""
+    """Return the message. fitting: the proposed size in WHOLE_BYTES."""
     return (
-        f"{key}: {bytes:,} bytes make {count:,} {what}, and {MOST_NUMBERED:,} can be numbered. "
+        f"{key}: {bytes:,} bytes make {count:,} {what}, and {MOST_NUMBERED:,} are allowed. "
         f"Set it to {fitting * WHOLE_BYTES} or more."
     )
 
 
 def plan_lines(parts: list[Part], part_bytes: int) -> list[str]:
-    """The plan as JSON lines: a heading, then one line per part."""
+    """Return the plan as JSON lines: a heading, then one line per part."""
     heading = json.dumps({"corpusmill.plan": 1, "part_bytes": part_bytes})
     return [heading] + [
         json.dumps(
@@ -279,8 +280,10 @@ class _Line(msgspec.Struct):
 
 
 def parts_of(lines: Iterable[bytes], where: Path) -> list[Part]:
-    """The parts that a plan has below its heading. Anybody may have written it: ValueError where
-    plan_lines does not write such lines."""
+    """Return the parts in the lines below a plan's heading.
+
+    The plan is untrusted: raise ValueError for lines that `plan_lines` does not write.
+    """
     parts: list[Part] = []
     for line in lines:
         try:
@@ -308,7 +311,7 @@ def _no_plan(where: Path, what: str) -> ValueError:
 def split_bytes(
     parts: list[Part], weights: dict[str, float], fractions: dict[str, float]
 ) -> dict[str, float]:
-    """The expected text of each split: nothing dropped, train repeated by weight."""
+    """Return the expected text bytes of each split: nothing dropped, train repeated by weight."""
     expected = dict.fromkeys(SPLITS, 0.0)
     for part in parts:
         for file in part.files:
@@ -321,5 +324,5 @@ def split_bytes(
 
 
 def shard_counts(expected: dict[str, float], shard_bytes: int) -> dict[str, int]:
-    """How many shards each split gets: its expected bytes over shard_bytes, at least one."""
+    """Return the shards of each split: its expected bytes over shard_bytes, at least one."""
     return {split: max(1, math.ceil(bytes / shard_bytes)) for split, bytes in expected.items()}

@@ -1,4 +1,4 @@
-"""Published settings by their names: presets/ in a checkout, and inside an installed package."""
+"""Find presets by name: in presets/ of a checkout, or inside an installed package."""
 
 import re
 from pathlib import Path
@@ -10,7 +10,7 @@ END_OF_CLAIM = re.compile(r"[.:;](?=\s+[A-Za-z]|$)")
 
 
 def preset_files() -> dict[str, Path]:
-    """Name -> file, in the order of the names."""
+    """Return name -> file, sorted by name."""
     return {path.stem: path for path in sorted(preset_folder().glob("*.yaml"))}
 
 
@@ -19,7 +19,7 @@ def preset_folder() -> Path:
 
 
 def preset_file(name: str) -> Path:
-    """The file of a preset; ValueError with the nearest name if there is none."""
+    """Return the file of a preset; raise ValueError with the nearest name if there is none."""
     files = preset_files()
     if name not in files:
         raise ValueError(f"there is no preset {name}.{meant(name, list(files))}")
@@ -27,7 +27,7 @@ def preset_file(name: str) -> Path:
 
 
 def what_it_is(file: Path) -> str:
-    """The beginning of the comment that a preset begins with."""
+    """Return the first claim of the comment at the top of a preset."""
     comment = []
     for line in file.read_text("utf-8").splitlines():
         if not line.startswith("#"):

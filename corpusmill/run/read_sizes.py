@@ -1,6 +1,6 @@
-"""How much text there is, and how large a document: guessed before it is read, known afterwards.
+"""Sizes of text and documents: estimated before a part is read, known afterwards.
 
-The memory of a job follows from it, and Snakemake asks for that when the job can begin.
+They determine the memory of a job, which Snakemake evaluates when the job can start.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from corpusmill.run.plan import Part
 
 EXPECTED_DOCUMENT_BYTES = 2000
-"""As web pages are on average."""
+"""Average bytes of a document, as of web pages."""
 
 EXPECTED_LARGEST = 1 << 20
-"""Bytes of text and members of the largest document, before any is read."""
+"""Estimated bytes of text and members of the largest document, before any is read."""
 
 
 class ReadSizes(NamedTuple):
-    """Of a part, or of the largest part."""
+    """Sizes of a part, or the largest of any part."""
 
     text_bytes: int
     documents: int
@@ -47,13 +47,13 @@ class SizesRead:
         self._known: dict[Path, tuple[int, Any]] = {}
 
     def of_part(self, number: int) -> ReadSizes:
-        """What is known now: of a part that is read, what was; no less than the plan has."""
+        """Return the sizes of a part: as read if it has been, but no less text than planned."""
         return self._while_unchanged(
             self._results / f"text/{number:05d}.json", lambda path: self._of_part(number, path)
         )
 
     def of_all(self) -> AllSizes:
-        """The same of all parts together, once all are read."""
+        """Return the sizes of all parts together: as read once all have been, else as planned."""
         return self._while_unchanged(self._results / "admitted.json", self._of_all)
 
     def _of_part(self, number: int, counts: Path | None) -> ReadSizes:
@@ -61,7 +61,7 @@ class SizesRead:
         try:
             found = load_json(counts) if counts else None
         except DamagedError:
-            found = None  # the job that reads it will say so, by name
+            found = None  # the job that reads it reports the damage
         if found is None:
             return ReadSizes(planned, planned // EXPECTED_DOCUMENT_BYTES, EXPECTED_LARGEST)
         text_bytes = sum(one.get("text_bytes", 0) for one in found["by_source"].values())
@@ -79,8 +79,10 @@ class SizesRead:
         )
 
     def _while_unchanged(self, path: Path, read: Callable[[Path | None], Sizes]) -> Sizes:
-        """What `read` makes of the file, or of None if it is not there, asked once of each state
-        of it: tens of thousands of jobs ask."""
+        """Return `read` of the file, or of None if it is missing, cached until the file changes.
+
+        Tens of thousands of jobs ask.
+        """
         try:
             state = os.stat(path).st_mtime_ns
         except FileNotFoundError:

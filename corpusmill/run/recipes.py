@@ -1,7 +1,7 @@
-"""The recipes of a run's files: written down before its first job, followed by each job.
+"""The recipes of a run's files: saved before the first job, and followed by each job.
 
-Which settings, code and inputs make a file is known before it is made, from the plan alone. What
-lies there and was made otherwise, an old file that somebody brought back for one, is found by that.
+The plan alone determines the settings, code and inputs of each file. So a file that was made
+differently is found, for example an old one that was restored from a backup.
 """
 
 import contextlib
@@ -15,17 +15,17 @@ from corpusmill.mill.storage.sums import SUMS, recipe_in
 from corpusmill.run.one_at_a_time import refuse_if_followed
 
 RECIPES = "plan/recipes"
-"""Their place below results."""
+"""Path of the recipes below results."""
 
 
 def save_recipes(path: Path, recipes: dict[str, Recipe]) -> None:
-    """recipes: by the name of every file that the run makes or reads."""
+    """Save the recipes of all files that the run makes or reads, by name."""
     with replacing(path) as temporary:
         temporary.write_bytes(as_stored(recipes))
 
 
 def made_otherwise(outputs: Iterable[str], recipe: bytes) -> Iterator[str]:
-    """The files of a job that are there and were not made by its recipe."""
+    """Yield the existing outputs of a job that were not made by its recipe."""
     for output in outputs:
         folder, name = os.path.split(output)
         sums = [f"{folder}/.{name}{SUMS}"]
@@ -37,7 +37,7 @@ def made_otherwise(outputs: Iterable[str], recipe: bytes) -> Iterator[str]:
 
 
 def _results_of(paths: dict[str, str | list[str]]) -> Iterator[tuple[Path, str]]:
-    """The results folder of each file of a job, and its name below that."""
+    """Yield the results folder of each file of a job, and its name below that."""
     for files in paths.values():
         for file in files if isinstance(files, list) else [files]:
             parts = Path(file).parts
@@ -48,10 +48,10 @@ def _results_of(paths: dict[str, str | list[str]]) -> Iterator[tuple[Path, str]]
 
 @contextlib.contextmanager
 def followed_by_job(settings: str, paths: dict[str, str | list[str]]) -> Iterator[None]:
-    """While this lasts, files are read and written by the recipes of the run that the job is of;
-    ValueError if it is of none, or of another one.
+    """Read and write files by the recipes of the job's run while the block lasts.
 
-    settings, paths: what the job is told, as its rule gives it.
+    Raise ValueError if the job does not belong to that run. settings, paths: as its rule gives
+    them.
     """
     files = list(_results_of(paths))
     if not files:
@@ -60,11 +60,11 @@ def followed_by_job(settings: str, paths: dict[str, str | list[str]]) -> Iterato
         return
     table = files[0][0] / RECIPES
     recipes, own = Recipes.load(table), settings_digest(settings)
-    # After they were read: those of a later run come after its note.
+    # After reading them: a later run writes its note before its recipes.
     refuse_if_followed()
     if all((made := recipes.of(name)) is None or made.settings != own for _, name in files):
         raise ValueError(
-            f"this job is told other settings than {table} has of it: an input file or the "
+            f"the settings of this job differ from those in {table}: an input file or the "
             "configuration changed since the run began. Run again."
         )
     with following(recipes):
