@@ -37,8 +37,8 @@ def test_mismatches__of_a_rule_that_fits_are_none():
         (["txet", *GIVEN[1:]], "gives txet, which its step does not take; is text meant?"),
         (GIVEN[1:], "does not give text, which its step takes"),
         (["text", "data", "seed"], "does not give index, which its step takes"),
-        ([*GIVEN, "text"], "gives two things of the name text"),
-        ([*GIVEN, "part"], "gives two things of the name part"),
+        ([*GIVEN, "text"], "uses the name text twice"),
+        ([*GIVEN, "part"], "uses the name part twice"),
     ],
 )
 def test_mismatches__are_told(given, says):

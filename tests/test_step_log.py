@@ -108,7 +108,7 @@ def test_say_killed__is_one_line_in_the_log_and_at_the_terminal(tmp_path, code, 
         ('raise ValueError("a.jsonl:3: blank")', FAILED, "a.jsonl:3: blank", False),
         ("assert 1 == 2, (1, 2)", FAILED, "AssertionError: (1, 2)", True),
         ("import os, signal; os.kill(os.getpid(), signal.SIGINT); time.sleep(9)", STOPPED,
-         "stopped: somebody has ended the run", False),
+         "stopped: the run was interrupted", False),
         ("import os; os._exit(0)", RUNNING, "", False),
     ],
 )  # fmt: skip
@@ -123,7 +123,7 @@ def test_state__is_what_the_log_says_for_programs(run, tmp_path, body, state, sa
 @pytest.mark.parametrize(
     ("number", "told"),
     [
-        (signal.SIGINT, "error: stopped: somebody has ended the run\n"),
+        (signal.SIGINT, "error: stopped: the run was interrupted\n"),
         (
             signal.SIGTERM,
             "error: stopped by signal 15: the job was cancelled, or its time was over\n",

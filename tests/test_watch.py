@@ -269,7 +269,7 @@ def test_state__of_a_run_whose_process_is_dead_is_not_waiting(made):
 def test_job__that_was_ended_by_hand_has_not_failed(made):
     made.begin(sign=["00000"])
     made.unlock()
-    made.job("sign/00000", failed("stopped: somebody has ended the run", STOPPED))
+    made.job("sign/00000", failed("stopped: the run was interrupted", STOPPED))
     seen = made.seen()
     assert (seen["state"], seen["failed"], seen["rules"]["sign"]["stopped"]) == ("stopped", {}, 1)
     assert "cancelled" not in made.notes()

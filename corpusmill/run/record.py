@@ -1,8 +1,8 @@
-"""What this folder holds: the files that runs made in it, and the parts that a finished run kept.
+"""The record of a folder: the files that runs made in it, and the parts of the last finished run.
 
-`results/plan/record.json` is no output of a rule: Snakemake removes outputs before it makes them
-again, and this has to outlive every run. A run writes down what it is going to make before its
-first job; `summarize` writes down, last of all, what the finished run kept.
+`results/plan/record.json` is not an output of a rule: Snakemake removes outputs before it makes
+them again, and the record has to outlive every run. A run adds the files that it will make before
+its first job. `summarize` adds, as its last act, the parts of the finished run.
 """
 
 import json
@@ -19,10 +19,10 @@ from corpusmill.mill.storage.untrusted import load_plain_json
 RECORD = Path("results/plan/record.json")
 VERSION = 2
 NUMBER = "{}"
-"""Stands in a pattern for five digits, from 00000 on."""
+"""Placeholder in a pattern for five digits, from 00000 on."""
 
 Made = dict[str, int | None]
-"""Files by pattern, and how many of each there are; None: the pattern is the one file's path."""
+"""Pattern -> number of files; None: the pattern is the path of a single file."""
 MOST_NUMBERED, MOST_PATTERNS = 100_000, 10_000
 
 
@@ -32,7 +32,7 @@ class KeptPart(TypedDict):
 
 
 class FinishedRun(TypedDict):
-    """The plan of a run that ended well."""
+    """The plan of a run that succeeded."""
 
     part_bytes: int
     parts: list[KeptPart]
@@ -44,9 +44,9 @@ class Record(TypedDict):
     made: Made
     finished: FinishedRun | None
     manifest: str | None
-    """The SHA-256 that the manifest of the finished run says of itself."""
+    """SHA-256 in the manifest of the finished run."""
     noted: dict[str, str]
-    """SHA-256 by path of the input files that were replaced behind their size and time."""
+    """SHA-256 by path of input files that were replaced with equal size and time."""
 
 
 def load_record(path: Path = RECORD) -> Record:
@@ -55,7 +55,7 @@ def load_record(path: Path = RECORD) -> Record:
         return empty
     try:
         record = load_plain_json(path)
-        # The first version said nothing of itself.
+        # The first version had no checksum.
         if record["corpusmill.record"] != 1 and record["sha256"] != own_digest(record):
             raise ValueError("it was changed after it was written")
         if record["corpusmill.record"] > VERSION:
@@ -63,15 +63,15 @@ def load_record(path: Path = RECORD) -> Record:
         return as_written(empty | record)
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError(
-            f"{path}: no record of what runs made here ({error}). Bring back what the last run "
-            f"left there; or remove the folder {path.parent} to plan anew: every document then "
+            f"{path}: malformed record of the runs here ({error}). Restore the file that the last "
+            f"run wrote; or remove the folder {path.parent} for a new plan: every document then "
             "gets a new id."
         ) from error
 
 
 def as_written(record: dict) -> Record:
-    """A record with the members that runs write; ValueError for one that no run has written."""
-    import msgspec  # which few jobs need
+    """Return a validated record; raise ValueError for one that no run could have written."""
+    import msgspec  # here, as few jobs need it
 
     found = msgspec.convert(record, Record)
     counts = [count for count in found["made"].values() if count is not None]
@@ -84,9 +84,9 @@ def as_written(record: dict) -> Record:
 
 
 def refuse_other_run(record: Record, results: Path) -> None:
-    """Raise ValueError if the record is of another run than the last one that ended well here.
+    """Raise ValueError if the record is not of the last run that succeeded here.
 
-    At the end of a run this record is written first, then the summary; the manifest before both.
+    A run writes the manifest first, then at its end the record, then the summary.
     """
     manifest, summary = results / "manifest.json", results / "summary.json"
     try:
@@ -94,12 +94,12 @@ def refuse_other_run(record: Record, results: Path) -> None:
         if record["manifest"] not in told and manifest.exists():
             told.add(load_json(manifest)["sha256"])
     except (FileNotFoundError, DamagedError):
-        return  # Nobody can say; of what is damaged its readers do.
+        return  # Unknown; those who read a damaged file report it.
     if record["manifest"] not in {None, *told}:
         raise ValueError(
             f"{results / 'plan/record.json'} and {summary} are of two runs: one of them was "
-            "brought back from an earlier one. Bring back what the last run left there; or remove "
-            "the summary to go on from the run that the record tells of."
+            "restored from an earlier run. Restore both as the last run left them; or remove "
+            "the summary to continue from the run in the record."
         )
 
 
@@ -109,8 +109,7 @@ def save_record(record: Record, path: Path = RECORD) -> None:
 
 
 def begin(made: Made, path: Path = RECORD, noted: dict[str, str] | None = None) -> None:
-    """Write down that a run starts that makes these files, beside those of earlier runs, and what
-    it noted of input files."""
+    """Record that a run starts and will make these files. noted: SHA-256 of replaced inputs."""
     record = load_record(path)
     refuse_foreign(made, record["made"])
     together = dict(record["made"])
@@ -121,18 +120,20 @@ def begin(made: Made, path: Path = RECORD, noted: dict[str, str] | None = None) 
 
 
 def refuse_foreign(made: Made, earlier: Made) -> None:
-    """Raise ValueError where a result would replace a file that no earlier run has made."""
+    """Raise ValueError if a result would replace a file that no earlier run made."""
     for path in without(made, earlier):
         if path.exists() and path.parts[0] != "logs":
             raise ValueError(
-                f"{path} is there already and no run of this folder's record made it; this run "
-                "would replace it. Work in another folder, or move it away."
+                f"{path} already exists, and the record of this folder says that no run made it. "
+                "This run would replace it. Work in another folder, or move it away."
             )
 
 
 def finish(made: Made, plan: Path, manifest: dict, path: Path = RECORD) -> None:
-    """Write down that the run of this plan and manifest ended well. What others made is removed by
-    then."""
+    """Record that the run of this plan and manifest succeeded.
+
+    Files of earlier runs have been removed by then.
+    """
     heading, *lines = load_text(plan).splitlines()
     parts = [json.loads(line) for line in lines]
     finished: FinishedRun = {
@@ -153,7 +154,7 @@ def finish(made: Made, plan: Path, manifest: dict, path: Path = RECORD) -> None:
 
 
 def files_of(pattern: str, first: int, count: int | None) -> Iterator[Path]:
-    """The files of a pattern from number `first` on; the one file of a pattern without numbers."""
+    """Yield the files of a pattern from number `first` on, or the single file without a number."""
     if count is None:
         yield Path(pattern)
     else:
@@ -162,7 +163,7 @@ def files_of(pattern: str, first: int, count: int | None) -> Iterator[Path]:
 
 
 def without(made: Made, others: Made) -> Iterator[Path]:
-    """The files of `made` that are not among the others."""
+    """Yield the files of `made` that are not among the others."""
     for pattern, count in made.items():
         first = others.get(pattern, 0) or 0
         if pattern not in others or first:
@@ -170,10 +171,10 @@ def without(made: Made, others: Made) -> Iterator[Path]:
 
 
 def stale_files(record: Path, current: Made) -> Iterator[Path]:
-    """Files that earlier runs made and that this one does not: what it may remove.
+    """Yield the files that earlier runs made and this one does not, which it may remove.
 
-    Only below the folders of results and logs: whoever brought the record may have made it up.
-    current: of this run.
+    Only below the folders of results and logs, as the record is untrusted. current: files of this
+    run.
     """
     results = record.absolute().parent.parent
     folders = [os.path.realpath(folder) for folder in (results, results.with_name("logs"))]
@@ -184,9 +185,9 @@ def stale_files(record: Path, current: Made) -> Iterator[Path]:
 
 
 def foreign_files(current: Made) -> Iterator[Path]:
-    """Files in this run's folders that are numbered as ours and are none of this run's.
+    """Yield files in this run's folders that are numbered like its own but are not.
 
-    Whoever reads a whole folder, a trainer or a query, reads them too.
+    Programs that read a whole folder, such as a trainer or a query, read them too.
     """
     patterns = [pattern for pattern, count in current.items() if count is not None]
     for folder in sorted({Path(pattern).parent for pattern in patterns}):

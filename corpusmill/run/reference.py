@@ -30,10 +30,10 @@ class Key(NamedTuple):
     """A key that holds a value."""
 
     name: str
-    """`dedup.bands`, `sources[].name`."""
+    """Full name: `dedup.bands`, `sources[].name`."""
     schema: dict[str, Any]
     value: str
-    """The default, as YAML has it."""
+    """The default as YAML."""
 
 
 def as_yaml(value: Any) -> str:
@@ -41,7 +41,7 @@ def as_yaml(value: Any) -> str:
 
 
 def keys_of(name: str, schema: dict[str, Any], shipped: dict[str, Any]) -> Iterator[Key]:
-    """All keys beneath one, in the order of the schema."""
+    """Yield all keys below one, in the order of the schema."""
     for member, inside in schema["properties"].items():
         place = f"{name}.{member}"
         if "properties" in inside:
@@ -51,7 +51,7 @@ def keys_of(name: str, schema: dict[str, Any], shipped: dict[str, Any]) -> Itera
 
 
 def keys_of_list(name: str, schema: dict[str, Any]) -> Iterator[Key]:
-    """The keys of one entry of a list."""
+    """Yield the keys of one entry of a list."""
     for member, inside in schema["properties"].items():
         missing = "required" if member in schema["required"] else "none"
         value = as_yaml(inside["default"]) if "default" in inside else missing

@@ -1,4 +1,4 @@
-"""Faults of a JSON schema in words that a person can act on."""
+"""Turn faults of a JSON schema into messages that users can act on."""
 
 import math
 from typing import Any
@@ -9,10 +9,10 @@ import yaml
 from corpusmill.messages.near_names import near_names
 
 MOST_SHOWN = 80
-"""Characters of a value."""
+"""Most characters of a value in a message."""
 
-# In JSON 128.0 is an integer; here it would be a number of permutations that no array has. YAML
-# has .nan, which is neither below nor above any limit.
+# JSON Schema accepts 128.0 as an integer, but no array has 128.0 permutations. YAML has .nan, which
+# is neither below nor above any limit.
 Validator = jsonschema.validators.extend(
     jsonschema.Draft202012Validator,
     type_checker=jsonschema.Draft202012Validator.TYPE_CHECKER.redefine_many(
@@ -25,7 +25,7 @@ Validator = jsonschema.validators.extend(
 
 
 def _place(path: Any) -> str:
-    """`sources[0].weight` for the path of a schema error."""
+    """Format the path of a schema error: `sources[0].weight`."""
     text = ""
     for step in path:
         text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else str(step)
@@ -44,7 +44,7 @@ KINDS = {
 
 
 def in_words(error: jsonschema.ValidationError, inside: str = "") -> str:
-    """inside: where what was checked stands, if it is not the whole configuration."""
+    """Return the message of an error. inside: place of the checked value in the configuration."""
     place = _place(error.absolute_path) if error.absolute_path or not inside else ""
     place = ".".join(filter(None, [inside, place]))
     if error.validator == "additionalProperties":
@@ -52,11 +52,11 @@ def in_words(error: jsonschema.ValidationError, inside: str = "") -> str:
     if error.validator == "required":
         missing = next(key for key in error.validator_value if key not in error.instance)
         near = near_names(missing, [key for key in error.instance if isinstance(key, str)])
-        written = f" Is it written {near[0]} there?" if near else ""
+        written = f" Is it misspelt as {near[0]}?" if near else ""
         return f"{place}: the key {missing} is missing.{written}"
     meaning = error.schema.get("description", "") if isinstance(error.schema, dict) else ""
     if error.validator == "pattern":
-        return f"{place}: {error.instance!r} is not possible. {meaning}".strip()
+        return f"{place}: {error.instance!r} is not valid. {meaning}".strip()
     if error.validator == "uniqueItems":
         twice = next(one for one in error.instance if error.instance.count(one) > 1)
         return f"{place}: expected each entry once, got {as_yaml(twice)} twice. {meaning}".strip()
@@ -67,7 +67,7 @@ def in_words(error: jsonschema.ValidationError, inside: str = "") -> str:
 
 def _unknown(error: jsonschema.ValidationError) -> str:
     known = sorted(error.schema.get("properties", {}))
-    unknown = sorted(map(str, set(error.instance) - set(known)))  # YAML's `no` is no text
+    unknown = sorted(map(str, set(error.instance) - set(known)))  # YAML reads `no` as a boolean
     near = {key: near_names(key.lower(), known) for key in unknown}
     keys = f"key{'s' if len(unknown) > 1 else ''} {', '.join(unknown)}"
     if len(unknown) > 1:
@@ -82,7 +82,7 @@ def _is_meant(near: list[str]) -> str:
 
 
 def expected_of(schema: dict[str, Any]) -> str:
-    """What a value may be: `a whole number from 1 to 4096`, `auto or a number above 0`."""
+    """Say what is allowed: `a whole number from 1 to 4096`, `auto or a number above 0`."""
     if "anyOf" in schema:
         return " or ".join(map(expected_of, schema["anyOf"]))
     if "const" in schema:
@@ -114,7 +114,7 @@ def _limits(kind: str, schema: dict[str, Any]) -> str:
 
 
 def as_yaml(value: Any) -> str:
-    """A value as one would write it in a file, on one line; a long one is cut."""
+    """Format a value as YAML on one line; cut a long one."""
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     dumped = yaml.safe_dump(value, default_flow_style=True, allow_unicode=True, width=math.inf)
@@ -123,19 +123,19 @@ def as_yaml(value: Any) -> str:
 
 
 def _hint(value: Any, schema: dict[str, Any]) -> str:
-    """How to write what is likely meant."""
+    """Say how to write the value that is likely meant."""
     kinds = schema.get("type", [])
     kinds = [kinds] if isinstance(kinds, str) else kinds
     if isinstance(value, str) and {"number", "integer"} & set(kinds) and _is_number(value):
         number = float(value)
         meant = int(number) if number.is_integer() else number
-        return f" YAML takes it for a text: write {meant}."
+        return f" YAML reads it as text: write {meant}."
     if "integer" in kinds and isinstance(value, float) and value.is_integer():
         return f" Write {int(value)}."
     if "array" in kinds and not isinstance(value, (list, dict, type(None))):
         return f" Write it in brackets: [{as_yaml(value)}]."
     if "string" in kinds and isinstance(value, (int, float)):
-        return f" Without quotes YAML takes it for something else: write '{as_yaml(value)}'."
+        return f" YAML does not read it as text: write '{as_yaml(value)}', in quotes."
     if "boolean" in kinds and isinstance(value, str):
         return " Write true or false, without quotes."
     if isinstance(value, str) and "enum" in schema:

@@ -1,4 +1,4 @@
-"""Rules held against the steps that they run, before any job: each gives what its script takes."""
+"""Check, before any job, that each rule gives exactly what its script's step takes."""
 
 import ast
 import functools
@@ -14,7 +14,7 @@ def _tree(path: Path) -> ast.Module:
 
 
 def _fields(name: str, path: Path, root: Path) -> list[str]:
-    """The fields of the class that a module has under a name; none if it is no such class."""
+    """Return the annotated fields of a class in a module; none if it has no such class."""
     for node in _tree(path).body:
         if isinstance(node, ast.ClassDef) and node.name == name:
             found = [part.target for part in node.body if isinstance(part, ast.AnnAssign)]
@@ -27,9 +27,10 @@ def _fields(name: str, path: Path, root: Path) -> list[str]:
 
 
 def parameters(script: Path, root: Path) -> dict[str, list[str]]:
-    """Parameters of a script's step, the function of its name, and the fields of their types.
+    """Return the parameters of a script's step, each with the fields of its type.
 
-    root: where the package lies. Nothing is imported: that would take longer than a dry run.
+    The step is the function with the script's name. root: the folder of the package. Nothing is
+    imported, which would take longer than a dry run.
     """
     (step,) = [
         node
@@ -47,13 +48,13 @@ def parameters(script: Path, root: Path) -> dict[str, list[str]]:
 def mismatches(
     rule: str, given: list[str], wildcards: set[str], takes: dict[str, list[str]]
 ) -> list[str]:
-    """Where a rule and its step do not fit, in words.
+    """Return one fault per mismatch between a rule and its step.
 
-    given: names of inputs, outputs and settings; a wildcard is there to be taken, or not. takes:
-    the parameters of the step.
+    given: names of inputs, outputs and settings. A step may ignore wildcards. takes: the parameters
+    of the step.
     """
     faults = [
-        f"rule {rule} gives two things of the name {name}"
+        f"rule {rule} uses the name {name} twice"
         for name in sorted({name for name in given if given.count(name) > 1 or name in wildcards})
     ]
     wanted: set[str] = set()

@@ -1,10 +1,12 @@
-"""Jobs on SLURM: how each of them stands, and why it ended.
+"""Track the state of jobs on SLURM, and find out why they ended.
 
-Version 2.8.0 of Snakemake's plug-in can wait for a job for ever: for one that squeue has forgotten
-(MinJobAge) before anybody asked, for one that sacct calls "CANCELLED by 0", for one that was
-preempted and is not queued again, and for all after squeue has failed five times. `watched` gives
-its executor another look at jobs: squeue alone is asked, and of a job that it no longer knows, the
-step's own state says whether it finished.
+Version 2.8.0 of Snakemake's plug-in can wait forever for a job:
+- if squeue forgot it (MinJobAge) before the plug-in asked,
+- if sacct calls it "CANCELLED by 0",
+- if it was preempted and is not queued again,
+- for all jobs after squeue has failed five times.
+`watched` replaces the status check of its executor. It asks squeue only. If squeue no longer knows
+a job, the step's own state says whether it finished.
 """
 
 import asyncio
@@ -31,14 +33,14 @@ from corpusmill.run.job_state import (
 
 GOOD = "COMPLETED"
 LOST = "LOST"
-"""Our own word for a job that squeue does not know and whose log does not say that it finished."""
-# More memory would not have helped against these.
+"""Our own state for a job that squeue does not know and whose step did not finish."""
+# Ends for which a retry needs no more memory.
 OTHER_CAUSES = {"BOOT_FAIL", "CANCELLED", "DEADLINE", "NODE_FAIL", "PREEMPTED", "TIMEOUT"}
 ENDS = {GOOD, "FAILED", "OUT_OF_MEMORY", *OTHER_CAUSES}
-# SLURM may put such a job back into its queue, or not.
+# SLURM may queue such a job again, or not.
 PASSING = {"NODE_FAIL", "PREEMPTED"}
 
-# Times the first interval between two looks.
+# A job must be gone for so many first intervals.
 PATIENCE = 6
 MOST_SECONDS_BETWEEN = 60
 ANSWER_SECONDS = 60
@@ -54,7 +56,7 @@ MEMORY = re.compile(
 
 
 def tail(path: Path | str | None) -> str:
-    """The end of a log, nothing where there is none."""
+    """Return the end of a log; "" if there is none."""
     try:
         with open(path or "", "rb") as file:
             file.seek(max(file.seek(0, 2) - TAIL_BYTES, 0))
@@ -64,7 +66,7 @@ def tail(path: Path | str | None) -> str:
 
 
 def states_of(answer: str) -> dict[str, str]:
-    """Job -> state, of lines as `17|CANCELLED by 0`."""
+    """Return job -> state from lines like `17|CANCELLED by 0`."""
     rows = (line.split("|") for line in answer.splitlines() if "|" in line)
     return {number.strip(): state.split()[0] for number, state, *_ in rows if state.strip()}
 
@@ -78,7 +80,7 @@ def logs_of(job: Any) -> list[Path]:
 
 
 def has_finished(job: Any) -> bool:
-    """Whether all its steps say so; a run removes what they said before it begins."""
+    """Say whether all steps of a job finished. A run removes earlier states before it begins."""
     states = states_of_steps(job)
     return bool(states) and all(state and state.state == FINISHED for state in states)
 
@@ -88,10 +90,12 @@ def states_of_steps(job: Any) -> list[JobState | None]:
 
 
 def why(job: Any, slurm_log: Path | None) -> tuple[str, bool]:
-    """The reason that SLURM has written, otherwise a step's own, otherwise nothing; whether the
-    failure is explained by it."""
+    """Return the reason of a failure and whether it explains the failure.
+
+    The reason is SLURM's if it wrote one, else a step's own, else "".
+    """
     if found := REASON.findall(tail(slurm_log)):
-        # A step that is killed for memory is cancelled, too.
+        # SLURM also reports a step killed for memory as cancelled.
         return next(filter(MEMORY.search, found), found[-1]).strip("* "), True
     for state in states_of_steps(job):
         if state and state.state in (FAILED, STOPPED):
@@ -100,7 +104,7 @@ def why(job: Any, slurm_log: Path | None) -> tuple[str, bool]:
 
 
 def tell_logs(job: Any, told: str) -> None:
-    """Let the logs of the steps that were cut short end with the reason."""
+    """Append the reason to the logs of the steps that were interrupted."""
     logs = logs_of(job)
     for log, state in zip(logs, states_of_steps(job), strict=True):
         if state.state == RUNNING if state else len(logs) == 1:
@@ -111,9 +115,9 @@ def tell_logs(job: Any, told: str) -> None:
 
 
 class Spared:
-    """Attempts of jobs that ended for another reason than memory; the next asks for no more of it.
+    """A count of attempts that failed for another reason than memory; retries then need no more.
 
-    A file, as the Snakemake within a job has to come to the same memory.
+    It is a file, as the Snakemake inside a job has to compute the same memory.
     """
 
     def __init__(self, path: Path) -> None:
@@ -141,7 +145,7 @@ class Spared:
 
 
 class Queue:
-    """What is known of jobs from one look to the next."""
+    """The jobs that are missing or preempted, and since when."""
 
     def __init__(self) -> None:
         self._unsettled: dict[str, float] = {}
@@ -149,9 +153,9 @@ class Queue:
     def end_of(
         self, number: str, state: str | None, finished: Callable[[], bool], now: float, wait: float
     ) -> str | None:
-        """How a job has ended, None if it has not, or may not have.
+        """Return how a job ended; None if it has not ended or that is uncertain.
 
-        state: None if squeue does not know the job. wait: seconds until that is believed.
+        state: None if squeue does not know the job. wait: seconds until the job counts as lost.
         """
         if state is None and finished():
             return GOOD
@@ -163,7 +167,7 @@ class Queue:
 
 
 async def squeue(run: str) -> str:
-    """The state of all jobs of a run; ValueError if SLURM does not answer."""
+    """Return squeue's states of all jobs of a run; raise ValueError if SLURM does not answer."""
     command = ["squeue", "--noheader", "--array", "--states=all", "--format=%i|%T", "--name", run]
     process = await asyncio.create_subprocess_exec(
         *command, stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -180,9 +184,9 @@ async def squeue(run: str) -> str:
 
 
 def watched(executor: Any, hear: Callable[[str], None], spared: Spared) -> Any:
-    """The plug-in's executor, with another look at its jobs.
+    """Return the plug-in's executor with our status check.
 
-    hear: is told of every job that failed, in a line.
+    hear: called with one line per failed job.
     """
 
     class Watched(executor):  # type: ignore[misc]
@@ -199,7 +203,7 @@ def watched(executor: Any, hear: Callable[[str], None], spared: Spared) -> Any:
                 states = states_of(await squeue(self.run_uuid))
             except (OSError, ValueError) as error:
                 if self.answers:
-                    self.logger.warning(f"squeue does not answer ({error}): it is asked again.")
+                    self.logger.warning(f"squeue does not answer ({error}); retrying.")
                 self.answers = False
                 for submitted in active_jobs:
                     yield submitted
@@ -227,7 +231,7 @@ def watched(executor: Any, hear: Callable[[str], None], spared: Spared) -> Any:
             number, job = submitted.external_jobid, submitted.job
             log = submitted.aux["slurm_logfile"]
             if end == LOST:
-                # If it is there after all, it must not begin beside the next attempt.
+                # If it still exists, it must not start beside the next attempt.
                 subprocess.run(["scancel", number], capture_output=True, check=False)
             reason, explained = why(job, log)
             told = f"SLURM job {number} {end}"

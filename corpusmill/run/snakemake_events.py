@@ -1,4 +1,4 @@
-"""Snakemake as a process whose events can be heard: what it does, as JSON and not as text."""
+"""Run Snakemake as a process and receive its events as JSON."""
 
 import json
 import os
@@ -20,9 +20,9 @@ def heard(
     environment: dict[str, str] | None = None,
     own_session: bool = False,
 ) -> tuple[subprocess.Popen, threading.Thread]:
-    """The process, and the thread that calls `hear` with each event.
+    """Return the process, and the thread that calls `hear` with each event.
 
-    said: where Snakemake's own output goes; None: to the terminal.
+    said: destination of Snakemake's own output; None: the terminal.
     """
     reading, writing = os.pipe()
     path = os.pathsep.join(filter(None, [str(PLUGIN), os.environ.get("PYTHONPATH")]))

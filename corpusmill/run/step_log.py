@@ -1,4 +1,4 @@
-"""Each job's own log file: what it did, how it ended, what it took."""
+"""The log file of a job: what it did, how it ended, and its time and memory."""
 
 import contextlib
 import logging
@@ -26,17 +26,17 @@ SAY_KILLED = """
 }
 exit "$1"
 """
-"""A shell's last words for a step that SIGKILL has ended, which says nothing itself.
+"""Shell code that reports a step killed by SIGKILL, which cannot report itself.
 
-$0: its log; $1: its exit code, which is kept; $2: its mem_mb.
+$0: its log; $1: its exit code, which is passed on; $2: its mem_mb.
 """
 
 BOUND = "CORPUSMILL_MEM_MB"
-"""The variable that has the mem_mb of this job: of this attempt, where it was tried before."""
+"""Environment variable with the mem_mb of this attempt of the job."""
 
 
 class LogFile(logging.FileHandler):
-    """A log of which is said once, at the terminal, that it could not be written."""
+    """A log file that reports once, on the terminal, if it cannot be written."""
 
     told = False
 
@@ -51,11 +51,11 @@ class LogFile(logging.FileHandler):
 
 
 MOST_SAID = 20_000
-"""Characters of a reason that the state repeats."""
+"""Most characters of a reason in the state."""
 
 
 class Told:
-    """What a job says: in its log for people, in its state for programs."""
+    """The messages of a job: in its log for people, in its state for programs."""
 
     def __init__(self, path: Path) -> None:
         bound = os.environ.get(BOUND, "")
@@ -63,7 +63,7 @@ class Told:
         self._save()
 
     def _save(self) -> None:
-        # A full disk ends the job where it writes its results; the log tells of it, too.
+        # On a full disk the job fails when it writes its results, and its log says so.
         with contextlib.suppress(OSError):
             save_state(self._log, self.state)
 
@@ -86,7 +86,7 @@ class Told:
 
     @property
     def memory(self) -> str:
-        """`312 of 1,500 MB allowed`: the most that was held."""
+        """Peak memory: `312 of 1,500 MB allowed`."""
         return memory_in_words(self.state.memory_mb, self.state.allowed_mb)
 
 
@@ -96,12 +96,12 @@ def memory_in_words(megabytes: int, allowed: int) -> str:
 
 def stop(number: int, _: Any) -> NoReturn:
     if number == signal.SIGINT:
-        raise EndedByHand("stopped: somebody has ended the run")
+        raise EndedByHand("stopped: the run was interrupted")
     raise Stopped(f"stopped by signal {number}: the job was cancelled, or its time was over")
 
 
 class EndedByHand(Stopped):
-    """A person ended the run by Ctrl-C, which is no fault of the job."""
+    """An interrupt by Ctrl-C, which is not a failure of the job."""
 
 
 @contextlib.contextmanager
@@ -142,10 +142,10 @@ def step_log(path: str) -> Iterator[None]:
 
 
 def peak_memory_mb() -> float:
-    """The most memory this process has held.
+    """Return the peak memory of this process in MiB.
 
-    Linux hands ru_maxrss down from the process that started this one, so it may be Snakemake's;
-    its own is the high-water mark in /proc. Elsewhere ru_maxrss has to do (macOS: bytes).
+    On Linux a process inherits ru_maxrss from its parent, so it may be Snakemake's; the mark in
+    /proc is its own. Elsewhere ru_maxrss is all there is (macOS: bytes).
     """
     status = Path("/proc/self/status")
     if status.exists():

@@ -1,6 +1,6 @@
-"""The rules that run a step: their command and params, and what follows from all of them.
+"""The rules that run a step: their command, their params, and the files that they all make.
 
-ROOT, here and below: where the package lies. HOME: the folder of scripts/.
+root, here and below: the folder of the package. home: the folder of scripts/.
 """
 
 import json
@@ -20,10 +20,10 @@ from corpusmill.run.typed import as_given
 
 
 def run_script(step: str) -> str:
-    """The shell command of a step, whose job is two lines of JSON: params.settings, params.paths.
+    """Return the shell command of a step, whose job is params.settings and params.paths as JSON.
 
-    The places of Python and of this checkout are in the environment, so that the command is the
-    same where they are others. PYTHONPATH is not: Snakemake takes it from jobs in conda.
+    The paths of Python and of this checkout are in the environment, so that the command does not
+    depend on them. PYTHONPATH is set here, as Snakemake removes it from jobs in conda.
     """
     path = 'PYTHONPATH="$CORPUSMILL_ROOT${{PYTHONPATH:+:$PYTHONPATH}}"'
     path += " CORPUSMILL_MEM_MB={resources.mem_mb}"
@@ -34,10 +34,9 @@ def run_script(step: str) -> str:
 
 
 def settings(**values: Any) -> Callable:
-    """The param `settings`: what a step is told beside its files, wildcards among it; the step is
-    run again when it changes.
+    """Return the param `settings`: the step's arguments other than files, and the wildcards.
 
-    values: as they are, or functions of the wildcards.
+    A change reruns the step. values: constants, or functions of the wildcards.
     """
 
     def as_json(wildcards: Any) -> str:
@@ -52,13 +51,15 @@ def settings(**values: Any) -> Callable:
 
 @quickly_called
 def named_paths(wildcards: Any, input: Any, output: Any) -> str:
-    """The param `paths`: the files of a job by their names in the rule. An input without a name
-    is waited for, and no business of the step."""
+    """Return the param `paths`: the files of a job by their names in the rule.
+
+    Snakemake waits for inputs without a name, but the step does not get them.
+    """
     return json.dumps(dict(input.items()) | dict(output.items()))
 
 
 class StepRules:
-    """Our rules among those of a workflow, which may have ours as a module."""
+    """Our rules in a workflow, which may use ours as a module."""
 
     def __init__(
         self,
@@ -69,25 +70,26 @@ class StepRules:
         config: Config,
         layout: Layout,
     ) -> None:
-        """modifier: Snakemake's, of our rules."""
+        """modifier: Snakemake's modifier of our rules."""
         self._demo = str(modifier.modify_path(DEMO))
         self._workflow, self._modifier = workflow, modifier
         self._config, self._layout = config, layout
         self._scripts, self._root = home / "scripts", root
         self._digests: dict[str, str] = {}
         self._idle = {name for name, step in STEPS.items() if not step.part_of_run(layout)}
-        """Steps that are not part of this run, though the files of others have their names."""
+        """Steps that are not part of this run."""
 
     def code_digest(self, step: str, *others: Path) -> str:
-        """Reruns a step when its script, code that it imports, or that of its plug-ins, changes;
-        others: files that it reads beside its inputs."""
+        """Return the param `code`, which reruns a step when its script, imports or plug-ins change.
+
+        others: files that the step reads beside its inputs.
+        """
         files = [*STEPS[step].plugin_files(self._config), *others]
         self._digests[step] = code_digest(self._root, self._scripts / f"{step}.py", *files)
         return self._digests[step]
 
     def code_of_results(self, wildcards: Any) -> dict[str, str]:
-        """The code digests of the steps by which what is kept comes about; when all rules are
-        read."""
+        """Return the code digests of the steps that shape the corpus, once all rules are read."""
         return {
             step: digest
             for step, digest in sorted(self._digests.items())
@@ -95,14 +97,14 @@ class StepRules:
         }
 
     def __iter__(self) -> Iterator[tuple[Any, str]]:
-        """The rules that run a step, in order, each with the step's name."""
+        """Yield the rules that run a step, in order, each with the step's name."""
         for rule in self._workflow.rules:
             step = re.search(r"SCRIPTS/(\w+)\.py", rule.shellcmd or "")
             if step and rule in self._modifier.rules:
                 yield rule, step[1]
 
     def faults(self) -> list[str]:
-        """Where a rule does not give just what its step takes; when all rules are read."""
+        """Return one fault per mismatch of a rule and its step, once all rules are read."""
         faults = []
         for rule, step in self:
             files = [*rule.input.keys(), *rule.output.keys()]
@@ -112,14 +114,16 @@ class StepRules:
         return sorted(faults)
 
     def made_files(self, wildcards: Any = None) -> dict[str, int | None]:
-        """Every file that a run of this configuration makes, but for the demo's, which are input,
-        and those that come after the manifest."""
+        """Return the files of a run of this configuration, by pattern.
+
+        The demo's files, which are input, and those made after the manifest are left out.
+        """
         made: dict[str, int | None] = {}
         for rule, step in self:
             if step in self._idle or STEPS[step].after_manifest:
                 continue
             for file in [*rule.output, *rule.log, rule.benchmark]:
-                # Snakemake has written the constraint of each wildcard behind its name.
+                # Snakemake adds the constraint of each wildcard to its name.
                 pattern = re.sub(r"\{(\w+),(?:[^{}]|\{[^{}]*\})*\}", r"{\1}", str(file or ""))
                 if pattern and not pattern.startswith(self._demo):
                     made |= dict(self._layout.numbered(pattern))

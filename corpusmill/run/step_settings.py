@@ -1,4 +1,4 @@
-"""Settings of steps that are put together from several places of the configuration."""
+"""Settings of steps that combine several keys of the configuration."""
 
 from typing import Any
 
@@ -12,34 +12,34 @@ class StepSettings:
         self._config, self._inputs = config, inputs
 
     def of_sources(self, key: str) -> dict[str, Any]:
-        """The value of a key for each source."""
+        """Return the value of a key for each source."""
         return {source.name: getattr(source, key) for source in self._config.sources}
 
     @property
     def span(self) -> dict:
-        """What a span is; see corpusmill/mill/read/spans.py."""
+        """Definition of a span; see corpusmill/mill/read/spans.py."""
         spans = self._config.spans
         width = spans.width if spans.unit == "sentence" else 1
         return {"unit": spans.unit, "width": width, "min_chars": spans.min_chars}
 
     @property
     def measuring(self) -> list[dict]:
-        """Every filter that measures, with what its measuring depends on."""
+        """Filters that measure, with the settings that affect their values."""
         return [filter.measuring for filter in self._config.filters if filter.measures]
 
     @property
     def deciding(self) -> list[dict]:
-        """Every filter with all of its settings."""
+        """All filters with all settings."""
         return [filter.deciding for filter in self._config.filters]
 
     @property
     def filter_fates(self) -> list[str]:
-        """The fate of every filter that drops, in their order."""
+        """Fates of the filters that drop, in order."""
         return [filter.name for filter in self._config.filters if filter.drops]
 
     @property
     def filter_values(self) -> list[dict]:
-        """Every filter that drops, in their order: its name, column and dtype of each value."""
+        """Filters that drop, in order: name, and column and dtype of each value."""
         return [
             {
                 "fate": filter.name,
@@ -59,19 +59,19 @@ class StepSettings:
 
     @property
     def banding(self) -> dict:
-        """Who shares a key with whom; see corpusmill/mill/dedup/lsh.py."""
+        """How sketches become band keys; see corpusmill/mill/dedup/lsh.py."""
         bands, rows = self._config.band_setting
         return {"method": self._config.dedup.method, "bands": bands, "rows": rows}
 
     @property
     def similarity(self) -> dict:
-        """When two sketches are alike; see corpusmill/mill/dedup/edges.py."""
+        """When two sketches are similar; see corpusmill/mill/dedup/edges.py."""
         threshold = self._config.dedup.threshold
         return {"threshold": threshold, "permutations": self._config.permutations}
 
     @property
     def preference(self) -> dict:
-        """Which of the documents that are alike is kept; see corpusmill/mill/dedup/order.py."""
+        """Which of similar documents is kept; see corpusmill/mill/dedup/order.py."""
         dedup = self._config.dedup
         generations = [part.generation for part in self._inputs.parts]
         return {

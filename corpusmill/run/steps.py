@@ -1,4 +1,4 @@
-"""The steps of a run, each declared once: what it does, for whom, and when it is part of a run."""
+"""The steps of a run, each declared once: what it does and when it is part of a run."""
 
 from operator import attrgetter
 from pathlib import Path
@@ -12,35 +12,34 @@ if TYPE_CHECKING:
 class Step(NamedTuple):
     name: str
     stage: str
-    """The stage of `estimate` and of a dry run that counts it."""
+    """Stage under which `estimate` and a dry run count the step."""
     does: str
-    """For whoever watches a run, in a few words."""
+    """Short description for the progress display."""
     follows_kept: bool = False
-    """Its work grows with what is kept; that of other steps with what is read."""
+    """Whether its work grows with the kept text; that of other steps grows with the input."""
     only_looks: bool = False
-    """It looks at what others made: its code does not shape the corpus."""
+    """Whether it only inspects results, so that its code does not shape the corpus."""
     after_manifest: bool = False
-    """One of its files more is no other manifest."""
+    """Whether its files are made after the manifest and do not change it."""
     is_proved: bool = False
-    """`prove` runs it again."""
+    """Whether `prove` runs it again."""
     barrier: str = ""
-    """The small file of each of its jobs, if later steps wait for all of these: for a complete.json
-    in their folder."""
+    """Pattern of its jobs' counts, if later steps wait for all of them through complete.json."""
     plugins: str = ""
-    """The attribute of the configuration that lists the files of a user's code that it runs."""
+    """Attribute of Config that lists the files of user code that the step runs."""
     only_if: str = ""
-    """The flag of the layout without which a run has no such jobs."""
+    """Flag of Layout without which a run has no such jobs; "": every run has them."""
 
     def plugin_files(self, config: "Config") -> list[Path]:
         return list(map(Path, attrgetter(self.plugins)(config))) if self.plugins else []
 
     def part_of_run(self, layout: "Layout") -> bool:
-        """Whether a run of this layout has such jobs. The results of another may hold its files."""
+        """Say whether a run of this layout has such jobs."""
         return not self.only_if or attrgetter(self.only_if)(layout)
 
     @property
     def counts(self) -> tuple[str, str]:
-        """Of a barrier: the folder, and the pattern of the small files."""
+        """Folder and pattern of the counts behind the barrier."""
         return self.barrier.split("/")[1], self.barrier
 
 
@@ -149,6 +148,6 @@ STAGES = list(dict.fromkeys(step.stage for step in STEPS.values()))
 
 
 def stage_of(rule: str) -> str:
-    """The stage of a rule; a module's rules have a name of their own behind ours."""
+    """Return the stage of a rule, whose name may have a suffix if used as a module."""
     step = STEPS.get(rule.split("_")[0])
     return step.stage if step else "account"

@@ -1,4 +1,4 @@
-"""Handlers of signals that may wait for what the interrupted thread holds."""
+"""Run signal handlers that would wait for a lock of the interrupted thread."""
 
 import signal
 import threading
@@ -6,10 +6,10 @@ from types import FrameType
 
 
 def handle_beside(number: int) -> None:
-    """Have the handler of a signal, if there is one, run in a thread of its own.
+    """Run the handler of a signal, if there is one, in its own thread.
 
-    Snakemake's of SIGTERM takes a lock that the interrupted thread has for much of a run, to go
-    through the jobs that ended: both waited for ever, and no second SIGTERM was heard.
+    Snakemake's handler of SIGTERM takes a lock. The interrupted thread often holds it, while it
+    processes finished jobs. Then both waited forever, and a second SIGTERM had no effect.
     """
     handler = signal.getsignal(number)
     if not callable(handler):

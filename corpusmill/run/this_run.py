@@ -1,5 +1,4 @@
-"""The run of this Snakemake, as people are told of it: announced first of all, then its notes, and
-how it ended."""
+"""The run of this Snakemake as reported to users: its announcement, its notes and its outcome."""
 
 import atexit
 import json
@@ -16,17 +15,17 @@ from corpusmill.run.disk import unwritable
 
 class ThisRun:
     def __init__(self, workflow: Any, announced: Path, is_module: bool) -> None:
-        """workflow: Snakemake's, which may be another run's of which ours is a module."""
+        """workflow: Snakemake's, which may belong to a workflow that uses ours as a module."""
         self._workflow, self._path, self._is_module = workflow, announced, is_module
         self.name = os.environ.pop(announcement.ANNOUNCED, "")
-        """"" of a run that nobody announces."""
+        """Name of the run; "" if it is not announced."""
         self.is_read = False
         """Whether the workflow was read to its end."""
 
     def announce(self) -> None:
-        """Announce this run before the workflow is read, and at its end what became of it.
+        """Announce this run before the workflow is read, and save its outcome at exit.
 
-        Of modules a run may have several, and whoever runs others' rules is no run of ours.
+        Modules do not announce: a run may have several, and it is not a run of ours.
         """
         workflow = self._workflow
         if self._is_module or not workflow.is_main_process or workflow.output_settings.dryrun:
@@ -43,61 +42,62 @@ class ThisRun:
         atexit.register(self._conclude)
 
     def name_jobs(self, note: Path) -> None:
-        """Name this run for its jobs, unless it is a module; stop in a job of a cluster whose run
-        was followed by another. note: which run is the folder's."""
+        """Name this run for its jobs, unless it is a module.
+
+        In a cluster job, stop if another run has begun since. note: file with the folder's current
+        run.
+        """
         if self._workflow.is_main_process:
-            # Of modules, of which a run may have several, jobs alone are kept apart.
+            # A run may have several modules, so for modules only jobs are kept apart.
             if not self._is_module:
                 one_at_a_time.name_run(note, self.name)
         elif self._workflow.remote_exec:
-            # Before Snakemake removes this job's outputs, which may be the next run's by now.
+            # Before Snakemake removes this job's outputs, which the next run may have made by now.
             try:
                 one_at_a_time.refuse_if_followed()
             except ValueError as error:
                 self.stop(f"error: {error}")
 
     def begin(self) -> None:
-        """Take the folder, before the first job."""
+        """Make this the folder's current run, before the first job."""
         if not self._is_module:
             one_at_a_time.begin_run()
-            # Another run's may have stood here, which came first and was refused by this one's
-            # lock.
+            # A run that announced first may have replaced the name; this run's lock refused it.
             self.name = os.environ[one_at_a_time.RUN]
             announcement.go_on(self._path, self.name)
 
     def tell(self, event: str, text: str) -> None:
-        """Let `corpusmill run` know, which shows nothing of what is printed here."""
+        """Send an event to `corpusmill run`, which does not show what is printed here."""
         pipe = os.environ.get("CORPUSMILL_EVENTS")
         if self._workflow.is_main_process and pipe:
             line = json.dumps({"event": event, "text": text}) + "\n"
             os.write(int(pipe), line.encode())
 
     def note(self, text: str) -> None:
-        """Say what may be meant, and is likely not to be."""
+        """Report a likely mistake that does not stop the run."""
         print(told_lines(f"NOTE: {text}"), file=sys.stderr)
         self.tell("note", text)
 
     def stop(self, reason: object) -> NoReturn:
-        """End with a reason in a line or a few, no traceback."""
+        """Exit with a reason of one or a few lines, without traceback."""
         print(told_lines(str(reason)), file=sys.stderr)
         self.tell("refused", str(reason))
         self.end(announcement.FAILED, str(reason))
         sys.exit(1)
 
     def end(self, outcome: str = announcement.FINISHED, reason: str = "") -> None:
-        """Say how this run ended, unless that is said."""
+        """Save how this run ended, unless that is saved already."""
         try:
             announcement.end(self._path, self.name, outcome, reason)
         except OSError as error:
             print(f"error: {in_words(error)}", file=sys.stderr)
 
     def _conclude(self) -> None:
-        """Say so of a run that did not itself; undo the announcement if this Snakemake ran
-        nothing."""
+        """Save the outcome of a run that did not do so; withdraw a run that ran nothing."""
         workflow = self._workflow
         if self.is_read and workflow.execution_settings is None:
             announcement.withdraw(self._path, self.name)
             return
-        # There is a scheduler as soon as Snakemake knows what is to be done.
+        # Snakemake creates the scheduler once it knows which jobs to run.
         has_nothing_to_do = workflow.scheduler is not None and not len(workflow.dag)
         self.end(announcement.NOTHING if has_nothing_to_do else announcement.FAILED)

@@ -21,13 +21,14 @@ LIMITS = {
     "least_entries": "minItems", "most_entries": "maxItems", "unique": "uniqueItems",
     "entries": "items",
 }  # fmt: skip
-"""Arguments of `key`, and what JSON Schema calls them."""
+"""Arguments of `key` -> keywords of JSON Schema."""
 
 
 def key(meaning: str, default: Any = dataclasses.MISSING, **limits: Any) -> Any:
-    """A key that holds a value. default: for keys of a list's entries; config.yaml has all others.
+    """Declare a key with a value.
 
-    limits: see LIMITS; of a union they hold for the members that they can be about.
+    default: only for keys of list entries; all others are in config.yaml. limits: see LIMITS; in a
+    union they apply to the members that they fit.
     """
     schema = {LIMITS[name]: limit for name, limit in limits.items()} | {"description": meaning}
     return dataclasses.field(default=default, metadata={"schema": schema})
@@ -38,11 +39,11 @@ class Section:
 
     @classmethod
     def schema(cls) -> dict[str, Any]:
-        """The JSON schema of the section."""
+        """Return the JSON schema of the section."""
         members = {}
         for field in dataclasses.fields(cls):  # type: ignore[arg-type]
             kind = get_type_hints(cls)[field.name]
-            if field.default is None:  # not given; null says nothing
+            if field.default is None:  # optional; null is not allowed in files
                 kind = get_args(kind)[0]
             members[field.name] = _with_limits(_schema_of(kind), field.metadata.get("schema", {}))
             if field.default is not dataclasses.MISSING and field.default is not None:
@@ -59,13 +60,13 @@ class Section:
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Self:
-        """The section of values that its schema allows."""
+        """Return a section with values that its schema allows."""
         hints = get_type_hints(cls)
         return cls(**{name: _made(hints[name], value) for name, value in given.items()})
 
 
 def as_given(section: Any) -> Any:
-    """A section as a config file says it; keys with their default value are left out."""
+    """Return a section as in a config file, without keys that have their default value."""
     if isinstance(section, list):
         return [as_given(one) for one in section]
     if isinstance(section, ConfiguredFilter):
@@ -80,18 +81,18 @@ def as_given(section: Any) -> Any:
 
 
 def _has_own_docstring(cls: type) -> bool:
-    # A dataclass without one gets its signature.
+    # A dataclass without a docstring gets its signature as one.
     said = cls.__doc__ or ""
     return bool(said) and not said.startswith(f"{cls.__name__}(")
 
 
 def _is_section(kind: Any) -> bool:
-    """Whether it has a schema and is made of what that allows, as sections are."""
+    """Say whether a type is a section or behaves like one: it has a schema and `of`."""
     return isinstance(kind, type) and hasattr(kind, "schema")
 
 
 def _schema_of(kind: Any) -> dict[str, Any]:
-    """Of a field's type: what JSON may stand there."""
+    """Return the JSON schema of a field's type."""
     if _is_section(kind):
         return kind.schema()
     origin, inner = get_origin(kind), get_args(kind)
@@ -107,7 +108,7 @@ def _schema_of(kind: Any) -> dict[str, Any]:
 
 
 def _with_limits(schema: dict[str, Any], limits: dict[str, Any]) -> dict[str, Any]:
-    """Limits of a union are those of its numbers, so that messages have them there."""
+    """Add limits to a schema; in a union to its numbers, so that messages show them there."""
     if "anyOf" not in schema:
         return schema | limits
     numeric = {name: limits[name] for name in limits if "imum" in name.lower()}

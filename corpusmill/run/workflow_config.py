@@ -16,7 +16,10 @@ from corpusmill.run.config_files import (
 
 
 def workflow_config(workflow: Any, config: dict) -> Config:
-    """config: as Snakemake has it. ValueError, one line per fault."""
+    """Return the checked configuration; raise ValueError with one line per fault.
+
+    config: Snakemake's.
+    """
     told = workflow.config_settings
     given = as_in_files(config, told.config)
     refuse_repeated_keys(told.configfiles)
@@ -28,7 +31,7 @@ def workflow_config(workflow: Any, config: dict) -> Config:
 
 
 def module_config(shipped: Path, config: dict) -> Config:
-    """The same where another workflow has ours as a module with this config."""
+    """Return the checked configuration if another workflow uses ours as a module."""
     given = laid_over(shipped, config)
     refuse_config_without_sources([Path("the module's config")], config)
     return Config.checked(given)
