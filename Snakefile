@@ -10,11 +10,11 @@ from snakemake.utils import min_version
 min_version("9.19")
 
 
-# The shipped values first; --configfile files are laid over them.
+# Defaults; --configfile files are merged over them.
 configfile: workflow.source_path("config.yaml")
 
 
-# What `snakemake --report` begins with.
+# First page of `snakemake --report`.
 report: "rules/captions/run.rst"
 
 
@@ -54,7 +54,7 @@ rule all:
         "results/report/similarities.html",
         "results/report/times.html",
         "results/report/times.csv",
-        # Whatever a user keeps is asked for, so that a lost file is made again.
+        # Every file that users keep, so that a missing one is made again.
         "results/tokens/meta.pkl",
         LAYOUT.every(LAYOUT.text_shard),
         LAYOUT.every("results/tokens/{split}/{shard}.bin"),
@@ -79,6 +79,6 @@ onsuccess:
 
 
 onerror:
-    # Last of all; Snakemake has said so among much else.
+    # Repeated at the end, as Snakemake prints much else.
     for end in ENDS_OF_JOBS:
         print(end, file=sys.stderr)

@@ -2,13 +2,13 @@
 
 export:
 reads    results/manifest.json and the token shards that it lists
-writes   results/exports/{form}/   files of the format; export.json, what they are
+writes   results/exports/{form}/   files of the format; export.json describes them
 
 summarize:
 reads    all decisions about a part; the facts of all shards
 writes   results/ledger/{part}.parquet   one row per input record: its fate and why
          results/ledger/{part}.json      documents and bytes per source and fate
-         results/demo/recall.json        how much of what was planted was found (demo only)
+         results/demo/recall.json        share of planted duplicates found (demo only)
          results/summary.json, .txt      the funnel; written only if everything balances
 """
 
@@ -131,12 +131,12 @@ rule ledger:
 
 rule summarize:
     input:
-        # Last: the times of all rules are in it.
+        # Runs last, as it includes the times of all rules.
         manifest="results/manifest.json",
         accounts=LAYOUT.every("results/ledger/{part}.json"),
         text_facts=LAYOUT.every("results/corpus/{split}/{shard}.json"),
         facts=LAYOUT.every("results/tokens/{split}/{shard}.json"),
-        # What tells the same numbers once more.
+        # Other counts of the same documents, to compare.
         admitted="results/admitted.json",
         allowed="results/allowed.json",
         duplicates="results/duplicates.json",

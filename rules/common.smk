@@ -1,7 +1,6 @@
-"""What the rules are written with: the configuration and what follows from it, and what begins and
-ends a run.
+"""Objects and functions that the rules use: configuration, inputs, layout, start and end of a run.
 
-Functions only, no rules. Whatever can be said without Snakemake is in corpusmill/run.
+No rules here. Everything that does not need Snakemake is in corpusmill/run.
 """
 
 import gc
@@ -14,24 +13,24 @@ from snakemake.exceptions import WorkflowError
 from snakemake.settings.types import DeploymentMethod
 from snakemake_interface_executor_plugins.registry import ExecutorPluginRegistry
 
-# Tens of thousands of jobs are millions of objects that stay: looking for garbage among them all
-# the time was an eighth of a dry run.
+# Tens of thousands of jobs are millions of permanent objects. With the default threshold, garbage
+# collection took an eighth of a dry run.
 gc.set_threshold(1_000_000, 10, 10)
 
-# The workflow's own files, also where another workflow has it as a module. The package stands
-# beside them, or, installed, around them.
+# The workflow's own files, even if another workflow uses it as a module. The package is beside
+# them, or around them when installed.
 HOME = Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).parent
 ROOT = HOME if (HOME / "corpusmill").is_dir() else HOME.parents[1]
 if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
-# Ours, also later, when jobs are made and another workflow's may be the current one.
+# Keep our modifier: when jobs are created, another workflow's may be current.
 MODIFIER = workflow.modifier
 IS_MODULE = MODIFIER.parent_modifier is not None
 
 
 def placed(path):
-    """Where a file of a rule really is, elsewhere if a module is used with a prefix."""
+    """Return the real path of a rule's file, which a module's prefix may change."""
     return Path(MODIFIER.modify_path(str(path)))
 
 
@@ -79,12 +78,12 @@ RUN.name_jobs(placed("logs/run"))
 
 
 def on_cluster():
-    """Whether jobs run on a cluster, in Snakemakes of their own; known when jobs are made."""
+    """Say whether jobs run on a cluster, each in its own Snakemake. Call only when jobs exist."""
     return workflow.non_local_exec or workflow.remote_exec
 
 
 def planned():
-    """Configuration and inputs checked; what comes of them, and the checks that go on beside."""
+    """Check configuration and inputs; return these, the layout and the checks in progress."""
     try:
         if IS_MODULE:
             checked = module_config(HOME / "config.yaml", config)
@@ -113,41 +112,41 @@ SPARED = Spared(placed("logs/spared.json"))
 MEMORY = Memory(CONFIG, LAYOUT, RESULTS, on_cluster, SPARED.of)
 STEP_RULES = StepRules(workflow, MODIFIER, HOME, ROOT, CONFIG, LAYOUT)
 code_digest = STEP_RULES.code_digest
-# A line for every job of a cluster that failed.
+# One line per failed cluster job.
 ENDS_OF_JOBS = []
 
 
 def outside(files):
-    """Input files are where the user has them, whatever prefix a module is used with."""
+    """Make input paths absolute in a module, so that its prefix does not apply to them."""
     if not IS_MODULE:
         return files
     return lambda wildcards: [os.path.abspath(path) for path in files(wildcards)]
 
 
 def finish_reading():
-    """Behind all rules: stop if a rule does not give just what its step takes; have the executor of
-    SLURM, where it is installed, look at jobs in our way."""
+    """After all rules: stop if a rule and its step do not match, and replace the status check of
+    the SLURM executor if that is installed."""
     if faults := STEP_RULES.faults():
         raise WorkflowError("\n".join(faults))
     plugins = ExecutorPluginRegistry()
     if workflow.is_main_process and not IS_MODULE and plugins.is_installed("slurm"):
         slurm = plugins.get_plugin("slurm")
         slurm.executor = watched(slurm.executor, hear_end_of_job, SPARED)
-    # A run with nothing to do waits for no answer.
+    # A run with nothing to do need not wait for the checks.
     if workflow.output_settings.dryrun:
         finish_checks()
     RUN.is_read = True
 
 
 def hear_end_of_job(told):
-    """Why a job of a cluster failed, once it has."""
+    """Keep and report the reason why a cluster job failed."""
     ENDS_OF_JOBS.append(told)
     RUN.tell("note", told)
 
 
 def finish_checks():
-    """Stop the run if its tokenizer, input files or exports cannot be meant, or the disk is too
-    small; note what may be meant, and is likely not to be."""
+    """Stop the run if tokenizer, input files or exports are unusable or the disk is too small; note
+    likely mistakes."""
     if not workflow.is_main_process:
         return
     if faults := faults_before_run(CONFIG, LAYOUT, EARLY_CHECKS, RESULTS, not IN_CONDA):
@@ -157,8 +156,7 @@ def finish_checks():
 
 
 def begin_run():
-    """What comes before the first job: the answers of the checks, and a note of what will be
-    made."""
+    """Prepare the first job: wait for the checks, and record the files to be made."""
     finish_checks()
     if not workflow.is_main_process:
         return
@@ -166,7 +164,7 @@ def begin_run():
     made = recipes_of(workflow.dag, dict(STEP_RULES))
     allowed = allowed_megabytes(workflow)
     try:
-        # Whoever says --touch believes what is there until the next run.
+        # With --touch, users accept existing files until the next run.
         if not workflow.touch:
             MadeAgain(workflow, made, LAYOUT, placed).ask_for(RUN.note)
         to_do = jobs_to_do(workflow)
@@ -175,13 +173,13 @@ def begin_run():
     except ValueError as error:
         RUN.stop(error)
     RUN.begin()
-    # After the note of the run: a job of an earlier one that finds them has to find the note, too.
+    # After the run's note: a job of an earlier run that reads these must find the note, too.
     save_recipes(RESULTS / RECIPES, by_file(made))
     save_job_list(to_do, placed(JOB_LIST), RUN.name)
     note_needs(allowed, MEMORY, RUN.note)
     SPARED.clear()
     if on_cluster():
-        # Each job does so itself, unless it is killed before; then its old log would be shown.
+        # A job removes its old log itself, but if it is killed before, the old log would be shown.
         for jobs in to_do.values():
             for log in map(Path, jobs.logs):
                 log.unlink(missing_ok=True)
@@ -189,7 +187,7 @@ def begin_run():
 
 
 def show_result():
-    """The account of the run, for the person at the terminal; and what it read that was other."""
+    """Print the account of the run, and which input files have changed since the last run."""
     table = placed("results/summary.txt")
     if table.exists():
         print(table.read_text("utf-8"), file=sys.stderr)

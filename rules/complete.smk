@@ -1,13 +1,13 @@
-"""The word that a step is done for all parts, and with what content: barriers of the DAG.
+"""Barriers of the DAG: confirm that a step is done for all parts, and collect its counts.
 
-reads    the small file that each job of the stage has written
+reads    the counts of each job of the stage
 writes   results/{stage}/complete.json   all of these, in order
 """
 
 
 rule complete:
     input:
-        # Of a refused corpus no later step is worth starting.
+        # If the corpus is refused, no later step should start.
         "results/admitted.json",
         lambda wildcards: "results/allowed.json" if wildcards.stage == "bands" else [],
         counts=lambda wildcards: LAYOUT.every(LAYOUT.barriers[wildcards.stage]),

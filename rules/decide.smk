@@ -4,16 +4,16 @@ assign:
 reads    results/filter/{part}.arrow, results/measures/{part}.arrow, results/digests/{part}.npy,
          results/cut/{part}.npy if spans are cut; results/resolved/{bin}.npy, through results/resolved/complete.json
 writes   results/assign/{part}.arrow   fate, winner, similarity, stage, split, copies
-         results/clusters/{part}.parquet   of dropped duplicates: for whom, how similar, why
-         results/holdout/{part}.npy    digest, origin of the part's own held-out texts
+         results/clusters/{part}.parquet   dropped duplicates: kept document, similarity, stage
+         results/holdout/{part}.npy    digest, origin: held-out texts of the part
          results/assign/{part}.json    counts, digest
 
 decontaminate:
 reads    results/holdout/{part}.npy of every part, through results/assign/complete.json;
          results/digests/{part}.npy and results/cut/{part}.npy of a block; the held_out sources
 writes   results/holdout/evaluation.npy     digest, origin: texts of the held_out sources
-         results/holdout/all.npy            the same of every held-out text
-         results/holdout/{block}.arrow      who holds out the text of each document of the block
+         results/holdout/all.npy            digest, origin: all held-out texts
+         results/holdout/{block}.arrow      per document of the block: which set holds out its text
 """
 
 
@@ -57,7 +57,7 @@ rule evaluation:
         "logs/evaluation/evaluation.log",
     benchmark:
         "logs/evaluation/evaluation.tsv"
-    # Before all else: a fault in an evaluation set should not come after hours.
+    # First, so that a fault in an evaluation set shows at once, not after hours.
     priority: 10
     conda:
         "../envs/corpusmill.yaml"

@@ -9,30 +9,30 @@ band:
 reads    results/signatures/{part}.npy, results/digests/{part}.npy, results/filter/{part}.arrow;
          names results/measures/{part}.arrow for pair
 writes   results/bands/{part}.npy          keys uint64, rows uint32: (bands, entries) each
-         results/bands/{part}.texts.npy    the same of the digests: one band
+         results/bands/{part}.texts.npy    likewise for the digests: one band
          results/bands/{part}.json         documents, entries, digests
 
 pair:
-reads    results/bands/{part}.npy and what else is known of a pair's documents, of every part,
+reads    results/bands/{part}.npy of every part, and the other files that describe its documents,
          through results/bands/complete.json
 writes   results/pairs/{bucket}.npy    a, b, matches: pairs that are or may be duplicates
          results/pairs/{bucket}.json   pairs, file
 
 group:
 reads    results/pairs/{bucket}.npy, through results/pairs/complete.json
-writes   results/groups/labels.npy   uint32 (documents of all parts,): bin, and who must be read
-         results/groups/starts.npy   int64 (parts + 1,): where each part begins in it
+writes   results/groups/labels.npy   uint32 (documents of all parts,): bin, and whether to read the text
+         results/groups/starts.npy   int64 (parts + 1,): start of each part in it
 
 resolve:
 reads    results/groups/, results/pairs/, results/text or results/cut/{part}.arrow, results/filter/{part}.arrow,
          results/measures/{part}.arrow
 writes   results/extracts/{block}.arrows   id, order, text of documents in pairs, bin by bin
-         results/extracts/{block}.npy      uint64 (parts, bins + 1): where each bin begins
-         results/extracts/{block}.edges.npy, .starts.npy   their pairs by bin, where each begins
+         results/extracts/{block}.npy      uint64 (parts, bins + 1): start of each bin
+         results/extracts/{block}.edges.npy, .starts.npy   their pairs by bin, start of each bin
          results/extracts/{block}.json     the files, digests
          results/resolved/{bin}.npy        id, winner, similarity, stage of dropped documents
          results/resolved/{bin}.json       counts, the largest groups
-         results/duplicates.json           what the guard looked at; only if it let the run pass
+         results/duplicates.json           counts that the guard checked; only if it passed the run
 """
 
 
@@ -227,7 +227,7 @@ rule guard:
         "logs/guard/guard.log",
     benchmark:
         "logs/guard/guard.tsv"
-    # Before all else: what follows of a run that is stopped is not worth starting.
+    # First: if the run is stopped, no later step should start.
     priority: 10
     localrule: True
     conda:

@@ -1,6 +1,6 @@
-"""The bundled demo corpus; only runs whose config names its files make it.
+"""The bundled demo corpus, made only if the config names its files.
 
-writes   results/demo/*   five sources of text, evaluation texts, and the truth of what is planted
+writes   results/demo/*   five sources of text, evaluation texts, and the list of planted duplicates
 """
 
 

@@ -1,14 +1,14 @@
-"""What the filters measure of every document, and which they drop.
+"""Measure every document for the filters, and apply their limits.
 
 reads    results/text/{part}.arrow, or results/cut/{part}.arrow
 writes   results/measures/{part}.arrow   the values of all filters, text_bytes, source
-         results/filter/{part}.arrow     fate, reason: a changed limit makes only this
-         results/filter/{part}.json      documents and drops per source, the first rows of these
-         results/allowed.json            the same of all parts; only if no filter drops too much
+         results/filter/{part}.arrow     fate, reason; a changed limit reruns only `filter` and later steps
+         results/filter/{part}.json      documents and drops per source, first dropped rows
+         results/allowed.json            likewise for all parts; only if no filter drops too much
          and if a filter cuts pieces out of texts:
-         results/edited/{part}.arrow     the text part without these, row by row
-         results/edited/{part}.parquet   a row per piece
-         results/edited/{part}.npy       row, SHA-256 before: the documents that lost one
+         results/edited/{part}.arrow     the text part without these pieces, row by row
+         results/edited/{part}.parquet   one row per piece
+         results/edited/{part}.npy       row, SHA-256 before: documents that lost a piece
          results/edited/{part}.json      pieces and bytes per source, and per rule
 """
 
@@ -81,7 +81,7 @@ rule allow:
         "logs/allow/allow.log",
     benchmark:
         "logs/allow/allow.tsv"
-    # No later step of a run that is stopped is worth starting.
+    # First: if the run is stopped, no later step should start.
     priority: 10
     localrule: True
     conda:

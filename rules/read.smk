@@ -1,4 +1,4 @@
-"""Share the input files out into parts, read and normalize their records.
+"""Divide the input files into parts; read and normalize their records.
 
 plan:
 writes   results/plan/parts.jsonl   one line per part: its files, as they were when the run began
@@ -73,7 +73,7 @@ rule admit:
         "logs/admit/admit.log",
     benchmark:
         "logs/admit/admit.tsv"
-    # Runs as soon as all parts are read: no later step of a refused corpus is worth starting.
+    # As soon as all parts are read: if the corpus is refused, no later step should start.
     priority: 10
     localrule: True
     conda:

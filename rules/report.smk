@@ -1,13 +1,13 @@
-"""What a person is shown of the run, by `snakemake --report` or in a browser.
+"""Report on the run, for `snakemake --report` or a browser.
 
-reads    the account of the run; who was removed for whom; what was measured, and decided
-writes   results/report.html                 all of the run on one page
-         results/tally/{block}.bins.parquet, .totals.parquet   how values are spread
+reads    the account of the run, clusters of duplicates, measured values, decisions
+writes   results/report.html                 the whole run on one page
+         results/tally/{block}.bins.parquet, .totals.parquet   distributions of values
          results/tally/{block}.json          documents and bytes per language
-         results/report/statistics.html      the same of all, per source and language, read and kept
-         results/report/statistics.parquet, histograms.parquet   the same as tables
+         results/report/statistics.html      distributions per source and language, read and kept
+         results/report/statistics.parquet, histograms.parquet   likewise as tables
          results/report/funnel.html, .csv    documents and bytes per source and fate
-         results/report/similarities.html    near-duplicates by their similarity to what was kept
+         results/report/similarities.html    near-duplicates by similarity to the kept document
          results/report/times.html, .csv     seconds, CPU and memory per rule
 """
 

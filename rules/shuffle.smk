@@ -1,9 +1,9 @@
 """Shuffle all documents: scatter them by target shard, gather each shard in order.
 
 scatter:
-reads    results/text/{part}.arrow, or results/cut/{part}.arrow, and all decisions about it
+reads    results/text/{part}.arrow, or results/cut/{part}.arrow, and all decisions about its documents
 writes   results/scatter/{part}.arrows   one Arrow IPC stream per target shard
-         results/scatter/{part}.npy      uint64 (targets + 1,): where each stream begins
+         results/scatter/{part}.npy      uint64 (targets + 1,): start of each stream
          results/scatter/{part}.json     documents, digest
 
 gather:
@@ -80,8 +80,8 @@ rule gather:
         "logs/gather/{split}/{shard}.log",
     benchmark:
         "logs/gather/{split}/{shard}.tsv"
-    # All shards are gathered first, then encoded, the largest first, then verified: what is left for
-    # one core at the end is short.
+    # All shards are gathered first, then encoded, largest first, then verified. So only short jobs
+    # are left at the end, when cores idle.
     priority: 2
     conda:
         "../envs/corpusmill.yaml"

@@ -1,15 +1,15 @@
-"""Repeated spans cut out of the texts: no rule of it runs when `spans.unit` is none.
+"""Cut repeated spans out of the texts. No rule here runs if `spans.unit` is none.
 
 reads    results/text/{part}.arrow; then its slice of results/spans/{part}.npy of every part,
          through results/spans/complete.json; then its slice of every results/repeats/{span_bucket}.npy,
          through results/repeats/complete.json
 writes   results/spans/{part}.npy        uint64 (2, spans): keys ascending; row << 32 | first unit
          results/spans/{part}.json       spans, digest
-         results/repeats/{span_bucket}.npy    uint64 (4, repeats): id, unit, key, id of the first one
+         results/repeats/{span_bucket}.npy    uint64 (4, repeats): id, unit, key, id of the first occurrence
          results/repeats/{span_bucket}.json   repeats, digest
-         results/cut/{part}.arrow        the text part without these, row by row
-         results/cut/{part}.parquet      a row per span that was cut
-         results/cut/{part}.npy          row, SHA-256 before: the documents that lost one
+         results/cut/{part}.arrow        the text part without these spans, row by row
+         results/cut/{part}.parquet      one row per cut span
+         results/cut/{part}.npy          row, SHA-256 before: documents that lost a span
          results/cut/{part}.json         spans and bytes per source
 """
 

@@ -1,12 +1,12 @@
 """Tokenize: the tokenizer, token shards, their checks, joined files.
 
 tokenizer:
-writes   results/tokenizer/   as transformers loads it, and corpusmill.json: what jobs must know
+writes   results/tokenizer/   as transformers loads it, and corpusmill.json: settings for jobs
 
 encode:
 reads    results/corpus/{split}/{shard}, results/tokenizer/
 writes   results/tokens/{split}/{shard}.bin    token ids, an end-of-text id after every document
-         results/tokens/{split}/{shard}.idx    uint64 (documents + 1,): where each begins
+         results/tokens/{split}/{shard}.idx    uint64 (documents + 1,): start of each document
          results/tokens/{split}/{shard}.json   dtype, counts, tokenizer, SHA-256
          results/placements/{split}/{shard}.parquet   document id -> shard, row, token span
 
@@ -15,7 +15,7 @@ reads    a text shard and its token shard; the reference tokenizer
 writes   results/verify/{split}/{shard}.json   only if there is no fault
          results/verify/{split}/{shard}.txt    decoded samples, for the eye
          results/tokens/{joined}.bin           the shards of a split in one file, if asked for
-         results/manifest.json                 from the input files to all that is kept; only if the account
+         results/manifest.json                 inputs and all kept files with SHA-256; only if the account
                                                balances and no source loses too much in its tokens
          results/tokens/meta.pkl               tokenizer, vocab_size, eos_token_id, dtype, totals
          results/eye_test.txt                  all decoded samples
@@ -32,8 +32,8 @@ rule tokenizer:
         "logs/tokenizer/tokenizer.log",
     benchmark:
         "logs/tokenizer/tokenizer.tsv"
-    # A hub id is loaded here for the first time: what is no tokenizer stops the run at its start. A
-    # local one was looked at before any job, and waits for a core that has nothing else to do.
+    # A hub id is first loaded here, so that an unusable tokenizer stops the run at its start. A local
+    # one was checked before any job, and waits for an idle core.
     priority: -1 if local_tokenizer(CONFIG.tokenizer.source) else 20
     conda:
         "../envs/corpusmill.yaml"
@@ -46,7 +46,7 @@ rule tokenizer:
             end_of_text=CONFIG.tokenizer.end_of_text,
             engine=CONFIG.tokenizer.engine,
         ),
-        # An older file is another one too.
+        # Any change of file times counts, also to an older one.
         states=lambda wildcards: states_of_files(CONFIG.tokenizer.source),
         code=code_digest("tokenizer"),
         paths=named_paths,
