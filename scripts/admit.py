@@ -21,7 +21,7 @@ def admit(
     max_malformed_fraction: dict[str, float],
     admitted: Path,
 ) -> None:
-    """max_malformed_fraction: of every source."""
+    """max_malformed_fraction: by source."""
     totals = added([load_json(file)["by_source"] for file in counts])
     faults = []
     for source, count in totals.items():
@@ -38,8 +38,8 @@ def admit(
         shown = list(itertools.islice(records, SHOW))
         limit = f"{LIMIT}, or " if any(LIMIT in one for one in shown) else ""
         raise ValueError(
-            "\n".join(faults) + "\nAll of them, with file, line, offset and reason, are in "
-            "results/quarantine/*.jsonl. The first:\n" + "\n".join(shown) + "\n"
+            "\n".join(faults) + "\nresults/quarantine/*.jsonl has all of them, with file, "
+            "line, offset and reason. The first:\n" + "\n".join(shown) + "\n"
             f"Repair them, or raise {limit}max_malformed_fraction of the source."
         )
     save_json(admitted, {source: dict(count) for source, count in totals.items()})

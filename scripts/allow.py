@@ -1,4 +1,4 @@
-"""Stop the run if filters drop too much of a source, with some of what they drop."""
+"""Stop the run if filters drop too much of a source; show some of the dropped texts."""
 
 import logging
 from pathlib import Path
@@ -15,7 +15,7 @@ def allow(
     max_dropped_fraction: dict[str, float],
     report: Path,
 ) -> None:
-    """Every list has a file of every part. max_dropped_fraction: of every source."""
+    """Each list has one file per part. max_dropped_fraction: by source."""
     parts = [load_json(file)["by_source"] for file in counts]
     if faults := too_much_dropped(parts, max_dropped_fraction, texts, verdicts):
         raise ValueError("\n".join(faults))

@@ -24,7 +24,7 @@ from corpusmill.run.job import run
 
 
 class Assigned(NamedTuple):
-    """The files of one part."""
+    """Output files of one part."""
 
     assigned: Path
     held_out: Path
@@ -42,8 +42,11 @@ def assign(
     sampling: Sampling,
     made: Assigned,
 ) -> None:
-    """resolved: what every bin dropped. whole: digests of texts before spans were cut, if any are:
-    a held-out text is not trained on because another one kept a line more."""
+    """resolved: the documents that each bin dropped.
+
+    whole: digests of texts before spans were cut, if any. With them a held-out text stays out of
+    train even if one copy kept a line more.
+    """
     admitted = FateColumn.load(verdicts).kept
     ids, fates = ids_of_part(part, admitted.size), FateColumn(admitted.size)
     dropped = dropped_of_part(resolved, part)
@@ -83,7 +86,7 @@ def assign(
 def by_source(
     names: list[str], source: np.ndarray, admitted: np.ndarray, duplicate: np.ndarray
 ) -> dict[str, dict[str, int]]:
-    """source: of every document, the place of its name."""
+    """Count documents and duplicates per source. source: index into names, per document."""
     return {
         name: {
             "documents": int((admitted & (source == k)).sum()),
@@ -94,8 +97,8 @@ def by_source(
 
 
 def preferred_kinds(measures: Path) -> dict:
-    """How many documents of each source have a number, a text or none in the preferred field, and
-    where the first of them are; nothing if no field is preferred."""
+    """Return, per source, how many documents have a number, a text or nothing in the preferred
+    field, and where the first ones are; {} if no field is preferred."""
     notes = load_notes(measures)
     return {"prefer": notes["kinds"], "prefer_places": notes["places"]} if notes else {}
 

@@ -28,11 +28,11 @@ def band(
     table = load_array(signatures)
     kept = FateColumn.load(ranked.verdicts).kept
     taking_part = kept | (candidates == "all")
-    # A text without a shingle is like no other but its equals, not like all of them. The SlimPajama
-    # scripts group such texts; with their settings the filter rejects every one.
+    # A text without shingles is similar only to equal texts, not to all others without shingles.
+    # SlimPajama's scripts group such texts; with their settings the filter rejects all of them.
     grouped = ~kept & (banding.method == "sketch")
     comparable = taking_part & (grouped | have_shingles(table)) if banding.bands else taking_part
-    # Method sketch finds equal texts by their keys, where they have one.
+    # Method sketch finds equal texts by their band keys, if they have any.
     by_text = taking_part & ~comparable if banding.method == "sketch" else taking_part
     chosen = np.flatnonzero(comparable).astype(np.uint32)
     with phase("sorting bands", banding.bands + 1, "bands"):

@@ -13,10 +13,7 @@ from corpusmill.run.job_progress import phase
 
 
 def columns(files: list[dict], readers: list[str], limits: ReadLimits, columns: Path) -> None:
-    """files: as in normalize.
-
-    readers: files of the user's that read other formats.
-    """
+    """files: as in normalize. readers: the user's Python files that read other formats."""
     with phase("looking", len(files), "files") as progress:
         found = []
         for file in files:

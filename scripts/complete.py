@@ -1,7 +1,7 @@
-"""Say that a step is done for all parts, and with what content.
+"""Confirm that a step is done for all parts.
 
-One small file stands for every part's files, so that jobs that read all parts need one edge.
-It holds the digests: when the content of one part changes, so does this file.
+One small file represents the files of all parts, so that jobs that read all parts need one edge.
+It holds their digests: when the content of one part changes, so does this file.
 """
 
 import logging

@@ -1,4 +1,4 @@
-"""Cut every later occurrence of a span out of the texts of one part, and write down what went."""
+"""Cut every later occurrence of a span out of the texts of one part, and record the cuts."""
 
 import logging
 from pathlib import Path
@@ -23,7 +23,7 @@ RECORD = pa.schema([(name, pa.uint64()) for name in ("id", "start", "end", "key"
 def cut_of_sources(
     sources: pa.DictionaryArray, rows: np.ndarray, cut_bytes: np.ndarray
 ) -> dict[str, dict[str, int]]:
-    """Spans and bytes per source. rows: of every span; cut_bytes: of every document."""
+    """Count cut spans and bytes per source. rows: of each span; cut_bytes: of each document."""
     names, of_row = sources.dictionary.to_pylist(), sources.indices.to_numpy()
     return {
         name: {

@@ -18,10 +18,10 @@ def decontaminate(
     first_part: int,
     marks: Path,
 ) -> None:
-    """digests: of the block's parts, the first of which has the number `first_part`.
+    """digests: of the block's parts, from number `first_part` on.
 
-    whole, unedited: for each part the digests from before spans were cut, and from before filters
-    cut, if they do: a held-out text is not trained on because it lost a line.
+    whole, unedited: for each part the digests before spans and before filters were applied, if they
+    cut texts. With them a held-out text stays out of train even if it lost a line.
     """
     texts = load_array(held_out)
     found = []

@@ -1,4 +1,4 @@
-"""Make the bundled demo corpus from what this Python brings along."""
+"""Make the bundled demo corpus from Python's own files."""
 
 import logging
 from pathlib import Path
@@ -8,7 +8,7 @@ from corpusmill.run.job import run
 
 
 def demo(truth: Path) -> None:
-    """truth: one of its files; the others come beside it."""
+    """truth: one of the files; the others are written beside it."""
     counts = make_demo(truth.parent, logging.info)
     logging.info("demo corpus: %s", counts)
 

@@ -1,4 +1,4 @@
-"""Take the SHA-256 of every text of the held_out sources, normalised as the corpus is."""
+"""Compute the SHA-256 of every text of the held_out sources, normalized like the corpus."""
 
 import hashlib
 import logging
@@ -28,7 +28,7 @@ def evaluation(
     held_out: Path,
     counts: Path,
 ) -> None:
-    """files: as in normalize. max_malformed_fraction: of every source."""
+    """files: as in normalize. max_malformed_fraction: by source."""
     mend = normalizer(mode)
     digests: list[bytes] = []
     records: Counter = Counter()
@@ -51,7 +51,7 @@ def evaluation(
         most = max_malformed_fraction[source]
         if fault := too_many_malformed(source, bad[source], records[source], most):
             raise ValueError(
-                f"held_out {fault} The log of this step names each: repair them, or raise it."
+                f"held_out {fault} The log of this step lists them: repair them, or raise it."
             )
     table = np.frombuffer(b"".join(digests), np.uint8).reshape(-1, 32)
     save_array(held_out, gathered([table], [np.full(len(table), EVALUATION, np.uint8)]))

@@ -9,7 +9,7 @@ from corpusmill.tools.export.exporting import Exporting
 
 
 def export(manifest: Path, form: str, length: int, folder: Path) -> None:
-    """folder: made anew, so that nothing of an earlier corpus is in it."""
+    """folder: made again from scratch, so that it has no files of an earlier corpus."""
     exporting = Exporting(form, manifest.parent, folder, length)
     with phase(f"exporting {form}", exporting.bytes) as progress:
         record = exporting.write(progress)

@@ -1,4 +1,4 @@
-"""Bring the documents of a block of parts that are in pairs, and their pairs, to their bins."""
+"""Collect, for each bin, the documents of a block of parts that are in pairs, and their pairs."""
 
 import logging
 from pathlib import Path
@@ -25,7 +25,7 @@ class Parts(NamedTuple):
 
 
 class Groups(NamedTuple):
-    """What `group` found."""
+    """Outputs of `group`."""
 
     labels: Path
     starts: Path
@@ -34,10 +34,10 @@ class Groups(NamedTuple):
 def edges_by_bin(
     pairs: Path, parts: range, labels: StoredArray, part_starts: np.ndarray, bins: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The pairs of documents of these parts, bin after bin, and where every bin begins."""
+    """Return the pairs of these parts' documents, sorted by bin, and the start of each bin."""
     files = [Path(bucket["file"]) for bucket in load_json(pairs)["parts"]]
     found = edges_from(files, parts.start << ROW_BITS, parts.stop << ROW_BITS)
-    # The first of a pair is of these parts.
+    # The first document of a pair is in these parts.
     begin, end = int(part_starts[parts.start]), int(part_starts[parts.stop])
     bin = (labels[begin:end][dense_numbers(found["a"], part_starts) - begin] - 1) >> 1
     order = np.argsort(bin, kind="stable")
@@ -86,7 +86,7 @@ def extract(
             "edges_digest": content_digest(made.edges),
         },
     )
-    logging.info("%d pairs of %d parts brought to %d bins", len(found), len(of_parts.texts), bins)
+    logging.info("%d pairs of %d parts in %d bins", len(found), len(of_parts.texts), bins)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Decide which documents of one part the filters drop, from what was measured of them."""
+"""Decide which documents of one part the filters drop, from their measured values."""
 
 import logging
 from pathlib import Path
@@ -15,11 +15,11 @@ from corpusmill.mill.storage.tables import in_one_piece, load_arrow, save_table
 from corpusmill.run.job import run
 
 SHOWN = 3
-"""Documents that the run shows of each source and filter if it drops too many."""
+"""Documents to show per source and filter if a filter drops too many."""
 
 
 def filter(measures: Path, filters: list[dict[str, Any]], verdicts: Path, counts: Path) -> None:
-    """filters: with all of their settings."""
+    """filters: with all settings."""
     table = load_arrow(measures)
     decision = decided(configured(filters), table)
     save_table(
@@ -33,7 +33,7 @@ def filter(measures: Path, filters: list[dict[str, Any]], verdicts: Path, counts
 
 
 def by_source(decision: Decision, sources: pa.DictionaryArray) -> dict[str, dict]:
-    """Documents of each source, how many each filter dropped, the rows of the first of these."""
+    """Return per source: its documents, drops by filter, and rows of the first drops."""
     of_row, found = sources.indices.to_numpy(), {}
     for number, source in enumerate(sources.dictionary.to_pylist()):
         mine = of_row == number

@@ -1,4 +1,4 @@
-"""Bring together the documents of one shard from every part, in shuffled order."""
+"""Gather the documents of one shard from all parts, in shuffled order."""
 
 import logging
 from collections import Counter
@@ -26,7 +26,7 @@ def gather(
     text: Path,
     facts: Path,
 ) -> None:
-    """listing: the scatter files of all parts; columns: of members in Parquet, none for JSON."""
+    """listing: the scatter files of all parts; columns: for Parquet, its columns; else none."""
     schema = load_schema(columns[0]) if columns else None
     parts = load_json(listing)["parts"]
     target = first_targets(shards)[split] + shard

@@ -1,4 +1,4 @@
-"""Group documents by their pairs, and share the groups among bins that are resolved apart."""
+"""Group documents by their pairs, and divide the groups among bins, one job each."""
 
 import logging
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ def group(
     labels: Path,
     starts: Path,
 ) -> None:
-    """listing: the documents of every part; pairs: the files of all edges."""
+    """listing: the counts of all parts; pairs: the files of all pairs."""
     part_starts = starts_of_parts([part["documents"] for part in load_json(listing)["parts"]])
     found = load_json(pairs)["parts"]
     _, enough = certain_matches(similarity.permutations, similarity.threshold)
@@ -45,7 +45,7 @@ def group(
         for block in document_blocks(roots.size):
             append(bins_of(roots[block], in_pair[block], needs_text[block], bins))
     save_array(starts, part_starts)
-    logging.info("%d documents, %d of them in pairs, the texts of %d to be compared", roots.size,
+    logging.info("%d documents, %d of them in pairs, %d texts to compare", roots.size,
                  in_pair.sum(), needs_text.sum())  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Stop the run if too much of it would be removed as duplicates, with the evidence."""
+"""Stop the run if it would remove too much as duplicates; show the evidence."""
 
 import logging
 from pathlib import Path
@@ -18,7 +18,7 @@ def guard(
 ) -> None:
     """assigned, resolved: the counts of all parts and the reports of all bins.
 
-    max_duplicate_fraction: of every source.
+    max_duplicate_fraction: by source.
     """
     parts, bins = load_json(assigned)["parts"], load_json(resolved)["parts"]
     refuse_unequal(parts, bins)
@@ -26,7 +26,7 @@ def guard(
     found = duplicates_of(parts, bins, sources)
     refuse_too_many(bins, sources, max_group_texts, max_duplicate_fraction)
     save_json(report, found)
-    logging.info("duplicates by what decided: %s", found["dropped"])
+    logging.info("duplicates by stage: %s", found["dropped"])
 
 
 if __name__ == "__main__":

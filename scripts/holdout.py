@@ -10,7 +10,7 @@ from corpusmill.run.job import run
 
 
 def holdout(listing: Path, evaluation: Path, held_out: Path) -> None:
-    """listing: the held-out digests of all parts; evaluation: those of the held_out sources."""
+    """listing: the held-out digests of all parts; evaluation: digests of held_out sources."""
     parts = [part["file"] for part in load_json(listing)["parts"]]
     tables = [load_array(file) for file in (evaluation, *parts)]
     table = gathered([t["digest"] for t in tables], [t["origin"] for t in tables])

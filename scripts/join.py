@@ -1,4 +1,4 @@
-"""Join the token shards of one split to one file, as nanoGPT-style trainers read it."""
+"""Join the token shards of one split to one file for nanoGPT-style trainers."""
 
 import itertools
 import logging

@@ -1,4 +1,4 @@
-"""Write down what became of every input record of one part."""
+"""Write the fate of every input record of one part."""
 
 import logging
 from pathlib import Path
@@ -16,7 +16,7 @@ from corpusmill.run.job import run
 
 
 class Read(NamedTuple):
-    """What normalize found."""
+    """Outputs of `normalize`."""
 
     quarantine: Path
     counts: Path
@@ -32,7 +32,7 @@ def ledger(
     rows: Path,
     account: Path,
 ) -> None:
-    """Every file is of the part, but for those that are of its block."""
+    """Every file belongs to the part or to its block."""
     table = pa.concat_tables(
         [
             document_rows(TextPart(text, ["file", "line"]), part, about, cut, filters),

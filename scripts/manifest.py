@@ -1,4 +1,4 @@
-"""List every file of the result with its size and SHA-256; say what trainers must know."""
+"""List every file of the result with its size and SHA-256; write the metadata for trainers."""
 
 import logging
 from pathlib import Path
@@ -17,15 +17,18 @@ from corpusmill.run.left_over import remove_stale
 
 
 class Read(NamedTuple):
-    """What those say who read the input files."""
+    """Counts of the jobs that read input files."""
 
     text_counts: list[Path]
     evaluation: Path
 
 
 class Corpus(NamedTuple):
-    """How often files were added, the first included; the names of the milled sources, the fates of
-    the filters; the digests of the configuration and of the code of every step."""
+    """Facts about the corpus for the manifest.
+
+    generation: number of runs that added files, the first included. sources: names of the milled
+    sources. filters: fates of the filters. code: digest by step.
+    """
 
     generation: int
     sources: list[str]
@@ -36,7 +39,7 @@ class Corpus(NamedTuple):
 
 
 class Made(NamedTuple):
-    """What this run makes, and the record of what runs before it made."""
+    """The files that this run makes, and the record of earlier runs."""
 
     made: record.Made
     record: Path

@@ -1,4 +1,4 @@
-"""Measure every document of one part: what the filters want to know of it, in one pass."""
+"""Measure the values that filters need for every document of one part, in one pass."""
 
 import logging
 from pathlib import Path
@@ -26,8 +26,8 @@ def measure(
     measures: Path,
     made: EditedFiles,
 ) -> None:
-    """filters: what of each its measuring depends on. prefer: dedup.prefer."""
-    # The records beside the texts, as large as these sometimes, are for who may ask for them.
+    """filters: with the settings that affect their values. prefer: dedup.prefer."""
+    # Read the rest of the records only if needed: it may be as large as the texts.
     measuring = configured(filters)
     asked = prefer["field"] or any("records" in one.needs for one in measuring)
     of_records = asked or made.edited

@@ -1,4 +1,4 @@
-"""Read the records of one part, normalise their texts, and put aside what is no document."""
+"""Read the records of one part, normalize their texts, and quarantine malformed records."""
 
 import json
 import logging
@@ -15,11 +15,11 @@ from corpusmill.mill.storage.streams import ReadLimits
 from corpusmill.run.job import run
 from corpusmill.run.job_progress import phase
 
-SAY_FIRST = 20  # malformed records named in the log; all are in the quarantine file
+SAY_FIRST = 20  # malformed records per source in the log; the quarantine file has all
 
 
 def quarantined(file: dict, record: Malformed, said: bool) -> str:
-    """The line of a malformed record in quarantine; said: in the log too."""
+    """Return the quarantine line of a malformed record; with said, log it too."""
     if said:
         logging.warning("%s:%d: %s. It starts %r.", file["path"], record.line, record.reason,
                         record.start)  # fmt: skip
@@ -36,11 +36,11 @@ def normalize(
     quarantine: Path,
     counts: Path,
 ) -> None:
-    """files: {"source", "path", "text_field", "bytes", "mtime_ns"} of each input file, in order,
-    and "sha256" of one that was replaced behind its size and time.
+    """files: {"source", "path", "text_field", "bytes", "mtime_ns"} of each input file, in order;
+    also "sha256" if it was replaced with equal size and time.
 
-    readers: files of the user's that read other formats. most_text_bytes: of the part; memory and
-    disk are planned by what is expected.
+    readers: the user's Python files that read other formats. most_text_bytes: limit for the part,
+    as memory and disk are planned from estimates.
     """
     mend = normalizer(mode)
     by_source: dict[str, Counter] = {file["source"]: Counter() for file in files}

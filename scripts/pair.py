@@ -18,7 +18,7 @@ from corpusmill.run.job_progress import phase
 
 
 def save_pairs(edges: np.ndarray, pairs: Path, counts: Path) -> None:
-    """In the order of their documents."""
+    """Save the pairs, sorted by documents."""
     edges = edges[np.lexsort((edges["b"], edges["a"]))]
     save_array(pairs, edges)
     save_json(
@@ -44,7 +44,7 @@ def pair(
 ) -> None:
     """listing: the files of all parts.
 
-    Beside the bands there is one more, of the digests.
+    The digests are one more band.
     """
     parts = load_json(listing)["parts"]
     banded = [Bands(number, Path(part["bands"])) for number, part in enumerate(parts)]
@@ -59,7 +59,7 @@ def pair(
     slices = bucket_slices(bucket, buckets.jobs, banding.bands + 1)
 
     def edges_of(share: Slice) -> Iterator[np.ndarray]:
-        """In pieces of so many keys as a job holds."""
+        """Yield the edges in pieces, each from as many keys as a job may hold."""
         if share.band == banding.bands:
             for piece in bounded_slices(digested, share._replace(band=0), buckets.entries):
                 yield identical_edges(digested, piece, corpus.digests)

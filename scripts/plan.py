@@ -1,4 +1,4 @@
-"""Write down which input files make which part, so that a grown corpus keeps its numbers."""
+"""Write which files make which part, so that parts keep their numbers when files are added."""
 
 import logging
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Compare what was removed from the demo corpus with what was planted in it."""
+"""Count how many of the duplicates planted in the demo corpus were found."""
 
 import json
 import logging
@@ -9,11 +9,11 @@ from corpusmill.mill.storage.tables import load_parquet
 from corpusmill.run.job import run
 
 STEPS = [0.0, 0.6, 0.7, 0.8, 0.9, 0.95]
-"""Lower ends of the Jaccard ranges that recall is told for."""
+"""Lower ends of the Jaccard ranges for which recall is reported."""
 
 
 def group_of(ledger: list[Path]) -> dict[tuple[str, int], int]:
-    """(file name, line) -> the id of the document that stands for its duplicates."""
+    """Return (file name, line) -> id of the kept document."""
     groups = {}
     for file in ledger:
         columns = load_parquet(file, ["id", "file", "line", "winner"]).to_pydict()

@@ -1,4 +1,4 @@
-"""Find the spans that stand earlier in the corpus already, in one bucket of all keys."""
+"""Find the spans that occurred earlier in the corpus, in one bucket of all keys."""
 
 import logging
 from pathlib import Path

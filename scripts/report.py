@@ -1,4 +1,4 @@
-"""Show a finished run: its funnel, its near-duplicates, and what each rule took."""
+"""Report on a finished run: its funnel, its near-duplicates, and the cost of each rule."""
 
 import itertools
 import logging
@@ -21,11 +21,11 @@ from corpusmill.mill.storage.tables import load_parquet, save_parquet
 from corpusmill.run import job
 
 SHOWN_TEXTS = 1000
-"""Of a value that is a text: as many different ones of a source and language are told."""
+"""Most different values of a text column to report per source and language."""
 
 
 class Shown(NamedTuple):
-    """Pages to look at, and tables to take along."""
+    """Pages to view and tables to download."""
 
     whole: Path
     funnel: Path
@@ -37,25 +37,25 @@ class Shown(NamedTuple):
 
 
 class Spread(NamedTuple):
-    """How values are spread in every block of parts."""
+    """Distributions of values, by block of parts."""
 
     bins: list[Path]
     totals: list[Path]
 
 
 class Tables(NamedTuple):
-    """The same of all."""
+    """Distributions of values in the whole corpus."""
 
     statistics_table: Path
     histograms: Path
 
 
 class Account(NamedTuple):
-    """What the run has told of itself so far."""
+    """Results of the run so far."""
 
     summary: Path
     account: Path
-    """The summary as a text for people."""
+    """The summary as readable text."""
     duplicates: Path
     quarantine: list[Path]
 
@@ -98,7 +98,7 @@ def report(
 
 
 def first_lines(files: list[Path]) -> list[bytes]:
-    """As many as are shown."""
+    """Return the first malformed records, as many as the page shows."""
     lines: list[bytes] = []
     for file in files:
         records = read_written_lines(file, Silence())

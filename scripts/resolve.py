@@ -1,4 +1,4 @@
-"""Decide which documents of one bin are kept, and for which of them each other is dropped."""
+"""Decide which documents of one bin to keep, and for which of them each other one is dropped."""
 
 import logging
 from pathlib import Path

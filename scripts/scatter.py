@@ -1,4 +1,4 @@
-"""Group the surviving documents of one part by the shard that each copy goes to."""
+"""Group the kept documents of one part by the target shard of each copy."""
 
 import logging
 from pathlib import Path

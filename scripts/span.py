@@ -1,4 +1,4 @@
-"""Take the keys of all spans of one part, sorted."""
+"""Compute the sorted keys of all spans of one part."""
 
 import logging
 from pathlib import Path
@@ -21,7 +21,7 @@ def span(
     spans: Path,
     counts: Path,
 ) -> None:
-    """cut_spans: whether spans of a source are cut, and count as earlier ones of others."""
+    """cut_spans: by source, whether its spans are cut and count as first occurrences."""
     documents = 0
     keys, places = [], []
     part = TextPart(text, ["text", "file"])

@@ -12,7 +12,7 @@ from corpusmill.run.measurements import measured
 
 
 class Finished(NamedTuple):
-    """What the folder is to remember of this run, and where."""
+    """Facts about this run for the folder's record, and its path."""
 
     plan: Path
     manifest: Path
@@ -33,7 +33,7 @@ def summarize(
     manifest = load_json(finished.manifest)
     told = summary_of(account, manifest, config, found) | {"rules": measured(logs)}
     words = in_words(account, told, config, found)
-    # First: a record that is of another run than the summary is of an earlier one.
+    # The record first: if it and the summary differ, the summary is the older one.
     record.finish(finished.made, finished.plan, manifest, finished.record)
     save_json(summary, told | {"sha256": own_digest(told)})
     save_text(readable, words + "\n", kept=True)

@@ -1,4 +1,4 @@
-"""Count how the values of the documents of a block of parts are spread."""
+"""Count the distributions of values in a block of parts."""
 
 import logging
 from collections import Counter
@@ -32,8 +32,7 @@ def tally(
     totals: Path,
     languages: Path,
 ) -> None:
-    """measures, verdicts, assigned: of the block's parts, the first of which has the number
-    `first_part`."""
+    """measures, verdicts, assigned: of the block's parts, from number `first_part` on."""
     dropped: dict[str, Counter] = {}
     with phase("counting", len(measures), "parts") as progress:
 
@@ -56,8 +55,10 @@ def tally(
 
 
 def languages_of(totals: pa.Table, dropped: dict[str, Counter]) -> dict[str, dict]:
-    """Documents and bytes of every language, read and kept, and dropped for which reason; none if
-    no filter tells languages."""
+    """Return documents and bytes per language, read and kept, and drops by fate.
+
+    Empty if no filter detects languages.
+    """
     found: dict[str, Counter] = {}
     for row in totals.filter(pc.equal(totals["value"], "text_bytes")).to_pylist():
         if row["language"] is not None:

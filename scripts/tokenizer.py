@@ -1,4 +1,4 @@
-"""Load or train the tokenizer once, find the engine that encodes it, keep both for all jobs."""
+"""Load or train the tokenizer, choose its engine, and save both for all jobs."""
 
 import logging
 import tempfile
@@ -13,13 +13,13 @@ TRAIN_CHARS = 20_000_000  # the first shard is a random sample of the corpus; mo
 
 
 def sample(text: Path):
-    """Texts from the start of a text shard, TRAIN_CHARS characters of them."""
+    """Yield texts from the start of a text shard, TRAIN_CHARS characters in total."""
     chars = 0
     with phase("reading texts to train on") as progress:
         for document in read_shard(text, progress):
             if chars >= TRAIN_CHARS:
                 break
-            # A single document may be larger than all that is wanted.
+            # A single document may exceed the total.
             text = document.text[:TRAIN_CHARS]
             chars += len(text)
             yield text
@@ -35,7 +35,7 @@ def tokenizer(
 ) -> None:
     """train_text: the text shard to train on if source is train, else nothing."""
     if not train_text:
-        # A folder by its name: where it stands is no matter of the result.
+        # A folder by its name: the result must not depend on its path.
         name = Path(source).resolve().name if Path(source).is_dir() else source
         setting = keep_tokenizer(folder, source, end_of_text, engine, name)
     else:

@@ -68,7 +68,7 @@ def test_check_config__accepts_presets(preset):
         ({"sources": []}, r"^sources: expected a list of at least 1 entry, got \[\]\."),
         ({"sources": ["a.jsonl"]}, r"^sources\[0\]: expected keys with values, got a\.jsonl\."),
         ({"sources": [{"name": "a", "files": [3]}]},
-         r"^sources\[0\]\.files\[0\]: expected a text .*, got 3\. Without quotes .*: write '3'\."),
+         r"^sources\[0\]\.files\[0\]: expected a text .*, got 3\. YAML .*: write '3', in quotes\."),
         ({"sources": [{"name": "a", "files": ["b"], "priority": "high"}]},
          r"^sources\[0\]\.priority: expected a whole number from 0 to 1000000, got high\. Which "),
         ({"sources": [{"name": "a", "files": ["b"], "weight": 101}]},

@@ -46,7 +46,7 @@ def test_replaced__are_those_with_other_bytes_than_were_read(tmp_path):
 
 def test_told_replaced__names_the_first_and_counts_the_others():
     assert told_replaced({"a": "1", "b": "2"}, {"a": "1"}) is None
-    assert str(told_replaced({"a": "1", "b": "2"}, {"a": "1", "b": "3"})).startswith("b: other")
+    assert str(told_replaced({"a": "1", "b": "2"}, {"a": "1", "b": "3"})).startswith("b: changed")
     many = str(told_replaced({"a": "1", "b": "2"}, {"a": "0", "b": "3"}))
     assert many.startswith("a and 1 more: changed")
 

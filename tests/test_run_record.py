@@ -66,7 +66,7 @@ def test_load_record__refuses_files_that_no_run_makes(folder, made, said):
 def test_load_record__refuses_a_plan_that_no_run_keeps(folder, finished):
     path = recorded({})
     run_record.save_record(run_record.load_record(path) | {"finished": finished}, path)
-    with pytest.raises(ValueError, match=r"record\.json: no record"):
+    with pytest.raises(ValueError, match=r"record\.json: malformed record"):
         run_record.load_record(path)
 
 
@@ -110,15 +110,15 @@ def test_begin__adds_to_what_earlier_runs_made(tmp_path, monkeypatch):
 
 def test_begin__refuses_to_replace_what_no_run_has_made(folder, tmp_path):
     path = tmp_path / "plan/record.json"
-    with pytest.raises(ValueError, match=r"text/00000\.arrow is there already"):
+    with pytest.raises(ValueError, match=r"text/00000\.arrow already exists"):
         run_record.begin({"text/{}.arrow": 1}, path)
-    with pytest.raises(ValueError, match=r"tokens/meta\.pkl is there already"):
+    with pytest.raises(ValueError, match=r"tokens/meta\.pkl already exists"):
         run_record.begin({"tokens/meta.pkl": None}, path)
     assert not path.exists()
     run_record.begin({"text/{}.arrow": 0}, path)
     run_record.save_record({"made": {"text/{}.arrow": 2}, "finished": None}, path)
     run_record.begin({"text/{}.arrow": 2}, path)
-    with pytest.raises(ValueError, match=r"text/00002\.arrow is there already"):
+    with pytest.raises(ValueError, match=r"text/00002\.arrow already exists"):
         run_record.begin({"text/{}.arrow": 3}, path)
 
 
@@ -183,7 +183,7 @@ def test_load_record__refuses_what_no_run_wrote(tmp_path, damage, said):
     path = tmp_path / "record.json"
     finished(path)
     damage(path)
-    with pytest.raises(ValueError, match=rf"record\.json: .*{said}.*\. Bring back"):
+    with pytest.raises(ValueError, match=rf"record\.json: .*{said}.*\. Restore"):
         run_record.load_record(path)
 
 
