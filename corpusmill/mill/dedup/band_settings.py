@@ -1,6 +1,6 @@
-"""LSH settings: how many pairs a number of bands and rows finds, and which setting is chosen.
+"""LSH settings: the recall of a number of bands and rows, and the choice of both.
 
-A band row is one sketch value of a band; a document's row in a table is another thing.
+A band row is one sketch value of a band, not a document's row in a table.
 """
 
 import math
@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 RECALL = 0.995
-"""The share of pairs just at the threshold that a chosen setting finds."""
+"""Share of pairs at the threshold that a chosen setting finds."""
 
 
 class BandSetting(NamedTuple):
@@ -19,17 +19,17 @@ class BandSetting(NamedTuple):
 
     @property
     def values(self) -> int:
-        """Sketch values that all bands use together."""
+        """Sketch values of all bands together."""
         return self.bands * self.band_rows
 
 
 def recall_at(similarity: Any, setting: BandSetting) -> Any:
-    """The S-curve: the probability that a pair of this Jaccard similarity shares a band."""
+    """Return the probability that a pair of this Jaccard similarity shares a band: the S-curve."""
     return 1 - (1 - similarity**setting.band_rows) ** setting.bands
 
 
 def settings_with_recall(permutations: int, threshold: float, recall: float) -> list[BandSetting]:
-    """For each number of rows the fewest bands that find this share of pairs at the threshold.
+    """Return, for each number of rows, the fewest bands with this recall at the threshold.
 
     The curve rises, so a setting finds at least that share of all pairs above the threshold too.
     """
@@ -48,10 +48,10 @@ def chosen_setting(
     recall: float = RECALL,
     false_candidates: Callable[[BandSetting], float] = lambda setting: 0,
 ) -> BandSetting | None:
-    """The setting with this recall and the fewest false candidates; None if none has this recall.
+    """Return the setting with this recall and the fewest false candidates; None if there is none.
 
-    Of equals the one with the longest rows, and so the steepest curve: if a sample has no false
-    candidate, the corpus may still have some. Without a sample all are equal.
+    Of ties, choose the longest rows, and so the steepest curve: even if a sample has no false
+    candidate, the corpus may have some. Without a sample, all settings tie.
     """
     return min(
         settings_with_recall(permutations, threshold, recall),
@@ -61,10 +61,10 @@ def chosen_setting(
 
 
 def auto_setting(method: str, permutations: int, threshold: float) -> BandSetting:
-    """The setting that config `auto` means for a dedup.method that compares sketches.
+    """Return the setting that config `auto` means for a dedup.method that compares sketches.
 
-    verified: the chosen rows, in as many bands as the sketch has values for. sketch: the least
-    error at the threshold; ValueError if datasketch finds none.
+    verified: the chosen rows, in as many bands as the sketch allows. sketch: datasketch's choice,
+    with the least error at the threshold; raises ValueError if it finds none.
     """
     if method == "verified":
         chosen = chosen_setting(permutations, threshold) or BandSetting(permutations, 1)
@@ -76,7 +76,7 @@ def auto_setting(method: str, permutations: int, threshold: float) -> BandSettin
 
 
 def least_permutations(threshold: float, recall: float) -> int:
-    """The smallest sketch with which some setting has this recall: rows of one value reach it."""
+    """Return the smallest sketch with which a setting, of single-value rows, has this recall."""
     bands = max(1, int(math.log1p(-recall) / math.log1p(-threshold)) - 1)
     while recall_at(threshold, BandSetting(bands, 1)) < recall:
         bands += 1

@@ -1,4 +1,4 @@
-"""Who may be a duplicate of whom: the edges among documents whose keys are equal."""
+"""Find candidate pairs: edges among documents whose keys are equal."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,23 +15,25 @@ from corpusmill.mill.storage.arrays import StoredArray
 from corpusmill.mill.storage.buckets import Slice
 
 FAR_APART = 128
-"""Sketches of 512 bytes that are read from disk in the time of one by itself (measured: 118). If
-the rows wanted are further apart, nothing is read ahead: the system would read nearly the whole
-file for them. Of narrower rows more would be worth reading ahead, but they are cached sooner."""
+"""Sequential sketches of 512 bytes that disk reads in the time of a single one (measured: 118).
+
+If wanted rows are further apart, read-ahead is disabled: it would read nearly the whole file. For
+narrower rows a larger number would fit, but they are cached sooner.
+"""
 
 CHUNK_ROWS = 1 << 18
-"""Sketches that are held at once."""
+"""Most sketches in memory at once."""
 
 MOST_PARTNERS = 64
-"""A document is paired with no more of those in its group that are better than it: with the best
-of all, and with those whose sketches are most like its own."""
+"""Most better documents of its group to pair a document with: the best one, and those with the
+most similar sketches."""
 
 MOST_MEMBERS = 1 << 14
-"""A larger group is cut by further values of the sketch: all of its pairs would be too many."""
+"""Most members of a group. Larger ones are split by further sketch values, to limit the pairs."""
 
 
 class Corpus(NamedTuple):
-    """The files of every part, in part order, in which one can look a document up."""
+    """The files of all parts, in part order, to look documents up."""
 
     signatures: list[Path]
     digests: list[Path]
@@ -39,7 +41,7 @@ class Corpus(NamedTuple):
 
 
 def looked_up(files: list[Path], ids: np.ndarray, columns: Any = slice(None)) -> np.ndarray:
-    """The rows of some documents, from the arrays (documents, ...) of their parts."""
+    """Return the rows of some documents, from the arrays (documents, ...) of their parts."""
     found: np.ndarray | None = None
     for part, places, rows in by_part(ids):
         array = StoredArray.open(files[part])
@@ -54,7 +56,7 @@ def looked_up(files: list[Path], ids: np.ndarray, columns: Any = slice(None)) ->
 
 
 def heads_of_groups(*keys: np.ndarray) -> np.ndarray:
-    """bool: whether each entry is the first of its group; equal keys stand together."""
+    """Return bool: whether each entry is the first of its group; equal keys are adjacent."""
     first = np.zeros(keys[0].size, bool)
     first[:1] = True
     for key in keys:
@@ -63,13 +65,13 @@ def heads_of_groups(*keys: np.ndarray) -> np.ndarray:
 
 
 def of_several(first: np.ndarray) -> np.ndarray:
-    """bool: which entries are in a group of two or more. first: as of heads_of_groups."""
+    """Return bool: which entries are in a group of two or more. first: from heads_of_groups."""
     alone = first & np.append(first[1:], True)
     return ~alone
 
 
 def star_edges(first: np.ndarray, ids: np.ndarray, matches: int) -> np.ndarray:
-    """EDGE: from the first of each group to every later one: k - 1 edges for k documents.
+    """Return EDGE: from the first of each group to each later one: k - 1 edges for k documents.
 
     The components are the same as with all k * (k - 1) / 2. ids: ascending within each group.
     """
@@ -79,7 +81,7 @@ def star_edges(first: np.ndarray, ids: np.ndarray, matches: int) -> np.ndarray:
 
 
 def same_key_edges(parts: list[Bands], share: Slice) -> np.ndarray:
-    """EDGE, SAME_KEY: a star of every key of the slice."""
+    """Return EDGE, SAME_KEY: one star per key of the slice."""
     keys, ids = entries_in(parts, share)
     return star_edges(heads_of_groups(keys), ids, SAME_KEY)
 
@@ -87,8 +89,10 @@ def same_key_edges(parts: list[Bands], share: Slice) -> np.ndarray:
 def _by_digest(
     keys: np.ndarray, ids: np.ndarray, digests: list[Path]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(keys, ids, first) of those with a partner: sorted by key, digest, id; `first`: the first
-    of those with equal key and digest."""
+    """Return (keys, ids, first) of entries with a partner, sorted by key, digest, id.
+
+    first: whether it is the first with this key and digest.
+    """
     several = of_several(heads_of_groups(keys))
     keys, ids = keys[several], ids[several]
     if ids.size == 0:
@@ -101,7 +105,7 @@ def _by_digest(
 
 
 def identical_edges(parts: list[Bands], share: Slice, digests: list[Path]) -> np.ndarray:
-    """EDGE, IDENTICAL: a star of every text that is there more than once. parts: of digests."""
+    """Return EDGE, IDENTICAL: one star per text that occurs more than once. parts: of digests."""
     _, ids, first = _by_digest(*entries_in(parts, share), digests)
     return star_edges(first, ids, IDENTICAL)
 
@@ -109,10 +113,10 @@ def identical_edges(parts: list[Bands], share: Slice, digests: list[Path]) -> np
 def _cut_large(
     keys: np.ndarray, ids: np.ndarray, signatures: list[Path], column: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The same entries with the groups of more than MOST_MEMBERS cut, sorted as before.
+    """Return the entries with groups of more than MOST_MEMBERS split, sorted as before.
 
-    column: the value of the sketch to begin with; all others follow. Where they too are equal,
-    the group is cut in the order of ids.
+    column: the sketch value to split by first; all others follow. If all are equal, the group is
+    split in id order.
     """
     permutations = StoredArray.open(signatures[int(ids[0]) >> ROW_BITS]).shape[1]
     for step in range(permutations + 1):
@@ -135,7 +139,7 @@ def _cut_large(
 
 
 def _chunks(starts: np.ndarray) -> Iterator[np.ndarray]:
-    """The bounds of groups, in runs of whole groups of about CHUNK_ROWS rows together."""
+    """Yield the bounds of whole groups, in chunks of about CHUNK_ROWS rows."""
     at = 0
     while at < starts.size - 1:
         end = int(np.searchsorted(starts, starts[at] + CHUNK_ROWS, "right")) - 1
@@ -152,10 +156,11 @@ def _best_first_in_large(
     ranked: list[Ranked],
     preference: Preference,
 ) -> np.ndarray:
-    """The ids with those of groups of which not all pairs are looked at from best to worst.
+    """Return the ids, those of large groups sorted from best to worst.
 
-    A text has the place of its best copy, as when it is resolved: every_id has the text of
-    stands_for. All groups at once, so that each part's tables are read once and not per group.
+    Of large groups not all pairs are compared. A text ranks as its best copy, as in `resolve`:
+    every_id[i] has the text of stands_for[i]. All groups are sorted at once, so that each part's
+    tables are read once and not per group.
     """
     sizes = np.diff(starts)
     group = np.repeat(np.arange(sizes.size), sizes)
@@ -180,10 +185,10 @@ def similar_edges(
     least: int,
     preference: Preference,
 ) -> np.ndarray:
-    """EDGE: pairs of different texts that share a key of the slice, by their sketches.
+    """Return EDGE: pairs of different texts that share a key of the slice, by their sketches.
 
-    Only pairs with `least` equal sketch values or more; a pair that shares an earlier band is
-    found there. Of texts that are there more than once the least id stands for all.
+    Only pairs with at least `least` equal sketch values. A pair that shares an earlier band is
+    left to that band. The least id represents all copies of a text.
     """
     # Compiled code is loaded only by jobs that compare sketches.
     from corpusmill.kernels.similarity import pairs_of_groups

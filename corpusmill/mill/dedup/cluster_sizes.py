@@ -1,6 +1,6 @@
-"""How large clusters of duplicates are: of a kept document and all that were dropped for it.
+"""Sizes of clusters, each a kept document with all documents that were dropped for it.
 
-Counted in bins that are the same everywhere, so that those of all jobs add up.
+The bins are fixed, so that counts of all jobs add up.
 """
 
 from collections.abc import Iterable
@@ -10,15 +10,15 @@ if TYPE_CHECKING:
     import numpy as np
 
 LEAST = [2, 3, 4, 5, 6, *(first * 10**power + 1 for power in range(1, 18) for first in (1, 2, 5))]
-"""2, 3, 4, 5, 6 to 10, 11 to 20, 21 to 50, 51 to 100 and so on."""
+"""Least size of each bin: 2, 3, 4, 5, 6 to 10, 11 to 20, 21 to 50, 51 to 100 and so on."""
 
 Bin = dict[str, int]
-"""`least` and `most` of the sizes in it, how many `clusters`, how many `documents` in these."""
+"""`least` and `most` size in the bin, number of `clusters`, number of `documents` in these."""
 
 
 def cluster_sizes(winners: "np.ndarray") -> list[Bin]:
-    """The bins that have clusters. winners: of each dropped document, all of a cluster at once."""
-    import numpy as np  # for who counts; a small step adds
+    """Return the non-empty bins. winners: of each dropped document of complete clusters."""
+    import numpy as np  # here, as small steps only need `added`
 
     sizes = np.unique(winners, return_counts=True)[1] + 1
     places = np.searchsorted(LEAST, sizes, "right") - 1

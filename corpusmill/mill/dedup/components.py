@@ -1,4 +1,4 @@
-"""Connected components of the edges: who may be a duplicate of whom, through others perhaps."""
+"""Connected components of the edges: documents that may be duplicates, maybe indirectly."""
 
 from collections.abc import Callable, Iterable, Iterator
 
@@ -9,7 +9,7 @@ from corpusmill.mill.read.ids import dense_numbers, mixed
 
 
 def union_find(blocks: Iterable[np.ndarray], part_starts: np.ndarray) -> np.ndarray:
-    """The least member of each document's component, by dense numbers.
+    """Return the least member of each document's component, by dense numbers.
 
     blocks: uint64 (pairs, 2) of document ids.
     """
@@ -22,7 +22,7 @@ def union_find(blocks: Iterable[np.ndarray], part_starts: np.ndarray) -> np.ndar
 
 
 def networkit(blocks: Iterable[np.ndarray], part_starts: np.ndarray) -> np.ndarray:
-    """The same answer by networkit, which holds the whole graph in memory."""
+    """Return the same as union_find, by networkit, which holds the whole graph in memory."""
     import networkit as nk
 
     documents = int(part_starts[-1])
@@ -43,7 +43,7 @@ ENGINES: dict[str, Callable] = {"union_find": union_find, "networkit": networkit
 
 
 def roots_among(nodes: int, one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """int64 (nodes,): the least member of the component of each of a few nodes."""
+    """Return int64 (nodes,): the least member of the component of each of a few nodes."""
     parent = np.arange(nodes)
     join_numbers(one.astype(np.int64), other.astype(np.int64), parent)
     flatten(parent)
@@ -54,13 +54,13 @@ BLOCK_DOCUMENTS = 1 << 20
 
 
 def document_blocks(documents: int) -> Iterator[slice]:
-    """All documents, a bounded block of dense numbers at a time."""
+    """Yield all documents in bounded blocks of dense numbers."""
     for start in range(0, documents, BLOCK_DOCUMENTS):
         yield slice(start, min(start + BLOCK_DOCUMENTS, documents))
 
 
 def paired(roots: np.ndarray) -> np.ndarray:
-    """bool (documents,): whether a component holds more than this document."""
+    """Return bool (documents,): whether the document's component has other members."""
     found = np.zeros(roots.size, bool)
     for block in document_blocks(roots.size):
         joined = roots[block] != np.arange(block.start, block.stop)
@@ -72,11 +72,10 @@ def paired(roots: np.ndarray) -> np.ndarray:
 def bins_of(
     roots: np.ndarray, in_pair: np.ndarray, needs_text: np.ndarray, bins: int
 ) -> np.ndarray:
-    """uint32 (documents,): 0 for a document that is in no pair; of the others the bin that its
-    component goes to, and whether its text is needed there: 1 + 2 * bin + needs_text.
+    """Return uint32 (documents,): 1 + 2 * bin + needs_text, or 0 for a document without a pair.
 
-    A component goes to its bin whole; which one is a hash of its least member. Each document
-    stands for itself, so any block of them may be given.
+    The bin is a hash of the component's least member, so a component is in one bin. Any block of
+    documents may be given. needs_text: whether the bin has to read the text.
     """
     labels = np.zeros(roots.size, np.uint32)
     bin = mixed(roots[in_pair].astype(np.uint64)) % np.uint64(bins)

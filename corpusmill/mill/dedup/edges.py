@@ -1,4 +1,4 @@
-"""Edges: pairs of documents that are, or may be, duplicates, and what is known of each pair."""
+"""Edges: pairs of documents that are or may be duplicates, with the evidence for each pair."""
 
 import math
 from bisect import bisect_left
@@ -12,30 +12,30 @@ from corpusmill.messages.progress import Progress
 from corpusmill.mill.storage.arrays import StoredArray, load_array
 
 EDGE = np.dtype([("a", "<u8"), ("b", "<u8"), ("matches", "<u2")])
-"""Document ids, a < b, and how many values of their sketches are equal, or one of these two:"""
+"""Document ids, a < b, and the number of equal sketch values, or IDENTICAL or SAME_KEY."""
 
 IDENTICAL = 0xFFFF
 """The texts are equal, by SHA-256."""
 
 SAME_KEY = 0xFFFE
-"""They share a band key, and that is all that was looked at."""
+"""The documents share a band key; nothing else was compared."""
 
 STAGES = {1: "identical", 2: "sketch", 3: "shingles", 4: "band", 5: "chain"}
-"""What decided that a document is dropped: equal digests, equal sketch values, the shingles of
-both texts, a shared band key, or a chain of such pairs that leads to the winner."""
+"""Evidence for dropping a document: equal digests, equal sketch values, the shingles of both texts,
+a shared band key, or a chain of such pairs to the winner."""
 BY_DIGEST, BY_SKETCH, BY_SHINGLES, BY_BAND, BY_CHAIN = STAGES
 
 DROPPED = np.dtype([("id", "<u8"), ("winner", "<u8"), ("similarity", "<f4"), ("stage", "u1")])
-"""A document, the kept one that it is like, how similar they are (NaN: nobody measured it)."""
+"""A dropped document, its winner, their similarity (NaN: not measured), and the stage."""
 
 MISSED, MISTAKEN = 1e-4, 1e-9
-"""How improbable its sketches must make a pair's similarity for it to be given up, and its
-dissimilarity for it to be believed. A pair that is given up is one not found, as LSH misses a few
-anyhow; one that is believed wrongly is a document lost."""
+"""Most probable errors of a decision by sketches alone: to reject a similar pair, and to accept a
+dissimilar one. A rejected pair is merely not found, like the few that LSH misses; a wrong
+acceptance loses a document."""
 
 
 def edges_of(a: np.ndarray, b: np.ndarray, matches: np.ndarray | int) -> np.ndarray:
-    """EDGE (pairs,), sorted."""
+    """Return EDGE (pairs,), sorted."""
     edges = np.empty(len(a), EDGE)
     edges["a"], edges["b"] = np.minimum(a, b), np.maximum(a, b)
     edges["matches"] = matches
@@ -43,21 +43,21 @@ def edges_of(a: np.ndarray, b: np.ndarray, matches: np.ndarray | int) -> np.ndar
 
 
 class Similarity(NamedTuple):
-    """When two sketches are alike: config dedup.threshold, and values per sketch."""
+    """When two sketches are similar: config dedup.threshold, and values per sketch."""
 
     threshold: float
     permutations: int
 
 
 def certain_matches(permutations: int, threshold: float) -> tuple[int, int]:
-    """(least, enough): fewer than `least` equal sketch values and a pair is not similar, `enough`
-    or more and it is.
+    """Return (least, enough): a pair with fewer than `least` equal sketch values is not similar;
+    one with `enough` or more is.
 
-    Each value is equal with the probability of the Jaccard similarity. For a pair that is just at
-    the threshold the chance of fewer than `least` is at most MISSED, that of `enough` or more at
-    most MISTAKEN; for one on the other side of it still smaller.
+    Each value is equal with the probability of the Jaccard similarity. For a pair at the threshold,
+    the chance of fewer than `least` is at most MISSED, and of `enough` or more at most MISTAKEN.
+    For wrongly decided pairs beyond the threshold both are smaller.
     """
-    # By logarithms: the coefficients of more than 1,029 permutations are no floats any more.
+    # By logarithms: beyond 1,029 permutations the coefficients exceed floats.
     whole = math.lgamma(permutations + 1)
     chances = [
         math.exp(
@@ -74,14 +74,14 @@ def certain_matches(permutations: int, threshold: float) -> tuple[int, int]:
 
 
 def undecided(edges: np.ndarray, enough: int) -> np.ndarray:
-    """bool: the pairs whose texts must be compared, what else is known being not enough."""
+    """Return bool: the pairs whose texts must be compared."""
     return edges["matches"] < enough
 
 
 def edge_blocks(
     files: Iterable[Path], progress: Progress, rows: int = 1 << 21
 ) -> Iterator[np.ndarray]:
-    """The edges of all files, a bounded block at a time."""
+    """Yield the edges of all files in bounded blocks."""
     for file in files:
         edges = load_array(file)
         for start in range(0, len(edges), rows):
@@ -91,15 +91,15 @@ def edge_blocks(
 
 
 def place_of(table: StoredArray, field: str, id: int) -> int:
-    """Where the first record with `id` or more in a field stands, of records sorted by it.
+    """Return the place of the first record with at least `id` in a field, sorted by it.
 
-    np.searchsorted copies the whole column first, so it reads the whole file.
+    np.searchsorted would copy the whole column, and so read the whole file.
     """
     return bisect_left(table, id, key=lambda record: int(record[field]))
 
 
 def edges_from(files: Iterable[Path], first: int, last: int) -> np.ndarray:
-    """EDGE: those of all files with first <= a < last."""
+    """Return EDGE: the edges of all files with first <= a < last."""
     found = [np.empty(0, EDGE)]
     for file in files:
         edges = StoredArray.open(file)

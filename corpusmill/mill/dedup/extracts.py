@@ -1,7 +1,7 @@
-"""What is known of documents that are in pairs, brought to the bin where they are resolved.
+"""Extracts: the documents that are in pairs, sorted by the bin that resolves them.
 
-An extract is Arrow IPC streams end to end, those of every bin for one part after another; its
-index says where each begins. The pairs lie beside it, ordered by bin.
+An extract is a sequence of Arrow IPC streams, part by part, and bin by bin within a part. Its index
+has the start of each. The pairs are in files beside it, sorted by bin.
 """
 
 from collections.abc import Callable
@@ -27,17 +27,17 @@ SCHEMA = pa.schema(
      ("text", pa.large_string())]
 )  # fmt: skip
 PREFERENCE = pa.field("preference", pa.large_binary())
-"""A further column, if a field is preferred."""
+"""Additional column if a field is preferred."""
 
 
 def write_extract(
     file: SummedFile, text: Path, ids: np.ndarray, order: Order, labels: np.ndarray, bins: int,
     advance: Callable[[int], None],
 ) -> np.ndarray:  # fmt: skip
-    """Append the streams of one part; where each begins, uint64 (bins + 1,).
+    """Append the streams of one part; return their starts, uint64 (bins + 1,).
 
-    ids, order, labels: of all documents of the part; labels as bins_of gives them. A text that
-    nobody will look at is null.
+    ids, order, labels: of all documents of the part; labels from bins_of. Texts that are not needed
+    are null.
     """
     rows = np.flatnonzero(labels)
     bin, needed = (labels[rows] - 1) >> 1, (labels[rows] - 1) & 1
@@ -53,7 +53,7 @@ def write_extract(
         first += batch.num_rows
         advance(batch.num_rows)
     texts = pa.chunked_array(pieces, pa.large_string()).combine_chunks()
-    # The texts are in row order; their places in the order of bins, null where there is none.
+    # Texts are in row order: find the place of each in bin order; null if it is not needed.
     place = np.empty(rows.size, np.int64)
     in_row_order = np.argsort(rows[needed], kind="stable")
     ranks = np.empty(in_row_order.size, np.int64)
@@ -73,7 +73,7 @@ def write_extract(
 
 @dataclass(frozen=True)
 class ExtractFiles:
-    """What `extract` makes of a block of parts."""
+    """Outputs of `extract` for a block of parts."""
 
     data: Path
     index: Path
@@ -92,7 +92,7 @@ class Extract(NamedTuple):
 
 
 def read_extract(blocks: list[dict], bin: int) -> Extract:
-    """blocks: the files of every block of parts, as `extract` lists them."""
+    """Read the extract of one bin. blocks: the files of all blocks, as `extract` lists them."""
     tables: list[pa.Table] = []
     edges = [np.empty(0, EDGE)]
     for block in blocks:

@@ -1,5 +1,7 @@
-"""Numbers and texts in the preferred field of the first records: a run would refuse them, but only
-when it has read everything. A process of its own beside the start of a run.
+"""Check first records for both numbers and texts in the preferred field.
+
+A run would refuse these too, but only after reading everything. Runs in its own process while a run
+starts.
 """
 
 import json
@@ -18,7 +20,7 @@ from corpusmill.mill.storage.streams import ReadLimits
 def refuse_mixed_first(
     field: str, files: Sequence[Asked], readers: Sequence[str], limits: ReadLimits
 ) -> None:
-    """ValueError if the field is a number in one first record and a text in another."""
+    """Raise ValueError if the field is a number in one first record and a text in another."""
     counts, places = Counter[str](), dict[str, str]()
     for file in files:
         try:
@@ -30,13 +32,13 @@ def refuse_mixed_first(
                     counts[kind] += 1
                     places.setdefault(kind, f"{file.path}:{record.line}")
         except (ValueError, OSError):
-            continue  # first_records.py says what is wrong with the file
+            continue  # first_records.py reports faults of the file
     refuse_mixed(counts, places)
 
 
 def main() -> None:
-    """{"field", "files": [Asked], "readers": [path], "limits": ReadLimits} on standard input; the
-    fault on standard error, exit code 1."""
+    """Read {"field", "files": [Asked], "readers": [path], "limits": ReadLimits} from standard
+    input; on a fault, print it to standard error and exit with code 1."""
     serve_another()
     asked = json.load(sys.stdin)
     files = [Asked(*file) for file in asked["files"]]

@@ -1,4 +1,4 @@
-"""What a person should see of the largest groups of duplicates: their shape and their texts."""
+"""Describe the largest groups of duplicates for users: their shape and their texts."""
 
 import difflib
 
@@ -10,22 +10,22 @@ from corpusmill.mill.dedup.extracts import Extract
 from corpusmill.mill.dedup.resolution import Graph, Resolution
 
 LARGEST = 5
-"""Groups of a bin that are described."""
+"""Groups to describe per bin."""
 
 SAMPLED_PAIRS = 5
 SHARED_CHARS = 2000
-"""Of each text, from its start: where a shared passage is looked for."""
+"""Characters of each text, from its start, to search for a shared passage."""
 
 SHOWN_CHARS = 300
-"""Of each text of the first sampled pair: its start, for the page of the run."""
+"""Characters of each text of the first sampled pair to show on the run's page."""
 
 
 def _distances(members: np.ndarray, graph: Graph, resolution: Resolution) -> dict:
-    """How dense a group is, and how many pairs its members are away from the best of them."""
+    """Return the density of a group, and its members' distances from the best one in pairs."""
     import networkit as nk
 
     inside = np.isin(graph.one, members)
-    # A pair that shares several band keys is there several times (method sketch).
+    # A pair that shares several band keys occurs several times (method sketch).
     pairs = np.unique(np.column_stack([graph.one[inside], graph.other[inside]]), axis=0)
     one, other = np.searchsorted(members, pairs).T.copy()
     network = nk.Graph(members.size)
@@ -50,8 +50,7 @@ def _text(extract: Extract, document: int) -> str:
 
 
 def _compared(extract: Extract, graph: Graph, one: int, other: int) -> dict:
-    """How two texts begin, and the longest passage that their starts share; "" where they are not
-    at hand."""
+    """Return the starts of two texts and the longest passage they share; "" if not extracted."""
     a, b = (_text(extract, graph.example[text]) for text in (one, other))
     match = difflib.SequenceMatcher(None, a, b, autojunk=False).find_longest_match()
     return {
@@ -63,10 +62,10 @@ def _compared(extract: Extract, graph: Graph, one: int, other: int) -> dict:
 def largest_groups(
     extract: Extract, graph: Graph, resolution: Resolution, dropped: np.ndarray
 ) -> list[dict]:
-    """The groups of the bin with most texts, and those with most documents.
+    """Return the groups of the bin with most texts, and those with most documents.
 
-    A group is all that hangs together by pairs that may be similar; copies of one text count once
-    among the texts. dropped: as dropped_documents gives them.
+    A group is a connected component of pairs that may be similar. Copies of a text count as one
+    text. dropped: from dropped_documents.
     """
     texts = graph.example.size
     roots = roots_among(texts, graph.one, graph.other)

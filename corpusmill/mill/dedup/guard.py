@@ -1,4 +1,4 @@
-"""What a person is told of the duplicates of a run, and where there are too many of them."""
+"""Report the duplicates of a run, and stop the run if there are too many."""
 
 import json
 from collections import Counter
@@ -10,7 +10,7 @@ SHOWN_GROUPS = 10
 
 
 def duplicates_of(parts: list[dict], bins: list[dict], sources: dict[str, Counter]) -> dict:
-    """What duplicates.json says. sources: documents and duplicates of each."""
+    """Return the content of duplicates.json. sources: documents and duplicates of each."""
     stages: Counter = Counter()
     for part in parts:
         stages.update(part["stages"])
@@ -32,12 +32,12 @@ def refuse_too_many(
     max_group_texts: int | None,
     max_duplicate_fraction: dict[str, float],
 ) -> None:
-    """ValueError, with the evidence, where more is dropped than the configuration allows."""
+    """Raise ValueError, with evidence, if more is dropped than the configuration allows."""
     groups, of_copies = largest_groups(bins, "texts"), largest_groups(bins, "documents")
     faults = source_faults(sources, max_duplicate_fraction)
     if max_group_texts is not None and groups and groups[0]["texts"] > max_group_texts:
         faults.append(
-            f"a group of {groups[0]['texts']} different texts hangs together by pairs that may be "
+            f"a group of {groups[0]['texts']} different texts is connected by pairs that may be "
             f"similar, dedup.max_group_texts allows {max_group_texts}. Raise it if that is right."
         )
     if faults:
@@ -45,24 +45,24 @@ def refuse_too_many(
 
 
 def refuse_unequal(parts: list[dict], bins: list[dict]) -> None:
-    """ValueError if the bins dropped more or fewer documents than the parts know of."""
+    """Raise ValueError if bins and parts disagree on the number of dropped documents."""
     winners = sum(part["winners"] for part in parts)
     dropped = sum(one["dropped"] for one in bins)
     if winners != dropped:
         raise ValueError(
-            f"{dropped} documents were dropped for another one, {winners} of them are known to "
-            "their parts. Remove results/resolved and results/assign and run again."
+            f"counts disagree: the bins dropped {dropped} documents as duplicates, the parts have "
+            f"{winners}. Remove results/resolved and results/assign and run again."
         )
 
 
 def largest_groups(bins: list[dict], most_of: str) -> list[dict]:
-    """The groups of most texts, or of most documents."""
+    """Return the groups with most texts, or with most documents."""
     groups = [group for one in bins for group in one["groups"]]
     return sorted(groups, key=lambda group: (-group[most_of], json.dumps(group)))[:SHOWN_GROUPS]
 
 
 def shares(count: Counter) -> dict[str, int | float]:
-    """Of a source, what the report has of it."""
+    """Return the figures of a source for the report."""
     share = count["duplicates"] / max(count["documents"], 1)
     return {
         "documents": count["documents"],
@@ -74,7 +74,7 @@ def shares(count: Counter) -> dict[str, int | float]:
 def source_faults(
     sources: dict[str, Counter], max_duplicate_fraction: dict[str, float]
 ) -> list[str]:
-    """The sources that lose too much, in words."""
+    """Return one sentence per source that loses too much."""
     return [
         f"source {source}: {count['duplicates']} of {count['documents']} documents are duplicates, "
         f"max_duplicate_fraction allows {max_duplicate_fraction[source]} of them. Raise it at the "
@@ -85,18 +85,18 @@ def source_faults(
 
 
 def with_evidence(faults: list[str], groups: list[dict], of_copies: list[dict]) -> str:
-    """The faults, and the largest groups for a person to judge."""
+    """Return the faults with the largest groups as evidence."""
     shown = [json.dumps(group, ensure_ascii=False) for group in groups[:3] + of_copies[:3]]
     return (
-        "\n".join(faults) + "\nThe groups of most texts and of most documents, with sample "
-        "pairs and what their texts share:\n" + "\n".join(dict.fromkeys(shown))
+        "\n".join(faults) + "\nThe groups with most texts and with most documents, with "
+        "sample pairs and shared passages:\n" + "\n".join(dict.fromkeys(shown))
     )
 
 
 def preferred_kinds(parts: list[dict]) -> dict:
-    """How many documents have a number, a text or none in the preferred field, if there is one.
+    """Return how many documents have a number, a text or nothing in the preferred field, if any.
 
-    Raises if there are numbers and texts: then the order of documents means nothing.
+    Raise ValueError if there are both numbers and texts, which cannot be compared.
     """
     kinds: Counter = Counter()
     places: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""LSH: sorted keys of a part's documents, and whose keys are equal."""
+"""LSH: sorted band keys of a part's documents, and documents with equal keys."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -18,11 +18,11 @@ INCREMENT = np.uint64(0x9E3779B97F4A7C15)
 
 
 def band_keys(signatures: np.ndarray, rows: np.ndarray, first: int, width: int) -> np.ndarray:
-    """uint64 (rows,): a 64-bit digest of signatures[row, first : first + width] for each row.
+    """Return uint64 (rows,): a 64-bit digest of signatures[row, first : first + width] per row.
 
-    Two different slices meet in one key with probability 2**-64, so a key stands for its slice.
+    Two different slices get the same key with probability 2**-64, so a key identifies its slice.
     """
-    # numpy and no kernel: loading compiled code takes longer than the keys of a usual part.
+    # numpy, not a kernel: loading compiled code takes longer than the keys of a usual part.
     keys = np.full(rows.size, INCREMENT)
     for start in range(0, rows.size, BLOCK_ROWS):
         block = signatures[rows[start : start + BLOCK_ROWS], first : first + width]
@@ -33,7 +33,7 @@ def band_keys(signatures: np.ndarray, rows: np.ndarray, first: int, width: int) 
 
 
 class Banding(NamedTuple):
-    """Who shares a key with whom: config dedup.method, dedup.bands and dedup.rows."""
+    """How sketches become band keys: config dedup.method, dedup.bands and dedup.rows."""
 
     method: str
     bands: int
@@ -54,10 +54,10 @@ def sorted_digests(digests: np.ndarray, rows: np.ndarray, path: Path) -> None:
 
 
 def save_bands(path: Path, unsorted: Iterable[np.ndarray], bands: int, rows: np.ndarray) -> None:
-    """Write the keys that the rows have in each band as a file of `Bands`.
+    """Write the keys of the rows in each band as a file of `Bands`.
 
-    Two .npy arrays, one behind the other: keys uint64 and rows uint32, both (bands, entries), so
-    that a job maps the file and reads its slice. Equal keys stand in ascending row order.
+    The file has two .npy arrays: keys uint64 and rows uint32, both (bands, entries), so that a job
+    maps the file and reads its slice. Rows of equal keys ascend.
     """
     keys = np.empty((bands, rows.size), np.uint64)
     order = np.empty((bands, rows.size), np.uint32)
@@ -73,15 +73,15 @@ def save_bands(path: Path, unsorted: Iterable[np.ndarray], bands: int, rows: np.
 class Bands(NamedTuple):
     """The band file of one part: keys and rows, both (bands, entries).
 
-    Mapped by each use and no longer: a map keeps its file open, and thousands of parts are more
-    files than a process may have.
+    Each use maps the file anew: a map keeps its file open, and thousands of parts exceed the open
+    files of a process.
     """
 
     part: int
     path: Path
 
     def tables(self) -> tuple[StoredArray, StoredArray]:
-        """Keys and rows of all bands."""
+        """Return the keys and rows of all bands."""
         file = CheckedFile(self.path)
         keys, rows = StoredArray.next_of(file), StoredArray.next_of(file)
         if (keys.dtype, rows.dtype) != (np.dtype("<u8"), np.dtype("<u4")):
@@ -89,7 +89,7 @@ class Bands(NamedTuple):
         return keys, rows
 
     def of_band(self, band: int) -> tuple[StoredArray, StoredArray]:
-        """Keys and rows of one band."""
+        """Return the keys and rows of one band."""
         keys, rows = self.tables()
         return keys.row(band), rows.row(band)
 
@@ -100,7 +100,7 @@ def _range(keys: StoredArray, share: Slice) -> tuple[int, int]:
 
 
 def count_entries(parts: list[Bands], share: Slice) -> int:
-    """How many band keys of all parts are in the slice."""
+    """Count the band keys of all parts in the slice."""
     total = 0
     for part in parts:
         start, stop = _range(part.of_band(share.band)[0], share)
@@ -109,7 +109,7 @@ def count_entries(parts: list[Bands], share: Slice) -> int:
 
 
 def bounded_slices(parts: list[Bands], share: Slice, most: int) -> Iterator[Slice]:
-    """The slice in pieces of at most `most` band keys; a single key is never cut."""
+    """Yield the slice in pieces of at most `most` band keys; a single key is never split."""
     if share.high - share.low > 1 and count_entries(parts, share) > most:
         for half in halves(share):
             yield from bounded_slices(parts, half, most)
@@ -118,7 +118,7 @@ def bounded_slices(parts: list[Bands], share: Slice, most: int) -> Iterator[Slic
 
 
 def entries_in(parts: list[Bands], share: Slice) -> tuple[np.ndarray, np.ndarray]:
-    """(keys, ids) of all entries in the slice, sorted by key and then by id."""
+    """Return (keys, ids) of all entries in the slice, sorted by key and then by id."""
     keys, ids = [np.zeros(0, np.uint64)], [np.zeros(0, np.uint64)]
     for part in parts:
         of_band, of_rows = part.of_band(share.band)

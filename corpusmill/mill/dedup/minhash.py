@@ -13,7 +13,7 @@ _MERSENNE_PRIME = (1 << 61) - 1
 
 
 def permutations_of(scheme: str, count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """(a, b) as datasketch draws them for this scheme, number of permutations and seed."""
+    """Return (a, b) as datasketch draws them for this scheme, number of permutations and seed."""
     generator = np.random.RandomState(seed)
     if scheme == "legacy":
         drawn = [
@@ -39,7 +39,7 @@ class MinHasher(NamedTuple):
     seed: int
 
     def sign(self, texts: TextColumn) -> np.ndarray:
-        """uint32 (documents, permutations): the sketch of every document."""
+        """Return uint32 (documents, permutations): the sketch of every document."""
         documents = texts.offsets.size - 1
         signatures = np.full((documents, self.permutations), NO_SHINGLE, np.uint32)
         a, b = permutations_of(self.scheme, self.permutations, self.seed)

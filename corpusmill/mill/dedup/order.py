@@ -1,4 +1,4 @@
-"""The order of documents: of those that are alike, the first is kept."""
+"""The order of documents: of similar ones, the first is kept."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -16,7 +16,7 @@ LAST = (1 << 64) - 1
 
 
 class Order(NamedTuple):
-    """What is compared of documents, column by column, less is better; at last the id decides."""
+    """The sort keys of documents, column by column; less is better. The id breaks ties."""
 
     rank: np.ndarray  # uint64
     preference: pa.LargeBinaryArray | None  # keys, null last; None if no field is preferred
@@ -24,27 +24,30 @@ class Order(NamedTuple):
 
 
 class Ranked(NamedTuple):
-    """The tables of a part that its order is made of."""
+    """The tables of a part from which its order follows."""
 
     verdicts: Path
     measures: Path
 
 
 class Preference(NamedTuple):
-    """What the order is made of: config section `dedup`, and the sources."""
+    """The settings of the order: config section `dedup`, and the sources."""
 
     priority: dict[str, int | None]
     weights: dict[str, float]
     field: str | None
     generations: list[int] | None
-    """Of every part; None if a document of an earlier generation is not better for that."""
+    """Generation of each part; None if earlier generations are not preferred."""
 
 
 def order_of_part(
     tables: Ranked, part: int, preference: Preference, rows: np.ndarray | None = None
 ) -> Order:
-    """Of the rows, or all: first what the filter kept and has a weight, then what came in an
-    earlier generation, then by the source's priority, by the field, and the longer text."""
+    """Return the order of the rows, or of all.
+
+    First documents that passed the filters and have a weight, then earlier generations, then by
+    the source's priority, by the field, and longer texts.
+    """
     sources, source = load_labels(tables.measures, "source")
     given = [rank for rank in preference.priority.values() if rank is not None]
     last = max(given, default=0) + 1
@@ -67,13 +70,13 @@ def order_of_part(
 
 
 def best_first(order: Order, ids: np.ndarray) -> np.ndarray:
-    """The places of documents from the best to the worst."""
+    """Return the places of documents from best to worst."""
     preferred = [] if order.preference is None else [dense_ranks(order.preference)]
     return np.lexsort((ids, order.shorter, *preferred, order.rank))
 
 
 def order_of(tables: list[Ranked], ids: np.ndarray, preference: Preference) -> Order:
-    """Of some documents of any parts. tables: of every part."""
+    """Return the order of some documents of any parts. tables: of every part."""
     rank, shorter = np.zeros(ids.size, np.uint64), np.zeros(ids.size, np.uint64)
     keys, of_keys = [pa.array([], pa.large_binary())], [np.zeros(0, np.int64)]
     for part, places, rows in by_part(ids):

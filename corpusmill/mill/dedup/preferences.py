@@ -1,7 +1,7 @@
-"""The preferred field of a record as a key: bytes that compare as the values do.
+"""Turn the preferred field of a record into a key: bytes that compare like the values.
 
-A key is a byte for the kind of the value, and bytes for the value of which none begin as others
-end, so that turning them round (255 - b) turns their order round. Less is better.
+A key is a byte for the kind of the value, then bytes for the value. No value's bytes are a prefix
+of another's, so inverting them (255 - b) reverses their order. Less is better.
 """
 
 import re
@@ -19,7 +19,7 @@ NUMBER, TEXT = 1, 2
 KINDS = {NUMBER: "number", TEXT: "text"}
 
 LEAST, BELOW, ZERO, ABOVE, GREATEST = (bytes([place]) for place in range(5))
-"""Numbers: -Infinity, negative ones, zero, positive ones, Infinity."""
+"""First byte of numbers: -Infinity, negative, zero, positive, Infinity."""
 
 END = b"\0"
 TURNED = bytes(255 - byte for byte in range(256))
@@ -35,7 +35,7 @@ _time = re.compile(
 
 
 def _sum(digits: str, more: int) -> str:
-    """An integer of any length plus a small one. Python refuses to read 4,301 digits as one."""
+    """Add a small integer to one of any length. Python refuses to parse 4,301 digits."""
     if len(digits) < 4000:
         return str(int(digits) + more)
     context = Context(len(digits) + 20, Emin=MIN_EMIN, Emax=MAX_EMAX, traps=[Inexact])
@@ -43,7 +43,7 @@ def _sum(digits: str, more: int) -> str:
 
 
 def _integer_key(digits: str) -> bytes:
-    """Of an integer without leading zeros: longer ones are greater, of equal length as texts."""
+    """Return the key of an integer without leading zeros: by length, then as text."""
     figures = digits.lstrip("-").encode()
     length = len(figures).to_bytes((len(figures).bit_length() + 7) // 8, "big")
     key = bytes([len(length)]) + length + figures
@@ -51,7 +51,7 @@ def _integer_key(digits: str) -> bytes:
 
 
 def _number_key(number: bytes) -> bytes:
-    """Of a JSON number as it is written: its sign, then 0.ddd * 10**n by n and the digits."""
+    """Return the key of a JSON number: its sign, then n and the digits of 0.ddd * 10**n."""
     parts = _number.fullmatch(number)
     assert parts, number
     sign, whole, fraction, exponent = parts.groups()
@@ -65,17 +65,17 @@ def _number_key(number: bytes) -> bytes:
 
 
 def _time_key(text: str) -> bytes | None:
-    """Of an ISO 8601 date or time: its canonical form in UTC, by which it stands among texts.
+    """Return the canonical form in UTC of an ISO 8601 date or time, which sorts among texts.
 
-    Years of more than four digits stand after, negative ones before all that begins as the last
-    and the first second of the others do. No text has a byte of 255.
+    Years of more than four digits sort just after the last second of the others, negative years
+    just before the first. No text has a byte of 255.
     """
     match = _time.fullmatch(text)
     if match is None:
         return None
     sign, year, *clock, fraction, zone, zone_hours, zone_minutes = match.groups()
     month, day, hour, minute, second = (int(value or 0) for value in clock)
-    # The calendar repeats after 400 years, of which Python's has these.
+    # The calendar repeats every 400 years: compute in 2000 to 2399, which Python supports.
     in_cycle = 2000 + int(sign + year[-4:]) % 400
     ahead = timedelta(hours=int(zone_hours or 0), minutes=int(zone_minutes or 0))
     if int(zone_hours or 0) > 23 or int(zone_minutes or 0) > 59:
@@ -83,7 +83,7 @@ def _time_key(text: str) -> bytes | None:
     try:
         moment = datetime(in_cycle, month, day, hour, minute, second)
     except ValueError:
-        return None  # no real date or time
+        return None  # not a valid date or time
     moment += ahead if zone == "-" else -ahead
     year = _sum(sign + year, moment.year - in_cycle)
     digits = (fraction or "").rstrip("0")
@@ -100,7 +100,7 @@ def _text_key(text: str) -> bytes:
 
 
 def preference_key(rest: bytes, field: str, order: str) -> bytes | None:
-    """The key of a record by one of its fields, less is better; None if it has no such value."""
+    """Return the key of a record's field, less is better; None if it has no such value."""
     value = _members.decode(b"{%s}" % rest).get(field)
     raw = b"" if value is None else bytes(value)
     if raw.startswith(b'"'):
@@ -117,7 +117,7 @@ def preference_key(rest: bytes, field: str, order: str) -> bytes | None:
 
 
 def kinds_of(keys: pa.LargeBinaryArray) -> np.ndarray:
-    """uint8 (documents,): NUMBER, TEXT, or 0 where there is no key."""
+    """Return uint8 (documents,): NUMBER, TEXT, or 0 without a key."""
     kinds = np.zeros(len(keys), np.uint8)
     there = keys.is_valid().to_numpy(zero_copy_only=False)
     column = TextColumn.of(keys)
@@ -126,14 +126,14 @@ def kinds_of(keys: pa.LargeBinaryArray) -> np.ndarray:
 
 
 def dense_ranks(keys: pa.LargeBinaryArray) -> np.ndarray:
-    """uint64 (documents,): equal keys have one rank, a lesser key a lesser one, none the last."""
+    """Return uint64 (documents,): ranks of keys; equal keys share a rank, no key ranks last."""
     import pyarrow.compute as pc
 
     return pc.rank(keys, sort_keys="ascending", tiebreaker="dense").to_numpy()
 
 
 class Preferences:
-    """The keys of all documents of a part, as its text is read."""
+    """The keys of all documents of a part, collected as its text is read."""
 
     def __init__(self, files: list[dict], field: str, order: str) -> None:
         self._files, self._field, self._order = files, field, order
@@ -152,14 +152,14 @@ class Preferences:
                 self.places[name] = f"{file}:{batch.column('line')[row]}"
 
     def column(self) -> pa.LargeBinaryArray:
-        """All keys; raises if there are numbers and texts among them."""
+        """Return all keys; raise ValueError if there are both numbers and texts."""
         keys = pa.concat_arrays(self._pieces)
         counts = counted_kinds(kinds_of(keys))
         refuse_mixed(counts, self.places)
         return keys
 
     def notes(self, sources: pa.DictionaryArray) -> dict[str, dict]:
-        """`places`, and how many documents of each source are of each kind. sources: of all."""
+        """Return `places`, and counts by source and kind. sources: of all documents."""
         kinds, of_row = kinds_of(pa.concat_arrays(self._pieces)), sources.indices.to_numpy()
         names = enumerate(sources.dictionary.to_pylist())
         by_source = {name: counted_kinds(kinds[of_row == number]) for number, name in names}
@@ -167,6 +167,6 @@ class Preferences:
 
 
 def counted_kinds(kinds: np.ndarray) -> dict[str, int]:
-    """How many are a number, a text, or none."""
+    """Count numbers, texts and missing values."""
     none, number, text = np.bincount(kinds, minlength=3).tolist()
     return {"number": number, "text": text, "none": none}

@@ -1,4 +1,4 @@
-"""Who is kept of the documents of one bin, and for whose sake each of the others is dropped."""
+"""Choose which documents of one bin to keep, and for which of them each other one is dropped."""
 
 from typing import NamedTuple
 
@@ -23,7 +23,7 @@ from corpusmill.mill.read.unicode_tables import character_table
 
 
 class ResolveSetting(NamedTuple):
-    """How a bin is resolved: config section `dedup`, and the shingle width."""
+    """The settings of resolution: config section `dedup`, and the shingle width."""
 
     resolve: str  # kept or component
     threshold: float
@@ -54,7 +54,7 @@ class Resolution(NamedTuple):
 
 
 def graph_of(extract: Extract) -> Graph:
-    """Documents with one digest are one text."""
+    """Return the graph of a bin, in which documents with equal digests are one text."""
     documents = extract.ids.size
     one = np.searchsorted(extract.ids, extract.edges["a"])
     other = np.searchsorted(extract.ids, extract.edges["b"])
@@ -79,7 +79,7 @@ def graph_of(extract: Extract) -> Graph:
 
 
 def _texts(extract: Extract, graph: Graph, setting: ResolveSetting) -> similarities.Texts:
-    """The different texts, as kernels look at them."""
+    """Return the different texts in the form that kernels take."""
     offsets = extract.texts.offsets
     return similarities.Texts(
         extract.texts.data, offsets[graph.example], offsets[graph.example + 1],
@@ -88,7 +88,7 @@ def _texts(extract: Extract, graph: Graph, setting: ResolveSetting) -> similarit
 
 
 def kept_resolution(extract: Extract, graph: Graph, setting: ResolveSetting) -> Resolution:
-    """From best to worst: a text is dropped only if it is similar to one that is kept."""
+    """Resolve from best to worst: drop a text only if it is similar to a kept one."""
     texts = graph.example.size
     ends = np.concatenate([graph.one, graph.other])
     order = np.argsort(ends, kind="stable")
@@ -114,7 +114,7 @@ def kept_resolution(extract: Extract, graph: Graph, setting: ResolveSetting) -> 
 
 
 def component_resolution(extract: Extract, graph: Graph, setting: ResolveSetting) -> Resolution:
-    """All of a connected component but its best text are dropped."""
+    """Drop every text of a connected component except the best."""
     texts = graph.example.size
     similarity = np.where(
         graph.matches == SAME_KEY, np.nan, graph.matches / max(setting.permutations, 1)
@@ -133,7 +133,7 @@ def component_resolution(extract: Extract, graph: Graph, setting: ResolveSetting
     first_place = np.full(texts, texts, np.int64)
     np.minimum.at(first_place, roots, place)
     winner = graph.sequence[first_place[roots]]
-    # Of pairs with the winner itself more is known than that there is a chain.
+    # For direct pairs with the winner, similarity and stage are known, not just the chain.
     found = np.full(texts, np.nan), np.full(texts, BY_CHAIN, np.uint8)
     for text, with_whom in ((one, other), (other, one)):
         direct = winner[text] == with_whom
@@ -146,10 +146,10 @@ RESOLUTIONS = {"kept": kept_resolution, "component": component_resolution}
 
 
 def dropped_documents(extract: Extract, graph: Graph, resolution: Resolution) -> np.ndarray:
-    """DROPPED, by ascending id: every document but those that are kept.
+    """Return DROPPED, by ascending id: every document that is not kept.
 
-    Of documents with one text the best may be kept; the others are dropped for it, or all of them
-    for the winner of their text.
+    If a text is kept, its best document is kept, and the others are dropped for it. Otherwise all
+    its documents are dropped for the winner of the text.
     """
     winner = graph.best[resolution.winner[graph.text_of]]
     rows = np.flatnonzero(winner != np.arange(extract.ids.size))

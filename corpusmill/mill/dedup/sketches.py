@@ -1,11 +1,11 @@
-"""What a table of sketches says by itself, for steps that make none."""
+"""Facts about a table of sketches, for steps that only read it."""
 
 import numpy as np
 
 NO_SHINGLE = np.uint32(0xFFFFFFFF)
-"""Every value of the sketch of a document without a shingle."""
+"""Value of all sketch positions of a document without shingles."""
 
 
 def have_shingles(signatures: np.ndarray) -> np.ndarray:
-    """bool (documents,): whether each document has a shingle."""
+    """Return bool (documents,): whether each document has a shingle."""
     return (signatures != NO_SHINGLE).any(axis=1)

@@ -1,4 +1,4 @@
-"""For whom documents of one part were dropped: as the bins tell it, and as it is kept."""
+"""The winners of one part's dropped documents: read them from the bins, save them as clusters."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from corpusmill.mill.storage.tables import save_parquet
 
 
 def dropped_of_part(resolved: Path, part: int) -> np.ndarray:
-    """DROPPED: the part's documents that are like another, from every bin."""
+    """Return DROPPED: the part's dropped documents, from all bins."""
     bounds = part << ROW_BITS, part + 1 << ROW_BITS
     found = [np.empty(0, DROPPED)]
     for bin in load_json(resolved)["parts"]:
@@ -24,7 +24,7 @@ def dropped_of_part(resolved: Path, part: int) -> np.ndarray:
 
 
 def won_by(dropped: np.ndarray, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """winner, similarity and stage of every document; its own winner is who was not dropped."""
+    """Return winner, similarity and stage per document; a kept one is its own winner."""
     rows = (dropped["id"] & np.uint64(ROW_MASK)).astype(np.int64)
     winner, stage = ids.copy(), np.zeros(ids.size, np.uint8)
     similarity = np.full(ids.size, np.nan, np.float32)
@@ -41,9 +41,9 @@ def save_clusters(
     stage: np.ndarray,
     rows: np.ndarray,
 ) -> None:
-    """One row per dropped duplicate: for whom, how similar, and what decided.
+    """Save one row per dropped duplicate: its winner, similarity and stage.
 
-    rows: of the duplicates; all others are of every document.
+    rows: of the duplicates. The other arrays cover all documents.
     """
     names = pa.array([None, *(STAGES[value] for value in sorted(STAGES))], pa.string())
     measured = similarity[rows]
