@@ -575,7 +575,7 @@ def test_has_one_of__of_names(names, wanted):
 
 
 @pytest.mark.parametrize(
-    ("cut", "expected"), [(5, []), (7, ["7 bytes were cut, the texts have 5 less"])]
+    ("cut", "expected"), [(5, []), (7, ["7 bytes were cut, but the texts lost 5"])]
 )
 def test_ledger__holds_what_was_cut_against_what_was_counted(cut, expected):
     rows = pa.table({"cut_bytes": pa.array([None, 2, 3], pa.uint64())})

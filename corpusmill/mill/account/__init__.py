@@ -1,4 +1,4 @@
-"""Account for every document: the ledger, sums that balance, the summary, the files that are kept.
+"""Account for every document: the ledger, balanced sums, the summary, the list of kept files.
 
 Begin with `ledger_rows.py` and `accounts.py`.
 

@@ -1,4 +1,4 @@
-"""The account of every document: what came in, what was dropped for which reason, what is left."""
+"""The account of a run: documents read, dropped by fate, and kept."""
 
 from collections import Counter
 from pathlib import Path
@@ -8,22 +8,22 @@ from corpusmill.mill.decide.fates import KEPT, MALFORMED, SPLITS
 from corpusmill.mill.storage.files import load_json
 
 LOSS_SUMS = ("characters", "lost_characters", "unknown_tokens", "documents_without_token")
-"""What token shards know of every source, beside its documents and tokens; see losses.py."""
+"""Figures of token shards per source, beside documents and tokens; see losses.py."""
 
 
 FIGURES = {
     "documents", "text_bytes", "copies", "cut_spans", "written", "source", "tokens", *LOSS_SUMS,
 }  # fmt: skip
-"""What stands in an account, or heads a column of its table, beside the fates."""
+"""Figures in an account or its table, beside the fates."""
 
 
 def is_figure(name: str) -> bool:
-    """Whether an account has a figure of this name beside a fate's number; then no fate may."""
+    """Say whether a name is a figure of accounts, and so cannot be a fate."""
     return name in FIGURES or name.endswith(("_bytes", "_copies", "_tokens")) or name in SPLITS
 
 
 def added(accounts: list[dict]) -> dict[str, Counter]:
-    """Accounts {source: {figure: number}} summed source by source."""
+    """Sum accounts {source: {figure: number}} by source."""
     total: dict[str, Counter] = {}
     for account in accounts:
         for source, figures in account.items():
@@ -32,7 +32,7 @@ def added(accounts: list[dict]) -> dict[str, Counter]:
 
 
 def whole(account: dict[str, Counter]) -> Counter:
-    """The account of all sources together."""
+    """Return the account of all sources together."""
     total: Counter = Counter()
     for figures in account.values():
         total.update(figures)
@@ -40,7 +40,7 @@ def whole(account: dict[str, Counter]) -> Counter:
 
 
 def imbalances(account: dict[str, Counter], name: str, fates: list[str]) -> list[str]:
-    """Where documents in are not kept + dropped, or bytes in not kept + dropped + cut, in words.
+    """Return a fault where documents in != kept + dropped, or bytes in != kept + dropped + cut.
 
     fates: all that drop a document, here and below.
     """
@@ -62,7 +62,7 @@ def imbalances(account: dict[str, Counter], name: str, fates: list[str]) -> list
 
 
 def shard_imbalances(account: dict[str, Counter], shards: list[Path], what: str) -> list[str]:
-    """Where the shards do not hold just the copies that were decided on, in words.
+    """Return a fault where shards do not hold exactly the copies that were decided.
 
     shards: the facts of every shard; the folder is its split.
     """
@@ -86,7 +86,7 @@ def shard_imbalances(account: dict[str, Counter], shards: list[Path], what: str)
 def balanced_account(
     parts: list[Path], texts: list[Path], tokens: list[Path], fates: list[str]
 ) -> dict[str, Counter]:
-    """The account of every source, over all parts and shards; ValueError if it does not balance.
+    """Return the account of every source; raise ValueError if it does not balance.
 
     parts: accounts of the ledger; texts, tokens: the facts of every shard.
     """
@@ -110,7 +110,7 @@ def balanced_account(
 
 
 def funnel(account: Counter, fates: list[str]) -> dict:
-    """One source's account as summary.json shows it."""
+    """Return an account in the form of summary.json."""
     return {
         "documents": {
             "in": account["documents"],
@@ -131,7 +131,7 @@ def funnel(account: Counter, fates: list[str]) -> dict:
 
 
 def tokenization(account: Counter) -> dict:
-    """What one source lost in its tokens; the end-of-text tokens count as nothing."""
+    """Return a source's losses in tokens; end-of-text tokens do not count."""
     of_text = sum(account[f"{split}_tokens"] for split in SPLITS) - account["copies"]
     lost = account["lost_characters"] / max(account["characters"], 1)
     return {name: account[name] for name in LOSS_SUMS} | {
@@ -141,7 +141,7 @@ def tokenization(account: Counter) -> dict:
 
 
 def losses_in_words(by_source: dict[str, Counter]) -> list[str]:
-    """A line for every source that lost something in its tokens."""
+    """Return one line per source that lost something in its tokens."""
     return [
         f"WARNING: source {name}: {figures['lost_characters']:,} of {figures['characters']:,} "
         f"characters are lost in its tokens ({tokenization(figures)['lost_fraction']:.4%}), "
@@ -153,8 +153,10 @@ def losses_in_words(by_source: dict[str, Counter]) -> list[str]:
 
 
 def table(by_source: dict[str, Counter], fates: list[str]) -> str:
-    """The funnel for a person: one line per source, one column per stage, few enough for most
-    terminals. Fates that no document has are named below; written stands only where it is not kept.
+    """Format the funnel: one line per source, one column per stage.
+
+    To fit most terminals, fates without documents are listed below, and `written` appears only if
+    it differs from `kept`.
     """
     total = whole(by_source)
     met = [fate for fate in fates if total[fate]]

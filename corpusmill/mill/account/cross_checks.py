@@ -1,7 +1,6 @@
-"""Numbers that are told in two places, held against each other before a run is said to be good.
+"""Compare counts that two steps made independently, before a run counts as successful.
 
-What stands in one table of a part or a shard is checked by `ledger` and `verify`, which have it at
-hand.
+`ledger` and `verify` check counts within a single part or shard.
 """
 
 from collections import Counter
@@ -22,13 +21,13 @@ from corpusmill.mill.storage.plain_pickles import plain_values
 from corpusmill.mill.storage.sums import checked_bytes
 
 Told = Iterator[tuple[str, int, int]]
-"""What it is, the one number and the other."""
+"""Yields what was counted, and the two counts."""
 
 
 def source_numbers(
     account: dict[str, Counter], admitted: dict, duplicates: dict, filters: list[str]
 ) -> Told:
-    """Per source, of the ledger and of the steps that counted before it."""
+    """Yield counts per source, of the ledger and of earlier steps."""
     for source in sorted(set(account) | set(admitted) | set(duplicates["sources"])):
         figures = account.get(source, Counter())
         read = Counter(admitted.get(source, {}))
@@ -46,7 +45,7 @@ def source_numbers(
 
 
 def filtered_numbers(account: dict[str, Counter], allowed: dict, filters: list[str]) -> Told:
-    """Per source, of the ledger and of the filters."""
+    """Yield counts per source, of the ledger and of the filters."""
     for source in sorted(set(account) | set(allowed)):
         figures = account.get(source, Counter())
         seen = allowed.get(source, {"documents": 0, "dropped": {}})
@@ -57,7 +56,7 @@ def filtered_numbers(account: dict[str, Counter], allowed: dict, filters: list[s
 
 
 def shard_numbers(shards: list[Path], totals: dict[str, int]) -> Told:
-    """shards: the facts of every token shard; totals: tokens per split, as trainers are told."""
+    """Yield counts of token shards. shards: their facts; totals: tokens per split in meta.pkl."""
     found = dict.fromkeys(totals, 0)
     for file in shards:
         facts = load_json(file)
@@ -88,7 +87,7 @@ def contradictions(
     meta: Path,
     filters: list[str],
 ) -> list[str]:
-    """All that is told twice and not alike, in words; none in a good run.
+    """Return one line per pair of counts that disagree; none in a good run.
 
     account: of every source. shards: the facts of the token shards. filters: their fates.
     """
@@ -104,7 +103,7 @@ def contradictions(
 
 
 class Facts(NamedTuple):
-    """What the run says of itself, the same numbers more than once."""
+    """The files with counts of the run."""
 
     accounts: list[Path]
     text_facts: list[Path]
@@ -117,7 +116,7 @@ class Facts(NamedTuple):
 
 
 def checked_account(numbers: Facts, filters: list[str]) -> dict[str, Counter]:
-    """The account of every source; ValueError if it does not balance, or is told otherwise."""
+    """Return the account of every source; raise ValueError if counts disagree."""
     account = balanced_account(
         numbers.accounts, numbers.text_facts, numbers.facts, dropping_fates(filters)
     )
@@ -131,5 +130,5 @@ def checked_account(numbers: Facts, filters: list[str]) -> dict[str, Counter]:
         numbers.meta,
         filters,
     ):
-        raise ValueError("two numbers for one thing:\n" + "\n".join(faults))
+        raise ValueError("counts disagree:\n" + "\n".join(faults))
     return account

@@ -1,4 +1,4 @@
-"""The files of a result that the manifest lists: all that stay with the user."""
+"""The files of a result that the manifest lists: all that users keep."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -19,14 +19,14 @@ class Shards(NamedTuple):
 
 
 class Joined(NamedTuple):
-    """The joined files of the splits, if they were asked for."""
+    """The joined files of the splits, if output.join is set."""
 
     joined: list[Path]
     joined_facts: list[Path]
 
 
 class Tables(NamedTuple):
-    """What became of every record: accounts, and tables that are kept."""
+    """Accounts, and the kept tables about every record."""
 
     accounts: list[Path]
     ledgers: list[Path]
@@ -37,7 +37,7 @@ class Tables(NamedTuple):
 
 
 class Result(NamedTuple):
-    """The files that are written here."""
+    """Outputs of `manifest`."""
 
     listing: Path
     meta: Path
@@ -47,7 +47,7 @@ class Result(NamedTuple):
 def kept_files(
     shards: Shards, joins: Joined, tables: Tables, folder: Path, result: Result
 ) -> list[dict]:
-    """Every file that stays with the user and is the same whenever it is made."""
+    """Return an entry for every kept file that is the same in every run."""
     pairs = [
         *zip(shards.texts, shards.text_facts, strict=True),
         *zip(shards.bins, shards.facts, strict=True),
@@ -77,6 +77,6 @@ def counted(file: Path, facts: Path) -> dict:
 
 
 def as_written(file: Path) -> dict:
-    """By what its writer meant to write: the file is not read, so that no damage is believed."""
+    """Return an entry from the sums of the file's writer; reading it would hide damage."""
     sums = load_sums(file)
     return {"path": str(file), "bytes": sums.bytes, "sha256": sums.sha256}

@@ -1,4 +1,4 @@
-"""The rows of the ledger: what became of every input record of one part."""
+"""The rows of the ledger: the fate of every input record of one part."""
 
 import json
 from pathlib import Path
@@ -24,7 +24,7 @@ from corpusmill.mill.storage.tables import load_column, load_parquet, load_table
 
 
 class About(NamedTuple):
-    """What was measured of documents, what was decided of them, and their digests."""
+    """The files with a part's measured values, decisions and digests."""
 
     measures: Path
     verdicts: Path
@@ -39,12 +39,12 @@ class About(NamedTuple):
 
 
 class Cut(NamedTuple):
-    """What was cut of texts, repeated spans first and then by filters: nothing if neither is."""
+    """The files about cuts: repeated spans first, then filters; empty if there are none."""
 
     cuts: list[Path]
     cut_spans: list[Path]
     whole: list[Path]
-    """The texts that lost something, as they were before it."""
+    """Digests of texts before they were cut."""
 
 
 def only(mask: np.ndarray, values: pa.Array) -> pa.Array:
@@ -52,7 +52,7 @@ def only(mask: np.ndarray, values: pa.Array) -> pa.Array:
 
 
 def named(numbers: np.ndarray, names: dict[int, str]) -> pa.Array:
-    """What numbers from 1 on stand for; null for 0."""
+    """Return the names of numbers from 1 on; null for 0."""
     labels = pa.array([None, *(names[value] for value in sorted(names))], pa.string())
     return labels.take(pa.array(numbers.astype(np.int64)))
 
@@ -60,7 +60,7 @@ def named(numbers: np.ndarray, names: dict[int, str]) -> pa.Array:
 def values_where_they_decided(
     filters: list[FilterValues], measures: Path, fates: FateColumn
 ) -> dict[str, pa.Array]:
-    """The values of each filter, of the documents that it dropped."""
+    """Return the values of each filter, only for documents that it dropped."""
     return {
         name: only(fates.has(one.fate), load_column(measures, name))
         for one in filters
@@ -69,16 +69,16 @@ def values_where_they_decided(
 
 
 def cut_columns(cut: Cut, sizes: np.ndarray) -> dict[str, pa.Array]:
-    """Pieces, bytes, and the digest before: of the documents that lost something.
+    """Return the number of cut pieces, cut bytes and earlier digest of documents that were cut.
 
-    sizes: bytes of every text as it is now.
+    sizes: current bytes of every text.
     """
     pieces = np.zeros(sizes.size, np.uint32)
     for record in cut.cut_spans:
         ids = load_parquet(record, ["id"]).column("id").to_numpy()
         np.add.at(pieces, (ids & np.uint64(ROW_MASK)).astype(np.int64), 1)
     was, digests = sizes.copy(), np.zeros(sizes.size, np.uint64)
-    # What the filters cut of had lost its spans before: these tell last how it began.
+    # Spans were cut before filters ran, so apply their earlier values last.
     for file in reversed(cut.whole):
         before = load_array(file)
         was[before["row"]] = before["text_bytes"]
@@ -91,7 +91,7 @@ def cut_columns(cut: Cut, sizes: np.ndarray) -> dict[str, pa.Array]:
 
 
 def reasons_of(verdicts: Path, cut: Cut, sizes: np.ndarray) -> pa.Array:
-    """The filters' own; of a text of which nothing is left, what cut the last of it."""
+    """Return the filters' reasons; for emptied texts what cut the last piece."""
     own = load_column(verdicts, "reason")
     without = own.is_null().to_numpy(zero_copy_only=False) & (sizes == 0)
     dropped = ~FateColumn.load(verdicts).kept
@@ -105,7 +105,7 @@ def document_rows(
     cut: Cut,
     filters: list[FilterValues],
 ) -> pa.Table:
-    """The ledger rows of the part's documents; values only where they decided."""
+    """Return the ledger rows of the part's documents."""
     decided = load_decided(about.decisions, part)
     (sizes,) = load_table(about.measures, "text_bytes")
     similarity, kept = decided.similarity, decided.fates.kept

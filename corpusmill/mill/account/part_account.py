@@ -1,4 +1,4 @@
-"""The account of one part: its ledger rows counted, and held against what steps counted before."""
+"""The account of one part: count its ledger rows, and compare with counts of earlier steps."""
 
 from collections import Counter
 from pathlib import Path
@@ -13,7 +13,7 @@ from corpusmill.mill.storage.tables import parquet_rows
 
 
 def account_of(rows: pa.Table) -> dict[str, Counter]:
-    """Documents and bytes per source and fate."""
+    """Count documents, bytes and copies per source and fate."""
     account: dict[str, Counter] = {}
     grouped = rows.group_by(["source", "fate", "split"]).aggregate(
         [("fate", "count"), ("text_bytes", "sum"), ("copies", "sum")]
@@ -29,9 +29,9 @@ def account_of(rows: pa.Table) -> dict[str, Counter]:
 
 
 def part_account(rows: pa.Table, counts: Path, cuts: list[Path]) -> dict[str, Counter]:
-    """The account of every source. counts: what `normalize` read; cuts: what was cut of texts."""
+    """Return the account of every source. counts: of `normalize`; cuts: counts of cuts."""
     figures = account_of(rows)
-    # What came in is what normalize counted as it read, not what the ledger has rows for.
+    # The input is what normalize counted, not the rows of the ledger.
     for source, count in load_json(counts)["by_source"].items():
         figures.setdefault(source, Counter())["documents"] = count.get("records", 0)
         figures[source]["text_bytes"] = count.get("text_bytes", 0)
@@ -50,7 +50,7 @@ def part_faults(
     cut_spans: list[Path],
     fates: list[str],
 ) -> list[str]:
-    """Where the account of a part does not balance, or tables have other numbers, in words.
+    """Return one fault per sum that does not balance and per table that disagrees.
 
     fates: all that drop a document.
     """
@@ -63,14 +63,14 @@ def part_faults(
 
 
 def cut_faults(figures: dict[str, Counter], rows: pa.Table) -> list[str]:
-    """Where the texts became shorter by more or less than was counted as they were cut."""
+    """Return a fault if the texts lost more or fewer bytes than counted."""
     counted = sum(count["cut_bytes"] for count in figures.values())
     lost = pc.sum(rows.column("cut_bytes")).as_py() or 0
-    return [] if lost == counted else [f"{counted} bytes were cut, the texts have {lost} less"]
+    return [] if lost == counted else [f"{counted} bytes were cut, but the texts lost {lost}"]
 
 
 def table_faults(figure: str, figures: dict[str, Counter], tables: list[Path]) -> list[str]:
-    """Where tables have other rows than the account has of a figure, in words."""
+    """Return a fault if the rows of tables differ from a figure of the account."""
     counted = sum(count[figure] for count in figures.values())
     rows = sum(parquet_rows(table) for table in tables)
     if not tables or rows == counted:

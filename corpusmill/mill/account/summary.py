@@ -1,4 +1,4 @@
-"""The summary of a run: its funnel, what was cut, the languages; for programs and for people."""
+"""The summary of a run: its funnel, cuts and languages, as JSON and as text."""
 
 import importlib.metadata
 import platform
@@ -16,11 +16,11 @@ PACKAGES = ["snakemake", "numpy", "numba", "pyarrow", "zstandard", "msgspec", "d
             "transformers", "tokenizers", "gigatoken"]  # fmt: skip
 
 TOKENIZER = ["source", "end_of_text", "end_of_text_id", "vocabulary"]
-"""What the summary says of the tokenizer."""
+"""Facts about the tokenizer in the summary."""
 
 
 class Told(NamedTuple):
-    """What of the configuration is in the summary."""
+    """The parts of the configuration in the summary."""
 
     config_digest: str
     configuration: dict
@@ -29,7 +29,7 @@ class Told(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What the steps have told beside the account."""
+    """Reports of steps beside the account."""
 
     duplicates: Path
     edits: list[Path]
@@ -39,7 +39,7 @@ class Found(NamedTuple):
 
 
 def summary_of(account: dict[str, Counter], manifest: dict, config: Told, found: Found) -> dict:
-    """The summary for programs, but for what the rules took. account: of every source."""
+    """Return the summary as JSON, without the times of rules. account: of every source."""
     total, fates = whole(account), dropping_fates(config.filters)
     edits, languages = edits_of(found.edits), languages_of(found.languages)
     ends = load_json(found.tokenizer / "corpusmill.json")
@@ -65,13 +65,13 @@ def summary_of(account: dict[str, Counter], manifest: dict, config: Told, found:
 
 
 def edits_of(parts: list[Path]) -> dict[str, Counter]:
-    """What filters cut out of the texts of all parts: `filter.rule` -> spans and bytes."""
+    """Return what filters cut in all parts: `filter.rule` -> spans and bytes."""
     by_rule = [load_json(part)["by_rule"] for part in parts]
     return added([{rule: whole(by_source) for rule, by_source in one.items()} for one in by_rule])
 
 
 def spans_of(total: Counter, edits: dict[str, Counter], unit: str) -> dict:
-    """What was cut as repeated spans: all that was cut but for what filters did."""
+    """Return the cuts of repeated spans: all cuts except those of filters."""
     by_filters = whole(edits)
     return {
         "unit": unit,
@@ -81,8 +81,8 @@ def spans_of(total: Counter, edits: dict[str, Counter], unit: str) -> dict:
 
 
 def languages_of(blocks: list[Path]) -> dict[str, dict]:
-    """Documents and bytes of every language, read and kept, and dropped for which reason, the most
-    frequent first."""
+    """Return documents and bytes per language, read and kept, and drops by fate; most frequent
+    languages first."""
     counted = [load_json(file) for file in blocks]
     dropped = added([{one: of.pop("dropped") for one, of in block.items()} for block in counted])
     found = added(counted)
@@ -91,14 +91,14 @@ def languages_of(blocks: list[Path]) -> dict[str, dict]:
 
 
 def in_words(account: dict[str, Counter], summary: dict, config: Told, found: Found) -> str:
-    """The summary for people: the funnel as a table, and remarks."""
+    """Return the summary as text: the funnel as a table, and remarks."""
     ends = load_json(found.tokenizer / "corpusmill.json")
     fates = dropping_fates(config.filters)
     return "\n".join([table(account, fates), *remarks(account, summary, ends)])
 
 
 def remarks(account: dict[str, Counter], summary: dict, tokenizer: dict) -> Iterator[str]:
-    """What a person should know beside the table. tokenizer: corpusmill.json."""
+    """Yield remarks for users beside the table. tokenizer: corpusmill.json."""
     if not summary["documents"]["written"]:
         yield "WARNING: no document is left"
     if spans := summary.get("spans"):

@@ -1,6 +1,6 @@
-"""All that was decided of the documents of a part, read from where each decision was made.
+"""Read all decisions about the documents of a part, each from the step that made it.
 
-`filter` writes its verdicts, `assign` what it decides of the documents that are kept until then,
+`filter` writes its verdicts, `assign` its decisions about documents that passed the filters,
 `decontaminate` which texts are held out. Row i of each table is row i of the part's text.
 """
 
@@ -22,7 +22,7 @@ TRAIN = SPLITS.index("train")
 
 
 class DecisionFiles(NamedTuple):
-    """The tables of a part; that of the marks is of its block of parts."""
+    """The decision tables of a part; the marks are of its block of parts."""
 
     verdicts: Path
     assigned: Path
@@ -30,14 +30,14 @@ class DecisionFiles(NamedTuple):
 
 
 class Decided(NamedTuple):
-    """One value for every document of a part."""
+    """All decisions, one value per document of a part."""
 
     fates: FateColumn
     winner: np.ndarray  # uint64
     similarity: np.ndarray  # float32
     stage: np.ndarray  # uint8
     split: np.ndarray  # uint8
-    held_out_by: np.ndarray  # uint8: of a contaminated document, who holds its text out; else 0
+    held_out_by: np.ndarray  # uint8: key of ORIGINS if contaminated; else 0
     copies: np.ndarray  # uint16: 0 unless it is kept
 
 
@@ -53,7 +53,7 @@ def load_decided(files: DecisionFiles, part: int) -> Decided:
 
 
 def load_fates(verdicts: Path, assigned: Path) -> FateColumn:
-    """The fates before the held-out texts are known: the first decision stays."""
+    """Return the fates before held-out texts are taken out; the first decision wins."""
     fates, later = FateColumn.load(verdicts), FateColumn.load(assigned)
     for name in later.names[1:]:
         fates.drop(name, later.has(name))
@@ -61,8 +61,10 @@ def load_fates(verdicts: Path, assigned: Path) -> FateColumn:
 
 
 def save_marks(path: Path, first: int, origins: list[np.ndarray]) -> None:
-    """Who holds out the text of each document, for each part of the block, the first of which has
-    the number `first`: uint8 (documents,), 0 for nobody."""
+    """Save the origins of held-out texts, uint8 (documents,) per part of the block; 0: none.
+
+    first: number of the block's first part.
+    """
     schema = MARKS.with_metadata({**MARKS.metadata, FIRST: str(first)})
     options = pa.ipc.IpcWriteOptions(compression="lz4")
     with writing(path) as file, pa.ipc.new_file(file, schema, options=options) as writer:
@@ -71,7 +73,7 @@ def save_marks(path: Path, first: int, origins: list[np.ndarray]) -> None:
 
 
 def load_marks(path: Path, part: int) -> np.ndarray:
-    """Those of one of the parts that the file is about."""
+    """Return the origins of one part of the block."""
     file = pa.ipc.open_file(CheckedFile(path))
     metadata = file.schema.metadata or {}
     if metadata.get(b"corpusmill.held_out") != b"1":

@@ -1,4 +1,4 @@
-"""Of texts of which nothing is left, what cut the last of it."""
+"""Find out what cut the last piece of a text that is empty now."""
 
 import itertools
 from collections.abc import Sequence
@@ -15,11 +15,10 @@ SPANS = "repeated spans were the last of it"
 
 
 def emptied_by(records: Sequence[Path], emptied: np.ndarray) -> pa.Array:
-    """For each document `SPANS`, or `c4 cut the last of it: few_words, no_end_mark`; null of those
-    that are not asked for, and of which nothing was cut.
+    """Return per document `SPANS`, or `c4 cut the last of it: few_words, no_end_mark`.
 
-    records: what was cut of the texts of a part, in the order in which it was: of a document the
-    pieces of one filter before those of the next. emptied: bool (documents,).
+    Null for documents that are not emptied or that lost nothing. records: the cuts in a part's
+    texts, in the order in which they were made, filter by filter. emptied: bool (documents,).
     """
     reasons = pa.nulls(emptied.size, pa.string())
     for record in records:
@@ -35,18 +34,17 @@ def emptied_by(records: Sequence[Path], emptied: np.ndarray) -> pa.Array:
 
 
 def rows_of(table: pa.Table) -> np.ndarray:
-    """int64: the row in its part of the document of each piece."""
+    """Return int64: the row of each piece's document in its part."""
     return (table["id"].to_numpy() & np.uint64(ROW_MASK)).astype(np.int64)
 
 
 def last_filters(pieces: pa.Table) -> tuple[np.ndarray, list[str]]:
-    """Documents, by their rows; of each the filter of its last piece, and all rules by which that
-    filter cut."""
+    """Return the rows of documents, and for each the last filter that cut it, with its rules."""
     rows, of_piece = np.unique(rows_of(pieces), return_inverse=True)
     filters, of_filter = coded(pieces["filter"])
     rules, of_rule = coded(pieces["rule"])
     last = np.zeros(rows.size, np.int64)
-    last[of_piece] = of_filter  # of a document that comes again, the last stays
+    last[of_piece] = of_filter  # if a document occurs again, the last assignment wins
     his = of_filter == last[of_piece]
     cut_by = np.zeros((rows.size, len(rules)), bool)
     cut_by[of_piece[his], of_rule[his]] = True
@@ -57,7 +55,7 @@ def last_filters(pieces: pa.Table) -> tuple[np.ndarray, list[str]]:
 
 
 def coded(column: pa.ChunkedArray) -> tuple[list[str], np.ndarray]:
-    """The texts of a column in order, and the place of each row's among them."""
+    """Return the sorted distinct texts of a column, and each row's place among them."""
     whole = in_one_piece(column.cast(pa.string())).dictionary_encode()
     names = whole.dictionary.to_pylist()
     place = np.argsort(np.argsort(np.array(names, "U")))

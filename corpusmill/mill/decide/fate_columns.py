@@ -1,4 +1,4 @@
-"""Fates of the documents of a part as a column of a table: names once, numbers per row."""
+"""The fates of a part's documents as a table column: names once, numbers per row."""
 
 from pathlib import Path
 
@@ -10,16 +10,16 @@ from corpusmill.mill.storage.tables import load_labels
 
 
 class FateColumn:
-    """A fate per document; all are kept to begin with, and the first decision stays."""
+    """A fate per document. All are kept at first, and the first decision wins."""
 
     def __init__(self, documents: int) -> None:
         self.names = [KEPT]
         self.numbers = np.zeros(documents, np.uint8)
-        """uint8 (documents,): the place of each fate among the names; 0 is kept."""
+        """uint8 (documents,): index of each fate in names; 0 is kept."""
 
     @classmethod
     def load(cls, path: Path) -> "FateColumn":
-        """The column `fate` of a decision table."""
+        """Load the column `fate` of a decision table."""
         column = cls(0)
         names, numbers = load_labels(path, "fate")
         column.names, column.numbers = names or [KEPT], numbers.copy()
@@ -27,12 +27,12 @@ class FateColumn:
 
     @property
     def kept(self) -> np.ndarray:
-        """bool (documents,)."""
+        """bool (documents,): whether each document is kept."""
         return self.numbers == 0
 
     def drop(self, name: str, which: np.ndarray) -> np.ndarray:
-        """Give this fate to those of `which`, bool (documents,), that are still kept: returns
-        them."""
+        """Give this fate to documents of `which`, bool (documents,), that are still kept; return
+        these."""
         if name not in self.names:
             self.names.append(name)
         dropped = self.kept & which
@@ -40,7 +40,7 @@ class FateColumn:
         return dropped
 
     def has(self, name: str) -> np.ndarray:
-        """bool (documents,): whose fate it is."""
+        """Return bool (documents,): which documents have this fate."""
         if name not in self.names:
             return np.zeros(self.numbers.size, bool)
         return self.numbers == self.names.index(name)

@@ -1,32 +1,32 @@
-"""What can become of an input record. Each ends in exactly one of these fates.
+"""The fates of input records. Each record has exactly one.
 
-A filter of the run is a fate too, named by the filter. Every other fate is one entry of `FATES`:
-account, summary, reports, `why`, `verify` and docs read it. To add one, add its entry here and let
-a step decide it (`FateColumn.drop`).
+Each filter of the run is a fate, with the filter's name. Every other fate is one entry of `FATES`,
+which account, summary, reports, `why`, `verify` and docs read. To add one, add its entry here and
+let a step decide it (`FateColumn.drop`).
 """
 
 from typing import NamedTuple
 
 KEPT = "kept"
 MALFORMED = "malformed"
-"""A record that never became a document; it has no row and no id."""
+"""Fate of a record that is not a document; it has no row and no id."""
 DUPLICATE = "duplicate"
 NOT_SAMPLED = "not_sampled"
 CONTAMINATED = "contaminated"
 
 
 class Fate(NamedTuple):
-    """A fate that is no filter."""
+    """A fate other than a filter."""
 
     name: str
     step: str
-    """The rule that decides it."""
+    """Rule that decides it."""
     meaning: str
-    """For docs, and for `why` where the fate has no words of its own there."""
+    """Description for docs, and for `why` if the fate has no other words there."""
     heading: str = "{name} was dropped: {fate}."
-    """How `why` begins, with values of `Facts.words`."""
+    """First line of `why`, with values of `Facts.words`."""
     in_list: str = "{reason}"
-    """What `why` says of it in a list of documents, with the same values."""
+    """Words of `why` in a list of documents, with the same values."""
     is_compared: bool = True
     """Whether documents of this fate were compared to find duplicates."""
 
@@ -57,19 +57,19 @@ FATES = {
         ),
     )
 }  # fmt: skip
-"""By name, in the order in which they are decided. Filters come before those that are compared."""
+"""Fates by name, in the order of decisions. Filters come before those with is_compared."""
 
 SPLITS = ("train", "validation", "test")
 
 
 def fate_of(name: str) -> Fate:
-    """What is known of a fate of the ledger; all but those of FATES are filters'."""
+    """Return a fate of the ledger by name; a name that is not in FATES is a filter."""
     of_filter = Fate(name, "filter", f"The filter {name} rejects it.", is_compared=False)
     return FATES.get(name, of_filter)
 
 
 def uncompared_fates(filters: list[str]) -> list[str]:
-    """The fates of records that were not compared to find duplicates.
+    """Return the fates of records that were not compared to find duplicates.
 
     filters: the fates of the run's filters, in their order, here and below.
     """
@@ -77,6 +77,6 @@ def uncompared_fates(filters: list[str]) -> list[str]:
 
 
 def dropping_fates(filters: list[str]) -> list[str]:
-    """Every reason to drop a record, in the order in which they are decided."""
+    """Return every fate that drops a record, in the order of decisions."""
     compared = [name for name, fate in FATES.items() if fate.is_compared and name != KEPT]
     return [*uncompared_fates(filters), *compared]

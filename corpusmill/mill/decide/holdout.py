@@ -1,4 +1,4 @@
-"""The digests of all held-out texts, and which documents match one."""
+"""Collect the digests of held-out texts, and find documents that match one."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from corpusmill.mill.read.digests import WHOLE, digest_words
 from corpusmill.mill.storage.arrays import load_array
 
 ORIGINS = {1: SPLITS[1], 2: SPLITS[2], 3: "evaluation"}
-"""Who holds a text out: 0 nobody; the number is what a table of decisions says."""
+"""Number in decision tables -> set that holds a text out; 0: none."""
 EVALUATION = 3
 
 
@@ -17,7 +17,7 @@ DTYPE = np.dtype([("digest", "u1", 32), ("origin", "u1")])
 
 
 def gathered(digests: list[np.ndarray], origins: list[np.ndarray]) -> np.ndarray:
-    """DTYPE, sorted by digest, each digest once with its least origin.
+    """Return DTYPE, sorted by digest, each digest once with its least origin.
 
     digests: uint8 (n, 32) each; origins: uint8 (n,) each.
     """
@@ -34,11 +34,11 @@ def gathered(digests: list[np.ndarray], origins: list[np.ndarray]) -> np.ndarray
 
 
 def origins_of(digests: np.ndarray, held_out: np.ndarray) -> np.ndarray:
-    """uint8 (documents,): the origin of the held-out text that each document equals, or 0."""
+    """Return uint8 (documents,): the origin of the held-out text equal to each document, or 0."""
     origins = np.zeros(len(digests), np.uint8)
     if not len(digests) or not len(held_out):
         return origins
-    # Of the held-out texts only the first 8 bytes are held: 8 bytes each, in their sorted order.
+    # Only the first 8 bytes of each held-out digest are in memory, in sorted order.
     heads = digest_words(held_out["digest"])
     mine = digest_words(digests)
     first = np.searchsorted(heads, mine, "left")
@@ -51,9 +51,9 @@ def origins_of(digests: np.ndarray, held_out: np.ndarray) -> np.ndarray:
 
 
 def origins_of_part(digests: Path, whole: list[Path], held_out: np.ndarray) -> np.ndarray:
-    """The same of the documents of a part: of each text as it is, or else as it was before a cut.
+    """Return the origins of a part's documents, by the text as it is, or else as before a cut.
 
-    whole: texts before something was cut out of them, those that lost nothing are left out.
+    whole: digests of texts before cuts; texts that lost nothing are left out.
     """
     origins = origins_of(load_array(digests), held_out)
     for before in map(load_array, whole):
@@ -65,7 +65,7 @@ def origins_of_part(digests: Path, whole: list[Path], held_out: np.ndarray) -> n
 def held_out_texts(
     digests: Path, whole: list[Path], out: np.ndarray, split: np.ndarray
 ) -> np.ndarray:
-    """The texts of the documents that are `out`, as they are and as they were before a cut."""
+    """Return the texts of documents in `out`, as they are and as before cuts."""
     before = np.concatenate([np.zeros(0, WHOLE), *map(load_array, whole)])
     before = before[out[before["row"]]]
     texts = [load_array(digests)[out], before["digest"]]

@@ -1,4 +1,4 @@
-"""Decisions about documents by keyed hash: their split, and how often they are repeated."""
+"""Choose split, number of copies and order of documents by keyed hash."""
 
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ from corpusmill.mill.read.ids import keyed_hash, unit_hash
 
 
 class Sampling(NamedTuple):
-    """Who goes where and how often: weights of the sources, shares of the splits, the seed."""
+    """The settings: weights of the sources, shares of the splits, the seed."""
 
     weights: dict[str, float]
     fractions: dict[str, float]
@@ -17,9 +17,9 @@ class Sampling(NamedTuple):
 
 
 def splits_of(ids: np.ndarray, fractions: dict[str, float], seed: int) -> np.ndarray:
-    """uint8: the place of each document's split in SPLITS.
+    """Return uint8: the index in SPLITS of each document's split.
 
-    A function of the document alone: it does not move when others come or go.
+    It depends on the document only, not on others that are added or removed.
     """
     bounds = np.cumsum([fractions["validation"], fractions["test"]])
     chance = unit_hash(ids, seed, "split")
@@ -28,9 +28,9 @@ def splits_of(ids: np.ndarray, fractions: dict[str, float], seed: int) -> np.nda
 
 
 def copies_of(ids: np.ndarray, weights: np.ndarray, splits: np.ndarray, seed: int) -> np.ndarray:
-    """uint16: how often each document appears; weight 2.5 is two or three times.
+    """Return uint16: how often each document appears; weight 2.5 means two or three times.
 
-    The fraction is kept by hash, so a smaller weight keeps a subset. Held-out documents appear
+    A hash decides the fraction, so a smaller weight keeps a subset. Held-out documents appear
     at most once.
     """
     whole = np.floor(weights)
@@ -39,13 +39,13 @@ def copies_of(ids: np.ndarray, weights: np.ndarray, splits: np.ndarray, seed: in
 
 
 def order_keys(ids: np.ndarray, copy: np.ndarray, copies: np.ndarray, seed: int) -> np.ndarray:
-    """uint64: where in the shuffled order each copy stands; the copies of one evenly spaced."""
+    """Return uint64: sort keys of the shuffled order; copies of a document are evenly spaced."""
     stride = np.array(-1, np.int64).astype(np.uint64) // np.maximum(copies, 1).astype(np.uint64)
     return keyed_hash(ids, seed, "order") + copy.astype(np.uint64) * stride
 
 
 def shards_of(keys: np.ndarray, shards: int) -> np.ndarray:
-    """int64: the shard of each order key; shards cut the order into even ranges, in order."""
+    """Return int64: the shard of each order key. Shards are equal ranges of keys, in order."""
     # floor(key * shards / 2**64) in two halves, since the product needs more than 64 bits.
     low = (keys & np.uint64(0xFFFFFFFF)) * np.uint64(shards) >> np.uint64(32)
     high = (keys >> np.uint64(32)) * np.uint64(shards)
