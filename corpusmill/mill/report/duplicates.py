@@ -1,4 +1,4 @@
-"""Duplicates: how similar removed ones are to what was kept for them, how large clusters are."""
+"""Duplicates: similarities of removed documents to the kept ones, and sizes of clusters."""
 
 import math
 from collections import Counter
@@ -13,35 +13,38 @@ from corpusmill.mill.report import svg
 from corpusmill.mill.report.pages import page
 
 BINS = 100
-# Similarities are float32, and 0.83 as such is less than 0.83.
+# Similarities are float32, in which 0.83 is less than 0.83 as a double.
 EDGES = (np.arange(BINS + 1) / BINS).astype(np.float32)
 EQUAL = "identical"
 FOUND = {
     EQUAL: "both texts are equal",
-    "sketch": "enough values of their sketches are equal; similarity is the share of these",
+    "sketch": "enough sketch values are equal; similarity is their share",
     "shingles": "the shingles of both texts were compared",
-    "band": "they share a band key; nobody compared them",
-    "chain": "a chain of similar documents leads from one to the other; nobody compared them",
+    "band": "they share a band key; the texts were not compared",
+    "chain": "a chain of similar documents connects them; the two were not compared",
 }
-"""What the stages in results/clusters mean."""
+"""Stage in results/clusters -> its meaning."""
 
 WIDTH, HEIGHT = 900, 410
 LEFT, RIGHT, TOP, BOTTOM = 140, 880, 30, 350  # of the plot
-CLUSTERS, DOCUMENTS = 230, 575  # where the bars of clusters begin
+CLUSTERS, DOCUMENTS = 230, 575  # left ends of the bars of clusters
 LONGEST = 190
 ROWS, STEP, BAR = 34, 24, 16
 
 
 class Removed(NamedTuple):
-    """counts: int64 (BINS,): near-duplicates with a similarity from i / BINS to less than
-    (i + 1) / BINS; in the last one also those of 1. stages: all duplicates by what decided."""
+    """Removed duplicates.
+
+    counts: int64 (BINS,): near-duplicates with a similarity from i / BINS to less than
+    (i + 1) / BINS; the last one includes 1. stages: all duplicates by stage.
+    """
 
     counts: np.ndarray
     stages: Counter
 
 
 def removed(clusters: Iterable[pa.Table]) -> Removed:
-    """Of the tables in results/clusters, `similarity` and `stage` of each."""
+    """Count the rows of the tables in results/clusters, each with `similarity` and `stage`."""
     counts, stages = np.zeros(BINS, np.int64), Counter[str]()
     for part in clusters:
         near = part["similarity"].filter(pc.not_equal(part["stage"], EQUAL)).drop_null()
@@ -52,18 +55,18 @@ def removed(clusters: Iterable[pa.Table]) -> Removed:
 
 
 def bins(counts: np.ndarray) -> list[tuple[float, float, int]]:
-    """From, to, documents, of every bin that has any."""
+    """Return (from, to, documents) of every bin that is not empty."""
     return [(i / BINS, (i + 1) / BINS, int(counts[i])) for i in np.flatnonzero(counts)]
 
 
 def _tick_step(most: float) -> int:
-    """1, 2 or 5 times a power of ten, so that at most six fit."""
+    """Return 1, 2 or 5 times a power of ten, so that there are at most six ticks."""
     decade = 10 ** max(0, math.floor(math.log10(most)) - 1)
     return next(step for k in (1, 2, 5, 10, 20) if most <= 6 * (step := k * decade))
 
 
 def _first(counts: np.ndarray, threshold: float) -> float:
-    """Where the axis begins: a tenth at least a little before everything that is to be seen."""
+    """Return the start of the axis: a tenth a little before the least value to show."""
     least = min(threshold, bins(counts)[0][0])
     return max(0, math.ceil(round(least * 10, 6)) - 1) / 10
 
@@ -89,7 +92,7 @@ def _documents_axis(top: int, step: int) -> list[str]:
 
 
 def picture(found: Removed, threshold: float) -> str:
-    """The histogram; some similarity has to be known."""
+    """Draw the histogram; at least one similarity must be known."""
     first = _first(found.counts, threshold)
 
     def x(similarity: float) -> float:
@@ -120,7 +123,7 @@ def similarities_page(found: Removed, threshold: float) -> str:
 
 
 def facts(found: Removed, threshold: float) -> dict[str, Any]:
-    """How many there are, their picture, and what decided."""
+    """Return the counts, the picture and the stages, for a page."""
     measured = int(found.counts.sum())
     return {
         "total": found.stages.total(),
@@ -136,7 +139,7 @@ def size_in_words(bin: dict[str, int]) -> str:
 
 
 def clusters_picture(bins: Sequence[dict[str, int]]) -> str:
-    """A line for every size, with a bar of clusters and one of documents."""
+    """Draw one row per size, with a bar of clusters and one of documents."""
     pieces = [
         svg.text(CLUSTERS - 10, ROWS - 14, "documents each", "end", 'class="small"'),
         svg.text(CLUSTERS, ROWS - 14, "clusters", "start", 'class="small"'),

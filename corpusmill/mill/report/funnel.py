@@ -1,4 +1,4 @@
-"""What came in, what each fate took and what was kept, of every source."""
+"""The funnel of every source: records read, dropped by fate, and kept."""
 
 from collections.abc import Callable, Iterator
 from operator import attrgetter
@@ -8,7 +8,7 @@ from corpusmill.mill.decide.fates import KEPT
 from corpusmill.mill.report import svg
 from corpusmill.mill.report.pages import page, percent, shortened
 
-# No source and no fate can be called so.
+# No source and no fate can have these names.
 ALL = "all sources"
 IN, CUT, WRITTEN = "records in", "spans cut out", "copies written"
 
@@ -21,12 +21,12 @@ COLOURS = (
     "#d55e00", "#56b4e9", "#f0e442", "#009e73", "#cc79a7", "#0072b2", "#e69f00", "#8c6d31",
     "#9e9ac8", "#a6d854", "#e41a1c", "#17becf",
 )  # fmt: skip
-"""Of fates, the first ones apart for the colour-blind too (Okabe and Ito)."""
+"""Colours of fates; the first ones are distinct for colour-blind readers too (Okabe and Ito)."""
 STYLE = ".name { font-weight: bold }"
 
 
 class Figure(NamedTuple):
-    """Malformed records have no bytes of text, and spans that are cut out are no documents."""
+    """A row of the funnel. Malformed records have no text bytes; cut spans are not documents."""
 
     source: str
     what: str
@@ -35,7 +35,7 @@ class Figure(NamedTuple):
 
 
 class Measure(NamedTuple):
-    """What a bar is long by."""
+    """The quantity that a bar's length shows."""
 
     name: str
     of: Callable[[Figure], Any]
@@ -47,16 +47,16 @@ MEASURES = (
     Measure("text", attrgetter("text_bytes"), lambda number: f"{number / 1e6:,.2f} MB"),
 )
 COLUMNS = ((470, 566), (710, 806))
-"""Of the legend: where number and share of each measure end."""
+"""Right ends of number and share in the legend, for each measure."""
 
 
 def figures(summary: dict) -> list[Figure]:
-    """All of results/summary.json that is counted in documents and bytes, source by source."""
+    """Return all counts of documents and bytes in results/summary.json, source by source."""
     return [figure for account in _accounts(summary) for figure in account]
 
 
 def _accounts(summary: dict) -> list[list[Figure]]:
-    """First that of all sources."""
+    """Return the accounts of all sources together, then of each source."""
     accounts = {ALL: summary, **summary["sources"]}
     return [list(_figures(name, account)) for name, account in accounts.items()]
 
@@ -73,14 +73,14 @@ def _figures(source: str, account: dict) -> Iterator[Figure]:
 
 
 def _shares(account: list[Figure]) -> list[Figure]:
-    """What records and bytes that came in have become, what is kept first; no zeros."""
+    """Return the outcomes of records and bytes read, the kept ones first; no zeros."""
     parts = [figure for figure in account if figure.what not in (IN, WRITTEN)]
     some = [figure for figure in parts if figure.documents or figure.text_bytes]
     return sorted(some, key=lambda figure: figure.what != KEPT)
 
 
 def _colours(account: list[Figure]) -> dict[str, str]:
-    """Of every fate that is to be seen; so many more than COLOURS as there are, the lighter."""
+    """Return a colour per visible fate; beyond COLOURS they repeat in lighter shades."""
     fates = [figure.what for figure in _shares(account) if figure.what != KEPT]
     colours = {}
     for place, fate in enumerate(fates):
@@ -93,7 +93,7 @@ def _colours(account: list[Figure]) -> dict[str, str]:
 
 
 def _legend(account: list[Figure], colours: dict[str, str]) -> list[str]:
-    """A line for everything that became of a record, with the figures of all sources."""
+    """Draw one row per outcome, with the figures of all sources."""
     shares = _shares(account)
     lines = []
     for place, figure in enumerate(shares, 1):
@@ -111,7 +111,7 @@ def _legend(account: list[Figure], colours: dict[str, str]) -> list[str]:
 
 
 def _bar(y: float, account: list[Figure], measure: Measure, colours: dict[str, str]) -> list[str]:
-    """What was kept, what each fate took, one beside the other."""
+    """Draw a bar of the kept and dropped parts."""
     name, of, words = measure
     lines = [svg.text(LEFT - 8, y + BAR - 3, name, "end", 'class="small"')]
     whole, x = of(account[0]), float(LEFT)
@@ -126,7 +126,7 @@ def _bar(y: float, account: list[Figure], measure: Measure, colours: dict[str, s
 
 
 def _source(y: float, account: list[Figure], colours: dict[str, str]) -> list[str]:
-    """Name and figures of a source, and below them its two bars."""
+    """Draw name and figures of a source, and its two bars below."""
     source, _, came, _ = account[0]
     (kept,) = (figure.documents for figure in account if figure.what == KEPT)
     told = f"{came:,} records in, {kept:,} kept"
@@ -140,7 +140,7 @@ def _source(y: float, account: list[Figure], colours: dict[str, str]) -> list[st
 
 
 def picture(summary: dict) -> str:
-    """The whole as a table with colours, and two bars for every source: documents and text."""
+    """Draw the legend with totals, and two bars per source: documents and text."""
     accounts = _accounts(summary)
     colours = _colours(accounts[0])
     pieces = _legend(accounts[0], colours)
@@ -151,7 +151,7 @@ def picture(summary: dict) -> str:
 
 
 def funnel_page(summary: dict, account: str) -> str:
-    """account: results/summary.txt."""
+    """Return the page. account: content of results/summary.txt."""
     return page(
         "funnel.html", picture=picture(summary), account=account, heading=Figure._fields,
         rows=figures(summary),

@@ -1,6 +1,6 @@
-"""HTML pages that stand alone, from the templates beside this module, and tables as CSV.
+"""Self-contained HTML pages, from the templates beside this module, and tables as CSV.
 
-Pages, because Snakemake's report shows neither CSV nor text, and of a tall picture not the top.
+Pages, because Snakemake's report shows neither CSV nor text, and hides the top of a tall picture.
 """
 
 import csv
@@ -23,12 +23,12 @@ TEMPLATES = Environment(
 
 
 def page(template: str, **facts: Any) -> str:
-    """The template with these facts. It escapes all of them, but pictures, which are SVG."""
+    """Fill a template with facts. It escapes all except pictures, which are SVG."""
     return TEMPLATES.get_template(template).render(facts) + "\n"
 
 
 def texts_of(rows: Sequence[Row]) -> list[bool]:
-    """For each column, whether it has a text that is no number, as `1,300` and `4.56 %` are."""
+    """Say for each column whether it has text other than numbers like `1,300` or `4.56 %`."""
     return [
         any(isinstance(value, str) and not NUMBER.fullmatch(value) for value in column)
         for column in zip(*rows, strict=True)
@@ -60,7 +60,7 @@ def as_csv(heading: Sequence[str], rows: Iterable[Row]) -> str:
 
 
 def shortened(name: str, longest: int) -> str:
-    """Names of so many characters at most; of a longer one its beginning and its end."""
+    """Return a name of at most so many characters; of a longer one the start and the end."""
     if len(name) <= longest:
         return name
     end = longest // 2

@@ -1,4 +1,4 @@
-"""How the values of documents are spread: of those that were read, and of those that were kept."""
+"""Distributions of values, of all documents read and of those kept."""
 
 import math
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ FIGURES = ["mean", "least", *QUANTILES, "greatest"]
 STATISTICS = pa.schema(
     [*TOTALS, ("mean", pa.float64()), *((name, pa.float64()) for name in QUANTILES)]
 )
-"""As TOTALS, with the mean, and quantiles to two digits. A language that is null stands for all."""
+"""TOTALS with mean and quantiles to two digits. A null language means all languages."""
 
 SHOWN_LANGUAGES, SHOWN_TEXTS = 15, 15
 WIDTH, HEIGHT = 900, 150
@@ -25,29 +25,29 @@ LEFT, RIGHT, TOP, BOTTOM = 40, 860, 12, 120  # of the plot
 MOST_BARS = 120
 LABELS = 8
 PER_DECADE = (10, 5, 2, 1)
-"""Bars for each power of ten: the first of these that makes no more than MOST_BARS."""
+"""Bars per power of ten: the first of these with at most MOST_BARS bars."""
 SHARE_STEP = 0.02
 ROUNDING = 1e-9
 LARGEST = 1e17
-"""What bins begin at is below, or minus infinity."""
+"""Bound of all bin starts, except minus infinity."""
 
 
 def statistics_of(tally: Tally) -> list[dict[str, Any]]:
-    """A row of STATISTICS for each source, language, stage and value; and for all languages of a
+    """Return rows of STATISTICS per source, language, stage and value; also for all languages of a
     source together."""
     rows = []
     for one in (all_languages(tally), with_language(tally)):
         spread = quantiles(one.bins, QUANTILES)
         for row in one.totals.to_pylist():
             found = spread[tuple(row[name] for name in KEY)]
-            # A bin begins at or before the least of its values.
+            # A bin starts at or below its least value.
             found = {name: max(row["least"], low) for name, low in found.items()}
             rows.append(row | {"mean": row["sum"] / row["documents"]} | found)
     return rows
 
 
 def all_languages(tally: Tally) -> Tally:
-    """The languages of each source taken together."""
+    """Return a tally with the languages of each source summed."""
     place, field = TOTALS.get_field_index("language"), TOTALS.field("language")
     return added(
         [
@@ -66,7 +66,7 @@ def with_language(tally: Tally) -> Tally:
 
 
 def statistics_page(statistics: Sequence[dict[str, Any]], bins: pa.Table, languages: dict) -> str:
-    """statistics: rows of STATISTICS. bins: of BINS. languages: of the summary."""
+    """Return the page. statistics: rows of STATISTICS. bins: of BINS. languages: of the summary."""
     by_value: dict[str, list[dict[str, Any]]] = {}
     for row in over_all(bins):
         by_value.setdefault(row["value"], []).append(row)
@@ -88,7 +88,7 @@ def statistics_page(statistics: Sequence[dict[str, Any]], bins: pa.Table, langua
 
 
 def over_all(bins: pa.Table) -> list[dict[str, Any]]:
-    """The bins of all sources and languages together."""
+    """Return the bins of all sources and languages together."""
     keys = ["value", "stage", "low", "text"]
     summed = bins.group_by(keys, use_threads=False).aggregate([("documents", "sum")])
     ordered = summed.rename_columns([*keys, "documents"]).sort_by([(k, "ascending") for k in keys])
@@ -96,7 +96,7 @@ def over_all(bins: pa.Table) -> list[dict[str, Any]]:
 
 
 def short(number: float, digits: int = 4) -> str:
-    """So many digits of it, without powers of ten: `17,510`, `0.1234`."""
+    """Format a number with so many digits, without powers of ten: `17,510`, `0.1234`."""
     rounded = float(f"{number:.{digits}g}")
     return f"{rounded:,.0f}" if abs(rounded) >= 1000 else f"{rounded:g}"
 
@@ -123,16 +123,16 @@ def most_frequent(rows: Sequence[dict[str, Any]]) -> list[Row]:
 
 
 class Bars(NamedTuple):
-    """Bars that are as wide as one another, also where nothing is."""
+    """Bars of equal width, empty ones included."""
 
     starts: list[float]
     of_bin: dict[float, int]
-    """By where a bin begins, the place of its bar."""
+    """Start of a bin -> index of its bar."""
     labelled: list[int]
 
 
 def bars_of(lows: Sequence[float]) -> Bars:
-    """lows: where bins begin. Shares are on an even scale, all else on a logarithmic one."""
+    """Return the bars. Shares have a linear scale, all else a logarithmic one. lows: bin starts."""
     if all(0 <= low <= 1 for low in lows) and any(0 < low < 1 for low in lows):
         steps = {low: math.floor(low / SHARE_STEP + ROUNDING) for low in lows}
         first, last = min(steps.values()), max(steps.values())
@@ -149,7 +149,7 @@ def bars_of(lows: Sequence[float]) -> Bars:
 
 
 def logarithmic(lows: Sequence[float], per_decade: int) -> Bars:
-    """Ordered by sign and size."""
+    """Return logarithmic bars, ordered by sign and size."""
     steps = {low: ((low > 0) - (low < 0), step_of(low, per_decade)) for low in lows}
     of_sign = {sign: [step for one, step in steps.values() if one == sign] for sign in (-1, 0, 1)}
     ranges = {s: range(min(of), max(of) + 1) for s, of in of_sign.items() if of}
@@ -172,13 +172,13 @@ def step_of(low: float, per_decade: int) -> int:
 
 
 def start_of(step: int, per_decade: int) -> float:
-    """The first number of two digits in a bar: bins begin at such."""
+    """Return the first two-digit number in a bar; bins start at such numbers."""
     power, rest = divmod(step, per_decade)
     return float(f"{math.ceil(10 ** (1 + rest / per_decade) - ROUNDING)}e{power - 1}")
 
 
 def labels(is_round: Sequence[bool]) -> list[int]:
-    """Which bars say where they begin: those at round numbers, if there are some."""
+    """Return which bars show their start: those at round numbers, if there are some."""
     chosen = [place for place, one in enumerate(is_round) if one]
     chosen = chosen if len(chosen) > 1 else list(range(len(is_round)))
     least = -(-len(is_round) // LABELS)
@@ -190,7 +190,7 @@ def labels(is_round: Sequence[bool]) -> list[int]:
 
 
 def picture(rows: Sequence[dict[str, Any]]) -> str:
-    """Bars: light for what was read, dark for what was kept of it."""
+    """Draw bars: light for documents read, dark for documents kept."""
     counts = _counts(rows, "low")
     bars = bars_of(sorted(counts))
     numbers = [[0 for _ in STAGES] for _ in bars.starts]

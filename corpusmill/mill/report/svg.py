@@ -3,7 +3,7 @@
 from xml.sax.saxutils import escape
 
 LIGHT, DARK = "#c4c9d0", "#30475e"
-"""What all pictures have: of the whole, and of what is looked at."""
+"""Colours of all pictures: for the whole, and for the part in focus."""
 STYLE = (
     "text { font: 14px sans-serif; fill: #222 } .title { font-size: 17px; font-weight: bold } "
     ".small { font-size: 13px; fill: #555 } .axis { stroke: #222 } .grid { stroke: #e4e4e4 } "
@@ -19,7 +19,7 @@ def line(kind: str, x1: float, y1: float, x2: float, y2: float, more: str = "") 
 
 
 def rectangle(x: float, y: float, width: float, height: float, more: str, tip: str = "") -> str:
-    """tip: what a browser says of it under the pointer."""
+    """Return a rectangle. tip: its tooltip."""
     place = f'x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}"'
     return f"<rect {more} {place}>{f'<title>{escape(tip)}</title>' if tip else ''}</rect>"
 
@@ -30,12 +30,12 @@ def text(x: float, y: float, words: str, anchor: str = "middle", more: str = "")
 
 
 def upright(x: float, y: float, words: str) -> str:
-    """Text that is read from below."""
+    """Return vertical text, to be read upwards."""
     return text(x, y, words, more=f'transform="rotate(-90 {x:.1f} {y:.1f})"')
 
 
 def image(width: float, height: float, pieces: list[str], style: str = "") -> str:
-    """The file. style: rules of CSS beside STYLE."""
+    """Return the SVG file. style: CSS rules beside STYLE."""
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
         f'width="{width}" height="{height}">',

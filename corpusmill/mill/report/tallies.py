@@ -1,6 +1,6 @@
-"""How the values of documents are spread, per source and language, of all and of those kept.
+"""Distributions of values per source and language, of all documents and of those kept.
 
-Counts of bins that are the same for every part, so that tallies of parts add up to those of all.
+The bins are the same for every part, so that tallies of parts add up.
 """
 
 import math
@@ -14,15 +14,15 @@ import pyarrow.compute as pc
 from corpusmill.mill.decide.fates import KEPT
 
 LANGUAGE = "language"
-"""The value that groups documents beside their source, where a filter measures it as a text."""
+"""Name of the value that groups documents beside their source, if a filter measures it as text."""
 
 STAGES = ("read", "kept")
 MOST_TEXTS = 10_000
-"""Of a value that is a text: as many different ones of a source and language a tally has."""
+"""Most different values of a text column in a tally, per source and language."""
 
 
 def _edges() -> np.ndarray:
-    """Numbers of two digits from 1e-9 to 9.9e16, their negatives, and 0: where bins begin."""
+    """Return the bin starts: two-digit numbers from 1e-9 to 9.9e16, their negatives, and 0."""
     sizes = [float(f"{lead}e{power}") for power in range(-10, 16) for lead in range(10, 100)]
     return np.array([-math.inf, *(-one for one in reversed(sizes)), 0.0, *sizes])
 
@@ -34,7 +34,7 @@ _OF_KEY = [(name, pa.string()) for name in KEY]
 BINS = pa.schema(
     [*_OF_KEY, ("low", pa.float64()), ("text", pa.string()), ("documents", pa.uint64())]
 )
-"""A row per bin that has documents, `low` where it begins; or per text of a value that is one."""
+"""One row per non-empty bin, which starts at `low`; for text columns one row per text."""
 
 TOTALS = pa.schema(
     [
@@ -45,7 +45,7 @@ TOTALS = pa.schema(
         ("greatest", pa.float64()),
     ]
 )
-"""A row per value that is a number. Documents without a value, NaN that is, do not count."""
+"""One row per numeric value. Documents without a value (NaN) do not count."""
 
 
 class Tally(NamedTuple):
@@ -54,7 +54,7 @@ class Tally(NamedTuple):
 
 
 class _Groups(NamedTuple):
-    """The group of every document, and source and language of each group."""
+    """The group of each document, and source and language of each group."""
 
     of_row: np.ndarray
     source: pa.Array
@@ -62,7 +62,7 @@ class _Groups(NamedTuple):
 
 
 def tally_of_part(measures: pa.Table, kept: np.ndarray) -> Tally:
-    """Of the table of measures of a part. kept: bool (documents,)."""
+    """Return the tally of a part's table of measures. kept: bool (documents,)."""
     groups = grouped(measures)
     bins, totals = [BINS.empty_table()], [TOTALS.empty_table()]
     for name in measures.column_names:
@@ -97,7 +97,7 @@ def grouped(measures: pa.Table) -> _Groups:
 
 
 def dropped_by_language(measures: pa.Table, fates: pa.ChunkedArray) -> dict[str, dict[str, int]]:
-    """Language -> fate -> documents that were dropped so; nothing if no filter tells languages.
+    """Return language -> fate -> dropped documents; empty if no filter detects languages.
 
     measures: of a part. fates: of its documents, as texts.
     """
@@ -125,7 +125,7 @@ def _table(
     value: str,
     **columns: np.ndarray | pa.Array,
 ) -> pa.Table:
-    """Rows about a group each. numbers: of the groups."""
+    """Return one row per group. numbers: of the groups."""
     of_key = {
         "source": groups.source.take(pa.array(numbers)),
         "language": groups.language.take(pa.array(numbers)),
@@ -160,7 +160,7 @@ def _numbers(
 ) -> tuple[pa.Table, pa.Table]:
     chosen = chosen & ~np.isnan(values)
     of_group, numbers = groups.of_row[chosen], values[chosen]
-    # 0.7 as a float32 is less than 0.7.
+    # In float32, 0.7 is less than 0.7 as a double.
     edges = EDGES.astype(np.float32) if values.dtype == np.float32 else EDGES
     places = np.searchsorted(edges, numbers, "right") - 1
     keys, counts = np.unique(of_group * EDGES.size + places, return_counts=True)
@@ -183,7 +183,7 @@ def _numbers(
 
 
 def _total(numbers: np.ndarray) -> float:
-    """Their sum, the same in any order; NaN or infinite where it is not finite."""
+    """Return the sum, the same in any order; NaN or infinite if it is not finite."""
     try:
         return math.fsum(numbers)
     except (OverflowError, ValueError):
@@ -192,8 +192,10 @@ def _total(numbers: np.ndarray) -> float:
 
 
 def added(tallies: Iterable[Tally], most_texts: int = MOST_TEXTS) -> Tally:
-    """The tally of all, its rows in order of what they are of. Of a value with more texts than
-    `most_texts` the ones that were read most often, the first in order of equally frequent ones.
+    """Return the sum of tallies, with rows sorted by their keys.
+
+    If a column has more than `most_texts` different texts, keep the most frequent ones, of ties the
+    first in sort order.
     """
     whole = Tally(BINS.empty_table(), TOTALS.empty_table())
     for one in tallies:
@@ -241,8 +243,11 @@ def _without_rare_texts(bins: pa.Table, most: int) -> pa.Table:
 
 
 def quantiles(bins: pa.Table, shares: dict[str, float]) -> dict[tuple, dict[str, float]]:
-    """Source, language, stage and value -> where the bin begins up to which at least so large a
-    share of the documents are. bins: in order of these and `low`."""
+    """Return (source, language, stage, value) -> quantiles by name.
+
+    A quantile is the start of the first bin up to which the share of documents is reached. bins:
+    sorted by these keys and `low`.
+    """
     numbers = bins.filter(pc.is_valid(bins["low"]))
     keys = list(zip(*(numbers[name].to_pylist() for name in KEY), strict=True))
     upto = np.cumsum(numbers["documents"].to_numpy().astype(np.int64))

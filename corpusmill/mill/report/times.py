@@ -6,7 +6,7 @@ from corpusmill.mill.report import svg
 from corpusmill.mill.report.pages import page, shortened
 
 WIDTH = 900
-NAMES, SECONDS, MEMORY = 150, 160, 650  # where names end, where bars begin
+NAMES, SECONDS, MEMORY = 150, 160, 650  # right end of names, left ends of bars
 LONGEST_SECONDS, LONGEST_MEMORY = 150, 68  # bars
 TOP, STEP, BAR = 40, 28, 9
 NAME_CHARS = 16
@@ -16,8 +16,8 @@ STYLE = ".bound { fill: none; stroke: #999 }"
 
 
 class Time(NamedTuple):
-    """Seconds of all jobs of a rule together, the memory of the largest, and what that one may
-    have held at that attempt, 0: not said."""
+    """Cost of a rule: total seconds of all jobs, peak memory of the largest, and that job's limit,
+    0 if unknown."""
 
     rule: str
     jobs: int
@@ -28,7 +28,7 @@ class Time(NamedTuple):
 
 
 def times(summary: dict) -> list[Time]:
-    """Of results/summary.json, the longest first."""
+    """Return the times in results/summary.json, longest first."""
     rules = [Time(name, **figures) for name, figures in summary["rules"].items()]
     return sorted(rules, key=lambda time: (-time.wall_seconds, time.rule))
 
@@ -44,7 +44,7 @@ def _legend() -> list[str]:
 
 
 def _row(y: float, time: Time, second: float, megabyte: float) -> list[str]:
-    """second, megabyte: how long a bar of one is."""
+    """Draw the row of a rule. second, megabyte: length of a bar per unit."""
     wall, cpu = time.wall_seconds * second, time.cpu_seconds * second
     jobs = "1 job" if time.jobs == 1 else f"{time.jobs:,} jobs"
     told = f"{time.wall_seconds:,.1f} s, {time.cpu_seconds:,.1f} s CPU, {jobs}"

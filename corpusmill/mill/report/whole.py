@@ -1,4 +1,4 @@
-"""One page on a run: what came in, what became of it, what it took, what it was made with."""
+"""The whole run on one page: input, outcome, cost and configuration."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -14,26 +14,26 @@ TEXT_BYTES = "text_bytes"
 SHOWN_RECORDS = 20
 DRAWN_SOURCES = 12
 MOST_COLUMNS = 8
-"""Sources beside one another; of more only the largest are shown."""
+"""Most sources side by side; of more only the largest are shown."""
 SHOWN_GROUPS, SHOWN_CHARS = 10, 600
 SHOWN_LANGUAGES, SHOWN_FATES = 15, 12
 OTHER_LANGUAGES, OTHER_FATES = "other languages", "other reasons"
 DARKEST = 65
-"""The opacity in percent of the colour behind a share of 1: the number on it stays readable."""
+"""Opacity in percent of the background for a share of 1; the number on it stays readable."""
 
 
 class Finished(NamedTuple):
-    """What there is to tell of a run."""
+    """The data of a run's page."""
 
     summary: dict[str, Any]
     duplicates: dict[str, Any]
-    """What the guard has said of them."""
+    """Content of results/duplicates.json."""
     removed: duplicates.Removed
     threshold: float
     statistics: Sequence[dict[str, Any]]
     bins: pa.Table
     quarantine: Sequence[bytes]
-    """Lines of JSON; as many as are shown."""
+    """Lines of JSON, as many as the page shows."""
     config: dict[str, Any]
 
 
@@ -100,7 +100,7 @@ def share(documents: dict[str, Any], fate: str) -> str:
 
 
 def by_language(languages: dict[str, dict[str, Any]]) -> dict[str, list]:
-    """The most frequent languages and reasons, and all others together.
+    """Return the most frequent languages and reasons, and all others together.
 
     languages: of the summary, the most frequent first.
     """
@@ -125,5 +125,5 @@ def by_language(languages: dict[str, dict[str, Any]]) -> dict[str, list]:
 
 
 def in_percent(part: int, whole: int) -> str:
-    """Nothing for a share of nothing."""
+    """Return a share in percent; "" if it is zero."""
     return percent(part, whole) if part else ""

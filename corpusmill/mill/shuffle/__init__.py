@@ -1,4 +1,4 @@
-"""Bring each copy to its place: target shard, scatter file, final text shard.
+"""Shuffle: target shard of each copy, scatter files, final text shards.
 
 Begin with `targets.py`.
 

@@ -1,4 +1,4 @@
-"""Survivors of one part, grouped by the shard they go to: sliced streams, and their index."""
+"""Scatter files: the kept documents of a part as streams, one per target shard, with an index."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ SCHEMA = pa.schema(
 
 @dataclass(frozen=True)
 class ScatterFiles:
-    """What `scatter` makes of a part."""
+    """Outputs of `scatter` for one part."""
 
     data: Path
     index: Path
@@ -39,8 +39,8 @@ class PartRows:
     """The documents of a text part as rows of SCHEMA, in any order."""
 
     def __init__(self, text: Path, part: int) -> None:
-        # No take(): of a column in several pieces it copies all for every block, and one piece is a
-        # copy too.
+        # Not take(): for every block it would copy a chunked column whole, and combining the chunks
+        # is a copy too.
         read = pa.Table.from_batches(
             TextPart(text, ["text", "rest"]).batches(),
             pa.schema([SCHEMA.field("text"), SCHEMA.field("rest")]),
@@ -51,7 +51,7 @@ class PartRows:
         self.sizes = self._texts.sizes + self._rests.sizes
 
     def table(self, rows: np.ndarray, copy: np.ndarray, key: np.ndarray) -> pa.Table:
-        """rows: of the part."""
+        """Return rows of SCHEMA. rows: row numbers in the part."""
         columns = [
             pa.array(key),
             pa.array(self.ids[rows]),
@@ -71,12 +71,12 @@ def write_scattered(
     targets: np.ndarray,
     count: int,
 ) -> None:
-    """Write the streams of one part, and in `index` where each begins."""
+    """Write the streams of one part, and the start of each to `index`."""
     with writing(data) as file:
         offsets = write_streams(file, SCHEMA, rows_of, sizes, targets, count)
     save_array(index, offsets)
 
 
 def read_scattered(data: Path, index: Path, target: int) -> Iterator[pa.Table]:
-    """The rows of one target of a part."""
+    """Yield the rows of one target of a part."""
     yield from read_stream(data, load_array(index), target)

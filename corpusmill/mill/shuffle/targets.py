@@ -1,4 +1,4 @@
-"""Targets: the shards of all splits numbered through, train first."""
+"""Targets: the shards of all splits, numbered consecutively, train first."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from corpusmill.mill.decide.splits_and_copies import order_keys, shards_of
 
 
 def first_targets(shards: dict[str, int]) -> dict[str, int]:
-    """The target number of each split's shard 0; "end" is one past the last."""
+    """Return the target number of each split's shard 0; "end" is one past the last."""
     first, starts = 0, {}
     for split in SPLITS:
         starts[split] = first
@@ -18,9 +18,9 @@ def first_targets(shards: dict[str, int]) -> dict[str, int]:
 def emissions(
     ids: np.ndarray, copies: np.ndarray, splits: np.ndarray, shards: dict[str, int], seed: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Every copy of every document, ordered by target and then by key.
+    """Return (row, copy, key, target) of every copy, sorted by target, then key.
 
-    Returns (row, copy, key, target): row is the place in `ids`.
+    row: the place in `ids`.
     """
     row = np.repeat(np.arange(ids.size), copies)
     first_of_row = np.cumsum(copies, dtype=np.int64) - copies

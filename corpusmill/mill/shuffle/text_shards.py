@@ -1,6 +1,6 @@
 """Final text shards: one JSON object per line (zstd), or Parquet.
 
-A record is the document's text, its own fields untouched, and `corpusmill`: who it is.
+A record has the document's text, its own fields unchanged, and `corpusmill` with its identity.
 """
 
 import itertools
@@ -35,12 +35,12 @@ COLUMNS = pa.schema(
         ("source", pa.string()),
     ]
 )
-"""What the later steps read of a final record."""
+"""Members of a final record that later steps read."""
 
 _RECORD = pa.schema([COLUMNS.field("text"), ("corpusmill", pa.struct(list(COLUMNS)[1:]))])
 
 OUR_COLUMNS = ("text", "fields", "corpusmill")
-"""Of Parquet shards; members of these names are in `fields`, as JSON."""
+"""Own columns of Parquet shards. Input members with these names are in `fields`, as JSON."""
 
 
 class Origin(msgspec.Struct):
@@ -52,7 +52,7 @@ class Origin(msgspec.Struct):
 
 
 class Document(msgspec.Struct):
-    """COLUMNS of one record."""
+    """A record with the members of COLUMNS."""
 
     text: str
     corpusmill: Origin
@@ -70,7 +70,7 @@ _members = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 def _moved_to_before(rest: bytes) -> tuple[bytes, bytes]:
-    """The rest without members that carry our names, and these as `"before":{...}`, or b""."""
+    """Return the rest without members of our names, and these as `"before":{...}`, or b""."""
     members = _members.decode(b"{%s}" % rest)
     taken = {name: members.pop(name) for name in OUR_NAMES if name in members}
     if not taken:
@@ -79,10 +79,10 @@ def _moved_to_before(rest: bytes) -> tuple[bytes, bytes]:
 
 
 def record_line(text: str, rest: bytes, id: int, copy: int, source: str) -> bytes:
-    """`{"text":...,<the rest as it was>,"corpusmill":{"id":...,"copy":...,"source":...}}`
+    """Return `{"text":...,<unchanged rest>,"corpusmill":{"id":...,"copy":...,"source":...}}`.
 
-    Members of the input record that are called `text` or `corpusmill` themselves (a title beside
-    the text field, the mark of an earlier run) move to `before` in ours.
+    Input members named `text` or `corpusmill` (a title beside the text field, or from an earlier
+    run) move to `before` in `corpusmill`.
     """
     before = b""
     if b'"text":' in rest or b'"corpusmill":' in rest:
@@ -99,8 +99,8 @@ def record_line(text: str, rest: bytes, id: int, copy: int, source: str) -> byte
 
 
 def _records(rows: pa.Table, order: np.ndarray) -> Iterator[tuple[str, bytes, int, int, str]]:
-    """Text, rest, id, copy and source of each row, in the given order."""
-    # No rows.take(order): it would copy every text twice, into one piece and into its order.
+    """Yield text, rest, id, copy and source of each row, in the given order."""
+    # Not rows.take(order): it would copy every text twice, to combine chunks and to reorder.
     plain = (rows.column(name).to_numpy()[order].tolist() for name in ("id", "copy"))
     sources = rows.column("source").to_pylist()
     yield from zip(
@@ -131,7 +131,7 @@ def _write_jsonl(file: SummedFile, records: Iterator[tuple], progress: Progress)
 def _write_parquet(
     file: SummedFile, columns: pa.Schema, records: Iterator[tuple], progress: Progress
 ) -> None:
-    # 0.03 s that jobs of the other format do without.
+    # Imported here, as it takes 0.03 s that JSON shards do not need.
     import pyarrow.parquet as pq
 
     from corpusmill.mill.read.typed_columns import typed
@@ -171,7 +171,7 @@ def write_shard(
     order: np.ndarray,
     progress: Progress,
 ) -> Written:
-    """Write the rows of a shard (scattering.SCHEMA), in the given order, to a file that is kept.
+    """Write the rows of a shard (scattering.SCHEMA) in the given order.
 
     columns: of the members of records in a Parquet shard; None for JSON lines.
     """
@@ -189,7 +189,7 @@ def _read_jsonl(path: Path, progress: Progress, rows: Container[int]) -> Iterato
 
 
 def columns_of_parquet(file: Any) -> Iterator[pa.RecordBatch]:
-    """The COLUMNS of a Parquet shard in batches. file: a pyarrow ParquetFile."""
+    """Yield COLUMNS of a Parquet shard in batches. file: a pyarrow ParquetFile."""
     for batch in file.iter_batches(ROW_GROUP, columns=_RECORD.names):
         columns = [batch.column("text"), *batch.column("corpusmill").flatten()]
         yield pa.record_batch(columns, COLUMNS)
@@ -222,13 +222,13 @@ EVERY_ROW = range(1 << 62)
 def read_shard(
     path: Path, progress: Progress, rows: Container[int] = EVERY_ROW
 ) -> Iterator[Document | None]:
-    """The documents of a text shard, in order; None for those that are not in `rows`."""
+    """Yield the documents of a text shard in order; None for those not in `rows`."""
     path = Path(path)
     return (_read_parquet if path.suffix == ".parquet" else _read_jsonl)(path, progress, rows)
 
 
 def _whole_lines(blocks: Iterator[bytes]) -> Iterator[bytes]:
-    """The same bytes in pieces of about BATCH_BYTES that end where a line does."""
+    """Yield the same bytes in pieces of about BATCH_BYTES that end at line ends."""
     held: list[bytes] = []
     size = 0
     for block in blocks:
@@ -243,10 +243,10 @@ def _whole_lines(blocks: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _parsed(lines: bytes) -> list[pa.ChunkedArray]:
-    """The COLUMNS of whole lines; raises where Arrow's parser is stricter than JSON."""
+    """Return COLUMNS of whole lines; raise if Arrow's parser is stricter than JSON."""
     whole = pj.ReadOptions(use_threads=False, block_size=len(lines) + 1)
     known = pj.ParseOptions(explicit_schema=_RECORD, unexpected_field_behavior="ignore")
-    # ASSUME texts are UTF-8, which Arrow does not look at: record_line wrote them from str.
+    # ASSUME texts are UTF-8, which Arrow does not check: record_line encoded them from str.
     found = pj.read_json(pa.BufferReader(lines), whole, known)
     columns = [found.column("text"), *found.column("corpusmill").flatten()]
     if any(column.null_count for column in columns):
@@ -255,12 +255,12 @@ def _parsed(lines: bytes) -> list[pa.ChunkedArray]:
 
 
 def _columns(lines: bytes) -> pa.Table:
-    """The records of whole lines as a table of COLUMNS."""
+    """Return the records of whole lines as a table of COLUMNS."""
     try:
         columns = _parsed(lines)
     except (pa.ArrowInvalid, OverflowError):
-        # Nothing need be wrong: 1e999 in a field beside the text is beyond a double, or the block
-        # beyond 2 GB. If something is, this way says it.
+        # The data may be valid: 1e999 in another field exceeds a double, or the block exceeds 2 GB.
+        # If it is not, this decoder raises.
         found = [_document.decode(line) for line in lines.rstrip(b"\n").split(b"\n")]
         origins = [document.corpusmill for document in found]
         columns = [
@@ -271,12 +271,12 @@ def _columns(lines: bytes) -> pa.Table:
 
 
 def columns_of_lines(blocks: Iterator[bytes]) -> Iterator[pa.Table]:
-    """The documents of unpacked JSON lines as tables of COLUMNS of about BATCH_BYTES."""
+    """Yield documents of decompressed JSON lines as tables of COLUMNS of about BATCH_BYTES."""
     yield from map(_columns, _whole_lines(blocks))
 
 
 def in_pieces(batch: pa.RecordBatch) -> Iterator[pa.Table]:
-    """COLUMNS of a row group as tables of about BATCH_BYTES."""
+    """Yield COLUMNS of a row group as tables of about BATCH_BYTES."""
     ends = np.cumsum(TextColumn.of(batch.column("text")).sizes())
     marks = np.arange(BATCH_BYTES, ends[-1] if ends.size else 0, BATCH_BYTES)
     firsts = np.unique([0, *np.searchsorted(ends, marks, "right")])
@@ -285,7 +285,7 @@ def in_pieces(batch: pa.RecordBatch) -> Iterator[pa.Table]:
 
 
 def read_columns(path: Path, progress: Progress) -> Iterator[pa.Table]:
-    """The documents of a text shard, in order, as tables of COLUMNS of about BATCH_BYTES."""
+    """Yield the documents of a text shard in order, as tables of COLUMNS of about BATCH_BYTES."""
     path = Path(path)
     if path.suffix == ".parquet":
         for batch in _parquet_batches(path, progress):
