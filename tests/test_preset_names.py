@@ -35,7 +35,7 @@ def test_presets__are_listed_with_what_they_are():
 def test_preset__is_laid_under_the_config_files(folder):
     got = called("check", "--preset", "slimpajama", "--preset", "fineweb", "mine.yaml")
     assert got.exit_code == 0, got.stderr
-    assert "the list of " in got.stderr  # of filters, as both presets have one
+    assert "the list in " in got.stderr  # of filters, as both presets have one
     assert got.stdout.splitlines()[-1] == (
         "Ready: corpusmill run --preset slimpajama --preset fineweb mine.yaml"
     )

@@ -187,7 +187,7 @@ def test_keep_tokenizer__names_tokens_that_swallow_white_space(tmp_path, caplog)
     setting = keep_tokenizer(tmp_path / "kept", source, "auto", "auto")
     assert list(setting.lossy_tokens) == ["<tag>", "<end>", "<both>"]
     assert set(setting.lossy_tokens.values()) <= set(range(setting.vocabulary))
-    assert "these tokens do not leave what is beside them as it is: '<tag>', '<end>'" in caplog.text
+    assert "these tokens change the text beside them: '<tag>', '<end>'" in caplog.text
 
 
 def test_keep_tokenizer__is_lossless_though_a_probe_has_a_token_that_swallows(tmp_path):
@@ -319,7 +319,7 @@ def test_first_difference__finds_a_text_cut_short(tiny):
     ("options", "wanted", "expected"),
     [
         ({}, "auto", r"this tokenizer names no eos_token"),
-        ({"eos_token": "<eos>"}, "<end>", r"<end> is no token of this tokenizer.*<eos>"),
+        ({"eos_token": "<eos>"}, "<end>", r"<end> is not a token of this tokenizer.*<eos>"),
         ({"eos_token": "<eos>"}, "Hello", r"Hello is not a special token, so a text could"),
     ],
 )

@@ -106,7 +106,7 @@ class TokenizerCheck(EarlyCheck):
     def _killed(self, signal: int) -> str:
         return (
             "tokenizer.source: the tokenizer took too much time or memory to encode a few words "
-            f"(signal {signal}). Choose another tokenizer."
+            f"(signal {signal}). Give another tokenizer."
         )
 
     def told(self) -> dict[str, Any]:

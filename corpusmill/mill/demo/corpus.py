@@ -1,8 +1,8 @@
 """The demo corpus: about 20 MB of text from the Python installation itself, made offline.
 
 Real text comes from the standard library (sources, docstrings, reference topics), many scripts and
-edge cases from `demo_passages`, and duplicates with known truth are planted. The same installation
-gives the same bytes. Every file has another format, so that the demo uses every reader.
+edge cases from `passages.py`, and duplicates with known truth are planted. The same installation
+gives the same bytes. Every file has a different format, so that the demo uses every reader.
 """
 
 import ast
@@ -45,11 +45,11 @@ MAX_CODE_BYTES = 12_000_000
 MAX_DOCSTRING_BYTES = 5_000_000
 FRAME_BYTES = 1 << 20
 SHINGLE_CHARS = 13
-MIN_BASE_CHARS = 400  # cleaned; a shorter document may be dropped before anyone compares it
+MIN_BASE_CHARS = 400  # cleaned; a shorter document may be dropped before it is compared
 MAX_COPIED_CHARS = 20_000
 SKIPPED_FOLDERS = {"test", "tests", "idle_test", "__pycache__", "site-packages", "dist-packages"}
 
-# How many of each planted case.
+# Number of planted cases by kind.
 N_COPIES = {"code.jsonl.zst": 60, "docstrings.jsonl.gz": 60, "topics.parquet": 20}
 N_FAMILIES = 120
 N_NEAR = 400
@@ -185,7 +185,7 @@ def passage_records() -> list[dict | bytes]:
 
 
 class Place(NamedTuple):
-    """Where a record is; `index` counts from 0, in planted.jsonl.zst before the shuffle."""
+    """The place of a record; `index` counts from 0, in planted.jsonl.zst before the shuffle."""
 
     file: str
     index: int  # type: ignore[assignment]
@@ -338,14 +338,14 @@ def restyle(text: str) -> str:
 
 
 def clean(text: str) -> str:
-    """The text as duplicates are compared: NFC, lower case, no ASCII punctuation, single spaces."""
+    """Return the text as compared: NFC, lower case, no ASCII punctuation, single spaces."""
     lowered = unicodedata.normalize("NFC", text).lower()
     bare = lowered.translate(str.maketrans("", "", string.punctuation))
     return re.sub(r"\s+", " ", bare.strip())
 
 
 def jaccard(text_a: str, text_b: str) -> float:
-    """Jaccard similarity of the sets of 13-grams of both cleaned texts. Exact, no sketch."""
+    """Return the exact Jaccard similarity of the sets of 13-grams of both cleaned texts."""
     a, b = (
         {cleaned[i : i + SHINGLE_CHARS] for i in range(len(cleaned) - SHINGLE_CHARS + 1)}
         for cleaned in (clean(text_a), clean(text_b))
@@ -354,7 +354,7 @@ def jaccard(text_a: str, text_b: str) -> float:
 
 
 def encode(name: str, records: list) -> bytes:
-    """The bytes of a file in the format that its name says."""
+    """Return the bytes of a file in the format of its name."""
     if name.endswith(".parquet"):
         sink = io.BytesIO()
         pq.write_table(pa.Table.from_pylist(records), sink, compression="zstd", row_group_size=32)

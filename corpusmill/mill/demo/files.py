@@ -1,7 +1,7 @@
-"""The names of the demo corpus files; apart from the code that makes them, to import fast."""
+"""The names of the demo corpus files; separate from the code that makes them, to import fast."""
 
-# File name -> bytes of UTF-8 text. Nominal, to plan with before the files exist: measured with
-# Python 3.11; another version has more or less of a standard library.
+# File name -> bytes of UTF-8 text. Nominal, to plan before the files exist: measured with
+# Python 3.11; the standard library of other versions has other sizes.
 FILES = {
     "code.jsonl.zst": 12_000_000,
     "docstrings.jsonl.gz": 2_000_000,
@@ -14,6 +14,6 @@ FILES = {
 EVALUATION_FILES = {"evaluation.jsonl": 30_000}
 
 DEMO = "results/demo"
-"""Their folder."""
+"""Folder of the demo files."""
 GENERATED = {f"{DEMO}/{name}": size for name, size in (FILES | EVALUATION_FILES).items()}
-"""By their paths, as configurations name them."""
+"""Path, as configurations name it -> bytes."""

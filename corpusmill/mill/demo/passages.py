@@ -1,4 +1,4 @@
-"""Texts of the demo corpus that no Python installation has.
+"""Texts of the demo corpus that do not come from a Python installation.
 
 Passages in many scripts, texts invented from their words, edge cases, malformed records.
 """

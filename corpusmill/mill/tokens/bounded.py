@@ -1,7 +1,7 @@
-"""A place of its own for libraries that load what a stranger wrote: little time, little memory.
+"""Run tokenizer libraries on untrusted files in a separate process with limited time and memory.
 
-The tokenizer libraries do not stop for anybody, and where they give up they end threads, and say so
-on standard error. So they are tried in a process of their own, which the system ends.
+The libraries cannot be interrupted, and when they panic they end threads and print to standard
+error. So they are tried in a separate process, which the system kills at its limits.
 """
 
 import contextlib
@@ -19,15 +19,15 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 MOST_CPU_SECONDS = 6
-"""Of a check. A tokenizer of 250,000 ids takes 1 second."""
+"""CPU seconds for a check. A tokenizer of 250,000 ids takes 1 second."""
 MOST_SECONDS_PER_CPU_SECOND = 20
-"""On the clock: more is a copy that waits for what never comes."""
+"""Wall seconds per CPU second. A process that takes longer waits for something that never comes."""
 MOST_DATA_BYTES = 3 << 30
-"""More than was held before; such a tokenizer takes 0.3 GB."""
+"""Bytes beyond those in use before. A tokenizer of 250,000 ids takes 0.3 GB."""
 
 
 def bound_this_process(cpu_seconds: int = MOST_CPU_SECONDS) -> None:
-    """Let the system end this process where a tokenizer takes too much time or memory."""
+    """Let the system kill this process if a tokenizer takes too much time or memory."""
     state = Path("/proc/self/statm")
     pages = int(state.read_text().split()[5]) if state.exists() else 0
     held = pages * resource.getpagesize()
@@ -42,7 +42,7 @@ def bound_this_process(cpu_seconds: int = MOST_CPU_SECONDS) -> None:
 
 
 def is_panic(error: BaseException) -> bool:
-    """Whether a library in Rust has given up: what it raises then is no Exception."""
+    """Say whether an error is a panic of a Rust library, which is not an Exception."""
     return type(error).__name__ == "PanicException"
 
 
@@ -52,17 +52,17 @@ def first_line(error: BaseException) -> str:
 
 
 def in_short(error: BaseException) -> str:
-    """Its class and first line; a panic by what it says alone."""
+    """Return class and first line of an error; of a panic only the line."""
     return first_line(error) if is_panic(error) else f"{type(error).__name__}: {first_line(error)}"
 
 
 _lock = threading.Lock()
 _quiet, _said = 0, -1
-"""How many blocks of this process are quiet now; where standard error leads outside of them."""
+"""Number of quiet blocks at present; copy of standard error's descriptor from outside of them."""
 
 
 def _free_lock() -> None:
-    """In a copy of this process, whose other threads are gone; one of them may have held it."""
+    """Replace the lock after a fork: a thread that does not exist in the child may hold it."""
     global _lock
     _lock = threading.Lock()
 
@@ -72,8 +72,10 @@ os.register_at_fork(after_in_child=_free_lock)
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """Nothing comes out on standard error: a library in Rust writes there itself that it gives up,
-    and a backtrace. Blocks of several threads may overlap."""
+    """Silence standard error, where Rust libraries print panics and backtraces.
+
+    Blocks of several threads may overlap.
+    """
     global _quiet, _said
     if sys.__stderr__ is None:  # descriptor 2 may be any file then
         yield
@@ -97,7 +99,7 @@ def quiet() -> Iterator[None]:
 
 @contextlib.contextmanager
 def told_of_tokenizer(name: object) -> Iterator[None]:
-    """One sentence for whatever the libraries raise, and nothing else; they raise any class."""
+    """Turn whatever the libraries raise, of any class, into a ValueError with one sentence."""
     try:
         with quiet():
             yield
@@ -113,17 +115,17 @@ def told_of_tokenizer(name: object) -> Iterator[None]:
 
 
 class _StuckError(Exception):
-    """The copy waits for something that never comes."""
+    """The child process exceeded its wall time."""
 
 
 def in_bounded_process(name: object, cpu_seconds: int, work: Callable[[], Any]) -> Any:
-    """What `work` returns, in JSON, or the error that it raises, from a copy of this process.
+    """Run `work` in a fork of this process; return its JSON result or raise its error.
 
-    name: what the tokenizer is called. ValueError too if the system had to end the copy.
+    Raise ValueError too if the system killed the fork. name: of the tokenizer, for messages.
     """
     reading, writing = os.pipe()
     with warnings.catch_warnings():
-        # Threads of progress may run; the copy takes none of the locks that they hold.
+        # Progress threads may run; the fork takes none of their locks.
         warnings.simplefilter("ignore", DeprecationWarning)
         child = os.fork()
     if not child:
@@ -141,7 +143,7 @@ def in_bounded_process(name: object, cpu_seconds: int, work: Callable[[], Any]) 
     code = os.waitstatus_to_exitcode(status)
     if code:
         raise ValueError(
-            f"tokenizer.source: {name} took too much time or memory to be loaded and tried "
+            f"tokenizer.source: {name} took too much time or memory to load and try "
             f"(signal {-code}). Give another tokenizer."
         )
     told = json.loads(answer)
@@ -153,7 +155,7 @@ def in_bounded_process(name: object, cpu_seconds: int, work: Callable[[], Any]) 
 
 
 def _read_until(reading: int, end: float) -> bytes:
-    """All that comes through a pipe; what comes later is not waited for, and the copy is ended."""
+    """Read a pipe to its end; raise _StuckError if that takes until `end`."""
     answer = b""
     with open(reading, "rb", buffering=0) as pipe:
         while select.select([pipe], [], [], max(end - time.monotonic(), 0))[0]:
@@ -164,11 +166,11 @@ def _read_until(reading: int, end: float) -> bytes:
 
 
 def _do(work: Callable[[], Any], name: object, cpu_seconds: int, writing: int) -> NoReturn:
-    """In the copy, which ends here."""
+    """Do the work in the fork, which exits here."""
     code = 1
     try:
         bound_this_process(cpu_seconds)
-        # Threads of the library's pool are not in the copy, which would wait for them for ever.
+        # The fork lacks the threads of the library's pool, and would wait for them forever.
         os.environ["TOKENIZERS_PARALLELISM"] = "false"
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
         try:
@@ -176,7 +178,7 @@ def _do(work: Callable[[], Any], name: object, cpu_seconds: int, writing: int) -
                 answer = {"found": work()}
         except (ValueError, OSError, AssertionError) as error:
             answer = {"fault": str(error), "is_ours": isinstance(error, AssertionError)}
-            if isinstance(error, OSError) and error.errno is not None:  # a full disk for one
+            if isinstance(error, OSError) and error.errno is not None:  # for example a full disk
                 answer = {"errno": error.errno, "file": error.filename and str(error.filename)}
         with open(writing, "w") as pipe:
             json.dump(answer, pipe)

@@ -1,7 +1,7 @@
-"""Whether tokenizer.json is within the bounds of any tokenizer, seen before a library loads it.
+"""Check that tokenizer.json is within reasonable bounds, before a library loads it.
 
-The libraries load what they are given, and a few bytes can make them work for hours: a normalizer
-that makes four letters of one, sixteen times over, or half a million added tokens.
+The libraries load any file, and a few bytes can keep them busy for hours: sixteen normalizers that
+turn each letter into four, or half a million added tokens.
 """
 
 import math
@@ -13,19 +13,19 @@ import regex
 from corpusmill.mill.tokens.vocabulary import MOST_IDS
 
 MOST_STEPS = 64
-"""Of a normalizer, and of each other part; a tokenizer of Persian has some 30."""
+"""Most steps of a normalizer, or of another part; a Persian tokenizer has some 30."""
 MOST_DEPTH = 16
 MOST_VALUES = 20_000
-"""Of one part. A template with 1,000 special tokens has half of it."""
+"""Most values of one part. A template with 1,000 special tokens has half of it."""
 MOST_CHARS = 10_000
-"""Of one string. The longest pattern of a known tokenizer has some 1,000."""
+"""Most characters of a string. The longest pattern of a known tokenizer has some 1,000."""
 MOST_PART_BYTES = 1 << 22
-"""Of one part, as it is written. A table of NFKC (precompiled_charsmap) has 0.4 MB."""
+"""Most bytes of one part in the file. A table of NFKC (precompiled_charsmap) has 0.4 MB."""
 MOST_GROWTH = 256
-"""Characters that the steps of one part may make of one character."""
+"""Most characters that the steps of one part may make from one character."""
 MOST_ADDED = 100_000
 MOST_ADDED_CHARS = 1 << 22
-"""Of all added tokens together."""
+"""Most characters of all added tokens together."""
 
 TABLE = "precompiled_charsmap"
 
@@ -46,7 +46,7 @@ class _Model(msgspec.Struct):
 
 
 class Definition(msgspec.Struct):
-    """As much of tokenizer.json as is looked at here."""
+    """The members of tokenizer.json that are checked here."""
 
     model: _Model
     added_tokens: list[_Added] = []
@@ -57,7 +57,7 @@ class Definition(msgspec.Struct):
 
 
 def bounded_definition(written: bytes) -> Definition:
-    """The members of a tokenizer.json. ValueError says which of them no tokenizer has."""
+    """Return the members of a tokenizer.json; raise ValueError for those beyond the bounds."""
     try:
         found = msgspec.json.decode(written, type=Definition)
         for name in ("normalizer", "pre_tokenizer", "post_processor", "decoder"):
@@ -102,16 +102,16 @@ def _inner(value: Any) -> list[tuple[str, Any]]:
 
 
 def _growth(part: str, step: dict[str, Any]) -> int:
-    """At most so many characters become of one, but for steps that no tokenizer has 64 of."""
+    """Return how many characters a step makes from one, at most; 1 for harmless steps."""
     if part == "pre_tokenizer" and step["type"] == "ByteLevel":
-        return 2  # a character of two bytes for every byte that is no letter
+        return 2  # each byte that is not a letter becomes a character of two bytes
     if step["type"] == "Replace" and isinstance(step.get("content"), str):
         return max(1, len(step["content"])) + _matches_nothing(step.get("pattern"))
     return 1
 
 
 def _matches_nothing(pattern: object) -> bool:
-    """Whether a pattern is found between any two characters, and so adds to every one."""
+    """Say whether a pattern matches the empty string, and so adds to every character."""
     match pattern:
         case {"String": str(said)}:
             return not said
@@ -124,12 +124,12 @@ def _matches_nothing(pattern: object) -> bool:
 
 
 def _hold_model(model: _Model) -> None:
-    # Whoever loads it has an array up to the highest id.
+    # Loading it takes an array up to the highest id.
     ids = model.vocab.values() if isinstance(model.vocab, dict) else [len(model.vocab) - 1]
     _at_most("model.vocab", MOST_IDS, max(ids, default=0) + 1, "ids")
     for name in ("unk_token", "continuing_subword_prefix", "end_of_word_suffix"):
         _at_most(f"model.{name}", MOST_CHARS, len(getattr(model, name) or ""), "characters")
-    # A word takes a time that goes with the square of it.
+    # The time for a word grows with its square.
     found = model.max_input_chars_per_word
     _at_most("model.max_input_chars_per_word", MOST_CHARS, found, "characters")
     if model.dropout:

@@ -1,7 +1,7 @@
-"""Which token ends documents, as the small files of a tokenizer tell it, before it is loaded.
+"""Find the token that ends documents from a tokenizer's small files, before it is loaded.
 
-A chat tokenizer names as its `eos_token` the token that ends a turn. A base model was trained with
-another one behind every document. Where a tokenizer has both, nobody but the user knows.
+In a chat tokenizer, `eos_token` ends a turn. Base models are trained with another token after every
+document. If a tokenizer has both, the user has to choose.
 """
 
 from collections.abc import Collection, Iterator
@@ -19,26 +19,26 @@ from corpusmill.mill.tokens.named_files import (
 
 USUAL = ("<|endoftext|>", "<|end_of_text|>", "</s>", "<eos>", "[EOS]", "<EOS_TOKEN>",
          "<｜end▁of▁sentence｜>")  # fmt: skip
-"""Tokens behind the documents that base models were trained on."""
+"""Tokens that end the documents in the training text of base models."""
 
 MOST_SPECIAL = 10_000
-"""Of a small file. transformers takes a time that goes with their square."""
+"""Most special tokens of a small file. The time of transformers grows with their square."""
 MOST_DECODED = 30_000
-"""Members of added_tokens_decoder."""
+"""Most members of added_tokens_decoder."""
 
 FILES = ("tokenizer_config.json", "special_tokens_map.json")
 DEFINITION = "tokenizer.json"
 
 
 class Named(NamedTuple):
-    """What the files of a tokenizer say; there may be more that only its library knows."""
+    """The tokens that a tokenizer's files name; its library may know more."""
 
     eos_token: str | None
     special: list[str]
 
 
 class Told(NamedTuple):
-    """What is known of a tokenizer before it is loaded."""
+    """The facts about a tokenizer that are known before it is loaded."""
 
     end_of_text: str | None
     vocabulary: int | None
@@ -50,14 +50,16 @@ class _Added(msgspec.Struct):
 
 
 class _Definition(msgspec.Struct):
-    """As much of tokenizer.json as is asked here; the vocabulary is skipped."""
+    """The members of tokenizer.json that are needed here, without the vocabulary."""
 
     added_tokens: list[_Added] = []
 
 
 def named_in(folder: Path) -> Named:
-    """What the files of a local tokenizer say. ValueError for one that cannot be read, or names
-    another file."""
+    """Return the tokens that the files of a local tokenizer name.
+
+    Raise ValueError for a file that cannot be read or that names another file.
+    """
     refuse_named_files_below(folder)
     mosts = dict.fromkeys(FILES, MOST_SMALL_BYTES) | {DEFINITION: MOST_BYTES}
     files = {folder / name: most for name, most in mosts.items()}
@@ -67,7 +69,10 @@ def named_in(folder: Path) -> Named:
 
 
 def named_by(files: dict[Path, bytes]) -> Named:
-    """files: some of FILES and DEFINITION, the first that names an eos_token counts."""
+    """Return the tokens that files name; the first eos_token counts.
+
+    files: some of FILES and DEFINITION.
+    """
     eos: str | None = None
     special: list[str] = []
     for path, written in files.items():
@@ -87,7 +92,7 @@ def named_by(files: dict[Path, bytes]) -> Named:
                 special += found
         except (msgspec.DecodeError, RecursionError) as error:
             raise ValueError(
-                f"tokenizer.source: {path} is not what a tokenizer has there ({error}). "
+                f"tokenizer.source: {path} is not a valid tokenizer file ({error}). "
                 "Copy the tokenizer again."
             ) from error
     return Named(eos, list(dict.fromkeys(special)))
@@ -102,13 +107,13 @@ def _refuse_many(path: Path, most: int, found: int, what: str) -> None:
 
 
 def content(token: Any) -> str | None:
-    """A token as the files write it: its text, or an object that has it."""
+    """Return the text of a token, which files write as text or as an object with it."""
     text = token.get("content") if isinstance(token, dict) else token
     return text if isinstance(text, str) else None
 
 
 def special_in(members: dict[str, Any]) -> Iterator[str]:
-    """The special tokens of tokenizer_config.json or special_tokens_map.json."""
+    """Yield the special tokens of tokenizer_config.json or special_tokens_map.json."""
     tokens = [value for name, value in members.items() if name.endswith("_token")]
     for name in ("additional_special_tokens", "extra_special_tokens"):
         more = members.get(name)
@@ -122,22 +127,22 @@ def special_in(members: dict[str, Any]) -> Iterator[str]:
 
 
 def likely_ends(named: Named) -> list[str]:
-    """A usual end of text and the eos_token, each once, of those that there are."""
+    """Return the likely ends of text: a usual one and the eos_token, if any."""
     usual = [token for token in USUAL if token in named.special]
     ends = [named.eos_token] if named.eos_token in USUAL or not usual else [usual[0]]
     return [end for end in dict.fromkeys([*ends, named.eos_token]) if end is not None]
 
 
 def refuse_guess(source: str, eos_token: str, special: Collection[str]) -> None:
-    """ValueError if `auto` took the eos_token though the tokenizer has a usual end of text too."""
+    """Raise ValueError if `auto` would take the eos_token but there is a usual end of text too."""
     usual = [token for token in USUAL if token in special]
     if eos_token in USUAL or not usual:
         return
     others = " or ".join(usual)
     raise ValueError(
         f"tokenizer.end_of_text: auto would end every document with {eos_token}, the eos_token of "
-        f"{source}, which looks like the end of a chat turn, as there is {others} too. Set "
-        f"end_of_text to {others}, as base models have it, or to {eos_token}."
+        f"{source}, which seems to end chat turns, as there is {others} too. Set "
+        f"end_of_text to {others}, as in base models, or to {eos_token}."
     )
 
 

@@ -1,9 +1,9 @@
-"""Whether a tokenizer can be had by its hub id.
+"""Check whether a tokenizer is available by its hub id.
 
-`... hub_check ID END_OF_TEXT STATE WHAT` is a process of its own beside the start of a run, before
-any job. It asks the hub for no file that the machine has already, and for small ones where these
-tell enough. It prints what it knows then, as JSON. STATE: `new`, or `kept` if the last run used it:
-then nobody is asked. WHAT: `end`, or `vocabulary` for its size too.
+`... hub_check ID END_OF_TEXT STATE WHAT` runs in its own process while a run starts. It downloads
+only files that are not cached, and only small ones if they suffice. It prints the facts as JSON.
+STATE: `new`, or `kept` if the last run used it; then it does not use the network. WHAT: `end`, or
+`vocabulary` for its size too.
 """
 
 import json
@@ -37,13 +37,13 @@ from corpusmill.mill.tokens.ends_of_text import FILES as ENDS
 from corpusmill.mill.tokens.tokenizer_check import ids_of_definition
 
 FILES = ("tokenizer.json", "tokenizer_config.json", "tokenizer.model", "vocab.json", "vocab.txt")
-"""Of which every tokenizer has some."""
+"""Files of which every tokenizer has some."""
 
 WAIT_SECONDS = 5
 
 
 def is_there(hub_id: str) -> bool:
-    """Whether its files can be asked for now; ValueError, in one line, if they never can."""
+    """Say whether its files are available now; raise ValueError, in one line, if they never are."""
     ways = "Give a folder, the id of a tokenizer that this machine can reach, or train."
     try:
         if any(isinstance(try_to_load_from_cache(hub_id, file), str) for file in FILES):
@@ -57,11 +57,11 @@ def is_there(hub_id: str) -> bool:
         pass  # the repository is there
     except RepositoryNotFoundError:
         raise ValueError(
-            f"tokenizer.source: the hub has no {hub_id}, or none for who is logged in here "
+            f"tokenizer.source: the hub has no {hub_id}, or you lack access to it "
             f"(hf auth login). {ways}"
         ) from None
     except HfHubHTTPError:
-        return False  # a hub that has too much to do now; the step asks more than once
+        return False  # the hub is busy; the step retries
     except (HTTPError, OSError) as error:
         raise ValueError(
             f"tokenizer.source: {hub_id} is not on this machine, and the hub cannot be reached "
@@ -71,9 +71,9 @@ def is_there(hub_id: str) -> bool:
 
 
 def named_at(hub_id: str, ask: bool) -> Named:
-    """What the files of a tokenizer say, as many of them as it takes.
+    """Return the tokens that a tokenizer's files name, reading no more files than needed.
 
-    ask: the hub too, not only this machine.
+    ask: whether to use the hub, not only the cache.
     """
     files: dict[Path, bytes] = {}
     for name in (*ENDS, DEFINITION):
@@ -85,21 +85,21 @@ def named_at(hub_id: str, ask: bool) -> Named:
 
 
 def file_of(hub_id: str, name: str, ask: bool) -> Path | None:
-    """A file of a tokenizer, None if it has none of this name or the hub does not give it now."""
+    """Return a file of a tokenizer; None if it does not exist or is unavailable now."""
     cached = try_to_load_from_cache(hub_id, name)
     if cached is not None or not ask:
-        return Path(cached) if isinstance(cached, str) else None  # or it is known to have none
+        return Path(cached) if isinstance(cached, str) else None  # or known to be missing
     try:
         return Path(hf_hub_download(hub_id, name, etag_timeout=WAIT_SECONDS))
     except (EntryNotFoundError, HfHubHTTPError, HTTPError, OSError):
-        return None  # the step asks again, and knows all
+        return None  # the step asks again
 
 
 def checked(hub_id: str, end_of_text: str, kept: bool, count: bool) -> Told:
-    """What is known of it now. ValueError, in one line, if there will be no tokenizer, or nobody
-    said what ends documents.
+    """Return the facts that are known now.
 
-    count: how many ids it has, too, for which its tokenizer.json has to come.
+    Raise ValueError, in one line, if there is no such tokenizer or the end of text is unclear.
+    count: whether to count its ids, which needs tokenizer.json.
     """
     if not kept and not is_there(hub_id):
         return Told(None, None)

@@ -1,17 +1,17 @@
-"""How many bytes of text each token id stands for, where a tokenizer's definition fixes it.
+"""The bytes of text that each token id stands for, if a tokenizer's definition determines them.
 
-With it `encode` sees from the ids alone that nothing of a document is lost. That must never be
-seen wrongly, so only two kinds of tokenizers are taken, of which a proof is short. The bytes of a
-document's ids, one behind the other, are called its bytes.
+They show `encode` from the ids alone that a document lost nothing. This must never be wrong, so
+only two kinds of tokenizers are supported, for which the proof is short. A document's bytes are
+here the concatenated bytes of its ids.
 
-- Nothing but a space in front is ever added to a document's bytes (`added`, 0 or 1). Whatever else
-  may happen takes bytes away: a literal ▁ where spaces are ▁, a space that was already in front.
-- So a document whose bytes are as many as its text's and `added` has lost nothing: a loss would
-  have to be made up for, and there is nothing that could.
-- Added tokens can take white space away and make the next piece begin with one more space. An id
-  of which that could be so is UNCERTAIN; a document with one is looked at itself.
-- A normalizer other than NFC is not taken, beside what stands for spaces. With NFC a document's
-  bytes are the normalized text whatever their number, and that is no loss.
+- Only a space in front is ever added to a document's bytes (`added`, 0 or 1). All other effects
+  remove bytes: a literal ▁ if spaces become ▁, a space that was already in front.
+- So a document with as many bytes as its text plus `added` has lost nothing: nothing could make up
+  for a loss.
+- Added tokens can remove white space and make the next piece begin with one more space. Ids for
+  which that is possible are UNCERTAIN; a document with one is decoded and compared.
+- Apart from replacing spaces, only the normalizer NFC is supported. With NFC a document's bytes are
+  the normalized text, whatever their number, and that is not a loss.
 """
 
 import re
@@ -29,14 +29,17 @@ _EVERY_BYTE = [f"<0x{byte:02X}>" for byte in range(256)]
 
 
 class IdBytes(NamedTuple):
-    """sizes: uint16 (vocabulary,), bytes of each id or UNCERTAIN. added: a space in front."""
+    """The bytes of ids.
+
+    sizes: uint16 (vocabulary,), bytes of each id or UNCERTAIN. added: spaces added in front.
+    """
 
     sizes: np.ndarray
     added: int
 
 
 def steps(part: dict | None, inner: str) -> list[dict]:
-    """The steps of a normalizer, a pre-tokenizer or a decoder, sequences unfolded."""
+    """Return the steps of a normalizer, pre-tokenizer or decoder, with sequences flattened."""
     if part is None:
         return []
     if part["type"] == "Sequence":
@@ -56,19 +59,19 @@ def _is_replacing(step: dict, before: str, after: str) -> bool:
 
 
 def _keeps_all(step: dict) -> bool:
-    """Whether a pre-tokenizer only cuts."""
+    """Say whether a pre-tokenizer only splits."""
     cutting = step["type"] in ("Split", "Punctuation") and step["behavior"] != "Removed"
     return cutting or step["type"] == "Digits"
 
 
 def _joins_exactly(model: dict[str, Any]) -> bool:
-    """Whether a token is its parts, one behind the other."""
+    """Say whether a token is the concatenation of its parts."""
     marks = (model.get("continuing_subword_prefix"), model.get("end_of_word_suffix"))
     return model["type"] == "BPE" and not any(marks)
 
 
 def _byte_level_added(definition: dict, alphabet: set[str]) -> int | None:
-    """The space in front, if any, of a byte-level BPE; None if it is not surely one."""
+    """Return `added` of a byte-level BPE; None if it is not certainly one."""
     cuts = steps(definition["pre_tokenizer"], "pretokenizers")
     if (
         not cuts
@@ -85,7 +88,7 @@ def _byte_level_added(definition: dict, alphabet: set[str]) -> int | None:
 
 
 def _metaspace_added(definition: dict) -> int | None:
-    """The same of a BPE that writes spaces as ▁ and spells what it does not know in bytes."""
+    """Return `added` of a BPE with ▁ for spaces and bytes for unknown characters; else None."""
     model = definition["model"]
     if not _joins_exactly(model) or not model.get("byte_fallback"):
         return None
@@ -113,14 +116,14 @@ def _metaspace_added(definition: dict) -> int | None:
         or any((s["type"], s.get("content"), s.get("stop")) != ("Strip", " ", 0) for s in strips)
     ):
         return None
-    # Metaspace puts no ▁ before the one that Prepend has put.
+    # Metaspace adds no ▁ if Prepend has added one.
     prefixes = bool(prepends) or any(s["prepend_scheme"] != "never" for s in metaspaces)
     stripped = strips[0]["start"] if strips else 0
     return int(prefixes) if stripped <= int(prefixes) else None
 
 
 def _byte_level_sizes(tokens: pa.Array, alphabet: set[str]) -> np.ndarray:
-    """A character a byte; UNCERTAIN with others than the 256 that stand for bytes."""
+    """Return one byte per character; UNCERTAIN for tokens with characters outside the alphabet."""
     other = "[^{}]".format("".join(rf"\x{{{ord(one):X}}}" for one in sorted(alphabet)))
     sizes = pc.utf8_length(tokens).to_numpy()
     return np.where(pc.match_substring_regex(tokens, other).to_numpy(False), UNCERTAIN, sizes)
@@ -133,7 +136,7 @@ def _metaspace_sizes(tokens: pa.Array) -> np.ndarray:
 
 
 def _decoded_content(content: str, byte_of: dict[str, int] | None) -> bytes:
-    """What an added token alone is decoded to."""
+    """Return the decoded bytes of an added token by itself."""
     if byte_of is None:
         return content.replace("▁", " ").encode()
     if set(content) <= set(byte_of):
@@ -142,12 +145,12 @@ def _decoded_content(content: str, byte_of: dict[str, int] | None) -> bytes:
 
 
 def _is_certain(token: dict, added: int, normalizes: bool, byte_of: dict[str, int] | None) -> bool:
-    """Whether an added token takes nothing but itself from a text, and gives it back."""
+    """Say whether an added token replaces only its own string, and decodes back to it."""
     content = token["content"]
     return (
         not (token["special"] or token["lstrip"] or token["rstrip"] or added)
-        # Around it a text is normalized in pieces, which differs from the whole at most where a
-        # piece begins with a mark that goes with what stands before: never with white space.
+        # The text around it is normalized in pieces. That can only differ if a piece begins with a
+        # combining mark, which never combines with white space.
         and (not normalizes or content.isspace())
         and unicodedata.normalize("NFC", content) == content
         and _decoded_content(content, byte_of) == content.encode()
@@ -155,8 +158,10 @@ def _is_certain(token: dict, added: int, normalizes: bool, byte_of: dict[str, in
 
 
 def byte_alphabet() -> dict[str, int]:
-    """The 256 characters by which byte-level tokenizers spell bytes: those of Latin-1 that can be
-    seen stand for themselves, U+0100 and on for the others, in order."""
+    """Return the 256 characters with which byte-level tokenizers write bytes.
+
+    Visible characters of Latin-1 represent themselves; U+0100 and following the others, in order.
+    """
     seen = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
     unseen = [byte for byte in range(256) if byte not in seen]
     return {chr(b): b for b in seen} | {chr(0x100 + i): b for i, b in enumerate(unseen)}
@@ -165,7 +170,7 @@ def byte_alphabet() -> dict[str, int]:
 def id_bytes(
     definition: dict, vocabulary: int, end_of_text: int, unknown: list[int]
 ) -> IdBytes | None:
-    """The bytes of each id of a tokenizer.json; None if they are not surely fixed."""
+    """Return the bytes of each id of a tokenizer.json; None if they are not certain."""
     alphabet = byte_alphabet()
     added = _byte_level_added(definition, set(alphabet))
     byte_of = alphabet if added is not None else None

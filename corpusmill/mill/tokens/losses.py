@@ -1,9 +1,9 @@
-"""What of a text is lost in its tokens: characters that no decoding brings back, unknown tokens.
+"""Count what is lost in tokens: characters that decoding does not restore, and unknown tokens.
 
-Of a document's ids those of the unknown token are dropped and the rest is decoded. Missing of a
-string is how often each character stands in it more often than in what was decoded, added up;
-lost is what is missing of the text, or of what the tokenizer's own normalizer makes of the text,
-whichever is less. White space counts like any other character.
+Unknown tokens are removed from a document's ids, and the rest is decoded. The decoded
+text misses a character as many times as the text has more of it. Lost characters are those missed
+from the text, or from the text after the tokenizer's own normalizer, whichever are fewer. White
+space counts like any other character.
 """
 
 import itertools
@@ -35,7 +35,7 @@ EXCERPT_CHARS = 60
 
 
 def missing(whole: str, rest: str) -> Counter[str]:
-    """The characters that `whole` has more often than `rest`."""
+    """Return the characters that `whole` has more often than `rest`, with the difference."""
     return Counter(whole) - Counter(rest)
 
 
@@ -48,7 +48,7 @@ def lost_characters(reference: Any, ids: list[int], text: str, unknown: Containe
 
 
 def example(reference: Any, id: int, text: str, back: str) -> dict:
-    """A document that lost something, for a person: the text around it and what becomes of it."""
+    """Return an example of a loss for users: the text around it, and the decoded text."""
     whole = min(text, normalized(reference, text), key=lambda one: missing(one, back).total())
     gone = missing(whole, back)
     same = itertools.takewhile(lambda pair: pair[0] == pair[1], zip(whole, back, strict=False))
@@ -56,7 +56,7 @@ def example(reference: Any, id: int, text: str, back: str) -> dict:
     places = (place for start in (first, 0) for place in range(start, len(whole)))
     place = next((place for place in places if whole[place] in gone), 0)
     start = max(0, place - EXCERPT_CHARS // 3)
-    if start:  # half a word could be lost where the whole one is not
+    if start:  # begin at a whole word: half a word could be lost where the whole one is not
         start = whole.find(" ", start, place) + 1 or start
     passage = whole[start : start + EXCERPT_CHARS]
     (ids,) = reference_ids(reference, [passage])
@@ -64,7 +64,7 @@ def example(reference: Any, id: int, text: str, back: str) -> dict:
 
 
 class LossCounter:
-    """Counts the losses of a shard, document by document; keeps the first EXAMPLES per source."""
+    """A counter of the losses of a shard by document; keeps the first EXAMPLES per source."""
 
     def __init__(self, folder: Path, setting: TokenizerFacts) -> None:
         self.examples: dict[str, list[dict]] = {}
@@ -76,7 +76,7 @@ class LossCounter:
         self._reference = None
 
     def count(self, batch: pa.Table, tokens: np.ndarray, lengths: np.ndarray) -> dict:
-        """LOSS_SUMS of each document, int64.
+        """Return LOSS_SUMS of each document, int64.
 
         batch: shards.COLUMNS. tokens: the ids of its documents, each with the end token;
         lengths: how many of these each document has.
@@ -95,15 +95,15 @@ class LossCounter:
     def _rows_to_look_at(
         self, texts: TextColumn, tokens: np.ndarray, starts: np.ndarray
     ) -> Iterable[int]:
-        """All rows but those whose ids alone say that nothing is lost; see id_bytes.py."""
+        """Return the rows whose ids alone do not prove that nothing is lost; see id_bytes.py."""
         if self._sizes is None or not starts.size:
             return range(starts.size)
         assert (highest := int(tokens.max())) < len(self._sizes), highest
-        # Arrow's take, for NumPy's would first make 64-bit numbers of all ids; its own check of
-        # their bounds takes as long as all the rest of it.
+        # Arrow's take, as NumPy's would first convert all ids to 64 bits. Its check of bounds takes
+        # as long as the rest of it.
         sizes = pc.take(self._sizes, pa.array(tokens), boundscheck=False).to_numpy()
-        # In half the time of int64. A sum beyond 4 GB comes out too small, and the document is
-        # looked at: what stands in front makes it larger than the text by one at most.
+        # uint32 takes half the time of int64. A sum beyond 4 GB overflows to a smaller number, and
+        # then the document is decoded: a sum exceeds the text by one at most.
         found = np.add.reduceat(sizes, starts, dtype=np.uint32)
         unsure = found != pc.binary_length(texts).to_numpy() + self._setting.added_bytes
         if sizes.max() == UNCERTAIN:
@@ -123,7 +123,7 @@ class LossCounter:
 
 
 def too_many_losses(facts: list[Path], most: float) -> list[str]:
-    """What to tell of every source that lost more than this share of its characters.
+    """Return messages about sources that lost more than this share of their characters.
 
     facts: of all token shards.
     """
@@ -146,9 +146,9 @@ def too_many_losses(facts: list[Path], most: float) -> list[str]:
 
 
 def refuse_losses(facts: list[Path], max_lost_fraction: float) -> None:
-    """facts: of all token shards."""
+    """Raise ValueError if a source lost too much. facts: of all token shards."""
     if told := too_many_losses(facts, max_lost_fraction):
         raise ValueError(
-            "\n".join(told) + "\nTake another tokenizer, byte-level or with byte fallback; or, if "
-            "that is meant to be lost, raise tokenizer.max_lost_fraction."
+            "\n".join(told) + "\nUse another tokenizer, byte-level or with byte fallback; or, if "
+            "this loss is acceptable, raise tokenizer.max_lost_fraction."
         )

@@ -1,7 +1,7 @@
-"""Members of a tokenizer's small files that name other files.
+"""Refuse members of a tokenizer's small files that name other files.
 
-transformers opens, and writes, what such a member says, wherever that lies: a file outside of the
-folder, or one that nobody held against the bounds.
+transformers opens and writes the files that such members name, wherever they are: outside of the
+folder, or without our checks of size.
 """
 
 import json
@@ -18,16 +18,16 @@ SMALL = ("tokenizer_config.json", "special_tokens_map.json", "config.json")
 
 NAMES_FILES = re.compile(r".*_(files?|paths?|dir|folder|proto)")
 OTHERS = ("tokenizer_object", "vocab", "merges", "init_inputs", "mecab_option")
-"""What a class of transformers takes for a vocabulary, or hands on to another library."""
+"""Members that a class of transformers reads as a vocabulary, or passes to another library."""
 NEVER_OPENED = ("tokenizer_file", "special_tokens_map_file", "added_tokens_file",
                 "tokenizer_config_file", "name_or_path")  # fmt: skip
-"""Where a tokenizer once lay, as many say: transformers puts its own path in the place of it."""
+"""Members with a tokenizer's former path. They are common, and transformers replaces them."""
 PLAIN_NAME = re.compile(r"[^/\\\0.][^/\\\0]{0,99}")
-"""Of a chat template, of which save_pretrained makes a file."""
+"""Allowed name of a chat template, which save_pretrained uses as a file name."""
 
 
 def refuse_named_files(path: Path, members: dict[str, Any]) -> None:
-    """ValueError if a member names a file. path: one of SMALL, with these members."""
+    """Raise ValueError if a member names a file. path: one of SMALL, with these members."""
     for name in named_files(members):
         raise ValueError(
             f"tokenizer.source: {path}: its member {name:.80} names a file, which may lie "
@@ -57,8 +57,10 @@ def template_names(templates: Any) -> Iterator[Any]:
 
 
 def refuse_named_files_below(folder: Path) -> None:
-    """The same of every small file of a folder and of the folders in it, of which some classes
-    load a tokenizer each."""
+    """Raise ValueError if a small file in a folder or its subfolders names a file.
+
+    Some classes load one tokenizer per subfolder.
+    """
     for inner in tokenizer_folders(folder):
         refuse_links_out(folder, inner)
         for path in (inner / name for name in SMALL):
@@ -85,7 +87,7 @@ def refuse_links_out(folder: Path, inner: Path) -> None:
 
 
 def refuse_files_named_in(path: Path) -> None:
-    """path: one of SMALL."""
+    """Raise ValueError if a small file names a file. path: one of SMALL."""
     written = whole_file(path, MOST_SMALL_BYTES)
     try:
         members = json.loads(written)
@@ -93,12 +95,12 @@ def refuse_files_named_in(path: Path) -> None:
             raise ValueError("Expected `object`, got another value")
     except (ValueError, RecursionError) as error:
         raise ValueError(
-            f"tokenizer.source: {path} is not what a tokenizer has there ({error}). "
+            f"tokenizer.source: {path} is not a valid tokenizer file ({error}). "
             "Copy the tokenizer again."
         ) from error
     refuse_named_files(path, members)
 
 
 def tokenizer_folders(folder: Path) -> list[Path]:
-    """A folder of a tokenizer, and those in it."""
+    """Return the folder of a tokenizer and its subfolders."""
     return [folder, *sorted(path for path in folder.glob("*") if path.is_dir())]

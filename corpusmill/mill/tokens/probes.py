@@ -1,4 +1,4 @@
-"""Texts on which tokenizers, engines and machines that differ are likely to differ."""
+"""Texts that are likely to reveal differences between tokenizers, engines and machines."""
 
 import unicodedata
 from collections.abc import Iterable
@@ -19,20 +19,20 @@ PROBES = [
 ]
 
 PLAIN = ["Hello, world!", "The miller opened the sluice.", "x = 1"]
-"""What any tokenizer of text has ids for."""
+"""Texts for which every tokenizer of text has ids."""
 
 _FRAME = "a*b *  c\n*\n**\t*\r\n* Word*"
 
 
 def framed(token: str) -> str:
-    """A token beside letters, spaces, line breaks and itself."""
+    """Return a token beside letters, spaces, line breaks and itself."""
     return _FRAME.replace("*", token)
 
 
 def refuse_useless(name: str, ids: Iterable[list[int]], unknown: Iterable[int]) -> None:
-    """ValueError if PLAIN have these ids and the tokenizer can so be none of text.
+    """Raise ValueError if the ids of PLAIN show that a tokenizer is not for text.
 
-    One that has no id for a text is refused, and one that knows nothing of any.
+    Refused: no ids for one of the texts, or only unknown ids for all of them.
     """
     of_text = dict(zip(PLAIN, ids, strict=True))
     empty = [text for text, found in of_text.items() if not found]

@@ -24,7 +24,7 @@ from corpusmill.mill.tokens.tokenizers import (
 )
 
 SAMPLED_DOCUMENTS = 24
-SAMPLED_CHARS = 20_000  # the reference is slow: of a longer document only the start is decoded
+SAMPLED_CHARS = 20_000  # the reference is slow: decode only the start of a longer document
 SAMPLED_TOKENS = 4096
 BLOCK_TOKENS = 1 << 22
 WINDOW_TOKENS = 1024
@@ -32,13 +32,13 @@ EYE_CHARS = 400
 
 
 def sampled_rows(documents: int) -> list[int]:
-    """Rows spread evenly from the first to the last."""
+    """Return rows spread evenly from the first to the last."""
     count = min(documents, SAMPLED_DOCUMENTS)
     return sorted({int(row) for row in np.linspace(0, documents - 1, count)}) if count else []
 
 
 def file_faults(files: TokenFiles, facts: dict, setting: TokenizerFacts) -> Iterator[str]:
-    """Whether the files are what was written. If not, no look into them is safe."""
+    """Yield faults if files have changed since they were written; then reading them is unsafe."""
     size = files.bin.stat().st_size
     if (facts["dtype"], facts["vocabulary"]) != (setting.dtype, setting.vocabulary):
         made_for = f"{facts['vocabulary']} tokens of {facts['dtype']}"
@@ -53,7 +53,7 @@ def file_faults(files: TokenFiles, facts: dict, setting: TokenizerFacts) -> Iter
 
 
 def index_faults(shard: TokenShard) -> Iterator[str]:
-    """Whether the index cuts the tokens into as many documents as there are, none empty."""
+    """Yield a fault if the index does not divide the tokens into all documents, none empty."""
     starts, documents = shard.starts.astype(np.int64), shard.facts["documents"]
     if starts.size != documents + 1:
         yield f"the index has {starts.size} entries, expected {documents + 1}"
@@ -62,7 +62,7 @@ def index_faults(shard: TokenShard) -> Iterator[str]:
 
 
 def placement_faults(placements: Path, files: TokenFiles) -> Iterator[str]:
-    """Whether a table of placements says of every document where the index has it."""
+    """Yield faults if a table of placements and the index disagree."""
     shard = TokenShard(files)
     table = load_parquet(placements)
     starts = shard.starts
@@ -76,14 +76,14 @@ def placement_faults(placements: Path, files: TokenFiles) -> Iterator[str]:
     for name, values in expected.items():
         found = table.column(name).to_numpy()
         if found.size != values.size or (found != values).any():
-            yield f"{placements}: {name} is not what {files.idx} says of {values.size} documents"
+            yield f"{placements}: {name} disagrees with {files.idx} ({values.size} documents)"
     sources = Counter(table.column("source").to_pylist())
     if sources != {name: count["documents"] for name, count in shard.facts["by_source"].items()}:
         yield f"{placements}: {dict(sources)} documents, {files.facts} has others"
 
 
 def token_faults(shard: TokenShard, setting: TokenizerFacts) -> Iterator[str]:
-    """What is wrong with the ids of a shard, whole."""
+    """Yield the faults of all ids of a shard."""
     tokens, documents = shard.tokens, shard.facts["documents"]
     highest, ends = -1, 0
     for start in range(0, tokens.size, BLOCK_TOKENS):
@@ -100,7 +100,7 @@ def token_faults(shard: TokenShard, setting: TokenizerFacts) -> Iterator[str]:
 
 
 def alignment_faults(bin: Path, setting: TokenizerFacts, tokens: int) -> Iterator[str]:
-    """Whether windows read as a trainer does are inputs and labels shifted by one."""
+    """Yield faults if windows, read like a trainer, are not inputs and labels shifted by one."""
     dtype = np.dtype(setting.dtype).newbyteorder("<")
     block = min(WINDOW_TOKENS, tokens - 1)
     if block < 2:
@@ -113,7 +113,7 @@ def alignment_faults(bin: Path, setting: TokenizerFacts, tokens: int) -> Iterato
 
 
 def starts_with(reference: Any, ids: list[int], text: str) -> bool:
-    """Whether ids are the start of a text."""
+    """Say whether ids decode to the start of a text."""
     start = decoded(reference, ids)
     # The last id may end inside a character, and a normalizer may join it with the next.
     start = start[: max(len(start) - 8, 0)]
@@ -132,9 +132,9 @@ def stand_in_order(pieces: list[str], whole: str) -> bool:
 
 
 def pieces_come_back(reference: Any, ids: list[int], text: str, lossy: set[int], cut: bool) -> bool:
-    """Whether what stands between lossy tokens is decoded to pieces of the text, in order.
+    """Say whether the ids between lossy tokens decode to pieces of the text, in order.
 
-    cut: the document goes on after the last id.
+    cut: the document continues after the last id.
     """
     ends = [place for place, id in enumerate(ids) if id in lossy]
     bounds = itertools.pairwise([-1, *ends, len(ids)])
@@ -146,7 +146,7 @@ def pieces_come_back(reference: Any, ids: list[int], text: str, lossy: set[int],
 
 
 def comes_back(reference: Any, ids: np.ndarray, text: str, setting: TokenizerFacts) -> bool:
-    """Whether ids decode to their text, as far as that can be expected of the tokenizer."""
+    """Say whether ids decode to their text, as far as the tokenizer allows."""
     if not setting.lossless:
         return True
     cut = len(text) > SAMPLED_CHARS
@@ -160,7 +160,7 @@ def comes_back(reference: Any, ids: np.ndarray, text: str, setting: TokenizerFac
 def sample_faults(
     shard: TokenShard, text: Path, reference: Any, setting: TokenizerFacts, progress: Progress
 ) -> Iterator[str]:
-    """Whether sampled documents are their texts; and whether the shards have as many."""
+    """Yield faults of sampled documents, and if text and tokens have different documents."""
     rows = set(sampled_rows(shard.facts["documents"]))
     documents = 0
     for row, document in enumerate(read_shard(text, progress, rows)):
@@ -183,7 +183,7 @@ def sample_faults(
 
 
 def eye_test(shard: TokenShard, reference: Any, name: str) -> str:
-    """The start, the middle and the end of the shard, decoded, for a person to read."""
+    """Return start, middle and end of the shard, decoded, for a person to read."""
     tokens = shard.tokens.size
     lines = []
     for label, at in (("start", 0), ("middle", tokens // 2), ("end", max(0, tokens - 150))):
@@ -202,7 +202,7 @@ def shard_faults(
     setting: TokenizerFacts,
     progress: Progress,
 ) -> tuple[list[str], str]:
-    """All that is wrong with a shard, and its eye test (none if the files themselves are bad)."""
+    """Return the faults of a shard, and its eye test; "" if the files are damaged."""
     expected = load_json(text_facts)["sha256"]
     facts = load_json(files.facts)
     faults = list(file_faults(files, facts, setting))

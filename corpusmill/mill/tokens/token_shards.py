@@ -1,4 +1,4 @@
-"""Token shards: `.bin` raw ids, `.idx` where each document begins, `.json` what they are."""
+"""Token shards: `.bin` has raw ids, `.idx` the start of each document, `.json` the description."""
 
 from collections import Counter
 from pathlib import Path
@@ -20,14 +20,14 @@ class TokenFiles(NamedTuple):
 
 
 def with_ends(documents: list[np.ndarray], end: int, dtype: str) -> np.ndarray:
-    """The ids of all documents with `end` after each."""
+    """Return the ids of all documents with `end` after each."""
     last = np.array([end], np.dtype(dtype).newbyteorder("<"))
     parts = [part for ids in documents for part in (ids, last)]
     return np.concatenate([last[:0], *parts], dtype=last.dtype, casting="same_kind")
 
 
 class TokenShardWriter:
-    """Writes one token shard, document batch by document batch; the three files appear at last."""
+    """A writer of one token shard, batch by batch. The three files appear at the end."""
 
     def __init__(self, files: TokenFiles) -> None:
         self._files = files
@@ -44,9 +44,9 @@ class TokenShardWriter:
     def add(
         self, sources: pa.ChunkedArray, tokens: np.ndarray, lengths: np.ndarray, **sums: np.ndarray
     ) -> None:
-        """tokens: as `with_ends` makes them. lengths: int64 (documents,), tokens of each.
+        """Append documents. tokens: from `with_ends`. lengths: int64 (documents,), tokens of each.
 
-        sums: what else is added up per source, a number per document.
+        sums: other figures to sum per source, a number per document.
         """
         self._file.write(tokens.view(np.uint8))
         self._lengths.append(lengths)
@@ -65,9 +65,9 @@ class TokenShardWriter:
         self._writing.__exit__(*error)
 
     def finish(self, **facts: Any) -> np.ndarray:
-        """Write the index and, last, the description, with whatever else is known of the shard.
+        """Write the index and, last, the description with further facts.
 
-        Returns uint64 (documents + 1,), the index.
+        Return the index, uint64 (documents + 1,).
         """
         starts = np.zeros(self.documents + 1, "<u8")
         if self._lengths:
@@ -102,5 +102,5 @@ class TokenShard:
         self.starts = np.frombuffer(starts.view(0, starts.size), "<u8")
 
     def document(self, row: int) -> np.ndarray:
-        """The ids of one document, its end token last."""
+        """Return the ids of one document, with its end token."""
         return self.tokens[int(self.starts[row]) : int(self.starts[row + 1])]

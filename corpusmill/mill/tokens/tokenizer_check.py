@@ -1,8 +1,8 @@
-"""Whether a folder holds a tokenizer of plain text.
+"""Check whether a folder holds a tokenizer of plain text.
 
-`... tokenizer_check FOLDER END_OF_TEXT STATE ENGINE` is a process of its own beside the start of a
-run, before any job; so it loads as little as it can. It prints what it knows then, as JSON. STATE:
-`new`, or `kept` if its ids were looked at before.
+`... tokenizer_check FOLDER END_OF_TEXT STATE ENGINE` runs in its own process while a run starts, so
+it loads as little as possible. It prints the facts as JSON. STATE: `new`, or `kept` if its ids were
+checked before.
 """
 
 import json
@@ -30,7 +30,7 @@ from corpusmill.mill.tokens.probes import PLAIN, refuse_useless
 
 
 def ids_of_definition(path: Path) -> tuple[list[list[int]], set[int | None], int]:
-    """The ids of PLAIN by a tokenizer.json, its unknown ids, and how many ids there are."""
+    """Return a tokenizer.json's ids of PLAIN, its unknown ids, and the number of its ids."""
     from tokenizers import Tokenizer
 
     written = whole_file(path)
@@ -44,16 +44,17 @@ def ids_of_definition(path: Path) -> tuple[list[list[int]], set[int | None], int
 
 
 def ids_in(tokenizer: Any) -> int:
-    """Every id is below. Gaps are looked for where they may matter, and the look takes no time."""
+    """Return a bound above every id. Gaps are searched only below 65,536 ids, where that matters
+    and is fast."""
     size: int = tokenizer.get_vocab_size()
     return size if size > 1 << 16 else max(size, *(id + 1 for id in tokenizer.get_vocab().values()))
 
 
 def end_of(folder: Path, end_of_text: str) -> str:
-    """The token that will end documents; ValueError, in one line, if it cannot or nobody said."""
+    """Return the token that ends documents; raise ValueError, in one line, if it is unclear."""
     named = named_in(folder)
     if end_of_text != "auto":
-        if (folder / DEFINITION).is_file():  # without it the library alone knows all
+        if (folder / DEFINITION).is_file():  # without it only the library knows all
             refuse_no_special(str(folder), end_of_text, named.special)
         return end_of_text
     if named.eos_token is None:
@@ -69,16 +70,16 @@ def end_of(folder: Path, end_of_text: str) -> str:
 def check_tokenizer(
     folder: Path, end_of_text: str = "auto", kept: bool = False, engine: str = "auto"
 ) -> Told:
-    """What is known of it. ValueError, in one line, if texts would be lost for sure, no token can
-    end them, or the engine is asked for and gives other ids.
+    """Return the facts about a tokenizer.
 
-    kept: the last run used it as it is.
+    Raise ValueError, in one line, if texts would certainly be lost, no token can end them, or the
+    requested engine gives different ids. kept: whether the last run used it unchanged.
     """
     if kept:
         return Told(end_of(folder, end_of_text), None)
     vocabulary = whole_vocabulary(folder)
     end = end_of(folder, end_of_text)
-    if own_code(folder):  # the library alone knows whether it does without
+    if own_code(folder):  # only the library knows whether it works without that code
         from corpusmill.mill.tokens.tokenizers import load_reference
 
         load_reference(str(folder))
@@ -91,7 +92,7 @@ def check_tokenizer(
 
 
 def whole_vocabulary(folder: Path) -> int:
-    """How many ids it has. ValueError if it has none for plain text."""
+    """Return the number of its ids; raise ValueError if it has none for plain text."""
     definition = folder / DEFINITION
     if definition.is_file():
         try:
@@ -114,7 +115,7 @@ def whole_vocabulary(folder: Path) -> int:
 
 
 def own_code(folder: Path) -> str | None:
-    """What to say of a tokenizer folder that names Python code of its own."""
+    """Return a note if a tokenizer folder names its own Python code."""
     for name in ("tokenizer_config.json", "config.json"):
         if (folder / name).is_file() and "auto_map" in (load_plain_json(folder / name) or ()):
             return (

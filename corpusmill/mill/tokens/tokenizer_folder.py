@@ -1,4 +1,4 @@
-"""results/tokenizer: a tokenizer loaded or trained once, and all that later steps must know."""
+"""Write results/tokenizer: a tokenizer, loaded or trained once, and its facts for later steps."""
 
 import logging
 import re
@@ -35,26 +35,26 @@ from corpusmill.mill.tokens.tokenizers import (
 from corpusmill.mill.tokens.vocabulary import MOST_IDS
 
 MOST_CPU_SECONDS = 60
-"""To find out all of a tokenizer. One of 150,000 ids takes 3."""
+"""CPU seconds to examine a tokenizer. One of 150,000 ids takes 3."""
 
 LONGEST_RUN = 10_000
-"""Characters of a word or of white space that a tokenizer is trained on at once: what that takes
-goes with their square, hours for one of some millions."""
+"""Most characters of a word or of white space to train on at once. The time grows with their
+square: hours for millions."""
 
 LONG_RUN = re.compile(rf"(?<!\S)\S{{{LONGEST_RUN + 1},}}|(?<!\s)\s{{{LONGEST_RUN + 1},}}")
 
 
 def chosen_engine(reference: Any, wanted: str, probes: list[str], definition: bytes | None) -> str:
-    """gigatoken where it loads the tokenizer and gives the reference's ids for the probes.
+    """Return gigatoken if it loads the tokenizer and gives the reference's ids for the probes.
 
-    definition: what definition_of has of the reference.
+    definition: from definition_of.
     """
     if wanted == "reference":
         return wanted
     try:
         encode = gigatoken_encoder(plain_definition(definition))
         difference = first_difference(reference, encode, probes)
-    except BaseException as error:  # of a tokenizer that it does not know it raises any class
+    except BaseException as error:  # for an unsupported tokenizer it raises any class
         if not (isinstance(error, Exception) or is_panic(error)):
             raise
         difference = f"it cannot load this tokenizer ({first_line(error)})"
@@ -70,7 +70,7 @@ def chosen_engine(reference: Any, wanted: str, probes: list[str], definition: by
 
 
 def end_of_text_of(reference: Any, wanted: str, vocabulary: dict[str, int]) -> tuple[str, int]:
-    """The token that ends documents, and its id."""
+    """Return the token that ends documents, and its id."""
     special = special_tokens(reference)
     token = reference.eos_token if wanted == "auto" else wanted
     if token is None:
@@ -81,7 +81,7 @@ def end_of_text_of(reference: Any, wanted: str, vocabulary: dict[str, int]) -> t
     id = vocabulary.get(token)
     if id is None:
         raise ValueError(
-            f"tokenizer.end_of_text: {token} is no token of this tokenizer. "
+            f"tokenizer.end_of_text: {token} is not a token of this tokenizer. "
             f"Its special tokens: {', '.join(special)}."
         )
     if token not in special:
@@ -95,7 +95,7 @@ def end_of_text_of(reference: Any, wanted: str, vocabulary: dict[str, int]) -> t
 
 
 def special_tokens(reference: Any) -> list[str]:
-    """Those that transformers has a name for, and those that are only marked as special."""
+    """Return the special tokens: those that transformers names, and those only marked so."""
     added = getattr(reference, "added_tokens_decoder", {}).values()
     marked = [token.content for token in added if token.special]
     return list(dict.fromkeys([*map(str, reference.all_special_tokens), *marked]))
@@ -104,9 +104,9 @@ def special_tokens(reference: Any) -> list[str]:
 def unknown_ids(
     reference: Any, model: dict, vocabulary: dict[str, int], end_of_text: int
 ) -> list[int]:
-    """Ids of the tokens that the model, and transformers, have for what is not known.
+    """Return the ids of unknown tokens, of the model and of transformers.
 
-    model: of tokenizer.json. The end-of-text token is none of them, though GPT-2 says so.
+    model: of tokenizer.json. The end-of-text token does not count, though GPT-2 names it.
     """
     names = {model.get("unk_token"), reference.unk_token} - {None}
     found = {model.get("unk_id"), *(vocabulary.get(str(name)) for name in names)}
@@ -114,7 +114,7 @@ def unknown_ids(
 
 
 def normalizer_steps(definition: dict) -> list[str]:
-    """What the tokenizer's own normalizer does, without what its decoder undoes."""
+    """Return the steps of the tokenizer's normalizer, without those its decoder undoes."""
     told = []
     for step in steps(definition.get("normalizer"), "normalizers"):
         if "▁" in (step.get("prepend"), step.get("content")):
@@ -125,7 +125,7 @@ def normalizer_steps(definition: dict) -> list[str]:
 
 
 def lossy_tokens(reference: Any, definition: dict) -> dict[str, int]:
-    """The added tokens beside which something is lost where a word in their place does no harm."""
+    """Return the added tokens that remove neighbouring text, where a plain word would not."""
     words = [token for token in definition.get("added_tokens", []) if not token["special"]]
     texts = [framed("x"), *(framed(token["content"]) for token in words)]
     back = [
@@ -139,7 +139,7 @@ def lossy_tokens(reference: Any, definition: dict) -> dict[str, int]:
 
 
 def is_lossless(reference: Any, lossy: Container[int]) -> bool:
-    """Whether PROBES come back, those aside that have a token from which nobody expects it."""
+    """Say whether PROBES decode to themselves, except those with lossy tokens."""
     return all(
         gives_back(reference, ids, probe) or any(id in lossy for id in ids)
         for probe, ids in zip(PROBES, reference_ids(reference, PROBES), strict=True)
@@ -149,10 +149,9 @@ def is_lossless(reference: Any, lossy: Container[int]) -> bool:
 def keep_tokenizer(
     folder: Path, source: str, end_of_text: str, engine: str, name: str | None = None
 ) -> TokenizerFacts:
-    """Load a tokenizer, find out what later steps must know, and save both to `folder`, which
-    appears whole or not at all.
+    """Load a tokenizer, determine its facts, and save both to `folder`, atomically.
 
-    name: what to call it, when `source` is a path that means nothing later.
+    name: name to record if `source` is a path that has no meaning later.
     """
     name = name or source
     with replacing_folder(folder) as temporary:
@@ -170,11 +169,11 @@ def _keep_tokenizer(
     folder: Path, source: str, end_of_text: str, engine: str, name: str
 ) -> TokenizerFacts:
     reference = load_reference(source)
-    # Each is made anew when it is asked for, a tenth of a second for a large vocabulary.
+    # get_vocab builds a new dict at each call: a tenth of a second for a large vocabulary.
     words = reference.get_vocab()
     # A vocabulary with gaps has ids beyond its length.
     vocabulary = max(len(reference), max(words.values()) + 1)
-    if vocabulary > MOST_IDS:  # first of all: to write the definition goes through all ids
+    if vocabulary > MOST_IDS:  # first, as writing the definition goes through all ids
         raise ValueError(
             f"tokenizer.source: expected {MOST_IDS:,} ids at most, {name} has {vocabulary:,}. "
             "Give another tokenizer."
@@ -183,7 +182,7 @@ def _keep_tokenizer(
     definition = msgspec.json.decode(written) if written else {}
     token, id = end_of_text_of(reference, end_of_text, words)
     if reference.eos_token != token:
-        reference.eos_token = token  # who loads what is kept is told what stands in the shards
+        reference.eos_token = token  # the kept tokenizer must name the token of the shards
     unknown = unknown_ids(reference, definition.get("model", {}), words, id)
     refuse_useless(name, reference_ids(reference, PLAIN), unknown)
     reference.save_pretrained(folder)
@@ -213,7 +212,7 @@ def _keep_tokenizer(
 
 
 def hidden_loss(reference: Any, known: IdBytes, texts: list[str], unknown: list[int]) -> str | None:
-    """The first text that loses something though the bytes of its ids say that it does not."""
+    """Return the first text that loses something although the bytes of its ids do not show it."""
     for text, ids in zip(texts, reference_ids(reference, texts), strict=True):
         sizes = known.sizes[ids].astype(np.int64)
         whole = (sizes != UNCERTAIN).all() and sizes.sum() == len(text.encode()) + known.added
@@ -225,8 +224,8 @@ def hidden_loss(reference: Any, known: IdBytes, texts: list[str], unknown: list[
 def keep_id_bytes(
     folder: Path, setting: TokenizerFacts, reference: Any, definition: dict, probes: list[str]
 ) -> int | None:
-    """Write the bytes of each id, where they are fixed; the bytes that stand before a text."""
-    # What transformers does beside the definition could be anything.
+    """Write the bytes of each id, if they are certain; return the bytes added before a text."""
+    # Without `light`, transformers may do anything beside the definition.
     known = setting.light and id_bytes(
         definition, setting.vocabulary, setting.end_of_text_id, setting.unknown_ids
     )
@@ -239,27 +238,27 @@ def keep_id_bytes(
 
 
 def tell(setting: TokenizerFacts) -> None:
-    """To the log, what a user of this tokenizer should know."""
+    """Log what users of this tokenizer should know."""
     if setting.normalizer:
         logging.info("its own normalizer changes texts: %s", ", ".join(setting.normalizer))
     if setting.lossy_tokens:
         names = ", ".join(map(repr, setting.lossy_tokens))
-        logging.warning("these tokens do not leave what is beside them as it is: %s", names)
+        logging.warning("these tokens change the text beside them: %s", names)
     if setting.added_bytes is None:
-        logging.info("every document is decoded to see what is lost, encoding is slower")
+        logging.info("every document is decoded to find losses, encoding is slower")
 
 
 def forget_the_machine(config: Path) -> None:
-    """Take from tokenizer_config.json what says where and how it was loaded, not what it is."""
+    """Remove members of tokenizer_config.json about where and how it was loaded."""
     members = load_plain_json(config)
-    # auto_map: of Python code that is not kept, and was not run.
+    # auto_map names Python code that is not kept, and was not run.
     for member in ("local_files_only", "is_local", "name_or_path", "cache_dir", "auto_map"):
         members.pop(member, None)
     save_plain_json(config, members)
 
 
 def _is_light(reference: Any, folder: Path, probes: list[str]) -> bool:
-    """Whether LightReference does just what the reference does on the probes."""
+    """Say whether LightReference equals the reference on the probes."""
     if not getattr(reference, "is_fast", False) or not (Path(folder) / "tokenizer.json").exists():
         return False
     light = LightReference(folder)
@@ -270,7 +269,7 @@ def _is_light(reference: Any, folder: Path, probes: list[str]) -> bool:
 
 
 def without_long_runs(text: str) -> Iterator[str]:
-    """The text, cut wherever a run of or without white space is longer than LONGEST_RUN."""
+    """Yield the text, split inside runs, with or without white space, beyond LONGEST_RUN."""
     at = 0
     for run in LONG_RUN.finditer(text) if len(text) > LONGEST_RUN else ():
         for end in range(run.start() + LONGEST_RUN, run.end(), LONGEST_RUN):

@@ -1,4 +1,4 @@
-"""Tokenizers: the reference as transformers loads it or as the run keeps it, and what encodes.
+"""Tokenizers: the reference, as transformers loads it or as the run keeps it, and the encoders.
 
 The reference for every id is `tokenizer(text, add_special_tokens=False,
 split_special_tokens=True)` of transformers: a special token's string inside a text is text.
@@ -32,11 +32,12 @@ SETTING_FILE = "corpusmill.json"
 PLAIN_FILE = "corpusmill-plain.json"
 BYTES_FILE = "corpusmill-bytes.npy"
 READ_WHOLE = (".json", ".jinja", ".txt", ".model", ".codes", ".spm", ".vocab")
-"""Endings of the files that transformers reads to their end."""
+"""Endings of files that transformers reads whole."""
 
 
 class TokenizerFacts(NamedTuple):
-    """What encode and verify must know of a tokenizer; stored as corpusmill.json beside it."""
+    """The facts about a tokenizer that encode and verify need; stored as corpusmill.json in its
+    folder."""
 
     source: str
     vocabulary: int  # len(tokenizer), or more if ids have gaps: every id is below
@@ -45,22 +46,22 @@ class TokenizerFacts(NamedTuple):
     dtype: str  # uint16 or uint32
     engine: str  # gigatoken or reference
     light: bool  # jobs may use LightReference
-    lossless: bool  # decoding gives the text back, but where one of lossy_tokens stands
-    lossy_tokens: dict[str, int]  # added tokens, not special, that take from what is beside them
-    normalizer: list[str]  # what the tokenizer's own normalizer does to texts, step by step
-    unknown_ids: list[int]  # of tokens that stand for whatever is not in the vocabulary
-    added_bytes: int | None  # a space in front; None: the ids do not say what is lost
+    lossless: bool  # decoding restores the text, except around lossy_tokens
+    lossy_tokens: dict[str, int]  # added tokens, not special, that remove neighbouring text
+    normalizer: list[str]  # steps of the tokenizer's own normalizer
+    unknown_ids: list[int]  # ids of tokens for text outside the vocabulary
+    added_bytes: int | None  # spaces added in front; None: ids do not show losses
 
     @classmethod
     def load(cls, folder: Path) -> "TokenizerFacts":
-        """Of a folder all of whose files are what was written."""
+        """Load the facts from a folder, after checking the sums of all its files."""
         check_folder(folder)
         path = Path(folder) / SETTING_FILE
         return cls.of(load_json(path), path)
 
     @classmethod
     def of(cls, content: Any, where: object) -> "TokenizerFacts":
-        """From what stands in a file; ValueError where that cannot be."""
+        """Return the facts from a file's content; raise ValueError if they are invalid."""
         ids = token_ids_of(content, where)
         try:
             if other := set(content) ^ set(cls._fields):
@@ -72,7 +73,7 @@ class TokenizerFacts(NamedTuple):
             )
 
     def within(self, size: int) -> "TokenizerFacts":
-        """The same; ValueError if an id is not below so many."""
+        """Return the facts; raise ValueError if an id is not below `size`."""
         for id in (*self.unknown_ids, *self.lossy_tokens.values()):
             if not 0 <= id < size:
                 raise ValueError(f"id {id} of {size}")
@@ -80,12 +81,12 @@ class TokenizerFacts(NamedTuple):
 
 
 def load_reference(source: str) -> Any:
-    """The transformers tokenizer of a local folder or hub id."""
+    """Return the transformers tokenizer of a local folder or hub id."""
     from transformers import AutoTokenizer, dynamic_module_utils
     from transformers.utils import logging as transformers_logging
 
-    # A folder can name another Auto class as that of its tokenizer, which is not told our `False`:
-    # it would ask whoever sits at the terminal, and run code after a yes.
+    # A folder can name another Auto class for its tokenizer, which does not get our `False`: it
+    # would ask the user at the terminal, and run code after a yes.
     vars(dynamic_module_utils).update(TIME_OUT_REMOTE_CODE=0, get_cached_module_file=_refused)
     transformers_logging.set_verbosity_error()  # type: ignore[no-untyped-call] # no word about texts beyond a model's context
     if Path(source).is_dir():
@@ -100,7 +101,7 @@ def load_reference(source: str) -> Any:
 def _told_of_loading(source: str) -> Iterator[None]:
     try:
         yield
-    except BaseException as error:  # of a file that is not what it should be it raises any class
+    except BaseException as error:  # for an invalid file it raises any class
         if not (isinstance(error, Exception) or is_panic(error)):
             raise
         said = first_line(error)
@@ -113,7 +114,7 @@ def _told_of_loading(source: str) -> Iterator[None]:
 
 
 def _refuse_unusual_files(folder: Path) -> None:
-    """ValueError where transformers would read one whole that is no file of a tokenizer."""
+    """Raise ValueError for files that transformers would read whole but that are not usable."""
     folders = tokenizer_folders(folder)
     for path in sorted(path for one in folders for path in one.glob("*")):
         if path.suffix not in READ_WHOLE:
@@ -125,11 +126,11 @@ def _refuse_unusual_files(folder: Path) -> None:
     for definition in (one / DEFINITION for one in folders):
         if definition.is_file():
             _refuse_unbounded(definition)
-    named_in(folder)  # which refuses many special tokens
+    named_in(folder)  # refuses too many special tokens
 
 
 def _refuse_unusual_hub_files(hub_id: str) -> None:
-    """The same of a tokenizer of the hub, by those files that say what is read."""
+    """Raise ValueError for unusable files of a hub tokenizer, by those that name what is read."""
     from transformers.utils.hub import cached_file
 
     for name in (*SMALL, DEFINITION):
@@ -155,10 +156,10 @@ def _refused(*_: Any, **__: Any) -> None:
 
 
 class LightReference:
-    """What jobs use of a fast transformers tokenizer, without the second it takes to load.
+    """A fast tokenizer for jobs, without the second that transformers takes to load.
 
-    It makes the calls to the `tokenizers` library that transformers makes. keep_tokenizer has
-    compared the two on PROBES before any job uses this.
+    It calls the `tokenizers` library like transformers. keep_tokenizer has compared the two on
+    PROBES before any job uses this.
     """
 
     is_fast = True
@@ -190,25 +191,25 @@ class LightReference:
     def decode(
         self, ids: list[int], skip_special_tokens: bool, clean_up_tokenization_spaces: bool
     ) -> str:
-        del clean_up_tokenization_spaces  # transformers does it afterwards; here nobody asks for it
+        del clean_up_tokenization_spaces  # transformers does it afterwards; no caller here wants it
         return self.backend_tokenizer.decode(ids, skip_special_tokens=skip_special_tokens)
 
 
 def load_kept(folder: Path, setting: TokenizerFacts) -> Any:
-    """The reference tokenizer of the run, as light as it comes."""
+    """Return the reference tokenizer of the run, a LightReference if possible."""
     return LightReference(folder) if setting.light else load_reference(str(folder))
 
 
 def load_received(folder: Path, setting: TokenizerFacts) -> Any:
-    """The same of results that a stranger may have made: tried first where it can harm nothing."""
+    """Return the reference tokenizer of untrusted results, after trying it in a bounded process."""
     try_received(folder, setting, encodes=False)
     return load_kept(folder, setting)
 
 
 def try_received(folder: Path, setting: TokenizerFacts, encodes: bool) -> None:
-    """ValueError if the libraries give up on the tokenizer, or need more than any tokenizer does.
+    """Raise ValueError if the libraries fail on the tokenizer or exceed the bounds.
 
-    encodes: whether texts will be encoded with what encodes those of the run.
+    encodes: whether the run's encoder will be used, too.
     """
 
     def tried() -> None:
@@ -231,14 +232,14 @@ def reference_ids(reference: Any, texts: list[str]) -> list[list[int]]:
 
 
 def definition_of(reference: Any) -> bytes | None:
-    """Its tokenizer.json, if it has one."""
+    """Return the tokenizer.json of a reference, if it has one."""
     if not getattr(reference, "is_fast", False):
         return None
     return reference.backend_tokenizer.to_str().encode("utf-8")
 
 
 def plain_definition(definition: bytes | None) -> str:
-    """tokenizer.json without its special added tokens: their strings then are plain text."""
+    """Return tokenizer.json without special added tokens, so that their strings are plain text."""
     if definition is None:
         raise ValueError("it has no tokenizer.json")
     members = msgspec.json.decode(definition, type=dict[str, msgspec.Raw])
@@ -251,7 +252,7 @@ def plain_definition(definition: bytes | None) -> str:
 
 
 def normalized(reference: Any, text: str) -> str:
-    """A text as the tokenizer itself normalises it before it splits it."""
+    """Return a text after the tokenizer's own normalizer."""
     if not getattr(reference, "is_fast", False) or not reference.backend_tokenizer.normalizer:
         return text
     with told_of_tokenizer("this tokenizer"):
@@ -264,21 +265,24 @@ def decoded(reference: Any, ids: Any) -> str:
 
 
 def as_it_may_come_back(reference: Any, text: str) -> list[str]:
-    """A text, and what the tokenizer normalises it to, each with a space in front more or less:
-    many tokenizers put one there, and take one away again whether they did or not. They write a
-    space as ▁, and so a ▁ of the text comes back as a space."""
+    """Return the forms in which a text may be decoded: as it is or normalized, with or without a
+    space in front, with ▁ or a space.
+
+    Many tokenizers add a space in front, and remove one even if they did not. Those that write a
+    space as ▁ decode a literal ▁ to a space.
+    """
     wholes = {text, normalized(reference, text)}
     wholes |= {one.replace("▁", " ") for one in wholes}
     return [form for one in wholes for form in (one, " " + one, one.removeprefix(" "))]
 
 
 def gives_back(reference: Any, ids: Any, text: str) -> bool:
-    """Whether ids decode to the text."""
+    """Say whether ids decode to the text."""
     return decoded(reference, ids) in as_it_may_come_back(reference, text)
 
 
 Encoder = Callable[[list[bytes]], list[np.ndarray]]
-"""Texts in UTF-8 to the ids of each, uint32."""
+"""Function from texts in UTF-8 to the ids of each, uint32."""
 
 
 def reference_encoder(reference: Any) -> Encoder:
@@ -290,13 +294,13 @@ def reference_encoder(reference: Any) -> Encoder:
 
 
 def gigatoken_encoder(definition: str) -> Encoder:
-    """definition: what `plain_definition` makes of the reference."""
+    """Return the encoder. definition: from `plain_definition`."""
     import gigatoken
 
     bounded_definition(definition.encode())
     with told_of_tokenizer("this tokenizer"):
-        # Text by text: encode_batch is no faster on one core, imports awkward for its result, and
-        # has texts and ids in large buffers that are made anew for every batch.
+        # One text at a time: encode_batch is no faster on one core, imports awkward for its result,
+        # and allocates large buffers of texts and ids for every batch.
         ids_of = gigatoken.Tokenizer.from_json(definition).backend.encode
 
     def encode(texts: list[bytes]) -> list[np.ndarray]:
@@ -307,7 +311,7 @@ def gigatoken_encoder(definition: str) -> Encoder:
 
 
 def first_difference(reference: Any, encode: Encoder, texts: list[str]) -> str | None:
-    """The first text whose ids are not the reference's, in words; None if all are equal."""
+    """Describe the first text whose ids differ from the reference's; None if all are equal."""
     found = encode([text.encode() for text in texts])
     for i, expected in enumerate(reference_ids(reference, texts)):
         got = found[i].tolist()

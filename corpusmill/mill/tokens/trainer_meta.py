@@ -1,4 +1,4 @@
-"""What nanoGPT-style trainers read of a result: `meta.pkl`."""
+"""Write `meta.pkl`, which nanoGPT-style trainers read."""
 
 import pickle
 from pathlib import Path
@@ -8,7 +8,7 @@ from corpusmill.mill.tokens.tokenizers import TokenizerFacts
 
 
 def save_meta(path: Path, setting: TokenizerFacts, facts: list[Path], generation: int) -> None:
-    """facts: of all token shards."""
+    """Save `meta.pkl`. facts: of all token shards."""
     totals: dict[str, int] = {}
     for shard in facts:
         split = shard.parent.name

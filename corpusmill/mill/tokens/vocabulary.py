@@ -1,14 +1,14 @@
-"""The ids of tokens that a corpus may have, held against what a tokenizer's facts say of them."""
+"""Validate the token ids of a corpus, as its tokenizer's facts declare them."""
 
 from typing import Any, NamedTuple
 
 MOST_IDS = 1 << 24
-"""Whoever counts ids keeps a number of each: an endless vocabulary would take endless memory."""
+"""Most ids of a vocabulary. Counting ids takes memory for each of them."""
 SIZES = {"uint16": 1 << 16, "uint32": MOST_IDS}
 
 
 class TokenIds(NamedTuple):
-    """What stands in token shards."""
+    """The format of ids in token shards."""
 
     dtype: str  # uint16 or uint32, little-endian
     size: int  # every id is below
@@ -16,7 +16,7 @@ class TokenIds(NamedTuple):
 
 
 def token_ids_of(facts: Any, where: object) -> TokenIds:
-    """Of the content of corpusmill.json; ValueError where it cannot be."""
+    """Return the format in corpusmill.json's content; raise ValueError if it is invalid."""
     if not isinstance(facts, dict):
         raise ValueError(f"{where}: expected facts of a tokenizer, found none. Mill it again.")
     dtype, size, end = (facts.get(one) for one in ("dtype", "vocabulary", "end_of_text_id"))
