@@ -118,7 +118,7 @@ def test_end_of_text__that_no_file_names_is_looked_up_by_the_library(tmp_path):
 def test_end_of_text__in_a_broken_file_is_one_line(written, tmp_path):
     source = Path(EXACT["byte level"](tmp_path / "given"))
     (source / "tokenizer_config.json").write_bytes(written.encode("latin-1"))
-    with pytest.raises(ValueError, match=r"^tokenizer\.source: .*json is not what") as told:
+    with pytest.raises(ValueError, match=r"^tokenizer\.source: .*json is not a valid") as told:
         check_tokenizer(source)
     assert "\n" not in str(told.value)
 

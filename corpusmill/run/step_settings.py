@@ -59,19 +59,19 @@ class StepSettings:
 
     @property
     def banding(self) -> dict:
-        """How sketches become band keys; see corpusmill/mill/dedup/lsh.py."""
+        """Settings of band keys; see corpusmill/mill/dedup/lsh.py."""
         bands, rows = self._config.band_setting
         return {"method": self._config.dedup.method, "bands": bands, "rows": rows}
 
     @property
     def similarity(self) -> dict:
-        """When two sketches are similar; see corpusmill/mill/dedup/edges.py."""
+        """Criterion for similar sketches; see corpusmill/mill/dedup/edges.py."""
         threshold = self._config.dedup.threshold
         return {"threshold": threshold, "permutations": self._config.permutations}
 
     @property
     def preference(self) -> dict:
-        """Which of similar documents is kept; see corpusmill/mill/dedup/order.py."""
+        """Preference among similar documents; see corpusmill/mill/dedup/order.py."""
         dedup = self._config.dedup
         generations = [part.generation for part in self._inputs.parts]
         return {

@@ -43,7 +43,7 @@ def edges_of(a: np.ndarray, b: np.ndarray, matches: np.ndarray | int) -> np.ndar
 
 
 class Similarity(NamedTuple):
-    """When two sketches are similar: config dedup.threshold, and values per sketch."""
+    """The criterion for similar sketches: config dedup.threshold, and values per sketch."""
 
     threshold: float
     permutations: int

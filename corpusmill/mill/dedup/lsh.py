@@ -33,7 +33,7 @@ def band_keys(signatures: np.ndarray, rows: np.ndarray, first: int, width: int) 
 
 
 class Banding(NamedTuple):
-    """How sketches become band keys: config dedup.method, dedup.bands and dedup.rows."""
+    """The settings of band keys: config dedup.method, dedup.bands and dedup.rows."""
 
     method: str
     bands: int
@@ -73,7 +73,7 @@ def save_bands(path: Path, unsorted: Iterable[np.ndarray], bands: int, rows: np.
 class Bands(NamedTuple):
     """The band file of one part: keys and rows, both (bands, entries).
 
-    Each use maps the file anew: a map keeps its file open, and thousands of parts exceed the open
+    Each use maps the file again: a map keeps its file open, and thousands of parts exceed the open
     files of a process.
     """
 

@@ -142,7 +142,7 @@ def refuse_guess(source: str, eos_token: str, special: Collection[str]) -> None:
     raise ValueError(
         f"tokenizer.end_of_text: auto would end every document with {eos_token}, the eos_token of "
         f"{source}, which seems to end chat turns, as there is {others} too. Set "
-        f"end_of_text to {others}, as in base models, or to {eos_token}."
+        f"end_of_text to {others}, as base models have it, or to {eos_token}."
     )
 
 
