@@ -83,7 +83,7 @@ def test_file_of_others__where_a_result_would_go_is_not_replaced(tmp_path):
     (tmp_path / "results/summary.json").write_text("mine")
     done = snakemake(tmp_path, "--configfile", "mine.yaml", "--cores", "2")
     assert done.returncode == 1
-    assert "results/summary.json is there already" in done.stderr
+    assert "results/summary.json already exists" in done.stderr
     assert "Traceback" not in done.stderr
     assert (tmp_path / "results/summary.json").read_text() == "mine"
     assert not (tmp_path / "results/text").exists()
