@@ -1,4 +1,4 @@
-"""What the system says of a file that cannot be read or written, with what to do about it."""
+"""Error messages for files that cannot be read or written, with what to do about it."""
 
 import contextlib
 import errno
@@ -12,8 +12,7 @@ LOST = {errno.EIO, errno.ESTALE, errno.ENODEV, errno.ENXIO, errno.EREMOTEIO, err
 
 @contextlib.contextmanager
 def named(path: Path) -> Iterator[None]:
-    """Give an error that says of no file which it is the name of this one: writing to an open file
-    says of none."""
+    """Add this file's name to an OSError that has none, as errors of writes to open files do."""
     try:
         yield
     except OSError as error:
@@ -23,7 +22,7 @@ def named(path: Path) -> Iterator[None]:
 
 
 def in_words(error: OSError) -> str:
-    """File, what happened, what to do; as the error says it where nothing more is known."""
+    """Return file, cause and remedy as one text; the plain error text for unknown errors."""
     file = error.filename
     if file is None or error.errno is None:
         return str(error)

@@ -1,21 +1,21 @@
-"""Names that somebody may have meant who wrote another."""
+"""Suggestions for misspelled names."""
 
 import difflib
 from collections.abc import Collection
 
 SHOWN = 10
-"""Names of many that are told."""
+"""Most names shown out of a long list."""
 MOST_TOLD = 200
-"""So many are told all."""
+"""Lists up to this length are shown in full."""
 
 
 def near_names(name: str, known: Collection[str], cutoff: float = 0.6) -> list[str]:
-    """The nearest ones, the best first."""
+    """Return the nearest known names, best first."""
     return difflib.get_close_matches(name, known, SHOWN, cutoff)
 
 
 def meant(name: str, known: Collection[str], cutoff: float = 0.6) -> str:
-    """` Is {the nearest} meant? Known: ...`, to be put behind what is wrong with a name."""
+    """Return ` Is {the nearest} meant? Known: ...`, to append to a message about a wrong name."""
     near = near_names(name, known, cutoff)
     question = f" Is {near[0]} meant?" if near else ""
     if len(known) <= MOST_TOLD:

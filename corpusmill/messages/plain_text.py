@@ -1,4 +1,4 @@
-"""Text of strangers for a terminal, a log or a page: nothing in it steers what shows it."""
+"""Make untrusted text safe to show in a terminal, a log or a page."""
 
 import json
 import logging
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 STEERING = ("Cc", "Cf", "Co", "Cn", "Cs", "Zl", "Zp")
-"""Categories of Unicode: controls, formats as the direction of writing, ends of lines."""
+"""Unicode categories that are escaped: controls, writing direction, line ends, unassigned."""
 JOINERS = "\u200c\u200d"
 """They join letters and emoji. Without them, words of some languages change."""
 LINES = "\n\t"
@@ -24,7 +24,7 @@ def _by_code(one: str) -> str:
 
 
 def shown(text: str, keep: str = "", spelled: Callable[[str], str] = _by_code) -> str:
-    r"""The text with every character that steers written out, as \x1b. keep: those to leave."""
+    r"""Escape characters that could steer a terminal, such as \x1b. keep: characters to leave."""
     if text.isprintable():
         return text
     return "".join(
@@ -35,24 +35,25 @@ def shown(text: str, keep: str = "", spelled: Callable[[str], str] = _by_code) -
 
 
 def shown_lines(text: str) -> str:
-    """The same of a text of several lines."""
+    """Escape a text of several lines; newlines and tabs stay."""
     return shown(text, LINES)
 
 
 def told_lines(text: str) -> str:
-    """The same of a message, with what is too long in it cut."""
+    """Escape a message and shorten its overlong words and lines."""
     return short(shown_lines(text))
 
 
 def shown_json(text: str) -> str:
-    """The same of JSON, which stays JSON."""
+    """Escape a JSON text so that it stays valid JSON."""
     return shown(text, LINES, lambda one: json.dumps(one)[1:-1])
 
 
 def short(message: str) -> str:
-    """A message with what is too long in it cut: words, which names and digests are, and lines.
+    """Shorten overlong words, such as names and digests, and overlong lines of a message.
 
-    Of a line the start and the end stay."""
+    A long line keeps its start and its end.
+    """
     words = LONG_WORD.sub(lambda found: _cut(found[0], KEPT_OF_WORD), message)
     cut = "\n".join(
         line if len(line) <= LONGEST_LINE
@@ -67,8 +68,7 @@ def _cut(text: str, most: int) -> str:
 
 
 def json_text(value: Any, indent: int | None = 1) -> str:
-    """A command's answer as JSON that every program reads: what is no number is null, what is
-    infinite is said in words."""
+    """Return a command's answer as strict JSON: NaN becomes null, infinity a string."""
     return json.dumps(without_nan(value), indent=indent, ensure_ascii=False, allow_nan=False)
 
 
@@ -83,7 +83,7 @@ def without_nan(value: Any) -> Any:
 
 
 class ShownStream:
-    """A stream to which a stranger writes: what steers is written out, all else is the stream's."""
+    """A stream that escapes what is written to it and passes all else to the stream below."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
@@ -101,7 +101,7 @@ class ShownStream:
 
 
 class ShownLines(logging.Formatter):
-    """Log lines that say nothing to a terminal but what stands there."""
+    """A log formatter that escapes control characters."""
 
     def format(self, record: logging.LogRecord) -> str:
         return shown_lines(super().format(record))

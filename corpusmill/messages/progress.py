@@ -1,4 +1,4 @@
-"""Progress: who hears how much is done, and what is being waited for.
+"""Progress of long work, and what it is waiting for.
 
 corpusmill/run/job_progress.py has the progress of a job.
 """
@@ -13,26 +13,26 @@ SAY_EVERY_SECONDS = 1.9
 
 
 class Progress(Protocol):
-    """Whoever wants to know."""
+    """A receiver of progress."""
 
     def advance(self, amount: int) -> None:
-        """So many bytes, documents or whatever is counted are done."""
+        """Add to the amount done, in bytes, documents or another unit."""
 
 
 class Silence:
-    """Whoever does not."""
+    """A receiver that ignores progress."""
 
     def advance(self, amount: int) -> None:
         pass
 
 
 AWAITED: list[tuple[float, str]] = []
-"""Since when somebody waits for what, in any thread."""
+"""Start time and name of each wait in progress, over all threads."""
 
 
 @contextlib.contextmanager
 def awaiting(what: str) -> Iterator[None]:
-    """Name what this block waits for: said where it does not come for some seconds."""
+    """Name what this block waits for. It is shown after some seconds of waiting."""
     one = time.monotonic(), what
     AWAITED.append(one)
     try:
@@ -42,10 +42,10 @@ def awaiting(what: str) -> Iterator[None]:
 
 
 class Heartbeat(threading.Thread):
-    """Says what is done or waited for until stopped: whoever works never looks hung."""
+    """A thread that reports progress or waiting until stopped, so that work never looks hung."""
 
     def __init__(self, say: Callable[[str], object], doing: Callable[[float], str]) -> None:
-        """doing: what is done, in words, after so many seconds."""
+        """doing: describes the work after that many seconds."""
         super().__init__(daemon=True)
         self._say, self._doing = say, doing
         self._over = threading.Event()
@@ -61,7 +61,7 @@ class Heartbeat(threading.Thread):
 
 
 def awaited() -> str:
-    """What somebody waits for longest, if it does not come for some seconds; else nothing."""
+    """Return the oldest wait in progress if it has lasted some seconds, else an empty text."""
     for since, what in AWAITED[:1]:
         if (waited := time.monotonic() - since) > SAY_EVERY_SECONDS:
             return f"waiting for {what} ({waited:,.0f} s)"

@@ -1,4 +1,4 @@
-"""Messages of others put together with ours."""
+"""Helpers that put messages together."""
 
 from collections.abc import Sequence
 
@@ -6,11 +6,11 @@ MOST_FAULTS = 20
 
 
 def first_of(faults: Sequence[str]) -> list[str]:
-    """The first MOST_FAULTS of many, and how many there are more."""
+    """Return the first MOST_FAULTS faults, and a line with the number of the others."""
     more = len(faults) - MOST_FAULTS
     return [*faults[:MOST_FAULTS], *([f"and {more:,} more"] if more > 0 else [])]
 
 
 def sentence(text: str) -> str:
-    """A text with its full stop, unless it has one."""
+    """Add a full stop unless the text ends with a punctuation mark."""
     return text if text.endswith((".", "!", "?", "…")) else f"{text}."

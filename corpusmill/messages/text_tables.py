@@ -4,7 +4,7 @@ GAP = "  "
 
 
 def aligned(lines: list[list[str]]) -> str:
-    """Columns of text, the first to the left, the others to the right."""
+    """Align columns of text: the first to the left, the others to the right."""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return "\n".join(
         GAP.join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]).rstrip()
@@ -13,8 +13,8 @@ def aligned(lines: list[list[str]]) -> str:
 
 
 def in_blocks(lines: list[list[str]], width: int) -> str:
-    """The same, so many characters wide at most: columns for which there is no room stand in
-    blocks below, each with the first column again."""
+    """Align columns within `width` characters. Columns that do not fit follow in blocks below, each
+    with the first column again."""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     blocks: list[list[int]] = [[]]
     room = width - widths[0]
