@@ -1,4 +1,4 @@
-"""Sources of which the filters drop more than is allowed, with some of what they drop."""
+"""Report sources that lose more documents to filters than allowed, with examples."""
 
 from collections import Counter
 from pathlib import Path
@@ -9,17 +9,20 @@ from corpusmill.mill.read.parts import TextPart
 from corpusmill.mill.storage.tables import load_column
 
 LEAST_DOCUMENTS = 100
-"""Of a source: of fewer filters may well drop all."""
+"""Smaller sources are not checked: filters may well drop all of them."""
 SHOWN = 3
-"""Filters, those that drop most, and documents of each."""
+"""Filters shown, those that drop most first, and documents shown of each."""
 SHOWN_CHARS = 160
 
 
 def too_much_dropped(
     counts: list[dict], most: dict[str, float], texts: list[Path], verdicts: list[Path]
 ) -> list[str]:
-    """Every source that loses too much, in words. counts: of every part, as `filter` has them;
-    most: the share of each source that may be dropped."""
+    """Describe every source that loses too much.
+
+    counts: of every part, as `filter` writes them; most: the share of each source that may be
+    dropped.
+    """
     faults = []
     for source, (documents, by_filter) in sorted(dropped_by_source(counts).items()):
         count = by_filter.total()
@@ -37,7 +40,7 @@ def too_much_dropped(
 
 
 def dropped_by_source(counts: list[dict]) -> dict[str, tuple[int, Counter]]:
-    """The documents of every source, and how many of them each filter drops."""
+    """Return each source's number of documents and how many of them each filter drops."""
     dropped = added([{name: of["dropped"] for name, of in part.items()} for part in counts])
     return {
         source: (sum(part[source]["documents"] for part in counts if source in part), by_filter)
@@ -48,7 +51,8 @@ def dropped_by_source(counts: list[dict]) -> dict[str, tuple[int, Counter]]:
 def examples(
     source: str, name: str, counts: list[dict], texts: list[Path], verdicts: list[Path]
 ) -> list[str]:
-    """Place, reason and beginning of the first documents of a source that a filter drops."""
+    """Return place, reason and beginning of the first documents that a filter drops from a
+    source."""
     shown: list[str] = []
     for part, text, verdict in zip(counts, texts, verdicts, strict=True):
         rows = part.get(source, {}).get("first", {}).get(name, [])
@@ -62,7 +66,7 @@ def examples(
 
 
 def beginnings(text: Path, rows: list[int]) -> list[tuple[int, str, str]]:
-    """Row, `file:line` and first characters of some documents of a part."""
+    """Return row, `file:line` and first characters of some documents of a part."""
     found, first, part = [], 0, TextPart(text, ["text", "file", "line"])
     for batch in part.batches():
         for row in rows:

@@ -1,4 +1,4 @@
-"""A filter of the configuration: its entry, the class that the entry means, all that follows."""
+"""A configured filter: its entry in the configuration, its class and what follows from both."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -26,18 +26,19 @@ RESERVED_VALUES = (
 
 @dataclass(frozen=True)
 class ConfiguredFilter:
-    """Nothing is imported before the class is asked for: then ValueError if there is none."""
+    """A filter entry with its class. The class is imported on first use; ValueError if there is
+    none."""
 
     entry: Entry
 
     @property
     def name(self) -> str:
-        """Also the fate of the documents that it drops."""
+        """The filter's name, which is also the fate of the documents that it drops."""
         return str(self.entry["name"])
 
     @classmethod
     def schema(cls) -> dict[str, Any]:
-        """The JSON schema of an entry, as of a section of the configuration."""
+        """Return the JSON schema of an entry."""
         return ENTRY_SCHEMA
 
     @classmethod
@@ -50,27 +51,27 @@ class ConfiguredFilter:
 
     @property
     def own_sources(self) -> dict[str, Any]:
-        """Source -> settings of its own; False: the filter drops nothing from it."""
+        """Source -> its own settings; False: the filter drops nothing from the source."""
         return dict(self.entry.get("sources", {}))
 
     @property
     def untouched(self) -> list[str]:
-        """The sources from which it drops nothing."""
+        """The sources that the filter leaves alone."""
         return [source for source, own in self.own_sources.items() if own is False]
 
     @property
     def file(self) -> str | None:
-        """The user's file that has it."""
+        """The user's file that defines the filter; None for built-in filters."""
         return self.entry.get("file")
 
     @property
     def code(self) -> Path:
-        """The file of its code."""
+        """The file with the filter's code."""
         return Path(self.file or KNOWN / f"{name_of_filter(self.entry)}.py")
 
     @property
     def files(self) -> list[Path]:
-        """All files that it is made of: its code, and what it says that it reads."""
+        """All files that the filter depends on: its code and the files that it reads."""
         return [self.code, *map(Path, self.declaration.files), *map(Path, self.named_files)]
 
     @property
@@ -82,24 +83,24 @@ class ConfiguredFilter:
 
     @property
     def members(self) -> list[str]:
-        """The members of records that its settings name."""
+        """The record members that its settings name."""
         settings = self.declaration.settings.items()
         return [self.settings[name] for name, setting in settings if setting.is_member]
 
     @property
     def given_settings(self) -> dict[str, Any]:
-        """What the entry says of its settings, for all sources."""
+        """The settings given in the entry, for all sources."""
         return {key: value for key, value in self.entry.items() if key not in ENTRY_KEYS}
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The settings that are given, and the defaults of the others."""
+        """All settings: the given ones, and defaults for the others."""
         settings = self.declaration.settings.items()
         return {name: setting.default for name, setting in settings} | self.given_settings
 
     @property
     def measures(self) -> bool:
-        """Whether it looks at texts; else it decides by their sizes alone."""
+        """Whether it reads texts. If not, it decides by text sizes alone."""
         return bool(self.declaration.values or self.declaration.edits)
 
     @property
@@ -109,18 +110,18 @@ class ConfiguredFilter:
 
     @property
     def drops(self) -> bool:
-        """Whether it can drop a document at all; some only measure."""
+        """Whether it can drop documents. Some filters only measure."""
         cls = self.declaration
         return cls.drops is not Filter.drops or bool(cls.limits)
 
     @property
     def needs(self) -> frozenset[str]:
-        """Those of NEEDS that it may take."""
+        """The NEEDS that it may use."""
         return needs_of(self.declaration)
 
     @cached_property
     def columns(self) -> dict[str, str]:
-        """Value -> its name in the table of measures."""
+        """Value -> its column in the table of measures."""
         plain = "use" not in self.entry
         return {
             value: value if plain and value != "reason" else f"{self.name}_{value}"
@@ -132,12 +133,12 @@ class ConfiguredFilter:
 
     @property
     def measured_with(self) -> dict[str, Any]:
-        """The settings that its measuring depends on."""
+        """The settings that its measurements depend on."""
         return {name: self.settings[name] for name in self.declaration.measured_with}
 
     @property
     def measuring(self) -> Entry:
-        """The part of the entry that its measuring depends on."""
+        """The part of the entry that its measurements depend on."""
         kept = self._kept("name", "use", "file")
         if self.edits and self.untouched:
             kept["sources"] = dict.fromkeys(self.untouched, False)
@@ -145,15 +146,15 @@ class ConfiguredFilter:
 
     @property
     def deciding(self) -> Entry:
-        """The entry with all settings, also those that it leaves to their defaults."""
+        """The entry with all settings, defaults included."""
         return self._kept(*ENTRY_KEYS) | self.settings
 
     def measurer(self) -> Filter:
-        """The filter that measures, without the other settings."""
+        """Return the filter for measuring, with only the settings that this depends on."""
         return self.declaration(**self.measured_with)
 
     def decider(self, source: str = "") -> Filter | None:
-        """The filter that decides on documents of a source; None if it does not."""
+        """Return the filter that decides on a source's documents; None if the source is exempt."""
         own = self.own_sources.get(source, {})
         return self.declaration(**self.settings | own) if own is not False else None
 
@@ -163,7 +164,7 @@ def configured(entries: list[Entry]) -> list[ConfiguredFilter]:
 
 
 def name_faults(filter: ConfiguredFilter) -> Iterator[str]:
-    """What its name, or that of a column that it makes, cannot be."""
+    """Yield what is wrong with the filter's name and the names of its columns."""
     name = filter.name
     if not name.isidentifier() or name != name.lower():
         yield f"fate {name!r} is not a name of small letters, digits and _"

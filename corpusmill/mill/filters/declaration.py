@@ -1,4 +1,4 @@
-"""What a filter says of itself. A file of yours is as good as one of ours; docs/how-to/extend.md.
+"""The base class of filters. Users write theirs the same way, see docs/how-to/extend.md.
 
     class ManyEmojis(Filter):
         \"\"\"Documents that are mostly emoji.\"\"\"
@@ -12,7 +12,7 @@
         def measure(self, texts):
             return {"emoji_share": ...}
 
-Imported while the workflow is read, and so light: whoever measures imports what it takes there.
+Filters are imported while the workflow is read, so `measure` imports what it needs itself.
 """
 
 from __future__ import annotations
@@ -28,36 +28,36 @@ if TYPE_CHECKING:
     from corpusmill.mill.read.text_column import TextColumn
 
 OF_LISTS = ("in", "not in")
-"""Sides of limits that are lists."""
+"""Sides of limits whose setting is a list."""
 DTYPES = ("bool", "uint8", "uint16", "uint32", "uint64", "int32", "int64", "float32", "float64",
           "text")  # fmt: skip
 
 
 NEEDS = ("words", "lines", "records")
-"""What `documents` gives beside the texts, on demand."""
+"""What `documents` offers beside the texts, on demand."""
 
 
 class Value(NamedTuple):
-    """What is measured of every document. A value that is named `reason`, a text, is what the
-    ledger shows as the reason."""
+    """A value measured of every document. The ledger shows a text value named `reason` as the
+    reason."""
 
     dtype: str
-    """One of DTYPES; a text is a str or None, all others are numpy's."""
+    """One of DTYPES. A text is a str or None; all others are numpy dtypes."""
     meaning: str
 
 
 class Limit(NamedTuple):
-    """Documents whose value is beyond a setting are dropped; none if the setting is null."""
+    """A limit: documents whose value is beyond a setting are dropped. A null setting drops none."""
 
     value: str
     side: str
-    """Where the dropped ones are: see the functions that follow. What has no value, NaN or None, is
-    on no side but `missing`."""
+    """Where the dropped values are: see the functions below. A missing value, NaN or None, is only
+    on the side `missing`."""
     setting: str
 
 
 def below(value: str, setting: str) -> Limit:
-    """Texts are compared by their characters."""
+    """Drop documents whose value is below the setting. Texts are compared by code points."""
     return Limit(value, "below", setting)
 
 
@@ -66,22 +66,22 @@ def above(value: str, setting: str) -> Limit:
 
 
 def among(value: str, setting: str) -> Limit:
-    """Of a text: those are dropped that the setting, a list, has."""
+    """Drop documents whose text value is in the setting, a list."""
     return Limit(value, "in", setting)
 
 
 def outside(value: str, setting: str) -> Limit:
-    """Of a text: those are dropped that the setting, a list, has not."""
+    """Drop documents whose text value is not in the setting, a list."""
     return Limit(value, "not in", setting)
 
 
 def unlike(value: str, setting: str) -> Limit:
-    """Of a text: those are dropped in which the setting, a regular expression, is not found."""
+    """Drop documents whose text value does not match the setting, a regular expression."""
     return Limit(value, "not like", setting)
 
 
 def lacking(value: str, setting: str) -> Limit:
-    """Documents without the value are dropped if the setting is `drop`."""
+    """Drop documents without the value if the setting is `drop`."""
     return Limit(value, "missing", setting)
 
 
@@ -89,14 +89,15 @@ class Setting(NamedTuple):
     """A key of the filter in the configuration."""
 
     default: Any
-    """None: it has to be given; as a limit: there is none."""
+    """None: the setting is required or, for a limit, there is no limit."""
     meaning: str
     schema: dict[str, Any]
-    """JSON Schema: its type and limits."""
+    """JSON Schema of the setting: its type and limits."""
     is_file: bool = False
-    """Whether it names a file that the filter reads: when that changes, all that depends on it."""
+    """Whether it names a file that the filter reads. When the file changes, dependent steps run
+    again."""
     is_member: bool = False
-    """Whether it names a member of the records: `check` says so if no first record has it."""
+    """Whether it names a record member. `check` reports a member that no first record has."""
 
 
 def share(default: float | None, meaning: str) -> Setting:
@@ -120,34 +121,35 @@ def text(default: str | None, meaning: str, one_of: list[str] | None = None) -> 
 def several(
     default: list[str] | None, meaning: str, one_of: list[str] | None = None, least: int = 0
 ) -> Setting:
-    """A list of texts, at least so many."""
+    """Declare a list of at least `least` texts."""
     items = {"enum": one_of} if one_of else {"type": "string"}
     schema = {"type": "array", "items": items, "uniqueItems": True, "minItems": least}
     return Setting(default, meaning, schema)
 
 
 def keep_or_drop(default: str, meaning: str) -> Setting:
-    """What becomes of documents without a value, see `lacking`."""
+    """Declare what happens to documents without a value, see `lacking`."""
     return text(default, meaning, ["keep", "drop"])
 
 
 def member(default: str | None, meaning: str) -> Setting:
-    """A member of the record beside the text: `url`, or `meta.url` for that of an object."""
+    """Declare a record member beside the text: `url`, or `meta.url` for a nested one."""
     return Setting(default, meaning, {"type": "string"}, is_member=True)
 
 
 def file(default: str | None, meaning: str) -> Setting:
-    """A path from the working directory."""
+    """Declare a path relative to the working directory."""
     return Setting(default, meaning, {"type": "string", "minLength": 1}, is_file=True)
 
 
 def optional_file(meaning: str) -> Setting:
-    """The same; an empty text, the default, is none."""
+    """Declare a path relative to the working directory. An empty text, the default, means no
+    file."""
     return Setting("", meaning, {"type": "string"}, is_file=True)
 
 
 def word_rule() -> Setting:
-    """What a filter takes for a word; see corpusmill/mill/filters/features/words.py."""
+    """Declare the rule that splits words; see corpusmill/mill/filters/features/words.py."""
     return text(
         "unicode", "How the text is split into words.", ["unicode", "whitespace", "english"]
     )
@@ -165,30 +167,29 @@ def _limits(least: float | None, most: float | None) -> dict[str, float]:
 class Filter:
     """A reason to drop documents. Each setting is an attribute of its name.
 
-    While a part is measured only the settings of `measured_with` are there: what another one
-    changes is decided again, not measured again.
+    During measuring, only the settings in `measured_with` exist. When another setting changes, the
+    filter decides again but does not measure again.
     """
 
     fate: ClassVar[str]
-    """Its name in the configuration, and what the account calls the documents that it drops."""
+    """The filter's name in the configuration and in the account of dropped documents."""
     settings: ClassVar[Mapping[str, Setting]] = {}
     measured_with: ClassVar[tuple[str, ...]] = ()
     values: ClassVar[Mapping[str, Value]] = {}
     limits: ClassVar[tuple[Limit, ...]]
-    """What drops a document, in this order; the first that it is beyond is the reason. `()` of a
-    filter that drops none."""
+    """The limits in order; the first one exceeded is the reason. `()`: the filter drops nothing."""
     edits: ClassVar[Mapping[str, str]] = {}
-    """Of a filter that cuts pieces out of texts: why it does, and what that means. The filters
-    behind it see what is left."""
+    """Rule -> its meaning, for a filter that cuts pieces out of texts. Later filters see the
+    rest."""
     files: ClassVar[tuple[str, ...]] = ()
-    """What it reads besides, a list of words for one: when such a file changes, so does all that
-    depends on the filter. Paths from the working directory."""
+    """Other files that it reads, such as word lists, relative to the working directory. When one
+    changes, everything that depends on the filter runs again."""
 
     needs: ClassVar[tuple[str, ...] | None] = None
-    """Which of NEEDS it takes from `documents`. Memory is reserved for these alone. Without a
-    declaration, a filter with `measure_documents` may take words and lines."""
+    """The NEEDS that it uses. Memory is reserved for these alone. Without a declaration, a filter
+    with `measure_documents` may use words and lines."""
     reads_records: ClassVar[bool] = False
-    """Whether it also takes records, for a filter that does not declare `needs`."""
+    """Whether it also uses records, for a filter that does not declare `needs`."""
 
     if TYPE_CHECKING:
 
@@ -198,28 +199,28 @@ class Filter:
         self.__dict__.update(settings)
 
     def measure(self, texts: TextColumn) -> Mapping[str, np.ndarray | list[str | None]]:
-        """The values of every document, once; texts: normalized, see read/text_column.py."""
+        """Return the values of every document. texts: normalized, see read/text_column.py."""
         return {}
 
     def measure_documents(
         self, documents: Documents
     ) -> Mapping[str, np.ndarray | list[str | None]]:
-        """The same by more than the texts: words and lines, and records if it reads them."""
+        """Return the values, measured from words, lines or records as well as texts."""
         return self.measure(documents.texts)
 
     def measure_and_edit(
         self, documents: Documents
     ) -> tuple[Mapping[str, np.ndarray | list[str | None]], Cuts]:
-        """The same of a filter with edits, and what it cuts."""
+        """Return the values and the cuts, for a filter with edits."""
         raise NotImplementedError
 
     def drops(self, values: Mapping[str, np.ndarray]) -> np.ndarray:
-        """bool (documents,): which are dropped, from the values alone; by the limits, unless a
-        filter says otherwise."""
+        """Return bool (documents,): which documents to drop, by their values alone. By default,
+        those beyond a limit."""
         return self.beyond(values) > 0
 
     def beyond(self, values: Mapping[str, np.ndarray]) -> np.ndarray:
-        """uint8 (documents,): the place of the first limit that each is beyond, from 1 on; 0."""
+        """Return uint8 (documents,): the number of the first limit exceeded, from 1; 0 for none."""
         import numpy as np
 
         from corpusmill.mill.filters.limits import beyond
@@ -232,12 +233,12 @@ class Filter:
         return found
 
     def faults(self) -> Iterator[str]:
-        """What is wrong with the settings that their limits do not say, in words."""
+        """Yield faults of the settings that their schemas cannot express."""
         yield from ()
 
 
 def needs_of(cls: type[Filter]) -> frozenset[str]:
-    """Those of NEEDS that a filter may take."""
+    """Return the NEEDS that a filter may use."""
     if cls.needs is not None:
         return frozenset(cls.needs)
     takes_documents = cls.measure_documents is not Filter.measure_documents or bool(cls.edits)

@@ -1,4 +1,4 @@
-"""What a filter is given of a part: its documents, some at a time."""
+"""Batches of a part's documents, as filters see them."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 @cache
 def _member(name: str) -> msgspec.json.Decoder:
-    """Decodes the JSON text of one member of an object; all others are passed over."""
+    """Return a decoder of one member of a JSON object. It skips all others."""
     of_name = [("text", msgspec.Raw, msgspec.Raw(b""))]
     return msgspec.json.Decoder(msgspec.defstruct("Member", of_name, rename={"text": name}))
 
 
 def member_at(record: bytes, path: list[str]) -> str | None:
-    """The JSON text of a member; a name behind another is a member of that one's object."""
+    """Return the JSON text of a member. path: names of nested members, outermost first."""
     for name in path:
         if not record.startswith(b"{"):
             return None
@@ -37,20 +37,20 @@ def member_at(record: bytes, path: list[str]) -> str | None:
 
 @dataclass(frozen=True)
 class Documents:
-    """Some documents of a part, in its order."""
+    """Some documents of a part, in order."""
 
     texts: TextColumn
     batch: pa.RecordBatch
-    """text, rest, file and line of each, see docs/reference/formats.md."""
+    """The columns text, rest, file and line, see docs/reference/formats.md."""
     files: list[dict[str, str]]
     """The input files of the part: source and path of each."""
     needs: frozenset[str] = frozenset(NEEDS)
-    """Those of NEEDS that may be taken."""
+    """The NEEDS that may be used."""
     _split: dict[str, Any] = field(default_factory=dict)
-    """Words and lines, once for all filters that ask for them."""
+    """Words and lines, split once for all filters."""
 
     def words(self, rule: str) -> "Words":
-        """rule: whitespace, unicode or english, see corpusmill/mill/filters/features/words.py."""
+        """Return the words of each text, split by a rule of features/words.py."""
         from corpusmill.mill.filters.features.words import words_of
 
         self._allow("words")
@@ -59,7 +59,7 @@ class Documents:
         return self._split[rule]
 
     def lines(self) -> "Lines":
-        """What newlines part."""
+        """Return the lines of each text."""
         from corpusmill.mill.filters.features.lines import lines_of
 
         self._allow("lines")
@@ -68,24 +68,24 @@ class Documents:
         return self._split["lines"]
 
     def read_only(self) -> "Documents":
-        """The same for code that is not ours: what one filter sees no other may change."""
+        """Return the documents with read-only texts, so that a user's filter cannot change them."""
         offsets, data = self.texts.offsets.view(), self.texts.data.view()
         offsets.flags.writeable = data.flags.writeable = False
         return replace(self, texts=TextColumn(offsets, data))
 
     def without(self, cuts: Cuts) -> "Documents":
-        """The same without some pieces of their texts."""
+        """Return the documents with some pieces of text removed."""
         texts = without(self.texts, cuts)
         column = self.batch.schema.get_field_index("text")
         return Documents(texts, self.batch.set_column(column, "text", texts.array()), self.files)
 
     def some(self, first: int, stop: int) -> "Documents":
-        """The same from one row to before another."""
+        """Return the documents from row `first` to before row `stop`."""
         texts = TextColumn(self.texts.offsets[first : stop + 1], self.texts.data)
         return Documents(texts, self.batch.slice(first, stop - first), self.files)
 
     def outside(self, sources: list[str]) -> np.ndarray:
-        """bool (documents,): which are of no source of these."""
+        """Return bool (documents,): which documents are from none of these sources."""
         theirs = np.array([file["source"] in sources for file in self.files], bool)
         return ~theirs[self.batch.column("file").to_numpy()]
 
@@ -93,12 +93,13 @@ class Documents:
         return self.batch.num_rows
 
     def place(self, row: int) -> str:
-        """`file:line` of a document."""
+        """Return `file:line` of a document."""
         path = self.files[self.batch.column("file")[row].as_py()]["path"]
         return f"{path}:{self.batch.column('line')[row].as_py()}"
 
     def records(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Text and record of each: the members beside the text, and `source`, `file`, `line`."""
+        """Yield text and record of each document: the other members, and `source`, `file`,
+        `line`."""
         self._allow("records")
         rows = self.batch.to_pydict()
         for text, rest, file, line in zip(
@@ -109,14 +110,14 @@ class Documents:
             yield text, decoded(b"{%s}" % rest) | place
 
     def members(self, field: str) -> list[str | None]:
-        """The JSON text of a member of each record, None if it has none; field: `a`, or `a.b` for
-        the member b of the object a."""
+        """Return the JSON text of a member of each record, or None. field: `a`, or `a.b` for a
+        nested one."""
         self._allow("records")
         path = field.split(".")
         return [member_at(b"{%s}" % rest, path) for rest in self.batch.column("rest").to_pylist()]
 
     def for_filter(self, needs: frozenset[str]) -> "Documents":
-        """The same as a filter sees it that takes these of NEEDS."""
+        """Return the documents with only these NEEDS allowed."""
         return replace(self, needs=needs)
 
     def _allow(self, need: str) -> None:

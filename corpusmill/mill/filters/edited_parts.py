@@ -1,4 +1,4 @@
-"""The text part without what filters cut out of it, and the record of that."""
+"""Write a text part after the filters' cuts, and the record of the cuts."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ RECORD = pa.schema(
 
 
 class EditedFiles(NamedTuple):
-    """What is written of a part; none of it if no filter cuts."""
+    """Output files of an edited part; empty lists if no filter cuts."""
 
     edited: list[Path]
     edits: list[Path]
@@ -49,7 +49,7 @@ class NoEdits:
 
 
 class EditedPart:
-    """Takes documents of a part in order, with what was cut out of them."""
+    """A writer of an edited part. Batches of documents come in order, each with its cuts."""
 
     def __init__(
         self, texts: pa.ipc.RecordBatchFileWriter, record: pq.ParquetWriter, part: int
@@ -62,11 +62,11 @@ class EditedPart:
         """`filter.rule` -> source -> spans and bytes."""
 
     def add(self, documents: Documents, edits: list[Edit]) -> None:
-        """documents: as they are without what the edits cut."""
+        """Add a batch. documents: after the edits."""
         self._texts.write_batch(documents.batch.select(SCHEMA.names))
         whole: dict[int, np.void] = {}
         for edit in edits:
-            # Of several filters that cut out of a document, the first saw all of it.
+            # If several filters cut a document, the first one saw the whole text.
             rows = np.array([row for row in np.unique(edit.cuts.rows) if row not in whole], int)
             digests = whole_digests(edit.before.texts, rows, self._done)
             whole.update(zip(rows.tolist(), digests, strict=True))
@@ -103,13 +103,13 @@ class EditedPart:
                 self.by_source.setdefault(source, Counter()).update(figures)
 
     def digests(self) -> np.ndarray:
-        """WHOLE: of the texts that lost something, as they were."""
+        """Return WHOLE digests of the texts that lost something, before the cuts."""
         return np.concatenate(self._digests)
 
 
 @contextlib.contextmanager
 def edited_part(files: EditedFiles, texts: TextPart, part: int) -> Iterator[EditedPart | NoEdits]:
-    """Write what is left of a part, and what was cut; nothing if no files are asked for."""
+    """Write an edited part and the record of its cuts; nothing if no files are requested."""
     if not files.edited:
         yield NoEdits()
         return

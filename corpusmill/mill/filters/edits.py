@@ -1,4 +1,4 @@
-"""What a filter cuts out of texts: recorded, counted, never a rewriting."""
+"""Cuts that filters make in texts: recorded and counted, never rewritten."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -8,21 +8,24 @@ import numpy as np
 from corpusmill.mill.read.text_column import TextColumn
 
 BYTES_PER_CUT = 8
-"""Of text, for each cut there is room; what is not written takes no memory."""
+"""Bytes of text for which room for one cut is reserved. Unused room takes no memory."""
 
 
 class Cuts(NamedTuple):
-    """Pieces of texts, by row and place; none overlaps another."""
+    """Pieces of texts by row and position. They do not overlap."""
 
-    rows: np.ndarray  # int64, of the documents
-    starts: np.ndarray  # int64, bytes of the column
+    rows: np.ndarray  # int64, row of the document
+    starts: np.ndarray  # int64, byte in the column
     stops: np.ndarray
-    rules: np.ndarray  # uint8, the place of the rule among the filter's edits, from 1 on
+    rules: np.ndarray  # uint8, number of the rule among the filter's edits, from 1
 
     @classmethod
     def made_by(cls, cut: Callable[[np.ndarray], int], text_bytes: int) -> "Cuts":
-        """What a kernel cuts. cut: writes as many as there is room for, int64 (room, 4), and says
-        how many there are; it is called again if there are more."""
+        """Return the cuts that a kernel makes.
+
+        cut: fills int64 (room, 4) and returns the number of cuts; called again with more room if
+        needed.
+        """
         room = text_bytes // BYTES_PER_CUT
         while True:
             found = np.empty((room, 4), np.int64)
@@ -31,17 +34,17 @@ class Cuts(NamedTuple):
                 break
             room = count
         rows, starts, stops, rules = found[:count].T
-        order = np.argsort(starts, kind="stable")  # texts stand one behind the other
+        order = np.argsort(starts, kind="stable")  # texts are stored one after another
         return cls(rows[order], starts[order], stops[order], rules.astype(np.uint8)[order])
 
     def of(self, kept: np.ndarray) -> "Cuts":
-        """Those of some documents, bool (documents,)."""
+        """Return the cuts in some documents. kept: bool (documents,)."""
         chosen = kept[self.rows]
         return Cuts(*(column[chosen] for column in self))
 
 
 def without(texts: TextColumn, cuts: Cuts) -> TextColumn:
-    """The texts without what is cut."""
+    """Return the texts with the cuts removed."""
     first, last = int(texts.offsets[0]), int(texts.offsets[-1])
     edges = np.concatenate([[first], np.column_stack([cuts.starts, cuts.stops]).ravel(), [last]])
     keep = np.zeros(edges.size - 1, bool)

@@ -1,4 +1,4 @@
-"""A rule of thumb as a filter: a function of a text and its record in a file of the user's."""
+"""Filters made of a user's function `keep(text, record)`."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -12,16 +12,16 @@ from corpusmill.mill.filters.documents import Documents
 from corpusmill.mill.read.plugins import UsersCode, one_line, place_of
 
 NO_REASON = "dropped"
-"""The reason of a document for which `keep` gave False and said no more."""
+"""The reason if `keep` returns False or an empty text."""
 
 
 def as_text(said: str) -> str:
-    """A reason as it can be written."""
+    """Return a reason as valid UTF-8."""
     return said.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def refuse_other_parameters(keep: Callable[..., bool | str], file: str) -> None:
-    """ValueError if a function of Python cannot be called as `keep` is."""
+    """Raise ValueError if a Python function cannot be called as `keep(text, record)`."""
     if inspect.isfunction(keep):
         try:
             inspect.signature(keep).bind("", {})
@@ -35,7 +35,7 @@ def refuse_other_parameters(keep: Callable[..., bool | str], file: str) -> None:
 def keep_filter(
     name: str, keep: Callable[[str, dict[str, Any]], bool | str], file: str
 ) -> type[Filter]:
-    """The filter that drops what `keep` does not keep: it gives False, or the reason, a text."""
+    """Return a filter that drops a document if `keep` returns False or a reason, a text."""
     refuse_other_parameters(keep, file)
 
     class Keep(Filter):

@@ -1,4 +1,4 @@
-"""Which documents are beyond a limit, and how that is said."""
+"""Apply limits to values, and describe which limit a value exceeds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from corpusmill.mill.filters.declaration import Limit
 
 SHOWN_ENTRIES, SHOWN_CHARS = 5, 100
-"""Of a list, and of a text, in a reason."""
+"""Most list entries and most characters of a text in a reason."""
 
 JUDGED: dict[str, Callable[[Any, Any], bool]] = {
     "below": operator.lt,
@@ -25,33 +25,34 @@ JUDGED: dict[str, Callable[[Any, Any], bool]] = {
 
 
 def has_value(values: np.ndarray) -> np.ndarray:
-    """bool (documents,): which have one; NaN and None are none."""
+    """Return bool (documents,): which values exist. NaN and None do not count."""
     if values.dtype == object:
         return np.array([one is not None for one in values.tolist()], bool)
     return values == values
 
 
 def beyond(values: np.ndarray, side: str, bound: Any) -> np.ndarray:
-    """bool (documents,): which a limit drops. values: objects if they are texts."""
+    """Return bool (documents,): which values a limit drops. values: objects for texts."""
     if bound is None:
         return np.zeros(values.shape, bool)
     if side == "missing":
         return ~has_value(values) & (bound == "drop")
     if values.dtype != object:
         return values < bound if side == "below" else values > bound
-    # A pattern is looked for once in each text.
+    # Search each distinct text only once.
     texts = values.tolist()
     judged = {one: one is not None and JUDGED[side](one, bound) for one in set(texts)}
     return np.array([judged[one] for one in texts], bool)
 
 
 def in_words(limit: Limit, value: Any, bound: Any) -> str:
-    """`words 12 below min_words 50`, `language fr not in languages en`."""
+    """Describe an exceeded limit: `words 12 below min_words 50`, `language fr not in languages
+    en`."""
     if limit.side == "missing":
         return f"no {limit.value}"
     told, allowed = shown(value), shown(bound)
     if not isinstance(bound, str | list) and f"{value:.6g}" == f"{bound:.6g}":
-        # Nothing is below itself, so these are told with all digits.
+        # Both round to the same number, so show all digits.
         told, allowed = str(value), str(bound)
     return f"{limit.value} {told} {limit.side} {limit.setting} {allowed}"
 

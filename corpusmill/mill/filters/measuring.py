@@ -1,5 +1,4 @@
-"""All values of all filters, in one pass over the text of a part; and what the filters make of
-them."""
+"""Measure the values of all filters in one pass over a part, and decide fates from them."""
 
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
@@ -22,7 +21,7 @@ def checked(
     measured: Mapping[str, np.ndarray | list[str | None]],
     documents: Documents,
 ) -> dict[str, pa.Array]:
-    """The values of a filter as columns; ValueError if they are not what it declares."""
+    """Return a filter's values as columns; ValueError if they do not match its declaration."""
     where, values = f"filter {filter.name}: measure", filter.declaration.values
     if not isinstance(measured, Mapping):
         raise ValueError(f"{where} gave {type(measured).__name__}, expected values by name")
@@ -46,14 +45,14 @@ def checked(
                 f"{where}: value {name} has the shape {shape}, expected one for each of "
                 f"{len(documents)} documents: {(len(documents),)}"
             )
-        # Copied: it may be a buffer that the filter takes again.
+        # Copied, because the filter may reuse the buffer.
         copied = got if isinstance(got, list) else got.copy()
         columns[filter.columns[name]] = pa.array(copied, arrow_type(value.dtype))
     return columns
 
 
 def refuse_no_text(values: list, what: str, documents: Documents) -> None:
-    """ValueError with the document whose value is neither a text that can be written nor None."""
+    """Raise ValueError for the first value that is neither a valid Unicode text nor None."""
     for row, one in enumerate(values[: len(documents)]):
         if one is None or (type(one) is str and not has_lone_surrogate(one)):
             continue
@@ -68,7 +67,7 @@ def has_lone_surrogate(text: str) -> bool:
 
 
 class Edit(NamedTuple):
-    """What a filter cut out of some documents."""
+    """Pieces that a filter cut out of some documents."""
 
     filter: ConfiguredFilter
     before: Documents
@@ -78,7 +77,7 @@ class Edit(NamedTuple):
 def measured_by(
     filter: ConfiguredFilter, measurer: Filter, documents: Documents
 ) -> tuple[Mapping[str, np.ndarray | list[str | None]], Cuts | None]:
-    """What a filter measures of documents, and what it cuts out of them."""
+    """Return what a filter measures and what it cuts."""
     seen = documents.for_filter(filter.needs)
     if filter.file is not None:
         seen = seen.read_only()
@@ -89,9 +88,9 @@ def measured_by(
 
 
 def failing_row(run: Callable[[int, int], object], rows: int) -> int | None:
-    """A row that fails by itself, found by halves; None if the one they lead to does not.
+    """Find a row that fails by itself, by bisection. Return None if the last candidate passes.
 
-    run: on the rows from one to before another; raises if a user's code fails on them.
+    run: processes the rows from `first` to before `stop`; raises if the user's code fails.
     """
 
     def fails(first: int, stop: int) -> bool:
@@ -117,7 +116,7 @@ def failed(error: BaseException, filter: ConfiguredFilter, about: str) -> ValueE
 def failed_measuring(
     error: BaseException, filter: ConfiguredFilter, measurer: Filter, documents: Documents
 ) -> ValueError:
-    """The error of a filter with the document that it is about."""
+    """Return the error of a filter with the document that causes it."""
     row = failing_row(
         lambda first, stop: measured_by(filter, measurer, documents.some(first, stop)),
         len(documents),
@@ -130,10 +129,10 @@ def failed_measuring(
 
 
 class Measures:
-    """The values of a part, some documents after others."""
+    """The values of a part, batch after batch."""
 
     def __init__(self, filters: list[ConfiguredFilter]) -> None:
-        """filters: those that do not measure are left out."""
+        """filters: those that do not measure are skipped."""
         self._filters = [(filter, filter.measurer()) for filter in filters if filter.measures]
         self._pieces = {
             filter.columns[name]: [pa.array([], arrow_type(value.dtype))]
@@ -142,14 +141,13 @@ class Measures:
         }
 
     def add(self, documents: Documents) -> tuple[Documents, list[Edit]]:
-        """Measure documents; what is left of them, and what each filter cut out of what the ones
-        before it left."""
+        """Measure a batch. Return the documents after all cuts, and each filter's edit."""
         edits = []
         for filter, measurer in self._filters:
             try:
                 measured, cuts = measured_by(filter, measurer, documents)
             except ValueError as error:
-                if str(error).startswith(f"{filter.code}:"):  # by keep, which knows where
+                if str(error).startswith(f"{filter.code}:"):  # from `keep`, with its place
                     raise
                 raise failed_measuring(error, filter, measurer, documents) from error
             except Exception as error:
@@ -166,16 +164,15 @@ class Measures:
         return {name: pa.concat_arrays(pieces) for name, pieces in self._pieces.items()}
 
     def last(self) -> dict[str, pa.Array]:
-        """The values of the documents that were added last."""
+        """Return the values of the batch added last."""
         return {name: pieces[-1] for name, pieces in self._pieces.items()}
 
 
 class Decision:
-    """The fates of the documents of a part by their measures: of several filters that object, the
-    first; and its reason where it has one."""
+    """Fates and reasons of a part's documents. If several filters object, the first one decides."""
 
     def __init__(self, measures: pa.Table) -> None:
-        """measures: the table of a part, text_bytes and source among its columns."""
+        """measures: the table of a part, with the columns text_bytes and source."""
         self._measures, documents = measures, measures.num_rows
         self.fates = FateColumn(documents)
         self.reasons: list[str | None] = [None] * documents
@@ -195,7 +192,7 @@ class Decision:
             self._drop(filter, decider, others)
 
     def _drop(self, filter: ConfiguredFilter, decider: Filter, rows: np.ndarray) -> None:
-        """What the filter decides on some documents, bool (documents,)."""
+        """Let a filter decide on some documents. rows: bool (documents,)."""
         values = {
             value: in_one_piece(self._measures.column(column)).to_numpy(zero_copy_only=False)
             for value, column in {**filter.columns, "text_bytes": "text_bytes"}.items()
@@ -224,7 +221,7 @@ class Decision:
 
 
 def reasons(filter: Filter, values: dict[str, np.ndarray], rows: np.ndarray) -> list[str | None]:
-    """Why the filter drops these documents: its own word, or the first limit they are beyond."""
+    """Return why the filter drops each document: its own reason, or the first limit exceeded."""
     if "reason" in values:
         return values["reason"][rows].tolist()
     if filter.drops.__func__ is not Filter.drops:  # type: ignore[attr-defined]

@@ -63,7 +63,7 @@ NUMBER = re.compile(r"\d+(?=_gram|gram)")
 
 
 def limits(schema: dict[str, Any]) -> str:
-    """What a value may be, in words."""
+    """Describe which values a schema allows."""
     if "anyOf" in schema:
         return " or ".join(limits(one) for one in schema["anyOf"])
     if "const" in schema:
@@ -96,17 +96,17 @@ def table_line(cells: Iterable[str]) -> str:
 
 
 class Row(NamedTuple):
-    """A row of a table: a setting or a value."""
+    """A table row: a setting or a value."""
 
     name: str
     cells: tuple[str, ...]
     meaning: str
     limits: tuple[tuple[str, str], ...] = ()
-    """Settings that limit a value, each with its default."""
+    """The settings that limit a value, each with its default."""
 
     @property
     def kind(self) -> tuple[str, str]:
-        """What values of n-grams of all sizes share."""
+        """The name and meaning shared by values of n-grams of all sizes."""
         if number := NUMBER.search(self.name):
             meaning = re.sub(rf"\b{number[0]}(?=-gram)", "n", self.meaning)
             return NUMBER.sub("n", self.name), meaning
@@ -114,7 +114,7 @@ class Row(NamedTuple):
 
 
 def as_lines(rows: Iterable[Row], with_limits: bool = False) -> Iterator[str]:
-    """Rows of one kind become one."""
+    """Yield table lines. Rows of one kind share a line."""
     for (_, meaning), group in itertools.groupby(rows, key=lambda row: row.kind):
         alike = list(group)
         cells = [first_to_last([row.name for row in alike]), *alike[0].cells]
@@ -130,13 +130,13 @@ def first_to_last(names: list[str]) -> str:
 
 
 def limit_in_words(settings: Iterable[tuple[str, str]]) -> str:
-    """One limit, or that of n-grams of all sizes: names and defaults."""
+    """Return names and defaults of one limit, or of one limit for all n-gram sizes."""
     names, defaults = zip(*settings, strict=True)
     return f"{first_to_last(list(names))} {', '.join(filter(None, defaults))}".strip()
 
 
 def settings_of(cls: type[Filter]) -> Iterator[Row]:
-    """Those that are no limit of a value: these stand beside the value."""
+    """Yield the settings that are not shown beside a value as its limits."""
     optional = optional_settings(cls)
     beside = {setting for limits in limits_of(cls).values() for setting in limits}
     for name, setting in cls.settings.items():
@@ -157,7 +157,7 @@ def values_of(cls: type[Filter]) -> Iterator[Row]:
 
 
 def limits_of(cls: type[Filter]) -> dict[str, list[str]]:
-    """Of each value the settings that limit it as a number."""
+    """Return each value's settings that limit it as a number."""
     return {
         name: [
             limit.setting
@@ -169,7 +169,8 @@ def limits_of(cls: type[Filter]) -> dict[str, list[str]]:
 
 
 def default_of(cls: type[Filter], value: str, setting: str) -> str:
-    """The default of a limit; in brackets what it may be, if that is not what HEADING says."""
+    """Return the default of a limit, with the allowed values in brackets if HEADING does not cover
+    them."""
     declared = cls.settings[setting]
     if "int" in cls.values[value].dtype:
         usual = "integer ≥ 0"
@@ -183,7 +184,7 @@ def default_of(cls: type[Filter], value: str, setting: str) -> str:
 
 
 def as_code(default: Any) -> str:
-    """A value as YAML has it."""
+    """Return a default as YAML writes it."""
     if isinstance(default, bool):
         return f"`{str(default).lower()}`"
     return f"`{default}`" if default != "" else "none"

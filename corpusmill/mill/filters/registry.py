@@ -1,6 +1,6 @@
-"""The filters of a run: found by name, or in a file of the user's; checked before any job.
+"""Find filters by name or in a user's file, and check their declarations before any job runs.
 
-A filter of ours is the module of its name in `known/`; no list has it.
+A built-in filter is the module of its name in `known/`; there is no other list.
 """
 
 import importlib
@@ -24,8 +24,10 @@ from corpusmill.mill.filters.declaration import (
 from corpusmill.mill.read.plugins import loaded
 
 Entry = dict[str, Any]
-"""One of config `filters`: its name and settings; `use`, the filter, where the name is another;
-`file` if it is the user's; `sources`, settings of their own for some."""
+"""An entry of the configuration's `filters`: the name and the settings.
+
+`use`: the filter, if the name is another; `file`: the user's file; `sources`: settings by source.
+"""
 
 _NAME = {"type": "string", "pattern": r"^[a-z][a-z0-9_]*\Z"}
 ENTRY_SCHEMA: dict[str, Any] = {
@@ -56,16 +58,16 @@ ENTRY_SCHEMA: dict[str, Any] = {
         },
     },
 }
-"""What the configuration may say of any filter; its settings are in its declaration."""
+"""JSON schema of an entry. The settings are in the filter's declaration."""
 ENTRY_KEYS = tuple(ENTRY_SCHEMA["properties"])
-"""All others are settings."""
+"""Keys of an entry that are not settings."""
 
 KNOWN = Path(__file__).parent / "known"
-"""The folder of our own filters: the module of its name for each."""
+"""Folder of the built-in filters, one module each."""
 
 
 def known_filters() -> list[str]:
-    """The names of our own."""
+    """Return the names of the built-in filters."""
     return sorted(path.stem for path in KNOWN.glob("*.py") if path.stem != "__init__")
 
 
@@ -74,7 +76,7 @@ def name_of_filter(entry: Entry) -> str:
 
 
 def filter_class(entry: Entry) -> type[Filter]:
-    """The class that a config entry means; ValueError if there is none."""
+    """Return the class of an entry; ValueError if there is none."""
     file, name = entry.get("file"), name_of_filter(entry)
     if file is None:
         known = known_filters()
@@ -106,7 +108,7 @@ def filter_class(entry: Entry) -> type[Filter]:
 
 
 def declaration_faults(cls: type[Filter]) -> Iterator[str]:
-    """What a class says of itself that cannot be, in words."""
+    """Yield what is wrong with a filter's declaration."""
     if cls.__init__ is not Filter.__init__:
         yield "it has an __init__; a filter has settings, and what else it needs is made in measure"
     for kind, members in ((Setting, cls.settings), (Value, cls.values)):
@@ -167,7 +169,7 @@ def limit_faults(cls: type[Filter]) -> Iterator[str]:
 
 
 def default_faults(name: str, setting: Setting) -> Iterator[str]:
-    """A default that is no JSON, or is outside its own limits."""
+    """Yield a fault if a default is not valid JSON or is outside its own limits."""
     import jsonschema
 
     if setting.default is None:
@@ -184,5 +186,5 @@ def default_faults(name: str, setting: Setting) -> Iterator[str]:
 
 
 def optional_settings(cls: type[Filter]) -> set[str]:
-    """Settings that may be null, and are if they have no default: there is no such limit then."""
+    """Return the settings that may be null, which means no limit. That is also their default."""
     return {limit.setting for limit in getattr(cls, "limits", ())}

@@ -1,1 +1,1 @@
-"""What filters look at in a text: words, lines, phrases, URLs."""
+"""Features of texts that filters use: words, lines, phrases, URLs."""

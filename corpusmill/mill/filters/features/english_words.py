@@ -1,7 +1,7 @@
-"""English as spaCy's tokenizer for it parts words: which characters it cuts off or cuts at, and the
-words that it parts, or leaves whole, by a list. Facts of spaCy 3.8 in a form of our own.
+"""Tables of spaCy's English tokenizer: the characters that it splits at, and listed words that it
+splits or keeps whole. Facts of spaCy 3.8 in our own form.
 
-A list has a word as its pieces with a blank between: `ca n't` is what becomes of can't.
+A listed word is written as its pieces with a space between: `ca n't` for can't.
 """
 
 import itertools
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 PUNCTUATION = "…,:;!?¿؟¡()[]{}<>_#*&。？！，、；：～·।،۔؛٪"
 QUOTES = "'\"”“`‘´’‚,„»«「」『』（）〔〕【】《》〈〉\u2329\u232a⟦⟧"
 CURRENCIES = "$£€¥฿₽﷼₴" + "".join(map(chr, range(0x20A0, 0x20C0)))
-"""Of one character; before a dollar sign US, C and A belong to it."""
+"""Currency signs of one character. US, C and A before a dollar sign belong to it."""
 
 CUT_IN_FRONT = "§%=—–"
 CUT_BEHIND = "—–"
@@ -25,7 +25,7 @@ WRITTEN_UNITS = (
     "тбكم كم² كم³ م م² م³ سم سم² سم³ مم مم² مم³ كم غرام جرام جم كغ ملغ كوب اكواب"
 )
 UNITS = frozenset(WRITTEN_UNITS.split())
-"""Cut off behind a digit."""
+"""Units, split off behind a digit."""
 
 PLAIN_LETTERS = "A-Z a-z À-Ö Ø-ö ø-ƿ Ǆ-ʯ Α-Ω α-ω ά έ ί ό ώ ή ύ Ά Έ Ί Ό Ώ Ή Ύ А-я ё Ё"
 OTHER_LETTERS = (
@@ -41,7 +41,7 @@ CASELESS = (
     "\u2ff0-\u303f \u31c0-\u31ef \u3200-\u33ff \uf900-\ufaff \ufe30-\ufe4f \U0001f200-\U0001f2ff "
     "\U0002f800-\U0002fa1f"
 )
-"""Scripts whose letters count as small and as capital ones, marks in their blocks too."""
+"""Scripts whose letters count as both lower and upper case, marks in their blocks included."""
 
 
 def in_ranges(ranges: str) -> set[str]:
@@ -52,7 +52,8 @@ def in_ranges(ranges: str) -> set[str]:
 
 
 def letters() -> tuple[set[str], set[str], set[str]]:
-    """All letters, small ones and capital ones; some are both, some neither."""
+    """Return all letters, lower-case letters and upper-case letters. Some are both, some
+    neither."""
     cased = in_ranges(PLAIN_LETTERS) | in_ranges(OTHER_LETTERS)
     both = in_ranges(CASELESS)
     small, capital = (set(filter(test, cased)) for test in (str.islower, str.isupper))
@@ -60,7 +61,7 @@ def letters() -> tuple[set[str], set[str], set[str]]:
 
 
 def icons() -> set[str]:
-    """Pictures and signs of Unicode's category So."""
+    """Return all characters of Unicode's category So, such as pictographs."""
     return {c for c in map(chr, range(0x110000)) if unicodedata.category(c) == "So"}
 
 
@@ -90,7 +91,7 @@ PARTED = (
     "y' all|y all|how 'd 'y|How 'd 'y|not 've|not ve|Not 've|Not ve|can not|Can not|gon na|Gon na|"
     "got ta|Got ta|let 's|Let 's|c'm on|C'm on"
 )
-# Who does what, and which endings part from it.
+# Words of contractions, by the endings that are split off.
 PRONOUNS = "i you he she it we they"
 ASKING = "who what when where why how there that this these those"
 DENIED = "ca could do does did had may might must need ought sha should wo would"
@@ -108,7 +109,7 @@ def with_title(words: str) -> Iterator[str]:
 
 
 def with_endings(words: str, *endings: str) -> Iterator[str]:
-    """Each word, small and as a title, with each ending: with its apostrophes and without."""
+    """Yield each word, in lower and title case, with each ending, with and without apostrophe."""
     for word, ending in itertools.product(with_title(words), endings):
         yield f"{word} {ending}"
         yield f"{word} {ending.replace(chr(39), '')}"
@@ -142,7 +143,7 @@ def of_lists() -> Iterator[str]:
 
 
 def listed_words() -> dict[str, list[str]]:
-    """Word -> the pieces that it is parted into; one if it stays whole."""
+    """Return word -> its pieces; one piece if it stays whole."""
     found = {}
     for entry in of_lists():
         for pieces in (entry.split(), entry.replace("'", "’").split()):

@@ -1,6 +1,6 @@
-"""Sets of many texts as their 64-bit hashes: 8 bytes for each, however long it is.
+"""Sets of texts as 64-bit hashes: 8 bytes per text, whatever its length.
 
-Of n texts in a set another one is taken for one of them with a chance of n / 2**64.
+With n texts in the set, another text matches by mistake with probability n / 2**64.
 """
 
 from collections.abc import Callable, Iterable
@@ -14,7 +14,7 @@ from corpusmill.mill.read.text_column import TextColumn
 
 
 def hashes_of(texts: list[str]) -> np.ndarray:
-    """uint64, as words have them."""
+    """Return uint64: the hashes that these texts have as words."""
     column = TextColumn.of(pa.array(texts, pa.large_string()))
     chars, facts, hashes = room_for(len(texts))
     facts_of_words(column.data, column.offsets, word_table(), chars, facts, hashes)
@@ -22,13 +22,13 @@ def hashes_of(texts: list[str]) -> np.ndarray:
 
 
 def hashed_set(pieces: Iterable[list[str]], cleaned: Callable[[str], str]) -> np.ndarray:
-    """uint64, ascending: of all texts of a list."""
+    """Return uint64, ascending: the hashes of all texts of a list."""
     found = [hashes_of([cleaned(one) for one in lines if one]) for lines in pieces]
     return np.unique(np.concatenate([np.zeros(0, np.uint64), *found]))
 
 
 def listed(candidates: list[list[str]], known: np.ndarray) -> list[list[str]]:
-    """Which of each list of texts a set has, in their order."""
+    """Return those of each list's texts that are in a set, in order."""
     hashes = hashes_of([one for texts in candidates for one in texts])
     places = np.searchsorted(known, hashes)
     has = np.zeros(hashes.size, bool)

@@ -1,4 +1,4 @@
-"""Texts as lines."""
+"""Split texts into lines."""
 
 from typing import NamedTuple
 
@@ -10,18 +10,18 @@ from corpusmill.mill.read.text_column import TextColumn
 
 
 class Lines(NamedTuple):
-    """The lines of several documents, one after the other: what newlines part, empty ones too."""
+    """The lines of several documents in order, split at newlines. Empty lines count."""
 
-    first: np.ndarray  # int64 (documents + 1,): the number of each document's first line
-    starts: np.ndarray  # int64: where it begins among the bytes of the column
+    first: np.ndarray  # int64 (documents + 1,): number of each document's first line
+    starts: np.ndarray  # int64: first byte in the column
     ends: np.ndarray
     chars: np.ndarray  # uint32
-    hashes: np.ndarray  # uint64, as words have them
-    blank: np.ndarray  # bool: white space alone
+    hashes: np.ndarray  # uint64, as for words
+    blank: np.ndarray  # bool: only white space
 
     @property
     def columns(self) -> tuple[np.ndarray, ...]:
-        """All but `first`."""
+        """All columns but `first`."""
         return self[1:]
 
 

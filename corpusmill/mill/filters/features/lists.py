@@ -1,4 +1,4 @@
-"""Lists of users: a file with one entry a line, plain or packed, a # begins a comment."""
+"""Read users' lists: one entry per line, # comments, plain or compressed."""
 
 import codecs
 import re
@@ -13,11 +13,11 @@ OTHER_MARKS = {
     codecs.BOM_UTF16_LE: "UTF-16", codecs.BOM_UTF16_BE: "UTF-16",
 }  # fmt: skip
 SHOWN = 5
-"""So many wrong lines of a file are told; a file of another kind has nothing else."""
+"""Most wrong lines reported per file. In a file of another kind, every line is wrong."""
 
 
 def whole_lines(path: str) -> Iterator[bytes]:
-    """The content of a file in pieces of whole lines."""
+    """Yield the content of a file in pieces of whole lines."""
     open_line = b""
     for block in read_blocks(path, Silence()):
         lines, newline, rest = block.rpartition(b"\n")
@@ -30,7 +30,7 @@ def whole_lines(path: str) -> Iterator[bytes]:
 
 
 def decoded(path: str, line: int, piece: bytes) -> str:
-    """piece: from the beginning of a line on, whose number is `line`."""
+    """Decode a piece that starts at line `line`; ValueError if it is not UTF-8."""
     if line == 1:
         for mark, encoding in OTHER_MARKS.items():
             if piece.startswith(mark):
@@ -47,8 +47,11 @@ def decoded(path: str, line: int, piece: bytes) -> str:
 
 
 def list_pieces(path: str) -> Iterator[tuple[int, list[str]]]:
-    """Some lines at a time: the number of the first, and all, without comments and white space at
-    their ends; empty ones too. ValueError if the file is damaged or not UTF-8."""
+    """Yield batches of lines, each with the number of its first line.
+
+    Comments and surrounding white space are removed; empty lines are kept. ValueError if the file
+    is damaged or not UTF-8.
+    """
     line = 1
     for piece in whole_lines(path):
         text = decoded(path, line, piece)
@@ -59,12 +62,12 @@ def list_pieces(path: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def entries(path: str) -> list[str]:
-    """All entries of a list of words or phrases."""
+    """Return all entries of a list."""
     return [one for _, lines in list_pieces(path) for one in lines if one]
 
 
 def wrong_lines(path: str, good: re.Pattern[str], expected: str) -> Iterator[str]:
-    """What is wrong with a list, in words: lines that are not `good`, a file that is not read."""
+    """Yield faults of a list: unreadable file, no entries, or lines that do not match `good`."""
     wrong = count = 0
     try:
         for first, lines in list_pieces(path):

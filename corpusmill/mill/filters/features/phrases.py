@@ -1,4 +1,4 @@
-"""Phrases as a table to find them by."""
+"""Find phrases in texts with an automaton."""
 
 import functools
 import re
@@ -19,7 +19,7 @@ from corpusmill.mill.read.unicode_tables import (
 
 
 class Phrases(NamedTuple):
-    """Lower-cased phrases, and their automaton."""
+    """Lower-cased phrases and their automaton."""
 
     phrases: list[str]
     automaton: tuple[np.ndarray, ...]
@@ -27,19 +27,19 @@ class Phrases(NamedTuple):
 
 
 class Found(NamedTuple):
-    """Of each text: how many phrases stand in it, and the first one's number or -1."""
+    """For each text, the number of matches and the number of the first phrase, or -1."""
 
     hits: np.ndarray  # uint32
     first: np.ndarray  # int64
 
 
 def lowered(phrases: list[str]) -> list[bytes]:
-    """Each once, lower-cased, in order."""
+    """Return the distinct phrases, lower-cased and sorted."""
     return sorted({one.lower().encode() for one in phrases})
 
 
 def shared_bytes(one: bytes, other: bytes) -> int:
-    """How many bytes both begin with."""
+    """Return the length of the common prefix."""
     for place, (of_one, of_other) in enumerate(zip(one, other, strict=False)):
         if of_one != of_other:
             return place
@@ -47,7 +47,7 @@ def shared_bytes(one: bytes, other: bytes) -> int:
 
 
 def table_shape(phrases: list[bytes]) -> tuple[int, int]:
-    """States and columns of the automaton of phrases in order."""
+    """Return states and columns of the automaton of sorted phrases."""
     states = 1
     before = b""
     for one in phrases:
@@ -57,13 +57,13 @@ def table_shape(phrases: list[bytes]) -> tuple[int, int]:
 
 
 def table_bytes(phrases: list[str]) -> int:
-    """What the automaton takes in memory."""
+    """Return the memory that the automaton takes."""
     states, columns = table_shape(lowered(phrases))
     return 4 * states * (columns + 3)
 
 
 def phrases_of(phrases: list[str]) -> Phrases:
-    """phrases: none empty."""
+    """Build the automaton. phrases: none empty."""
     all_lowered = lowered(phrases)
     states, width = table_shape(all_lowered)
     columns = np.zeros(256, np.uint8)
@@ -77,7 +77,7 @@ def phrases_of(phrases: list[str]) -> Phrases:
 
 
 def built_word_characters() -> np.ndarray:
-    """`word_characters` asked anew."""
+    """Build the table of `word_characters`."""
     found = np.zeros(SIZE, np.bool_)
     found[points_of("".join(re.findall(r"\w", text_of(scalars()))))] = True
     return found
@@ -85,12 +85,12 @@ def built_word_characters() -> np.ndarray:
 
 @functools.cache
 def word_characters() -> np.ndarray:
-    """bool (0x110000,): what `\\w` is to Python's `re`."""
+    r"""Return bool (0x110000,): which characters `\\w` matches in Python's `re`."""
     return kept_table("word-characters", built_word_characters, __file__)
 
 
 def found_in(texts: TextColumn, phrases: Phrases, boundaries: bool) -> Found:
-    """boundaries: whether a phrase is found only where no word character stands beside it."""
+    """Count phrases in texts. boundaries: match only where no word character is adjacent."""
     documents = texts.offsets.size - 1
     found = Found(np.empty(documents, np.uint32), np.empty(documents, np.int64))
     tables = character_table(), word_characters()

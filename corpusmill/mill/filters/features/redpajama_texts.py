@@ -1,4 +1,4 @@
-"""Texts as RedPajama-v2 normalizes them for its quality signals, and its kinds of characters."""
+"""Normalize texts and classify characters as RedPajama-v2 does for its quality signals."""
 
 import functools
 import itertools
@@ -18,8 +18,8 @@ BULLETS = "\u2022\u2023\u25b6\u25c0\u25e6\u25a0\u25a1\u25aa\u25ab\u2013"
 
 
 def normalized(text: bytes) -> str:
-    """Small letters without ASCII punctuation, accents apart, one space between words."""
-    # Deleted as bytes, which no other character of UTF-8 has: str.translate asks for each one.
+    """Return the text in lower case and NFD, without ASCII punctuation, single-spaced."""
+    # Deleting bytes is safe in UTF-8 and faster than str.translate.
     cleaned = " ".join(text.translate(None, PUNCTUATION).decode().lower().split())
     return cleaned if cleaned.isascii() else unicodedata.normalize("NFD", in_order(cleaned))
 
@@ -37,7 +37,7 @@ def normalized_column(texts: TextColumn) -> TextColumn:
 
 
 def built_signal_table() -> np.ndarray:
-    """`signal_table` asked anew."""
+    """Build the table of `signal_table`."""
     tests = {
         signals.WORD: lambda one: re.match(r"\w", one),
         signals.BLANK: str.isspace,
@@ -56,5 +56,5 @@ def built_signal_table() -> np.ndarray:
 
 @functools.cache
 def signal_table() -> np.ndarray:
-    """uint8 (0x110000,): the bits of `kernels.signals`."""
+    """Return uint8 (0x110000,): the bits of `kernels.redpajama_signals`."""
     return kept_table("signals", built_signal_table, __file__, signals.__file__)

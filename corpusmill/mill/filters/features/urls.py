@@ -1,28 +1,28 @@
-"""What a URL is made of, as blocklists name it."""
+"""Parts of URLs that blocklists name."""
 
 import re
 
 SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://|//")
 AFTER_HOST = re.compile(r"[/?#\\]")
 LONGEST = 253
-"""Characters of a name of DNS."""
+"""Most characters of a DNS name."""
 NO_WORD = re.compile(r"[\W_]+")
 
 
 def as_ascii(host: str) -> str:
-    """A host in small letters, without the dot of the root; of other scripts as DNS has it."""
+    """Return a host in lower case, without a final dot; non-ASCII hosts IDNA-encoded."""
     host = host.strip().rstrip(".").lower()
     if host.isascii() or len(host) > LONGEST:
         return host
     try:
         return host.encode("idna").decode()
     except UnicodeError:
-        # No name of DNS: it can only be listed as it is.
+        # Not a DNS name, so it matches only as written.
         return host
 
 
 def host_of(url: str) -> str:
-    """The host, of a URL without a scheme what stands first."""
+    """Return the host of a URL. The scheme is optional."""
     scheme = SCHEME.match(url)
     place = AFTER_HOST.split(url[scheme.end() :] if scheme else url, maxsplit=1)[0]
     place = place.rpartition("@")[2]
@@ -32,18 +32,20 @@ def host_of(url: str) -> str:
 
 
 def with_parents(host: str) -> list[str]:
-    """The host and the domains that it is in: a.b.org, b.org, org; of one that is longer than a
-    name of DNS, itself and those that are not."""
+    """Return the host and its parent domains: a.b.org, b.org, org.
+
+    A host that is too long for DNS gives itself and those of its parents that are not.
+    """
     labels = host[-LONGEST:].split(".")
     names = [".".join(labels[n:]) for n in range(len(labels))]
     return names if len(host) <= LONGEST else [host, *names[1:]]
 
 
 def words_of(url: str) -> list[str]:
-    """What stands between characters that are no letters and no digits, each once."""
+    """Return the distinct runs of letters and digits."""
     return [word for word in dict.fromkeys(NO_WORD.split(url.lower())) if word]
 
 
 def squeezed(url: str) -> str:
-    """Its letters and digits alone."""
+    """Return only the letters and digits."""
     return NO_WORD.sub("", url.lower())

@@ -1,10 +1,9 @@
-"""Texts as words: three rules that say what a word is, and what is known of each.
+"""Split texts into words by one of three rules, and record facts of each word.
 
-`whitespace` is `str.split()`. `unicode` is the word boundaries of UAX #29, each punctuation mark a
-word of its own, white space none. Of scripts that are written without spaces it makes a word of
-every Han and Hiragana character, of every run of Katakana, and of every base character of Thai,
-Lao, Khmer and Burmese with the marks that hang on it. `english` is the tokenizer of spaCy for
-English: contractions are parted, URLs and abbreviations whole.
+`whitespace` is `str.split()`. `unicode` uses the word boundaries of UAX #29: each punctuation mark
+is a word, white space is not. In scripts without spaces, a word is a Han or Hiragana character, a
+run of Katakana, or a Thai, Lao, Khmer or Burmese base character with its marks. `english` is
+spaCy's English tokenizer: it splits contractions and keeps URLs and abbreviations whole.
 """
 
 import functools
@@ -32,8 +31,8 @@ CLASSES = {
 }  # fmt: skip
 """Word_Break property -> its class in the kernel."""
 
-# The marks of words that are marks alone: ASCII's, the controls, and those of other scripts that
-# datatrove's list has.
+# Words of these marks alone count as punctuation: ASCII marks, controls, and those of other scripts
+# in datatrove's list.
 MARKS = (
     "!/—”:％１〈&(、━\\【#%「」，】；+^]~“《„';’{|∶´[=-`*．（–？！：$～«〉,><》)?）。…@_.\"}►»"
     + "".join(map(chr, [*range(9), 11, 12, *range(13, 32), *range(127, 160)]))
@@ -44,31 +43,31 @@ LATER_ENDS = (
     "\u1b4e\u1b4f\u1b7f\u2024\u2cf9\u2cfa\u2cfb\u2e60\u2e61\ufe12\ufe15\ufe16"
     "\U000113d4\U000113d5\U00016d6e\U00016d6f"
 )
-"""Sentence terminals by Unicode that FineWeb's list does not have; it has KHMER_ENDS besides."""
+"""Unicode sentence terminals that FineWeb's list lacks. The list also has KHMER_ENDS."""
 
 
 class Words(NamedTuple):
-    """The words of several documents, one after the other."""
+    """The words of several documents, in order."""
 
-    first: np.ndarray  # int64 (documents + 1,): the number of each document's first word
+    first: np.ndarray  # int64 (documents + 1,): number of each document's first word
     chars: np.ndarray  # uint32
-    facts: np.ndarray  # uint8: see the kernel
+    facts: np.ndarray  # uint8: flags of kernels.words
     hashes: np.ndarray  # uint64
 
     def counts(self) -> np.ndarray:
-        """int64 (documents,)."""
+        """Return int64 (documents,): the number of words of each document."""
         return np.diff(self.first)
 
 
 def properties(name: str, value: str) -> np.ndarray:
-    """Every code point with a value of a Unicode property, as the package regex knows it."""
+    """Return all code points with a value of a Unicode property, by the package regex."""
     import regex
 
     return points_of("".join(regex.findall(rf"\p{{{name}={value}}}", text_of(scalars()))))
 
 
 def built_word_table() -> np.ndarray:
-    """`word_table` asked anew."""
+    """Build the table of `word_table`."""
     table = np.zeros(SIZE, np.uint16)
     for name, number in CLASSES.items():
         table[properties("Word_Break", name)] = number
@@ -97,29 +96,28 @@ def built_word_table() -> np.ndarray:
 
 
 def ends_of_sentences() -> np.ndarray:
-    """Marks that end a sentence in any script, as FineWeb's list has them."""
+    """Return the marks that end a sentence in any script, by FineWeb's list."""
     found = properties("Sentence_Terminal", "Yes")
     return np.union1d(found[~np.isin(found, points_of(LATER_ENDS))], points_of(KHMER_ENDS))
 
 
 @functools.cache
 def sentence_ends() -> np.ndarray:
-    """uint32, ascending: `ends_of_sentences`, kept."""
+    """Return uint32, ascending: `ends_of_sentences`, cached."""
     return kept_table("sentence-ends", ends_of_sentences, __file__, version("regex"))
 
 
 @functools.cache
 def word_table() -> np.ndarray:
-    """uint16 (0x110000,): Word_Break class and the flags of `kernels.words`."""
+    """Return uint16 (0x110000,): Word_Break class and flags of `kernels.words`."""
     made_of = __file__, kernels.__file__, version("regex")
     return kept_table("words", built_word_table, *made_of)
 
 
 @functools.cache
 def joins() -> np.ndarray:
-    """uint8 (KINDS * CLASSES * CLASSES * KINDS,): whether two characters, the second and the third,
-    are joined, by the rules of UAX #29 that ask for no more than the one before and the one after.
-    """
+    """Return uint8 (KINDS * CLASSES * CLASSES * KINDS,): whether the second and third of four
+    characters are joined. Covers the rules of UAX #29 that look one character back and ahead."""
     k, found = kernels, np.zeros((kernels.KINDS, *(kernels.CLASSES,) * 2, kernels.KINDS), np.uint8)
     letters, kinds_of_letters = (k.LETTER, k.HEBREW), (k.OF_LETTERS, k.OF_HEBREW)
     found[:, k.CR, k.LF] = True  # WB3
@@ -143,12 +141,12 @@ def joins() -> np.ndarray:
     for one in (k.NUMERIC, k.KATAKANA, k.JOINER):
         found[:, one, k.JOINER] = True  # WB13a
     found[:, k.JOINER, [*letters, k.NUMERIC, k.KATAKANA]] = True  # WB13b
-    found[:, k.REGIONAL, k.REGIONAL] = True  # WB15, WB16, if an odd number stands before
+    found[:, k.REGIONAL, k.REGIONAL] = True  # WB15, WB16, if the number before is odd
     return found.ravel()
 
 
 def built_english_table() -> np.ndarray:
-    """`english_table` asked anew."""
+    """Build the table of `english_table`."""
     facts = word_table().astype(np.uint32) >> kernels.FACTS & 0x3F
     table = facts << english.FACTS_AT
     letters, small, capital = english_words.letters()
@@ -181,7 +179,7 @@ def built_english_table() -> np.ndarray:
 
 @functools.cache
 def english_table() -> np.ndarray:
-    """uint32 (0x110000,): the flags of `kernels.english_words`, and facts."""
+    """Return uint32 (0x110000,): flags of `kernels.english_words`, and facts."""
     made_of = __file__, kernels.__file__, english.__file__, english_words.__file__
     return kept_table("english-words", built_english_table, *made_of, version("regex"))
 
@@ -192,8 +190,11 @@ def packed(sizes: Iterable[int]) -> int:
 
 @functools.cache
 def english_lists() -> np.ndarray:
-    """uint64 (LISTS, SLOTS): the lists of `kernels.english_words`. A word that parts into several
-    pieces without the lists may be met in these pieces, and is joined."""
+    """Return uint64 (LISTS, SLOTS): the lists of `kernels.english_words`.
+
+    A listed word that the rules would split into several pieces is also listed by them, to be
+    joined.
+    """
     found = english_words.listed_words()
     lists = np.zeros((english.LISTS, english.SLOTS), np.uint64)
     for unit in english_words.UNITS:
@@ -211,7 +212,7 @@ def english_lists() -> np.ndarray:
 
 
 def enter(lists: np.ndarray, which: int, word: str) -> int:
-    """Where a word stands in a list from now on."""
+    """Enter a word in a list and return its slot."""
     value = hash_of(word)
     slot = int(english.slot_of(lists, which, np.uint64(value)))
     lists[which, slot] = value
@@ -228,11 +229,11 @@ def split_by(lists: np.ndarray, texts: TextColumn) -> Words:
 
 
 def words_of(texts: TextColumn, rule: str) -> Words:
-    """rule: whitespace, unicode or english."""
+    """Split texts. rule: whitespace, unicode or english."""
     if rule == "english":
         return split_by(english_lists(), texts)
     first = np.zeros(texts.offsets.size, np.int64)
-    # Room for the most words that there could be; what is not written takes no memory.
+    # Room for the most words possible. Unused room takes no memory.
     columns = room_for(int(texts.offsets[-1] - texts.offsets[0]) + 1)
     if rule == "unicode":
         count = split_unicode(texts.data, texts.offsets, word_table(), joins(), first, *columns)
@@ -242,12 +243,12 @@ def words_of(texts: TextColumn, rule: str) -> Words:
 
 
 def room_for(words: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """chars, facts and hashes, for the kernels to write."""
+    """Allocate chars, facts and hashes for the kernels."""
     return np.empty(words, np.uint32), np.empty(words, np.uint8), np.empty(words, np.uint64)
 
 
 def hash_of(word: str) -> int:
-    """The hash of one word, as the kernels have it."""
+    """Return the hash of a word, as the kernels compute it."""
     value = 0
     for one in word:
         value = (value * int(kernels.BASE) + ord(one) + 1) % 2**64
@@ -255,7 +256,7 @@ def hash_of(word: str) -> int:
 
 
 def given_words(first: np.ndarray, words: TextColumn) -> Words:
-    """Words that somebody else found."""
+    """Return the columns of words that are already split."""
     columns = room_for(words.offsets.size - 1)
     facts_of_words(words.data, words.offsets, word_table(), *columns)
     return Words(first, *columns)

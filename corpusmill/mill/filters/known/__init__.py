@@ -1,1 +1,1 @@
-"""The filters that corpusmill brings, one in each module."""
+"""The built-in filters, one per module."""

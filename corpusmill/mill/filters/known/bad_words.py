@@ -14,7 +14,7 @@ from corpusmill.mill.filters.declaration import (
 )
 
 PHRASE = re.compile(r"[^\x00-\x1f\x7f-\x9f\u2028\u2029]+")
-"""Columns parted by tabs, and lines that end otherwise, would be phrases that no text has."""
+"""Rejects tabs and other line ends, which would make phrases that no text contains."""
 MOST_TABLE_BYTES = 256 * 10**6
 
 

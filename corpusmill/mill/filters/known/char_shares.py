@@ -11,7 +11,7 @@ KINDS = {
     "whitespace": ("white space", "`str.isspace`, newlines included"),
     "non_ascii": ("non-ASCII characters", "U+0080 and above"),
 }
-"""In the order of the kernel's kinds: what is counted, and what exactly that is."""
+"""In the order of the kernel's kinds: name and exact definition."""
 
 
 class CharShares(Filter):

@@ -157,8 +157,8 @@ def with_letter_or_digit(words: Words) -> Words:
 
 
 def of_words(documents: Documents) -> np.ndarray:
-    """int64 (documents, 5): what white space parts, its characters, those without a letter, stop
-    words; symbols."""
+    """Return int64 (documents, 5): words split at white space, their characters, words without a
+    letter, stop words, symbols."""
     import itertools
 
     import numpy as np
@@ -167,7 +167,7 @@ def of_words(documents: Documents) -> np.ndarray:
     from corpusmill.mill.filters.features.words import hash_of
 
     texts, words = documents.texts, documents.words("whitespace")
-    # No other letter becomes one of theirs when it is lower-cased.
+    # No other character lower-cases to one of these letters.
     spellings = [
         "".join(one)
         for word in STOP_WORDS

@@ -43,7 +43,7 @@ class FastText(Filter):
         labels = self._model.labels
         found = self._model.predict(texts, 1, label_number(labels, self.label))
         shares = found.wanted if self.label else found.probabilities[:, 0]
-        names = [*map(label_name, labels), None]  # -1, none, is the last
+        names = [*map(label_name, labels), None]  # -1, no label, is the last
         return {
             # fastText adds 0.00001 to every probability.
             "label_probability": np.minimum(shares, np.float32(1)),

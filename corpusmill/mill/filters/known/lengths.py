@@ -51,7 +51,7 @@ class Lengths(Filter):
 
         lines = documents.lines()
         starts, solid = lines.first[:-1], ~lines.blank
-        # Every document has a line, if it be empty: no sum is of nothing.
+        # Every document has at least one line, so no sum is empty.
         chars = np.add.reduceat(lines.chars.astype(np.int64), starts)
         newlines = np.diff(lines.first) - 1
         in_lines = np.add.reduceat(np.where(solid, lines.chars, 0).astype(np.int64), starts)

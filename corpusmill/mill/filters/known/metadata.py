@@ -21,8 +21,10 @@ FIELD = "Name of the member, or `quality.score` for a member of an object."
 
 
 def as_text(json_text: str | None) -> str | None:
-    """A text as it is, a number and true or false as the record has them, of objects and lists only
-    that they are; None of null."""
+    """Return a JSON value as text; None for null or a missing member.
+
+    Numbers and booleans stay as written. Objects become `{}` and lists `[]`.
+    """
     import msgspec
 
     if json_text is None or json_text == "null":

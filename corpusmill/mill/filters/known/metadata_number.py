@@ -14,7 +14,7 @@ from corpusmill.mill.filters.declaration import (
 )
 
 NUMBER = re.compile(r"-?\d.*")
-"""What begins so is a number, of all that JSON has."""
+"""Matches JSON numbers and no other JSON value."""
 
 
 class MetadataNumber(Filter):

@@ -72,7 +72,7 @@ class RedpajamaSignals(Filter):
             lines = found.pop("lines")
             for name in ("rps_lines_javascript_counts", "rps_lines_num_words"):
                 found[name] = found[name] / lines
-        # Of nothing it is 0 to RedPajama, though most other signals are not there.
+        # RedPajama gives 0 for an empty text here, and no value for most other signals.
         found["rps_doc_stop_word_fraction"][found["rps_doc_word_count"] == 0] = 0
         return {name: found[name].astype(np.float64) for name in self.values}
 
@@ -111,7 +111,7 @@ def of_raw_texts(texts: TextColumn, stop_words: list[str]) -> dict[str, np.ndarr
 
 
 def of_normalized_texts(texts: TextColumn) -> dict[str, np.ndarray]:
-    """Of lines the sums, not the means."""
+    """Return the signals of normalized texts. Line signals are sums, not means."""
     import numpy as np
 
     from corpusmill.kernels.copies import copied_gram_shares

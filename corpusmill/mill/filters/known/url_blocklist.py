@@ -21,7 +21,7 @@ EXPECTED = {
     "soft_words": (re.compile(r"[^\W_]+"), "a word of letters and digits"),
     "subwords": (re.compile(r".*[^\W_].*"), "a part of a word, with a letter or digit"),
 }
-"""What a line of each list has to be."""
+"""Pattern and description of the lines of each list."""
 
 
 class UrlBlocklist(Filter):
@@ -92,7 +92,7 @@ class UrlBlocklist(Filter):
         }
 
     def hits(self, name: str, candidates: list[list[str]]) -> list[list[str]]:
-        """Which of each document's candidates a list has."""
+        """Return those of each document's candidates that are in a list."""
         from corpusmill.mill.filters.features.hashed_sets import hashed_set, listed
         from corpusmill.mill.filters.features.lists import list_pieces
         from corpusmill.mill.filters.features.urls import as_ascii

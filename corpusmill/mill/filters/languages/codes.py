@@ -1,12 +1,11 @@
-"""What languages the model knows, by their codes. Imported while the workflow is read, and so
-light."""
+"""Codes of the languages that the model knows. Cheap to import, for reading the workflow."""
 
 from collections.abc import Iterable, Iterator
 
 from corpusmill.messages.near_names import near_names
 
 UNKNOWN = "und"
-"""Where there is nothing to say: no feature of the model is in the text."""
+"""The language of texts without any feature of the model."""
 
 _CODES = """
     af am ar as az be bg bn br bs ca cs cy da de el en eo es et eu fa fi fr fy ga gd gl gu ha he hi
@@ -16,17 +15,17 @@ _CODES = """
     lb lij ltg uzs wa sdh arz ba mt nn oc tg tk tt vec vo wuu yue
 """
 MODEL_LANGUAGES = tuple(_CODES.split())
-"""ISO 639-1 where there is such a code, else 639-3; in the order of the model."""
+"""ISO 639-1 codes where they exist, else 639-3, in the order of the model."""
 
 LANGUAGES = (*MODEL_LANGUAGES, UNKNOWN)
 
 
 NEAREST = 3
-"""Codes that are named in place of one that nobody knows."""
+"""Most suggestions for an unknown code."""
 
 
 def code_faults(codes: Iterable[str], known: Iterable[str] = LANGUAGES) -> Iterator[str]:
-    """What is wrong with codes that nobody knows, in words."""
+    """Yield faults of unknown language codes."""
     known = sorted(known)
     for code in codes:
         if code not in known:

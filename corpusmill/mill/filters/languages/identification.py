@@ -1,4 +1,4 @@
-"""The language and the script of texts: `identify(texts)`, `scripts_of(texts)`."""
+"""Identify the languages and scripts of texts."""
 
 from collections.abc import Collection
 from typing import NamedTuple
@@ -15,24 +15,24 @@ from corpusmill.mill.read.text_column import TextColumn, string_array
 
 
 class Languages(NamedTuple):
-    """What was found of each document."""
+    """Language, score and script of each document."""
 
-    places: np.ndarray  # uint8 (documents,): in LANGUAGES
-    scores: np.ndarray  # float32 (documents,): how probable; 0 where the language is unknown
-    scripts: np.ndarray  # uint8 (documents,): in SCRIPTS
+    places: np.ndarray  # uint8 (documents,): index in LANGUAGES
+    scores: np.ndarray  # float32 (documents,): probability; 0 for unknown languages
+    scripts: np.ndarray  # uint8 (documents,): index in SCRIPTS
 
 
 def as_trained(text: bytes) -> bytes:
-    """A text as the model was trained: composed, and in small letters if it has no others."""
+    """Return a text in the model's training form: NFC, and lower case if it is all capitals."""
     decoded = text.decode()
     lowered = decoded.lower() if decoded.isupper() else decoded
     return nfc(lowered).encode()
 
 
 def identify(texts: TextColumn, among: Collection[str] | None = None) -> Languages:
-    """The language of each text, as py3langid gives it, and its script.
+    """Return the script of each text, and the language that py3langid gives it.
 
-    among: the languages that a text can be in, None: all. A score is the probability among these.
+    among: the possible languages, None: all. A score is the probability among these.
     """
     documents = texts.offsets.size - 1
     places, scripts = np.empty(documents, np.uint8), np.empty(documents, np.uint8)

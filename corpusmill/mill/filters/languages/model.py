@@ -1,7 +1,7 @@
-"""The model of py3langid as the tables of `kernels.languages`, made once and kept.
+"""Build and cache the tables of `kernels.languages` from py3langid's model.
 
-Unpacking it takes a second, its tables 60 MB. They are kept beside the compiled kernels, each in a
-file of its own.
+Unpacking the model takes a second; its tables take 60 MB. Each table is cached in its own file
+beside the compiled kernels.
 """
 
 import functools
@@ -34,17 +34,17 @@ VERSION = "0.4.0"
 MODEL_SHA256 = "f4f4a2c3465ca1f081541037f9cac23021d68151c2f709c55ae5eedfca522963"
 
 WIDTH = 16
-"""Rows are as long as a multiple of this: of cells a line of the cache, of weights a vector."""
+"""Row lengths are multiples of this: a cache line of cells, a vector of weights."""
 
 OFTEN = b" eatinosrldhucm,pgbvyfwkjzqx.'-\n" + bytes(range(0xC2, 0xF5)) + bytes(range(0x80, 0xC0))
-"""Bytes that come together in texts: their cells are neighbours, and so one line of the cache."""
+"""Bytes that are frequent in the same texts. Their cells are adjacent, to share cache lines."""
 
 SMALL_COUNTS = 64
-"""Of which the logarithm is looked up."""
+"""Logarithms of counts below this are looked up."""
 
 
 class Tables(NamedTuple):
-    """What is kept of the model."""
+    """The cached tables of the model."""
 
     cells: np.ndarray
     classes: np.ndarray
@@ -55,7 +55,8 @@ class Tables(NamedTuple):
 
 
 def model_file() -> Path:
-    """The file that the installed package brings; ValueError if it is not the one that is meant."""
+    """Return the model file of the installed package; ValueError if it is not the expected
+    version."""
     found = importlib.util.find_spec(PACKAGE)
     folder = Path(found.origin).parent if found and found.origin else Path(PACKAGE)
     path = folder / "data/model.npz.xz"
@@ -70,7 +71,7 @@ def model_file() -> Path:
 
 
 def model_arrays() -> dict[str, np.ndarray]:
-    """The model as the package has it."""
+    """Return the package's model."""
     with lzma.open(model_file()) as packed:
         unpacked = io.BytesIO(packed.read())
     with np.load(unpacked, allow_pickle=False) as arrays:
@@ -78,7 +79,7 @@ def model_arrays() -> dict[str, np.ndarray]:
 
 
 def _depths(moves: np.ndarray, row_of: np.ndarray) -> np.ndarray:
-    """int64 (states,): bytes from the root to each state."""
+    """Return int64 (states,): the distance in bytes from the root to each state."""
     depths = np.full(row_of.size, -1)
     depths[0] = 0
     reached, depth = np.zeros(1, np.int64), 0
@@ -91,7 +92,7 @@ def _depths(moves: np.ndarray, row_of: np.ndarray) -> np.ndarray:
 
 
 def _classes_of(moves: np.ndarray) -> np.ndarray:
-    """uint8 (256,): bytes that lead alike everywhere are one class; those of OFTEN come first."""
+    """Return uint8 (256,): classes of bytes with equal transitions. Those in OFTEN come first."""
     _, alike = np.unique(moves, axis=1, return_inverse=True)
     order = dict.fromkeys(alike[byte] for byte in OFTEN + bytes(range(256)))
     place = {group: number for number, group in enumerate(order)}
@@ -103,10 +104,10 @@ def _padded(size: int) -> int:
 
 
 def _automaton(moves: np.ndarray, row_of: np.ndarray) -> tuple[Automaton, np.ndarray]:
-    """The automaton, and which state of the model each of its states is.
+    """Return the automaton, and each of its states' number in the model.
 
-    moves: (rows, 256), the state that a byte leads to. Rows are numbered by the least depth of
-    their states, so that those of every text are neighbours, and states by their rows.
+    moves: (rows, 256), the state after a byte. Rows are numbered by the least depth of their
+    states, so that the rows used by every text are adjacent. States are numbered by their rows.
     """
     depths = _depths(moves, row_of)
     least = np.full(len(moves), depths.size)
@@ -128,7 +129,7 @@ def _automaton(moves: np.ndarray, row_of: np.ndarray) -> tuple[Automaton, np.nda
 
 
 def built_tables() -> Tables:
-    """The tables made anew from the model of the package."""
+    """Build the tables from the package's model."""
     arrays = model_arrays()
     codes = arrays["classes"].tolist()
     assert tuple(dict.fromkeys(codes)) == MODEL_LANGUAGES, codes
@@ -138,7 +139,7 @@ def built_tables() -> Tables:
     shared = np.bincount(feature[feature >= 0], minlength=len(arrays["ptc"])) > 1
     feature_of = np.where(shared[feature], -1 - feature, feature)
     feature_of[feature < 0] = NONE
-    # float16 above 2 in size is whole in parts of 512: nothing is rounded.
+    # float16 values above 2 are multiples of 1/512, so nothing is rounded.
     parts = arrays["ptc"].astype(np.float32) * SCALE
     assert (parts == np.round(parts)).all(), parts
     assert abs(parts).max() < 1 << 15, parts
@@ -153,7 +154,7 @@ def built_tables() -> Tables:
 
 @functools.cache
 def tables() -> Tables:
-    """The tables, made where this is the first to ask for them on this machine."""
+    """Return the tables; the first call on a machine builds them."""
     code = Path(__file__).read_bytes() + Path(kernels.__file__).read_bytes()
     digest = hashlib.sha256(code + MODEL_SHA256.encode()).hexdigest()[:16]
     folder = kept_beside_kernels()
@@ -170,7 +171,7 @@ def automaton() -> Automaton:
 
 
 def weights(among: frozenset[str] | None) -> Weights:
-    """The weights; among: the languages that are asked for, None: all."""
+    """Return the weights. among: the possible languages, None: all."""
     made = tables()
     is_among = np.array([among is None or code in among for code in MODEL_LANGUAGES])
     small = np.log1p(np.arange(SMALL_COUNTS)) / SCALE

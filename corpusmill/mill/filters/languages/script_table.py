@@ -1,4 +1,4 @@
-"""What `kernels.scripts` has to know of every character, as one table."""
+"""The table of characters for `kernels.scripts`."""
 
 import functools
 import unicodedata
@@ -24,7 +24,7 @@ SCRIPTS = (
     "Mtei", "Cakm", "Tglg", "Bugi", "Talu", "Limb", "Lisu", "Saur", "Kali", "Rjng", "Cham", "Lana",
     "Zzzz",
 )  # fmt: skip
-"""ISO 15924. Zyyy: no letter. Zzzz: letters of a script that is not here."""
+"""ISO 15924 codes. Zyyy: no letter. Zzzz: letters of a script that is not listed."""
 
 SIZE = 0x110000
 
@@ -34,7 +34,7 @@ def _characters() -> list[str]:
 
 
 def _script_of_letters(text: str) -> np.ndarray:
-    """uint32 (0x110000,): the place in SCRIPTS of every letter, 0 of all other characters."""
+    """Return uint32 (0x110000,): index in SCRIPTS for letters, 0 for other characters."""
     import regex
 
     found = np.zeros(SIZE, np.uint32)
@@ -44,16 +44,16 @@ def _script_of_letters(text: str) -> np.ndarray:
         if script not in ("Zyyy", "Jpan", "Hans", "Hant", "Zzzz"):
             of_script = regex.findall(rf"(?V1)[\p{{Script={script}}}&&\p{{L}}]", text)
             found[[ord(character) for character in of_script]] = place
-    # Modifier letters that belong to no script are as little a sign of one as digits are.
+    # Modifier letters without a script say as little about the script as digits do.
     common = regex.findall(r"(?V1)[\p{Script=Common}&&\p{L}]", text)
     found[[ord(character) for character in common]] = 0
     return found
 
 
 def _second_parts() -> set[int]:
-    """Characters that can compose with the one before them."""
+    """Return the characters that can compose with the one before them."""
     pairs = [unicodedata.decomposition(character).split() for character in _characters()]
-    jamo = {*range(0x1161, 0x1176), *range(0x11A8, 0x11C3)}  # composed by rule, not by a table
+    jamo = {*range(0x1161, 0x1176), *range(0x11A8, 0x11C3)}  # composed by rule, not by table
     return jamo | {int(pair[1], 16) for pair in pairs if len(pair) == 2 and pair[0][0] != "<"}
 
 
@@ -66,7 +66,7 @@ def _has(codec: str, character: str) -> bool:
 
 
 def built_table() -> np.ndarray:
-    """`script_table` asked anew."""
+    """Build the table of `script_table`."""
     characters = _characters()
     table = _script_of_letters("".join(characters))
     hani = SCRIPTS.index("Hani")
@@ -81,7 +81,7 @@ def built_table() -> np.ndarray:
         if point in seconds or not unicodedata.is_normalized("NFC", character):
             flags |= COMPOSES
         if table[point] == hani:
-            # The character sets of the mainland and of Taiwan, of 1980 and 1984.
+            # Character sets of mainland China, 1980, and Taiwan, 1984.
             ways = _has("gb2312", character), _has("big5", character)
             flags |= {(True, False): SIMPLIFIED, (False, True): TRADITIONAL}.get(ways, 0)
         if flags:
@@ -91,5 +91,5 @@ def built_table() -> np.ndarray:
 
 @functools.cache
 def script_table() -> np.ndarray:
-    """uint32 (0x110000,): the script of a letter and the flags of `kernels.scripts`."""
+    """Return uint32 (0x110000,): the script of a letter and flags of `kernels.scripts`."""
     return kept_table("scripts", built_table, __file__, kernels.__file__)

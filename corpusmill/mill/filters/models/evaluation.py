@@ -1,4 +1,4 @@
-"""How well scores tell good texts from bad ones."""
+"""Measure how well scores separate good texts from bad ones."""
 
 from typing import Any, NamedTuple
 
@@ -8,7 +8,7 @@ THRESHOLDS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
 
 class AtThreshold(NamedTuple):
-    """What `min_score` would do."""
+    """The effect of one `min_score`."""
 
     min_score: float
     precision: float | None
@@ -20,14 +20,14 @@ class AtThreshold(NamedTuple):
 
 
 class Evaluation(NamedTuple):
-    """Of texts that the model has not seen."""
+    """Results on texts that the model was not trained on."""
 
     good: int
     bad: int
     accuracy: float
-    """Share of the texts on the right side of 0.5, where both classes weigh the same."""
+    """Balanced accuracy at 0.5."""
     roc_auc: float
-    """The chance that a good text has a higher score than a bad one; half of the ties count."""
+    """Probability that a good text scores higher than a bad one; ties count half."""
     thresholds: list[AtThreshold]
 
     def as_json(self) -> dict[str, Any]:
@@ -35,7 +35,7 @@ class Evaluation(NamedTuple):
 
 
 def evaluated(scores: np.ndarray, good: np.ndarray) -> Evaluation:
-    """scores: float32, good: bool, both (texts,); some are good and some are not."""
+    """Evaluate scores, float32 (texts,). good: bool (texts,); both classes must occur."""
     of_good, of_bad = scores[good], scores[~good]
     accuracy = ((of_good >= 0.5).mean() + (of_bad < 0.5).mean()) / 2
     return Evaluation(
@@ -45,7 +45,7 @@ def evaluated(scores: np.ndarray, good: np.ndarray) -> Evaluation:
 
 
 def roc_auc(of_good: np.ndarray, of_bad: np.ndarray) -> float:
-    """By counting, so exactly."""
+    """Return the area under the ROC curve, computed exactly by counting."""
     ordered = np.sort(of_bad)
     below = np.searchsorted(ordered, of_good, "left").sum()
     not_above = np.searchsorted(ordered, of_good, "right").sum()
@@ -53,7 +53,7 @@ def roc_auc(of_good: np.ndarray, of_bad: np.ndarray) -> float:
 
 
 def at_threshold(of_good: np.ndarray, of_bad: np.ndarray, least: float) -> AtThreshold:
-    # As the filter compares: float32 with what the configuration says.
+    # Compare as the filter does: float32 scores with the configured number.
     good, bad = int((of_good >= least).sum()), int((of_bad >= least).sum())
     precision = round(good / (good + bad), 6) if good + bad else None
     return AtThreshold(least, precision, round(good / of_good.size, 6), round(bad / of_bad.size, 6))

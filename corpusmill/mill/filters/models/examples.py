@@ -1,7 +1,7 @@
-"""Good and bad texts to learn from: their features in a file, who is who in memory.
+"""Training examples: features in a file, labels in memory.
 
-What is learnt depends on the set of texts alone, not on their order or their files: examples stand
-in the order of the SHA-256 of their texts, each once.
+The model depends only on the set of texts, not on their order or files. Examples are distinct and
+sorted by the SHA-256 of their texts.
 """
 
 import hashlib
@@ -20,40 +20,40 @@ from corpusmill.mill.read.text_column import TextColumn, string_array
 from corpusmill.mill.read.unicode_tables import character_table
 
 BATCH_BYTES = 4 << 20
-"""Bytes of text that are held at once, and their features."""
+"""Most bytes of text held at once, with their features."""
 
 
 class Examples(NamedTuple):
-    """Some examples, in an order."""
+    """Some examples in a given order."""
 
     features: np.ndarray
-    """uint32: of all examples, in a file."""
+    """uint32: the features of all examples, in a file."""
     starts: np.ndarray
     stops: np.ndarray
     """int64 (examples,)."""
     good: np.ndarray
     """bool (examples,)."""
     keys: np.ndarray
-    """uint64 (examples,): of their texts, for keyed hashes."""
+    """uint64 (examples,): digests of the texts, for keyed hashes."""
 
     def at(self, places: np.ndarray) -> "Examples":
         return Examples(self.features, *(column[places] for column in self[1:]))
 
 
 class Counts(NamedTuple):
-    """What became of the texts that were read."""
+    """Counts of the texts that were read, by outcome."""
 
     read: int
     without_words: int
     repeated: int
-    """Texts that a class has already."""
+    """Further copies of texts within a class."""
     in_both: int
-    """Different texts that are good and bad: nobody knows which, so they are left out."""
+    """Distinct texts that occur in both classes. They are left out."""
 
 
 class ExampleFile:
-    """Where examples are collected. Its file has no name, so a killed process leaves nothing; what
-    `examples` gave keeps it until it is gone itself."""
+    """A collector of examples. Its file has no name, so a killed process leaves nothing behind. The
+    result of `examples` keeps the file open."""
 
     def __init__(self, folder: Path, definition: Definition) -> None:
         self._definition = definition
@@ -69,7 +69,7 @@ class ExampleFile:
         self._file.close()
 
     def add(self, texts: Iterable[str], good: bool) -> int:
-        """Add all texts of a class; how many they are."""
+        """Add all texts of a class and return their number."""
         before, held, size = len(self._good), [], 0
         for text in texts:
             data = text.encode("utf-8")
@@ -96,7 +96,7 @@ class ExampleFile:
         self._sizes.append(counts)
 
     def examples(self) -> tuple[Examples, Counts]:
-        """Each text once, in the order of their digests, without those that are in both classes."""
+        """Return the distinct texts sorted by digest, without those in both classes."""
         self._file.flush()
         sizes, good = np.concatenate(self._sizes), np.array(self._good, bool)
         stops = np.cumsum(sizes)
@@ -121,5 +121,5 @@ class ExampleFile:
 
 
 def held_out(examples: Examples, share: float, seed: int) -> np.ndarray:
-    """bool (examples,): whether each is held out, by a keyed hash of its text."""
+    """Return bool (examples,): which examples are held out, by a keyed hash of the text."""
     return unit_hash(examples.keys, seed, "train-filter/held out") < share

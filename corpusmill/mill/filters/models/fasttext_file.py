@@ -1,6 +1,6 @@
-"""fastText's model files, .bin and .ftz: what is where in one, or in a sentence why it is none.
+"""Parse fastText's model files, .bin and .ftz, and explain why a file cannot be used.
 
-Nothing but the dictionary is read for that, so a file of gigabytes is refused in a moment.
+Only the dictionary is read, so that a bad file of gigabytes is rejected at once.
 """
 
 import mmap
@@ -21,21 +21,21 @@ MODELS = {1: "cbow", 2: "skipgram", SUPERVISED: "supervised"}
 LOSSES = {1: "hierarchical softmax", 2: "negative sampling", 3: "softmax", 4: "one-vs-all"}
 
 MOST_COUNT = 10**15
-"""fastText's own: what it takes for the count of a node of the tree that is not made yet."""
+"""fastText's initial count of tree nodes that are not built yet."""
 
 BEHIND_A_WORD = 10
-"""Bytes from the end of a word to the next: a zero, its count (int64), whether it is a label."""
+"""Bytes between two words: a zero, the count (int64) and whether it is a label."""
 
 CENTROIDS = 256
 
 LONGEST_NGRAM, MOST_BUCKETS = 1 << 16, 1 << 27
-"""More than any model has; memory is taken by them."""
+"""More than any real model has. They bound the memory used."""
 
 LABEL_PREFIX = "__label__"
 
 
 class Settings(NamedTuple):
-    """What a model was trained with, as far as it matters for what it says."""
+    """The training settings that affect predictions."""
 
     columns: int
     most_words: int
@@ -46,7 +46,7 @@ class Settings(NamedTuple):
 
 
 class Dense(NamedTuple):
-    """A matrix of float32: where its numbers begin."""
+    """A float32 matrix: position of its numbers."""
 
     rows: int
     columns: int
@@ -58,23 +58,23 @@ class Quantizer(NamedTuple):
     pieces: int
     piece: int
     start: int
-    """Of its centroids, float32 (columns * CENTROIDS,)."""
+    """Position of the centroids, float32 (columns * CENTROIDS,)."""
 
 
 class Quantized(NamedTuple):
-    """A matrix as codes, uint8 (rows, pieces): where they begin."""
+    """A quantized matrix: position of its codes, uint8 (rows, pieces)."""
 
     rows: int
     columns: int
     start: int
     quantizer: Quantizer
     norm_start: int
-    """Of the codes of norms, uint8 (rows,)."""
+    """Position of the codes of norms, uint8 (rows,)."""
     norms: Quantizer | None
 
 
 class FastTextFile(NamedTuple):
-    """A supervised model in a file, which is mapped into memory."""
+    """A supervised model in a memory-mapped file."""
 
     path: Path
     data: np.ndarray
@@ -82,11 +82,11 @@ class FastTextFile(NamedTuple):
     settings: Settings
     starts: np.ndarray
     stops: np.ndarray
-    """int64 (entries,): where the words of the dictionary stand, the labels behind the others."""
+    """int64 (entries,): positions of the dictionary's words, with labels last."""
     words: int
     label_counts: list[int]
     kept: np.ndarray | None
-    """int32 (buckets kept, 2): bucket, row behind the words. None: all buckets are there."""
+    """int32 (buckets kept, 2): bucket, row after the words. None: no bucket is pruned."""
     input: Dense | Quantized
     output: Dense | Quantized
 
@@ -98,12 +98,12 @@ class FastTextFile(NamedTuple):
 
 
 def label_name(label: str) -> str:
-    """A label without the prefix that says that it is one."""
+    """Return a label without its prefix."""
     return label.removeprefix(LABEL_PREFIX)
 
 
 def label_number(labels: list[str], asked: str) -> int:
-    """The number of a label, asked for with its prefix or without; -1 if there is none."""
+    """Return the number of a label, given with or without prefix; -1 if there is none."""
     for number, label in enumerate(labels):
         if asked in (label, label_name(label)):
             return number
@@ -111,7 +111,7 @@ def label_number(labels: list[str], asked: str) -> int:
 
 
 class _Reader:
-    """The bytes of a file from its beginning to its end, or a sentence of what is missing."""
+    """A cursor through a file's bytes that reports truncation and damage."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.at = path, 0
@@ -134,7 +134,7 @@ class _Reader:
         )
 
     def skip(self, size: int, what: str) -> int:
-        """Go on behind so many bytes; where they began."""
+        """Skip bytes and return their position."""
         start = self.at
         if size < 0:
             raise self.damaged(f"a size of {what}", size)
@@ -154,7 +154,7 @@ class _Reader:
 
 
 def read_fasttext(path: Path) -> FastTextFile:
-    """A supervised model; ValueError in one sentence if the file has none that we can use."""
+    """Read a supervised model; ValueError if the file has none that we can use."""
     reader = _Reader(Path(path))
     settings = _settings(reader)
     entries, words, labels, _, pruned = reader.unpack(DICTIONARY, "its dictionary")
@@ -189,7 +189,7 @@ def read_fasttext(path: Path) -> FastTextFile:
 
 
 def _settings(reader: _Reader) -> Settings:
-    """Of the header; whose model it is, and which one, is looked at first."""
+    """Read the header. Report a wrong kind of file before any damage."""
     path = reader.path
     if reader.size >= 4 and int.from_bytes(reader.map[:4], "little") != MAGIC:
         raise ValueError(
@@ -212,7 +212,7 @@ def _settings(reader: _Reader) -> Settings:
     if loss not in LOSSES:
         raise reader.damaged(f"a loss of {', '.join(map(str, LOSSES))}", loss)
     if version == 11:
-        most_chars = 0  # supervised models had no n-grams of characters then
+        most_chars = 0  # supervised models had no character n-grams then
     if columns < 1 or not 0 <= buckets <= MOST_BUCKETS:
         raise reader.damaged(
             f"columns, and up to {MOST_BUCKETS:,} buckets", f"{columns} and {buckets}"
@@ -227,7 +227,7 @@ def _settings(reader: _Reader) -> Settings:
 
 
 def _entries(reader: _Reader, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Where the words of the dictionary start and stop."""
+    """Return starts and ends of the dictionary's words."""
     if reader.at + count * BEHIND_A_WORD > reader.size:
         raise reader.truncated("its dictionary", reader.at + count * BEHIND_A_WORD)
     stops = np.empty(count, np.int64)

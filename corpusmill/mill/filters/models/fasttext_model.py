@@ -1,4 +1,4 @@
-"""What a fastText model says of documents: its own labels and probabilities, by kernels of ours."""
+"""Predict labels with a fastText model. Labels and probabilities equal fastText's."""
 
 import math
 from pathlib import Path
@@ -25,26 +25,26 @@ from corpusmill.mill.filters.models.fasttext_file import (
 from corpusmill.mill.read.text_column import TextColumn
 
 COPIED_BYTES = 256 << 20
-"""A matrix up to this size is copied: in large pages of memory, its rows at lines of the cache, it
-is read half as fast again as in the file. Larger ones stay in the file, which jobs share."""
+"""Matrices up to this size are copied to large pages, with rows at cache lines. Reading them is
+then 1.5 times as fast. Larger ones stay in the file, which jobs share."""
 CACHE_LINE = 64
 
 KERNEL_LOSSES = {1: kernels.TREE, 2: kernels.SIGMOID, 3: kernels.SOFTMAX, 4: kernels.SIGMOID}
 
 
 class Predictions(NamedTuple):
-    """What a model says of some documents."""
+    """Predictions for some documents."""
 
     best: np.ndarray
-    """int32 (documents, k): the best labels by their numbers, -1 where there is none more."""
+    """int32 (documents, k): numbers of the best labels, -1 if there are fewer."""
     probabilities: np.ndarray
-    """float32 of the same shape, 0 where there is no label."""
+    """float32 of the same shape, 0 without a label."""
     wanted: np.ndarray
-    """float32 (documents,): the probability of the label that was asked for; or empty."""
+    """float32 (documents,): probability of the wanted label; empty if there is none."""
 
 
 class FastTextModel:
-    """A model in memory. Large dense matrices stay in the file, which is mapped."""
+    """A model in memory. Large dense matrices stay in the memory-mapped file."""
 
     def __init__(self, path: Path) -> None:
         file = read_fasttext(path)
@@ -58,9 +58,9 @@ class FastTextModel:
         self._left, self._right = huffman_tree(file.label_counts[:joins])
 
     def predict(self, texts: TextColumn, k: int = 1, wanted: int = -1) -> Predictions:
-        """The k best labels of every document, and the probability of the label `wanted`.
+        """Return the k best labels of every document, and the probability of the label `wanted`.
 
-        Probabilities are fastText's: a little above 1 for what is certain.
+        As in fastText, probabilities can be slightly above 1.
         """
         documents = texts.offsets.size - 1
         best = np.empty((documents, k), np.int32)
@@ -83,7 +83,7 @@ class FastTextModel:
 
     def _scratch(self, texts: TextColumn) -> tuple[np.ndarray, ...]:
         longest = int(texts.sizes().max(initial=0))
-        # An n-gram's rows fit behind those that are noted.
+        # Leave room for one n-gram's rows behind a full block.
         rows = BLOCK + self._words.most_chars + max(self._words.most_words, 0)
         labels = len(self.labels)
         return (
@@ -104,7 +104,7 @@ def _words(file: FastTextFile) -> Words:
     slots = np.zeros((1 << (2 * entries).bit_length(), 4), np.uint32)
     fill_slots(dictionary, file.starts - first, file.stops - first, slots)
     shift = settings.buckets.bit_length() + 31
-    # Of a power of two it would not fit into 32 bits.
+    # For a power of two, the factor would not fit into 32 bits.
     factor = min((1 << shift) // max(settings.buckets, 1), 2**32 - 1)
     kept = np.full(settings.buckets if file.kept is not None else 0, -1, np.int32)
     if file.kept is not None:
@@ -119,7 +119,7 @@ def _words(file: FastTextFile) -> Words:
 
 
 def _end_of_line(file: FastTextFile) -> int:
-    """The entry of `</s>`, which is among the most frequent; -1 if there is none."""
+    """Return the entry of `</s>`; -1 if there is none."""
     wanted = np.frombuffer(END_OF_LINE, np.uint8)
     sizes = file.stops - file.starts
     found = [
@@ -131,12 +131,12 @@ def _end_of_line(file: FastTextFile) -> int:
 
 
 def _floats(file: FastTextFile, start: int, count: int) -> np.ndarray:
-    """A view of the file; numbers there need not stand at multiples of 4."""
+    """Return a view of the file. The numbers may be unaligned."""
     return np.frombuffer(file.data, "<f4", count, start)
 
 
 def _at_cache_lines(numbers: np.ndarray) -> np.ndarray:
-    """A copy that begins at a line of the cache. numpy asks for large pages where it is large."""
+    """Return a copy aligned to a cache line. numpy uses large pages for large arrays."""
     copied = np.empty(numbers.nbytes + CACHE_LINE, np.uint8)
     start = -copied.ctypes.data % CACHE_LINE
     view = copied[start : start + numbers.nbytes].view(np.float32)
@@ -168,10 +168,10 @@ def _matrix(file: FastTextFile, found: Dense | Quantized) -> Matrix:
 
 
 def huffman_tree(counts: list[int]) -> tuple[np.ndarray, np.ndarray]:
-    """int32 (2 * labels - 1,) twice: the left and the right child of every node, -1 of labels.
+    """Return the left and right children of all nodes, int32 (2 * labels - 1,) each; -1 for labels.
 
-    counts: of the labels, falling. The two rarest nodes are joined again and again; of a label
-    and a joint that are as rare the joint is taken first, as in fastText.
+    counts: of the labels, in falling order. The two rarest nodes are joined repeatedly. On a tie
+    between a label and an inner node, the inner node comes first, as in fastText.
     """
     labels = len(counts)
     nodes = max(2 * labels - 1, 0)
@@ -193,7 +193,8 @@ def huffman_tree(counts: list[int]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def path_to(left: np.ndarray, right: np.ndarray, wanted: int) -> tuple[np.ndarray, np.ndarray]:
-    """The nodes that are asked on the way from the root to a label, and whether it goes right."""
+    """Return the inner nodes on the path from the root to a label, and whether it turns right
+    there."""
     labels = (left.size + 1) // 2
     parent = {int(child): node for node in range(labels, left.size)
               for child in (left[node], right[node])}  # fmt: skip
@@ -208,7 +209,7 @@ def path_to(left: np.ndarray, right: np.ndarray, wanted: int) -> tuple[np.ndarra
 
 
 def sigmoid_table() -> np.ndarray:
-    """fastText's: it rounds its sigmoids down to one of so many."""
+    """Return fastText's sigmoid table; fastText rounds sigmoids down to its entries."""
     limit, count = kernels.SIGMOID_LIMIT, kernels.SIGMOIDS
     x = [2 * limit * i / count - limit for i in range(count + 1)]
     return np.array([1 / (1 + math.exp(-one)) for one in x], np.float32)

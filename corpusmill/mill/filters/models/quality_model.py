@@ -1,4 +1,4 @@
-"""The quality model in a file, and the scores that it gives. Bytes: docs/reference/formats.md."""
+"""Quality models: file format and scores. Bytes: docs/reference/formats.md."""
 
 import hashlib
 import json
@@ -25,12 +25,12 @@ MOST_MODEL_BYTES = (4 << MOST_BITS) + (1 << 20)
 
 
 class Definition(NamedTuple):
-    """What the features of a text are."""
+    """The features of a text."""
 
     most_words: int
     """Words of the longest n-gram."""
     bits: int
-    """A feature is a number below 2**bits."""
+    """Features are numbers below 2**bits."""
 
 
 class QualityModel(NamedTuple):
@@ -40,7 +40,8 @@ class QualityModel(NamedTuple):
     """float32 (2**bits,)."""
 
     def score(self, texts: TextColumn) -> np.ndarray:
-        """float32 (documents,): how much each is like the good ones, 0 to 1; 0 without a word."""
+        """Return float32 (documents,): similarity to the good texts, 0 to 1; 0 for texts without
+        words."""
         longest = int(texts.sizes().max(initial=0)) + 2
         scores = np.empty(texts.offsets.size - 1, np.float32)
         score_texts(
@@ -52,7 +53,7 @@ class QualityModel(NamedTuple):
 
 
 def save_quality_model(path: Path, model: QualityModel) -> str:
-    """Write the file; its SHA-256."""
+    """Write the file and return its SHA-256."""
     head = json.dumps(model.definition._asdict() | {"bias": model.bias.hex()}).encode()
     head += b" " * (-(HEAD.size + len(head)) % ALIGNED)
     with replacing(path) as temporary, open(temporary, "wb") as file:
@@ -64,7 +65,7 @@ def save_quality_model(path: Path, model: QualityModel) -> str:
 
 
 def load_quality_model(path: Path) -> QualityModel:
-    """The model; ValueError in one sentence if the file is none, or not whole."""
+    """Read a model; ValueError if the file is truncated, damaged or not a quality model."""
     data = whole_file(path, MOST_MODEL_BYTES)
     if data[: len(MAGIC)] != MAGIC:
         raise ValueError(

@@ -1,6 +1,6 @@
-"""A quality model learnt from good and bad texts: logistic regression on hashed n-grams of words.
+"""Train a quality model on good and bad texts: logistic regression on hashed word n-grams.
 
-The same texts give the same bytes, on any machine and in any order.
+The same texts give the same bytes on any machine and in any order.
 """
 
 from typing import NamedTuple
@@ -16,10 +16,10 @@ from corpusmill.mill.read.ids import keyed_hash
 
 
 class Settings(NamedTuple):
-    """How a model is learnt."""
+    """Training settings."""
 
     held_out: float
-    """Share of the texts that are not learnt from."""
+    """Share of the texts held out for evaluation."""
     epochs: int
     rate: float
     seed: int
@@ -29,14 +29,16 @@ class Trained(NamedTuple):
     model: QualityModel
     evaluation: Evaluation
     learnt_from: dict[str, int]
-    """good, bad: how many texts."""
+    """Numbers of texts by class: good, bad."""
 
 
 def trained(
     examples: Examples, definition: Definition, settings: Settings, progress: Progress
 ) -> Trained:
-    """The model, and what it says of the examples that are held out; ValueError if a class has too
-    few texts for both."""
+    """Train a model and evaluate it on the held-out examples.
+
+    ValueError if a class has too few texts for both.
+    """
     apart = held_out(examples, settings.held_out, settings.seed)
     seen, unseen = examples.at(np.flatnonzero(~apart)), examples.at(np.flatnonzero(apart))
     for some, what in ((seen, "left to learn from"), (unseen, "held out")):
@@ -57,7 +59,7 @@ def trained(
 def learnt(
     examples: Examples, definition: Definition, settings: Settings, progress: Progress
 ) -> QualityModel:
-    """Every epoch goes through all examples in an order of its own, by keyed hash."""
+    """Train a model. Each epoch visits all examples in its own order, by keyed hash."""
     weights, squares = np.zeros((2, 1 << definition.bits))
     bias = np.zeros(2)
     for epoch in range(settings.epochs):
@@ -72,7 +74,6 @@ def learnt(
 
 
 def balance(good: np.ndarray) -> np.ndarray:
-    """float64 (2,): what an error of a bad and of a good text weighs, so that both classes weigh
-    the same."""
+    """Return float64 (2,): weights of bad and good texts that give both classes the same total."""
     count = int(good.sum())
     return good.size / (2.0 * np.array([good.size - count, count]))
