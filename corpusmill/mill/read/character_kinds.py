@@ -1,4 +1,4 @@
-"""What a character is, as Python's `str` and Unicode's general categories have it."""
+"""Classify characters by Python's `str` methods and Unicode's general categories."""
 
 import functools
 import unicodedata
@@ -11,7 +11,7 @@ from corpusmill.mill.read.unicode_tables import SIZE, kept_table, scalars, text_
 
 
 def built_kinds() -> np.ndarray:
-    """`kind_table` asked anew."""
+    """Build the table of `kind_table`."""
     tests: dict[int, Callable[[str], bool]] = {
         kinds.LETTER: str.isalpha,
         kinds.DIGIT: str.isdecimal,
@@ -30,5 +30,5 @@ def built_kinds() -> np.ndarray:
 
 @functools.cache
 def kind_table() -> np.ndarray:
-    """uint8 (0x110000,): a bit for each kind of `kernels.characters`."""
+    """Return uint8 (0x110000,): one bit per kind of `kernels.characters`."""
     return kept_table("character-kinds", built_kinds, __file__, kinds.__file__)

@@ -10,11 +10,11 @@ from corpusmill.mill.read.text_column import TextColumn
 WORDS = 4
 
 WHOLE = np.dtype([("row", "<u4"), ("digest", "u1", 32), ("text_bytes", "<u8")])
-"""A document that lost a span: SHA-256 and size of the text that it had before."""
+"""A document that lost a span: SHA-256 and size of its text before."""
 
 
 def digest_words(digests: np.ndarray, word: int = 0) -> np.ndarray:
-    """uint64: one of the four words of each digest, as a number that sorts as its bytes do.
+    """Return uint64: one of each digest's four words, as a number that sorts like its bytes.
 
     digests: uint8 (documents, 32).
     """
@@ -24,7 +24,7 @@ def digest_words(digests: np.ndarray, word: int = 0) -> np.ndarray:
 
 
 def digests_of(texts: TextColumn) -> np.ndarray:
-    """uint8 (documents, 32): the SHA-256 of each text's UTF-8 bytes."""
+    """Return uint8 (documents, 32): the SHA-256 of each text's UTF-8 bytes."""
     data = memoryview(texts.data.data)
     bounds = texts.offsets.tolist()
     found = b"".join(

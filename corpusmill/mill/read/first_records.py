@@ -1,7 +1,7 @@
-"""The first records of every input file looked at before any job: a wrong field name or a file that
-is no text is found in a moment and not after a whole source.
+"""Check the first records of every input file before any job.
 
-A process of its own beside the start of a run.
+This finds a wrong field name or a non-text file at once, not after a whole source. It runs as a
+separate process while the run starts.
 """
 
 import itertools
@@ -26,13 +26,13 @@ from corpusmill.mill.storage.streams import (
 )
 
 LOOKED_AT = 20
-"""Records of a file. What only some of them have is the business of max_malformed_fraction."""
+"""Records checked per file. max_malformed_fraction covers faults of only some records."""
 
 MOST_TOLD = 20
 
 
 class Asked(NamedTuple):
-    """An input file, and what its source says of it."""
+    """An input file and the settings of its source."""
 
     source: str
     path: str
@@ -43,8 +43,11 @@ class Asked(NamedTuple):
 def first_records(
     file: Asked, readers: Sequence[str] = (), limits: ReadLimits = READ_LIMITS
 ) -> Iterator[Record | Malformed]:
-    """LOOKED_AT records of a file, or fewer where they are large: one is held at once, and a few
-    bytes may be packed gigabytes. ReadEnoughError if none is in what is read of it."""
+    """Yield up to LOOKED_AT records of a file, fewer if they are large.
+
+    One record is held at a time, because a few bytes may unpack to gigabytes. ReadEnoughError if
+    the bytes read contain no record.
+    """
     left, found = limits.line_bytes, 0
     looking = limits.for_a_look()
     records = read_records(file.path, file.text_field, Silence(), True, readers, limits=looking)
@@ -62,7 +65,7 @@ def first_records(
 def fault_of(
     file: Asked, readers: Sequence[str] = (), limits: ReadLimits = READ_LIMITS
 ) -> str | None:
-    """Why a file cannot be meant; None if its first records are fine, or it has none."""
+    """Return what is wrong with a file; None if its first records are fine, or it has none."""
     path, field = file.path, file.text_field
     wrong: list[Malformed] = []
     looked_at = 0
@@ -99,7 +102,7 @@ def _what_to_do(wrong: Malformed) -> str:
 
 
 def all_empty(files: Sequence[Asked], readers: Sequence[str], limits: ReadLimits) -> str | None:
-    """What is wrong if no file has a record. files: of milled sources, without a fault."""
+    """Return a fault if no file has a record. files: of milled sources, without other faults."""
     for file in files:
         if next(first_records(file, readers, limits), None) is not None:
             return None
@@ -111,7 +114,7 @@ def all_empty(files: Sequence[Asked], readers: Sequence[str], limits: ReadLimits
 
 
 def _fields(path: str, limits: ReadLimits) -> str:
-    """The first names in the first record of a JSONL file, those of texts first."""
+    """Name the members of a JSONL file's first record, those with texts first."""
     line = next(iter(read_lines(path, Silence(), limits=limits.for_a_look())))
     assert not isinstance(line, LongLine)  # it was read as a record without the field
     members = raw_members(line.removeprefix(b"\xef\xbb\xbf"))
@@ -123,7 +126,7 @@ def _fields(path: str, limits: ReadLimits) -> str:
 def faults_of(
     files: Sequence[Asked], readers: Sequence[str] = (), limits: ReadLimits = READ_LIMITS
 ) -> list[str]:
-    """Those of `fault_of`, the first of them if there are many."""
+    """Return the faults of all files, shortened if there are many."""
     faults = [fault for file in files if (fault := fault_of(file, readers, limits))]
     if len(faults) > MOST_TOLD:
         faults[MOST_TOLD:] = [f"and {len(faults) - MOST_TOLD} files more"]
@@ -131,8 +134,10 @@ def faults_of(
 
 
 def main() -> None:
-    """{"files": [Asked], "milled": [source], "readers": [path], "limits": ReadLimits} on standard
-    input; one line per fault, exit code 1."""
+    """Check the files described on standard input. Print one line per fault and exit with 1.
+
+    The input is {"files": [Asked], "milled": [source], "readers": [path], "limits": ReadLimits}.
+    """
     serve_another()
     asked = json.load(sys.stdin)
     files = [Asked(*one) for one in asked["files"]]

@@ -1,7 +1,7 @@
-"""Document ids, and every use of chance: keyed hashes of them.
+"""Document ids, and keyed hashes of ids, which make every random choice.
 
-id = part << 32 | row, one-to-one with (source, file, line). Parts keep their numbers when a
-corpus grows, so ids do too, and whatever is decided by a hash of the id.
+id = part << 32 | row, one-to-one with (source, file, line). When a corpus grows, parts keep their
+numbers, so ids and all choices made by their hashes stay the same.
 """
 
 import hashlib
@@ -15,14 +15,16 @@ ROW_MASK = (1 << ROW_BITS) - 1
 
 
 def ids_of_part(part: int, rows: int) -> np.ndarray:
-    """uint64 (rows,): the ids of all documents of a part."""
+    """Return uint64 (rows,): the ids of all documents of a part."""
     return np.uint64(part << ROW_BITS) | np.arange(rows, dtype=np.uint64)
 
 
 def by_part(ids: np.ndarray) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-    """(part, places, rows) for each part that some ids are of: where in `ids` they stand, and
-    their rows, ascending, so that a file is read from its start to its end."""
-    order = np.argsort(ids, kind="stable")  # once; a search per part is parts times ids
+    """Yield (part, places, rows) for each part: positions in `ids`, and rows in ascending order.
+
+    Ascending rows let the caller read each file from start to end.
+    """
+    order = np.argsort(ids, kind="stable")  # once; a search per part would be slower
     parts = (ids[order] >> np.uint64(ROW_BITS)).astype(np.int64)
     bounds = np.append(np.flatnonzero(np.diff(parts, prepend=-1)), ids.size)
     for start, stop in itertools.pairwise(bounds):
@@ -31,27 +33,27 @@ def by_part(ids: np.ndarray) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
 
 
 def starts_of_parts(rows: list[int]) -> np.ndarray:
-    """int64 (parts + 1,): the dense number of each part's first document, then the total."""
+    """Return int64 (parts + 1,): the dense number of each part's first document, then the total."""
     return np.concatenate([[0], np.cumsum(rows)]).astype(np.int64)
 
 
 def dense_numbers(ids: np.ndarray, part_starts: np.ndarray) -> np.ndarray:
-    """int64: documents numbered without gaps, part after part."""
+    """Return int64: document numbers without gaps, part after part."""
     part, row = ids >> np.uint64(ROW_BITS), ids & np.uint64(ROW_MASK)
     return part_starts[part.astype(np.int64)] + row.astype(np.int64)
 
 
 def mixed(x: np.ndarray) -> np.ndarray:
-    """splitmix64's finalizer, a bijection of 64-bit numbers."""
+    """Apply splitmix64's finalizer, a bijection of 64-bit numbers."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))
 
 
 def keyed_hash(ids: np.ndarray, seed: int, purpose: str) -> np.ndarray:
-    """uint64, evenly spread; another key for every seed and purpose.
+    """Return uint64, uniformly distributed, with a different key for every seed and purpose.
 
-    A bijection of the ids: no two documents ever share a hash of the same purpose.
+    This is a bijection of the ids: two documents never share a hash of the same purpose.
     """
     key = hashlib.sha256(f"corpusmill/{seed}/{purpose}".encode()).digest()
     first, second = np.frombuffer(key[:16], "<u8")
@@ -59,5 +61,5 @@ def keyed_hash(ids: np.ndarray, seed: int, purpose: str) -> np.ndarray:
 
 
 def unit_hash(ids: np.ndarray, seed: int, purpose: str) -> np.ndarray:
-    """float64 in [0, 1): `keyed_hash` as a fraction of its range, 53 bits of it."""
+    """Return float64 in [0, 1): the upper 53 bits of `keyed_hash` as a fraction."""
     return (keyed_hash(ids, seed, purpose) >> np.uint64(11)) * 2.0**-53

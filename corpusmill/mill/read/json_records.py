@@ -1,4 +1,4 @@
-"""JSON lines as records: every member beside the text as it came, every fault by its reason."""
+"""Parse JSON lines into records. Members beside the text stay as written; faults get a reason."""
 
 import functools
 import json
@@ -20,7 +20,7 @@ from corpusmill.mill.storage.streams import (
 )
 
 MARK = b"\xef\xbb\xbf"
-"""A byte order mark in UTF-8: some editors begin a file with it, and it says nothing."""
+"""UTF-8 byte order mark. Some editors start files with it; it is skipped."""
 
 UTF_16 = b"\xff\xfe", b"\xfe\xff"
 
@@ -28,21 +28,21 @@ LONE_SURROGATE = "a lone surrogate in the record: not valid Unicode"
 TOO_DEEP = "nested too deeply"
 
 MAX_DEPTH = 500
-"""Arrays and objects in each other, the record among them. Without a limit of ours it would be that
-of this Python's recursion, which is another one in every version and at every call."""
+"""Most levels of nested arrays and objects, including the record itself. Python's own recursion
+limit differs between versions and calls."""
 
 NO_MARKS = bytes(set(range(256)) - set(b'[]{}"'))
 PIECE_MARKS = 1 << 16
 
 LEAST_MEMBER = 5
-"""Bytes that one more member of an object takes at least: a comma, two quotes, a colon, a digit."""
+"""Fewest bytes that another member of an object takes: a comma, two quotes, a colon, a digit."""
 
 _members = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _string = msgspec.json.Decoder(str)
 
 
 class Members(list):
-    """The (name, value) pairs of a JSON object, all of them."""
+    """All (name, value) pairs of a JSON object."""
 
 
 IN_JSON = {
@@ -55,7 +55,7 @@ def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is not a JSON value")
 
 
-# Nobody looks at the numbers, and Python refuses to read those of more than 4,300 digits.
+# The numbers are not used, and Python refuses to parse more than 4,300 digits.
 _strict = json.JSONDecoder(
     parse_constant=_refuse_constant,
     parse_int=lambda digits: 0,
@@ -65,7 +65,7 @@ _strict = json.JSONDecoder(
 
 
 def _why_malformed(line: bytes, text_field: str) -> str:
-    """The reason in words, found the slow way. Only bad records come here."""
+    """Return the reason, by a slow parse that only bad records need."""
     if not line.strip():
         return "blank line"
     if line.startswith(MARK):
@@ -84,7 +84,7 @@ def _why_malformed(line: bytes, text_field: str) -> str:
         return f"expected a JSON object, found {IN_JSON[type(value)]}"
     if (doubled := _doubled_name(value)) is not None:
         quoted = json.dumps(doubled, ensure_ascii=False)
-        # Half a surrogate pair in a name cannot be written to a log.
+        # A lone surrogate in a name cannot be written to a log.
         quoted = quoted.encode("utf-8", "backslashreplace").decode("utf-8")
         return f"member {quoted} stands twice"
     members = dict(value)
@@ -96,7 +96,7 @@ def _why_malformed(line: bytes, text_field: str) -> str:
 
 
 def _doubled_name(members: Members) -> str | None:
-    """The first name that two members have."""
+    """Return the first name that occurs twice."""
     seen = set()
     for name, _ in members:
         if name in seen:
@@ -106,22 +106,22 @@ def _doubled_name(members: Members) -> str | None:
 
 
 def raw_members(line: bytes) -> dict[str, msgspec.Raw]:
-    """Name -> value of an object, as JSON; raises msgspec.MsgspecError where it is none."""
+    """Return name -> raw JSON value of an object; raises msgspec.MsgspecError if it is not one."""
     return _members.decode(line)
 
 
 def joined_members(members: dict[str, msgspec.Raw]) -> bytes:
-    """Raw members as they stand between the braces of a JSON object."""
+    """Join raw members as between the braces of a JSON object."""
     return b",".join([msgspec.json.encode(name) + b":" + raw for name, raw in members.items()])
 
 
 class Layout(NamedTuple):
-    """How members of certain names are written; every second piece is for a value."""
+    """How members of certain names are written. Every second piece is for a value."""
 
     text_place: int
     framing_bytes: int  # of a line without white space, beside `rest` and the text's value
     rest: list[bytes]  # without the text and without white space
-    spaced: list[bytes]  # the whole object in the style of Python's json.dumps
+    spaced: list[bytes]  # the whole object as Python's json.dumps writes it
 
 
 @functools.lru_cache(1024)
@@ -145,7 +145,7 @@ def _filled(pieces: list[bytes], values: list[msgspec.Raw]) -> bytes:
 
 
 def _text_and_rest(line: bytes, text_field: str) -> tuple[str, bytes]:
-    """What a Record has; raises if the line is none."""
+    """Return text and rest of a record; raises if the line is malformed."""
     members = _members.decode(line)
     raw_text = members[text_field]
     text = _string.decode(raw_text)
@@ -155,11 +155,11 @@ def _text_and_rest(line: bytes, text_field: str) -> tuple[str, bytes]:
     del others[layout.text_place]
     rest = _filled(layout.rest, others)
     if not rest.isascii():
-        rest.decode("utf-8")  # copied unparsed, so nobody else would see what is not UTF-8
+        rest.decode("utf-8")  # copied unparsed, so check that it is UTF-8
     if len(rest) >= MAX_DEPTH and _depth(rest) >= MAX_DEPTH:
         raise RecursionError
-    # White space and escapes in names only make a line longer. If less than a member is left of
-    # it, there is no other one; nor if it is, as most with white space, in Python's style.
+    # White space and escapes in names only make a line longer. With less than a member's bytes to
+    # spare there is no duplicate member, nor if the line is in Python's style.
     spare = len(line) - len(rest) - len(raw_text) - layout.framing_bytes
     if spare >= LEAST_MEMBER and not line.startswith(_filled(layout.spaced, values)):
         _refuse_doubled(line)
@@ -167,12 +167,12 @@ def _text_and_rest(line: bytes, text_field: str) -> tuple[str, bytes]:
 
 
 def _depth(json_text: bytes) -> int:
-    """How deep arrays and objects stand in each other; 0 if it is less than MAX_DEPTH."""
+    """Return the nesting depth of arrays and objects; 0 if it is below MAX_DEPTH."""
     if json_text.count(b"[") + json_text.count(b"{") < MAX_DEPTH:
         return 0
     marks = json_text.replace(rb"\\", b"").replace(rb"\"", b"").translate(None, NO_MARKS)
     depth = deepest = in_string = 0
-    # Piece by piece: of every bracket alone there would be an object.
+    # In pieces, because each bracket takes an object.
     for at in range(0, len(marks), PIECE_MARKS):
         pieces = marks[at : at + PIECE_MARKS].split(b'"')
         brackets = np.frombuffer(b"".join(pieces[in_string::2]), np.uint8)
@@ -185,15 +185,16 @@ def _depth(json_text: bytes) -> int:
 
 
 def _refuse_doubled(line: bytes) -> None:
-    """Raise if two members of the object in `line` have one name."""
+    """Raise if two members of the object in `line` have the same name."""
     if _doubled_name(_strict.decode(line.decode("utf-8"))) is not None:
         raise ValueError("a member stands twice")
 
 
 def _lone_surrogates_kept(line: bytes, text_field: str) -> tuple[str, bytes] | None:
-    """A record whose only fault is lone surrogates in its text, for a mode that mends them.
+    """Return a record whose only fault is lone surrogates in its text, for a mode that repairs
+    them.
 
-    The members are cut out of the line by hand, so the others stay as they are, byte for byte.
+    The members are cut out of the line by hand, so that the others stay byte-identical.
     """
     source = line.decode("utf-8")
     members: dict[str, str] = {}
@@ -216,12 +217,12 @@ def _lone_surrogates_kept(line: bytes, text_field: str) -> tuple[str, bytes] | N
         rest = joined_members(raw)
         _members.decode(b"{%s}" % rest)
     except (msgspec.MsgspecError, UnicodeEncodeError, RecursionError):
-        return None  # another field has a fault as well
+        return None  # another field is faulty too
     return text, rest
 
 
 def fault_of_line(line: bytes, text_field: str) -> str | None:
-    """Why a line is no record; None if it is one."""
+    """Return why a line is malformed; None if it is a record."""
     try:
         _text_and_rest(line, text_field)
     except RecursionError:
@@ -234,7 +235,7 @@ def fault_of_line(line: bytes, text_field: str) -> str | None:
 def record_of_line(
     number: int, offset: int, line: bytes, text_field: str, keep_surrogates: bool
 ) -> Record | Malformed:
-    """number, offset: where the line stands in its file."""
+    """Parse a line. number, offset: its position in the file."""
     try:
         return Record(number, *_text_and_rest(line, text_field))
     except RecursionError:
@@ -253,13 +254,13 @@ def _shown(line: bytes) -> str:
 
 
 def long_record(number: int, offset: int, line: LongLine, limits: ReadLimits) -> Malformed:
-    """Of a line that nobody holds."""
+    """Return the fault of a line that was too long to be held."""
     reason = too_long(line.bytes, limits.line_bytes, line.ended)
     return Malformed(number, offset, reason, _shown(line.start))
 
 
 def _behind_mark(path: str, line: bytes | LongLine) -> tuple[int, bytes | LongLine]:
-    """Where the first record of a file begins, and its line from there on."""
+    """Return the offset of the first record in a file, and its line from there on."""
     start = line.start if isinstance(line, LongLine) else line
     if start.startswith(UTF_16):
         raise ValueError(
@@ -279,12 +280,12 @@ def json_records(
     seen: Seen | None = None,
     limits: ReadLimits = READ_LIMITS,
 ) -> Iterator[Record | Malformed]:
-    """seen: is told the bytes of the file."""
+    """Yield the records of a JSON lines file. seen: receives the bytes of the file."""
     offset = 0
     for number, line in enumerate(read_lines(path, progress, seen, limits), 1):
         if number == 1:
             offset, line = _behind_mark(path, line)
-        # Not by record_of_line alone: a call more is a tenth of reading short records.
+        # Inlined from record_of_line: the call would take a tenth of the time for short records.
         found: Record | Malformed
         if isinstance(line, LongLine):
             yield long_record(number, offset, line, limits)
@@ -306,9 +307,10 @@ def json_records_within(
     progress: Progress,
     limits: ReadLimits = READ_LIMITS,
 ) -> Iterator[Record | Malformed]:
-    """The records of a file that is not packed whose lines begin in a stretch of its bytes, from
-    the first to before the last. Nobody has counted the lines before them: their number is the
-    byte where they begin."""
+    """Yield the records of an uncompressed file whose lines start in a range of bytes.
+
+    Lines before the range are not counted, so a record's number is its offset.
+    """
     for offset, line in lines_within(path, *stretch, progress, limits):
         if isinstance(line, LongLine):
             yield long_record(offset, offset, line, limits)

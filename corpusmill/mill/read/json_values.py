@@ -1,4 +1,4 @@
-"""JSON as Python objects, whatever its numbers: what code of users is given of a record."""
+"""Decode JSON into Python objects, whatever its numbers, for users' code."""
 
 import json
 import math
@@ -10,13 +10,15 @@ import msgspec
 
 
 def decoded(written: bytes) -> Any:
-    """An integer as an int, any other number as the float next to it. What these cannot hold is a
-    Decimal: an integer of thousands of digits and a number beyond the floats exactly, one beyond
-    the Decimals too as an infinite one."""
+    """Decode integers as int and other numbers as the nearest float.
+
+    Decimal holds what these cannot: integers of thousands of digits, and numbers beyond the floats.
+    Numbers that are also beyond Decimal's range become an infinite Decimal.
+    """
     try:
         return msgspec.json.decode(written)
     except msgspec.ValidationError:
-        # It is JSON, so a number is too large: read again by the slower decoder, which asks.
+        # It is valid JSON, so a number is too large. Decode again with the slower parser.
         return json.loads(written, parse_int=_whole, parse_float=_real)
 
 

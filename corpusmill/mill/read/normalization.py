@@ -1,4 +1,4 @@
-"""What `normalize` does to a text, mode by mode."""
+"""The modes of `normalize`."""
 
 import functools
 import re
@@ -10,29 +10,29 @@ import numpy as np
 PIECE_CHARS = 1 << 20
 
 LONG_RUN = 64
-"""Marks in a row that `in_order` looks at; text has few. Python puts marks in their order by
-insertion, so a record of nothing else would take days."""
+"""Shortest run of combining marks that `in_order` sorts. Python sorts marks by insertion, so a
+record of nothing else would take days."""
 
 LAST_MARK = 0x1FFFF
-"""ASSUME no mark with a combining class stands behind it; runs of such would be slow again."""
+"""ASSUME no mark with a combining class is beyond it; runs of such marks would be slow again."""
 
 SEGMENT_CHARS = 1_000_000
-"""Of a line, what ftfy mends at once."""
+"""Most characters of a line that ftfy repairs at once."""
 
 MOST_PASSES = 20
-"""Of ftfy's fixes over a segment, until nothing changes: each undoes one level of what is escaped
-twice over. `&amp;amp;amp;...` has as many levels as anybody wants."""
+"""Most passes of ftfy's fixes over a segment. Each pass undoes one level of escaping, and
+`&amp;amp;amp;...` may have any number of levels."""
 
 ASCII = re.compile(r"[\x00-\x7f]")
 
 
 def nfc(text: str) -> str:
-    """Canonical composition, and nothing else."""
+    """Return the text in canonical composition (NFC), otherwise unchanged."""
     if text.isascii():
         return text
     if len(text) > PIECE_CHARS:
-        # Python composes in four bytes a character several times over, also to say that there is
-        # nothing to compose.
+        # Python needs several times four bytes per character to compose a text, even to find that
+        # nothing changes.
         if all(unicodedata.is_normalized("NFC", piece) for piece in pieces_to_compose(text)):
             return text
         return "".join(map(_composed, pieces_to_compose(text)))
@@ -46,7 +46,7 @@ def _composed(text: str) -> str:
 
 
 def in_order(text: str) -> str:
-    """A text that is canonically equivalent, long runs of combining marks in their order."""
+    """Return a canonically equivalent text with long runs of combining marks sorted."""
     return _long_runs().sub(lambda run: _sorted_marks(run[0]), text)
 
 
@@ -61,7 +61,7 @@ def _long_runs() -> re.Pattern[str]:
 
 
 def _sorted_marks(run: str) -> str:
-    """Marks in canonical order: decomposed, and sorted by class, those of a class as they were."""
+    """Decompose marks and sort them by combining class; the sort is stable."""
     changed: dict[str, str | int | None] = {
         mark: parts for mark in set(run) if (parts := unicodedata.normalize("NFD", mark)) != mark
     }
@@ -73,14 +73,14 @@ def _sorted_marks(run: str) -> str:
     points = np.frombuffer(run.encode("utf-32-le"), "<u4")
     classes = table[points]
     assert classes.all(), f"a starter among marks: {run[:LONG_RUN]!r}"
-    # Not argsort, which holds eight bytes for each: there are some fifty classes at most.
+    # argsort would take eight bytes per mark; there are only some fifty classes.
     found = [points[classes == one] for one in np.unique(table) if one]
     return np.concatenate(found).tobytes().decode("utf-32-le")
 
 
 def pieces_to_compose(text: str) -> Iterator[str]:
-    """The same text in pieces of PIECE_CHARS and a little more, where there is a place to cut:
-    before a character of ASCII, with which nothing before it is composed."""
+    """Yield pieces of PIECE_CHARS characters or slightly more. Each cut is before an ASCII
+    character, because these never compose with what precedes them."""
     start = 0
     while start < len(text):
         cut = ASCII.search(text, start + PIECE_CHARS)
@@ -94,8 +94,8 @@ def unchanged(text: str) -> str:
 
 
 def mended(text: str) -> str:
-    """What `ftfy.fix_text` makes of a text with normalization="NFC", in bounded time: ftfy itself
-    has Python compose, and goes on until nothing changes."""
+    """Return the result of `ftfy.fix_text` with normalization="NFC", in bounded time. ftfy itself
+    has Python compose the text, and repeats until nothing changes."""
     from ftfy import fixes
 
     found: list[str] = []
@@ -103,7 +103,7 @@ def mended(text: str) -> str:
     while start < len(text):
         end = text.find("\n", start, start + SEGMENT_CHARS) + 1 or start + SEGMENT_CHARS
         segment = text[start:end]
-        # One `<` and this is HTML, or about it: from here on nothing is unescaped.
+        # After a `<`, the text counts as HTML or about HTML. Nothing more is unescaped.
         is_escaped = is_escaped and "<" not in segment
         for _ in range(MOST_PASSES):
             before = segment
@@ -128,5 +128,5 @@ def _mended_once(segment: str) -> str:
 
 
 def normalizer(mode: str) -> Callable[[str], str]:
-    """The function of a mode: nfc, ftfy (what the SlimPajama scripts do) or none."""
+    """Return the function of a mode: nfc, ftfy (as in the SlimPajama scripts) or none."""
     return {"nfc": nfc, "ftfy": mended, "none": unchanged}[mode]

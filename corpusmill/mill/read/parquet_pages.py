@@ -1,4 +1,4 @@
-"""What the pages of a Parquet file expand to, by their headers alone, before one is unpacked.
+"""Read how far the pages of a Parquet file expand, from page headers alone, before unpacking any.
 
 A header is a Thrift structure in the compact protocol: parquet.thrift, PageHeader.
 """
@@ -14,35 +14,35 @@ DICTIONARY_PAGE = 2
 DELTA_BYTE_ARRAY = 7
 HEADER_BYTES = 1 << 10
 MOST_HEADER_BYTES = 1 << 24
-"""With the least and the greatest value in it, which some write in full."""
+"""Headers include the smallest and largest value, which some writers store in full."""
 
 MOST_DEPTH = 8
 
 MAGIC, FOOTER_END = b"PAR1", 8
-"""What a file ends with, and how many bytes stand behind the footer: its length and this."""
+"""The last bytes of a file, and the number of bytes after the footer: its length and MAGIC."""
 
 MOST_GROUP_ROWS = 1 << 20
-"""Of a row group of ours: pyarrow writes no more into one."""
+"""Most rows of a row group that we wrote; pyarrow never writes more."""
 LARGEST_VALUES = 1 << 26
 MOST_ROW_BYTES = 512
-"""Of a row group of ours, unpacked: so much for its longest values, and so much for each row."""
+"""Most unpacked bytes of our row groups: LARGEST_VALUES for the longest values, MOST_ROW_BYTES per
+row."""
 MOST_ROWS_PER_BYTE = 64
-"""Of a table of ours: each row has an id, or a digest, and few of these compress at all."""
+"""Most rows per byte of our tables. Each row has an id or a digest, which hardly compress."""
 MOST_GROUP_PAGES = 1 << 14
 MOST_COLUMNS = 1 << 10
 
 MOST_FIELDS = 10_000
-"""Columns of a file of a stranger's, with all fields in them: each costs time, with rows or not."""
+"""Most columns and nested fields of an untrusted file. Each costs time, even without rows."""
 
 TRUE, FALSE, BYTE, DOUBLE, BINARY, LIST, STRUCT = 1, 2, 3, 7, 8, 9, 12
 SCHEMA = 2
-"""The field of the footer that lists columns and fields; parquet.thrift, FileMetaData."""
+"""The footer field that lists columns and fields; parquet.thrift, FileMetaData."""
 WHOLE_NUMBERS = (4, 5, 6)
 
 
 class Page(NamedTuple):
-    """Bytes of a page as it lies there and unpacked; its encoding; whether one value in it may be
-    many."""
+    """A page: stored bytes, unpacked bytes, encoding, and whether one stored value may repeat."""
 
     packed: int
     unpacked: int
@@ -51,7 +51,7 @@ class Page(NamedTuple):
 
 
 class _Thrift:
-    """Reads a structure from bytes; IndexError where these end too early."""
+    """A parser of a Thrift structure; IndexError if the bytes end too early."""
 
     def __init__(self, data: bytes) -> None:
         self._data, self.at = data, 0
@@ -87,7 +87,8 @@ class _Thrift:
         raise pa.ArrowInvalid(f"no field of kind {kind} is expected here")
 
     def list_size(self, wanted: int) -> int:
-        """How many elements the list in field `wanted` has; it comes before all other lists."""
+        """Return the number of elements of the list in field `wanted`, which precedes all other
+        lists."""
         number = 0
         while True:
             head = self._data[self.at]
@@ -100,7 +101,7 @@ class _Thrift:
             self._value(head & 15, MOST_DEPTH)
 
     def structure(self, depth: int = 0) -> dict[int, Any]:
-        """Field number -> value, of numbers, truths and structures."""
+        """Return field number -> value, for numbers, booleans and structures."""
         found: dict[int, Any] = {}
         number = 0
         while True:
@@ -113,7 +114,7 @@ class _Thrift:
 
 
 def _header(stored: IO[bytes], at: int) -> tuple[dict[int, Any], int]:
-    """The page header that begins at a byte of the file, and how long it is."""
+    """Return the page header at a byte of the file, and its length."""
     size = HEADER_BYTES
     while True:
         stored.seek(at)
@@ -128,8 +129,8 @@ def _header(stored: IO[bytes], at: int) -> tuple[dict[int, Any], int]:
 
 
 def fields_told(stored: IO[bytes]) -> int:
-    """How many columns and fields the footer lists, before anything is made of each; 0 for a file
-    of another format."""
+    """Return the number of columns and fields in the footer, without parsing them. 0 for a file of
+    another format."""
     size = stored.seek(0, os.SEEK_END)
     stored.seek(max(size - FOOTER_END, 0))
     end = stored.read(FOOTER_END)
@@ -154,7 +155,7 @@ def refuse_many_fields(where: object, fields: int) -> None:
 
 
 def opened(where: object, stored: IO[bytes], **options: Any) -> pq.ParquetFile:
-    """A file of a stranger's, with options of pyarrow; ValueError if its columns are too many."""
+    """Open an untrusted file with options of pyarrow; ValueError if it has too many columns."""
     refuse_many_fields(where, fields_told(stored))
     file = pq.ParquetFile(stored, **options)
     refuse_many_fields(where, file.metadata.num_columns)  # a footer may have two lists of them
@@ -162,9 +163,9 @@ def opened(where: object, stored: IO[bytes], **options: Any) -> pq.ParquetFile:
 
 
 def refuse_other_rows(where: object, told: pq.FileMetaData, size: int, rows: int | None) -> None:
-    """ValueError unless the footer is that of a flat table with as many rows as expected.
+    """Raise ValueError unless the footer describes a flat table with the expected number of rows.
 
-    size: bytes of the file. rows: None if nothing else tells them.
+    size: bytes of the file. rows: None if the number is not known.
     """
     columns = [told.schema.column(number) for number in range(told.num_columns)]
     if len(columns) > MOST_COLUMNS or any(one.max_repetition_level for one in columns):
@@ -185,8 +186,10 @@ def refuse_other_rows(where: object, told: pq.FileMetaData, size: int, rows: int
 def refuse_expanding(
     where: object, stored: IO[bytes], group: pq.RowGroupMetaData, columns: Iterable[int]
 ) -> None:
-    """ValueError if columns of a row group expand to more than corpusmill writes: a few bytes can
-    say any number of them. Call it before they are read."""
+    """Raise ValueError if columns of a row group expand to more than corpusmill writes.
+
+    Call it before reading them: a few bytes can claim any size.
+    """
     most = LARGEST_VALUES + MOST_ROW_BYTES * group.num_rows
     size = 0
     try:
@@ -208,7 +211,7 @@ def _no_table(where: object, found: str) -> ValueError:
 
 
 def pages_of(stored: IO[bytes], column: pq.ColumnChunkMetaData) -> Iterator[Page]:
-    """The pages of a column of a row group; ArrowInvalid if they cannot be followed."""
+    """Yield the pages of a column of a row group; ArrowInvalid if they cannot be followed."""
     at = column.data_page_offset
     if column.has_dictionary_page and column.dictionary_page_offset is not None:
         at = min(at, column.dictionary_page_offset)

@@ -1,4 +1,4 @@
-"""Parquet files as records: a row is a document, its other columns are JSON that loses nothing."""
+"""Read Parquet rows as records. The columns beside the text become lossless JSON."""
 
 import contextlib
 import itertools
@@ -25,22 +25,21 @@ from corpusmill.mill.storage.streams import READ_LIMITS
 
 _encode = msgspec.json.Encoder().encode
 
-PARQUET_ROWS = 64  # at once: a row may be a book
+PARQUET_ROWS = 64  # rows per batch: a row may be a book
 BUFFER_BYTES = 1 << 20
 MOST_EXPANSION = 64
-"""Times its size that a large page may expand to: no text does, and a few bytes that expand to
-gigabytes would be held whole."""
+"""Most expansion of a large page. Text never expands so far, and a page is held whole in memory."""
 
 
 def paged(path: str, stored: IO[bytes]) -> pq.ParquetFile:
-    # With a buffer a column is read page by page, without one its share of a row group at once.
+    # With a buffer, columns are read page by page; without one, by row group.
     return opened(
         path, stored, buffer_size=BUFFER_BYTES, pre_buffer=False, page_checksum_verification=True
     )
 
 
 def _opened(path: str, stored: IO[bytes], text_field: str) -> pq.ParquetFile:
-    """The file, if it has the text column and no two columns or fields of one name."""
+    """Open a file; ValueError without the text column or with two columns or fields of one name."""
     file = paged(path, stored)
     schema = file.schema_arrow
     if (doubled := doubled_field(schema)) is not None:
@@ -56,7 +55,7 @@ def _opened(path: str, stored: IO[bytes], text_field: str) -> pq.ParquetFile:
 
 
 def _rows(batch: pa.RecordBatch, text: Column | BytesAsText, others: list[Column]) -> list[tuple]:
-    """(text, the other values, why there are none) of each row."""
+    """Return (text, other values, fault) of each row."""
     try:
         texts = text.values(batch.column(text.name))
         values = [column.values(batch.column(column.name)) for column in others]
@@ -74,17 +73,18 @@ def named_if_damaged(path: str) -> Iterator[None]:
     try:
         yield
     except (pa.ArrowException, OSError) as error:
-        said = " ".join(str(error).split())  # Arrow breaks lines
+        said = " ".join(str(error).split())  # Arrow's errors have several lines
         raise ValueError(f"{path}: damaged Parquet file ({said}). Fetch it again.") from error
 
 
 def bounded_batches(
     path: str, stored: IO[bytes], file: pq.ParquetFile, most_bytes: int
 ) -> Iterator[pa.RecordBatch]:
-    """All rows, PARQUET_ROWS at once, or fewer where these might be more than `most_bytes`: were
-    the rows of a group alike, or were each as large as the largest value that pages may repeat.
+    """Yield all rows in batches of PARQUET_ROWS, or fewer to stay below `most_bytes`.
 
-    Raises ValueError before a page that expands to more than that and to far more than it is.
+    The estimate takes the rows of a group as equal, or each as large as the largest value that
+    pages may repeat. Raises ValueError before a page that expands beyond `most_bytes` and
+    MOST_EXPANSION.
     """
     for group in range(file.num_row_groups):
         of_group = file.metadata.row_group(group)
@@ -107,9 +107,9 @@ def bounded_batches(
 def parquet_records(
     path: str, text_field: str, progress: Progress, most_bytes: int = READ_LIMITS.line_bytes
 ) -> Iterator[Record | Malformed]:
-    """Every row of the file; a text column of another type than text has none that is a record.
+    """Yield every row of the file. If the text column has another type, all rows are malformed.
 
-    most_bytes: that a record may have; a page of the file is held whole all the same.
+    most_bytes: limit per record; a page of the file is held whole all the same.
     """
     with named_if_damaged(path), open_regular(path) as stored:
         file = _opened(path, stored, text_field)
@@ -136,15 +136,17 @@ def parquet_records(
                     yield Malformed(number, None, wrong or null, start)
                 else:
                     yield Record(number, value, _encode(dict(zip(names, rest, strict=True)))[1:-1])
-            read = int(number * bytes_per_row)  # of all: a row may be less than a byte
+            read = int(number * bytes_per_row)  # of all rows: one may be less than a byte
             progress.advance(read - told)
             told = read
         refuse_other_count(path, number, file.metadata)
 
 
 def refuse_other_count(path: str, read: int, told: pq.FileMetaData) -> None:
-    """Rows are counted for the file, each row group and each page: with a bit of a count flipped,
-    fewer are read and nobody else says a word."""
+    """Raise ValueError if the number of rows read differs from the file's counts.
+
+    With a flipped bit in a count, pyarrow reads fewer rows without an error.
+    """
     of_groups = sum(told.row_group(group).num_rows for group in range(told.num_row_groups))
     if not read == of_groups == told.num_rows:
         raise ValueError(

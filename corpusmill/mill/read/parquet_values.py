@@ -1,8 +1,8 @@
-"""The values of a Parquet column as JSON has them: by its type, what needs work and what none.
+"""Convert values of Parquet columns to JSON by their types.
 
-Text, numbers, lists and structs of them are what they are. Times become Arrow's text, decimals
-numbers with all their digits, and floats that JSON has no number for the texts "NaN", "Infinity"
-and "-Infinity".
+Texts, numbers, and lists and structs of them are unchanged. Times become Arrow's text, and decimals
+numbers with all their digits. Floats without a JSON number become the texts "NaN", "Infinity" and
+"-Infinity".
 """
 
 import logging
@@ -17,7 +17,7 @@ import pyarrow as pa
 from pyarrow import types
 
 FIRST_SECOND, LAST_SECOND = -1096193779200, 971890963199
-"""The times that Arrow has a text for, years -32767 to 32767, in seconds since 1970."""
+"""Range of times that Arrow can print, years -32767 to 32767, in seconds since 1970."""
 
 TICKS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
@@ -29,7 +29,7 @@ def is_listed(type: pa.DataType) -> bool:
 
 
 def _inner_fields(type: pa.DataType) -> list[pa.Field]:
-    """The fields that a nested type is made of; none if it is not nested."""
+    """Return the fields of a nested type; none if it is not nested."""
     if isinstance(type, pa.BaseExtensionType):
         return [pa.field("storage", type.storage_type)]
     if types.is_dictionary(type):
@@ -38,7 +38,7 @@ def _inner_fields(type: pa.DataType) -> list[pa.Field]:
 
 
 def doubled_field(fields: Iterable[pa.Field]) -> str | None:
-    """A name that two columns have, or two fields of one struct, however deep."""
+    """Return a name that two columns share, or two fields of one struct at any depth."""
     fields = list(fields)
     names = [field.name for field in fields]
     for field in fields:
@@ -56,7 +56,8 @@ def is_text(type: pa.DataType) -> bool:
 
 
 def is_bytes(type: pa.DataType) -> bool:
-    """Of any length: what is written as UTF-8 by who has no text type."""
+    """Return whether a type is variable-length bytes. Writers without a text type store UTF-8 in
+    these."""
     if types.is_dictionary(type):
         return is_bytes(type.value_type)
     return types.is_binary(type) or types.is_large_binary(type) or types.is_binary_view(type)
@@ -71,7 +72,7 @@ def _leaf_types(type: pa.DataType) -> Iterator[pa.DataType]:
 
 
 def _leaves(array: pa.Array) -> Iterator[pa.Array]:
-    """The arrays of values that a nested array is made of."""
+    """Yield the innermost arrays of a nested array."""
     type = array.type
     if isinstance(array, pa.ExtensionArray):
         yield from _leaves(array.storage)
@@ -90,7 +91,7 @@ def _leaves(array: pa.Array) -> Iterator[pa.Array]:
 
 
 def retyped(type: pa.DataType, of_leaf: Callable[[pa.DataType], pa.DataType]) -> pa.DataType:
-    """The same type with other leaves; what can have none is as it was."""
+    """Return the type with other leaf types. Types that cannot be changed stay."""
     if isinstance(type, pa.BaseExtensionType) or types.is_dictionary(type):
         (field,) = _inner_fields(type)
         inner = retyped(field.type, of_leaf)
@@ -110,21 +111,21 @@ def retyped(type: pa.DataType, of_leaf: Callable[[pa.DataType], pa.DataType]) ->
 
 
 def _in_utc(type: pa.DataType) -> pa.DataType:
-    """Local time would depend on the time zone tables of the machine."""
+    """Use UTC, because local time would depend on the machine's time zone tables."""
     if types.is_timestamp(type) and type.tz is not None:
         return pa.timestamp(type.unit, "UTC")
     return type
 
 
 def _as_text(type: pa.DataType) -> pa.DataType:
-    """Python's dates and times have no nanoseconds and no year 10000, Arrow's texts have."""
+    """Use Arrow's text: Python's dates and times lack nanoseconds and the year 10000."""
     if types.is_duration(type):
         return pa.int64()
     return pa.string() if types.is_temporal(type) else type
 
 
 def _bounds(type: pa.DataType) -> tuple[int, int] | None:
-    """The least and the greatest value with a text, of dates and timestamps."""
+    """Return the smallest and largest printable value, for dates and timestamps."""
     if types.is_date32(type):
         return FIRST_SECOND // 86400, LAST_SECOND // 86400
     if types.is_date64(type) or types.is_timestamp(type):
@@ -134,7 +135,7 @@ def _bounds(type: pa.DataType) -> tuple[int, int] | None:
 
 
 def _written_as(type: pa.DataType) -> str | None:
-    """What a value that is no text is written as, if that is a text."""
+    """Return `text` or `base64` if values of a non-text type are written as text."""
     if isinstance(type, pa.UuidType) or (types.is_temporal(type) and not types.is_duration(type)):
         return "text"
     kinds = (types.is_binary, types.is_large_binary, types.is_fixed_size_binary,
@@ -143,7 +144,7 @@ def _written_as(type: pa.DataType) -> str | None:
 
 
 def _json_value(value: Any) -> Any:
-    """The same value with decimals as numbers, digit for digit, and no float that JSON lacks."""
+    """Return the value with decimals as exact numbers, and non-finite floats as texts."""
     if isinstance(value, float) and not math.isfinite(value):
         return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
     if isinstance(value, Decimal):
@@ -156,18 +157,18 @@ def _json_value(value: Any) -> Any:
 
 
 class BytesAsText:
-    """A text column of bytes, which have to be UTF-8."""
+    """A text column stored as bytes, which must be UTF-8."""
 
     def __init__(self, name: str) -> None:
         self.name = name
 
     def values(self, array: pa.Array) -> list[str | None]:
-        """Raises UnicodeDecodeError where they are not."""
+        """Return the texts; raises UnicodeDecodeError if one is not UTF-8."""
         return [None if value is None else value.decode("utf-8") for value in array.to_pylist()]
 
 
 class Column:
-    """A column of a file, and what its type asks for; of text and whole numbers that is nothing."""
+    """A column of a file and its conversions. Texts and integers need none."""
 
     def __init__(self, path: str, field: pa.Field) -> None:
         self.name = field.name
@@ -189,7 +190,7 @@ class Column:
                          " and ".join(sorted(found)))  # fmt: skip
 
     def values(self, array: pa.Array) -> list:
-        """What msgspec writes as JSON; raises UnicodeDecodeError where a text is not UTF-8."""
+        """Return values that msgspec writes as JSON; UnicodeDecodeError if a text is not UTF-8."""
         if self._bounded:
             self._check_times(array)
         values = self._cast(array).to_pylist()
@@ -222,7 +223,7 @@ class Column:
                 )
 
     def _is_finite(self, array: pa.Array, values: list) -> bool:
-        if self._is_number:  # numpy takes longer for so few
+        if self._is_number:  # numpy is slower for so few
             if array.null_count:
                 values = [value for value in values if value is not None]
             return all(map(math.isfinite, values))

@@ -1,4 +1,4 @@
-"""Text parts: the normalised documents of one part as an Arrow file, row by row.
+"""Text parts: the normalized documents of one part as an Arrow file, row by row.
 
 Row i of a part is row i of every decision about it.
 """
@@ -15,7 +15,7 @@ from corpusmill.mill.storage.sliced_streams import IPC_OPTIONS
 from corpusmill.mill.storage.sums import CheckedFile, DamagedError, SummedFile
 
 BATCH_BYTES = 32 << 20
-"""Text bytes per record batch: what a job that streams a part holds at once."""
+"""Text bytes per record batch: the most that a job streaming a part holds at once."""
 
 MAX_BATCH_ROWS = 1 << 16
 
@@ -30,19 +30,20 @@ SCHEMA = pa.schema(
 
 
 def new_part(file: SummedFile, files: list[dict]) -> pa.ipc.RecordBatchFileWriter:
-    """A text part to write batches to; files as in TextWriter."""
+    """Open a text part for writing batches. files: as in TextWriter."""
     schema = SCHEMA.with_metadata({"corpusmill.text": "1", "files": json.dumps(files)})
     return pa.ipc.new_file(file, schema, options=IPC_OPTIONS)
 
 
 class TextWriter:
-    """Writes documents to a text part, batch by batch."""
+    """A writer of documents to a text part, batch by batch."""
 
     def __init__(self, file: SummedFile, files: list[dict]) -> None:
-        """files: one {"source", "path"} per input file; rows name theirs by its place here."""
+        """files: one {"source", "path"} per input file. Rows refer to files by position in this
+        list."""
         self._writer = new_part(file, files)
         self.text_bytes = self.largest = 0
-        """Of all texts, and of the document with most of text and rest."""
+        """Total bytes of text, and most bytes of text and rest of one document."""
         self._start_batch()
 
     def _start_batch(self) -> None:
@@ -81,7 +82,7 @@ class TextWriter:
 
 
 class TextPart:
-    """A text part for reading: its columns batch by batch, and who its files are."""
+    """A reader of a text part: its columns, batch by batch, and its files."""
 
     def __init__(self, path: Path, columns: list[str]) -> None:
         self._path = path
@@ -98,13 +99,13 @@ class TextPart:
             yield self._file.get_batch(i)
 
     def column(self, name: str) -> np.ndarray:
-        """A whole numeric column, read alone."""
+        """Return a numeric column without reading the others."""
         alone = TextPart(self._path, [name])
         columns = [batch.column(name).to_numpy() for batch in alone.batches()]
         return np.concatenate(columns) if columns else np.zeros(0, np.uint64)
 
     def text(self, row: int) -> str:
-        """One text; of the others only those of its batch are read."""
+        """Return one text, reading only its batch of texts."""
         before = 0
         for number, batch in enumerate(TextPart(self._path, ["line"]).batches()):
             if row < before + batch.num_rows:
@@ -113,7 +114,7 @@ class TextPart:
         raise IndexError(f"{self._path} has {before} rows, not row {row}")
 
     def sources(self) -> pa.DictionaryArray:
-        """The source of every row: each name once, in the order of the part's files."""
+        """Return the source of every row: each name once, in the order of the part's files."""
         names = list(dict.fromkeys(file["source"] for file in self.files))
         of_file = np.array([names.index(file["source"]) for file in self.files], np.int32)
         rows = of_file[self.column("file").astype(np.int64)]

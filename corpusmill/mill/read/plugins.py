@@ -1,5 +1,4 @@
-"""Python files of the user's: loaded by path, their faults told by file and line, what they print
-shown plainly."""
+"""Load users' Python files, report their errors by file and line, and contain what they do."""
 
 import atexit
 import functools
@@ -18,26 +17,29 @@ from corpusmill.messages.plain_text import ShownStream
 from corpusmill.messages.progress import AWAITED
 
 MOST_SHOWN = 300
-"""Characters of what an error says: it may hold a text of megabytes."""
+"""Most characters shown of an error message, which may contain megabytes of text."""
 
 
 class Stopped(BaseException):
-    """Somebody has ended this job."""
+    """Raised to stop this job."""
 
 
 class EndedError(Exception):
-    """Code of a user's raised what would end the process: what, in words."""
+    """Raised if users' code would end the process. The text says how."""
 
 
 class UsersCode:
-    """Around code of a user's, which raises nothing but an Exception then, steers no terminal by
-    what it prints, and does not end the process. Ctrl-C stays what it is."""
+    """A context for users' code.
+
+    Within it, the code raises only Exceptions, cannot end the process, and its output cannot steer
+    the terminal. Ctrl-C works as usual.
+    """
 
     hearers: tuple[TextIO, TextIO] | None = None
-    """Of what it prints, if not the streams of the process."""
+    """Streams for the code's output, if not those of the process."""
 
     def __init__(self, does: str) -> None:
-        """does: in words, for whoever waits for it."""
+        """does: describes the code in the progress display."""
         self._does = does
 
     def __enter__(self) -> None:
@@ -63,14 +65,14 @@ class UsersCode:
         raise EndedError(one_line(error)).with_traceback(at) from None
 
     def _end(self, status: int) -> None:
-        """What os._exit is meanwhile: that of Python ends a process without a word."""
+        """Replace os._exit, which would end the process without a message."""
         if os.getpid() != self._pid:
             self._exit(status)  # a process that the code has started
         raise EndedError(f"it ended the process by os._exit({status})")
 
 
 def _is_interrupt(error: BaseException) -> bool:
-    """Whether Ctrl-C is the cause: a KeyboardInterrupt that no statement `raise` has raised."""
+    """Return whether Ctrl-C is the cause: a KeyboardInterrupt not raised by a `raise` statement."""
     at = error.__traceback__
     while at and at.tb_next:
         at = at.tb_next
@@ -82,9 +84,11 @@ ENDED = "corpusmill: this process came to its end"
 
 
 def serve_another() -> None:
-    """Have this process be heard by its standard error alone, and what code of a user's prints by
-    nobody. Whoever has started it hears Ctrl-C, and ends it. The last line is ENDED, unless code
-    of a user's has ended the process, by C for one."""
+    """Set up a helper process: only its standard error is read, and users' output is dropped.
+
+    The parent handles Ctrl-C and ends this process. The last line is ENDED, unless users' code
+    ended the process, for example from C.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.stderr = os.fdopen(os.dup(2), "w", encoding="utf-8", errors="backslashreplace")
     atexit.register(lambda: print(ENDED, file=sys.stderr, flush=True))
@@ -95,9 +99,9 @@ def serve_another() -> None:
 
 
 def loaded(file: str) -> ModuleType:
-    """The module of a user's file; ValueError with its line if it cannot be imported."""
+    """Import a user's file; ValueError with the line if that fails."""
     path = Path(file).absolute()
-    if not os.path.isfile(path):  # Path.is_file raises for a name that no system takes
+    if not os.path.isfile(path):  # Path.is_file raises for invalid names
         raise ValueError(f"there is no file {file} (from {Path.cwd()}). Correct its path.")
     state = path.stat()
     return _loaded(file, str(path), state.st_mtime_ns, state.st_size)
@@ -105,12 +109,12 @@ def loaded(file: str) -> ModuleType:
 
 @functools.cache
 def _loaded(file: str, path: str, mtime_ns: int, size: int) -> ModuleType:
-    """Once for every state of a file. Compiled here: no __pycache__ that could be stale."""
+    """Import a file once per state. Compiled here, so that no __pycache__ can be stale."""
     name = f"corpusmill_plugin_{hashlib.sha256(path.encode()).hexdigest()[:16]}"
     module = ModuleType(name)
     module.__file__ = path
     try:
-        # What it defines looks its module up by its name.
+        # Classes look up their module by name.
         sys.modules[name] = module
         with UsersCode(f"{file}, which is imported"):
             exec(compile(Path(path).read_bytes(), path, "exec"), vars(module))
@@ -120,7 +124,7 @@ def _loaded(file: str, path: str, mtime_ns: int, size: int) -> ModuleType:
 
 
 def place_of(error: BaseException, file: str) -> str:
-    """`file:line` where an error of a user's file comes from."""
+    """Return `file:line` of the place in a user's file that caused an error."""
     mine = os.path.abspath(file)
     if isinstance(error, SyntaxError) and os.path.abspath(error.filename or "") == mine:
         return f"{file}:{error.lineno}"
@@ -134,6 +138,6 @@ def one_line(error: BaseException) -> str:
         return str(error)
     try:
         said = str(error).strip().splitlines()
-    except Exception:  # by its own method, and there is no more to be said of it
+    except Exception:  # its own __str__ fails
         said = []
     return f"{type(error).__name__}: {said[0][:MOST_SHOWN]}" if said else type(error).__name__

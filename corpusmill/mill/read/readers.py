@@ -1,6 +1,6 @@
-"""Input files as located records, by the endings of their names; nothing is passed over in silence.
+"""Read input files as located records, by the endings of their names. Every fault is reported.
 
-Beside our formats there are those of a user's file; docs/how-to/extend.md.
+Users can add formats, see docs/how-to/extend.md.
 """
 
 import hashlib
@@ -23,21 +23,25 @@ _END: Any = object()
 
 
 class Reader:
-    """A format of a user's: a subclass in a file of config `input.readers`."""
+    """The base class of users' formats, in a file of config `input.readers`."""
 
     ending: ClassVar[str]
-    """Of its file names, `.csv`."""
+    """The ending of file names, such as `.csv`."""
     text_per_byte: ClassVar[float] = 1.0
-    """Bytes of text expected per byte of file: parts are planned by it."""
+    """Bytes of text expected per byte of file, for planning parts."""
 
     def read(self, path: str, text_field: str, progress: Any) -> Iterator[Record | Malformed]:
-        """Every record of a file in its order, the malformed ones too, each located by a line or
-        another number of its own. progress.advance(n): so many bytes of the file are read."""
+        """Yield all records of a file in order, including malformed ones.
+
+        Each has a line number or another rising number. Call progress.advance(n) after reading n
+        bytes.
+        """
         raise NotImplementedError
 
 
 def record(line: int, text: str, members: dict[str, Any]) -> Record:
-    """A record of a text and the members beside it, which JSON has to be able to say."""
+    """Make a record from a text and other members; ValueError or TypeError if JSON cannot hold
+    these."""
     rest = json.dumps(members, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode(
         "utf-8"
     )
@@ -45,7 +49,7 @@ def record(line: int, text: str, members: dict[str, Any]) -> Record:
 
 
 def own_readers(files: Sequence[str]) -> dict[str, tuple[Reader, str]]:
-    """Ending -> reader, and the file that has it; ValueError if a file has none that can be."""
+    """Return ending -> (reader, its file); ValueError if a file has no valid reader."""
     found: dict[str, tuple[Reader, str]] = {}
     for file in files:
         module = loaded(file)
@@ -82,14 +86,14 @@ def own_readers(files: Sequence[str]) -> dict[str, tuple[Reader, str]]:
 
 
 def formats(files: Sequence[str] = ()) -> dict[str, float]:
-    """Endings that can be read, and the bytes of text expected per byte of file."""
+    """Return ending -> bytes of text expected per byte of file, for all readable formats."""
     return FORMATS | {
         ending: reader.text_per_byte for ending, (reader, _) in own_readers(files).items()
     }
 
 
 def format_of(path: str, known: dict[str, float] = FORMATS) -> str:
-    """The ending that a file name has; known: as `formats` has them."""
+    """Return the ending of a file name; ValueError if it is unknown. known: from `formats`."""
     for ending in known:
         if str(path).endswith(ending):
             return ending
@@ -108,11 +112,11 @@ def read_records(
     seen: Seen | None = None,
     limits: ReadLimits = READ_LIMITS,
 ) -> Iterator[Record | Malformed]:
-    """Every record of a file in its order, the malformed ones too.
+    """Yield all records of a file in order, including malformed ones.
 
-    keep_surrogates: also accept texts with lone surrogates, which cannot be written as UTF-8;
-    the caller mends them. readers: files of the user's. seen: is told all bytes of the file.
-    limits: a longer record is malformed.
+    keep_surrogates: accept texts with lone surrogates, which are not valid UTF-8 and which the
+    caller repairs. readers: users' files. seen: receives all bytes of the file. limits: longer
+    records are malformed.
     """
     if fault := fault_of_kind(path):
         raise ValueError(fault)
@@ -122,7 +126,7 @@ def read_records(
         records = _checked(*own[ending], path, text_field, progress)
         return _then_seen(_short_enough(records, limits.line_bytes), path, seen)
     if ending == ".parquet":
-        # Loaded only where it is the format: most jobs are small.
+        # Imported only when needed: most jobs are small.
         from corpusmill.mill.read.parquet_records import parquet_records
 
         records = parquet_records(path, text_field, progress, limits.line_bytes)
@@ -131,11 +135,11 @@ def read_records(
 
 
 def _short_enough(records: Iterator[Record | Malformed], most: int) -> Iterator[Record | Malformed]:
-    """The same; one with more bytes of text and of what stands beside it is malformed."""
+    """Yield the records; those of more than `most` bytes become malformed."""
     for one in records:
         if isinstance(one, Record):
             size = len(one.text) + len(one.rest)
-            if size > most // 4:  # a character has four bytes at most
+            if size > most // 4:  # a character has at most four bytes
                 size += len(one.text.encode("utf-8", "surrogatepass")) - len(one.text)
             if size > most:
                 one = Malformed(one.line, None, too_long(size, most), one.text[:80])
@@ -145,7 +149,7 @@ def _short_enough(records: Iterator[Record | Malformed], most: int) -> Iterator[
 def _then_seen(
     records: Iterator[Record | Malformed], path: str, seen: Seen | None
 ) -> Iterator[Record | Malformed]:
-    """The same records of a file that is not read from one end to the other."""
+    """Yield the records, then pass the file's bytes to `seen`: it was not read in order."""
     yield from records
     if seen:
         for block in stored_blocks(path):
@@ -155,7 +159,7 @@ def _then_seen(
 def _checked(
     reader: Reader, file: str, path: str, text_field: str, progress: Progress
 ) -> Iterator[Record | Malformed]:
-    """What a user's reader gives, if it is what it should be."""
+    """Yield the records of a user's reader; ValueError if one is invalid."""
     last = 0
     found: Iterator[Any] | None = None
     users_code = UsersCode(f"{file}, which reads {path}")
@@ -180,7 +184,7 @@ def _checked(
 
 
 def _fault(one: Any, last: int, text_field: str) -> str | None:
-    """What is wrong with what a reader gave behind record number `last`."""
+    """Return what is wrong with an item that a reader gave after record number `last`."""
     if not isinstance(one, Record | Malformed):
         return f"expected a Record or Malformed, found {one!r}"
     if type(one.line) is not int or not last < one.line < 1 << 63:
@@ -209,10 +213,10 @@ def _is_utf8(text: str) -> bool:
 
 
 class SeenBytes:
-    """All bytes of a file, counted and digested while it is read."""
+    """Counts and digests the bytes of a file while it is read."""
 
     def __init__(self, file: dict) -> None:
-        """file: "source" and "path"."""
+        """file: with "source" and "path"."""
         self._file = file
         self._sha256 = hashlib.sha256()
         self._bytes = 0
@@ -222,16 +226,16 @@ class SeenBytes:
         self._bytes += len(data)
 
     def told(self) -> dict:
-        """When it is read."""
+        """Return the account of the file, after reading."""
         source, path = self._file["source"], self._file["path"]
         sha256 = self._sha256.hexdigest()
         return {"source": source, "path": path, "bytes": self._bytes, "sha256": sha256}
 
 
 def refuse_changed(file: dict) -> None:
-    """Raise ValueError if a file that was read is not the one that was planned.
+    """Raise ValueError if a file changed since it was planned.
 
-    file: "path", and "bytes" and "mtime_ns" as planned, None if a rule makes it.
+    file: "path", and "bytes" and "mtime_ns" as planned; None if a rule makes the file.
     """
     found = os.stat(file["path"])
     planned = file["bytes"], file["mtime_ns"]

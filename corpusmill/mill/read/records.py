@@ -1,10 +1,10 @@
-"""Input formats, and what is read from files in them: records, and what is none."""
+"""Input formats and records, well-formed or malformed."""
 
 import os
 from typing import NamedTuple
 
 FORMATS = {".jsonl": 1.0, ".jsonl.zst": 4.0, ".jsonl.gz": 4.0, ".parquet": 3.0}
-"""File name endings that we read, and the bytes of text expected per byte of file."""
+"""Readable file name endings, and the bytes of text expected per byte of file."""
 
 
 class Record(NamedTuple):
@@ -16,7 +16,7 @@ class Record(NamedTuple):
 
 
 class Malformed(NamedTuple):
-    """A record that is none: where it stands, why, and how it starts."""
+    """A malformed record: its position, the reason and its first characters."""
 
     line: int
     offset: int | None
@@ -25,13 +25,13 @@ class Malformed(NamedTuple):
 
 
 def too_long(bytes: int, most: int, ended: bool = True) -> str:
-    """Why a record is not read. ended: whether it was read to its end."""
+    """Describe an overlong record. ended: whether its end was reached."""
     more = "" if ended else "more than "
     return f"{more}{bytes} bytes, and input.max_record_bytes allows {most}"
 
 
 def too_much_text(file: dict, line: int, most_text_bytes: int) -> str:
-    """Why a file of a part is read no further."""
+    """Describe why reading a file of a part stopped."""
     return (
         f"{file['path']}:{line}: expected at most {most_text_bytes:,} bytes of text in its part, "
         f"found more: its {os.path.getsize(file['path']):,} bytes expand further than text does, "
@@ -41,7 +41,10 @@ def too_much_text(file: dict, line: int, most_text_bytes: int) -> str:
 
 
 def too_many_malformed(source: str, malformed: int, records: int, most: float) -> str | None:
-    """Why a source is refused for its malformed records, if it is. most: max_malformed_fraction."""
+    """Describe too many malformed records in a source; None if they are few enough.
+
+    most: max_malformed_fraction.
+    """
     if not malformed or malformed / records <= most:
         return None
     return (

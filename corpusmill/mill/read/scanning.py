@@ -1,4 +1,4 @@
-"""Input files read as `normalize` reads them, to find what is wrong; no text is kept."""
+"""Scan input files for faults as `normalize` reads them, without keeping texts."""
 
 import re
 from collections import Counter
@@ -12,24 +12,24 @@ from corpusmill.mill.read.records import Malformed, too_much_text
 from corpusmill.mill.storage.streams import ReadLimits
 
 MOST_KINDS = 50
-"""Of reasons that are told apart; a file may have a reason of its own in every line."""
+"""Most kinds of reasons counted separately. A file may have a different reason in every line."""
 
 OTHERS = "other reasons"
 VARYING = re.compile(r'"(?:[^"\\]|\\.)*+"|\d[\d.,]*')
 
 
 class Reading(NamedTuple):
-    """How files are read: as the settings of `normalize`."""
+    """Settings of `normalize` that affect reading."""
 
     keep_surrogates: bool
     readers: Sequence[str]
     limits: ReadLimits
     shown: int
-    """Malformed records of a file that are kept to be shown."""
+    """Most malformed records kept per file as examples."""
 
 
 class Scanned(NamedTuple):
-    """What was found in a file."""
+    """The findings for one file."""
 
     records: int
     malformed: int
@@ -37,18 +37,21 @@ class Scanned(NamedTuple):
     """Kind of reason -> records."""
     first: list[Malformed]
     text_bytes: int
-    """Of the records, before they are normalized."""
+    """Bytes of text before normalization."""
     fault: str | None
-    """Why it cannot be read to its end."""
+    """Why the file cannot be read to its end."""
 
 
 def kind_of(reason: str) -> str:
-    """A reason without what is another in every record."""
+    """Return a reason without the parts that vary between records."""
     return VARYING.sub("…", reason)
 
 
 def scanned(file: dict, most_text_bytes: int, reading: Reading, progress: Progress) -> Scanned:
-    """file: as in normalize. most_text_bytes: of its part; a file with more is read no further."""
+    """Scan a file. file: as in normalize.
+
+    most_text_bytes: of its part; scanning stops when a file exceeds it.
+    """
     records = malformed = text_bytes = 0
     reasons: Counter[str] = Counter()
     first: list[Malformed] = []

@@ -1,6 +1,6 @@
-"""Repeated spans: their keys, which of them are later occurrences, and texts without these.
+"""Repeated spans: their keys, later occurrences, and texts without them.
 
-A text is split into units (lines, paragraphs, sentences); a span is `width` units in a row.
+A text is split into units (lines, paragraphs, sentences); a span is `width` consecutive units.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ from corpusmill.mill.storage.buckets import Slice, halves
 
 UNITS = {"line": LINE, "paragraph": PARAGRAPH, "sentence": SENTENCE}
 BLOCK_SPANS = 1 << 16
-"""Spans whose texts and keys are Python objects at once."""
+"""Spans whose texts and keys are held as Python objects at once."""
 
 
 class Units(NamedTuple):
@@ -32,7 +32,7 @@ class Units(NamedTuple):
 
 
 class SpanSetting(NamedTuple):
-    """What a span is: config section `spans`; width is 1 but for sentences."""
+    """The definition of a span: config section `spans`. width is 1 except for sentences."""
 
     unit: str
     width: int
@@ -41,7 +41,7 @@ class SpanSetting(NamedTuple):
 
 def units_of(texts: TextColumn, unit: str) -> Units:
     first, none = np.zeros(texts.offsets.size, np.int64), np.empty(0, np.int64)
-    # Twice, to count them first: room for the most that there could be is 16 bytes per byte.
+    # Split twice, the first time to count: room for all possible units is 16 bytes per byte.
     count = split_texts(texts.data, texts.offsets, UNITS[unit], first, none, none)
     starts, ends = np.empty(count, np.int64), np.empty(count, np.int64)
     split_texts(texts.data, texts.offsets, UNITS[unit], first, starts, ends)
@@ -49,27 +49,28 @@ def units_of(texts: TextColumn, unit: str) -> Units:
 
 
 def compared(text: str) -> str:
-    """What of a span is compared: lower-cased, white space stripped and collapsed."""
+    """Return the form in which spans are compared: lower-cased, white space stripped and
+    collapsed."""
     return " ".join(text.lower().split())
 
 
 def span_key(text: str) -> int:
-    """The 64-bit key of a compared text: its BLAKE2b of 8 bytes as a little-endian number."""
+    """Return the 64-bit key of a compared text: its 8-byte BLAKE2b as a little-endian number."""
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
 
 
 def spans_of(
     texts: TextColumn, units: Units, width: int, min_chars: int, wanted: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The key and the place (row << 32 | first unit) of every span, uint64 each, by place.
+    """Return key and place (row << 32 | first unit) of every span, uint64 each, by place.
 
-    wanted: bool (documents,), whose spans. One of fewer than `min_chars` compared characters is
-    none, and none goes past the end of its document.
+    wanted: bool (documents,), the documents to search. Spans have at least `min_chars` compared
+    characters and lie within one document.
     """
     rows = np.repeat(np.arange(units.first.size - 1), np.diff(units.first))
     heads = np.flatnonzero(np.arange(rows.size) + width <= units.first[1:][rows])
     heads = heads[wanted[rows[heads]]]
-    # ASSUME lower-casing makes no text longer in characters than it was in bytes.
+    # ASSUME a lower-cased text has at most as many characters as it had bytes.
     heads = heads[units.ends[heads + width - 1] - units.starts[heads] >= min_chars]
     data = memoryview(texts.data.data)
     keys, chosen = array("Q"), array("q")
@@ -90,7 +91,7 @@ def spans_of(
 def save_spans(path: Path, keys: list[np.ndarray], places: list[np.ndarray]) -> int:
     """Write the spans of a part, uint64 (2, spans): keys ascending, then their places.
 
-    keys, places: block after block, in order of the places. Equal keys stand in that order.
+    keys, places: in blocks, in order of places, which also orders equal keys.
     """
     none = np.zeros(0, np.uint64)
     unsorted = np.concatenate([none, *keys])
@@ -104,7 +105,7 @@ def save_spans(path: Path, keys: list[np.ndarray], places: list[np.ndarray]) -> 
 
 
 class Spans(NamedTuple):
-    """The spans of one part, mapped."""
+    """The spans of one part, memory-mapped."""
 
     part: int
     keys: StoredArray
@@ -116,7 +117,7 @@ class Spans(NamedTuple):
         return cls(part, table.row(0), table.row(1))
 
     def within(self, share: Slice) -> slice:
-        """Which entries have a key in [low, high)."""
+        """Return the entries with a key in [low, high)."""
         start = self.keys.place_of(np.uint64(share.low))
         if share.high == 1 << 64:
             return slice(start, len(self.keys))
@@ -124,7 +125,7 @@ class Spans(NamedTuple):
 
 
 def bounded_slices(parts: list[Spans], share: Slice, most: int) -> Iterator[Slice]:
-    """The slice in pieces of at most `most` spans; a single key is never cut."""
+    """Yield the slice in pieces of at most `most` spans. A single key is never split."""
     found = [part.within(share) for part in parts]
     if share.high - share.low > 1 and sum(one.stop - one.start for one in found) > most:
         for half in halves(share):
@@ -134,9 +135,10 @@ def bounded_slices(parts: list[Spans], share: Slice, most: int) -> Iterator[Slic
 
 
 def repeats_of_slice(parts: list[Spans], share: Slice) -> np.ndarray:
-    """uint64 (4, repeats): id, unit, key, and the id of the first occurrence of every later one.
+    """Return uint64 (4, repeats): id, unit and key of each later occurrence, and the first one's
+    id.
 
-    The first occurrence of a key is the one with the least (part, row, unit). parts: ascending.
+    The first occurrence of a key has the smallest (part, row, unit). parts: ascending.
     """
     keys, ids, units = ([np.zeros(0, np.uint64)] for _ in range(3))
     for part in parts:
@@ -146,7 +148,7 @@ def repeats_of_slice(parts: list[Spans], share: Slice) -> np.ndarray:
         ids.append(np.uint64(part.part << ROW_BITS) | places >> np.uint64(ROW_BITS))
         units.append(places & np.uint64(ROW_MASK))
     all_keys, all_ids = np.concatenate(keys), np.concatenate(ids)
-    order = np.argsort(all_keys, kind="stable")  # so equal keys keep parts and places ascending
+    order = np.argsort(all_keys, kind="stable")  # equal keys keep parts and places ascending
     sorted_keys = all_keys[order]
     later = np.zeros(order.size, bool)
     later[1:] = sorted_keys[1:] == sorted_keys[:-1]
@@ -158,12 +160,13 @@ def repeats_of_slice(parts: list[Spans], share: Slice) -> np.ndarray:
 
 
 def by_place(repeats: np.ndarray) -> np.ndarray:
-    """The columns of a table of repeats in order of (id, unit)."""
+    """Return the columns of a table of repeats sorted by (id, unit)."""
     return repeats[:, np.lexsort((repeats[1], repeats[0]))]
 
 
 def repeats_of_part(files: Iterable[Path], part: int) -> np.ndarray:
-    """uint64 (4, repeats): the repeats of one part from the tables of all buckets, by place."""
+    """Return uint64 (4, repeats): the repeats of one part from the tables of all buckets, by
+    place."""
     ends = np.array([part << ROW_BITS, part + 1 << ROW_BITS], np.uint64)
     found = [np.zeros((4, 0), np.uint64)]
     for file in files:
@@ -174,13 +177,14 @@ def repeats_of_part(files: Iterable[Path], part: int) -> np.ndarray:
 
 
 def kept_bytes(texts: TextColumn, units: Units, cut: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """bool (bytes of all texts,): what stays; int64 (documents + 1,): where each text then begins.
+    """Return bool (bytes of all texts,): the bytes kept, and int64 (documents + 1,): the new
+    offsets.
 
     A unit is cut with the separator after it. If the last unit of a text is cut, the separator
-    before it goes too: what stays does not end in one that it did not end in.
+    before it goes too, so that the rest does not gain a separator at its end.
     """
     separators = np.append(units.starts, texts.offsets[-1])[1:] - units.ends
-    last = units.first[1:] - 1  # has none: its document ends where it does
+    last = units.first[1:] - 1  # has none: it ends with its document
     numbers = np.where(cut, -1, np.arange(cut.size))
     tail = np.maximum.accumulate(numbers)[last] if cut.size else last  # the last that is kept
     tail = tail[cut[last] & (tail >= units.first[:-1])]
@@ -192,7 +196,7 @@ def kept_bytes(texts: TextColumn, units: Units, cut: np.ndarray) -> tuple[np.nda
 
 
 def without(texts: TextColumn, units: Units, cut: np.ndarray) -> TextColumn:
-    """The texts without the units that are cut; one of which only white space stays is empty.
+    """Return the texts without the cut units. A text with only white space left becomes empty.
 
     cut: bool (units,).
     """
@@ -212,7 +216,8 @@ def without(texts: TextColumn, units: Units, cut: np.ndarray) -> TextColumn:
 def cut_out(
     texts: TextColumn, unit: str, width: int, rows: np.ndarray, heads: np.ndarray
 ) -> tuple[TextColumn, np.ndarray, np.ndarray]:
-    """The texts without the given spans; where in its text each span begins and ends, in bytes.
+    """Return the texts without the given spans, and start and end of each span in its text, in
+    bytes.
 
     rows, heads: int64 (spans,), the row of each span in the column and its first unit there.
     """
@@ -227,9 +232,9 @@ def cut_out(
 
 
 def whole_digests(texts: TextColumn, rows: np.ndarray, first: int) -> np.ndarray:
-    """WHOLE (rows,): SHA-256 and size of the texts of the given rows.
+    """Return WHOLE (rows,): SHA-256 and size of the texts of the given rows.
 
-    first: the row of the part that the first text is.
+    first: the first text's row in the part.
     """
     data, table = memoryview(texts.data.data), np.zeros(rows.size, WHOLE)
     table["row"] = rows + first

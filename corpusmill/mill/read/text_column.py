@@ -1,4 +1,4 @@
-"""Text columns: many texts as two buffers, their bytes and where each begins, nothing copied."""
+"""Text columns: many texts in two buffers, bytes and offsets, without copying."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -15,7 +15,7 @@ class TextColumn(NamedTuple):
 
     @classmethod
     def of(cls, column: pa.Array) -> "TextColumn":
-        """A view of a large_string or large_binary array, nothing copied."""
+        """Return a view of a large_string or large_binary array."""
         _, offsets, data = column.buffers()
         if offsets is None or offsets.size == 0:
             return cls(np.zeros(1, np.int64), np.zeros(0, np.uint8))
@@ -23,17 +23,17 @@ class TextColumn(NamedTuple):
         return cls(starts, np.frombuffer(data or b"", np.uint8))
 
     def sizes(self) -> np.ndarray:
-        """int64 (documents,): UTF-8 bytes of each text."""
+        """Return int64 (documents,): the UTF-8 bytes of each text."""
         return np.diff(self.offsets)
 
     def array(self) -> pa.LargeStringArray:
-        """The column as Arrow has it, nothing copied."""
+        """Return the column as an Arrow array, without copying."""
         buffers = pa.py_buffer(self.offsets), pa.py_buffer(self.data)
         return pa.LargeStringArray.from_buffers(self.offsets.size - 1, *buffers)
 
 
 class TextRows:
-    """A text column in several pieces, read in any order, nothing copied."""
+    """A text column in several pieces, read in any order without copying."""
 
     def __init__(self, column: pa.ChunkedArray) -> None:
         empty = pa.array([], column.type)
@@ -55,7 +55,7 @@ class TextRows:
 
 
 def string_array(texts: Sequence[bytes | memoryview]) -> pa.LargeStringArray:
-    """UTF-8 byte strings as one Arrow column."""
+    """Return UTF-8 byte strings as one Arrow column."""
     offsets = np.zeros(len(texts) + 1, np.int64)
     np.cumsum([len(text) for text in texts], out=offsets[1:])
     return TextColumn(offsets, np.frombuffer(b"".join(texts), np.uint8)).array()

@@ -1,7 +1,7 @@
-"""The members of records as Parquet columns of their own types, where they have one.
+"""Write members of records as Parquet columns with types of their own, where possible.
 
-A Parquet file says what types its columns have; of other files the first records show it. A member
-goes into its column only if the column gives back what the JSON says; otherwise it stays JSON.
+A Parquet file declares its column types; for other files they are inferred from the first records.
+A member enters its column only if the column gives back the same JSON; otherwise it stays JSON.
 """
 
 import base64
@@ -27,30 +27,31 @@ from corpusmill.mill.storage.regular_files import open_regular
 from corpusmill.mill.storage.streams import READ_LIMITS, ReadLimits
 
 LOOKED_AT = 100
-"""Records of a file without types that show what its members are."""
+"""Records used to infer types, in files without types."""
 
 MOST_COLUMNS = 1000
-"""Names that are data, others in every record, make no columns without end."""
+"""Most typed columns. Names that are data, different in every record, must not add columns
+forever."""
 
 TYPES = {bool: pa.bool_(), int: pa.int64(), Decimal: pa.float64(), str: pa.large_string()}
-"""Of the values of JSON, as they are decoded here."""
+"""Types for JSON values as decoded here."""
 
 UNITS = {"s": 0, "ms": 3, "us": 6, "ns": 9}
-"""Digits behind the second of each unit of time."""
+"""Decimal places of each unit of time."""
 
 PLAIN = (types.is_boolean, types.is_integer, types.is_floating, types.is_decimal,
          types.is_fixed_size_binary, types.is_date32, types.is_time, types.is_timestamp,
          types.is_duration)  # fmt: skip
 
 NO_VALUE = (pa.ArrowException, ValueError, TypeError, OverflowError, InvalidOperation)
-"""What is raised where a value is not of the type of its column."""
+"""Errors raised for a value that does not fit its column's type."""
 
 _raw_members = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _exactly = msgspec.json.Decoder(float_hook=Decimal)
 _encode = msgspec.json.Encoder().encode
 
 NOT_HELD: Any = object()
-"""In place of a value that nothing here can hold: half a surrogate pair, thousands of digits."""
+"""Stands for a value that cannot be held: a lone surrogate or thousands of digits."""
 
 Kept: TypeAlias = pa.DataType | None
 """The type of a column; None if its values stay JSON."""
@@ -64,7 +65,7 @@ def _value(raw: bytes) -> Any:
 
 
 def _members(rest: bytes) -> dict[str, msgspec.Raw]:
-    """None of a record whose names cannot be held."""
+    """Return the members; none if a name cannot be decoded."""
     try:
         return _raw_members.decode(b"{%s}" % rest)
     except msgspec.MsgspecError:
@@ -72,7 +73,7 @@ def _members(rest: bytes) -> dict[str, msgspec.Raw]:
 
 
 def kept_type(type: pa.DataType) -> Kept:
-    """The type that values of a Parquet column of this type are written with."""
+    """Return the type for writing values of a Parquet column of this type."""
     if isinstance(type, pa.UuidType) or is_text(type):
         return pa.large_string()
     if isinstance(type, pa.BaseExtensionType):
@@ -98,7 +99,7 @@ def kept_type(type: pa.DataType) -> Kept:
 
 
 def common_type(one: Kept, other: Kept) -> Kept:
-    """The type of a column that holds the values of both, if there is a plain one."""
+    """Return a plain type that holds the values of both; None if there is none."""
     if one == other or one is None or other is None:
         return one if one == other else None
     both = one, other
@@ -116,9 +117,9 @@ def common_type(one: Kept, other: Kept) -> Kept:
 def types_of(
     path: str, text_field: str, readers: Sequence[str], limits: ReadLimits = READ_LIMITS
 ) -> dict[str, Kept]:
-    """Name -> type of the members of a file's records, but for the text.
+    """Return name -> type of the members of a file's records, except the text.
 
-    readers: files of the user's that read other formats.
+    readers: users' files that read other formats.
     """
     if path.endswith(".parquet"):
         with named_if_damaged(path), open_regular(path) as file:
@@ -129,7 +130,7 @@ def types_of(
     for record in itertools.islice(records, LOOKED_AT):
         if isinstance(record, Record):
             for name, raw in _members(record.rest).items():
-                # What is nested has no column, and may be large.
+                # Nested members get no column, and may be large.
                 nested = bytes(memoryview(raw)[:1]) in (b"[", b"{")
                 value = NOT_HELD if nested else _value(bytes(raw))
                 if value is not None:
@@ -139,7 +140,7 @@ def types_of(
 
 
 def columns_of(files: Iterable[dict[str, Kept]], taken: Sequence[str]) -> pa.Schema:
-    """The columns for the members of all files, in the order in which their names come first.
+    """Return the columns for the members of all files, in order of first occurrence.
 
     taken: names of other columns.
     """
@@ -155,7 +156,7 @@ def columns_of(files: Iterable[dict[str, Kept]], taken: Sequence[str]) -> pa.Sch
 
 
 def _ticks(text: str, unit: str) -> int:
-    """A time of the day in units since midnight."""
+    """Return a time of day in units since midnight."""
     hours, minutes, seconds = text.split(":")
     whole, _, fraction = seconds.partition(".")
     minutes_gone = int(hours) * 60 + int(minutes)
@@ -164,14 +165,14 @@ def _ticks(text: str, unit: str) -> int:
 
 
 def _whole(value: Decimal) -> int:
-    """1e3 as an integer; Arrow would write out every digit of 1e400000."""
+    """Return 1e3 as an integer. Arrow would write out every digit of 1e400000."""
     if value.adjusted() > 20 or value != value.to_integral_value():
         raise ValueError(f"{value} is no integer of 64 bits")
     return int(value)
 
 
 def _for_arrow(value: Any, type: pa.DataType) -> Any:
-    """A JSON value as Arrow takes it for a type; raises NO_VALUE where it is none of it."""
+    """Convert a JSON value to what Arrow takes for a type; raises NO_VALUE if it does not fit."""
     if value is None:
         return None
     if isinstance(value, Decimal) and not (types.is_floating(type) or types.is_decimal(type)):
@@ -195,14 +196,14 @@ def _for_arrow(value: Any, type: pa.DataType) -> Any:
 
 
 def _before_cast(type: pa.DataType) -> pa.DataType:
-    """What Arrow makes a type from that it does not take from Python as JSON has it."""
+    """Return a type that Arrow can build from the JSON form and then cast."""
     if types.is_duration(type) or types.is_time(type):
         return pa.int32() if type.bit_width == 32 else pa.int64()
     return pa.string() if types.is_temporal(type) else type
 
 
 def _is_same(one: Any, other: Any) -> bool:
-    """Whether two JSON values say the same; 1.50 and 1.5 do."""
+    """Return whether two JSON values are equal; 1.50 and 1.5 are."""
     if isinstance(one, dict) and isinstance(other, dict):
         return list(one) == list(other) and all(_is_same(one[name], other[name]) for name in one)
     if isinstance(one, list) and isinstance(other, list):
@@ -217,8 +218,7 @@ class _TypedColumn:
         self._column = Column("", field)
 
     def array(self, raws: list[bytes | None]) -> pa.Array:
-        """JSON values, null where there is none, as an array: null too where a value is not of
-        the type."""
+        """Return JSON values as an array. Missing values and values of another type become null."""
         if not any(raws):
             return pa.nulls(len(raws), self._type)
         values = [None if raw is None else _value(raw) for raw in raws]
@@ -245,14 +245,14 @@ class _TypedColumn:
             return pa.nulls(1, self._type)
 
     def _told(self, array: pa.Array) -> list[bytes]:
-        """The array as JSON."""
+        """Return the array as JSON."""
         return [_encode(value) for value in self._column.values(array)]
 
 
 def typed(rests: Sequence[bytes], columns: pa.Schema) -> tuple[list[pa.Array], list[bytes]]:
-    """The columns of records, and of each record what is in none of them.
+    """Return the columns of some records, and each record's members that are in none of them.
 
-    rests: members as a record has them.
+    rests: members as in Record.
     """
     members = [_members(rest) for rest in rests]
     sizes = [len(one) for one in members]

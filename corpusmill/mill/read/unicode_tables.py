@@ -1,7 +1,7 @@
-"""The running Python's own Unicode rules as one table, so that kernels agree with `str`.
+"""Tables of the running Python's Unicode rules, so that kernels agree with `str`.
 
-Every entry is asked from Python (`str.lower`, `str.isspace`, `string.punctuation`), never copied
-from a Unicode version: whatever `lower()` does in this interpreter, the kernels do too.
+Every entry comes from Python (`str.lower`, `str.isspace`, `string.punctuation`), not from a copy of
+a Unicode version. Kernels lower-case as this interpreter does.
 """
 
 import functools
@@ -39,16 +39,15 @@ def text_of(points: np.ndarray) -> str:
 
 
 def scalars() -> np.ndarray:
-    """uint32: every code point that a text can have."""
+    """Return uint32: every code point that can occur in a text."""
     points = np.arange(SIZE, dtype=np.uint32)
     return points[(points < 0xD800) | (points >= 0xE000)]
 
 
 def kept_table(name: str, built: Callable[[], np.ndarray], *of: str) -> np.ndarray:
-    """A table that is kept beside the compiled kernels, for this Python and what it is made of:
-    asking takes longer than a small job.
+    """Return a table, cached beside the compiled kernels for this Python and the table's inputs.
 
-    of: files of the code that makes it, and versions of packages that it asks.
+    Building takes longer than a small job. of: code files that build it, and package versions used.
     """
     made_of = b"".join(
         Path(one).read_bytes() if one.endswith(".py") else one.encode() for one in of
@@ -62,7 +61,8 @@ def kept_table(name: str, built: Callable[[], np.ndarray], *of: str) -> np.ndarr
 
 
 def _ends_final(pattern: list, scalars: np.ndarray) -> np.ndarray:
-    """For every code point c: does `pattern` with c at None lower its sigma to a final sigma?"""
+    """Return for every code point c whether `pattern`, with c for None, lowers its sigma to a final
+    sigma."""
     probes = np.empty((scalars.size, len(pattern)), np.uint32)
     for column, point in enumerate(pattern):
         probes[:, column] = scalars if point is None else point
@@ -72,12 +72,12 @@ def _ends_final(pattern: list, scalars: np.ndarray) -> np.ndarray:
 
 @functools.cache
 def character_table() -> np.ndarray:
-    """uint32 (0x110000,): the lowered code point and the flags of `kernels.clean`."""
+    """Return uint32 (0x110000,): lowered code points and flags of `kernels.clean`."""
     return kept_table("characters", built_table, __file__, clean.__file__)
 
 
 def built_table() -> np.ndarray:
-    """`character_table` asked anew."""
+    """Build the table of `character_table`."""
     all_scalars = scalars()
     regular = all_scalars[(all_scalars != DOTTED_CAPITAL_I) & (all_scalars != CAPITAL_SIGMA)]
     lowered = points_of(text_of(regular).lower())
@@ -89,8 +89,8 @@ def built_table() -> np.ndarray:
     table = np.zeros(SIZE, np.uint32)
     table[regular] = lowered
     table[[DOTTED_CAPITAL_I, CAPITAL_SIGMA]] |= np.uint32(IRREGULAR)
-    # What follows a capital sigma's cased or case-ignorable neighbours is found by asking:
-    # a sigma is final after a cased character, seen through case-ignorable ones.
+    # A sigma is final after a cased character, looking through case-ignorable ones. Probe Python to
+    # find both kinds.
     others = regular[regular != ord(" ")]
     cased = _ends_final([0x20, None, CAPITAL_SIGMA, 0x20], others)
     transparent = _ends_final([0x20, ord("a"), None, CAPITAL_SIGMA, 0x20], others) & ~cased
