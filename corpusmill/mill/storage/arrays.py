@@ -1,4 +1,4 @@
-"""Arrays in files of their own. Apart from files.py, so that small jobs start without numpy."""
+"""Store arrays in files. Apart from files.py, so that small jobs start without numpy."""
 
 import contextlib
 import math
@@ -14,7 +14,7 @@ from corpusmill.mill.storage.sums import BLOCK_BYTES, CheckedFile, DamagedError,
 
 
 def append_array(file: SummedFile, array: np.ndarray) -> None:
-    """As np.save, which copies what goes to a file of Python's."""
+    """Append an array in the format of np.save, without its copy."""
     array = np.ascontiguousarray(array)
     np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(array))
     file.write(array.reshape(-1).view(np.uint8))
@@ -27,7 +27,7 @@ def save_array(path: Path, array: np.ndarray) -> None:
 
 @contextlib.contextmanager
 def array_writer(path: Path, shape: tuple[int, ...], dtype: np.dtype) -> Iterator[Callable]:
-    """A function that appends blocks of rows to the file of one array of this shape."""
+    """Yield a function that appends blocks of rows to one array of this shape."""
     rows = 0
     with writing(path) as file:
         header = {"descr": np.dtype(dtype).str, "fortran_order": False, "shape": shape}
@@ -43,10 +43,10 @@ def array_writer(path: Path, shape: tuple[int, ...], dtype: np.dtype) -> Iterato
 
 
 class StoredArray:
-    """An array in its file: what is asked for is read and checked, the rest is not."""
+    """An array in a file. Only the requested rows are read and checked."""
 
     def __init__(self, file: CheckedFile, at: int, dtype: np.dtype, shape: tuple[int, ...]) -> None:
-        """at: the byte of the file where the first element is."""
+        """at: byte offset of the first element."""
         self._file, self._at, self.dtype, self.shape = file, at, dtype, shape
         count = math.prod(shape)
         self._array = np.frombuffer(file.unchecked, dtype, count, at).reshape(shape)
@@ -54,7 +54,7 @@ class StoredArray:
 
     @classmethod
     def next_of(cls, file: CheckedFile) -> "StoredArray":
-        """The array that begins where the file is read; then what is behind it is next."""
+        """Open the array at the file's position, and move the position behind it."""
         try:
             if np.lib.format.read_magic(file) != (1, 0):
                 raise ValueError("another version of the format")
@@ -77,7 +77,7 @@ class StoredArray:
         return self.shape[0]
 
     def __getitem__(self, rows: int | slice) -> Any:
-        """A row, or rows in a row."""
+        """Return one row or a range of rows, checked."""
         if isinstance(rows, slice):
             first, last, _ = rows.indices(len(self))
         else:
@@ -89,12 +89,12 @@ class StoredArray:
         return self[:]
 
     def row(self, number: int) -> "StoredArray":
-        """A row as an array of which again only a part may be asked for."""
+        """Return a row as an array that is read on demand again."""
         place = self._at + number * self._row_bytes
         return StoredArray(self._file, place, self.dtype, self.shape[1:])
 
     def rows(self, numbers: np.ndarray, columns: Any = slice(None)) -> np.ndarray:
-        """The rows of these numbers, far apart perhaps, and of them some columns."""
+        """Return the rows with these numbers, in any order, and some of their columns."""
         wanted = np.zeros(self._file.size // BLOCK_BYTES + 1, bool)
         first = self._at + numbers.astype(np.int64) * self._row_bytes
         last = first + max(self._row_bytes - 1, 0)
@@ -105,8 +105,8 @@ class StoredArray:
         return self._array[:, columns][numbers]
 
     def place_of(self, key: Any) -> int:
-        """np.searchsorted. What the search met on its way may be anything; what is beside the
-        place proves it, and is checked."""
+        """Return np.searchsorted for an ascending array. The search reads unchecked values; the
+        neighbors of the result are checked and prove it."""
         place = int(np.searchsorted(self._array, key))
         before, behind = self[max(place - 1, 0) : place], self[place : place + 1]
         if not (before < key).all() or not (behind >= key).all():
@@ -115,11 +115,11 @@ class StoredArray:
         return place
 
     def read_nothing_ahead(self) -> None:
-        """Tell the system that rows far apart are wanted."""
+        """Tell the system to expect access to scattered rows."""
         if self._file.map is not None:
             self._file.map.madvise(mmap.MADV_RANDOM)
 
 
 def load_array(path: Path) -> np.ndarray:
-    """An array as a read-only view of its file, all of it checked."""
+    """Return an array as a read-only view of its file, fully checked."""
     return StoredArray.open(path).all()

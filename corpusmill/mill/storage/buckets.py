@@ -1,11 +1,11 @@
-"""How the band keys of all parts are shared among pair jobs."""
+"""Divide the band keys of all parts among pair jobs."""
 
 import math
 from typing import NamedTuple
 
 
 class Slice(NamedTuple):
-    """One pair job's share: of every band from `first` to `last` the keys in [low, high)."""
+    """One pair job's share of a band: the keys in [low, high)."""
 
     band: int
     low: int
@@ -13,17 +13,17 @@ class Slice(NamedTuple):
 
 
 class Buckets(NamedTuple):
-    """How the keys of all parts are shared: among so many jobs, each holding at once so many."""
+    """The division of keys: number of jobs, and entries that each job holds at once."""
 
     jobs: int
     entries: int
 
 
 def bucket_slices(bucket: int, buckets: int, bands: int) -> list[Slice]:
-    """The slices of bucket number `bucket` of `buckets`, which share bands x keys evenly.
+    """Return the slices of bucket number `bucket` of `buckets`, which share bands x keys evenly.
 
-    Together the buckets cover every (band, key) exactly once; few buckets hold several bands,
-    many hold a range of keys of one.
+    Together the buckets cover every (band, key) exactly once. With few buckets, each holds several
+    bands; with many, each holds a range of one band's keys.
     """
     whole = 1 << 64
     start, stop = bucket * bands * whole // buckets, (bucket + 1) * bands * whole // buckets
@@ -37,11 +37,11 @@ def bucket_slices(bucket: int, buckets: int, bands: int) -> list[Slice]:
 
 
 def halves(share: Slice) -> tuple[Slice, Slice]:
-    """The lower and the upper half of a slice's keys."""
+    """Return the lower and upper half of a slice's keys."""
     middle = (share.low + share.high) // 2
     return share._replace(high=middle), share._replace(low=middle)
 
 
 def bucket_count(documents: int, bands: int, bucket_entries: int) -> int:
-    """How many pair jobs keep each at about bucket_entries band keys."""
+    """Return the number of pair jobs that gives each about bucket_entries band keys."""
     return max(1, math.ceil(documents * bands / bucket_entries))

@@ -1,7 +1,7 @@
-"""Files that appear whole or not at all, with their sums; their digests.
+"""Write files atomically with checksums, and compute digests.
 
-What crosses from one job to another is written by `writing` and what stands on it, and read by
-readers that hold it against its sums. `replacing` is for the rest: what a user gave or is shown.
+`writing` and its users write the files that jobs exchange; their readers check the sums.
+`replacing` is for all other files, such as those for users.
 """
 
 import contextlib
@@ -37,11 +37,11 @@ READ_BYTES = 1 << 20
 
 @contextlib.contextmanager
 def replacing(path: Path, shared: bool = False) -> Iterator[Path]:
-    """A temporary name beside `path`, moved onto it when the block ends well.
+    """Yield a temporary path beside `path`, and move it onto `path` when the block succeeds.
 
-    What an earlier, killed writer of the same file left behind is removed first; should that
-    writer still be alive, its own move fails and it can harm nothing. shared: several may write
-    this same content at once, as to a cache; then nobody's is removed.
+    Leftovers of an earlier, killed writer are removed first. If that writer is still alive, its own
+    move fails and does no harm. shared: several may write the same content at once, as to a cache;
+    then nothing is removed.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -61,24 +61,26 @@ def replacing(path: Path, shared: bool = False) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def writing(path: Path, kept: bool = False) -> Iterator[SummedFile]:
-    """A file to write to that appears with its sums when the block ends well.
+    """Yield a file that appears with its sums when the block succeeds.
 
-    kept: it stays with the user, so that its SHA-256 is wanted too.
+    kept: the user keeps the file, so compute its SHA-256 too.
     """
     path = Path(path)
     with replacing(path) as temporary:
         with open(temporary, "wb") as raw:
             file = SummedFile(raw, name_of(path), kept)
             yield file
-        # First: a file without sums is believed by nobody, sums without a file do no harm.
+        # Sums first: sums without a file do no harm, but a file without sums is rejected.
         with replacing(sums_path(path)) as beside:
             beside.write_bytes(encoded(file.finished()))
 
 
 @contextlib.contextmanager
 def replacing_folder(folder: Path) -> Iterator[Path]:
-    """A folder of another name beside `folder`, moved onto it when the block ends well, with the
-    sums of its files; whoever reads them asks `check_folder` first."""
+    """Yield a temporary folder beside `folder`, and move it onto `folder` when the block succeeds.
+
+    Sums of its files are added; readers call `check_folder` first.
+    """
     folder = Path(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
     for leftover in folder.parent.glob(f".{glob.escape(folder.name)}~*"):
@@ -89,13 +91,13 @@ def replacing_folder(folder: Path) -> Iterator[Path]:
         with named(folder):
             yield temporary
         for path in sorted(path for path in temporary.rglob("*") if path.is_file()):
-            # A library wrote it: what it meant to write is what lies there now.
+            # Written by a library, so the sums are of what is on disk now.
             place = folder / path.relative_to(temporary)
             with replacing(sums_path(path)) as beside:
                 beside.write_bytes(encoded(sums_of(path, name_of(place))))
             sync(path)
         sync(temporary)
-        # Of a run that was killed in between, there is no folder: the next one makes it.
+        # If a run is killed in between, the folder is missing and the next run makes it.
         if folder.exists():
             shutil.rmtree(folder)
         os.replace(temporary, folder)
@@ -105,9 +107,9 @@ def replacing_folder(folder: Path) -> Iterator[Path]:
 
 
 def files_of_folder(folder: Path) -> list[Path]:
-    """What `replacing_folder` was given to keep; DamagedError if one is gone or came later."""
+    """Return the files of a `replacing_folder`; DamagedError if one is missing or was added."""
     found = [path for path in Path(folder).rglob("*") if path.is_file()]
-    # Snakemake keeps a note of its own in it.
+    # Ignore Snakemake's own hidden file.
     there = {path for path in found if path.name[0] != "."}
     summed = {summed_path(path) for path in found if path.name.endswith(SUMS)}
     for path in sorted(there ^ summed):
@@ -116,7 +118,7 @@ def files_of_folder(folder: Path) -> list[Path]:
 
 
 def check_folder(folder: Path) -> None:
-    """Raise DamagedError unless the files of a folder are what was written."""
+    """Raise DamagedError unless the files of a folder match their sums."""
     for path in files_of_folder(folder):
         try:
             for _ in checked_blocks(path):
@@ -126,7 +128,7 @@ def check_folder(folder: Path) -> None:
 
 
 def sync(path: Path) -> None:
-    """Return when what is written to a file, or the names in a folder, outlast a power cut."""
+    """Flush a file, or the names in a folder, to disk."""
     file = os.open(path, os.O_RDONLY)
     try:
         os.fsync(file)
@@ -152,7 +154,7 @@ def load_json(path: Path) -> Any:
 
 
 def save_plain_json(path: Path, value: Any) -> None:
-    """Without sums, for whoever is no later job of a run."""
+    """Save JSON without sums, for readers outside a run."""
     with replacing(path) as temporary:
         temporary.write_text(as_json(value), "utf-8")
 
@@ -162,18 +164,18 @@ def as_json(value: Any) -> str:
 
 
 def own_digest(content: dict) -> str:
-    """SHA-256 of an object as JSON without its member `sha256`, where it says this of itself."""
+    """Return the SHA-256 of an object as JSON, without the member `sha256` that holds it."""
     others = {name: value for name, value in content.items() if name != "sha256"}
     return hashlib.sha256(as_json(others).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def content_digest(path: Path) -> str:
-    """Another one when the content of a file of ours is; by its sums, the file is not read."""
+    """Return a digest of the content from the file's sums, without reading the file."""
     return load_sums(path).digest
 
 
 def stored_blocks(path: Path | str) -> Iterator[bytes]:
-    """A file as it lies there."""
+    """Yield the stored bytes of a file."""
     with open_regular(path) as file:
         while block := file.read(READ_BYTES):
             yield block

@@ -1,4 +1,4 @@
-"""Pickles of plain values: numbers, texts and dicts. A pickle of a stranger runs no code here."""
+"""Read pickles of plain values: numbers, texts and dicts. Untrusted pickles run no code here."""
 
 import io
 import pickle
@@ -9,12 +9,12 @@ PLAIN = {
     "PROTO", "FRAME", "EMPTY_DICT", "MEMOIZE", "BINGET", "LONG_BINGET", "MARK", "SHORT_BINUNICODE",
     "BINUNICODE", "BININT", "BININT1", "BININT2", "LONG1", "SETITEM", "SETITEMS", "STOP",
 }  # fmt: skip
-"""What dicts of texts and numbers need. Nothing here names, calls or sizes anything."""
+"""Opcodes for dicts of texts and numbers. None imports, calls or allocates anything."""
 MOST_BYTES = 1 << 20
 
 
 def plain_values(data: bytes, where: object) -> dict[str, Any]:
-    """The dict that a pickle holds; ValueError if it has more than texts, numbers and dicts."""
+    """Return the dict in a pickle; ValueError if it has more than texts, numbers and dicts."""
     try:
         if len(data) > MOST_BYTES:
             raise ValueError(f"{len(data):,} bytes")
@@ -35,7 +35,8 @@ class _NoNames(pickle.Unpickler):
 
 
 def _is_plain(value: Any, levels: int) -> bool:
-    """Whether it is a dict by texts of texts, numbers and, with levels left, such dicts."""
+    """Return whether a value is a dict from text to texts, numbers and, up to `levels`, such
+    dicts."""
     return isinstance(value, dict) and all(
         type(name) is str
         and (type(one) in (str, int) or (levels > 1 and _is_plain(one, levels - 1)))

@@ -1,8 +1,8 @@
-"""What each file of a run is made from, as a digest: settings, code and inputs of its job, and of
-the jobs that made these inputs.
+"""Recipes: a digest of all that a file of a run is made from.
 
-A run writes the recipes of all its files down before its first job. A job writes into the sums of a
-file by which recipe it was made, and refuses a file that was made by another one.
+A recipe covers settings, code and inputs of the file's job, and the recipes of the inputs. A run
+writes the recipes of all files before its first job. A job stores the recipe in the sums of each
+file that it writes, and rejects inputs with another recipe.
 """
 
 import contextlib
@@ -30,9 +30,9 @@ class Recipe(NamedTuple):
     """How a job makes its files."""
 
     settings: int
-    """A digest of what the job is told, to know it by."""
+    """A digest of the job's settings, to identify the job."""
     digest: Digest
-    """Another one when anything is that its files follow from."""
+    """A digest of everything that the files follow from."""
 
 
 def settings_digest(settings: str) -> int:
@@ -40,7 +40,8 @@ def settings_digest(settings: str) -> int:
 
 
 def recipe_of(step: str, told: list[str], inputs: Iterable[tuple[str, Digest]]) -> Digest:
-    """told: all that the job is told. inputs: name and recipe of each file that it waits for."""
+    """Return the digest of a recipe. told: the job's settings; inputs: name and recipe of each
+    input."""
     digest = hashlib.blake2b(digest_size=RECIPE_BYTES)
     for text in (step, *told):
         digest.update(b"%d\0" % len(data := text.encode("utf-8", "surrogateescape")) + data)
@@ -62,7 +63,7 @@ def _stored(numbers: array) -> bytes:
 
 
 def as_stored(recipes: dict[str, Recipe]) -> bytes:
-    """recipes: by the name of every file, its place below results."""
+    """Encode recipes by file name, relative to results."""
     entries = sorted((_key(name), recipe) for name, recipe in recipes.items())
     keys = array("Q", (key for key, _ in entries))
     settings = array("Q", (recipe.settings for _, recipe in entries))
@@ -75,7 +76,7 @@ class Recipes:
     """The recipes of all files of a run."""
 
     def __init__(self, stored: bytes) -> None:
-        """ValueError if it is not what a run wrote."""
+        """stored: from `as_stored`; ValueError if it is damaged."""
         content, end = stored[: -_ONE.size], stored[-_ONE.size :]
         if content[:8] != MAGIC or end != _ONE.pack(xxhash.xxh3_64_intdigest(content)):
             raise ValueError("not what the run wrote before its first job")
@@ -90,7 +91,7 @@ class Recipes:
 
     @classmethod
     def load(cls, path: Path) -> "Recipes":
-        """ValueError if the file is not there or not what a run wrote."""
+        """Load recipes; ValueError if the file is missing or damaged."""
         try:
             return cls(path.read_bytes())
         except FileNotFoundError:
@@ -100,8 +101,8 @@ class Recipes:
         raise ValueError(f"{path}: {fault}. Run again.")
 
     def of(self, name: str) -> Recipe | None:
-        """The recipe of a file, or of the folder that it is made in; None if the run makes none of
-        that name."""
+        """Return the recipe of a file or of the folder that it is made in; None if there is
+        none."""
         while name:
             key = _key(name)
             place = bisect_left(self._keys, key)
@@ -117,7 +118,7 @@ _followed: Recipes | None = None
 
 @contextlib.contextmanager
 def following(recipes: Recipes | None) -> Iterator[None]:
-    """While this lasts, files are written by these recipes, and those that are read have to be."""
+    """Within this context, check the recipes of files read and record those of files written."""
     global _followed
     before, _followed = _followed, recipes
     try:
@@ -127,6 +128,6 @@ def following(recipes: Recipes | None) -> Iterator[None]:
 
 
 def followed(name: str) -> Digest | None:
-    """By which recipe a file has to be made; None if nobody says so."""
+    """Return the recipe that a file must have; None if any will do."""
     recipe = _followed and _followed.of(name)
     return recipe.digest if recipe else None

@@ -1,6 +1,6 @@
-"""Regular files and nothing else: a FIFO keeps its reader waiting, and a device has no end.
+"""Open regular files only: reading a FIFO may block, and a device may have no end.
 
-Needs nothing but Python, as `stream` has no more.
+Uses only the standard library, as `stream` must.
 """
 
 import errno
@@ -16,11 +16,12 @@ KINDS = {
 
 
 class NotRegularError(OSError, ValueError):
-    """Something else lies where a file should."""
+    """Raised for a path that is not a regular file."""
 
 
 def fault_of_kind(path: Path | str) -> str | None:
-    """What is wrong with a file that is not a regular one; None if it is. Opens nothing."""
+    """Return what is wrong with a path that is not a regular file; None if it is one. Opens
+    nothing."""
     try:
         regular_state(path)
     except NotRegularError as error:
@@ -33,7 +34,7 @@ def fault_of_kind(path: Path | str) -> str | None:
 
 
 def regular_state(path: Path | str) -> os.stat_result:
-    """`os.stat` of a file; NotRegularError for everything that is none."""
+    """Return `os.stat` of a file; NotRegularError if it is not a regular file."""
     try:
         state = os.stat(path)
     except OSError as error:
@@ -45,8 +46,8 @@ def regular_state(path: Path | str) -> os.stat_result:
 
 
 def open_regular(path: Path | str) -> BufferedReader:
-    """A file, open for reading; NotRegularError, without waiting, for everything that is none."""
-    regular_state(path)  # first: to open some devices does something
+    """Open a file for reading; NotRegularError, without blocking, if it is not a regular file."""
+    regular_state(path)  # check first: opening some devices has effects
     file = open(path, "rb", opener=_without_waiting)  # noqa: SIM115 - the caller closes it
     try:
         _refuse_irregular(path, os.fstat(file.fileno()))
@@ -57,7 +58,7 @@ def open_regular(path: Path | str) -> BufferedReader:
 
 
 def _without_waiting(path: str, flags: int) -> int:
-    """A FIFO that came meanwhile has no writer, and would be waited for."""
+    """Open without blocking on a FIFO that has replaced the file since the check."""
     return os.open(path, flags | os.O_NONBLOCK)
 
 

@@ -1,4 +1,4 @@
-"""SHA-256 of files; needs nothing but Python, as whoever only trains on a corpus has no more."""
+"""SHA-256 of files. Uses only the standard library, as training code must."""
 
 import hashlib
 from pathlib import Path
@@ -13,7 +13,7 @@ def file_sha256(path: Path) -> str:
 
 
 class DigestingFile:
-    """A binary file being written that knows its size and SHA-256 when it is done."""
+    """A binary file being written that counts its bytes and computes its SHA-256."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file

@@ -1,6 +1,6 @@
-"""Arrow IPC streams end to end in one file, one per target, so that a target reads only its slice.
+"""Arrow IPC streams in one file, one stream per target, so that a target reads only its slice.
 
-Whoever writes such a file keeps beside it where each stream begins.
+The writer stores the offsets of the streams elsewhere.
 """
 
 from collections.abc import Callable, Iterator
@@ -17,7 +17,7 @@ BLOCK_BYTES = 32 << 20
 
 
 def blocks_of(sizes: np.ndarray, start: int, stop: int) -> Iterator[slice]:
-    """start..stop cut so that no slice has more than BLOCK_BYTES, unless one row has."""
+    """Yield slices of start..stop of at most BLOCK_BYTES each, or of one larger row."""
     ends = np.cumsum(sizes[start:stop])
     done = 0
     while start + done < stop:
@@ -37,10 +37,9 @@ def write_streams(
 ) -> np.ndarray:
     """Write rows, which are ordered by target, as one stream per target in 0..count-1.
 
-    rows_of: the rows of a slice; never asked for more than about BLOCK_BYTES of text at once, as
-    `sizes` (bytes of each row) say, however often a document is repeated.
-    Returns uint64 (count + 1,), the byte of `file` at which each target's stream starts; a target
-    without rows has none.
+    rows_of: returns the rows of a slice. `sizes`, the bytes of each row, limit a slice to about
+    BLOCK_BYTES, however often a document is repeated. Returns uint64 (count + 1,), the byte of
+    `file` at which each target's stream starts. A target without rows has no stream.
     """
     starts = np.searchsorted(targets, np.arange(count + 1))
     offsets = np.zeros(count + 1, np.uint64)
@@ -55,8 +54,7 @@ def write_streams(
 
 
 def read_stream(data: Path, offsets: np.ndarray, target: int) -> Iterator[pa.Table]:
-    """The rows of one target, if there are any; nothing else of the file is read but what is
-    summed with them."""
+    """Yield the rows of one target, if any. Reads only the checksum blocks that contain them."""
     start, stop = int(offsets[target]), int(offsets[target + 1])
     if start < stop:
         yield pa.ipc.open_stream(pa.py_buffer(CheckedFile(data).view(start, stop))).read_all()

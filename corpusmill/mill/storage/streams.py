@@ -1,4 +1,4 @@
-"""Input files as bytes and lines, packed or not; one that ends too early is an error."""
+"""Read input files as bytes and lines, compressed or not. A truncated file is an error."""
 
 import os
 import sys
@@ -17,26 +17,26 @@ from corpusmill.mill.storage.zstd_frames import Pieces
 
 BLOCK_BYTES = 1 << 18
 PIECE_BYTES = 1 << 20
-"""What is unpacked at once, about: a few bytes may be packed gigabytes."""
+"""Most bytes unpacked at once, roughly: a few bytes may unpack to gigabytes."""
 
 MANY_PIECES = 10_000
 LEAST_PIECE_BYTES = 16
-"""That so many frames or members have to hold each, on average: to open one takes as long as to
-unpack some thousand bytes."""
+"""After MANY_PIECES frames or members, each must hold this much on average. Opening one takes as
+long as unpacking some thousand bytes."""
 
 
 class ReadLimits(NamedTuple):
-    """What nobody is to hold in memory of a file of somebody else's."""
+    """Limits for reading untrusted files."""
 
     line_bytes: int
     window_log: int
-    """Of zstd: how far back a frame may refer, as a power of two; 31 is what `zstd --long=31`
-    writes, as large public dumps do."""
+    """Largest zstd window, as a power of two. `zstd --long=31`, used for large public dumps, needs
+    31."""
     read_bytes: int = sys.maxsize
-    """How much is read, stored or unpacked, before ReadEnoughError."""
+    """Most bytes read, stored or unpacked, before ReadEnoughError."""
 
     def for_a_look(self) -> "ReadLimits":
-        """Enough for one record of any size: whoever looks at first records waits for no end."""
+        """Return limits for reading one record of any size, so that checks of first records end."""
         return self._replace(read_bytes=self.line_bytes + LOOKED_BEYOND)
 
 
@@ -46,11 +46,11 @@ LOOKED_BEYOND = 8 << 20
 MAX_WINDOW = 1 << 31
 
 READ_LIMITS = ReadLimits(line_bytes=1 << 26, window_log=27)
-"""Where no configuration says others: as in config.yaml."""
+"""The defaults, as in config.yaml."""
 
 
 class ReadEnoughError(ValueError):
-    """As much is read as somebody wanted, and there is more."""
+    """Raised when read_bytes are read and the file goes on."""
 
     def __init__(self, path: str, most: int) -> None:
         super().__init__(
@@ -60,7 +60,7 @@ class ReadEnoughError(ValueError):
 
 
 class Seen(Protocol):
-    """Whoever is told all bytes of a file; a digest of hashlib for one."""
+    """A receiver of all bytes of a file, such as a digest of hashlib."""
 
     def update(self, data: bytes, /) -> None:
         pass
@@ -77,7 +77,7 @@ def _stored_blocks(path: str, file: IO[bytes], seen: Seen | None) -> Iterator[by
 
 
 def _refuse_content(path: str, file: IO[bytes]) -> None:
-    """ValueError if a file without a size has content: those of /proc may have no end."""
+    """Raise ValueError if a file of size 0 has content: files of /proc may have no end."""
     found, cause = "some", None
     try:
         if not file.read(1):
@@ -106,7 +106,7 @@ def _told(blocks: Iterator[bytes], progress: Progress) -> Iterator[bytes]:
 
 
 def _not_empty(path: str, stored: Iterator[bytes]) -> Iterator[bytes]:
-    """The same blocks; raises if there are none, as no compressed file is."""
+    """Yield the blocks; ValueError if there are none, because no compressed file is empty."""
     first = next(stored, None)
     if first is None:
         raise ValueError(f"{path}: no bytes at all, not even of an empty file. Fetch it again.")
@@ -115,7 +115,7 @@ def _not_empty(path: str, stored: Iterator[bytes]) -> Iterator[bytes]:
 
 
 class _Zstd:
-    """A frame. `_zstd_pieces` has cut the bytes of the file so that little comes out of each."""
+    """A zstd frame. `_zstd_pieces` has cut the input so that each piece expands to little."""
 
     def __init__(self, packing: zstandard.ZstdDecompressor) -> None:
         self.piece = packing.decompressobj()
@@ -125,14 +125,14 @@ class _Zstd:
 
 
 def _zstd_frames() -> Callable[[], _Zstd]:
-    # The windows of all frames have been looked at. To make another for each takes forty times as
-    # long as to unpack a small frame.
+    # The windows of all frames are already checked. A new decompressor per frame would take forty
+    # times as long as unpacking a small frame.
     packing = zstandard.ZstdDecompressor(max_window_size=MAX_WINDOW)
     return lambda: _Zstd(packing)
 
 
 class _Gzip:
-    """A member."""
+    """A gzip member."""
 
     def __init__(self) -> None:
         self.piece = zlib.decompressobj(wbits=31)
@@ -140,18 +140,18 @@ class _Gzip:
     def unpacked(self, block: bytes) -> Iterator[bytes]:
         while block:
             yield self.piece.decompress(block, PIECE_BYTES)
-            # At its end zlib leaves the tail of before: what follows is in unused_data alone.
+            # At the end, zlib keeps the old tail, and what follows is only in unused_data.
             block = b"" if self.piece.eof else self.piece.unconsumed_tail
 
 
 class Packing(NamedTuple):
-    """A compressed format: a file is one piece after another, each whole by itself."""
+    """A compressed format. Files consist of independent pieces."""
 
     name: str
     piece: str
     opened: Callable[[], Callable[[], Any]]  # for a file, makes what unpacks one piece
     error: type[Exception]
-    padded: bool  # zeros after the last piece are allowed, as tape blocks have them
+    padded: bool  # whether zeros may follow the last piece, as in tape blocks
 
 
 ZSTD = Packing(
@@ -163,7 +163,7 @@ GZIP = Packing(name="gzip", piece="member", opened=lambda: _Gzip, error=zlib.err
 def _unpacked(
     packing: Packing, path: str, stored: Iterator[bytes], progress: Progress
 ) -> Iterator[bytes]:
-    """The content of all pieces; raises where one is damaged or cut off."""
+    """Yield the content of all pieces; ValueError if one is damaged or truncated."""
     start, piece = packing.opened(), None
     offset = pieces = held = 0
     for block in _not_empty(path, stored):
@@ -206,7 +206,7 @@ def _unpacked(
 
 
 def _zstd_pieces(path: str, stored: Iterator[bytes], window_log: int) -> Iterator[bytes]:
-    """The same bytes; raises before a frame that needs a larger window."""
+    """Yield the bytes; ValueError before a frame that needs a larger window."""
 
     def check_window(window: int) -> None:
         if window > 1 << window_log:
@@ -222,26 +222,26 @@ def _zstd_pieces(path: str, stored: Iterator[bytes], window_log: int) -> Iterato
 
 
 class LongLine(NamedTuple):
-    """A line of more bytes than anybody wants to hold."""
+    """A line that is too long to hold."""
 
     start: bytes
     bytes: int
     ended: bool = True
-    """Whether these are all; where no more was wanted, the line goes on."""
+    """False if reading stopped before the line's end."""
 
 
 SHOWN_BYTES = 80
 
 
 def lines_of(blocks: Iterator[bytes]) -> Iterator[bytes]:
-    """The lines of a byte stream without their ends; a last line needs no end."""
+    """Yield the lines of a byte stream without line ends. The last line needs no end."""
     for line in limited_lines(blocks, sys.maxsize):
         assert not isinstance(line, LongLine)
         yield line
 
 
 def limited_lines(blocks: Iterator[bytes], most: int) -> Iterator[bytes | LongLine]:
-    """The same; of a line of more than `most` bytes no more is held than its start."""
+    """Yield the lines. Of lines over `most` bytes, only the start is held."""
     held: list[bytes] = []
     size = 0
     while True:
@@ -288,7 +288,7 @@ def _start_of(held: list[bytes]) -> bytes:
 def unpacked_by_name(
     path: str, stored: Iterator[bytes], progress: Progress, limits: ReadLimits = READ_LIMITS
 ) -> Iterator[bytes]:
-    """The content of a file of this name, of whose bytes as they lie there we have the blocks."""
+    """Yield the content of a file from its stored blocks, unpacked as its name says."""
     match Path(path).suffix:
         case ".zst":
             pieces = _zstd_pieces(path, stored, limits.window_log)
@@ -301,9 +301,9 @@ def unpacked_by_name(
 def read_blocks(
     path: str, progress: Progress, seen: Seen | None = None, limits: ReadLimits = READ_LIMITS
 ) -> Iterator[bytes]:
-    """The content of a file, unpacked if it ends in .zst or .gz, every byte of it accounted for.
+    """Yield the content of a file, unpacked if it ends in .zst or .gz. Every byte is checked.
 
-    seen: is told the bytes as they lie there.
+    seen: receives the stored bytes.
     """
     with open_regular(path) as file, named(Path(path)):
         stored = _bounded(path, _stored_blocks(path, file, seen), limits.read_bytes)
@@ -314,12 +314,12 @@ def read_blocks(
 def read_lines(
     path: str, progress: Progress, seen: Seen | None = None, limits: ReadLimits = READ_LIMITS
 ) -> Iterator[bytes | LongLine]:
-    """The lines of such a file."""
+    """Yield the lines of a file, unpacked if it ends in .zst or .gz."""
     return limited_lines(read_blocks(path, progress, seen, limits), limits.line_bytes)
 
 
 def read_written_blocks(path: Path, progress: Progress) -> Iterator[bytes]:
-    """The content of a file that an earlier job wrote, held against its sums."""
+    """Yield the content of a file that an earlier job wrote, checked against its sums."""
     return unpacked_by_name(str(path), checked_blocks(path), progress)
 
 
@@ -330,13 +330,15 @@ def read_written_lines(path: Path, progress: Progress) -> Iterator[bytes]:
 def lines_within(
     path: str, start: int, end: int, progress: Progress, limits: ReadLimits = READ_LIMITS
 ) -> Iterator[tuple[int, bytes | LongLine]]:
-    """(offset, line) of the lines of a plain file that begin from byte `start` to before `end`.
-    ReadEnoughError for a line of more than limits.read_bytes."""
+    """Yield (offset, line) for lines of a plain file that start from byte `start` to before `end`.
+
+    ReadEnoughError for a line of more than limits.read_bytes.
+    """
     most = limits.line_bytes
     with open_regular(path) as file:
         if start:
             file.seek(start - 1)
-            # The end of the line before, its newline alone at the least.
+            # Skip the rest of the line before, at least its newline.
             _passed_over(path, file, limits.read_bytes)
         offset = file.tell()
         while offset < end and (line := file.readline(max(most, SHOWN_BYTES) + 1)):
@@ -356,7 +358,8 @@ def lines_within(
 
 
 def _passed_over(path: str, file: IO[bytes], most: int) -> tuple[int, bool]:
-    """Go to the end of the line; how many bytes that are, and whether the last ends a line."""
+    """Skip to the end of the line. Return the bytes skipped, and whether the last one ends a
+    line."""
     passed = 0
     while piece := file.readline(PIECE_BYTES):
         passed += len(piece)

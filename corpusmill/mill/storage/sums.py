@@ -1,8 +1,9 @@
-"""Sums of a file, block by block: whoever writes the file writes them beside it, whoever reads it
-holds what is read against them. With them is the recipe by which the file was made.
+"""Checksums of files by block. Writers store them beside the file, and readers verify what they
+read.
 
-The sums of `text/00001.arrow` are in `text/.00001.arrow.sums`, so that the formats of files stay
-those that every other reader knows. docs/internals/files.md has them byte by byte.
+They include the recipe by which the file was made. The sums of `text/00001.arrow` are in
+`text/.00001.arrow.sums`, so that file formats stay standard. docs/internals/files.md describes them
+byte by byte.
 """
 
 import hashlib
@@ -22,7 +23,7 @@ from corpusmill.mill.storage.regular_files import open_regular
 from corpusmill.mill.storage.untrusted import whole_file
 
 BLOCK_BYTES = 1 << 15
-"""Read and summed for a single row that somebody asks for."""
+"""Bytes per sum: the least that is read and checked for a single row."""
 
 MAGIC = b"millsum2"
 _HEADER = struct.Struct("<8s32s16sQI")
@@ -32,11 +33,11 @@ _WORD = (1 << 64) - 1
 SUMS = ".sums"
 
 SMALL_BYTES = 1 << 20
-"""Files up to here are read at once, larger ones mapped."""
+"""Files up to this size are read at once; larger ones are memory-mapped."""
 
 
 class DamagedError(ValueError):
-    """A file between jobs that is not what was written."""
+    """Raised for a file between jobs that is not as written."""
 
     def __init__(self, path: Path, what: str, remove: str = "the file") -> None:
         super().__init__(f"{path}: {what}: remove {remove} and run again, it is made anew")
@@ -44,21 +45,21 @@ class DamagedError(ValueError):
 
 
 class Sums(NamedTuple):
-    """What a file was meant to be."""
+    """The recorded name, size and checksums of a file."""
 
     name: str
-    """Its place below results, of which it is no other file's."""
+    """Path relative to results, which no other file has."""
     bytes: int
     of_blocks: array
-    """uint64 (blocks,): of every BLOCK_BYTES, the last block may be shorter."""
+    """uint64 (blocks,): one per BLOCK_BYTES; the last block may be shorter."""
     sha256: str | None
-    """Of files that are kept."""
+    """Only of files that the user keeps."""
     recipe: Digest = NO_RECIPE
-    """By which it was made."""
+    """The recipe by which the file was made."""
 
     @property
     def digest(self) -> str:
-        """Another one when the content is."""
+        """A digest of the content."""
         return xxhash.xxh3_128_hexdigest(_stored(self.of_blocks), seed=self.bytes)
 
 
@@ -67,13 +68,13 @@ def sums_path(path: Path) -> Path:
 
 
 def summed_path(sums: Path) -> Path:
-    """Of which file they are."""
+    """Return the file that these sums are for."""
     return sums.with_name(sums.name.removeprefix(".").removesuffix(SUMS))
 
 
 def name_of(path: Path) -> str:
-    """The place of a file below the folder `results`, wherever that is; elsewhere the last two
-    parts of its path."""
+    """Return the path of a file relative to the folder `results`, or the last two parts of its
+    path."""
     parts = Path(path).absolute().parts
     above = [place for place, part in enumerate(parts) if part == "results"]
     return "/".join(parts[above[-1] + 1 :] if above else parts[-2:])
@@ -87,7 +88,7 @@ def _stored(numbers: array) -> bytes:
 
 
 class _BlockSum:
-    """The sum of any block of a file: it is about name, place and content."""
+    """A checksum of a file's blocks. It depends on name, position and content."""
 
     def __init__(self, name: str) -> None:
         self._seed = xxhash.xxh3_64_intdigest(name.encode())
@@ -100,10 +101,10 @@ class _BlockSum:
 
 
 class SummedFile:
-    """A binary file being written that knows the sums of what it was told to write."""
+    """A binary file being written that computes the sums of its data."""
 
     def __init__(self, file: IO[bytes], name: str, kept: bool) -> None:
-        """kept: of a file that stays with the user, the SHA-256 too."""
+        """kept: the user keeps the file, so compute its SHA-256 too."""
         self._file, self._name = file, name
         self._sum_of = _BlockSum(name)
         self._of_blocks = array("Q")
@@ -152,7 +153,7 @@ class SummedFile:
         return self._sha256.hexdigest()
 
     def finished(self) -> Sums:
-        """Of all that was written."""
+        """Return the sums of all data written."""
         if self._held:
             self._close_block()
         sha256 = self._sha256.hexdigest() if self._sha256 else None
@@ -161,7 +162,7 @@ class SummedFile:
 
 
 def sums_of(path: Path, name: str) -> Sums:
-    """Of a file that somebody else wrote, as it lies there."""
+    """Return the sums of a file on disk that something else wrote."""
     with open(os.devnull, "wb") as nowhere, open(path, "rb") as file:
         summed = SummedFile(nowhere, name, kept=True)
         while block := file.read(SMALL_BYTES):
@@ -170,7 +171,7 @@ def sums_of(path: Path, name: str) -> Sums:
 
 
 def encoded(sums: Sums) -> bytes:
-    """As they lie beside the file; the last eight bytes are the sum of the others."""
+    """Return the stored form of sums. The last eight bytes are the sum of the others."""
     name = sums.name.encode()
     sha256 = bytes.fromhex(sums.sha256) if sums.sha256 else bytes(32)
     header = _HEADER.pack(MAGIC, sha256, sums.recipe, sums.bytes, len(name))
@@ -179,7 +180,7 @@ def encoded(sums: Sums) -> bytes:
 
 
 def _decoded(stored: bytes) -> Sums | None:
-    """None if they are not what was written."""
+    """Return stored sums; None if they are damaged."""
     content, end = stored[: -_ONE.size], stored[-_ONE.size :]
     if len(content) < _HEADER.size or end != _ONE.pack(xxhash.xxh3_64_intdigest(content)):
         return None
@@ -194,8 +195,10 @@ def _decoded(stored: bytes) -> Sums | None:
 
 
 def recipe_in(sums: Path | str) -> Digest | None:
-    """The recipe that sums tell, which are not read to their end: whoever reads the file does that.
-    None if there are none; no bytes if they are of another version."""
+    """Return the recipe in stored sums, without checking them: reading the file does that.
+
+    None if there are no sums; empty bytes if they have another version.
+    """
     try:
         file = os.open(sums, os.O_RDONLY)
     except FileNotFoundError:
@@ -209,7 +212,8 @@ def recipe_in(sums: Path | str) -> Digest | None:
 
 
 def load_sums(path: Path) -> Sums:
-    """What a file was meant to be; DamagedError if nobody can say so."""
+    """Load the sums of a file; DamagedError if they are missing, damaged or those of another
+    file."""
     path = Path(path)
     beside = sums_path(path)
     try:
@@ -234,7 +238,7 @@ def load_sums(path: Path) -> Sums:
 
 
 class _Expected:
-    """The sums of a file, to hold blocks of it against."""
+    """The sums of a file, for checking its blocks."""
 
     def __init__(self, path: Path, found_bytes: int) -> None:
         self.path = path
@@ -259,9 +263,9 @@ class _Expected:
 
 
 class CheckedFile:
-    """A file being read of which nothing is handed out that is not what was written.
+    """A file being read that returns only verified bytes.
 
-    Whoever takes a file of Python's takes this one: pyarrow for one.
+    It can replace a Python file, for example in pyarrow.
     """
 
     def __init__(self, path: Path) -> None:
@@ -279,11 +283,11 @@ class CheckedFile:
 
     @property
     def unchecked(self) -> memoryview:
-        """For whoever checks before use, by `check` or `check_blocks`."""
+        """The bytes for callers that use `check` or `check_blocks` first."""
         return self._data
 
     def check(self, start: int, stop: int) -> None:
-        """Raise DamagedError unless the bytes from start to before stop are what was written."""
+        """Raise DamagedError unless the bytes from start to before stop are as written."""
         if start < stop:
             self.check_blocks(range(start // BLOCK_BYTES, (stop - 1) // BLOCK_BYTES + 1))
 
@@ -298,7 +302,7 @@ class CheckedFile:
         self.check(start, stop)
         return self._data[start:stop]
 
-    # What a file of Python's has.
+    # Methods of Python files.
 
     closed = False
 
@@ -326,17 +330,17 @@ class CheckedFile:
         return bytes(self._next(size))
 
     def read_buffer(self, size: int | None = None) -> Any:
-        """For pyarrow: without a copy."""
+        """Return a buffer for pyarrow without copying."""
         import pyarrow as pa
 
         return pa.py_buffer(self._next(size))
 
     def close(self) -> None:
-        """What was handed out may be in use still: the map goes with the last of it."""
+        """Do nothing: returned views may still be in use. The last one releases the map."""
 
 
 def checked_blocks(path: Path, blocks: int = 8) -> Iterator[bytes]:
-    """The content of a file, so many blocks at a time, none that is not what was written."""
+    """Yield the content of a file, `blocks` blocks at a time, each verified."""
     with open_regular(path) as file:
         expected = _Expected(Path(path), os.fstat(file.fileno()).st_size)
         number = 0
@@ -349,5 +353,5 @@ def checked_blocks(path: Path, blocks: int = 8) -> Iterator[bytes]:
 
 
 def checked_bytes(path: Path) -> bytes:
-    """The content of a small file."""
+    """Return the verified content of a small file."""
     return b"".join(checked_blocks(path, SMALL_BYTES // BLOCK_BYTES))

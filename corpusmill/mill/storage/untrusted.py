@@ -1,7 +1,7 @@
-"""Files that a stranger may have made: small ones read whole, JSON parsed within bounds.
+"""Read untrusted files: small files as a whole, JSON within bounds.
 
-Every small file of a finished corpus and of a results folder is read through here. Needs nothing
-but Python, as `stream` has no more.
+All small files of a finished corpus and of a results folder are read here. Uses only the standard
+library, as `stream` must.
 """
 
 import contextlib
@@ -15,30 +15,31 @@ from typing import Any
 from corpusmill.mill.storage.regular_files import open_regular
 
 MOST_BYTES = 1 << 29
-"""Of a file that is read whole. The manifest of 99,999 parts and as many shards has 200 MB."""
+"""Most bytes of a file read as a whole. A manifest of 99,999 parts and as many shards has 200
+MB."""
 MOST_VALUES = 10_000_000
-"""Of JSON: each takes some 100 bytes of memory, however short it is written."""
+"""Most JSON values. Each takes some 100 bytes of memory, however short its text."""
 MOST_DEPTH = 64
 LARGEST = 1 << 46
-"""Of every count and size; sums of 99,999 of them are 64-bit numbers still."""
+"""Largest count or size accepted. Sums of 99,999 such numbers fit into 64 bits."""
 
 
 class NoJsonError(ValueError):
-    """What should be JSON is none, or none within bounds."""
+    """Raised for invalid JSON, or JSON beyond the bounds."""
 
 
 def whole_file(path: Path | str, most: int = MOST_BYTES) -> bytes:
-    """The content of a small file; ValueError if it is a large one."""
+    """Return the content of a small file; ValueError if it is too large."""
     with open_regular(path) as file:
         if (size := os.fstat(file.fileno()).st_size) > most:
             raise too_large(path, most, f"{size:,}")
-        # Files of /proc have no size and are long.
+        # Files of /proc have size 0 and much content.
         return joined(iter(lambda: file.read(1 << 20), b""), path, most)
 
 
 def joined(blocks: Iterable[bytes], where: object, most: int = MOST_BYTES) -> bytes:
-    """Blocks in one piece; ValueError as soon as they are too many."""
-    found = bytearray()  # of a million blocks of a byte, a list would hold much more
+    """Return blocks in one piece; ValueError as soon as they are too large."""
+    found = bytearray()  # a list would take much more for a million blocks of one byte
     for block in blocks:
         found += block
         if len(found) > most:
@@ -51,7 +52,7 @@ def too_large(where: object, most: int, found: str) -> ValueError:
 
 
 def json_of(data: bytes | str, where: object) -> Any:
-    """The value that JSON says; ValueError where it is none, too much, or too deep for a reader."""
+    """Return the value of a JSON text; NoJsonError if it is invalid, too large or too deep."""
     try:
         if _values(data) > MOST_VALUES:
             raise ValueError(f"more than {MOST_VALUES:,} values")
@@ -65,12 +66,12 @@ def json_of(data: bytes | str, where: object) -> Any:
 
 
 def load_plain_json(path: Path | str) -> Any:
-    """The JSON of a small file that no sums lie beside."""
+    """Load the JSON of a small file without sums."""
     return json_of(whole_file(path), path)
 
 
 def _values(data: bytes | str) -> int:
-    """At least as many as there are values."""
+    """Return an upper bound of the number of values."""
     if isinstance(data, str):
         return sum(map(data.count, (",", "{", "[")))
     return sum(map(data.count, (b",", b"{", b"[")))
@@ -87,7 +88,8 @@ def _finite(digits: str) -> float:
 
 
 def _refuse_deep(value: Any) -> None:
-    """Level by level: a function that calls itself would go as deep."""
+    """Raise RecursionError for deep nesting. Goes level by level, because recursion would be as
+    deep."""
     level = [value] if type(value) in (dict, list) else []
     for _ in range(MOST_DEPTH):
         level = [
@@ -105,22 +107,22 @@ def _no_json(where: object, found: str) -> NoJsonError:
 
 
 def is_count(value: Any, least: int = 0) -> bool:
-    """Whether a value from JSON is a whole number that some files or bytes can have."""
+    """Return whether a JSON value is a plausible number of files or bytes."""
     return type(value) is int and least <= value <= LARGEST
 
 
 @contextlib.contextmanager
 def read_as_written(where: object, *others: type[Exception]) -> Iterator[None]:
-    """One sentence for whatever comes of files that are not what corpusmill writes.
+    """Raise one clear ValueError for any error caused by files that corpusmill did not write.
 
-    Members that are not there or of another type show in the middle of what uses them. others: what
-    the caller knows.
+    Missing members, or members of the wrong type, cause errors anywhere in the code that uses them.
+    others: errors that the caller handles.
     """
     sentences: tuple[type[Exception], ...] = (ValueError, OSError, *others)
     try:
         yield
     except BaseException as error:
-        # Where a library in Rust gives up, what it raises is no Exception.
+        # Panics of Rust libraries are not Exceptions.
         told = isinstance(error, Exception) or type(error).__name__ == "PanicException"
         if (isinstance(error, sentences) and not _says_no_place(error)) or not told:
             raise
@@ -133,7 +135,7 @@ def read_as_written(where: object, *others: type[Exception]) -> Iterator[None]:
 
 
 def _says_no_place(error: BaseException) -> bool:
-    """Whether pyarrow raised it, which does not say of which file."""
+    """Return whether pyarrow raised the error. Its messages do not name the file."""
     at = error.__traceback__
     while at and at.tb_next:
         at = at.tb_next

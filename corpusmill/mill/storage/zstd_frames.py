@@ -1,19 +1,20 @@
-"""Where the blocks of zstd frames end, read from their headers alone (RFC 8878): how much a piece
-of a file can expand to, and what window its decompressor needs, before a byte is unpacked."""
+"""Find block ends of zstd frames from headers alone (RFC 8878), before unpacking any byte. They
+bound how far a piece of a file can expand, and the window that the decompressor needs."""
 
 from collections.abc import Callable, Generator, Iterator
 
 MAGIC = 0xFD2FB528
 SKIPPABLE = 0x184D2A50
-"""To 0x184D2A5F: frames that say nothing."""
+"""First of the magic numbers, to 0x184D2A5F, of skippable frames."""
 
 PIECE_BLOCKS = 8
-"""A block is 128 KiB at most, however few bytes it is packed to: some 1 MiB comes out at once."""
+"""Blocks per piece. A block expands to at most 128 KiB, so a piece gives about 1 MiB."""
 
 RLE = 1
 
 _Parser = Generator[int, bytes, None]
-"""Asks for so many bytes; if the number is negative, they are passed over and b"" is given."""
+"""A parser that asks for a number of bytes. If the number is negative, they are skipped and b""
+sent."""
 
 
 def _number(data: bytes) -> int:
@@ -21,7 +22,7 @@ def _number(data: bytes) -> int:
 
 
 def _header(check_window: Callable[[int], None]) -> Generator[int, bytes, bool]:
-    """The header of a frame; whether a checksum is behind its blocks."""
+    """Parse a frame header. Return whether a checksum follows the blocks."""
     descriptor = _number((yield 1))
     single = descriptor >> 5 & 1
     window = 0
@@ -38,9 +39,9 @@ def _header(check_window: Callable[[int], None]) -> Generator[int, bytes, bool]:
 
 
 def _blocks(check_window: Callable[[int], None], ended: Callable[[], None]) -> _Parser:
-    """Over all frames; ends at what is none, which the decompressor will name.
+    """Parse all frames. Stops at invalid data, which the decompressor will report.
 
-    ended: is called at the end of each block, and of each frame that says nothing.
+    ended: called at the end of each block and each skippable frame.
     """
     while True:
         magic = _number((yield 4))
@@ -62,10 +63,10 @@ def _blocks(check_window: Callable[[int], None], ended: Callable[[], None]) -> _
 
 
 class Pieces:
-    """Cuts a zstd file, block by block of storage, into pieces that expand to little each."""
+    """A splitter of zstd files into pieces that each expand to little."""
 
     def __init__(self, check_window: Callable[[int], None]) -> None:
-        """check_window: is told the bytes of each frame's window, and may raise."""
+        """check_window: receives the window size of each frame, and may raise."""
         self._ended = 0
         self._parser: _Parser | None = _blocks(check_window, self._count)
         self._wanted = next(self._parser)
@@ -75,7 +76,7 @@ class Pieces:
         self._ended += 1
 
     def of(self, stored: bytes) -> Iterator[bytes]:
-        """The next bytes of the file, in pieces in which PIECE_BLOCKS blocks end at most."""
+        """Yield the next bytes of the file in pieces with at most PIECE_BLOCKS block ends."""
         start = at = 0
         while at < len(stored) and self._parser:
             at += self._step(stored, at)
@@ -86,7 +87,7 @@ class Pieces:
             yield stored[start:]
 
     def _step(self, stored: bytes, at: int) -> int:
-        """Take what the parser asks for, as far as it is there; how many bytes."""
+        """Give the parser the bytes it asks for, as far as available. Return their number."""
         missing = abs(self._wanted) - len(self._held) if self._wanted > 0 else -self._wanted
         taken = min(missing, len(stored) - at)
         if self._wanted > 0:
