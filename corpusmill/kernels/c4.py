@@ -1,4 +1,4 @@
-"""C4's rules on lines: which are cut, what is cut of others, what drops the document."""
+"""C4's rules: cut lines or parts of lines, and count what decides on the document."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from corpusmill.kernels.lines import line_end, without_blanks
 from corpusmill.kernels.splitting import after_sentence, is_space, space_end
 from corpusmill.kernels.words import DIGIT, NO_BLANK
 
-# Why something is cut. WHITE_SPACE: around a line that stays, and behind the last one.
+# Reasons for cuts. WHITE_SPACE: around a kept line, and after the last one.
 LONG_WORD, NO_END_MARK, FEW_WORDS, JAVASCRIPT, POLICY, CITATION, WHITE_SPACE = range(1, 8)
 
 OPEN, CLOSE = 0x5B, 0x5D  # [ ]
@@ -18,7 +18,8 @@ PHRASES = (
     "lorem ipsum", "javascript", "terms of use", "privacy policy", "cookie policy", "uses cookies",
     "use of cookies", "use cookies",
 )  # fmt: skip
-# What every line with a phrase has, and few others; the Kelvin sign's lower case is k.
+# Every line with a phrase has one of these, and few others do. k is also the Kelvin sign's lower
+# case.
 PARTS = ("ipsu", "javas", "s of us", "cy polic", "cooki")
 MAX_PHRASE = 14
 PHRASE_BYTES = np.zeros((len(PHRASES), MAX_PHRASE), np.uint8)
@@ -43,7 +44,7 @@ def lowered(byte):
 
 @kernel
 def phrase_at(data, i, stop, which):
-    """Whether a phrase stands at byte i of the text in lower case."""
+    """Return whether the lower-cased text has a phrase at byte i."""
     for k in range(PHRASE_SIZES[which]):
         if i >= stop:
             return False
@@ -52,7 +53,7 @@ def phrase_at(data, i, stop, which):
             i += 1
         elif (
             wanted == 0x6B and data[i] == 0xE2 and data[i + 1] == 0x84 and data[i + 2] == 0xAA
-        ):  # k as the Kelvin sign
+        ):  # the Kelvin sign, as k
             i += 3
         else:
             return False
@@ -61,7 +62,7 @@ def phrase_at(data, i, stop, which):
 
 @kernel
 def phrases_in(data, start, stop):
-    """The phrases of data[start:stop], a bit each."""
+    """Return the phrases in data[start:stop], one bit each."""
     found = 0
     if find_part(data, start, stop) == stop:
         return found
@@ -74,7 +75,7 @@ def phrases_in(data, start, stop):
 
 @kernel
 def has_words(data, i, stop, least, table):
-    """Whether data[i:stop] has at least so many words of `str.split()`."""
+    """Return whether data[i:stop] has at least `least` words of `str.split()`."""
     words = inside = 0
     while i < stop and words < least:
         point, i = decode_one(data, i)
@@ -86,8 +87,8 @@ def has_words(data, i, stop, least, table):
 
 @kernel
 def has_long_word(data, start, stop, most, table):
-    """Whether a word of data[start:stop] has more than so many characters."""
-    begin = start  # no longer word begins before
+    """Return whether a word of data[start:stop] has more than `most` characters."""
+    begin = start  # no longer word starts before
     while begin + most < stop:
         i = begin + most
         while i >= begin and not is_space(data[i]):
@@ -100,7 +101,7 @@ def has_long_word(data, start, stop, most, table):
 
 @kernel
 def longest_word(data, i, stop, table):
-    """The characters of the longest word of `str.split()` of data[i:stop]."""
+    """Return the characters of the longest word of `str.split()` in data[i:stop]."""
     longest = chars = 0
     while i < stop:
         point, i = decode_one(data, i)
@@ -125,7 +126,7 @@ CITATION_NEEDED = np.frombuffer(b"[citation needed]", np.uint8)
 
 @kernel
 def citation_end(data, i, stop, table):
-    """Where the [12], [edit] or [citation needed] at byte i ends; i if there is none."""
+    """Return the end of the [12], [edit] or [citation needed] at byte i; i if there is none."""
     k = i + 1
     while k < stop:
         if data[k] == CLOSE:
@@ -143,7 +144,7 @@ def citation_end(data, i, stop, table):
 
 @kernel
 def has_end_mark(data, start, stop, marks):
-    """Whether it ends in one of the marks, and not in three dots. marks: uint32."""
+    """Return whether the text ends in one of the marks, but not in three dots. marks: uint32."""
     if start == stop:
         return False
     if stop - start >= 3 and data[stop - 1] == data[stop - 2] == data[stop - 3] == 0x2E:
@@ -160,7 +161,7 @@ def has_end_mark(data, start, stop, marks):
 
 @kernel
 def count_sentences(data, start, stop):
-    """Sentences that are not white space alone."""
+    """Count the sentences that are not only white space."""
     count = 0
     while start < stop:
         end, after = after_sentence(data, start, stop)
@@ -171,7 +172,8 @@ def count_sentences(data, start, stop):
 
 @kernel
 def put_cut(cuts, n, row, start, stop, rule):
-    """Write one cut, if it is of anything and there is room; return how many there are then."""
+    """Write a cut unless it is empty or there is no room. Return the number of cuts, written or
+    not."""
     if n < cuts.shape[0]:
         cuts[n, 0], cuts[n, 1], cuts[n, 2], cuts[n, 3] = row, start, stop, rule
     return n + np.int64(start < stop)
@@ -179,9 +181,10 @@ def put_cut(cuts, n, row, start, stop, rule):
 
 @kernel
 def rule_of_phrases(data, start, stop, may_have, needs, counts):
-    """The rule that cuts a line for what is in it; 0 if it stays. counts: those of its document.
+    """Return the rule that cuts a line for its content; 0 if the line stays. counts: of its
+    document.
 
-    may_have: whether a part of a phrase, and whether a {, stands in it perhaps.
+    may_have: whether the document may contain a phrase, and whether it may contain a {.
     """
     met = phrases_in(data, start, stop) if may_have[0] else 0
     counts[1] += met & HAS_LOREM
@@ -193,11 +196,11 @@ def rule_of_phrases(data, start, stop, may_have, needs, counts):
 
 @kernel
 def rule_of_line(data, a, b, edited, size, table, may_have, needs, marks, counts):
-    """The rule that cuts the line data[a:b]; 0 if it stays.
+    """Return the rule that cuts the line data[a:b]; 0 if the line stays.
 
-    edited: its first `size` bytes are the line without citations; -1 if it has none.
+    edited: its first `size` bytes are the line without citations; size is -1 if there are none.
     """
-    # No choice between two arrays: numba would count references for every line.
+    # Not a variable for either array: numba would count references for every line.
     whole = size < 0
     if needs[2] >= 0 and has_long_word(data, a, b, needs[2], table):
         return LONG_WORD
@@ -209,21 +212,21 @@ def rule_of_line(data, a, b, edited, size, table, may_have, needs, marks, counts
         return FEW_WORDS
     if whole:
         return rule_of_phrases(data, a, b, may_have, needs, counts)
-    # Phrases may stand there that were none.
+    # Removing citations may have joined the pieces of a phrase.
     return rule_of_phrases(edited, 0, size, (True, True), needs, counts)
 
 
 @kernel
 def c4_lines(data, offsets, table, needs, marks, cuts, counts):
-    """Cut lines, and count what decides on documents; return how many cuts there are.
+    """Cut lines, and count what decides on documents. Return the number of cuts.
 
-    data: uint8, valid UTF-8. offsets: int64 (documents + 1,). table: see kernels.words.
-    needs: int64 (6,): whether a line needs an end mark, its fewest words, most characters of a
-    word, whether citations, lines with javascript, lines with policies go; -1 where there is no
-    limit. marks: uint32, the code points that end a line.
-    cuts: int64 (room, 4), row, start, stop and rule, written as far as it reaches, by row.
-    counts: int64 (documents, 3), written: sentences of the lines that stay, lines with lorem ipsum,
-    lines with a {. Of such a document cuts mean nothing.
+    data: uint8, valid UTF-8. offsets: int64 (documents + 1,). table: see kernels.words. needs:
+    int64 (6,): whether lines need an end mark, fewest words of a line, most characters of a word,
+    whether to cut citations, lines with javascript, lines with policies; -1 for no limit. marks:
+    uint32, code points that may end a line. cuts: int64 (room, 4), written up to its end: row,
+    start, stop and rule, by row. counts: int64 (documents, 3), written: sentences in kept lines,
+    lines with lorem ipsum, lines with a {. Documents with such lines are dropped, so their cuts do
+    not matter.
     """
     citations = needs[3]
     longest = 0
@@ -234,7 +237,7 @@ def c4_lines(data, offsets, table, needs, marks, cuts, counts):
     for d in range(offsets.size - 1):
         counts[d] = 0
         start, stop = offsets[d], offsets[d + 1]
-        behind, next_line = start, start  # of the last line that stays: its end, where the next is
+        behind, next_line = start, start  # end of the last kept line, start of the next line
         may_have = find_part(data, start, stop) < stop, find_curly(data, start, stop) < stop
         has_open = citations == 1 and find_open(data, start, stop) < stop
         while start < stop:
@@ -258,15 +261,17 @@ def c4_lines(data, offsets, table, needs, marks, cuts, counts):
                 behind, next_line = end, after
             start = after
         if next_line - behind == 2 and data[behind] == 0x0D:
-            behind += 1  # what stands before a newline is cut already
+            behind += 1  # what precedes the newline is cut already
         n = put_cut(cuts, n, d, behind, next_line, WHITE_SPACE)
     return n
 
 
 @kernel
 def without_citations(data, a, b, table, edited, cuts, n, row):
-    """Write the line data[a:b] without citations to `edited`; its size there, -1 if it has none;
-    and how many cuts there are then."""
+    """Write the line data[a:b] without citations to `edited`.
+
+    Return its size, -1 if there are no citations, and the number of cuts.
+    """
     size, last, i = -1, a, a
     while i < b:
         end = citation_end(data, i, b, table) if data[i] == OPEN else i

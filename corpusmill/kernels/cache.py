@@ -1,4 +1,4 @@
-"""Where compiled kernels are kept, and what else takes long to make."""
+"""The cache folder of compiled kernels and other data that is slow to build."""
 
 import hashlib
 import os
@@ -6,16 +6,16 @@ from pathlib import Path
 
 
 def home() -> Path:
-    """The folder of this user for what can be made again."""
+    """Return this user's cache folder for corpusmill."""
     caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     return caches / "corpusmill"
 
 
 def cache_folder() -> Path:
-    """A folder that belongs to exactly these kernel sources, where they lie.
+    """Return the cache folder of exactly these kernel sources at this path.
 
-    Numba renews a cached function when its own file changes, not when a kernel that it calls
-    does; a folder named by the digest of all kernel files closes that trap.
+    Numba recompiles a cached function when its own file changes, but not when a kernel that it
+    calls changes. Naming the folder by a digest of all kernel files avoids that trap.
     """
     here = Path(__file__).resolve().parent
     digest = hashlib.sha256(os.fsencode(here))
@@ -25,5 +25,5 @@ def cache_folder() -> Path:
 
 
 def are_compiled() -> bool:
-    """Whether some were compiled before, as far as this can know."""
+    """Return whether kernels were probably compiled before."""
     return "NUMBA_CACHE_DIR" in os.environ or cache_folder().exists()

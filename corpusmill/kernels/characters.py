@@ -1,4 +1,4 @@
-"""Characters counted by what they are."""
+"""Count characters by kind."""
 
 import numpy as np
 
@@ -11,13 +11,13 @@ LETTER, DIGIT, UPPER, MARK, SYMBOL, BLANK, NON_ASCII, ANY = range(KINDS)
 
 @kernel
 def count_kinds(data, offsets, table, counts):
-    """counts: int64 (documents, KINDS), written: characters of each kind.
+    """Count the characters of each kind.
 
     data: uint8, valid UTF-8. offsets: int64 (documents + 1,). table: uint8 (0x110000,), bit k says
-    whether a character is of kind k.
+    whether a character is of kind k. counts: int64 (documents, KINDS), written.
     """
-    # A byte of a sum for each kind, so that a character costs one addition and no branch; it is
-    # full after 255 of them, which 255 bytes cannot exceed.
+    # A sum has one byte per kind, so that a character costs one addition and no branch. A byte
+    # holds counts up to 255, which 255 bytes of text cannot exceed.
     spread = np.zeros(256, np.uint64)
     for bits in range(256):
         for kind in range(KINDS):

@@ -1,14 +1,14 @@
-"""Cleaned text: lower-cased, ASCII punctuation deleted, white space stripped and collapsed.
+r"""Clean texts: lower case, no ASCII punctuation, white space stripped and collapsed.
 
-`clean(s) == re.sub(r"\\s+", " ", s.lower().translate(without_punctuation).strip())`, straight from
-UTF-8 bytes to code points, with the tables of `corpusmill.unicode_tables`.
+`clean(s) == re.sub(r"\s+", " ", s.lower().translate(without_punctuation).strip())`, directly from
+UTF-8 bytes to code points, with the tables of `corpusmill.mill.read.unicode_tables`.
 """
 
 import numpy as np
 
 from corpusmill.kernels.jit import kernel
 
-# Layout of a table entry: the lowered code point and what to do with it.
+# Layout of a table entry: the lowered code point, and flags.
 CODE_POINT = 0x1FFFFF
 SPACE = 1 << 21
 DROP = 1 << 22
@@ -25,7 +25,7 @@ DOTTED_CAPITAL_I = 0x130
 
 @kernel
 def decode_one(data, i):
-    """The code point that starts at byte i of valid UTF-8, and where the next one starts."""
+    """Return the code point at byte i of valid UTF-8, and where the next one starts."""
     lead = np.uint32(data[i])
     if lead < 0x80:
         return lead, i + 1
@@ -40,7 +40,7 @@ def decode_one(data, i):
 
 @kernel
 def cased_before(data, start, i, table):
-    """Whether the last character before byte i that is not case-ignorable is cased."""
+    """Return whether the last character before byte i that is not case-ignorable is cased."""
     while i > start:
         i -= 1
         while data[i] & 0xC0 == 0x80:
@@ -53,7 +53,7 @@ def cased_before(data, start, i, table):
 
 @kernel
 def cased_after(data, i, stop, table):
-    """Whether the first character from byte i on that is not case-ignorable is cased."""
+    """Return whether the first character from byte i on that is not case-ignorable is cased."""
     while i < stop:
         point, i = decode_one(data, i)
         if not table[point] & CASE_IGNORABLE:
@@ -63,13 +63,13 @@ def cased_after(data, i, stop, table):
 
 @kernel
 def clean_text(data, start, stop, table, chars):
-    """Write the cleaned code points of data[start:stop] to `chars`; return how many.
+    """Write the cleaned code points of data[start:stop] to `chars`; return their number.
 
-    data: uint8, valid UTF-8 in [start, stop). table: uint32 (0x110000,), see unicode_tables.
-    chars: uint32, room for stop - start + 2 entries.
+    data: uint8, valid UTF-8 in [start, stop). table: uint32 (0x110000,), see unicode_tables. chars:
+    uint32, room for stop - start + 2 entries.
     """
     n = 0
-    last_space = np.uint32(1)  # 1: a space now would be leading or doubled
+    last_space = np.uint32(1)  # 1: a space here would be leading or doubled
     i = start
     while i < stop:
         byte = data[i]
@@ -90,7 +90,7 @@ def clean_text(data, start, stop, table, chars):
                     chars[n] = np.uint32(0x69)
                     n += 1
                     entry = np.uint32(COMBINING_DOT)
-        # No branch on the text: every character is written, and the count moves on if it stays.
+        # No branch on the text: write every character, and advance only if it stays.
         space = np.uint32(entry >> 21) & np.uint32(1)
         drop = np.uint32(entry >> 22) & np.uint32(1)
         stays = (drop | (space & last_space)) ^ np.uint32(1)
@@ -104,16 +104,16 @@ def clean_text(data, start, stop, table, chars):
 
 @kernel
 def count_cleaned(data, offsets, table, counts):
-    """counts[d] = len(clean(text d)) for every document of a text column.
+    """Count the characters of each cleaned text.
 
-    offsets: int64 (documents + 1,). counts: uint32 (documents,), written. Nothing is lowered or
-    written: a cleaned text has its characters that stay, and a space between two of its words.
+    offsets: int64 (documents + 1,). counts: uint32 (documents,), written. The text itself is not
+    cleaned: its length is that of the characters that stay, and one space between words.
     """
     of_ascii = (table[:0x80] >> 21).astype(np.uint8) & np.uint8(3)
     for d in range(counts.size):
         stay = 0
         words = 0
-        apart = 1  # 1: what stays next begins a word
+        apart = 1  # 1: the next character that stays begins a word
         i = offsets[d]
         stop = offsets[d + 1]
         while i < stop:

@@ -12,8 +12,8 @@ ROW_MASK = np.uint64(0xFFFFFFFF)
 def join(parent, x, y):
     """Join the sets of x and y. parent[x] <= x for every x, so a root is its set's least member.
 
-    Rem's algorithm: it climbs both paths at once and hangs each step of the higher one onto the
-    lower, which shortens them for later; it stops where they meet, mostly long before the roots.
+    Rem's algorithm climbs both paths at once and attaches each step of the higher path to the lower
+    one, which shortens later paths. It stops where they meet, mostly long before the roots.
     """
     while parent[x] != parent[y]:
         if parent[x] < parent[y]:
@@ -27,8 +27,8 @@ def join(parent, x, y):
 
 @kernel
 def dense_number(id, part_starts):
-    """uint64: the place of one document among those of all parts."""
-    # A signed index may count from the end; looking for that makes `join_pairs` 1.6 times slower.
+    """Return uint64: the number of a document among those of all parts."""
+    # Unsigned, because the check for negative indices makes `join_pairs` 1.6 times slower.
     return np.uint64(part_starts[id >> ROW_BITS]) + (id & ROW_MASK)
 
 
@@ -49,10 +49,10 @@ def join_pairs(pairs, part_starts, parent):
         for i in range(n):
             one[i] = dense_number(pairs[start + i, 0], part_starts)
             other[i] = dense_number(pairs[start + i, 1], part_starts)
-        # Most of these reads miss the cache. As none needs the result of another, many are under
-        # way at once; `join` would wait for each, and now begins a step higher. In the loop above
-        # they would wait for `pairs`. A parent may be out of date once its pair is joined, but it
-        # stays in the set. Tried: a second step, blocks of 64 to 1024; no faster.
+        # Most of these reads miss the cache. They are independent, so many run at once; `join`
+        # would wait for each, and now starts one step higher. In the loop above they would wait for
+        # `pairs`. A parent may be outdated once its pair is joined, but it stays in the set. Tried:
+        # a second step, blocks of 64 to 1024; no faster.
         for i in range(n):
             one[i] = parent[one[i]]
             other[i] = parent[other[i]]
@@ -69,6 +69,6 @@ def join_numbers(one, other, parent):
 
 @kernel
 def flatten(parent):
-    """Point every document at its root. Parents come first, so one pass upwards is enough."""
+    """Point every document at its root. Parents come first, so one ascending pass is enough."""
     for x in range(parent.size):
         parent[x] = parent[parent[x]]

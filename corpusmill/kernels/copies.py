@@ -1,5 +1,4 @@
-"""What comes again in a document, as DCLM and RedPajama measure it: all copies count, each
-character once."""
+"""Measure repetition as DCLM and RedPajama do: every copy counts, each character once."""
 
 import numpy as np
 
@@ -30,7 +29,7 @@ from corpusmill.kernels.words import U
 
 @kernel
 def copies(hashes, sizes, slots, counts):
-    """Of elements that are there more than once: how many, and their characters."""
+    """Count the elements that occur more than once, and their characters."""
     slots[:] = U(0)
     counts[:] = 0
     for k in range(hashes.size):
@@ -49,8 +48,10 @@ def copies(hashes, sizes, slots, counts):
 
 @kernel
 def stripped_segments(data, starts, ends, chars, table, whole, hashes, sizes):
-    """Hash and characters of the lines of a text, or of its paragraphs, which empty lines part,
-    without white space at their ends; return how many there are that are not empty."""
+    """Compute hash and characters of each stripped line, or of each paragraph between empty lines.
+
+    Return the number of those that are not empty.
+    """
     n = begin = 0
     while begin < starts.size:
         end = begin + 1
@@ -66,10 +67,11 @@ def stripped_segments(data, starts, ends, chars, table, whole, hashes, sizes):
 
 @kernel
 def count_copies(data, first, lines, table, counts):
-    """counts: int64 (documents, 8), written: lines, those that are there more than once, characters
-    of all, of those; the same of paragraphs.
+    """Count lines and paragraphs, and those that occur more than once.
 
-    first, lines: lines split at newlines, see kernels.lines.
+    counts: int64 (documents, 8), written: lines, repeated lines, characters of all lines, of
+    repeated lines; the same for paragraphs. first, lines: lines split at newlines, see
+    kernels.lines.
     """
     starts, ends, chars, _, _ = lines
     most = 1
@@ -93,7 +95,7 @@ def count_copies(data, first, lines, table, counts):
 
 @kernel
 def longest_top_gram(grams, at, n, often):
-    """The characters of the longest of the runs of n words that come so often."""
+    """Return the characters of the longest n-gram that occurs `often` times."""
     longest = 0
     for k in range(at.size - n):
         if np.int64(grams.members[grams.classes[k]] >> U(32)) == often:
@@ -103,7 +105,7 @@ def longest_top_gram(grams, at, n, often):
 
 @kernel
 def covered_chars(grams, at, n):
-    """Characters of words in runs of n words that are there more than once."""
+    """Count the characters of words in n-grams that occur more than once."""
     chars = behind = 0
     for k in range(at.size - n):
         if grams.classes[k] != NONE:
@@ -114,11 +116,11 @@ def covered_chars(grams, at, n):
 
 @kernel
 def copied_gram_shares(first, chars, hashes, longest_of_equals, shares):
-    """shares: float64 (documents, 9), written: characters of the top 2-, 3- and 4-gram, 0 if it is
-    there once; of all words in 5- to 10-grams that are there more than once; by those of all words.
+    """Compute the shares of characters in top and repeated n-grams, relative to all words.
 
-    first, chars, hashes: the words. longest_of_equals: which of several top grams is taken, the
-    longest or the first.
+    shares: float64 (documents, 9), written: the top 2-, 3- and 4-gram, 0 if it occurs once; all
+    repeated 5- to 10-grams. first, chars, hashes: the words. longest_of_equals: whether a tie
+    between top n-grams goes to the longest or to the first.
     """
     most = 0
     for d in range(first.size - 1):
@@ -147,7 +149,7 @@ def copied_gram_shares(first, chars, hashes, longest_of_equals, shares):
 
 @kernel
 def ends_in_dots(data, start, stop):
-    """Whether data[start:stop] ends in ... or . . . or …"""
+    """Return whether data[start:stop] ends in ... or . . . or …"""
     if stop - start < 3:
         return False
     a, b, c = data[stop - 3], data[stop - 2], data[stop - 1]
@@ -161,7 +163,7 @@ def ends_in_dots(data, start, stop):
 
 @kernel
 def count_spaced_dots(data, start, stop):
-    """How often `. . .` stands in data[start:stop], one behind the other."""
+    """Count `. . .` in data[start:stop], without overlaps."""
     n, i = 0, start
     while i + 5 <= stop:
         if data[i] == 0x2E and ends_in_dots(data, i, i + 5) and data[i + 1] == 0x20:
@@ -174,8 +176,10 @@ def count_spaced_dots(data, start, stop):
 
 @kernel
 def count_marked_lines(data, first, lines, table, bullets, counts):
-    """counts: int64 (documents, 2), written: lines that begin with one of `bullets`, uint32, and
-    those that end in dots, white space at their ends left out."""
+    """Count lines that begin with a bullet, and lines that end in dots. Lines are stripped.
+
+    counts: int64 (documents, 2), written. bullets: uint32.
+    """
     starts, ends = lines[0], lines[1]
     for d in range(first.size - 1):
         begun = dotted = 0
@@ -190,14 +194,17 @@ def count_marked_lines(data, first, lines, table, bullets, counts):
 
 @kernel
 def count_plain_words(data, offsets, first, chars, facts, hashes, stop_words, counts):
-    """counts: int64 (documents, 5), written: words, their characters, those without a letter, those
-    whose hash is one of `stop_words`, uint64, ascending; # and ellipses in the text."""
+    """Count words and their properties, and symbols in the text.
+
+    counts: int64 (documents, 5), written: words, their characters, words without a letter, stop
+    words, # and ellipses. stop_words: uint64, ascending, hashes.
+    """
     for d in range(first.size - 1):
         size = alpha = stops = 0
         for k in range(first[d], first[d + 1]):
             size += chars[k]
             alpha += facts[k] & HAS_ALPHA
-            if chars[k] <= 4:  # as long as the longest of them
+            if chars[k] <= 4:  # the length of the longest stop word
                 place = np.searchsorted(stop_words, hashes[k])
                 stops += place < stop_words.size and stop_words[place] == hashes[k]
         words = first[d + 1] - first[d]

@@ -1,4 +1,4 @@
-"""DCLM's edits of lines: why each byte of a text goes, and how many words go with them."""
+"""DCLM's edits of lines: mark each byte with the reason to cut it, and count the words lost."""
 
 import numpy as np
 
@@ -7,15 +7,15 @@ from corpusmill.kernels.clean import decode_one
 from corpusmill.kernels.jit import kernel
 from corpusmill.kernels.words import ALPHA, DIGIT, NO_BLANK, UPPER
 
-# Why something is cut; 0: it stays. NEWLINES: more of them than may stand together. WHITE_SPACE: at
-# the ends of what is left.
+# Reasons for cuts; 0: the byte stays. NEWLINES: too many in a row. WHITE_SPACE: at the ends of the
+# edited text.
 UPPER_CASE, DIGITS, COUNTER, FEW_WORDS, PHRASE, NEWLINES, WHITE_SPACE = range(1, 8)
 NEWLINE = 0x0A
 
 CART = np.frombuffer(b"items in cart", np.uint8)
 READ_MORE = np.frombuffer(b"read more", np.uint8)
 SIGN_IN = np.frombuffer(b"sign-in", np.uint8)
-MORE_CHARS = READ_MORE.size + 3  # its pattern ends in dots, which are any characters
+MORE_CHARS = READ_MORE.size + 3  # its pattern ends in dots, which match any characters
 COUNTED = (
     "likes", "shares", "comments", "retweets", "reposts", "quotes", "bookmarks", "upvotes",
     "downvotes", "downloads", "views", "followers",
@@ -28,8 +28,8 @@ COUNTED_SIZES = np.array([len(one) for one in COUNTED])
 
 @kernel
 def line_counts(data, start, stop, table):
-    """Characters of data[start:stop], capitals, digits, words of `str.split()`, and such of these
-    as begin with a letter or digit."""
+    """Count characters, capitals, digits and words of data[start:stop], and words that begin with a
+    letter or digit. Words as in `str.split()`."""
     chars = capitals = digits = words = counted = inside = 0
     while start < stop:
         point, start = decode_one(data, start)
@@ -47,7 +47,8 @@ def line_counts(data, start, stop, table):
 
 @kernel
 def starts_with(data, i, stop, literal):
-    """Where the literal, small letters, ends that begins at byte i, in any case; -1."""
+    """Return the end of a lower-case literal at byte i, matched in any case; -1 if there is
+    none."""
     if i + literal.size > stop:
         return -1
     for k in range(literal.size):
@@ -58,7 +59,7 @@ def starts_with(data, i, stop, literal):
 
 @kernel
 def behind_others(data, i, stop, in_words):
-    """Where the first character from byte i on stands that is a word's, as `\\w`."""
+    r"""Return the position of the first word character (`\w`) from byte i on."""
     while i < stop:
         point, after = decode_one(data, i)
         if in_words[point]:
@@ -69,7 +70,7 @@ def behind_others(data, i, stop, in_words):
 
 @kernel
 def is_counter(data, i, stop, table, in_words):
-    """Whether data[i:stop] is a number of likes or the like, and no more: `3.5k views`."""
+    """Return whether data[i:stop] is only a counter such as `3.5k views`."""
     i = behind_others(data, i, stop, in_words)
     first = i
     while i < stop:
@@ -105,7 +106,8 @@ def next_left(why, i, stop):
 
 @kernel
 def left_with(data, why, i, stop, literal):
-    """Where the literal ends that begins at byte i of what is left, in any case; -1."""
+    """Return the end of a literal at byte i of the remaining text, matched in any case; -1 if
+    none."""
     for k in range(literal.size):
         i = next_left(why, i, stop)
         if i == stop or lowered(data[i]) != literal[k]:
@@ -123,7 +125,7 @@ def mark(why, start, stop, rule):
 
 @kernel
 def before_left(data, why, start, i):
-    """Where the last character before byte i begins that is left; -1 if none is."""
+    """Return the start of the last remaining character before byte i; -1 if there is none."""
     i -= 1
     while i >= start and (why[i] or data[i] & 0xC0 == 0x80):
         i -= 1
@@ -132,7 +134,7 @@ def before_left(data, why, start, i):
 
 @kernel
 def with_blank(data, why, start, i, table):
-    """Where the white space begins that is left in front of byte i, one character; i if none is."""
+    """Return the start of the remaining white space character before byte i; i if there is none."""
     before = before_left(data, why, start, i)
     if before < 0:
         return i
@@ -142,8 +144,11 @@ def with_blank(data, why, start, i, table):
 
 @kernel
 def cut_phrases(data, why, start, stop, table):
-    """Mark `items in cart` anywhere in a line, `read more...` at its end, `sign-in` at its
-    beginning, each of what the ones before it left, with one blank at its side; whether any."""
+    """Mark phrases in a line, each with one adjacent white space. Return whether any was found.
+
+    Phrases: `items in cart` anywhere, `read more...` at the end, `sign-in` at the start. Each is
+    searched in what the previous ones left.
+    """
     found = False
     i = start
     while i < stop:
@@ -172,8 +177,7 @@ def cut_phrases(data, why, start, stop, table):
 
 @kernel
 def count_words(data, why, start, stop, table):
-    """Words of what is left, of `str.split()`, that begin with a letter or digit; -1 if nothing but
-    white space is left."""
+    """Count remaining words that begin with a letter or digit; -1 if only white space remains."""
     words, inside, blank = 0, False, True
     while start < stop:
         point, after = decode_one(data, start)
@@ -189,7 +193,7 @@ def count_words(data, why, start, stop, table):
 
 @kernel
 def cut_lines(data, start, stop, table, in_words, needs, why):
-    """Mark what goes of one text; its words before and after. needs: see `dclm_cuts`."""
+    """Mark the cuts in a text. Return its words before and after. needs: see `dclm_cuts`."""
     max_upper, max_digits, counters, min_words, phrase_words, _ = needs
     all_before = all_after = 0
     while start < stop:
@@ -222,7 +226,7 @@ def cut_lines(data, start, stop, table, in_words, needs, why):
 
 @kernel
 def cut_ends(data, why, table):
-    """Mark the white space at the ends of what is left of a text."""
+    """Mark the white space at both ends of the remaining text."""
     i = next_left(why, 0, why.size)
     while i < why.size:
         point, after = decode_one(data, i)
@@ -241,7 +245,7 @@ def cut_ends(data, why, table):
 
 @kernel
 def cut_newlines(data, start, stop, most, why):
-    """Mark newlines that stand behind so many others."""
+    """Mark the newlines after `most` others in a row."""
     together = 0
     for i in range(start, stop):
         together = together + 1 if data[i] == NEWLINE else 0
@@ -251,7 +255,7 @@ def cut_newlines(data, start, stop, most, why):
 
 @kernel
 def put_cuts(data, why, start, stop, row, cuts, n):
-    """Write what is marked, each line of its own; return how many cuts there are then."""
+    """Write the marked cuts, split at line ends. Return the number of cuts."""
     i = start
     while i < stop:
         rule, begin = why[i], i
@@ -269,13 +273,14 @@ def put_cuts(data, why, start, stop, row, cuts, n):
 
 @kernel
 def dclm_cuts(data, offsets, table, in_words, needs, cuts, counts):
-    """Cut lines and phrases; return how many cuts there are.
+    r"""Cut lines and phrases; return the number of cuts.
 
     data: uint8, valid UTF-8. offsets: int64 (documents + 1,). table: see kernels.words. in_words:
-    bool (0x110000,), what `\\w` is. needs: float64 (6,): the largest share of capitals in a line,
-    of digits, whether counters go, the fewest words of a line, the most words of a line that loses
-    phrases, the most newlines together. Written: cuts, int64 (room, 4), row, start, stop, rule of
-    each, as far as they reach, by row; counts, int64 (documents, 2), words before and after.
+    bool (0x110000,), the characters of `\w`. needs: float64 (6,): largest share of capitals in a
+    line, largest share of digits, whether to cut counters, fewest words of a line, most words of a
+    line to search for phrases, most newlines in a row. Written: cuts, int64 (room, 4), row, start,
+    stop and rule, by row, up to the end of `cuts`; counts, int64 (documents, 2), words before and
+    after.
     """
     longest = 0
     for d in range(offsets.size - 1):

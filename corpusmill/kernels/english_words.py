@@ -1,11 +1,11 @@
-"""Texts split into words as spaCy's tokenizer for English does it, straight from UTF-8 bytes.
+"""Split texts into words as spaCy's English tokenizer does, directly from UTF-8 bytes.
 
-What stands between white space is a word of a list, whole or parted as that says; or affixes are
-cut off at both ends until none is left or a word of the list is; what is left then is a URL, or is
-cut at marks inside. Pieces that together are a word of the list are joined at last.
+A token between white space may be a listed word, whole or split as the list says. Otherwise affixes
+are cut off at both ends until none is left or the rest is listed. The rest is a URL, or is split at
+marks inside. Finally, adjacent pieces that form a listed word are joined.
 
-Every step takes time in proportion to what it cuts off: hashes of what is left follow from those
-of the whole and of the piece.
+Every step takes time proportional to what it cuts off: the hash of the rest follows from those of
+the whole and of the piece.
 """
 
 import numpy as np
@@ -14,25 +14,25 @@ from corpusmill.kernels.clean import decode_one
 from corpusmill.kernels.jit import counting_nothing
 from corpusmill.kernels.words import BASE, U
 
-# Flags of a table entry; its upper 16 bits are the facts of kernels.words.
+# Flags of a table entry. Its upper 16 bits are the facts of kernels.words.
 LETTER, SMALL, CAPITAL, FIGURE = 1, 2, 4, 8
 QUOTE, FRONT, BEHIND, CURRENCY = 16, 32, 64, 128
-BEFORE_DOT = 256  # a dot behind it is cut off
-UNIT_END = 512  # a unit ends so
-INSIDE = 1024  # may be cut at, or begins what is
+BEFORE_DOT = 256  # a dot after it is cut off
+UNIT_END = 512  # the last letter of a unit
+INSIDE = 1024  # may be split at, or starts such a mark
 ICON = 2048
-HOST = 4096  # in names of hosts
-SCHEME = 8192  # in names of protocols
+HOST = 4096  # in host names
+SCHEME = 8192  # in protocol names
 DOTTED = 16384
 FACTS_AT = 16
 SOLID = 1 << FACTS_AT + 2
-"""No white space."""
+"""Not white space."""
 
 MARKS = FRONT | BEHIND | CURRENCY | INSIDE
-"""A word without any of them is whole, but for units."""
+"""A word without any of these is whole, except for units."""
 
 LENGTH = 5
-"""Bits of each length in a packed list of lengths."""
+"""Bits per length in a packed list of lengths."""
 
 SHIFT = U(52)
 SLOTS = 1 << 12
@@ -43,17 +43,17 @@ DOT, PLUS, MINUS, DOLLAR, SLASH, COLON, AT, COMMA = 0x2E, 0x2B, 0x2D, 0x24, 0x2F
 ELLIPSIS, DEGREE, EN_DASH, EM_DASH, APOSTROPHE, CURLY = 0x2026, 0xB0, 0x2013, 0x2014, 0x27, 0x2019
 
 
-# The lists, one array: rows by what they hold, columns by the hash of a word. Lengths are packed.
+# The lists in one array: a row per kind of content, a column per word hash. Lengths are packed.
 WORDS, PIECES, JOINED, JOINTS, PARTED, UNITS = range(6)
 LISTS = 6
 MOST_CHARS = 12
-"""Of a listed word."""
+"""Most characters of a listed word."""
 UNIT_CHARS = 5
 
 
 @counting_nothing
 def slot_of(lists, which, value):
-    """Where a hash stands in a list, or the empty place where it would."""
+    """Return the slot of a hash in a list, or the empty slot where it belongs."""
     slot = value * MIXER >> SHIFT
     while lists[which, slot] != U(0) and lists[which, slot] != value:
         slot = slot + U(1) & U(SLOTS - 1)
@@ -62,7 +62,7 @@ def slot_of(lists, which, value):
 
 @counting_nothing
 def is_word(lists, value, length):
-    """Whether a word of this hash and so many characters is listed."""
+    """Return whether a word with this hash and length is listed."""
     if length > MOST_CHARS:
         return False
     return lists[WORDS, slot_of(lists, WORDS, value)] == value
@@ -70,7 +70,7 @@ def is_word(lists, value, length):
 
 @counting_nothing
 def before(data, i):
-    """Where the character that ends at byte i begins."""
+    """Return the start of the character that ends at byte i."""
     i -= 1
     while data[i] & 0xC0 == 0x80:
         i -= 1
@@ -97,7 +97,7 @@ def put(data, i, stop, table, n, chars, facts, hashes):
 
 @counting_nothing
 def put_pieces(data, i, lengths, table, n, chars, facts, hashes):
-    """Write pieces of these lengths from byte i on; the number of the next word."""
+    """Write pieces of these lengths from byte i on. Return the number of the next word."""
     while lengths != U(0):
         start = i
         for _ in range(lengths & U((1 << LENGTH) - 1)):
@@ -117,7 +117,7 @@ def is_at(data, i, stop, byte):
 
 @counting_nothing
 def front_end(data, a, b, table):
-    """Where what is cut off in front of data[a:b] ends; a if nothing is."""
+    """Return the end of the prefix to cut off data[a:b]; a if there is none."""
     point, i = decode_one(data, a)
     if table[point] & FRONT:
         return i
@@ -132,7 +132,7 @@ def front_end(data, a, b, table):
 
 @counting_nothing
 def dots_end(data, a, b):
-    """Where several dots at byte a end; a if there are not."""
+    """Return the end of two or more dots at byte a; a if there are fewer."""
     i = a
     while i < b and data[i] == DOT:
         i += 1
@@ -141,7 +141,7 @@ def dots_end(data, a, b):
 
 @counting_nothing
 def plus_end(data, a, b, table):
-    """Where a plus sign that no figure follows ends; a if one does."""
+    """Return the end of a plus sign at byte a; a if a digit follows it."""
     if a + 1 == b:
         return b
     return a + 1 - np.int64(kind_at(data, a + 1, table) & FIGURE == FIGURE)
@@ -149,7 +149,7 @@ def plus_end(data, a, b, table):
 
 @counting_nothing
 def dollar_end(data, a, b):
-    """Where a dollar sign of a country at byte a ends; a if there is none."""
+    """Return the end of a country's dollar sign at byte a; a if there is none."""
     i = a + 1 + np.int64(data[a] == 0x55)
     if i >= b or data[i] != DOLLAR:
         return a
@@ -160,7 +160,7 @@ def dollar_end(data, a, b):
 
 @counting_nothing
 def behind_start(data, a, b, table, lists):
-    """Where what is cut off behind data[a:b] begins; b if nothing is."""
+    """Return the start of the suffix to cut off data[a:b]; b if there is none."""
     if a >= b:
         return b
     last = before(data, b)
@@ -187,7 +187,7 @@ def behind_start(data, a, b, table, lists):
 
 @counting_nothing
 def ellipses_start(data, a, last):
-    """Where one or two characters of three dots begin, of which the last is at that byte."""
+    """Return the start of one or two ellipsis characters, the last of them at byte `last`."""
     if last == a:
         return last
     previous = before(data, last)
@@ -197,7 +197,8 @@ def ellipses_start(data, a, last):
 
 @counting_nothing
 def dot_start(data, a, last, table):
-    """Where dots begin that are cut off, the last of them at that byte; behind it if none are."""
+    """Return the start of the dots to cut off, the last of them at byte `last`; the byte after if
+    none."""
     if data[last - 1] == DOT:
         return dots_start(data, a, last)
     previous = before(data, last)
@@ -223,7 +224,7 @@ def dots_start(data, a, last):
 
 @counting_nothing
 def genitive_start(data, a, last):
-    """Where 's begins whose s is at that byte; behind it if it is another s."""
+    """Return the start of 's with its s at byte `last`; the byte after if it is another s."""
     previous = before(data, last)
     point, _ = decode_one(data, previous)
     return previous if point == APOSTROPHE or point == CURLY else last + 1
@@ -231,7 +232,8 @@ def genitive_start(data, a, last):
 
 @counting_nothing
 def currency_start(data, a, last, table):
-    """Where the currency begins whose dollar sign is at that byte; behind it if none does."""
+    """Return the start of the currency with its dollar sign at byte `last`; the byte after if
+    none."""
     start = last - dollar_letters(data, a, last)
     if start == a:
         return last + 1
@@ -240,7 +242,7 @@ def currency_start(data, a, last, table):
 
 @counting_nothing
 def dollar_letters(data, a, last):
-    """How many letters of a country stand before a dollar sign."""
+    """Return the number of country letters before a dollar sign."""
     one = data[last - 1]
     if one == 0x41 or one == 0x43:
         return 1
@@ -251,7 +253,7 @@ def dollar_letters(data, a, last):
 
 @counting_nothing
 def unit_start(data, a, b, table, lists):
-    """Where a unit behind a figure begins; b if there is none."""
+    """Return the start of a unit after a digit; b if there is none."""
     start = b
     for _ in range(UNIT_CHARS + 1):
         if start == a:
@@ -274,7 +276,7 @@ def is_unit(data, i, stop, lists):
 
 @counting_nothing
 def number_end(data, i, stop, most_digits):
-    """Where a run of digits ends, or is longer than that; and its value."""
+    """Return the end of a run of at most `most_digits` digits, and its value."""
     start, value = i, 0
     while i < stop and 0x30 <= data[i] <= 0x39 and i - start < most_digits:
         value = value * 10 + data[i] - 0x30
@@ -284,7 +286,7 @@ def number_end(data, i, stop, most_digits):
 
 @counting_nothing
 def address_end(data, i, stop):
-    """Where an IP address at byte i ends that is none of a private network; i if there is none."""
+    """Return the end of a public IP address at byte i; i if there is none."""
     start, first, second = i, 0, 0
     for place in range(4):
         if place > 0:
@@ -314,7 +316,7 @@ def address_end(data, i, stop):
 
 @counting_nothing
 def host_end(data, i, stop, table):
-    """Where the name of a host at byte i ends; i if there is none."""
+    """Return the end of a host name at byte i; i if there is none."""
     start = i
     chars = labels = 0
     first_kind = kind = np.uint32(0)
@@ -340,7 +342,7 @@ def host_end(data, i, stop, table):
 
 @counting_nothing
 def is_rest_of_url(data, i, stop):
-    """Whether what is left behind a host is a port, a path, both or nothing."""
+    """Return whether the text after a host is empty or a port, a path or both."""
     if is_at(data, i, stop, COLON):
         end, _ = number_end(data, i + 1, stop, 5)
         if end - i - 1 < 2:
@@ -360,7 +362,7 @@ def has_host(data, i, stop, table):
 
 @counting_nothing
 def is_url(data, a, b, table):
-    """Whether all of it is a URL, with or without protocol and user."""
+    """Return whether data[a:b] is a URL, with or without protocol and user."""
     if has_host(data, a, b, table):
         return True
     i, chars, in_scheme = a, 0, True
@@ -381,7 +383,8 @@ def is_url(data, a, b, table):
 
 @counting_nothing
 def inside_end(data, a, i, b, table, kind_before):
-    """Where what is cut out at byte i ends; i if nothing is. kind_before: of the last character."""
+    """Return the end of the mark to split at byte i; i if there is none. kind_before: of the last
+    character."""
     point, after = decode_one(data, i)
     kind = table[point]
     if not kind & INSIDE:
@@ -407,7 +410,7 @@ def inside_end(data, a, i, b, table, kind_before):
         return i
     if kind_after & LETTER:
         return after
-    # Of hyphens up to three are one mark, of dashes two.
+    # Up to three hyphens are one mark, and up to two dashes.
     repeats = 2 if point == MINUS else 1 if point == EM_DASH else 0
     for _ in range(repeats):
         again, next_after = decode_one(data, after)
@@ -421,7 +424,7 @@ def inside_end(data, a, i, b, table, kind_before):
 
 @counting_nothing
 def put_parts(data, a, b, table, n, chars, facts, hashes):
-    """Write data[a:b] cut at the marks inside; the number of the next word."""
+    """Write data[a:b] split at the marks inside. Return the number of the next word."""
     start, i, kind_before = a, a, np.uint32(0)
     while i < b:
         end = inside_end(data, a, i, b, table, kind_before)
@@ -444,9 +447,9 @@ def put_parts(data, a, b, table, n, chars, facts, hashes):
 
 @counting_nothing
 def join_pieces(data, a, table, lists, first, n, chars, facts, hashes):
-    """Join words from `first` on that together are one of the list; how many words there are then.
+    """Join adjacent words from `first` on that form a listed word. Return the number of words.
 
-    a: where the word `first` begins; nothing stands between them.
+    a: start of the word `first`. The words are contiguous.
     """
     i, kept, place, passed = first, first, a, 0
     while i < n:
@@ -480,9 +483,10 @@ def join_pieces(data, a, table, lists, first, n, chars, facts, hashes):
 
 @counting_nothing
 def split_marked(data, a, b, value, length, dotted, table, lists, n, chars, facts, hashes):
-    """Write what stands between white space; the number of the next word. dotted: with a dot."""
+    """Write the words of a token. Return the number of the next word. dotted: whether it has a
+    dot."""
     begin, first = a, n
-    # Rows of what is cut off behind, the last of it first: there is a row for every byte.
+    # Suffixes are held in rows at the end, the last one first. There is a row for every byte.
     held = top = n + b - a
     power = U(1)
     for _ in range(length):
@@ -533,10 +537,10 @@ def split_marked(data, a, b, value, length, dotted, table, lists, n, chars, fact
 
 @counting_nothing
 def split_english(data, offsets, table, lists, first, chars, facts, hashes):
-    """Split every text of a column; return how many words there are.
+    """Split every text of a column; return the number of words.
 
-    table: uint32 (0x110000,), lists: uint64 (LISTS, SLOTS), see filters/features/words.py. All else
-    is as kernels.words.split_unicode has it.
+    table: uint32 (0x110000,), lists: uint64 (LISTS, SLOTS), see filters/features/words.py. The
+    other arguments are as in kernels.words.split_unicode.
     """
     n = 0
     for d in range(first.size - 1):
@@ -544,7 +548,7 @@ def split_english(data, offsets, table, lists, first, chars, facts, hashes):
         i, stop = offsets[d], offsets[d + 1]
         while i < stop:
             start, length, value, shorter = i, 0, U(0), U(0)
-            # Of all characters, of all but the last, of the last two.
+            # Flags of all characters, of all but the last, of the last two.
             met = inner = kind = kind_before = np.uint32(0)
             point = np.int64(0)
             while i < stop:
@@ -575,7 +579,7 @@ def split_english(data, offsets, table, lists, first, chars, facts, hashes):
                     and not is_word(lists, value, length)
                     and not is_word(lists, shorter, length - 1)
                 ):
-                    # The usual end of a clause, without a look at all that may be otherwise.
+                    # Usual end of a clause, handled without the general case.
                     chars[n], facts[n], hashes[n] = length - 1, np.uint8(inner >> FACTS_AT), shorter
                     n += 1
                     chars[n], facts[n] = 1, np.uint8(kind >> FACTS_AT)

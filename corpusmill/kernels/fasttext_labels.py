@@ -1,7 +1,7 @@
-"""From the mean of a document's rows to its labels, as each of fastText's losses has it.
+"""Predict labels from the mean of a document's rows, for each of fastText's losses.
 
-What is found is log(p + 0.00001), rounded as fastText rounds it: it tells the exponential of that
-as the probability, 1.00001 at most.
+Scores are log(p + 0.00001), rounded as in fastText. The reported probability is their exponential,
+at most 1.00001.
 """
 
 import math
@@ -22,25 +22,25 @@ NOBODY = np.float32(-np.inf)
 
 
 class Labels(NamedTuple):
-    """What is asked of a model's labels."""
+    """A model's labels and the label to predict."""
 
     loss: int
     left: np.ndarray
     right: np.ndarray
-    """int32 (2 * labels - 1,), of the tree: the labels first, then what joins two; -1 of labels."""
+    """int32 (2 * labels - 1,), of the tree: the labels first, then inner nodes; -1 for labels."""
     sigmoids: np.ndarray
-    """float32 (SIGMOIDS + 1,): of -SIGMOID_LIMIT to SIGMOID_LIMIT."""
+    """float32 (SIGMOIDS + 1,): for -SIGMOID_LIMIT to SIGMOID_LIMIT."""
     path: np.ndarray
-    """int32: from the root to the wanted label, the nodes that are asked; of a tree."""
+    """int32: inner nodes from the root to the wanted label, in a tree."""
     turns: np.ndarray
-    """bool: whether the path goes right there."""
+    """bool: whether the path turns right at each node."""
     wanted: int
-    """A label whose probability is asked for; -1: none."""
+    """The label whose probability is wanted; -1: none."""
 
 
 @kernel
 def dot_row(matrix, row, vector):
-    """The product of a row and a vector, summed from left to right."""
+    """Return the product of a row and a vector, summed from left to right."""
     product = np.float32(0.0)
     if matrix.codes.shape[0] == 0:
         for j in range(vector.size):
@@ -65,7 +65,7 @@ def log_of(share):
 
 @kernel
 def goes_right(matrix, node, vector):
-    """The probability that a node of the tree sends a document to its right."""
+    """Return the probability that a node of the tree sends a document to the right."""
     product = dot_row(matrix, node, vector)
     exponential = np.float32(math.exp(-np.float64(product)))
     return np.float32(1.0 / np.float64(np.float32(1.0) + exponential))
@@ -73,7 +73,7 @@ def goes_right(matrix, node, vector):
 
 @kernel
 def keep_best(label, score, best, scores):
-    """Enter a label if it is among the best, which stand in falling order."""
+    """Enter a label if it is among the best, which are in falling order."""
     at = best.size
     while at > 0 and score >= scores[at - 1]:
         at -= 1
@@ -88,7 +88,7 @@ def keep_best(label, score, best, scores):
 
 @kernel
 def best_of_tree(labels, output, vector, nodes, node_scores, best, scores):
-    """The best leaves. Branches below a share of 0.00001 are not looked at, nor reported.
+    """Find the best leaves. Branches below a share of 0.00001 are skipped.
 
     nodes, node_scores: int32 and float32 (labels + 1,), scratch.
     """
@@ -115,7 +115,7 @@ def best_of_tree(labels, output, vector, nodes, node_scores, best, scores):
 
 @kernel
 def score_of_path(labels, output, vector):
-    """log(p) of the wanted label of a tree."""
+    """Return log(p) of the wanted label in a tree."""
     score = np.float32(0.0)
     for k in range(labels.path.size):
         share = goes_right(output, labels.path[k], vector)
@@ -127,7 +127,7 @@ def score_of_path(labels, output, vector):
 
 @kernel
 def shares_of(labels, output, vector, shares):
-    """The probability of every label: shares, float32 (labels,), is written."""
+    """Compute the probability of every label. shares: float32 (labels,), written."""
     for label in range(shares.size):
         shares[label] = dot_row(output, label, vector)
     if labels.loss == SIGMOID:
@@ -156,13 +156,12 @@ def shares_of(labels, output, vector, shares):
 
 @kernel
 def predict(data, offsets, words, input, output, labels, scratch, best, probabilities, wanted):
-    """The best labels of every document, and the probability of the wanted one.
+    """Predict the best labels of every document, and the probability of the wanted one.
 
-    offsets: int64 (documents + 1,). scratch: of average_rows, and behind it vector, float32
-    (columns,); shares, float32 (labels,); nodes, node_scores: of best_of_tree.
-    best: int32 (documents, k), -1 where there is no label more. probabilities: float32 of that
-    shape. wanted: float32 (documents,), or empty. All three are written. A document of which the
-    model knows nothing has no labels, and 0.
+    offsets: int64 (documents + 1,). scratch: that of average_rows, then vector, float32 (columns,);
+    shares, float32 (labels,); nodes, node_scores: of best_of_tree. Written: best, int32 (documents,
+    k), -1 if there are fewer labels; probabilities, float32 of that shape; wanted, float32
+    (documents,), or empty. A document without known features gets no label, and probability 0.
     """
     rows, word, hashes, vector, shares, nodes, node_scores = scratch
     for d in range(best.shape[0]):

@@ -1,7 +1,7 @@
-"""What fastText reads of a text: the rows of its input matrix, added up in its own order.
+"""Sum the input rows that fastText reads for a text, in fastText's order.
 
-Floats are rounded at every sum, so a document's vector is fastText's, bit for bit, only if the
-same rows are added one after the other as fastText does it.
+Every float sum is rounded. A document's vector equals fastText's bit for bit only if the same rows
+are added in the same order.
 """
 
 from typing import NamedTuple
@@ -16,57 +16,57 @@ FNV_PRIME = np.uint32(16777619)
 NGRAM_FACTOR = np.uint64(116049371)
 
 END_OF_LINE = b"</s>"
-# As arrays: kernels see a module's arrays as constants.
+# As arrays, because kernels see a module's arrays as constants.
 _END_OF_LINE = np.frombuffer(END_OF_LINE, np.uint8)
 _LABEL_PREFIX = np.frombuffer(b"__label__", np.uint8)
 WORD_BEGINS, WORD_ENDS = np.uint8(ord("<")), np.uint8(ord(">"))
 
 CODES = 256
-"""Centroids of a quantizer: a code is a byte."""
+"""Centroids of a quantizer. A code is a byte."""
 
 BLOCK = 1 << 10
-"""Rows that are found before they are added: their reads of a large matrix then overlap."""
+"""Rows looked up before they are added, so that reads of a large matrix overlap."""
 
-# Indices are unsigned where bytes are walked: a signed one is compared with 0 at every use, since
-# numba knows negative ones.
+# Indices into bytes are unsigned. Numba compares a signed index with 0 at every use, to support
+# negative ones.
 ONE = np.uint64(1)
 
 
 class Words(NamedTuple):
-    """A dictionary, and how n-grams are made of words."""
+    """A dictionary, and the parameters of n-grams."""
 
     data: np.ndarray
-    """uint8: what has the words and labels, somewhere in it."""
+    """uint8: buffer that contains the words and labels."""
     slots: np.ndarray
-    """uint32 (a power of two, 4): hash, entry + 1, first byte in data, bytes; entry + 1 = 0 is
-    nobody. All of a word is in one line of the cache."""
+    """uint32 (a power of two, 4): hash, entry + 1, first byte in data, bytes. entry + 1 = 0 is an
+    empty slot. Each slot is within one cache line."""
     words: int
-    """Entries that are words."""
+    """Number of entries that are words."""
     end_of_line: int
     """The entry of `</s>`, or -1."""
     least_chars: int
     most_chars: int
-    """Characters of a word's n-grams; none if most_chars is 0."""
+    """Characters of a word's n-grams; most_chars = 0: none."""
     most_words: int
     """Words of the longest n-gram of words."""
     buckets: np.uint32
     bucket_factor: np.uint32
     bucket_shift: np.uint64
-    """The quotient of a division by `buckets`, or one less: hash * factor >> shift."""
+    """For division by `buckets`: hash * factor >> shift is the quotient, or one less."""
     is_pruned: bool
     kept: np.ndarray
-    """int32 (buckets,) if it is pruned: the row of each bucket behind the words, or -1."""
+    """int32 (buckets,) if pruned: each bucket's row after the words, or -1."""
 
 
 class Matrix(NamedTuple):
-    """A matrix as it is in a model file: dense, or as codes of its pieces."""
+    """A matrix as in a model file: dense, or quantized."""
 
     dense: np.ndarray
     """float32 (rows, columns), or without rows."""
     codes: np.ndarray
     """uint8 (rows, pieces), or without rows."""
     centroids: np.ndarray
-    """float32 (columns * CODES,): piece after piece, in a piece centroid after centroid."""
+    """float32 (columns * CODES,): by piece, then by centroid."""
     piece: int
     """Columns of a piece; the last one may have fewer."""
     norm_codes: np.ndarray
@@ -77,7 +77,7 @@ class Matrix(NamedTuple):
 
 @kernel
 def fnv_step(value, byte):
-    """FNV-1a of one more byte, which fastText takes for a signed one."""
+    """Return the FNV-1a hash after one more byte, which fastText treats as signed."""
     return np.uint32((value ^ np.uint32(np.int8(byte))) * FNV_PRIME)
 
 
@@ -91,7 +91,7 @@ def fnv(data, start, stop):
 
 @kernel
 def is_space(byte):
-    """Space, \\t \\n \\v \\f \\r and 0. Nothing else parts words."""
+    r"""Return whether a byte separates words: space, \t \n \v \f \r and 0."""
     return byte <= 32 and (byte == 32 or (byte >= 9 and byte <= 13) or byte == 0)
 
 
@@ -114,7 +114,8 @@ def starts_with(data, start, stop, prefix):
 
 @kernel
 def slot_of(dictionary, slots, data, start, stop, value):
-    """The slot of the word data[start:stop], whose hash is `value`; an empty one if it has none."""
+    """Return the slot of the word data[start:stop] with hash `value`; an empty one if it is
+    unknown."""
     mask = slots.shape[0] - 1
     slot = np.int64(value) & mask
     while slots[slot, 1] != 0:
@@ -129,7 +130,7 @@ def slot_of(dictionary, slots, data, start, stop, value):
 
 @kernel
 def fill_slots(dictionary, starts, stops, slots):
-    """Enter every word. Of two equal ones the later counts, as in fastText.
+    """Enter all words. If two are equal the later one counts, as in fastText.
 
     starts, stops: int64 (entries,), in dictionary. slots: uint32 (a power of two, 4), zeros, more
     than there are words.
@@ -146,7 +147,7 @@ def fill_slots(dictionary, starts, stops, slots):
 
 @kernel
 def add_coded_rows(matrix, rows, count, total):
-    """The same of a matrix of codes."""
+    """Add rows of a quantized matrix to the total."""
     last = matrix.codes.shape[1] - 1
     for k in range(count):
         row = rows[k]
@@ -163,18 +164,18 @@ def add_coded_rows(matrix, rows, count, total):
 
 @kernel
 def add_noted(words, matrix, noted, count, total):
-    """Add the rows of noted[:count] to the total; return how many there are. noted is overwritten.
+    """Add the rows of noted[:count] to the total; return their number. Overwrites `noted`.
 
-    noted: int64: the hash of an n-gram, or -1 - entry of a word.
+    noted: int64: the hash of an n-gram, or -1 - entry for a word.
     """
     first, buckets = np.int64(words.words), np.uint32(words.buckets)
     factor, shift = np.uint64(words.bucket_factor), words.bucket_shift
     for k in range(count):
-        # 32 bits wherever they suffice: so the compiler does several rows at once.
+        # 32 bits where they suffice, so that the compiler processes several rows at once.
         value = np.uint32(noted[k])
         quotient = np.uint32(np.uint64(value) * factor >> shift)
         bucket = np.uint32(value - np.uint32(np.uint64(quotient) * np.uint64(buckets)))
-        bucket = min(bucket, np.uint32(bucket - buckets))  # below 0 it wraps around and is greater
+        bucket = min(bucket, np.uint32(bucket - buckets))  # below 0 it wraps around
         noted[k] = first + np.int64(bucket) if noted[k] >= 0 else -1 - noted[k]
     if words.is_pruned:
         found = count
@@ -193,8 +194,8 @@ def add_noted(words, matrix, noted, count, total):
 
 @kernel
 def note_ascii(word, length, start, least, most, noted, count):
-    """Note the character n-grams of word[:length] that begin at byte `start` or later, as far as
-    there is room in noted[count:]; return where it stopped, and the count.
+    """Note the character n-grams of word[:length] that begin at byte `start` or later, while
+    noted[count:] has room. Return where it stopped, and the count.
 
     word: uint8, ASCII, with its `<` and `>`. least: 2 or more.
     """
@@ -217,7 +218,8 @@ def note_ascii(word, length, start, least, most, noted, count):
 
 @kernel
 def note_characters(word, length, start, least, most, noted, count):
-    """The same for any UTF-8 and any `least`. `<` and `>` alone are no n-grams."""
+    """Note character n-grams as `note_ascii` does, for any UTF-8 and any `least`. `<` and `>` alone
+    are no n-grams."""
     room = np.uint64(noted.size) - most
     while start < length and count <= room:
         value = fnv_step(FNV_START, word[start])
@@ -243,10 +245,11 @@ def note_characters(word, length, start, least, most, noted, count):
 
 @kernel
 def note_words(hashes, tokens, start, most, buckets, noted, count):
-    """Note the n-grams of words that begin at word `start` or later, as above."""
+    """Note the n-grams of words that begin at word `start` or later, while there is room. Return
+    where it stopped, and the count."""
     room = np.uint64(noted.size) - most
     while start < tokens and count <= room:
-        # A hash is a signed number here, widened with its sign.
+        # Hashes are signed here and extended with their sign.
         value = np.uint64(np.int64(hashes[start]))
         stop = min(start + most, tokens)
         other = start + ONE
@@ -261,9 +264,9 @@ def note_words(hashes, tokens, start, most, buckets, noted, count):
 
 @kernel
 def note_word(words, matrix, word, length, is_plain, noted, count, total):
-    """Note all character n-grams of word[:length]; what there is no room for is added first.
+    """Note all character n-grams of word[:length]. When room runs out, noted rows are added first.
 
-    is_plain: whether note_ascii will do. Returns the count, and how many rows were added.
+    is_plain: whether note_ascii applies. Returns the count, and the number of rows added.
     """
     least, most = np.uint64(words.least_chars), np.uint64(words.most_chars)
     at = np.uint64(0)
@@ -283,7 +286,7 @@ def note_word(words, matrix, word, length, is_plain, noted, count, total):
 def next_word(data, i, stop, word):
     """Copy the next word of data[i:stop] to `word`, between `<` and `>`.
 
-    Returns where it ends, how many bytes were written, its hash, and all its bytes or-ed.
+    Returns where it ends, the bytes written, its hash, and the bitwise or of its bytes.
     """
     while i < stop and is_space(data[i]):
         i += ONE
@@ -304,12 +307,12 @@ def next_word(data, i, stop, word):
 
 @kernel
 def note_line(data, start, stop, words, matrix, scratch, total):
-    """Note the rows of all words of data[start:stop] and of their characters, and the hashes.
+    """Note the rows of data[start:stop]'s words and their character n-grams, and the words' hashes.
 
-    Returns how many rows are noted, how many were added, and the number of hashes.
+    Returns the number of rows noted, of rows added, and of hashes.
     """
     noted, word, hashes = scratch
-    # Taken out once: every look into a tuple of arrays counts references.
+    # Read once, because every access to a tuple of arrays counts references.
     dictionary, slots = words.data, words.slots
     least, most = words.least_chars, words.most_chars
     end_of_line, known = words.end_of_line, words.words
@@ -320,7 +323,7 @@ def note_line(data, start, stop, words, matrix, scratch, total):
     while not ended:
         i, length, value, bits = next_word(data, i, end, word)
         size = np.int64(length) - 1
-        # A word of the text that reads </s> ends the line too.
+        # The word </s> in the text ends the line too.
         ended = size == 1 or are_equal(word, 1, size, _END_OF_LINE, 0, _END_OF_LINE.size)
         if ended:
             value = fnv(_END_OF_LINE, 0, _END_OF_LINE.size)
@@ -354,9 +357,9 @@ def note_line(data, start, stop, words, matrix, scratch, total):
 def average_rows(data, start, stop, words, matrix, scratch, total):
     """Write the mean of all rows of the text data[start:stop] to `total`; return their number.
 
-    The text is one line, as if it ended in a line feed; one inside it is a space. scratch: noted,
-    int64 (BLOCK or more, and the n-grams of one place); word, uint8, the bytes of the longest word
-    and 2 more; hashes, int32, one of each word of the text and 1 more. total: float32 (columns,).
+    The text counts as one line that ends in a line feed; line feeds inside are spaces. scratch:
+    noted, int64 (BLOCK or more, and the n-grams of one position); word, uint8, the bytes of the
+    longest word and 2 more; hashes, int32, one per word and 1 more. total: float32 (columns,).
     """
     noted, _, hashes = scratch
     total[:] = np.float32(0.0)

@@ -1,7 +1,7 @@
-"""The next place in a text where one of some patterns begins, 64 bytes looked at together.
+"""Find the next match of some patterns in a text, 64 bytes at a time.
 
-A loop that looks at bytes one by one takes 0.5 to 2 ns for each, and as much as ten bytes more
-where it ends, which the processor cannot foresee. Comparing 64 at once takes 0.1 ns for each.
+A loop over single bytes takes 0.5 to 2 ns per byte. Its end, which the processor cannot predict,
+costs as much as ten bytes more. Comparing 64 at once takes 0.1 ns per byte.
 """
 
 from collections.abc import Callable
@@ -20,7 +20,7 @@ BYTES = ir.VectorType(ir.IntType(8), WIDTH)
 BITS = ir.IntType(WIDTH)
 
 Pattern = tuple[tuple[int, int], ...]
-"""The least and the greatest of each byte; no zero, which is what stands behind the data here."""
+"""Smallest and largest value of each byte. Not zero, which pads the data here."""
 
 
 def literal(text: str) -> Pattern:
@@ -38,7 +38,7 @@ def _all_equal(byte: int) -> ir.Constant:
 def _begins(
     builder: ir.IRBuilder, start: ir.Value, patterns: list[Pattern], or_bits: int
 ) -> ir.Value:
-    """A bit for each of 64 places from `start` on: whether a pattern begins there."""
+    """Return one bit for each of 64 positions from `start` on: whether a pattern begins there."""
     blocks = []
     for k in range(max(map(len, patterns))):
         place = builder.gep(start, [ir.Constant(ir.IntType(64), k)])
@@ -61,7 +61,7 @@ def _begins(
 
 
 def _readable(builder: ir.IRBuilder, start: ir.Value, left: ir.Value, needed: int) -> ir.Value:
-    """Where as many bytes as needed can be read: at `start`, or in a copy with zeros behind."""
+    """Return an address with `needed` readable bytes: `start`, or a copy padded with zeros."""
     room = ir.ArrayType(ir.IntType(8), needed)
     padded = cgutils.alloca_once(builder, room)
     place = cgutils.alloca_once_value(builder, start)
@@ -75,10 +75,11 @@ def _readable(builder: ir.IRBuilder, start: ir.Value, left: ir.Value, needed: in
 
 
 def finder(patterns: list[Pattern], or_bits: int = 0) -> Callable:
-    """A function for kernels: find(data, start, stop) is the first place from start on where one of
-    the patterns begins, and stop if that is not before it. What begins before may end behind.
+    """Return a function for kernels: find(data, start, stop) is the first match at or after
+    `start`.
 
-    data: uint8. or_bits: set in each byte before it is compared; 0x20 makes letters small.
+    It is `stop` if no match begins before; a match may end after `stop`. data: uint8. or_bits: set
+    in each byte before comparison; 0x20 makes letters lower-case.
     """
     needed = WIDTH + max(map(len, patterns)) - 1
 
@@ -98,7 +99,7 @@ def finder(patterns: list[Pattern], or_bits: int = 0) -> Callable:
             here = builder.gep(data.data, [at])
             here = _readable(builder, here, builder.sub(size, at), needed)
             bits = _begins(builder, here, patterns, or_bits)
-            # Of no bit it is 64: the next place to look from.
+            # 64 if no bit is set, which is the next position to search.
             zeros = builder.cttz(bits, ir.Constant(ir.IntType(1), 0))
             builder.store(builder.add(at, zeros), place)
             none = builder.icmp_unsigned("==", bits, ir.Constant(BITS, 0))

@@ -1,4 +1,4 @@
-"""What FineWeb's rules ask of the lines of a document."""
+"""Count what FineWeb's rules need of the lines of a document."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from corpusmill.kernels.repeats import repeats, slots_for
 
 @kernel
 def ends_with_one_of(data, start, stop, marks):
-    """Whether the last character of data[start:stop], which has some, is one of `marks`."""
+    """Return whether data[start:stop], not empty, ends in one of `marks`."""
     at = stop - 1
     while data[at] & 0xC0 == 0x80:
         at -= 1
@@ -20,11 +20,11 @@ def ends_with_one_of(data, start, stop, marks):
 
 @kernel
 def fineweb_quality(data, first, lines, marks, short, counts):
-    """counts: int64 (documents, 6), written: lines that are not white space alone, those that end
-    in one of `marks`, those of at most `short` characters, characters of those that stood before,
-    all characters but newlines, newlines.
+    """Count lines and characters by property. Blank lines do not count as lines.
 
-    first, lines: see kernels.lines. marks: uint32, ascending.
+    counts: int64 (documents, 6), written: lines, lines that end in one of `marks`, lines of at most
+    `short` characters, characters of repeated lines except first copies, all characters but
+    newlines, newlines. first, lines: see kernels.lines. marks: uint32, ascending.
     """
     starts, ends, chars, line_hashes, blank = lines
     most = 1

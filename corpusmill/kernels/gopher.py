@@ -1,7 +1,7 @@
-"""What Gopher's rules ask of a document: its words and lines, and what comes again in it.
+"""Count what Gopher's rules need of a document: words, lines and repetition.
 
-As datatrove measures it, which DeepMind's paper leaves open: shares are of all characters of the
-text, and of what comes again the first occurrence does not count.
+DeepMind's paper leaves details open; these are datatrove's: shares are of all characters of the
+text, and the first occurrence is not a repeat.
 """
 
 import numpy as np
@@ -29,7 +29,7 @@ find_symbol = finder([literal("#"), literal("..."), literal("…")])
 
 @kernel
 def ends_in_ellipsis(data, start, stop):
-    """Whether data[start:stop] ends in ... or …"""
+    """Return whether data[start:stop] ends in ... or …"""
     if stop - start < 3:
         return False
     a, b, c = data[stop - 3], data[stop - 2], data[stop - 1]
@@ -38,7 +38,7 @@ def ends_in_ellipsis(data, start, stop):
 
 @kernel
 def begins_as_bullet(data, start, stop):
-    """Whether data[start:stop] begins with - or •"""
+    """Return whether data[start:stop] begins with - or •"""
     if start < stop and data[start] == 0x2D:
         return True
     if stop - start < 3:
@@ -48,14 +48,14 @@ def begins_as_bullet(data, start, stop):
 
 @kernel
 def count_symbols(data, start, stop):
-    """How often # stands in data[start:stop], and ... and … together."""
+    """Count # in data[start:stop], and ... and … together."""
     hashes = ellipses = 0
     i = find_symbol(data, start, stop)
     while i < stop:
         if data[i] == 0x23:
             hashes += 1
             i += 1
-        else:  # three bytes both, and three dots may end behind the text
+        else:  # both have three bytes; three dots may end after the text
             ellipses += i + 3 <= stop
             i += 3
         i = find_symbol(data, i, stop)
@@ -64,7 +64,7 @@ def count_symbols(data, start, stop):
 
 @kernel
 def count_lines(data, start, stop, table):
-    """Lines of `str.splitlines`, those that begin with a bullet, those that end in an ellipsis."""
+    """Count lines of `str.splitlines`, lines with a bullet, and lines that end in an ellipsis."""
     lines = bullets = ellipses = 0
     while start < stop:
         end, after = line_end(data, start, stop)
@@ -78,11 +78,12 @@ def count_lines(data, start, stop, table):
 
 @kernel
 def gopher_quality(data, offsets, table, first, chars, facts, hashes, stop_words, counts):
-    """counts: int64 (documents, 10), written: all words, words that are not marks alone and their
-    characters, words with a letter, different stop words, #, ellipses, lines, lines with a bullet,
-    lines that end in an ellipsis.
+    """Count words, symbols and lines.
 
-    first, chars, facts, hashes: the words, see kernels.words. stop_words: uint64, their hashes.
+    counts: int64 (documents, 10), written: all words, words other than punctuation, their
+    characters, words with a letter, different stop words, #, ellipses, lines, lines with a bullet,
+    lines that end in an ellipsis. first, chars, facts, hashes: the words, see kernels.words.
+    stop_words: uint64, hashes.
     """
     seen = np.zeros(stop_words.size, np.int64)
     may_be_one = np.zeros(256, np.bool_)
@@ -110,7 +111,7 @@ def gopher_quality(data, offsets, table, first, chars, facts, hashes, stop_words
 
 @kernel
 def powers_of_base(most):
-    """uint64 (most + 1,): BASE**k."""
+    """Return uint64 (most + 1,): BASE**k."""
     powers = np.ones(most + 1, np.uint64)
     for k in range(1, most + 1):
         powers[k] = powers[k - 1] * BASE
@@ -132,10 +133,9 @@ def power_of_base(k, powers):
 
 @kernel
 def paragraphs_of(data, lines, begin, end, table, powers, hashes, sizes):
-    """Hash and characters of the paragraphs of a text, which empty lines part once white space at
-    the ends of the text is gone; return how many.
+    """Compute hash and characters of a text's paragraphs; return their number.
 
-    begin, end: its lines.
+    The text is stripped, and paragraphs are separated by empty lines. begin, end: its lines.
     """
     starts, ends, chars, line_hashes, blank = lines
     while begin < end and blank[begin]:
@@ -166,11 +166,11 @@ def paragraphs_of(data, lines, begin, end, table, powers, hashes, sizes):
 
 @kernel
 def count_repeats(data, offsets, first, lines, table, counts):
-    """counts: int64 (documents, 7), written: characters of the text; paragraphs, those that stood
-    before and their characters; lines, those that stood before and their characters. Lines are
-    what stands between runs of newlines.
+    """Count characters, paragraphs and lines, and the repeats among them.
 
-    first, lines: lines split at newlines, see kernels.lines.
+    counts: int64 (documents, 7), written: characters of the text; paragraphs, repeated ones and
+    their characters; lines, repeated ones and their characters. Lines are separated by runs of
+    newlines. first, lines: lines split at newlines, see kernels.lines.
     """
     most = 1
     for d in range(first.size - 1):
@@ -198,8 +198,10 @@ def count_repeats(data, offsets, first, lines, table, counts):
 
 @kernel
 def find_next_places(grams, next_place):
-    """next_place: int64 (words,), written: the first place behind each where a run begins that
-    comes again; how many words there are if there is none."""
+    """Find the next position after each word where a repeated n-gram begins.
+
+    next_place: int64 (words,), written; the number of words if there is none.
+    """
     behind = next_place.size
     for before in range(next_place.size):
         k = next_place.size - 1 - before
@@ -209,11 +211,11 @@ def find_next_places(grams, next_place):
 
 @kernel
 def duplicate_chars(grams, next_place, at, n, seen, mark):
-    """Characters of runs of n words that stood before, spaces left out: behind one of these it goes
-    on with the next word. seen: those classes that have `mark` were met; updated.
+    """Count characters of repeated n-grams without spaces, skipping first occurrences.
 
-    next_place: as written for these or shorter runs. at: int64 (words + 1,), characters before each
-    word, with a space behind each.
+    A counted n-gram is skipped as a whole. seen: classes met have `mark`; updated. next_place: as
+    written for this n or a smaller one. at: int64 (words + 1,), characters before each word, with a
+    space after each.
     """
     chars = k = 0
     while k < next_place.size:
@@ -231,9 +233,9 @@ def duplicate_chars(grams, next_place, at, n, seen, mark):
 
 @kernel
 def gram_shares(first, chars, hashes, of_text, shares):
-    """shares: float64 (documents, 9), written: characters of the top 2-, 3- and 4-gram, of
-    duplicate 5- to 10-grams, by those of the text.
+    """Compute the shares of characters in top and repeated n-grams, relative to the text.
 
+    shares: float64 (documents, 9), written: the top 2-, 3- and 4-gram, repeated 5- to 10-grams.
     first, chars, hashes: the words. of_text: int64 (documents,), characters of each text.
     """
     longest = 0

@@ -1,4 +1,4 @@
-"""How every kernel is compiled."""
+"""The compiler settings of all kernels."""
 
 import contextlib
 import os
@@ -12,7 +12,7 @@ from corpusmill.kernels.cache import cache_folder
 
 @contextlib.contextmanager
 def _without(module: str) -> Iterator[None]:
-    """Let the import of a module fail in this block."""
+    """Make the import of a module fail in this block."""
     before = sys.modules.get(module)
     sys.modules[module] = None  # type: ignore[assignment]
     try:
@@ -30,9 +30,9 @@ with _without("yaml"), warnings.catch_warnings():
     import numba
     import numba.core.entrypoints
 
-# Before its first kernel numba imports scipy, to see whether it can do linear algebra, and every
-# installed package that extends it (awkward does). Kernels here use neither, and a job would wait
-# for them: 0.7 s from its start to the first result, 0.3 s without (measured).
+# Before its first kernel, numba imports scipy for linear algebra, and every installed package that
+# extends numba, such as awkward. Kernels use neither, and would delay each job: 0.7 s from start to
+# the first result, 0.3 s without (measured).
 with _without("scipy.linalg"):
     import numba.np.arraymath
 numba.core.entrypoints._already_initialized = True
@@ -41,13 +41,13 @@ numba.core.entrypoints._already_initialized = True
 if "NUMBA_CACHE_DIR" not in os.environ:
     numba.config.CACHE_DIR = str(cache_folder())
 
-# nogil: the progress line of a job is written by a second thread while a kernel runs.
-# error_model numpy: division does not branch to an exception.
-# No fastmath, no parallel: integers only, and a job's threads are other documents' jobs.
+# nogil: a second thread writes the progress line while a kernel runs. error_model numpy: division
+# does not branch to an exception. No fastmath: results are exact. No parallel: other threads run
+# other jobs.
 kernel = numba.njit(cache=True, nogil=True, error_model="numpy")
 
-# Without counts of references to arrays, so it can make none and keep none: the caller holds them.
-# For kernels of many small ones, which count at every call by atomic operations otherwise.
+# Does not count references to arrays, so it cannot create or keep any; the caller holds them. For
+# kernels that call many small ones, where atomic counting would be expensive.
 counting_nothing = numba.njit(cache=True, nogil=True, error_model="numpy", _nrt=False)
 
 

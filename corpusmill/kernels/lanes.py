@@ -1,8 +1,8 @@
-"""Rows of a matrix added up in registers, in their order.
+"""Sum rows of a matrix in registers, in order.
 
-A plain loop over the columns of each row writes the sum to memory and reads it back for the next
-row: 5 ns a row of 16 columns, and the processor sees too few rows ahead to overlap their reads, 40
-to 60 ns where they are not in its caches. With the sum in registers it is 1.6 ns and 10 to 20.
+A plain loop over the columns of each row stores the sum and reloads it for the next row. That takes
+5 ns per row of 16 columns. The processor also sees too few rows ahead to overlap reads: 40 to 60 ns
+per row outside its caches. With the sum in registers it takes 1.6 ns, and 10 to 20 ns.
 """
 
 from collections.abc import Callable
@@ -19,12 +19,14 @@ from numba.extending import intrinsic
 from corpusmill.kernels.jit import kernel
 
 ROWS_AT_ONCE = 64
-"""What stays in the first cache between the lanes of wide rows."""
+"""Rows that stay in the first-level cache between the lanes of wide rows."""
 
 
 def _lanes(width: int) -> Callable:
-    """A function that adds columns [at, at + width) of some rows to a sum. No fastmath: the sum is
-    what adding row after row gives, bit for bit."""
+    """Return a function that adds columns [at, at + width) of some rows to a sum.
+
+    No fastmath: the sum equals adding row after row, bit for bit.
+    """
 
     @intrinsic
     def add_lanes(_, matrix, rows, first, stop, total, at):
@@ -47,7 +49,7 @@ def _lanes(width: int) -> Callable:
                 numbers = builder.load(
                     builder.bitcast(builder.gep(matrix.data, [start]), lanes.as_pointer())
                 )
-                numbers.align = 1  # a mapped file has them anywhere
+                numbers.align = 1  # unaligned in a mapped file
                 builder.store(builder.fadd(builder.load(held), numbers), held)
             builder.store(builder.load(held), place).align = 4
             return context.get_dummy_value()
@@ -63,9 +65,9 @@ _add_64, _add_16, _add_4 = _lanes(64), _lanes(16), _lanes(4)
 
 @kernel
 def add_dense_rows(matrix, rows, count, total):
-    """total += matrix[row] for each of rows[:count], one after the other.
+    """Add matrix[row] to the total for each of rows[:count], in order.
 
-    matrix: float32 (rows, columns), without gaps. rows: int64. total: float32 (columns,), updated.
+    matrix: float32 (rows, columns), contiguous. rows: int64. total: float32 (columns,), updated.
     """
     for first in range(0, count, ROWS_AT_ONCE):
         stop = min(first + ROWS_AT_ONCE, count)

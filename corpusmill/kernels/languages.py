@@ -1,9 +1,8 @@
-"""The language of texts: a walk through an automaton over bytes, and a naive Bayes model of what
-it finds. The tables are those of `corpusmill.mill.filters.languages.model`.
+"""Identify languages: an automaton over bytes finds features, and a naive Bayes model scores them.
 
-The slow part is memory, not sums: the automaton has 30 MB and the weights 28. So four stretches of
-a text are walked at once, whose loads wait for memory together, and states are counted by number,
-their weights looked up once for each that was met.
+The tables are those of `corpusmill.mill.filters.languages.model`. Memory is the bottleneck, not
+arithmetic: the automaton has 30 MB and the weights 28. So four stretches of a text are walked at
+once, to overlap their loads. States are counted first, and weights looked up once per state.
 """
 
 from typing import NamedTuple
@@ -13,32 +12,32 @@ import numpy as np
 from corpusmill.kernels.jit import kernel
 
 BLOCK = 1 << 14
-"""Bytes that are walked before their states are counted."""
+"""Bytes walked before their states are counted."""
 MEMORY = 6
-"""Bytes that a state remembers: after so many a walk from the root is where any other one is."""
+"""Bytes that a state depends on: after so many, a walk from the root is in the same state."""
 STATE_OFFSET = 1 << 15
 ROWS_SUMMED = 64
-"""Rows that are summed in float32 before they go to a float64 sum."""
+"""Rows summed in float32 before they are added to a float64 sum."""
 LEAST_LOGARITHM = -50.0
 
 
 class Automaton(NamedTuple):
-    """A cell leads to a row, in its upper 16 bits, and stands for a state: the lower 16 bits are
-    its number less twice the row, plus STATE_OFFSET. Row 0 is the root's."""
+    """The transitions. A cell's upper 16 bits are the next row. The lower 16 bits identify the
+    state: its number minus twice the row, plus STATE_OFFSET. Row 0 is the root's."""
 
     cells: np.ndarray  # uint32 (rows, classes)
     classes: np.ndarray  # uint8 (256,): the column of a byte
 
 
 class Weights(NamedTuple):
-    """What a text is scored by: `log1p(times feature f was met) * of_feature[f]`, summed."""
+    """The weights. A score is the sum of `log1p(count of feature f) * of_feature[f]`."""
 
-    feature_of: np.ndarray  # int32 (states,): f; -1 - f if f has other states too; of none NONE
-    of_feature: np.ndarray  # int16 (features, columns): in parts of SCALE, the last columns 0
+    feature_of: np.ndarray  # int32 (states,): f; -1 - f if several states have f; NONE without one
+    of_feature: np.ndarray  # int16 (features, columns): in units of 1 / SCALE, the last columns 0
     prior: np.ndarray  # float64 (columns,)
-    label_of: np.ndarray  # uint8 (columns,): which language a column is, for some one of several
-    is_among: np.ndarray  # bool (columns,): whether it is asked for
-    logarithms: np.ndarray  # float32: log1p of small counts, in parts of SCALE
+    label_of: np.ndarray  # uint8 (columns,): the language of a column; several may share one
+    is_among: np.ndarray  # bool (columns,): whether the language is possible
+    logarithms: np.ndarray  # float32: log1p of small counts, divided by SCALE
 
 
 SCALE = 512
@@ -46,7 +45,7 @@ NONE = np.int32(1 << 30)
 
 
 class Scratch(NamedTuple):
-    """Room for one text after another; all counts are 0 between two."""
+    """Scratch memory, reused for all texts. All counts are 0 between texts."""
 
     found: np.ndarray  # uint32 (BLOCK,)
     state_counts: np.ndarray  # uint32 (states,)
@@ -60,7 +59,7 @@ class Scratch(NamedTuple):
 
 @kernel
 def row_after(data, start, stop, automaton):
-    """The row where a walk from the root over data[start:stop] ends."""
+    """Return the row after a walk from the root over data[start:stop]."""
     row = np.uint32(0)
     for i in range(start, stop):
         row = automaton.cells[row, automaton.classes[data[i]]] >> np.uint32(16)
@@ -69,7 +68,7 @@ def row_after(data, start, stop, automaton):
 
 @kernel
 def walk(data, begin, start, stop, automaton, found):
-    """Write the cell after each byte of data[start:stop] to `found`; the text starts at `begin`.
+    """Write the cell after each byte of data[start:stop] to `found`. The text starts at `begin`.
 
     found: uint32, room for stop - start.
     """
@@ -99,7 +98,7 @@ def walk(data, begin, start, stop, automaton, found):
 
 @kernel
 def count_states(found, number, counts, states, n):
-    """Count the states of found[:number]; append those met first to states[:n]; return how many."""
+    """Count the states of found[:number]. Append new ones to states[:n]; return their number."""
     for i in range(number):
         row = found[i] >> np.uint32(16)
         state = (found[i] & np.uint32(0xFFFF)) + np.uint32(2) * row - np.uint32(STATE_OFFSET)
@@ -111,7 +110,7 @@ def count_states(found, number, counts, states, n):
 
 @kernel
 def factor(count, logarithms):
-    """log1p(count), in parts of SCALE."""
+    """Return log1p(count) divided by SCALE."""
     if count < logarithms.size:
         return logarithms[count]
     return np.float32(np.log1p(float(count)) / SCALE)
@@ -119,9 +118,9 @@ def factor(count, logarithms):
 
 @kernel
 def take_features(states, n, weights, scratch):
-    """The features of states[:n] and their factors to `scratch`; return how many.
+    """Write the features of states[:n] and their factors to `scratch`; return their number.
 
-    All counts are 0 again.
+    Resets all counts to 0.
     """
     counts, of_feature = scratch.state_counts, scratch.feature_counts
     number = 0
@@ -152,9 +151,9 @@ def take_features(states, n, weights, scratch):
 
 @kernel
 def add_rows(table, rows, factors, first, last, sums):
-    """sums += factors[first:last] @ table[rows[first:last]]; sums: float32.
+    """Add factors[first:last] @ table[rows[first:last]] to sums, float32.
 
-    Four rows at a time: they are waited for together, and the sums are read and written once.
+    Four rows at a time overlap their loads, and read and write the sums once.
     """
     while first + 4 <= last:
         a, b = table[rows[first]], table[rows[first + 1]]
@@ -175,7 +174,7 @@ def add_rows(table, rows, factors, first, last, sums):
 
 @kernel
 def add_scores(table, scratch, n, sums):
-    """sums += log1p(times met) * weights, of all n features; sums: float64."""
+    """Add log1p(count) * weights of all n features to sums, float64."""
     for first in range(0, n, ROWS_SUMMED):
         scratch.part[:] = 0
         last = min(first + ROWS_SUMMED, n)
@@ -186,7 +185,7 @@ def add_scores(table, scratch, n, sums):
 
 @kernel
 def best_label(sums, text_bytes, weights, shares):
-    """The most probable language and how probable it is; the sums are tempered by the length.
+    """Return the most probable language and its probability. Sums are scaled down by text length.
 
     shares: float64 (labels,), overwritten.
     """
@@ -198,7 +197,7 @@ def best_label(sums, text_bytes, weights, shares):
     total = 0.0
     for k in range(weights.prior.size):
         below = (sums[k] - most) / np.sqrt(text_bytes)
-        # Less than that is nothing in a float32, and slow to compute.
+        # Smaller values vanish in a float32, and are slow to compute.
         if weights.is_among[k] and below > LEAST_LOGARITHM:
             share = np.exp(below)
             shares[weights.label_of[k]] += share
@@ -209,7 +208,7 @@ def best_label(sums, text_bytes, weights, shares):
 
 @kernel
 def identify_texts(data, offsets, automaton, weights, scratch, labels, scores):
-    """The language of every text and its probability; where nothing was met the score is 0.
+    """Identify the language of every text and its probability; 0 for a text without features.
 
     labels: uint8 (documents,), scores: float32 (documents,), written.
     """

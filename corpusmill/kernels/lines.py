@@ -1,4 +1,4 @@
-"""Texts split into lines, and what filters ask of each."""
+"""Split texts into lines, and record properties of each."""
 
 import numpy as np
 
@@ -11,17 +11,17 @@ NEWLINE = 0x0A
 BASE_2, BASE_3, BASE_4 = (U(pow(int(BASE), k, 1 << 64)) for k in (2, 3, 4))
 
 find_newline = finder(any_of("\n"))
-# What `str.splitlines` ends a line at.
+# Line ends of `str.splitlines`.
 find_line_end = finder([((0x0A, 0x0D),), ((0x1C, 0x1E),), *any_of("\x85\u2028\u2029")])
 
 
 @kernel
 def hash_of(data, start, stop):
-    """Hash, as words have it, and characters of data[start:stop]."""
+    """Return the hash of data[start:stop], as for words, and its number of characters."""
     value, i, end = U(0), U(start), U(stop)
     size = 0
     while i < end:
-        # Four at once: one by one, each multiplication waits for the one before it.
+        # Four at once; otherwise each multiplication waits for the previous one.
         while i + U(4) <= end:
             a, b, c, d = data[i], data[i + U(1)], data[i + U(2)], data[i + U(3)]
             if a | b | c | d >= 0x80:
@@ -40,7 +40,7 @@ def hash_of(data, start, stop):
 
 @kernel
 def is_blank(data, i, stop, table):
-    """Whether data[i:stop] is white space alone."""
+    """Return whether data[i:stop] is only white space."""
     while i < stop:
         point, i = decode_one(data, i)
         if table[point] & NO_BLANK:
@@ -50,13 +50,12 @@ def is_blank(data, i, stop, table):
 
 @kernel
 def split_newlines(data, offsets, table, first, starts, ends, chars, hashes, blank):
-    """Split every text of a column at newlines, as `str.split("\n")`; return how many lines.
+    r"""Split every text of a column at newlines, as `str.split("\n")`; return the number of lines.
 
     data: uint8, valid UTF-8. offsets: int64 (documents + 1,). table: uint16 (0x110000,), see
     filters/features/words.py. Written: first, int64 (documents + 1,), the number of each document's
-    first line, then the total; and with room for all of them where each line begins and ends
-    (int64), its characters (uint32), its hash as words have it (uint64), whether all of it is white
-    space (bool).
+    first line, then the total. For each line: start and end (int64), characters (uint32), hash as
+    for words (uint64), whether it is only white space (bool).
     """
     n = 0
     for d in range(first.size - 1):
@@ -75,7 +74,7 @@ def split_newlines(data, offsets, table, first, starts, ends, chars, hashes, bla
 
 @kernel
 def line_end(data, i, stop):
-    """Where the line of `str.splitlines` that begins at byte i ends, and where the next begins."""
+    """Return the end of the `str.splitlines` line at byte i, and the start of the next line."""
     i = find_line_end(data, i, stop)
     if i == stop:
         return stop, stop
@@ -88,7 +87,7 @@ def line_end(data, i, stop):
 
 @kernel
 def without_blanks(data, i, stop, table):
-    """data[i:stop] without white space at its ends: where it begins and ends."""
+    """Return start and end of data[i:stop] without surrounding white space."""
     while i < stop:
         point, after = decode_one(data, i)
         if table[point] & NO_BLANK:

@@ -1,4 +1,4 @@
-"""Long lines of texts, counted."""
+"""Count long lines of texts."""
 
 from corpusmill.kernels.jit import kernel
 from corpusmill.kernels.lines import find_newline
@@ -6,7 +6,7 @@ from corpusmill.kernels.lines import find_newline
 
 @kernel
 def count_chars(data):
-    """Characters of valid UTF-8."""
+    """Count the characters of valid UTF-8."""
     chars = 0
     for byte in data:
         chars += byte & 0xC0 != 0x80
@@ -15,7 +15,7 @@ def count_chars(data):
 
 @kernel
 def count_long_lines(data, offsets, least, counts):
-    """Count the lines, as newlines part them, of at least so many characters.
+    """Count the lines, split at newlines, of at least `least` characters.
 
     data: uint8, valid UTF-8. offsets: int64 (documents + 1,). counts: int64 (documents,), written.
     """

@@ -1,7 +1,7 @@
-"""Phrases found in lower-cased texts, by an automaton of Aho and Corasick as a dense table.
+"""Find phrases in lower-cased texts, by an Aho-Corasick automaton as a dense table.
 
-A text costs one look into the table for each byte, whatever the number of phrases. Bytes that no
-phrase has share a column.
+Each byte of text costs one table lookup, whatever the number of phrases. Bytes that occur in no
+phrase share a column.
 """
 
 import numpy as np
@@ -22,18 +22,19 @@ from corpusmill.kernels.jit import kernel
 from corpusmill.kernels.shingles import put_utf8
 
 ENDS = 1 << 30
-"""A bit of a table entry: a phrase ends in the state that it leads to."""
+"""Flag of a table entry: a phrase ends in the state that it leads to."""
 PLACE = np.uint64(ENDS - 1)
 
 
 @kernel
 def build_automaton(data, offsets, columns, following, phrase, depth, fallback):
-    """data, offsets: phrases as UTF-8, none empty. columns: uint8 (256,), the column of each byte.
+    """Build the automaton of phrases.
 
-    Written: following, int32 (states, columns), zeros before, the state behind a byte as the place
-    of its row, and ENDS; int32 (states,) phrase, -1 before, the number of the phrase that a state
-    is; depth, the bytes that lead to it; fallback, the state of the longest phrase that ends in it,
-    itself left out, 0 if there is none.
+    data, offsets: phrases as UTF-8, none empty. columns: uint8 (256,), the column of each byte.
+    Written: following, int32 (states, columns), zeros before: the next state as the offset of its
+    row, and ENDS. int32 (states,): phrase, -1 before, the number of the phrase that ends in a
+    state; depth, the bytes that lead to it; fallback, the state of the longest shorter phrase that
+    ends there, 0 if there is none.
     """
     states = 1
     for number in range(offsets.size - 1):
@@ -64,7 +65,7 @@ def build_automaton(data, offsets, columns, following, phrase, depth, fallback):
             fallback[after] = shorter if phrase[shorter] >= 0 else fallback[shorter]
             if phrase[after] >= 0 or fallback[after] != 0:
                 following[state, column] = after | ENDS
-    # By the place of its row a state is found without a product, for which every byte would wait.
+    # Row offsets save a multiplication per byte.
     for state in range(states):
         for column in range(following.shape[1]):
             after = following[state, column]
@@ -73,8 +74,10 @@ def build_automaton(data, offsets, columns, following, phrase, depth, fallback):
 
 @kernel
 def lower_text(data, start, stop, table, lowered):
-    """Write `str.lower` of data[start:stop] as UTF-8 to `lowered`, which has twice the room; return
-    its size. table: see unicode_tables.character_table."""
+    """Write `str.lower` of data[start:stop] as UTF-8 to `lowered`; return its size.
+
+    lowered: room for twice the bytes. table: see unicode_tables.character_table.
+    """
     n = 0
     i = start
     while i < stop:
@@ -104,7 +107,7 @@ def lower_text(data, start, stop, table, lowered):
 
 @kernel
 def begins_word(text, i, size, is_word):
-    """Whether a word character begins at byte i; at the end there is none."""
+    """Return whether a word character begins at byte i; False at the end."""
     if i >= size:
         return False
     point, _ = decode_one(text, i)
@@ -113,7 +116,7 @@ def begins_word(text, i, size, is_word):
 
 @kernel
 def ends_word(text, i, is_word):
-    """Whether a word character ends before byte i; at the beginning there is none."""
+    """Return whether a word character ends before byte i; False at the start."""
     if i == 0:
         return False
     i -= 1
@@ -125,8 +128,8 @@ def ends_word(text, i, is_word):
 
 @kernel
 def first_start(text, end, state, is_word, phrase, depth, fallback, boundaries):
-    """Where the longest phrase begins that ends at byte `end`, `state` is behind; -1 if a word
-    character stands before all of them."""
+    """Return the start of the longest phrase that ends at byte `end` in `state`; -1 if each has a
+    word character before it."""
     if phrase[state] < 0:
         state = fallback[state]
     while state != 0:
@@ -139,7 +142,7 @@ def first_start(text, end, state, is_word, phrase, depth, fallback, boundaries):
 
 @kernel
 def longest_phrase(text, i, size, is_word, columns, following, phrase, depth, boundaries):
-    """The longest phrase that begins at byte i and where it ends; -1 if there is none."""
+    """Return the longest phrase that begins at byte i and its end; -1 if there is none."""
     found, end = -1, i
     if boundaries and ends_word(text, i, is_word):
         return found, end
@@ -147,7 +150,7 @@ def longest_phrase(text, i, size, is_word, columns, following, phrase, depth, bo
     while i < size:
         state = (following[state, columns[text[i]]] & ~ENDS) // following.shape[1]
         length += 1
-        if depth[state] != length:  # no phrase goes on like this
+        if depth[state] != length:  # no phrase continues like this
             break
         i += 1
         if phrase[state] >= 0 and not (boundaries and begins_word(text, i, size, is_word)):
@@ -157,16 +160,16 @@ def longest_phrase(text, i, size, is_word, columns, following, phrase, depth, bo
 
 @kernel
 def find_phrases(text, size, is_word, columns, following, phrase, depth, fallback, boundaries):
-    """How many phrases stand in text[:size], one behind the other, of several the first, the
-    longest; and the number of the first, -1 if there is none.
+    """Count phrases in text[:size] without overlaps, the first and then the longest first.
 
-    boundaries: whether no word character may stand beside a phrase. is_word: bool (0x110000,).
+    Return the count, and the number of the first phrase or -1. boundaries: whether word characters
+    may not be adjacent to a phrase. is_word: bool (0x110000,).
     """
     hits, first = 0, -1
     row, i = np.uint64(0), 0
     flat = following.ravel()
     while i < size:
-        # Unsigned, as numba asks of any other whether it is negative.
+        # Unsigned, because numba checks signed indices for negative values.
         entry = flat[row + np.uint64(columns[text[i]])]
         i += 1
         row = np.uint64(entry) & PLACE
@@ -176,7 +179,7 @@ def find_phrases(text, size, is_word, columns, following, phrase, depth, fallbac
         start = first_start(text, i, state, is_word, phrase, depth, fallback, boundaries)
         if start < 0:
             continue
-        # One that begins before it and is not at its end yet comes first.
+        # A phrase that begins earlier and has not ended yet comes first.
         for begin in range(i - depth[state], start + 1):
             found, end = longest_phrase(
                 text, begin, size, is_word, columns, following, phrase, depth, boundaries
@@ -191,8 +194,11 @@ def find_phrases(text, size, is_word, columns, following, phrase, depth, fallbac
 
 @kernel
 def count_phrases(data, offsets, table, is_word, automaton, boundaries, hits, first):
-    """hits: uint32 (documents,), first: int64 (documents,): see `find_phrases`, of each text as
-    `lower_text` has it. automaton: columns, following, phrase, depth, fallback."""
+    """Count the phrases in every text, lower-cased by `lower_text`.
+
+    hits: uint32 (documents,), first: int64 (documents,), written: see `find_phrases`. automaton:
+    columns, following, phrase, depth, fallback.
+    """
     columns, following, phrase, depth, fallback = automaton
     largest = 0
     for d in range(hits.size):

@@ -1,6 +1,7 @@
-"""The quality model: words and their n-grams as numbers, a score that is their mean weight, and how
-the weights are learnt. Every operation is exact or rounded as IEEE 754 says, so a training gives
-the same bits on every machine.
+"""The quality model: hashed word n-grams, a score from their mean weight, and the training.
+
+Every operation is exact or rounded by IEEE 754, so that training gives the same bits on every
+machine.
 """
 
 import math
@@ -20,12 +21,12 @@ LN2_HIGH, LN2_LOW = 0.693145751953125, 1.42860682030941723212e-6
 """Their sum is ln 2; k * LN2_HIGH is exact."""
 
 FURTHEST = 40.0
-"""Beyond it a float32 of the logistic function is 0 or 1."""
+"""Beyond this, the logistic function is 0 or 1 in float32."""
 
 
 @kernel
 def mixed(x):
-    """splitmix64's finalizer."""
+    """Return splitmix64's finalizer of x."""
     x = (x ^ x >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ x >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
     return x ^ x >> np.uint64(31)
@@ -33,7 +34,7 @@ def mixed(x):
 
 @kernel
 def is_word_alone(point):
-    """Whether a character is of a script that writes words without spaces: a word by itself."""
+    """Return whether a character is a word by itself, as in scripts without spaces."""
     if point < 0x0E00:
         return False
     return (
@@ -48,9 +49,9 @@ def is_word_alone(point):
 
 @kernel
 def word_hashes(chars, n, hashes):
-    """The hash of every word of the cleaned text chars[:n]; return how many there are.
+    """Hash every word of the cleaned text chars[:n]; return the number of words.
 
-    chars: uint32. hashes: uint64 (n,), written. FNV-1a of the code points, then mixed.
+    chars: uint32. hashes: uint64 (n,), written: FNV-1a of the code points, then mixed.
     """
     count = 0
     value = HASH_START
@@ -79,10 +80,10 @@ def word_hashes(chars, n, hashes):
 
 @kernel
 def ngrams_of(hashes, words, most_words, bits, features):
-    """The features of all n-grams of 1 to most_words words; return how many.
+    """Compute the features of all n-grams of 1 to most_words words; return their number.
 
     hashes: uint64, of the words. features: uint32 (words * most_words,), written: numbers below
-    2**bits, the n-grams that begin at the first word first.
+    2**bits, ordered by first word.
     """
     count = 0
     shift = np.uint64(64 - bits)
@@ -99,7 +100,7 @@ def ngrams_of(hashes, words, most_words, bits, features):
 
 @kernel
 def features_of(data, start, stop, table, most_words, bits, chars, hashes, features):
-    """The features of the text data[start:stop]; return how many.
+    """Compute the features of the text data[start:stop]; return their number.
 
     table: see unicode_tables. chars: uint32, hashes: uint64, both (bytes + 2,); features: uint32
     ((bytes + 2) * most_words,).
@@ -111,9 +112,9 @@ def features_of(data, start, stop, table, most_words, bits, chars, hashes, featu
 
 @kernel
 def all_features(data, offsets, table, most_words, bits, chars, hashes, features, counts):
-    """The features of every text, one text after the other.
+    """Compute the features of every text, one text after the other.
 
-    features: uint32, room for all and for one text more. counts: int64 (documents,), written.
+    features: uint32, room for all and for one more text. counts: int64 (documents,), written.
     """
     at = 0
     for d in range(counts.size):
@@ -125,7 +126,8 @@ def all_features(data, offsets, table, most_words, bits, chars, hashes, features
 
 @kernel
 def logistic(x):
-    """1 / (1 + exp(-x)), of products and sums alone: libraries differ in the last bit of exp."""
+    """Return 1 / (1 + exp(-x)) by products and sums alone: libraries differ in the last bit of
+    exp."""
     x = min(max(-x, -FURTHEST), FURTHEST)
     k = math.floor(x * LOG2_E + 0.5)
     r = (x - k * LN2_HIGH) - k * LN2_LOW
@@ -137,7 +139,7 @@ def logistic(x):
 
 @kernel
 def score_of(features, weights, bias):
-    """The score of a text of these features, 0 of a text without any."""
+    """Return the score of a text with these features; 0 without any."""
     if features.size == 0:
         return 0.0
     total = 0.0
@@ -149,7 +151,7 @@ def score_of(features, weights, bias):
 @kernel
 def score_texts(data, offsets, table, most_words, bits, weights, bias, chars, hashes, features,
                 scores):  # fmt: skip
-    """scores: float32 (documents,), written. weights: float32 (2**bits,)."""
+    """Score every text. scores: float32 (documents,), written. weights: float32 (2**bits,)."""
     for d in range(scores.size):
         count = features_of(
             data, offsets[d], offsets[d + 1], table, most_words, bits, chars, hashes, features
@@ -159,19 +161,19 @@ def score_texts(data, offsets, table, most_words, bits, weights, bias, chars, ha
 
 @kernel
 def score_examples(features, starts, stops, weights, bias, scores):
-    """The same of texts whose features are known already."""
+    """Score texts whose features are already computed."""
     for d in range(scores.size):
         scores[d] = np.float32(score_of(features[starts[d] : stops[d]], weights, bias))
 
 
 @kernel
 def learn(features, starts, stops, good, share_of, rate, weights, squares, bias):
-    """Go once through all examples, in their order, and change the weights after each.
+    """Visit all examples once, in order, and update the weights after each.
 
-    The error g of an example, weighed by its class, changes the weight of each of its n-grams by
-    g * rate / sqrt(1 + the sum of the squares of all errors that changed it), and the bias alike.
-    features: uint32. starts, stops: int64 (examples,). good: bool. share_of: float64 (2,), of bad
-    and good. weights, squares: float64 (2**bits,). bias: float64 (2,), itself and its squares.
+    The error g of an example, weighted by its class, changes the weight of each of its n-grams by g
+    * rate / sqrt(1 + the sum of squared errors that changed it), and the bias likewise. features:
+    uint32. starts, stops: int64 (examples,). good: bool. share_of: float64 (2,), of bad and good.
+    weights, squares: float64 (2**bits,). bias: float64 (2,), the bias and its squares.
     """
     for e in range(starts.size):
         total = 0.0

@@ -1,4 +1,4 @@
-"""What RedPajama-v2's quality signals ask of a text as it is, and of its normalized words."""
+"""Count what RedPajama-v2's quality signals need of raw texts and of normalized words."""
 
 import math
 
@@ -10,19 +10,20 @@ from corpusmill.kernels.jit import kernel
 from corpusmill.kernels.repeats import ONE, number_alike, slots_for
 from corpusmill.kernels.words import BASE, U
 
-# Bits of a table entry, see corpusmill/mill/filters/features/redpajama_texts.py.
+# Flags of a table entry, see corpusmill/mill/filters/features/redpajama_texts.py.
 WORD, BLANK, UPPER, NOT_UPPER, NUMERIC, BULLET, LATIN, STOP = (1 << bit for bit in range(8))
-"""LATIN: a letter of ASCII. NOT_UPPER: small, or half capital. STOP: ends a sentence."""
+"""LATIN: an ASCII letter. NOT_UPPER: lower or title case. STOP: ends a sentence."""
 DOT, ELLIPSIS, QUOTE, NEWLINE = 0x2E, 0x2026, 0x201D, 0x0A
 
 
 @kernel
 def count_raw_words(data, offsets, table, stop_words, counts):
-    """counts: int64 (documents, 5), written: runs of word characters and runs of others that are no
-    white space, those with a letter of ASCII, those in capitals, stop words; sentences, which begin
-    with a word character behind the end of the last.
+    """Count raw words by property, and sentences.
 
-    stop_words: uint64, ascending, hashes as words have them.
+    counts: int64 (documents, 5), written: raw words (runs of word characters, and runs of others
+    that are not white space), those with an ASCII letter, those in capitals, stop words; sentences,
+    which begin with the first word character after the last end mark. stop_words: uint64,
+    ascending, hashes as for words.
     """
     counts[:] = 0
     for d in range(counts.shape[0]):
@@ -53,8 +54,11 @@ def count_raw_words(data, offsets, table, stop_words, counts):
 
 @kernel
 def line_signals(data, i, stop, table):
-    """Of data[i:stop], a line: its characters, capitals and numeric ones, whether it begins with a
-    bullet, how many dots end it, and its last character; white space at its ends left out."""
+    """Return the signals of the line data[i:stop], without surrounding white space.
+
+    They are: characters, capitals, numeric characters, whether it begins with a bullet, the number
+    of dots at its end, its last character. All but the last three include white space.
+    """
     chars = capitals = numeric = dots = 0
     solid = bullet = False
     before = last = np.uint32(0)
@@ -75,10 +79,13 @@ def line_signals(data, i, stop, table):
 
 @kernel
 def sum_lines(data, offsets, table, counts, shares):
-    """counts: int64 (documents, 5), written: characters; lines, an empty last one left out; those
-    that end in . ! ? or ”, in ... or …, that begin with a bullet. shares: float64 (documents, 2),
-    written: the sums over lines of capitals and of numeric characters by all of the line, its
-    newline too."""
+    """Count characters and lines, and sum the lines' shares.
+
+    counts: int64 (documents, 5), written: characters; lines, without an empty last one; lines that
+    end in . ! ? or ”, lines that end in ... or …, lines that begin with a bullet. shares: float64
+    (documents, 2), written: sums over lines of the shares of capitals and of numeric characters in
+    the line, newline included.
+    """
     counts[:] = 0
     shares[:] = 0
     for d in range(counts.shape[0]):
@@ -101,8 +108,10 @@ def sum_lines(data, offsets, table, counts, shares):
 
 @kernel
 def word_entropy(first, hashes, unique, entropy):
-    """unique: int64 (documents,), different words; entropy: float64 (documents,), of their shares
-    in natural units, nan without words; written."""
+    """Count different words, and compute the entropy of word frequencies.
+
+    unique: int64 (documents,), entropy: float64 (documents,), in nats, nan without words; written.
+    """
     most = 1
     for d in range(first.size - 1):
         most = max(most, first[d + 1] - first[d])
@@ -122,7 +131,7 @@ def word_entropy(first, hashes, unique, entropy):
 
 @kernel
 def count_marks(data, offsets, counts):
-    """counts: int64 (documents, 2), written: # and ellipses; curly brackets."""
+    """Count # and ellipses, and curly brackets. counts: int64 (documents, 2), written."""
     for d in range(counts.shape[0]):
         hashes, ellipses = count_symbols(data, offsets[d], offsets[d + 1])
         counts[d, 0], counts[d, 1] = hashes + ellipses, 0

@@ -1,4 +1,4 @@
-"""What comes again among elements and among runs of words."""
+"""Find repeated elements and repeated n-grams of words."""
 
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ from corpusmill.kernels.jit import kernel
 from corpusmill.kernels.words import U
 
 FINISH = U(0xD6E8FEB86659FD93)
-# Not the base of the hashes of words: with it `12 34` and `13 24` would be alike.
+# Not the base of the word hashes: `12 34` and `13 24` would collide.
 PAIR = U(0xC2B2AE3D27D4EB4F)
 TAG = ~U((1 << 28) - 1)
 ONE, TWO = U(1 << 32), U(2 << 32)
@@ -17,9 +17,9 @@ NONE = np.uint32(0)
 
 @kernel
 def place_in(slots, key):
-    """Where a key is in a set, or is to be put.
+    """Return the slot of a key in a set, or the free slot where it belongs.
 
-    slots: uint64, a power of 2 of them and more than there are keys, 0 where one is free.
+    slots: uint64, a power of 2 of them and more than there are keys, 0 if free.
     """
     mask = U(slots.size - 1)
     place = (key ^ key >> U(32)) * FINISH >> U(20) & mask
@@ -35,11 +35,11 @@ def as_key(value):
 
 @kernel
 def repeats(hashes, sizes, slots):
-    """Of elements that stood before: how many, and their characters."""
+    """Count the elements that occurred before, and their characters."""
     slots[:] = U(0)
     count = size = 0
     for k in range(hashes.size):
-        # The hash of no character is no more than that of few.
+        # The key combines hash and size.
         key = as_key(hashes[k] ^ U(sizes[k]) * FINISH)
         place = place_in(slots, key)
         if slots[place] == key:
@@ -51,7 +51,7 @@ def repeats(hashes, sizes, slots):
 
 @kernel
 def slots_for(count, slots):
-    """As much of `slots` as a set of so many needs."""
+    """Return the part of `slots` that a set of `count` keys needs."""
     size = 16
     while size < 2 * count:
         size *= 2
@@ -60,15 +60,15 @@ def slots_for(count, slots):
 
 @kernel
 def number_alike(keys, slots, ids, members):
-    """ids[k]: the first place with the key of place k; members[ids[k]]: how many places have it,
-    times ONE, and these places xored.
+    """Number equal keys by their first position, and count them.
 
-    keys: uint64. ids: uint32, members: uint64, as many; members are written at first places alone.
-    slots: as in place_in.
+    ids[k]: the first position with the key at k; members[ids[k]]: the number of its positions,
+    times ONE, and the xor of these positions. keys: uint64. ids: uint32, members: uint64, of the
+    same size; members are written at first positions only. slots: as in place_in.
     """
-    # ASSUME no two different keys of a document have 36 bits and their place in `slots` in common.
-    # A slot holds these and a place, so that looking costs one wait for memory and not two; and
-    # nothing but a taken slot is a branch, as new and old ones come in no order.
+    # ASSUME no two different keys of a document share 36 bits and their place in `slots`. A slot
+    # holds these bits and a position, so that a lookup waits for memory once, not twice. Only a
+    # taken slot is a branch, because new and old keys come in no predictable order.
     slots[:] = U(0)
     mask = U(slots.size - 1)
     for k in range(U(keys.size)):
@@ -86,17 +86,18 @@ def number_alike(keys, slots, ids, members):
 
 
 class Grams(NamedTuple):
-    """The runs of n words of a document that come again, and room to find those of n + 1 words.
+    """The repeated n-grams of a document, and scratch memory to find those of n + 1 words.
 
-    Places where the same run begins are of one class. In it all go on alike unless the class one
-    word behind was split for the last word; so only the places before these are looked at.
+    Positions where the same n-gram begins form a class. All of a class continue alike, unless the
+    class one word later was split by the last word. So only positions before such splits are
+    examined.
     """
 
-    classes: np.ndarray  # uint32, by place; NONE where a run begins that stands once
-    members: np.ndarray  # uint64, by class: how many places, times ONE, and these xored
-    changed: np.ndarray  # uint32: the places whose class is another than it was
-    sizes: np.ndarray  # int64: how many those are, the last class, the place of the last word
-    leaving: np.ndarray  # uint32, as all but the last three: room to lengthen
+    classes: np.ndarray  # uint32, by position; NONE where an n-gram begins that occurs once
+    members: np.ndarray  # uint64, by class: number of positions, times ONE, and their xor
+    changed: np.ndarray  # uint32: positions whose class has changed
+    sizes: np.ndarray  # int64: number of changed positions, last class, position of the last word
+    leaving: np.ndarray  # uint32, like all but the last three: scratch memory of lengthen
     lost: np.ndarray
     alike: np.ndarray
     groups: np.ndarray  # uint64
@@ -106,8 +107,9 @@ class Grams(NamedTuple):
 
 @kernel
 def room_for_grams(words):
-    """Grams of documents of up to so many words."""
-    # A new class parts places of one class, which words - 1 places are at most so often.
+    """Allocate Grams for documents of up to `words` words."""
+    # A new class splits the positions of another, which words - 1 positions allow at most that
+    # often.
     members = np.empty(2 * words + 2, np.uint64)
     rows, wide = np.empty((5, words + 1), np.uint32), np.empty((2, words + 1), np.uint64)
     slots = slots_for(words, np.empty(4 * words + 16, np.uint64))
@@ -119,7 +121,7 @@ def room_for_grams(words):
 
 @kernel
 def find_pairs(words, grams):
-    """Begin with runs of two words. words: uint64, their hashes."""
+    """Start with n-grams of two words. words: uint64, their hashes."""
     classes, members, changed = grams.classes, grams.members, grams.changed
     size = max(words.size - 1, 0)
     for k in range(size):
@@ -131,7 +133,7 @@ def find_pairs(words, grams):
         comes_again = (first != k) | (members[k + U(1)] >= TWO)
         classes[k] = first + U(1) if comes_again else U(NONE)
     classes[size] = NONE
-    # Those that go on as the first of their class does need no look; most do.
+    # Skip positions that continue like the first of their class; most do.
     n = U(0)
     for k in range(U(size)):
         one, behind = classes[k], classes[k + U(1)]
@@ -142,8 +144,8 @@ def find_pairs(words, grams):
 
 @kernel
 def lengthen(grams):
-    """From runs of n words to those of n + 1."""
-    # Few branches: whether a run comes again is what the processor cannot foresee.
+    """Go from n-grams to (n + 1)-grams."""
+    # Few branches, because the processor cannot predict whether an n-gram is repeated.
     classes, members, changed, sizes, leaving, lost, alike, groups, keys, slots = grams
     n = gone = U(0)
     for k in range(sizes[0]):
@@ -156,7 +158,8 @@ def lengthen(grams):
             gone += U((one != NONE) & (behind == NONE))
     number_alike(keys[:n], slots_for(np.int64(n), slots), alike, groups)
     count, last, nowhere = U(0), U(sizes[1]), U(sizes[2])
-    # Those who leave together are a new class; the first to do so, if nobody stays, are the old.
+    # Positions that leave together form a new class. If none stays, the first to leave keep the old
+    # one.
     for k in range(n):
         place, old, first = U(leaving[k]), keys[k] >> U(32), U(alike[k])
         is_first = first == k
@@ -181,7 +184,7 @@ def lengthen(grams):
 
 @kernel
 def drop_alone(one, classes, members, changed, count, nowhere):
-    """If a class has one place left, that has none now; return how many have changed."""
+    """Dissolve a class with one position left. Return the number of changed positions."""
     left = members[one]
     alone = left >> U(32) == U(1)
     place = left & (ONE - U(1))
@@ -193,8 +196,8 @@ def drop_alone(one, classes, members, changed, count, nowhere):
 
 @kernel
 def top_gram(grams):
-    """How often the most frequent run comes, and where first; of several the first. (0, 0) if none
-    comes again."""
+    """Return the count of the most frequent n-gram and its first position; the first n-gram on a
+    tie. (0, 0) if none is repeated."""
     best = U(0)
     for one in range(grams.sizes[1] + 1):
         best = max(best, grams.members[one] >> U(32))

@@ -1,4 +1,4 @@
-"""The script of texts: that of most of their letters. The table is
+"""Find the script of texts, by the majority of their letters. The table is
 `corpusmill.mill.filters.languages.script_table`'s."""
 
 import numpy as np
@@ -6,31 +6,31 @@ import numpy as np
 from corpusmill.kernels.clean import decode_one
 from corpusmill.kernels.jit import kernel
 
-# Layout of a table entry: the script of a letter, 0 of no letter; above it the combining class.
+# Layout of a table entry: the script of a letter, 0 for others; above it the combining class.
 SCRIPT = 0xFF
 CLASS_SHIFT = 8
-UPPER = 1 << 16  # `isupper` is true of a text of such letters
-NOT_UPPER = 1 << 17  # and false of a text with one of these
-COMPOSES = 1 << 18  # NFC may change it, or it and what stands before it
-SIMPLIFIED = 1 << 19  # Chinese characters that only one of the two ways of writing has
+UPPER = 1 << 16  # `isupper` is true for texts of such letters
+NOT_UPPER = 1 << 17  # but false for texts with one of these
+COMPOSES = 1 << 18  # NFC may change it, or it and the character before
+SIMPLIFIED = 1 << 19  # Chinese characters of only one of the two writing systems
 TRADITIONAL = 1 << 20
 
-# Places in SCRIPTS that a text can have and no letter.
+# Indices in SCRIPTS of texts, but not of letters.
 NO_SCRIPT, JPAN, HANS, HANT = 0, 1, 2, 3
-# Places that letters have, and that those are made of.
+# Indices of letters, from which the former are derived.
 HANI, HIRA, KANA, LATN = 4, 5, 6, 7
 
-# What `survey` says of a text.
+# Flags that `survey` returns.
 IS_UPPER = 1
 MAY_COMPOSE = 2
 
 
 @kernel
 def main_script(counts, simplified, traditional):
-    """The script of most letters; counts: int64 (scripts,), of the letters of each, changed.
+    """Return the script of most letters. counts: int64 (scripts,), letters by script, overwritten.
 
-    Chinese characters and kana are one script, Japanese, if a twentieth of them is kana. Otherwise
-    Chinese characters are simplified or traditional, whichever of these stand there more often.
+    Chinese characters and kana together are Japanese if at least a twentieth is kana. Otherwise
+    Chinese characters are simplified or traditional, whichever is more frequent.
     """
     kana = counts[HIRA] + counts[KANA]
     chinese = HANI
@@ -49,7 +49,7 @@ def main_script(counts, simplified, traditional):
 
 @kernel
 def survey(data, offsets, table, counts, scripts, kinds):
-    """The script of every text, and whether it is all upper case or NFC may change it.
+    """Find the script of every text, whether it is all upper case, and whether NFC may change it.
 
     table: uint32 (0x110000,). counts: int64 (scripts,), scratch. scripts, kinds: uint8
     (documents,), written; kinds: IS_UPPER and MAY_COMPOSE.
@@ -59,7 +59,7 @@ def survey(data, offsets, table, counts, scripts, kinds):
         all_bits = np.uint32(0)
         simplified = traditional = 0
         out_of_order = False
-        before = np.uint32(0)  # the combining class of the character before
+        before = np.uint32(0)  # combining class of the character before
         latin = 0
         i, stop = offsets[d], offsets[d + 1]
         while i < stop:
@@ -74,7 +74,7 @@ def survey(data, offsets, table, counts, scripts, kinds):
             entry = table[point]
             all_bits |= entry
             counts[entry & SCRIPT] += 1
-            if point >= 0x300:  # below, no character combines and none is Chinese
+            if point >= 0x300:  # below, no character combines or is Chinese
                 now = entry >> np.uint32(CLASS_SHIFT) & np.uint32(0xFF)
                 out_of_order |= (now != 0) & (now < before)
                 before = now

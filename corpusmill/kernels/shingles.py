@@ -1,4 +1,4 @@
-"""Shingle hashes: every run of `width` cleaned characters as one 32-bit number."""
+"""Hash shingles: every run of `width` cleaned characters becomes a 32-bit number."""
 
 import numpy as np
 
@@ -10,18 +10,18 @@ FINISH = np.uint64(0xD6E8FEB86659FD93)
 
 @kernel
 def rolling_hashes(chars, n, width, hashes):
-    """The 32-bit hashes of all `width`-character shingles of chars[:n]; return how many.
+    """Write the 32-bit hashes of all `width`-character shingles of chars[:n]; return their number.
 
     chars: uint32. hashes: uint32, room for max(1, n - width + 1). A text shorter than `width` is
-    one shingle, an empty one none. hash = top 32 bits of (P ^ P >> 32) * FINISH, where P is the
+    one shingle, an empty one has none. hash = top 32 bits of (P ^ P >> 32) * FINISH, where P is the
     polynomial sum(char[k] * BASE**(width - 1 - k)) modulo 2**64.
     """
-    # Every operand stays uint64: numba turns uint64 with a signed literal into float64.
+    # All operands stay uint64: numba turns uint64 with a signed literal into float64.
     if n == 0:
         return 0
     first = min(n, width)
     value = np.uint64(0)
-    leaving = np.uint64(1)  # BASE**width: what a character weighs when it falls out
+    leaving = np.uint64(1)  # BASE**width: the weight of the character that drops out
     for i in range(first):
         value = value * ROLLING_BASE + np.uint64(chars[i])
         leaving = leaving * ROLLING_BASE
@@ -63,7 +63,7 @@ def rotated(x, bits):
 
 @kernel
 def sha1_first_word(message, length, w):
-    """SHA-1 of message[:length], its first 32 bits as a big-endian number.
+    """Return the first 32 bits of SHA-1 of message[:length] as a big-endian number.
 
     message: uint8, with room for the padding (length + 72). w: uint32 (80,), scratch.
     """
@@ -124,9 +124,10 @@ def byte_swapped(x):
 
 @kernel
 def sha1_hashes(chars, n, width, message, w, hashes):
-    """`sha1(utf8(shingle))[:4]` as a little-endian number for every shingle; return how many.
+    """Write `sha1(utf8(shingle))[:4]` as a little-endian number for every shingle; return their
+    number.
 
-    As datasketch's default hash. A text shorter than `width` has no shingle, as in the
+    Same as datasketch's default hash. A text shorter than `width` has no shingle, as in the
     SlimPajama scripts. message: uint8 (4 * width + 72,), w: uint32 (80,): scratch.
     """
     count = 0

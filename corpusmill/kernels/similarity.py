@@ -1,4 +1,4 @@
-"""How similar documents are: by their sketches, and exactly by their shingle sets."""
+"""Measure the similarity of documents: by sketches, and exactly by shingle sets."""
 
 from typing import NamedTuple
 
@@ -8,14 +8,14 @@ from corpusmill.kernels.clean import clean_text
 from corpusmill.kernels.jit import kernel
 from corpusmill.kernels.shingles import FINISH, ROLLING_BASE
 
-BLOCK = 256  # sketches that stay in the second-level cache while another block passes
+BLOCK = 256  # sketches that stay in the second-level cache during a pass over another block
 EMPTY_SLOT = np.uint64(0)
 SPREAD = np.uint64(0x9E3779B97F4A7C15)
-KEPT_SLOTS = 1 << 25  # of the shingle sets of one component: 256 MiB; others are made anew
+KEPT_SLOTS = 1 << 25  # for the shingle sets of one component: 256 MiB; others are rebuilt
 
 
 class Texts(NamedTuple):
-    """Texts to look at: text t is data[begins[t]:stops[t]]."""
+    """Texts to compare: text t is data[begins[t]:stops[t]]."""
 
     data: np.ndarray  # uint8, valid UTF-8
     begins: np.ndarray  # int64
@@ -25,18 +25,19 @@ class Texts(NamedTuple):
 
 
 class Graph(NamedTuple):
-    """Whom each text may be similar to, and in what order all are gone through."""
+    """Candidate neighbours of each text, and the order of processing."""
 
-    sequence: np.ndarray  # int64, texts component after component, in each from best to worst
+    sequence: np.ndarray  # int64, texts by component, in each from best to worst
     component: np.ndarray  # int64 (texts,)
-    place: np.ndarray  # int64 (texts,), of each among all from best to worst
+    place: np.ndarray  # int64 (texts,), rank among all from best to worst
     first: np.ndarray  # int64 (texts + 1,): text t has neighbours[first[t]:first[t + 1]]
     neighbours: np.ndarray  # int64
-    matches: np.ndarray  # int64, how many values of the two sketches are equal
+    matches: np.ndarray  # int64, number of equal values in the two sketches
 
 
 class Limits(NamedTuple):
-    """When two texts are similar: so many equal values of so many, or such a similarity."""
+    """Conditions for similarity: `enough` equal values of `permutations`, or a measured
+    similarity."""
 
     enough: int
     permutations: int
@@ -44,8 +45,8 @@ class Limits(NamedTuple):
 
 
 class Resolved(NamedTuple):
-    """What is found of each text: the best kept text that it is similar to, or itself; how similar
-    they are; whether that was measured and not estimated."""
+    """The result for each text: the best kept text similar to it, or itself; their similarity;
+    whether that was measured, not estimated."""
 
     winner: np.ndarray  # int64
     similarity: np.ndarray  # float64
@@ -54,17 +55,17 @@ class Resolved(NamedTuple):
 
 @kernel
 def equal_values(one, other):
-    """In how many places two sketches are equal. uint32 (permutations,) each."""
+    """Count the equal values of two sketches, uint32 (permutations,) each."""
     equal = np.uint32(0)
     for j in range(one.size):
-        # Back to 32 bits each time: as wide as what is compared, it fills the same lanes.
+        # Stays at 32 bits, as wide as the values compared, to use the same vector lanes.
         equal = np.uint32(equal + np.uint32(one[j] == other[j]))
     return equal
 
 
 @kernel
 def count_pairs(signatures, counts):
-    """Add to counts[k] the pairs of rows of `signatures` with k equal values, all of them.
+    """Add all pairs of rows of `signatures` to counts[k], where k is their number of equal values.
 
     signatures: uint32 (documents, permutations). counts: int64 (permutations + 1,).
     """
@@ -78,7 +79,7 @@ def count_pairs(signatures, counts):
 
 @kernel
 def shares_earlier_band(one, other, band, width):
-    """Whether the sketches are equal in the whole of a band before `band`."""
+    """Return whether the sketches are equal in a whole band before `band`."""
     for start in range(0, band * width, width):
         equal = True
         for k in range(start, start + width):
@@ -92,12 +93,11 @@ def shares_earlier_band(one, other, band, width):
 
 @kernel
 def pairs_of_groups(signatures, starts, band, width, least, most):
-    """int64 (pairs, 3): rows i < j of a group, and their equal values, if `least` or more.
+    """Return int64 (pairs, 3): rows i < j of a group, and their equal values, if `least` or more.
 
     signatures: uint32 (rows, permutations). Group g is rows starts[g]..starts[g + 1], which share
-    the key of `band`; a pair that shares an earlier band's too was found there. Of more than `most`
-    rows before it a row is paired only with the first, and with those that most of its values are
-    equal with.
+    the key of `band`. Pairs that share an earlier band too were found there. A row with more than
+    `most` partners before it is paired only with the first row and with its most similar ones.
     """
     found = np.empty((1024, 3), np.int64)
     n = 0
@@ -109,7 +109,8 @@ def pairs_of_groups(signatures, starts, band, width, least, most):
             for i in range(first, j):
                 matches = equal_values(signatures[i], signatures[j])
                 if matches >= least:
-                    # Sorted, the rows with most equal values come last, the first of them at last.
+                    # In sorted order, rows with the most equal values come last, and on a tie the
+                    # first row.
                     partners[count] = np.int64(matches) << 32 | (last - i)
                     count += 1
             chosen = partners[:count]
@@ -133,7 +134,7 @@ def pairs_of_groups(signatures, starts, band, width, least, most):
 
 @kernel
 def slot_of(value, slots):
-    """Where a value is in a hash set, or the empty slot where it would be.
+    """Return the slot of a value in a hash set, or the empty slot where it belongs.
 
     value: uint64, not EMPTY_SLOT. slots: uint64, a power of two of them, some of them empty.
     """
@@ -146,10 +147,11 @@ def slot_of(value, slots):
 
 @kernel
 def shingle_set(data, start, stop, table, width):
-    """(slots, size): the set of the `width`-character shingles of one cleaned text.
+    """Return (slots, size): the set of the `width`-character shingles of one cleaned text.
 
-    A text shorter than `width` is one shingle, an empty one none. A shingle is its polynomial
-    modulo 2**64 (see rolling_hashes), whole: two shingles meet in one with probability 2**-64.
+    A text shorter than `width` is one shingle, an empty one has none. A shingle is represented by
+    its full polynomial modulo 2**64 (see rolling_hashes): two shingles collide with probability
+    2**-64.
     """
     chars = np.empty(stop - start + 4, np.uint32)
     n = clean_text(data, start, stop, table, chars)
@@ -176,17 +178,18 @@ def shingle_set(data, start, stop, table, width):
 
 @kernel
 def jaccard_from(threshold, one, one_size, other, other_size):
-    """The Jaccard similarity of two shingle sets if it is `threshold` or more, else -1.
+    """Return the Jaccard similarity of two shingle sets if it is `threshold` or more, else -1.
 
-    Of two empty sets it is 0. Values stand in random order, so most pairs that are not similar
-    have missed too many of them long before the end.
+    It is 0 for two empty sets. Values are in random order, so most dissimilar pairs have too many
+    misses long before the end.
     """
     if other_size < one_size:
         one, one_size, other, other_size = other, other_size, one, one_size
     total = one_size + other_size
     if total == 0:
         return 0.0 if threshold <= 0 else -1.0
-    # Similar sets have threshold * total / (1 + threshold) values in common, and one for rounding.
+    # Similar sets share threshold * total / (1 + threshold) values; one miss more allows for
+    # rounding.
     misses = one_size - np.int64(threshold * total / (1 + threshold)) + 1
     common = 0
     for value in one:
@@ -203,9 +206,9 @@ def jaccard_from(threshold, one, one_size, other, other_size):
 
 @kernel
 def set_of(t, sets, sizes, held, texts):
-    """The shingle set of text t, its size, and how many slots of sets are kept now.
+    """Return the shingle set of text t, its size, and the number of slots kept in all sets.
 
-    Kept in `sets`, and its size in `sizes`, if there is still room for it.
+    The set is kept in `sets`, and its size in `sizes`, if there is room.
     """
     if sizes[t] >= 0:
         return sets[t], sizes[t], held
@@ -218,8 +221,7 @@ def set_of(t, sets, sizes, held, texts):
 
 @kernel
 def best_kept_first(t, graph, winner):
-    """int64: for every kept neighbour that comes before text t its place, and which edge it is,
-    the best first."""
+    """Return int64: rank and edge number of every kept neighbour better than text t, best first."""
     start = graph.first[t]
     found = np.empty(graph.first[t + 1] - start, np.int64)
     n = 0
@@ -233,9 +235,9 @@ def best_kept_first(t, graph, winner):
 
 @kernel
 def resolve_kept(graph, limits, texts, resolved):
-    """Go through the texts from best to worst; drop each that is similar to one kept before it.
+    """Visit the texts from best to worst, and drop each that is similar to one kept before it.
 
-    resolved: written. Returns how many pairs were measured.
+    resolved: written. Returns the number of pairs measured.
     """
     nothing = np.zeros(0, np.uint64)
     sequence, component = graph.sequence, graph.component
@@ -270,9 +272,9 @@ def resolve_kept(graph, limits, texts, resolved):
 
 @kernel
 def measure_pairs(pairs, threshold, texts, values):
-    """values[p] = the Jaccard similarity of texts pairs[p, 0] and pairs[p, 1], -1 below threshold.
+    """Write the Jaccard similarity of each pair to values[p]; -1 below threshold.
 
-    Pairs of one text that stand together cost its set once.
+    pairs: numbers of texts. For adjacent pairs with the same first text, its set is built once.
     """
     data, table, width = texts.data, texts.table, texts.width
     last = -1

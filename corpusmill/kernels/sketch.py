@@ -1,4 +1,4 @@
-"""MinHash sketches: the least image of a document's shingle hashes under each permutation."""
+"""MinHash sketches: the smallest image of a document's shingle hashes under each permutation."""
 
 import numpy as np
 
@@ -8,12 +8,12 @@ from corpusmill.kernels.shingles import rolling_hashes, sha1_hashes
 
 MERSENNE_PRIME = np.uint64((1 << 61) - 1)
 MAX_HASH = np.uint64((1 << 32) - 1)
-TILE = 4096  # shingle hashes that stay in the first-level cache while all permutations pass
+TILE = 4096  # shingle hashes that stay in the first-level cache for all permutations
 
 
 @kernel
 def fmix32(hashes, n):
-    """MurmurHash3's finalizer in place: how datasketch's `affine32` mixes its input."""
+    """Apply MurmurHash3's finalizer in place, as datasketch's `affine32` does to its input."""
     for i in range(n):
         h = hashes[i]
         h ^= h >> np.uint32(16)
@@ -25,13 +25,13 @@ def fmix32(hashes, n):
 
 @kernel
 def lower_affine32(hashes, n, a, b, signature):
-    """Lower signature[j] to the least (a[j] * h + b[j]) modulo 2**32 over h in hashes[:n].
+    """Lower signature[j] to the minimum of (a[j] * h + b[j]) modulo 2**32 over h in hashes[:n].
 
-    All arrays uint32; a and b hold one value per permutation, hashes are mixed already.
+    All arrays are uint32; a and b hold one value per permutation; hashes are already mixed.
     """
     for start in range(0, n, TILE):
-        # A slice counted from zero: LLVM turns this reduction into 16 lanes, and the same loop
-        # over range(start, stop) into none (measured: 590 and 97 million shingles per second).
+        # A slice that starts at zero: LLVM vectorizes this reduction into 16 lanes, but not the
+        # same loop over range(start, stop) (measured: 590 and 97 million shingles per second).
         tile = hashes[start : min(start + TILE, n)]
         for j in range(signature.size):
             factor, shift, least = a[j], b[j], signature[j]
@@ -42,15 +42,15 @@ def lower_affine32(hashes, n, a, b, signature):
 
 @kernel
 def lower_legacy(hashes, n, a, b, signature):
-    """Lower signature[j] to the least image of hashes[:n] as datasketch before 2.0 does it.
+    """Lower signature[j] to the smallest image of hashes[:n], as datasketch before 2.0 does.
 
     hashes, signature: uint32. a, b: uint64, one value per permutation.
     """
     for j in range(signature.size):
         least = np.uint64(signature[j])
         for i in range(n):
-            # The product wraps modulo 2**64 before the prime is taken, as the reference does.
-            # A 128-bit product would be a better hash and a different, incompatible signature.
+            # The product wraps modulo 2**64 before the prime is taken, as in the reference. A
+            # 128-bit product would be a better hash, but an incompatible signature.
             image = a[j] * np.uint64(hashes[i]) + b[j]
             image = (image & MERSENNE_PRIME) + (image >> np.uint64(61))
             image = image - MERSENNE_PRIME if image >= MERSENNE_PRIME else image
@@ -60,10 +60,11 @@ def lower_legacy(hashes, n, a, b, signature):
 
 @kernel
 def sketch_affine32(data, offsets, table, width, a, b, signatures):
-    """Row d of `signatures` becomes the affine32 sketch of document d's rolling shingle hashes.
+    """Write the affine32 sketch of each document's rolling shingle hashes to its row of
+    `signatures`.
 
-    data: uint8; offsets: int64 (documents + 1,); signatures: uint32 (documents, permutations),
-    all 2**32 - 1 on entry. Rows of documents without a shingle stay so.
+    data: uint8; offsets: int64 (documents + 1,); signatures: uint32 (documents, permutations), all
+    2**32 - 1 on entry. Rows of documents without a shingle stay so.
     """
     longest = 0
     for d in range(offsets.size - 1):
@@ -79,7 +80,8 @@ def sketch_affine32(data, offsets, table, width, a, b, signatures):
 
 @kernel
 def sketch_legacy(data, offsets, table, width, a, b, signatures):
-    """As `sketch_affine32`, with SHA-1 shingle hashes and the permutations of datasketch 1."""
+    """Write sketches like `sketch_affine32`, with SHA-1 shingle hashes and datasketch 1's
+    permutations."""
     longest = 0
     for d in range(offsets.size - 1):
         longest = max(longest, offsets[d + 1] - offsets[d])

@@ -1,7 +1,7 @@
-"""Texts split into lines, paragraphs or sentences, straight from UTF-8 bytes.
+r"""Split texts into lines, paragraphs or sentences, directly from UTF-8 bytes.
 
-White space is ASCII's: space, \\t, \\n, \\v, \\f, \\r. All marks are ASCII or whole UTF-8
-sequences, which begin at no other place than a character's first byte.
+White space is ASCII's: space, \t, \n, \v, \f, \r. All marks are ASCII or whole UTF-8 sequences,
+which can only begin at a character's first byte.
 """
 
 from corpusmill.kernels.finding import any_of, finder
@@ -24,7 +24,7 @@ def is_space(byte):
 
 @kernel
 def space_end(data, i, stop):
-    """Where the white space that begins at byte i ends."""
+    """Return the end of the white space at byte i."""
     while i < stop and is_space(data[i]):
         i += 1
     return i
@@ -32,13 +32,13 @@ def space_end(data, i, stop):
 
 @kernel
 def ends_sentence(byte):
-    """Whether the byte is one of . ! ?"""
+    """Return whether the byte is one of . ! ?"""
     return byte == 0x2E or byte == 0x21 or byte == 0x3F
 
 
 @kernel
 def is_wide_mark(data, i):
-    """Whether 。 ！ or ？ begins at byte i."""
+    """Return whether 。 ！ or ？ begins at byte i."""
     if data[i] == 0xE3:
         return data[i + 1] == 0x80 and data[i + 2] == 0x82
     if data[i] == 0xEF:
@@ -48,7 +48,7 @@ def is_wide_mark(data, i):
 
 @kernel
 def closer_bytes(data, i):
-    """Bytes of the closing quote or bracket that begins at byte i; 0 if none does."""
+    """Return the size of the closing quote or bracket at byte i in bytes; 0 if there is none."""
     byte = data[i]
     if byte < 0x80:  # " ' ) ] }
         return int(byte == 0x22 or byte == 0x27 or byte == 0x29 or byte == 0x5D or byte == 0x7D)
@@ -71,7 +71,10 @@ def after_line(data, i, stop):
 
 @kernel
 def after_paragraph(data, i, stop):
-    """A paragraph ends at a newline after which only white space stands up to another one."""
+    """Return the end of a paragraph, and the start of the next.
+
+    A paragraph ends at a newline that is followed by another one, with only white space between.
+    """
     i = find_newline(data, space_end(data, i, stop), stop)
     while i < stop:
         end = space_end(data, i, stop)
@@ -88,8 +91,11 @@ def after_paragraph(data, i, stop):
 
 @kernel
 def after_sentence(data, i, stop):
-    """A sentence ends after a run of marks and closers that begins with a mark: before white
-    space, or anywhere if there is a 。 ！ or ？ in the run."""
+    """Return the end of a sentence, and the start of the next.
+
+    A sentence ends after a run of marks and closers that begins with a mark. White space must
+    follow, unless the run contains 。 ！ or ？.
+    """
     i = find_mark(data, space_end(data, i, stop), stop)
     while i < stop:
         has_wide = False
@@ -111,13 +117,13 @@ def after_sentence(data, i, stop):
 
 @kernel
 def split_texts(data, offsets, unit, first, starts, ends):
-    """Split every text of a column into units; return how many there are.
+    """Split every text of a column into units; return the number of units.
 
     data: uint8, valid UTF-8. offsets: int64 (documents + 1,). first: int64 (documents + 1,),
     written: the number of each document's first unit, then the total. starts, ends: int64, written
-    as far as they reach: where each unit begins and its own text ends. What stands between its end
-    and the next one's beginning is its separator; a document's first unit begins where it does, its
-    last ends where it does. Every document has at least one unit, if it be empty.
+    up to their size: start of each unit and end of its own text. The separator is what lies between
+    its end and the next start. A document's first unit starts with the document, and its last unit
+    ends with it. Every document has at least one unit, possibly empty.
     """
     n = 0
     for d in range(first.size - 1):
