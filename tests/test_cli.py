@@ -145,7 +145,8 @@ def test_init_and_check__take_numbers_of_any_size(folder, number):
     Path("asks.yaml").write_text(asks)
     told = called("check", "corpusmill.yaml", "asks.yaml")
     assert (
-        "asks for the member scores, which none of the first records has. Is score" in told.output
+        "asks for the member scores, which none of the first records has. Did you mean score"
+        in told.output
     )
     Path("wrong.yaml").write_text("sources: [{name: a, files: [data], text_field: body}]\n")
     assert '"text", "score"' in called("check", "wrong.yaml").output
@@ -286,7 +287,7 @@ def test_check__notes_a_member_that_no_first_record_has(folder):
     assert got.exit_code == 0, got.output
     assert [line for line in got.stdout.splitlines() if line.startswith("NOTE")] == [
         "NOTE: the filter url_blocklist asks for the member url, which none of the first records "
-        "has. Is meta.url meant? Known: meta, meta.url, score.",
+        "has. Did you mean meta.url? Known: meta, meta.url, score.",
         "NOTE: the filter other asks for the member score, which none of the first records has. "
         "Known: id.",
     ]
@@ -374,7 +375,7 @@ def test_check__refuses_inputs_without_a_record(folder):
     exam = "  - {name: exam, files: [exam.jsonl], held_out: true}\n"
     Path("mine.yaml").write_text("sources:\n  - {name: a, files: [a.jsonl, b.jsonl.gz]}\n" + exam)
     got = called("check", "mine.yaml")
-    told = "a.jsonl and 1 more: no record is there, so there is nothing to mill."
+    told = "a.jsonl and 1 more: expected records, found none, so there is nothing to mill."
     assert (got.exit_code, got.stderr.startswith(told)) == (1, True), got.stderr
     write_lines(folder / "a.jsonl")
     assert called("check", "mine.yaml").exit_code == 0

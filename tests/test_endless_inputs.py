@@ -68,7 +68,7 @@ def test_fault_of__a_line_without_end_is_not_read_to_its_end(tmp_path, name):
     ONE_LINE[name](tmp_path / name)
     fault = fault_of(asked(tmp_path / name), limits=LIMITS)
     assert fault is not None
-    assert "(1) is one that" in fault
+    assert "(1) can be read for source" in fault
     assert "line 1: more than " in fault
     size = int(fault.split("more than ")[1].split()[0])
     assert (1 << 16) < size < (2 << 20)

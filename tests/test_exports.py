@@ -350,7 +350,7 @@ def test_command__lists_formats_and_writes_one(tmp_path, monkeypatch):
     assert "train 10 documents, 192 tokens" in done.output
     assert (tmp_path / "exports/megatron/train/00003.idx").is_file()
     wrong = CliRunner().invoke(main, ["export", "megatorn", str(results)])
-    assert (wrong.exit_code, "Is megatron meant?" in wrong.output) == (1, True)
+    assert (wrong.exit_code, "Did you mean megatron?" in wrong.output) == (1, True)
     nowhere = CliRunner().invoke(main, ["export", "megatron", str(tmp_path / "none")])
     assert (nowhere.exit_code, "no such file" in nowhere.output) == (1, True)
 

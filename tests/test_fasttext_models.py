@@ -291,7 +291,7 @@ def changed(at: int, value: int) -> bytes:
         (changed(40, 0), "expected buckets for n-grams, found none"),
         (changed(8, 0), "expected columns, and up to .* buckets, found 0 and 50"),
         (changed(8, 6), "expected 61 x 6 in its input matrix, found 61 x 5"),
-        (changed(64, 40), "expected words, and labels behind them, found 40 = 11 "),
+        (changed(64, 40), "expected words, then labels, found 40 = 11 "),
         (changed(68, 12)[:72] + struct.pack("<i", 6) + WHOLE[76:], "found another order"),
         (changed(36 - 8, 1 << 20), "expected n-grams of 65,536 or fewer, found 1048576"),
         (changed(48, 1 << 20), "expected n-grams of 65,536 or fewer"),

@@ -94,7 +94,7 @@ def test_filter__may_be_there_twice(entry):
         ({"most": 2}, "filters[0]: least and most are both 2. Move one."),
         ({"most": 1}, "filters[0]: mine: least 2 is above most 1, so no size is within both"),
         ({"words": "none.txt"}, "filters[0]: there is no file none.txt. Correct its path."),
-        ({"sources": {"wep": False}}, "filters[0].sources.wep: there is no source wep. Is web"),
+        ({"sources": {"wep": False}}, "filters[0].sources.wep: there is no source wep. Did you"),
         ({"sources": {"web": {"mots": 3}}}, "filters[0].sources.web: unknown key mots. Is most"),
         ({"sources": {"web": {"most": 10}}}, "filters[0].sources.web.most: expected "),
         ({"sources": {"web": {"most": 1}}}, "filters[0].sources.web: mine: least 2 is above most"),
@@ -131,13 +131,17 @@ def test_words_of_measuring__have_to_be_given(entry):
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        ('"size": Value(', '"its size": Value(', "value 'its size' is no name of letters, digits"),
+        (
+            '"size": Value(',
+            '"its size": Value(',
+            "value 'its size' is not a name of letters, digits",
+        ),
         (
             'above("size", "most")',
             'outside("size", "names")',
-            "size is not in a setting, and it is",
+            "size is not in a setting, but it is",
         ),
-        ('above("size", "most")', 'among("text", "most")', "whether text is in most, no list"),
+        ('above("size", "most")', 'among("text", "most")', "if text is in most, not a list"),
         ('above("size", "most")', 'lacking("sise", "most")', "names the value sise, which it does"),
         ('above("size", "most")', 'unlike("text", "mots")', "names the setting mots, which it"),
     ],

@@ -111,7 +111,10 @@ def test_job__follows_the_recipes_of_its_run(run, tmp_path):
     table, settings = tmp_path / "results/plan/recipes", json.dumps(SETTINGS)
     done, _ = run(job(paths=paths), "step.log")
     assert done.returncode == 1
-    assert "results/plan/recipes: gone, which a run writes before its first job." in done.stderr
+    assert (
+        "results/plan/recipes: missing, although a run writes it before its first job."
+        in done.stderr
+    )
     save_recipes(table, {"a/0.json": Recipe(settings_digest(settings), b"a" * 16)})
     assert run(job(paths=paths), "step.log")[0].returncode == 0
     save_recipes(table, {"a/0.json": Recipe(settings_digest(f"{settings} "), b"a" * 16)})

@@ -84,13 +84,13 @@ def test_reasons__name_what_is_kept():
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"languages": ["en", "ger"]}, "languages: unknown language ger. Is "),
+        ({"languages": ["en", "ger"]}, "languages: unknown language ger. Did you mean "),
         (
             {"languages": ["EN"]},
-            "languages: unknown language EN. Is en or ",
+            "languages: unknown language EN. Did you mean en or ",
         ),
         ({"among": ["und"]}, "among: unknown language und. "),
-        ({"languages": ["fr"], "among": ["de"]}, "languages has fr, which no document can be in:"),
+        ({"languages": ["fr"], "among": ["de"]}, "languages has fr, but among does not:"),
         ({"languages": "en"}, "languages"),
         ({"languages": []}, "filters[0].languages: expected a list of at least 1 entry, got []."),
         ({"min_score": 1.5}, "min_score"),

@@ -238,8 +238,8 @@ def spec_in(folder):
 def test_code_faults__name_the_nearest():
     assert list(code_faults(["de", "und", "zxx"])) == []
     (fault,) = code_faults(["en-GB"])
-    assert fault.startswith("unknown language en-GB. Is en or ")
-    assert fault.endswith(" meant? All codes: docs/reference/languages.md")
+    assert fault.startswith("unknown language en-GB. Did you mean en or ")
+    assert fault.endswith("? All codes: docs/reference/languages.md")
     assert list(code_faults(["123456"])) == [
         "unknown language 123456. All codes: docs/reference/languages.md"
     ]

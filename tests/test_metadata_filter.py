@@ -120,7 +120,7 @@ def test_metadata__escaped_names_and_odd_spaces_of_json():
         ({"one_of": []}, "filters[0].one_of: expected a list of at least 1 entry, got []. Values "),
         ({"one_of": "en"}, "got en. Write it in brackets: [en]."),
         ({"one_of": [2026]}, "expected a text, got 2026. YAML does not read it as text"),
-        ({"matches": "(a"}, "'(a' is no regular expression: missing )"),
+        ({"matches": "(a"}, "'(a' is not a regular expression: missing )"),
         ({"first": "b", "last": "a"}, "metadata: first b is above last a"),
         ({"field": "a..b"}, "field 'a..b' has an empty name. Correct it."),
         ({"missing": "stop"}, "expected one of keep, drop, got stop."),
@@ -168,9 +168,9 @@ def test_records__are_there_for_filters_that_declare_it_alone():
     batch = pa.record_batch([texts], ["text"])
     documents = Documents(TextColumn.of(texts), batch, []).for_filter(frozenset({"lines"}))
     assert documents.lines().first.tolist() == [0, 1]
-    with pytest.raises(ValueError, match="add 'records' to its needs"):
+    with pytest.raises(ValueError, match="Add 'records' to its needs"):
         documents.members("a")
-    with pytest.raises(ValueError, match="add 'records' to its needs"):
+    with pytest.raises(ValueError, match="Add 'records' to its needs"):
         next(documents.records())
-    with pytest.raises(ValueError, match="add 'words' to its needs"):
+    with pytest.raises(ValueError, match="Add 'words' to its needs"):
         documents.words("unicode")

@@ -121,7 +121,7 @@ def test_fasttext__of_a_text_that_the_model_knows_nothing_of(folder):
     [
         (
             "l7",
-            r"f\.bin: expected a label of its 3, found label: l7\. Is l2 meant\? Known: l0, l1,",
+            r"f\.bin: expected one of its 3 labels, found label: l7\. Did you mean l2\? Known: l0,",
         ),
         ("french", r"found label: french\. Known: l0, l1, l2\."),
     ],

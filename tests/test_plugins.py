@@ -124,7 +124,7 @@ def test_docs__a_reader_works_as_written(tmp_path):
     (tmp_path / "raw.csv").write_text("title,n\nx,1\n")
     (tmp_path / "my_readers.py").write_text(READERS.replace(", None)\n", ', None) + ""\n'))
     assert re.search(
-        r"my_readers\.py:14: TypeError: .*, reading raw\.csv behind record 0",
+        r"my_readers\.py:14: TypeError: .*, reading raw\.csv after record 0",
         run_faults(tmp_path, config),
     )
 
@@ -175,19 +175,19 @@ class Mine(Filter):
         ("count(3,", "count(None,", {}, "filters[1]: mine needs least. Fewest of something."),
         ('fate = "mine"', 'fate = "duplicate"', {"name": "duplicate"}, "filters[1]: fate duplicate is taken"),
         ("something\": Value", "winner\": Value", {}, "filters[1]: value winner is taken"),
-        ("uint32\", ", "uint12\", ", {}, "filters[1]: value something has dtype 'uint12', known are"),
-        ("settings =", 'measured_with = ("nothing",)\n    settings =', {}, "measured_with names nothing, which is no setting"),
+        ("uint32\", ", "uint12\", ", {}, "filters[1]: value something has dtype 'uint12', expected one of"),
+        ("settings =", 'measured_with = ("nothing",)\n    settings =', {}, "measured_with names nothing, which is not one of its settings"),
         ("class Mine(Filter):", "class Mine(Filter):\n    def __init__(self, **s): pass", {}, "filters[1]: it has an __init__"),
         ("def drops", "def drop", {}, "filters[1]: it has no limits and no method drops"),
-        ('count(3, "Fewest of something.", most=9)', "3", {}, "its settings are no Setting by name"),
-        ('Value("uint32", "of something")', '"uint32"', {}, "its values are no Value by name"),
+        ('count(3, "Fewest of something.", most=9)', "3", {}, "its settings do not map names to Setting"),
+        ('Value("uint32", "of something")', '"uint32"', {}, "its values do not map names to Value"),
         ("count(3,", "count(12,", {}, "the default of setting least: 12 is greater than the maximum of 9"),
         ('"least": count', '"fate": count', {}, "setting fate is taken"),
         ('fate = "mine"', 'fate = "written"', {"name": "written"}, "fate written is taken: the account has another figure"),
         ('fate = "mine"', 'fate = "train_copies"', {"name": "train_copies"}, "fate train_copies is taken"),
-        ('fate = "mine"', 'fate = "mine"\n    files = ("words.txt",)', {}, "there is no file words.txt, which it reads"),
+        ('fate = "mine"', 'fate = "mine"\n    files = ("words.txt",)', {}, "it reads words.txt, which does not exist"),
         ("import numpy as np", "import sys; sys.exit(0)", {}, "filters[1]: mine.py:2: SystemExit: 0"),
-        ("", "", {"name": "too_shirt", "file": None}, "there is no filter too_shirt. Is too_short meant?"),
+        ("", "", {"name": "too_shirt", "file": None}, "there is no filter too_shirt. Did you mean too_short?"),
         ("", "", {"name": "empty", "file": None}, "filters[1]: two filters are named empty"),
         ('"something": Value', '"chars": Value', {"first": {"name": "too_short"}}, "the filter too_short already measures chars"),
     ],
@@ -204,12 +204,12 @@ def test_wrong_filter__is_refused_before_any_job(tmp_path, old, new, entry, says
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        ('return {"something"', 'return {"other"', "measure gave ['other'], its declaration has ['something']"),
+        ('return {"something"', 'return {"other"', "measure returned ['other'], its declaration has ['something']"),
         ("np.uint32)", "np.int8)", "value something is int8, its declaration says uint32"),
         ("size - 1,", "size,", "the shape (31,), expected one for each of 30 documents"),
         ('return {"something"', 'return 1 / 0, {"something"', "mine.py:11: filter mine: ZeroDivisionError: division by zero, at the document raw.jsonl:1"),
         ("measure(self, texts):", "measure(self, texts):\n        self.least", "mine.py:11: filter mine: AttributeError"),
-        ("> self.least", "+ self.least", "filter mine: drops gave ndarray uint32 (30,), expected bool for each of 30"),
+        ("> self.least", "+ self.least", "filter mine: drops returned ndarray uint32 (30,), expected bool for each of 30"),
         ("return values", "return 1 / 0, values", "mine.py:14: filter mine: ZeroDivisionError"),
         ('"uint32"', '"text"', "value something is ndarray, expected a list of str and None"),
         ("texts):", "texts):\n        texts.data[0] = 32", "ValueError: assignment destination is read-only"),
@@ -227,8 +227,11 @@ def test_wrong_filter__stops_its_step(step, tmp_path, old, new, says):
     ("body", "says"),
     [
         ("return record['title']", "rule.py:2: KeyError: 'title', at the document raw.jsonl:1"),
-        ("return 1", "rule.py: keep gave 1 for the document raw.jsonl:1, expected True, False or"),
-        ("return None", "keep gave None for the document raw.jsonl:1"),
+        (
+            "return 1",
+            "rule.py: keep returned 1 for the document raw.jsonl:1, expected True, False or",
+        ),
+        ("return None", "keep returned None for the document raw.jsonl:1"),
     ],
 )
 def test_wrong_rule__stops_its_step(step, tmp_path, body, says):
@@ -240,7 +243,7 @@ def test_wrong_rule__stops_its_step(step, tmp_path, body, says):
 @pytest.mark.parametrize(
     ("parameters", "says"),
     [
-        ("text", "rule.py: keep takes (text), and is given a text and its record: too many"),
+        ("text", "rule.py: keep takes (text), but is called with a text and its record: too many"),
         ("text, record, more", "missing a required argument: 'more'. Write it as def keep(text, "),
         ("*, text, record", "Write it as def keep(text, record)."),
     ],
@@ -299,7 +302,7 @@ class Mine(Reader):
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        ('".txt"', '"txt"', "mine.py: Mine.ending is 'txt', expected '.csv'"),
+        ('".txt"', '"txt"', "mine.py: Mine.ending is 'txt', expected a text such as '.csv'"),
         (
             '".txt"',
             '".txt"\n    text_per_byte = "1"',
@@ -320,15 +323,15 @@ def test_wrong_reader__is_refused_before_any_job(tmp_path, old, new, says):
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        ("record(2,", "record(1,", "record 1 stands behind record 1: their numbers have to rise"),
+        ("record(2,", "record(1,", "record 1 follows record 1: their numbers must rise"),
         ('record(2, "two", {})', "2", "expected a Record or Malformed, found 2"),
         ('"two"', 'b"two"', "the text of record 2 is bytes, expected str"),
-        ('record(2, "two", {})', 'Record(2, "two", b"n")', "beside the text of record 2 is no JSON"),
+        ('record(2, "two", {})', 'Record(2, "two", b"n")', "the other members of record 2 are not valid JSON"),
         ('"two", {}', '"two", {"n": object()}', "mine.py:10: TypeError"),
         ('"two", {}', '"two", {"n": float("nan")}', "mine.py:10: ValueError: Out of range float values"),
-        ('record(2, "two", {})', 'Record(2, "two", b\'"n":NaN\')', "beside the text of record 2 is no JSON"),
-        ('record(2, "two", {})', 'Record(2, "two", b\'"n":1,"n":2\')', "beside the text of record 2 is no JSON"),
-        ('record(2, "two", {})', 'Record(2, "two", b\'"n":\\n1\')', "beside the text of record 2 is no line of JSON"),
+        ('record(2, "two", {})', 'Record(2, "two", b\'"n":NaN\')', "the other members of record 2 are not valid JSON"),
+        ('record(2, "two", {})', 'Record(2, "two", b\'"n":1,"n":2\')', "the other members of record 2 are not valid JSON"),
+        ('record(2, "two", {})', 'Record(2, "two", b\'"n":\\n1\')', "the other members of record 2 are not one line of JSON"),
         ('record(2, "two", {})', "None", "expected a Record or Malformed, found None"),
         ('record(2, "two", {})', 'Malformed(2, None, "why", b"x")', "reason and start of malformed record 2"),
         ("def read(self, path,", "def read(self,", "mine.py: TypeError"),

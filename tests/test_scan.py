@@ -65,7 +65,8 @@ def test_scan__lists_every_malformed_record_by_file_line_and_reason(folder):
     assert web["reasons"] == {kind_of(reason): 1 for reason in reasons}
     assert (held["records"], held["malformed"]) == (5, 0)
     assert found["faults"] == [
-        "source web: 4 of 64 records are malformed, max_malformed_fraction allows 0 of them."
+        "source web: 4 of 64 records are malformed, but max_malformed_fraction allows only 0 of "
+        "them."
     ]
 
 

@@ -59,7 +59,7 @@ def test_reader__that_ends_the_process_is_a_sentence(tmp_path, command, raising)
     said = done.stdout + done.stderr
     assert done.returncode == 1
     assert "mine.py:" in said
-    assert ", reading a.foo behind record 0" in said
+    assert ", reading a.foo after record 0" in said
     assert "Traceback" not in said
     assert STEERING not in said
 

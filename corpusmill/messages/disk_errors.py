@@ -28,19 +28,21 @@ def in_words(error: OSError) -> str:
         return str(error)
     if error.errno in FULL:
         return (
-            f"{file}: expected room for it, found none ({error.strerror}). Make room on its disk, "
-            "or raise the quota, and run again: what is finished stays."
+            f"{file}: expected room for it, found a full disk or quota ({error.strerror}). Free "
+            "some space and run again: finished work is kept."
         )
     if error.errno in GONE:
         return (
-            f"{file}: expected a file, found none. Its disk or folder may be gone: bring it back "
-            "and run again; one below results/ is made anew then."
+            f"{file}: expected a file, found none. If its disk or folder is missing, bring it "
+            "back. Then run again: files below results/ are made again."
         )
     if error.errno in LOST:
         return (
-            f"{file}: expected a disk that answers, found none ({error.strerror}). See whether it "
-            "is mounted and whole, and run again."
+            f"{file}: its disk does not answer ({error.strerror}). Check that it is mounted and "
+            "healthy, and run again."
         )
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        return f"{file}: may not be read or written ({error.strerror}). Change its permissions."
+        return (
+            f"{file}: no permission to read or write it ({error.strerror}). Change its permissions."
+        )
     return str(error)

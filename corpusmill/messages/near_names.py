@@ -15,9 +15,9 @@ def near_names(name: str, known: Collection[str], cutoff: float = 0.6) -> list[s
 
 
 def meant(name: str, known: Collection[str], cutoff: float = 0.6) -> str:
-    """Return ` Is {the nearest} meant? Known: ...`, to append to a message about a wrong name."""
+    """Return ` Did you mean {the nearest}? Known: ...`, to append to a message."""
     near = near_names(name, known, cutoff)
-    question = f" Is {near[0]} meant?" if near else ""
+    question = f" Did you mean {near[0]}?" if near else ""
     if len(known) <= MOST_TOLD:
         return f"{question} Known: {', '.join(known)}."
     told = (near or list(known))[:SHOWN]

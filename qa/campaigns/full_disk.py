@@ -11,8 +11,8 @@ from pathlib import Path
 from qa.campaigns.runs import copied, differing, half_written, leftovers, ran, unlocked
 
 DISK_BYTES = 64 << 20
-WAY_OUT = re.compile(r"Make room|no room", re.IGNORECASE)
-WHAT = re.compile(r"expected room for it, found none|are free, and at least|No space left")
+WAY_OUT = re.compile(r"Make room|Free some space|no room", re.IGNORECASE)
+WHAT = re.compile(r"expected room for it, found|are free, and at least|No space left")
 
 
 @dataclass

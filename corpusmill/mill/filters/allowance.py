@@ -31,8 +31,8 @@ def too_much_dropped(
             faults.append(
                 f"source {source}: filters drop {count} of {documents} documents "
                 f"({', '.join(f'{name} {its}' for name, its in ranked)}), max_dropped_fraction "
-                f"allows {most[source]} of them. Raise it at the source if that is right, or "
-                "change the filters; some of these:"
+                f"allows {most[source]} of them. Raise it for the source if that is right, or "
+                "change the filters. Examples:"
             )
             for name, _ in ranked[:SHOWN]:
                 faults += examples(source, name, counts, texts, verdicts)

@@ -100,7 +100,7 @@ class ConfiguredFilter:
 
     @property
     def measures(self) -> bool:
-        """Whether it reads texts. If not, it decides by text sizes alone."""
+        """True if it reads texts; otherwise it decides by text sizes alone."""
         return bool(self.declaration.values or self.declaration.edits)
 
     @property
@@ -110,7 +110,7 @@ class ConfiguredFilter:
 
     @property
     def drops(self) -> bool:
-        """Whether it can drop documents. Some filters only measure."""
+        """True if it can drop documents. Some filters only measure."""
         cls = self.declaration
         return cls.drops is not Filter.drops or bool(cls.limits)
 
@@ -167,7 +167,7 @@ def name_faults(filter: ConfiguredFilter) -> Iterator[str]:
     """Yield what is wrong with the filter's name and the names of its columns."""
     name = filter.name
     if not name.isidentifier() or name != name.lower():
-        yield f"fate {name!r} is not a name of small letters, digits and _"
+        yield f"fate {name!r} is not a name of lower-case letters, digits and _"
     if name in FATES or is_figure(name):
         yield f"fate {name} is taken: the account has another figure of that name"
     for column in filter.columns.values():

@@ -34,7 +34,7 @@ DTYPES = ("bool", "uint8", "uint16", "uint32", "uint64", "int32", "int64", "floa
 
 
 NEEDS = ("words", "lines", "records")
-"""What `documents` offers beside the texts, on demand."""
+"""Features that `documents` offers beside the texts, on demand."""
 
 
 class Value(NamedTuple):
@@ -51,8 +51,8 @@ class Limit(NamedTuple):
 
     value: str
     side: str
-    """Where the dropped values are: see the functions below. A missing value, NaN or None, is only
-    on the side `missing`."""
+    """The side that is dropped: see the functions below. A missing value, NaN or None, is only on
+    the side `missing`."""
     setting: str
 
 

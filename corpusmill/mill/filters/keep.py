@@ -27,7 +27,7 @@ def refuse_other_parameters(keep: Callable[..., bool | str], file: str) -> None:
             inspect.signature(keep).bind("", {})
         except TypeError as error:
             raise ValueError(
-                f"{file}: keep takes {inspect.signature(keep)}, and is given a text and its "
+                f"{file}: keep takes {inspect.signature(keep)}, but is called with a text and its "
                 f"record: {sentence(str(error))} Write it as def keep(text, record)."
             ) from error
 
@@ -41,7 +41,7 @@ def keep_filter(
     class Keep(Filter):
         fate = name
         needs = ("records",)
-        values = {"reason": Value("text", f"why {file} does not keep it")}
+        values = {"reason": Value("text", f"why {file} rejects it")}
 
         def measure_documents(self, documents: Documents) -> dict[str, list[str | None]]:
             reasons, users_code = [], UsersCode(f"keep of {file}")
@@ -56,8 +56,8 @@ def keep_filter(
                     ) from error
                 if not isinstance(said, bool | str):
                     raise ValueError(
-                        f"{file}: keep gave {said!r} for the document {documents.place(row)}, "
-                        "expected True, False or the reason to drop it, a text"
+                        f"{file}: keep returned {said!r} for the document {documents.place(row)}, "
+                        "expected True, False or a text, the reason to drop it"
                     )
                 reasons.append(None if said is True else as_text(said or NO_REASON))
             return {"reason": reasons}
@@ -65,5 +65,5 @@ def keep_filter(
         def drops(self, values: Mapping[str, np.ndarray]) -> np.ndarray:
             return values["reason"] != None  # noqa: E711, element by element
 
-    Keep.__doc__ = keep.__doc__ or f"What keep of {file} does not keep."
+    Keep.__doc__ = keep.__doc__ or f"Drops documents that keep of {file} rejects."
     return Keep

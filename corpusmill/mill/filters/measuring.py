@@ -24,10 +24,12 @@ def checked(
     """Return a filter's values as columns; ValueError if they do not match its declaration."""
     where, values = f"filter {filter.name}: measure", filter.declaration.values
     if not isinstance(measured, Mapping):
-        raise ValueError(f"{where} gave {type(measured).__name__}, expected values by name")
+        raise ValueError(f"{where} returned {type(measured).__name__}, expected values by name")
     missing, surplus = set(values) - set(measured), set(measured) - set(values)
     if missing or surplus:
-        raise ValueError(f"{where} gave {sorted(measured)}, its declaration has {sorted(values)}")
+        raise ValueError(
+            f"{where} returned {sorted(measured)}, its declaration has {sorted(values)}"
+        )
     columns = {}
     for name, value in values.items():
         got = measured[name]
@@ -211,7 +213,7 @@ class Decision:
             raise failed(error, filter, about) from error
         if not isinstance(drops, np.ndarray) or drops.dtype != bool or drops.shape != rows.shape:
             raise ValueError(
-                f"filter {filter.name}: drops gave {type(drops).__name__} "
+                f"filter {filter.name}: drops returned {type(drops).__name__} "
                 f"{getattr(drops, 'dtype', '')} {getattr(drops, 'shape', '')}, expected bool for "
                 f"each of {rows.size} documents"
             )

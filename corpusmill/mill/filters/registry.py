@@ -82,7 +82,8 @@ def filter_class(entry: Entry) -> type[Filter]:
         known = known_filters()
         if name not in known:
             raise ValueError(
-                f"there is no filter {name}.{meant(name, known)} One of your own needs `file:` too."
+                f"there is no filter {name}.{meant(name, known)} "
+                "A filter of your own needs `file:`."
             )
         module = importlib.import_module(f"corpusmill.mill.filters.known.{name}")
     else:
@@ -110,24 +111,24 @@ def filter_class(entry: Entry) -> type[Filter]:
 def declaration_faults(cls: type[Filter]) -> Iterator[str]:
     """Yield what is wrong with a filter's declaration."""
     if cls.__init__ is not Filter.__init__:
-        yield "it has an __init__; a filter has settings, and what else it needs is made in measure"
+        yield "it has an __init__; use settings, and build what else it needs in measure"
     for kind, members in ((Setting, cls.settings), (Value, cls.values)):
         if not isinstance(members, Mapping) or not all(
             isinstance(name, str) and isinstance(one, kind) for name, one in members.items()
         ):
-            yield f"its {kind.__name__.lower()}s are no {kind.__name__} by name"
+            yield f"its {kind.__name__.lower()}s do not map names to {kind.__name__}"
             return
     yield from limit_faults(cls)
     for file in cls.files:
         if not os.path.isfile(file):
-            yield f"there is no file {file}, which it reads"
+            yield f"it reads {file}, which does not exist"
     for name, setting in cls.settings.items():
         yield from default_faults(name, setting)
     for name, value in cls.values.items():
         if not name.isidentifier():
-            yield f"value {name!r} is no name of letters, digits and _, which columns have"
+            yield f"value {name!r} is not a name of letters, digits and _"
         if value.dtype not in DTYPES:
-            yield f"value {name} has dtype {value.dtype!r}, known are {', '.join(DTYPES)}"
+            yield f"value {name} has dtype {value.dtype!r}, expected one of {', '.join(DTYPES)}"
     if cls.needs is not None and not (
         isinstance(cls.needs, tuple) and all(one in NEEDS for one in cls.needs)
     ):
@@ -135,12 +136,12 @@ def declaration_faults(cls: type[Filter]) -> Iterator[str]:
     if not isinstance(cls.reads_records, bool):
         yield f"its reads_records is {cls.reads_records!r}, expected True or False"
     if "reason" in cls.values and cls.values["reason"].dtype != "text":
-        yield "value reason is no text"
+        yield "value reason is not a text"
     if bool(cls.edits) != (cls.measure_and_edit is not Filter.measure_and_edit):
-        yield "it has edits without a method measure_and_edit, or this without those"
+        yield "edits and the method measure_and_edit need each other, and it has only one of them"
     for name in cls.measured_with:
         if name not in cls.settings:
-            yield f"measured_with names {name}, which is no setting of it"
+            yield f"measured_with names {name}, which is not one of its settings"
     for name in cls.settings:
         if name in (*ENTRY_KEYS, "fate") or hasattr(cls, name):
             yield f"setting {name} is taken"
@@ -153,7 +154,7 @@ def limit_faults(cls: type[Filter]) -> Iterator[str]:
             yield "it has no limits and no method drops"
         return
     if not isinstance(limits, tuple) or not all(isinstance(one, Limit) for one in limits):
-        yield "its limits are no tuple of below(...), above(...) and so on"
+        yield "its limits are not a tuple of below(...), above(...) and so on"
         return
     dtypes = {name: value.dtype for name, value in cls.values.items()} | {"text_bytes": "uint64"}
     for limit in limits:
@@ -161,11 +162,11 @@ def limit_faults(cls: type[Filter]) -> Iterator[str]:
         if limit.value not in dtypes:
             yield f"a limit names the value {limit.value}, which it does not measure"
         elif of_texts and dtypes[limit.value] != "text":
-            yield f"a limit asks whether {limit.value} is {limit.side} a setting, and it is no text"
+            yield f"a limit tests if {limit.value} is {limit.side} a setting, but it is not a text"
         if limit.setting not in cls.settings:
             yield f"a limit names the setting {limit.setting}, which it does not have"
         elif limit.side in OF_LISTS and cls.settings[limit.setting].schema.get("type") != "array":
-            yield f"a limit asks whether {limit.value} is {limit.side} {limit.setting}, no list"
+            yield f"a limit tests if {limit.value} is {limit.side} {limit.setting}, not a list"
 
 
 def default_faults(name: str, setting: Setting) -> Iterator[str]:
@@ -178,7 +179,7 @@ def default_faults(name: str, setting: Setting) -> Iterator[str]:
         json.dumps(setting.default, allow_nan=False)
         jsonschema.validate(setting.default, setting.schema)
     except (TypeError, ValueError):
-        yield f"the default of setting {name} is {setting.default!r}, which JSON cannot say"
+        yield f"the default of setting {name} is {setting.default!r}, which JSON cannot hold"
     except jsonschema.ValidationError as error:
         yield f"the default of setting {name}: {error.message}"
     except jsonschema.exceptions.SchemaError as error:

@@ -74,7 +74,7 @@ def fault_of(
             if isinstance(record, Malformed):
                 wrong.append(record)
     except PermissionError:
-        return f"{path}: may not be read. Change its permissions, or take it out of the source."
+        return f"{path}: no permission to read it. Change that, or remove it from the source."
     except ValueError as error:
         return str(error)
     except OSError as error:
@@ -86,12 +86,12 @@ def fault_of(
     known = formats(readers)
     if missing and format_of(path, known).startswith(".jsonl"):
         return (
-            f'{path}: source "{file.source}" reads the field "{field}", and none of the first '
+            f'{path}: source "{file.source}" reads the field "{field}", but none of the first '
             f"records ({len(wrong)}) has it; they have {_fields(path, limits)}. Set its text_field."
         )
     return (
-        f'{path}: none of the first records ({len(wrong)}) is one that source "{file.source}" can '
-        f"take; line {wrong[0].line}: {sentence(wrong[0].reason)} {_what_to_do(wrong[0])}"
+        f'{path}: none of the first records ({len(wrong)}) can be read for source "{file.source}"; '
+        f"line {wrong[0].line}: {sentence(wrong[0].reason)} {_what_to_do(wrong[0])}"
     )
 
 
@@ -108,8 +108,8 @@ def all_empty(files: Sequence[Asked], readers: Sequence[str], limits: ReadLimits
             return None
     named = files[0].path if len(files) == 1 else f"{files[0].path} and {len(files) - 1} more"
     return (
-        f"{named}: no record is there, so there is nothing to mill. Correct sources[].files, or "
-        "fill the files."
+        f"{named}: expected records, found none, so there is nothing to mill. Correct "
+        "sources[].files, or fill the files."
     )
 
 
@@ -129,7 +129,7 @@ def faults_of(
     """Return the faults of all files, shortened if there are many."""
     faults = [fault for file in files if (fault := fault_of(file, readers, limits))]
     if len(faults) > MOST_TOLD:
-        faults[MOST_TOLD:] = [f"and {len(faults) - MOST_TOLD} files more"]
+        faults[MOST_TOLD:] = [f"and {len(faults) - MOST_TOLD} more files"]
     return faults
 
 

@@ -150,7 +150,7 @@ def refuse_many_fields(where: object, fields: int) -> None:
     if fields > MOST_FIELDS:
         raise ValueError(
             f"{where}: expected at most {MOST_FIELDS:,} columns and fields, found {fields:,}. "
-            "Write the file anew with the columns that you want."
+            "Write the file again with only the columns that you want."
         )
 
 
@@ -173,8 +173,8 @@ def refuse_other_rows(where: object, told: pq.FileMetaData, size: int, rows: int
     sizes = [told.row_group(group).num_rows for group in range(told.num_row_groups)]
     if rows is not None and told.num_rows != rows:
         raise ValueError(
-            f"{where}: expected {rows:,} rows, as the files beside it say, found "
-            f"{told.num_rows:,}: these are results of two runs, or of none. Finish the later one: "
+            f"{where}: expected {rows:,} rows, as in the files beside it, found "
+            f"{told.num_rows:,}: they are from different runs, or damaged. Finish the later run: "
             "corpusmill run"
         )
     if told.num_rows > MOST_ROWS_PER_BYTE * size:
@@ -224,7 +224,7 @@ def pages_of(stored: IO[bytes], column: pq.ColumnChunkMetaData) -> Iterator[Page
             isinstance(unpacked, int) and isinstance(packed, int) and isinstance(of_values, dict)
             and min(unpacked, packed) >= 0
         ):  # fmt: skip
-            raise pa.ArrowInvalid(f"the header at byte {at} is that of no page")
+            raise pa.ArrowInvalid(f"the header at byte {at} is not that of a page")
         encoding = of_values.get(2 if 5 in header else 4)
         repeats = header.get(1) == DICTIONARY_PAGE or encoding == DELTA_BYTE_ARRAY
         yield Page(packed, unpacked, encoding, repeats)

@@ -218,8 +218,8 @@ class Column:
             if not bounds[0] <= least <= most <= bounds[1]:
                 raise ValueError(
                     f'{self._path}: column "{self.name}" has a time beyond the years -32767 to '
-                    f"32767 ({least if least < bounds[0] else most} as {leaf.type}), of which "
-                    "there is no text. Write the column as text or as a number."
+                    f"32767 ({least if least < bounds[0] else most} as {leaf.type}), which "
+                    "cannot be written as text. Write the column as text or as a number."
                 )
 
     def _is_finite(self, array: pa.Array, values: list) -> bool:

@@ -68,7 +68,7 @@ class UsersCode:
         """Replace os._exit, which would end the process without a message."""
         if os.getpid() != self._pid:
             self._exit(status)  # a process that the code has started
-        raise EndedError(f"it ended the process by os._exit({status})")
+        raise EndedError(f"it called os._exit({status})")
 
 
 def _is_interrupt(error: BaseException) -> bool:

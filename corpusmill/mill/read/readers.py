@@ -63,13 +63,15 @@ def own_readers(files: Sequence[str]) -> dict[str, tuple[Reader, str]]:
         ]
         if not classes:
             raise ValueError(
-                f"{file} has no subclass of Reader with a method read. Add one, or take the file "
-                "away."
+                f"{file} has no subclass of Reader with a method read. Add one, or remove the "
+                "file from input.readers."
             )
         for cls in classes:
             ending = getattr(cls, "ending", None)
             if not isinstance(ending, str) or not ending.startswith(".") or len(ending) < 2:
-                raise ValueError(f"{file}: {cls.__name__}.ending is {ending!r}, expected '.csv'.")
+                raise ValueError(
+                    f"{file}: {cls.__name__}.ending is {ending!r}, expected a text such as '.csv'."
+                )
             taken = [one for one in (*FORMATS, *found) if one.endswith(ending)]
             if taken or any(ending.endswith(one) for one in (*FORMATS, *found)):
                 raise ValueError(f"{file}: files that end in {ending} have a reader already.")
@@ -171,7 +173,7 @@ def _checked(
                 one = next(found, _END)
         except Exception as error:
             raise ValueError(
-                f"{place_of(error, file)}: {one_line(error)}, reading {path} behind record {last}"
+                f"{place_of(error, file)}: {one_line(error)}, reading {path} after record {last}"
             ) from error
         if one is _END:
             return
@@ -188,19 +190,19 @@ def _fault(one: Any, last: int, text_field: str) -> str | None:
     if not isinstance(one, Record | Malformed):
         return f"expected a Record or Malformed, found {one!r}"
     if type(one.line) is not int or not last < one.line < 1 << 63:
-        return f"record {one.line!r} stands behind record {last}: their numbers have to rise"
+        return f"record {one.line!r} follows record {last}: their numbers must rise"
     if isinstance(one, Malformed):
         if type(one.reason) is not str or type(one.start) is not str or not _is_utf8(one.reason):
-            return f"reason and start of malformed record {one.line} have to be texts"
+            return f"reason and start of malformed record {one.line} must be texts"
     else:
         if type(one.text) is not str:
             return f"the text of record {one.line} is {type(one.text).__name__}, expected str"
         if type(one.rest) is not bytes or b"\n" in one.rest:
-            return f"what stands beside the text of record {one.line} is no line of JSON"
+            return f"the other members of record {one.line} are not one line of JSON"
         members = b"," + one.rest if one.rest.strip() else b""
         line = b'{%s:""%s}' % (json.dumps(text_field).encode(), members)
         if reason := fault_of_line(line, text_field):
-            return f"what stands beside the text of record {one.line} is no JSON: {reason}"
+            return f"the other members of record {one.line} are not valid JSON: {reason}"
     return None
 
 
@@ -241,6 +243,6 @@ def refuse_changed(file: dict) -> None:
     planned = file["bytes"], file["mtime_ns"]
     if planned != (None, None) and planned != (found.st_size, found.st_mtime_ns):
         raise ValueError(
-            f"{file['path']}: expected {file['bytes']} bytes of when the run began, found "
-            f"{found.st_size} bytes, or written later. It changed while it was read: run again."
+            f"{file['path']}: expected {file['bytes']} bytes, as when the run began, found "
+            f"{found.st_size} bytes, or a later change. It changed while it was read: run again."
         )

@@ -35,7 +35,7 @@ def too_much_text(file: dict, line: int, most_text_bytes: int) -> str:
     return (
         f"{file['path']}:{line}: expected at most {most_text_bytes:,} bytes of text in its part, "
         f"found more: its {os.path.getsize(file['path']):,} bytes expand further than text does, "
-        "and memory and disk are planned by them. If it is meant, unpack it, or raise "
+        "and memory and disk are planned by them. If this is intended, unpack it, or raise "
         "input.part_bytes."
     )
 
@@ -49,5 +49,5 @@ def too_many_malformed(source: str, malformed: int, records: int, most: float) -
         return None
     return (
         f"source {source}: {malformed} of {records} records are malformed, "
-        f"max_malformed_fraction allows {most} of them."
+        f"but max_malformed_fraction allows only {most} of them."
     )

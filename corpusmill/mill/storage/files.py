@@ -113,7 +113,7 @@ def files_of_folder(folder: Path) -> list[Path]:
     there = {path for path in found if path.name[0] != "."}
     summed = {summed_path(path) for path in found if path.name.endswith(SUMS)}
     for path in sorted(there ^ summed):
-        raise DamagedError(path, "not there, or not as it was written", f"the folder {folder}")
+        raise DamagedError(path, "missing, or not as it was written", f"the folder {folder}")
     return sorted(there)
 
 

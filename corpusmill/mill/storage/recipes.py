@@ -95,7 +95,7 @@ class Recipes:
         try:
             return cls(path.read_bytes())
         except FileNotFoundError:
-            fault = "gone, which a run writes before its first job"
+            fault = "missing, although a run writes it before its first job"
         except ValueError as error:
             fault = str(error)
         raise ValueError(f"{path}: {fault}. Run again.")

@@ -85,8 +85,8 @@ def _refuse_content(path: str, file: IO[bytes]) -> None:
     except OSError as error:
         found, cause = f"an error ({error.strerror})", error
     raise ValueError(
-        f"{path}: expected no content, as its size is 0 bytes, found {found}. It is no file of a "
-        "disk: put a copy in its place, or leave it out of sources[].files."
+        f"{path}: expected no content, as its size is 0 bytes, found {found}. It is not a "
+        "file on disk: put a copy in its place, or leave it out of sources[].files."
     ) from cause
 
 
@@ -109,7 +109,9 @@ def _not_empty(path: str, stored: Iterator[bytes]) -> Iterator[bytes]:
     """Yield the blocks; ValueError if there are none, because no compressed file is empty."""
     first = next(stored, None)
     if first is None:
-        raise ValueError(f"{path}: no bytes at all, not even of an empty file. Fetch it again.")
+        raise ValueError(
+            f"{path}: expected compressed data, found no bytes at all. Fetch it again."
+        )
     yield first
     yield from stored
 
@@ -175,8 +177,8 @@ def _unpacked(
                 if pieces >= MANY_PIECES and held < LEAST_PIECE_BYTES * pieces:
                     raise ValueError(
                         f"{path}: expected {LEAST_PIECE_BYTES} bytes or more in a {packing.name} "
-                        f"{packing.piece}, found {held:,} in the first {pieces:,}. Pack the file "
-                        "anew."
+                        f"{packing.piece}, found {held:,} in the first {pieces:,}. Compress the "
+                        "file again."
                     )
                 piece = start()
                 pieces += 1
@@ -212,8 +214,8 @@ def _zstd_pieces(path: str, stored: Iterator[bytes], window_log: int) -> Iterato
         if window > 1 << window_log:
             raise ValueError(
                 f"{path}: expected zstd frames with a window of at most {1 << window_log:,} bytes, "
-                f"found one of {window:,}, which unpacking would take of memory. Pack the file "
-                f"anew without --long, or set input.max_window_log to {(window - 1).bit_length()}."
+                f"found one of {window:,}, as much memory as unpacking takes. Compress the file "
+                f"again without --long, or set input.max_window_log to {(window - 1).bit_length()}."
             )
 
     pieces = Pieces(check_window)

@@ -40,7 +40,7 @@ class DamagedError(ValueError):
     """Raised for a file between jobs that is not as written."""
 
     def __init__(self, path: Path, what: str, remove: str = "the file") -> None:
-        super().__init__(f"{path}: {what}: remove {remove} and run again, it is made anew")
+        super().__init__(f"{path}: {what}: remove {remove} and run again, it is made again")
         self.path, self.what = path, what
 
 
@@ -219,8 +219,8 @@ def load_sums(path: Path) -> Sums:
     try:
         stored = whole_file(beside)
     except FileNotFoundError as error:
-        what = f"nobody can say whether it is what was written, its sums in {beside} are gone"
-        copied = "(in a copy: bring files with a dot in front, too)"
+        what = f"it cannot be verified, its sums in {beside} are missing"
+        copied = "(when you copy results, copy hidden files too)"
         raise DamagedError(path, f"{what} {copied}") from error
     if (sums := _decoded(stored)) is None:
         other = stored[:7] == MAGIC[:7] and stored[7:8] != MAGIC[7:]

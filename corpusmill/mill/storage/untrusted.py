@@ -78,7 +78,7 @@ def _values(data: bytes | str) -> int:
 
 
 def _no_number(name: str) -> None:
-    raise ValueError(f"{name} is no number")
+    raise ValueError(f"{name} is not a number")
 
 
 def _finite(digits: str) -> float:
@@ -103,7 +103,7 @@ def _refuse_deep(value: Any) -> None:
 
 
 def _no_json(where: object, found: str) -> NoJsonError:
-    return NoJsonError(f"{where}: no JSON as corpusmill writes it ({found}). Copy it again.")
+    return NoJsonError(f"{where}: not JSON as corpusmill writes it ({found}). Copy it again.")
 
 
 def is_count(value: Any, least: int = 0) -> bool:
@@ -129,8 +129,8 @@ def read_as_written(where: object, *others: type[Exception]) -> Iterator[None]:
         said = (str(error).splitlines() or [""])[0][:200]
         raise ValueError(
             f"{where}: expected what corpusmill writes, found something else "
-            f"({type(error).__name__}: {said}). Copy it again; if it is as it was written, this is "
-            "a fault of corpusmill: please report it."
+            f"({type(error).__name__}: {said}). Copy it again. If it is unchanged, this is a fault "
+            "of corpusmill: please report it."
         ) from error
 
 

@@ -41,8 +41,8 @@ def decoded(path: str, line: int, piece: bytes) -> str:
     except UnicodeDecodeError as error:
         at = line + piece.count(b"\n", 0, error.start)
         raise ValueError(
-            f"{path}:{at}: expected UTF-8, found the byte 0x{piece[error.start]:02x}, as another "
-            "encoding has it. Save it as UTF-8."
+            f"{path}:{at}: expected UTF-8, found the byte 0x{piece[error.start]:02x}, probably "
+            "of another encoding. Save it as UTF-8."
         ) from error
 
 
@@ -86,4 +86,4 @@ def wrong_lines(path: str, good: re.Pattern[str], expected: str) -> Iterator[str
     if wrong > SHOWN:
         yield f"{path}: {wrong - SHOWN} more lines like these."
     if not count:
-        yield f"{path}: expected {expected} a line, found no entry. Fill it, or leave it out."
+        yield f"{path}: expected {expected} per line, found no entry. Fill it, or leave it out."

@@ -72,6 +72,7 @@ class BadWords(Filter):
         needed = 0 if wrong else table_bytes(entries(self.list))
         if needed > MOST_TABLE_BYTES:
             yield (
-                f"{self.list}: a table of it takes {needed:,} bytes, expected at most "
-                f"{MOST_TABLE_BYTES:,}. Make two lists of it, each for a filter with `use`."
+                f"{self.list}: its table would take {needed:,} bytes, expected at most "
+                f"{MOST_TABLE_BYTES:,}. Split the list, and use the filter once for each "
+                "part (`use`)."
             )

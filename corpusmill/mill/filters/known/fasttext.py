@@ -66,6 +66,7 @@ class FastText(Filter):
         if self.label and label_number(labels, self.label) < 0:
             names = [label_name(label) for label in labels]
             yield (
-                f"{self.model}: expected a label of its {len(names):,}, found label: {self.label}."
+                f"{self.model}: expected one of its {len(names):,} labels, found label: "
+                f"{self.label}."
                 f"{meant(label_name(self.label), names, cutoff=0.5)}"
             )

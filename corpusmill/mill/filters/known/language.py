@@ -50,4 +50,7 @@ class Language(Filter):
             yield f"languages: {fault}"
         for code in self.languages or []:
             if code in MODEL_LANGUAGES and code not in among:
-                yield f"languages has {code}, which no document can be in: among does not have it."
+                yield (
+                    f"languages has {code}, but among does not: the model never finds it. Add it "
+                    "to among."
+                )

@@ -72,4 +72,4 @@ class Metadata(Filter):
         try:
             re.compile(self.matches or "")
         except re.error as error:
-            yield f"metadata: {self.matches!r} is no regular expression: {error}. Correct it."
+            yield f"metadata: {self.matches!r} is not a regular expression: {error}. Correct it."

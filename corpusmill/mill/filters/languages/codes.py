@@ -30,5 +30,5 @@ def code_faults(codes: Iterable[str], known: Iterable[str] = LANGUAGES) -> Itera
     for code in codes:
         if code not in known:
             near = near_names(code.lower().split("-")[0], known, cutoff=0.5)[:NEAREST]
-            question = f" Is {' or '.join(near)} meant?" if near else ""
+            question = f" Did you mean {' or '.join(near)}?" if near else ""
             yield f"unknown language {code}.{question} All codes: docs/reference/languages.md"

@@ -159,11 +159,11 @@ def read_fasttext(path: Path) -> FastTextFile:
     settings = _settings(reader)
     entries, words, labels, _, pruned = reader.unpack(DICTIONARY, "its dictionary")
     if not (words >= 0 and labels > 0 and entries == words + labels):
-        raise reader.damaged("words, and labels behind them", f"{entries} = {words} + {labels}")
+        raise reader.damaged("words, then labels", f"{entries} = {words} + {labels}")
     starts, stops = _entries(reader, entries)
     behind = reader.data[stops[:, None] + np.arange(1, BEHIND_A_WORD)]
     if not np.array_equal(behind[:, -1], np.arange(entries) >= words):
-        raise reader.damaged("words, and labels behind them", "another order")
+        raise reader.damaged("words, then labels", "another order")
     counts = np.ascontiguousarray(behind[words:, :8]).view("<i8").ravel().tolist()
     if not 0 <= min(counts) <= max(counts) < MOST_COUNT:
         raise reader.damaged(
@@ -174,8 +174,8 @@ def read_fasttext(path: Path) -> FastTextFile:
     quantized = reader.flag("whether its input is quantized")
     if kept is not None and not quantized:
         raise ValueError(
-            f"{path}: expected a quantized model where n-grams are pruned, found another; fastText "
-            "refuses it too. Quantize the model again with a newer fastText."
+            f"{path}: its n-grams are pruned, but it is not quantized; fastText rejects it too. "
+            "Quantize the model again with a newer fastText."
         )
     found_input = _matrix(reader, quantized, rows, settings.columns, "its input matrix")
     quantized = reader.flag("whether its output is quantized") and quantized

@@ -45,8 +45,8 @@ def trained(
         for good, name in ((True, "good"), (False, "bad")):
             if not (some.good == good).any():
                 raise ValueError(
-                    f"expected good and bad texts, each to learn from and to hold out; found no "
-                    f"{name} one {what}, of {(examples.good == good).sum()} different {name} "
+                    "expected good and bad texts, some to learn from and some to hold out; found "
+                    f"no {name} one {what}, of {(examples.good == good).sum()} different {name} "
                     "texts. Give more, or another --held-out."
                 )
     model = learnt(seen, definition, settings, progress)
