@@ -118,7 +118,7 @@ _followed: Recipes | None = None
 
 @contextlib.contextmanager
 def following(recipes: Recipes | None) -> Iterator[None]:
-    """Within this context, check the recipes of files read and record those of files written."""
+    """Check the recipes of files read in this block, and record those of files written."""
     global _followed
     before, _followed = _followed, recipes
     try:
