@@ -1,7 +1,7 @@
-"""The command `corpusmill`: looks at data, checks, runs Snakemake and shows what happens.
+"""The command `corpusmill`: inspects data, checks, runs Snakemake and shows its progress.
 
-Thin: Snakemake is the engine, and it can do without this command. Begin with `main.py`;
-`running.py` is the run, `screen.py` what is shown of it.
+A thin layer: the Snakemake workflow also runs without it. Start with `main.py`. `running.py`
+starts and stops a run, `screen.py` displays it.
 
 Imports: kernels, messages, mill.demo, mill.filters, mill.read, mill.storage, mill.tokens,
 run, tools.export, tools.prove, tools.publish, tools.tune, tools.verify, tools.why.

@@ -1,4 +1,4 @@
-"""Everything that can be known before the first job, all of it at once."""
+"""All checks before the first job, with all faults reported together."""
 
 import platform
 from importlib.metadata import version
@@ -27,7 +27,7 @@ RESULTS = Path("results")
 
 
 def checked(configs: list[Path]) -> tuple[list[str], list[str]]:
-    """(facts, faults): what is there, and what is wrong with it."""
+    """Return (facts, faults) of a configuration."""
     try:
         config, layout = planned(configs)
     except ValueError as error:
@@ -41,15 +41,15 @@ def checked(configs: list[Path]) -> tuple[list[str], list[str]]:
 
 
 def planned(configs: list[Path]) -> tuple[Config, Layout]:
-    """The configuration of these files, and the layout of a run with it here; ValueError, a line
-    per fault, if there can be none."""
+    """Return the configuration of these files and the layout of its run in this folder. Raise
+    ValueError, one line per fault, if it cannot run."""
     config = checked_config(configs)
     return config, Layout.planned(config, RESULTS, GENERATED)
 
 
 def checked_config(configs: list[Path]) -> Config:
-    """The config files over one another and over the shipped one, as Snakemake lays them;
-    ValueError, a line per fault, if they cannot be run."""
+    """Merge the config files over the shipped one, as Snakemake does. Raise ValueError, one line
+    per fault, if they cannot be run."""
     config = laid_over(workflow_home() / "config.yaml", {})
     given: dict = {}
     faults: list[str] = []
@@ -65,13 +65,13 @@ def checked_config(configs: list[Path]) -> Config:
 
 
 def loaded(path: Path) -> ConfigFile:
-    """ValueError for a file that is none, or has no keys."""
+    """Read a config file. Raise ValueError if it is not YAML or has no keys."""
     try:
         found = read_config_file(path)
     except UnicodeDecodeError as error:
         raise ValueError(f"{path}: not UTF-8. Save it as UTF-8.") from error
     except NotRegularError:
-        raise  # it names the file, and says what to do
+        raise  # its message is complete
     except OSError as error:
         raise ValueError(disk_errors.in_words(error)) from error
     except yaml.YAMLError as error:
@@ -85,7 +85,7 @@ def loaded(path: Path) -> ConfigFile:
 
 
 def facts(config: Config, layout: Layout, end_of_text: str | None) -> list[str]:
-    """What would be run, and with what."""
+    """Describe what would run, and with which versions."""
     ends = end_of_text or "the eos_token of the tokenizer, which is not here yet"
     inputs = layout.inputs
     wanted = wanted_disk(config, layout).likely

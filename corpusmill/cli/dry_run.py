@@ -1,4 +1,4 @@
-"""What a run would do: a table of stages, jobs and time in place of Snakemake's list of jobs."""
+"""The table of stages, jobs and time that a dry run shows instead of Snakemake's list of jobs."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -14,20 +14,21 @@ CPU_SECONDS_PER_GB = {
     "read": 16, "cut spans": 16, "filter": 5, "find duplicates": 30, "take out held-out": 1,
     "shuffle": 18, "tokenize": 30, "account": 2,
 }  # fmt: skip
-"""Per GB of text: twice the figures of docs/internals/performance.md, which are the fast case."""
+"""CPU seconds per GB of text: twice the best figures of docs/internals/performance.md."""
 
 BASIS = (
     "by what jobs took here before.",
     "a rough guess by the amount of text. corpusmill estimate measures a sample.",
 )
-"""Of the time: of jobs that ran here, and of others."""
+"""Basis of the time estimate, by whether some of it is a guess."""
 
 START_SECONDS = 0.25
-"""Of a job, before it does anything."""
+"""Start-up time of a job."""
 
 
 def table(counts: Counter[str], text_bytes: int, cores: int) -> Iterator[str]:
-    """counts: jobs by rule. text_bytes: of all input. cores: of the run."""
+    """Yield the lines of the table. counts: jobs by rule. text_bytes: of all input. cores: of the
+    run."""
     if not counts:
         yield "Nothing to do: results/ is what the config file and the data ask for."
         return
@@ -56,5 +57,5 @@ def table(counts: Counter[str], text_bytes: int, cores: int) -> Iterator[str]:
 
 
 def took(rule: str) -> list[float]:
-    """Seconds of the jobs of a rule in this folder."""
+    """Return the seconds that the jobs of a rule took in this folder."""
     return [seconds_of(file) for file in Path("logs", rule).rglob("*.tsv")]

@@ -1,4 +1,4 @@
-"""Why a run failed, in as few words as there are: the job's own reason, where its log is."""
+"""Short reasons for a failed run, taken from the logs of its jobs where they exist."""
 
 import re
 import signal
@@ -16,15 +16,15 @@ REPORT = "This is a fault of corpusmill. Please report it, with this log:"
 
 
 def reasons(run: Run, code: int, said: str, others: Iterable[psutil.Process]) -> Iterator[str]:
-    """What to say of a run that failed, the most telling last.
+    """Yield the messages for a failed run, the most useful last.
 
-    code: of Snakemake's end, negative for a signal. said: its own output. others: runs that go on
-    in the same folder.
+    code: exit code of Snakemake, negative for a signal. said: its own output. others: other runs in
+    the same folder.
     """
     if run.refused:
         yield from run.refused
     elif run.failed:
-        # Jobs side by side may fail for the same reason.
+        # Parallel jobs may fail for the same reason.
         told = {reason_of(job, said): job for job in reversed(run.failed)}
         for reason, job in reversed(told.items()):
             yield f"{job.name} failed, log {job.log or 'not known'}:"
@@ -39,7 +39,7 @@ def reasons(run: Run, code: int, said: str, others: Iterable[psutil.Process]) ->
         name = signal.Signals(-code).name
         yield f"Snakemake was killed ({name}). Jobs of it may still run; look before you go on."
     elif said.startswith("usage:"):
-        yield said.strip().splitlines()[-1]  # what of its options it does not know
+        yield said.strip().splitlines()[-1]  # the option that it does not know
     else:
         yield said.strip() or "Snakemake failed and said nothing."
 
@@ -65,8 +65,8 @@ def no_room(found: str) -> str:
 
 
 def reason_of(job: Job, said: str = "") -> str:
-    """What a job said that was wrong. said: by Snakemake and its jobs, where a log that could not
-    be written has nothing."""
+    """Return the error of a job. said: output of Snakemake and its jobs, used if the log could not
+    be written."""
     state = load_state(job.log) if job.log else None
     failed = state if state and state.state in (FAILED, STOPPED) else None
     if not failed and (full := FULL.search(said)):

@@ -1,4 +1,4 @@
-"""A config file for files and folders of text: what they are is found out by looking."""
+"""A config file for given files and folders, with their formats and text fields detected."""
 
 import itertools
 import json
@@ -29,17 +29,18 @@ LOOKED_AT_FILES = 20
 LOOKED_AT_RECORDS = 50
 USUAL_NAMES = ["text", "content", "raw_content", "body", "document", "markdown"]
 LEAST_PART_BYTES = 64 << 20
-"""Every part costs some ten jobs, and each of these a third of a second to start."""
+"""Least bytes of a part: each part costs about ten jobs, and each job a third of a second to
+start."""
 
 SHIPPED_PART_BYTES = 1 << 28
 
 
 class Found(NamedTuple):
-    """Files that are to be one source."""
+    """Files that become one source."""
 
     name: str
     files: list[str]
-    """As they stand in the config file: a folder, patterns, or paths."""
+    """Entries for the config file: a folder, patterns or paths."""
     text_field: str
     file_count: int
     bytes: int
@@ -47,8 +48,8 @@ class Found(NamedTuple):
 
 
 def config_for(data: list[Path], output: Path, tokenizer: str) -> tuple[str, list[str]]:
-    """Write the config file; its text, and what is not sure. ValueError if there is no text, a
-    file of this name, or no such tokenizer."""
+    """Write the config file. Return its text and a list of doubtful guesses. Raise ValueError if
+    there is no text, the file exists, or the tokenizer is unknown."""
     if output.exists():
         raise ValueError(f"{output} is there already and stays as it is. Name another: --output")
     unsure: list[str] = []
@@ -71,8 +72,8 @@ def config_for(data: list[Path], output: Path, tokenizer: str) -> tuple[str, lis
 
 
 def groups(path: Path, unsure: list[str]) -> Iterator[tuple[str, list[str], list[str]]]:
-    """(name, files, how a config says them): a file; each folder of a folder; what lies in it.
-    ValueError for what is neither a file nor a folder."""
+    """Yield (name, files, config entries): of a file, of each subfolder, of the files of a folder.
+    Raise ValueError for anything that is neither a file nor a folder."""
     if not path.is_dir() and (fault := fault_of_kind(path)):
         raise ValueError(fault)
     if path.is_file():
@@ -87,7 +88,7 @@ def groups(path: Path, unsure: list[str]) -> Iterator[tuple[str, list[str], list
     for file in beneath:
         first, *rest = Path(file).relative_to(path).parts
         inside[first if rest else ""].append(file)
-    numbered = inside and all(folder.isdigit() for folder in inside)  # parts of one thing
+    numbered = inside and all(folder.isdigit() for folder in inside)  # parts of one dataset
     if len(inside) == 1 or numbered:
         yield path.resolve().name, beneath, [str(path)]
         return
@@ -100,7 +101,7 @@ def groups(path: Path, unsure: list[str]) -> Iterator[tuple[str, list[str], list
 
 
 def leave_out(folder: Path, unsure: list[str]) -> None:
-    """Say what lies in a folder beside the files that are taken."""
+    """Report the files of a folder that are left out."""
     others: Counter[str] = Counter()
     for _, entries in folders_beneath(str(folder), []):
         others.update(
@@ -116,7 +117,7 @@ def leave_out(folder: Path, unsure: list[str]) -> None:
 
 
 def sources_of(name: str, files: list[str], entry: list[str], unsure: list[str]) -> Iterator[Found]:
-    """One source, or one for each text field that its files have."""
+    """Yield one source, or one per text field if the files differ."""
     step = max(1, len(files) // LOOKED_AT_FILES)
     fields: dict[str, list[str]] = defaultdict(list)
     for file in files[::step]:
@@ -155,7 +156,8 @@ def found_of(name: str, entry: list[str], field: str, files: list[str]) -> Found
 
 
 def first_members(path: str) -> Iterator[tuple[str, int]]:
-    """Name of each text in the first records of a file, and its bytes, about."""
+    """Yield the name of each string field in the first records of a file, and its approximate
+    bytes."""
     if format_of(path) == ".parquet":
         yield from first_texts_of_columns(path)
         return
@@ -169,7 +171,7 @@ def first_members(path: str) -> Iterator[tuple[str, int]]:
         try:
             members = raw_members(line.removeprefix(b"\xef\xbb\xbf"))
         except msgspec.ValidationError:
-            continue  # JSON, but no object
+            continue  # not an object
         except (ValueError, RecursionError) as error:
             raise ValueError(f"line {number} is not JSON ({error})") from error
         for name, raw in members.items():
@@ -196,7 +198,7 @@ def first_texts_of_columns(path: str) -> Iterator[tuple[str, int]]:
 
 
 def text_field_of(path: str, unsure: list[str]) -> str | None:
-    """The field of most text, one of the usual names if there is; None if no record has any."""
+    """Return the field with most text, preferring the usual names; None if no record has text."""
     lengths: Counter[str] = Counter()
     try:
         for name, size in first_members(path):
@@ -219,7 +221,7 @@ def text_field_of(path: str, unsure: list[str]) -> str | None:
 
 
 def named_apart(found: list[Found]) -> list[Found]:
-    """With names that the configuration takes, each once."""
+    """Rename sources so that the names are valid and unique."""
     taken: Counter[str] = Counter()
     named = []
     for one in found:
@@ -231,12 +233,12 @@ def named_apart(found: list[Found]) -> list[Found]:
 
 
 def in_yaml(name: str) -> str:
-    """In quotes where it would be no text without: 1, no, null."""
+    """Quote a name that YAML would not read as a string, such as 1, no or null."""
     return name if yaml.safe_load(name) == name else quoted(name)
 
 
 def quoted(value: str | list[str]) -> str:
-    """In quotes, with the escapes that YAML knows."""
+    """Quote values, with escapes that YAML knows."""
     return shown(json.dumps(value, ensure_ascii=False))
 
 
@@ -248,8 +250,9 @@ SOURCE_COMMENTS = [
 
 
 def ends_of_text(tokenizer: str) -> list[str]:
-    """The token that is to end documents, then the one that `auto` would take if that is another;
-    none if the tokenizer does not say. ValueError if there is no such tokenizer."""
+    """Return the candidates for the end-of-text token: the proposed one, then that of `auto` if it
+    differs. The list is empty if the tokenizer declares none. Raise ValueError if there is no such
+    tokenizer."""
     if tokenizer == "train":
         return [TRAINED_END_OF_TEXT]
     if (folder := Path(tokenizer)).is_dir():
@@ -265,7 +268,7 @@ ENDS = ["the token that ends every document", "the tokenizer's eos_token: the en
 
 
 def config_text(found: list[Found], cores: int, tokenizer: str, ends: list[str]) -> str:
-    """The file, with a comment wherever somebody may want to change something."""
+    """Return the text of the config file, with comments on the values that users may change."""
     expected = sum(one.text_bytes for one in found)
     shipped = yaml.safe_load((workflow_home() / "config.yaml").read_text("utf-8"))
     lines = [

@@ -1,7 +1,7 @@
 """`corpusmill`: from a folder of text to training-ready tokens.
 
-Every command is a few lines here and a module beside this one; what is only needed by one command
-is imported by it, so that --help and the completion of a shell are quick.
+Each command is a few lines here and a module beside this one. Commands import their own modules
+when called, so that --help and shell completion are fast.
 """
 
 import contextlib
@@ -24,20 +24,20 @@ from corpusmill.messages.plain_text import json_text, shown_json, shown_lines, t
 from corpusmill.mill.storage.untrusted import read_as_written
 
 CONFIG = Path("corpusmill.yaml")
-"""What `init` writes and the others read when no other is named."""
+"""Default config file: written by `init`, read by the other commands."""
 
 LEAST_TEXT_BYTES = 1 << 20
-"""Of any corpus, to see that something can be written at all."""
+"""Least free disk space of a run, whatever its corpus."""
 
 
 def echo(said: object, in_json: bool = False, err: bool = False) -> None:
-    """Everything that a command says: names and texts of strangers steer no terminal."""
+    """Print a line, with control characters from file names and texts escaped."""
     plain = shown_json if in_json else told_lines if err else shown_lines
     click.echo(plain(str(said)), err=err)
 
 
 class Commands(click.Group):
-    """In the order in which they are used."""
+    """Commands, listed in the order of use."""
 
     def list_commands(self, context: click.Context) -> list[str]:
         return list(self.commands)
@@ -72,7 +72,8 @@ class Preset(click.ParamType):
 
 
 def config_argument(command: Callable) -> Callable:
-    """Config files and presets. The command is given `configs`, presets first: files win."""
+    """Add the arguments for config files and presets. The command gets `configs`, presets first:
+    files override them."""
 
     @functools.wraps(command)
     def of_both(
@@ -96,7 +97,7 @@ def config_argument(command: Callable) -> Callable:
 
 
 def as_named(configs: Sequence[Path]) -> list[str]:
-    """Config files and presets as the command line has them."""
+    """Return config files and presets as written on the command line."""
     from corpusmill.run.presets import preset_folder
 
     named: list[str] = []
@@ -107,7 +108,7 @@ def as_named(configs: Sequence[Path]) -> list[str]:
 
 
 def configs_or_default(configs: Sequence[Path]) -> list[Path]:
-    """The config files that are named, or else corpusmill.yaml of this folder."""
+    """Return the named config files, or else corpusmill.yaml in this folder."""
     if not configs and not CONFIG.exists():
         raise click.UsageError(
             f"there is no {CONFIG} in this folder. Write one with corpusmill init DATA..., or name "
@@ -220,7 +221,7 @@ class Cores(click.ParamType):
 
 
 def run_options(command: Callable) -> Callable:
-    """What `run` and `demo` have alike."""
+    """Add the options that `run` and `demo` share."""
     for option in (
         click.option(
             "--cores", default="all", show_default=True, type=Cores(), help="Processors to use."
@@ -239,7 +240,7 @@ def run_options(command: Callable) -> Callable:
 
 
 class WithSnakemake(click.Command):
-    """What stands behind `--` is for Snakemake, whatever it is."""
+    """A command that passes everything after `--` to Snakemake."""
 
     def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
         own, more = args, []
@@ -307,7 +308,7 @@ def started(
     quiet: bool,
     verbose: bool,
 ) -> None:
-    """Run Snakemake and exit as it ended."""
+    """Run Snakemake and exit with its exit code."""
     more = ["--cores", cores, *context.meta["snakemake"]]
     if dry_run:
         _refuse_early(configs, more)
@@ -318,7 +319,7 @@ def started(
     began = time.monotonic()
     if faults := unwritable(Path("logs")):
         raise click.ClickException(faults[0])
-    # First of all: whoever watches must not take the run before for this one.
+    # First, so that `watch` does not show the previous run.
     with announced(more) as run:
         try:
             _refuse_early(configs, more)
@@ -331,7 +332,7 @@ def started(
         command = snakemake_command(configs, more)
         if verbose:
             sys.exit(unwatched(command, run.name))
-        say_what_is_replaced(configs)  # Snakemake says it too, where it is listened to
+        say_what_is_replaced(configs)  # Snakemake reports it too, if its output is shown
         code, seen = watched(command, quiet, run, began)
         if code == 0:
             echo(result(seen))
@@ -339,7 +340,8 @@ def started(
 
 
 def shown(configs: list[Path], options: list[str], is_raw: bool) -> int:
-    """Show what a run would do; the exit code. options: for Snakemake. is_raw: as it says it."""
+    """Show what a run would do and return the exit code. options: for Snakemake. is_raw: show
+    Snakemake's own output."""
     from corpusmill.cli import dry_run
     from corpusmill.cli.check import planned
     from corpusmill.cli.running import snakemake_command, unwatched, watched
@@ -360,19 +362,19 @@ def shown(configs: list[Path], options: list[str], is_raw: bool) -> int:
 
 
 def count_of(cores: str) -> int:
-    """Processors that --cores means."""
+    """Return the number of processors that --cores stands for."""
     return len(os.sched_getaffinity(0)) if cores == "all" else int(cores)
 
 
 class PlainError(click.ClickException):
-    """Lines that say where something is wrong by themselves."""
+    """An error with a complete message, printed without a prefix."""
 
     def show(self, file: IO[Any] | None = None) -> None:
         echo(self.message, err=True)
 
 
 def _refuse_early(configs: list[Path], options: list[str]) -> None:
-    """Refuse what Snakemake would refuse a second or two later. options: for Snakemake."""
+    """Report now what Snakemake would report a second or two later. options: for Snakemake."""
     from corpusmill.cli.check import RESULTS, checked_config
     from corpusmill.run.disk import disk_faults
 
@@ -442,7 +444,7 @@ def verify(place: str, deep: bool, in_json: bool) -> None:
             with read_as_written(place, UnreachableError):
                 done = command.verified(place_of(place, say), deep)
         except (ValueError, UnreachableError, OSError) as error:
-            # Also of a folder or bucket that may not be listed, which is no damage.
+            # A folder or bucket without list permission is not damaged.
             raise CouldNotLookError(str(error)) from error
     echo(command.as_json(done) if in_json else "\n".join(command.in_words(done)), in_json)
     sys.exit(done.findings.code)
@@ -561,14 +563,15 @@ def prove(configs: tuple[Path, ...], in_json: bool, **options: Any) -> None:
 
 
 class CouldNotLookError(click.ClickException):
-    """Neither whole nor damaged: nobody can say."""
+    """An error of a check that could not be completed."""
 
     exit_code = 2
 
 
 @contextlib.contextmanager
 def told_how_far() -> Iterator[Callable[[str], None]]:
-    """Show how far the current phase is while the block runs; what else is to be shown so."""
+    """Show the progress of the current phase during the block; yield a function that prints a
+    line."""
     from corpusmill.cli.screen import OneLine
     from corpusmill.run.job_progress import Heartbeat
 
@@ -590,8 +593,8 @@ def told_how_far() -> Iterator[Callable[[str], None]]:
 
 @contextlib.contextmanager
 def speaking(stopped: str = "Stopped.") -> Iterator[Callable[[str], None]]:
-    """Say every two seconds what is being done while the block runs; what else is to be said so.
-    A fault of the user's and Ctrl-C are a sentence; `stopped` is that of Ctrl-C."""
+    """Print the current activity every two seconds during the block; yield a function that prints a
+    line. A user error or Ctrl-C ends in one sentence. stopped: the sentence for Ctrl-C."""
     from corpusmill.run.job_progress import Heartbeat
 
     def say(line: str) -> None:
@@ -605,7 +608,7 @@ def speaking(stopped: str = "Stopped.") -> Iterator[Callable[[str], None]]:
         echo(stopped, err=True)
         sys.exit(130)
     except BrokenPipeError:
-        raise  # by `| head`: click ends without a word
+        raise  # by `| head`: click ends silently
     except (ValueError, OSError) as error:
         raise click.ClickException(str(error)) from error
     finally:
@@ -860,7 +863,7 @@ def why(queries: tuple[str, ...], as_json: bool, results: Path, **given: Any) ->
             for line in command.why(asked):
                 echo(line, as_json)
     except BrokenPipeError:
-        raise  # by `| head`: click ends without a word
+        raise  # by `| head`: click ends silently
     except (ValueError, OSError) as error:
         raise click.ClickException(str(error)) from error
 
@@ -886,7 +889,7 @@ def designer(context: click.Context) -> None:
 
 
 class NumberRange(click.FloatRange):
-    """Of numbers alone: nan is neither below nor above any limit."""
+    """A range that rejects nan, which is neither below nor above any limit."""
 
     def convert(
         self, value: Any, param: click.Parameter | None, context: click.Context | None

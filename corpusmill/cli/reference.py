@@ -31,7 +31,8 @@ OPTIONS = "\n| option | meaning |\n|---|---|\n"
 
 
 def paragraphs(text: str) -> Iterator[str]:
-    """A docstring as Markdown; what click prints as it stands, behind \\b, is code."""
+    """Yield a docstring as Markdown. Paragraphs that click prints verbatim, behind \\b, become
+    code."""
     for paragraph in inspect.cleandoc(text).split("\n\n"):
         if not paragraph.startswith("\b\n"):
             yield f"\n{paragraph}\n"
@@ -47,7 +48,7 @@ def paragraphs(text: str) -> Iterator[str]:
 
 
 def option_of(option: click.Option, context: click.Context) -> list[str]:
-    """A row of the table of options."""
+    """Return an option's row of the table."""
     names, _ = option.get_help_record(context) or ("", "")
     extra = option.get_help_extra(context)
     default = "required" if option.required else extra.get("default", "")
@@ -56,14 +57,14 @@ def option_of(option: click.Option, context: click.Context) -> list[str]:
 
 
 def in_words(limits: str) -> str:
-    """A range as click writes it: `1<=x<=9`, `x>=0`."""
+    """Describe a range in click's notation, such as `1<=x<=9` or `x>=0`."""
     if match := re.fullmatch("(.+)<=x<=(.+)", limits):
         return f"{match[1]} to {match[2]}."
     return limits.replace("x>=", "At least ") + "." * bool(limits)
 
 
 def argument_of(action: argparse.Action) -> list[str]:
-    """The same of an option of argparse."""
+    """Return an argparse option's row of the table."""
     metavar = action.metavar or getattr(action.type, "__name__", "text").upper()
     default = "" if action.default is None else str(action.default)
     meaning = action.help or ""
@@ -83,7 +84,7 @@ def as_code(text: str) -> str:
 
 
 def designer_page() -> Iterator[str]:
-    """`designer` has argparse's help."""
+    """Yield the page of `designer`, which has argparse's help."""
     from corpusmill.tools.tune.bands import recommending
 
     parser = recommending.parser(recommending.shipped())
@@ -108,7 +109,7 @@ def command_page(name: str, command: click.Command) -> Iterator[str]:
 
 
 def pages() -> dict[str, str]:
-    """File name -> text."""
+    """Return file name -> text."""
     found = {
         f"{name}.md": "".join(designer_page() if name == "designer" else command_page(name, one))
         for name, one in main.commands.items()

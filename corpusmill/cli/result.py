@@ -1,4 +1,4 @@
-"""The one screen at the end of a run: what came of the documents, how long, what lies where."""
+"""The summary at the end of a run: what became of the documents, the time and the output files."""
 
 import json
 from pathlib import Path
@@ -18,7 +18,7 @@ LIES_WHERE = [
 
 
 def result(run: Run) -> str:
-    """Of a run that ended well in this folder."""
+    """Describe a successful run in this folder."""
     summary_file = Path("results/summary.json")
     if not run.total:
         return "Nothing to do: results/ is what the config file and the data ask for."
@@ -27,9 +27,9 @@ def result(run: Run) -> str:
     summary = json.loads(summary_file.read_text("utf-8"))
     folder = Folder(Path())
     folder.look()
-    run = folder.as_run()  # as `watch` has it
+    run = folder.as_run()  # as `watch` reads it
     megabytes = folder.done.text_bytes / 1e6
-    # Of this run alone: one that goes on from another has read the rest of the text.
+    # Only what this run has read: a resumed run skips the rest of the text.
     read = f": {megabytes:,.1f} MB of text read, {megabytes / max(run.elapsed, 1e-9):.1f} MB/s"
     lines = [
         Path("results/summary.txt").read_text("utf-8").rstrip(),

@@ -1,4 +1,4 @@
-"""How far a run is, put together from what Snakemake and the running jobs say."""
+"""The progress of a run, collected from Snakemake and its running jobs."""
 
 import time
 from collections import Counter, defaultdict
@@ -19,7 +19,7 @@ class Job:
 
     @property
     def name(self) -> str:
-        """`encode train/00001`: the rule, and which of its jobs."""
+        """Name rule and job, such as `encode train/00001`."""
         if self.log is None:
             return self.rule
         parts = self.log.with_suffix("").parts
@@ -28,11 +28,11 @@ class Job:
 
     @property
     def does(self) -> str:
-        """What its rule is for; nothing for a rule of somebody else's workflow."""
+        """Return the purpose of its rule; "" for a rule of another workflow."""
         return STEPS[self.rule].does if self.rule in STEPS else ""
 
     def doing(self) -> str:
-        """What it said last; nothing if it has not begun, or is over."""
+        """Return its latest state; "" if it has not begun or is over."""
         said = load_state(self.log) if self.log else None
         if said is None or said.state != RUNNING or not said.said:
             return ""
@@ -40,7 +40,7 @@ class Job:
 
 
 class Run:
-    """What a run has done so far; `apply` takes the events of the logger plugin."""
+    """The progress of a run. `apply` takes the events of the logger plugin."""
 
     def __init__(
         self, now: Callable[[], float] = time.monotonic, began: float | None = None
@@ -48,20 +48,20 @@ class Run:
         self._now = now
         self.began = now() if began is None else began
         self.first_job: float | None = None
-        """When that of this run began: until then the workflow was read."""
+        """Start of the first job; before it, Snakemake reads the workflow."""
         self.counts: Counter[str] = Counter()
         self.done: Counter[str] = Counter()
         self.seconds: defaultdict[str, float] = defaultdict(float)
         self.jobs: dict[int, Job] = {}
-        """Those that run."""
+        """Running jobs."""
         self.failed: list[Job] = []
         self.refused: list[str] = []
         self.notes: list[str] = []
-        """What is to be said of it before its end, and has not been."""
+        """Notes that have not been printed yet."""
         self.errors: list[tuple[str, str]] = []
-        """Kind and text of what Snakemake itself says that is wrong."""
+        """Kind and text of each error that Snakemake reports."""
         self.stopping = False
-        """Whether Snakemake says that it stops."""
+        """Whether Snakemake is shutting down."""
 
     def apply(self, event: dict) -> None:
         match event["event"]:
@@ -100,12 +100,13 @@ class Run:
         return self._now() - self.began
 
     def running(self) -> list[Job]:
-        """In the order in which they began; a copy, as the next event may come."""
+        """Return the running jobs in the order of their start. A copy: the next event may change
+        them."""
         return list(self.jobs.values())
 
     def seconds_left(self) -> float | None:
-        """By what jobs of each rule took so far; None while most jobs that are left are of rules
-        of which none has ended."""
+        """Estimate the time left from the finished jobs of each rule. None while most remaining
+        jobs are of rules without a finished job."""
         left = {rule: count - self.done[rule] for rule, count in self.counts.items()}
         known = {rule: self.seconds[rule] / self.done[rule] for rule in left if self.done[rule]}
         jobs_known = sum(left[rule] for rule in known)

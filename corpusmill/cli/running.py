@@ -1,4 +1,4 @@
-"""A run: Snakemake as a process of its own, watched, stopped when asked to, and explained."""
+"""A run: Snakemake in its own process, with progress, stopping and explained failures."""
 
 import contextlib
 import os
@@ -25,13 +25,14 @@ from corpusmill.run.workflow_files import snakemake_with_workflow, workflow_home
 LOOK_EVERY_SECONDS = 0.2
 ASK_AGAIN_SECONDS = 2
 STOPS = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
-"""Signals that end a run, and the exit code that says so."""
+"""Exit code of each signal that ends a run."""
 
 FIRST_RUN = "The first run of this version here: its kernels are compiled, some 20 s in all."
 
 
 def snakemake_command(configs: Sequence[Path], more: Sequence[str]) -> list[str]:
-    """Snakemake with our workflow. Files by their places: --configfile takes all that follow."""
+    """Return the command for Snakemake and this workflow. Config files come before the options:
+    --configfile takes all arguments that follow."""
     command = snakemake_with_workflow()
     if configs:
         command += ["--configfile", *map(str, configs)]
@@ -39,7 +40,7 @@ def snakemake_command(configs: Sequence[Path], more: Sequence[str]) -> list[str]
 
 
 def runs_here() -> Iterator[psutil.Process]:
-    """Snakemakes that work in this folder, as far as this machine can see."""
+    """Yield the Snakemake processes in this folder that are visible on this machine."""
     here = os.path.realpath(".")
     for process in psutil.process_iter():
         try:
@@ -48,7 +49,7 @@ def runs_here() -> Iterator[psutil.Process]:
                 if any(part == "snakemake" or part.endswith("/snakemake") for part in line[:4]):
                     yield process
         except psutil.Error:
-            continue  # it has ended, or is somebody else's
+            continue  # ended, or owned by another user
 
 
 def has_lock() -> bool:
@@ -56,55 +57,55 @@ def has_lock() -> bool:
 
 
 class Running:
-    """One Snakemake process, in a session of its own: Ctrl-C comes to this process alone, which
-    passes it on once."""
+    """A Snakemake process in its own session. Ctrl-C reaches only this process, which forwards it
+    once."""
 
     def __init__(
         self, command: Sequence[str], events: Run, said: IO[bytes] | None, name: str = ""
     ) -> None:
-        """said: where Snakemake's own output goes; None: to the terminal. name: of the run, if it
+        """Start it. said: file for Snakemake's output; None: the terminal. name: of the run, if it
         is announced."""
         self.process, self._reader = heard(
             command, events.apply, said, {ANNOUNCED: name}, own_session=True
         )
 
     def signal(self, number: int) -> None:
-        """To Snakemake and its jobs."""
-        with contextlib.suppress(ProcessLookupError):  # it may end just now
+        """Send a signal to Snakemake and its jobs."""
+        with contextlib.suppress(ProcessLookupError):  # it may have just ended
             os.killpg(self.process.pid, number)
 
     def steps(self) -> list[psutil.Process]:
-        """The processes of its jobs on this machine."""
+        """Return the processes of its jobs on this machine."""
         scripts = str(workflow_home() / "scripts")
         found = []
         with contextlib.suppress(psutil.Error):
             for process in psutil.Process(self.process.pid).children(recursive=True):
-                with contextlib.suppress(psutil.Error):  # it may end just now
+                with contextlib.suppress(psutil.Error):  # it may have just ended
                     if any(part.startswith(scripts) for part in process.cmdline()[:4]):
                         found.append(process)
         return found
 
     def wait(self, seconds: float) -> int | None:
-        """The exit code, None if it still runs after so many seconds."""
+        """Return the exit code; None if it is still running after so many seconds."""
         try:
             code = self.process.wait(seconds)
         except subprocess.TimeoutExpired:
             return None
-        # Whoever was killed may have left a job that holds the pipe.
+        # A killed process may have left a job that holds the pipe.
         self._reader.join(1)
         return code
 
 
 def _nothing(number: int, frame: FrameType | None) -> None:
-    """A signal that is ignored here, but not by processes that are started."""
+    """Ignore a signal in this process, but not in its children."""
 
 
 class Stopping:
-    """What is done about signals: the first asks the run to end, the second ends it."""
+    """Signal handling: the first signal stops the run gently, the second kills it."""
 
     def __init__(self, run: Run, screen: Screen) -> None:
-        """Before Snakemake is started: it would ignore a signal that this process ignores, as
-        what is started by `nohup ... &` does. Who ignores one here goes on ignoring it."""
+        """Install the handlers. Call this before Snakemake starts: children inherit ignored
+        signals, as under `nohup ... &`. Signals already ignored here stay ignored."""
         self._run, self._screen = run, screen
         self._running: Running | None = None
         self._asked_at = 0.0
@@ -127,14 +128,14 @@ class Stopping:
         if self.first is None:
             self.first = number
             self._ask()
-            with contextlib.suppress(OSError, ValueError):  # the terminal may be gone
+            with contextlib.suppress(OSError, ValueError):  # the terminal may be closed
                 self._screen.say("Stopping: running jobs are ended. Once more to end them at once.")
         elif not self.at_once and self._running:
             self.at_once = True
             self._running.signal(signal.SIGKILL)
 
     def show(self) -> None:
-        """How far the run is; a terminal that is gone has hung up."""
+        """Show the progress. A closed terminal counts as SIGHUP."""
         try:
             self.say_notes()
             self._screen.show(self._run)
@@ -142,7 +143,7 @@ class Stopping:
             self._came(signal.SIGHUP, None)
 
     def say_notes(self) -> None:
-        """What has been noted since the last time."""
+        """Print the notes since the last call."""
         while self._run.notes:
             self._screen.say(f"NOTE: {self._run.notes.pop(0)}")
 
@@ -153,9 +154,9 @@ class Stopping:
             self._running.signal(signal.SIGINT)
 
     def insist(self) -> None:
-        """Ask again whoever cannot have heard: Snakemake loses a signal that comes while it looks
-        at files (asyncio ends what is done already, and no more), and waits for jobs that it
-        started at that moment."""
+        """Stop again the processes that may have missed the signal. Snakemake loses a signal that
+        arrives while it looks at files, because asyncio drops it. It also waits for jobs that it
+        was starting at that moment."""
         if self.first is None or self._running is None or self.at_once:
             return
         if not self._run.stopping and time.monotonic() - self._asked_at > ASK_AGAIN_SECONDS:
@@ -174,10 +175,10 @@ class Stopping:
 def watched(
     command: Sequence[str], quiet: bool, told: Told, began: float | None = None
 ) -> tuple[int, Run]:
-    """Run Snakemake, showing how far it is; the exit code, and what was seen of it.
+    """Run Snakemake and show its progress. Return the exit code and the progress.
 
-    On failure and when stopped all is said that there is to say. told: as it was announced.
-    began: when that was, by the monotonic clock.
+    On failure, and when stopped, all messages are printed. told: the announced options. began: time
+    of the announcement, by the monotonic clock.
     """
     with tempfile.TemporaryFile() as said:
         run, shown = Run(began=began), screen(quiet)
@@ -211,7 +212,7 @@ def watched(
 
 
 def unwatched(command: Sequence[str], name: str = "") -> int:
-    """Run Snakemake as if it had been called: its whole output, its signals, its exit code."""
+    """Run Snakemake directly: with its whole output, signals and exit code."""
     return subprocess.run(command, env=os.environ | {ANNOUNCED: name}, check=False).returncode
 
 
@@ -233,7 +234,7 @@ def remove_locks() -> str | None:
 
 
 def unlocked() -> tuple[str, bool]:
-    """Take away the lock of a run that was killed; what to say, and whether all is well."""
+    """Remove the lock of a killed run. Return the message, and whether it succeeded."""
     if not has_lock():
         return "There is no lock in this folder.", True
     for process in runs_here():

@@ -1,6 +1,6 @@
-"""`corpusmill scan`: every input file read before a run, and all that is wrong with them told.
+"""`corpusmill scan`: reads every input file before a run and lists all faults.
 
-A file is read by one process; several are read side by side.
+Each file is read by one process, several files in parallel.
 """
 
 import contextlib
@@ -27,7 +27,7 @@ MOST_FAULTS = 20
 
 
 class Asked(NamedTuple):
-    """A file to be read: as in normalize, and the most text of its part."""
+    """A file to read: its entry as in normalize, and the most text of its part."""
 
     file: dict
     most_text_bytes: int
@@ -46,20 +46,20 @@ class Source(NamedTuple):
 class Found(NamedTuple):
     sources: list[Source]
     shown: list[tuple[dict, Malformed]]
-    """File and record of the first malformed ones, in the order of files and lines."""
+    """File and record of the first malformed records, in the order of files and lines."""
     faults: list[str]
-    """Why a run would be refused; none if it would not."""
+    """Reasons why a run would be refused; empty if it would not."""
 
 
 class _Number:
-    """The number of a part, as rules have it."""
+    """Formats the number of a part as rules do."""
 
     def __init__(self, part: Part) -> None:
         self.part = part.name
 
 
 def scan(config: Config, inputs: Inputs, cores: int, shown: int) -> Found:
-    """Read all files that are there before a run."""
+    """Read all input files of a run."""
     asked = [
         Asked(state, inputs.most_text_bytes(_Number(part)))
         for part in inputs.parts
@@ -125,9 +125,9 @@ def found_of(
 def all_scanned(
     asked: list[Asked], reading: Reading, cores: int, progress: Phase
 ) -> Iterator[tuple[int, Scanned]]:
-    """Number and result of each file, as they are done, the largest first."""
+    """Yield number and result of each file when it is done. The largest files start first."""
     order = sorted(range(len(asked)), key=lambda number: asked[number].file["bytes"])
-    # Not forked: the libraries here may have threads.
+    # Not forked: libraries may have started threads.
     started = multiprocessing.get_context("spawn")
     doing: dict[Connection, int] = {}
     readers: dict[Connection, BaseProcess] = {}
@@ -170,7 +170,7 @@ def all_scanned(
 
 
 def _end_of(process: BaseProcess) -> str:
-    """Why a process that reads has nothing more to say."""
+    """Explain why a reading process ended early."""
     process.join()
     if process.exitcode is not None and process.exitcode >= 0:
         return "code of yours ended the process that read it. Correct its reader."
@@ -178,7 +178,7 @@ def _end_of(process: BaseProcess) -> str:
 
 
 class _Told:
-    """Tells the other end how many bytes are read, not at every block."""
+    """Reports the bytes read through the connection, but not for every block."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection, self._amount, self._since = connection, 0, time.monotonic()
@@ -194,7 +194,7 @@ class _Told:
 
 
 def _work(connection: Connection, reading: Reading) -> None:
-    """A process that reads the files it is asked for until nobody asks any more."""
+    """Read requested files until the connection closes."""
     serve_another()
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
         while True:

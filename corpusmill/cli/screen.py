@@ -1,4 +1,4 @@
-"""What a person sees while a run goes on: a picture that moves, or now and then a line."""
+"""The display of a running workflow: a live picture on a terminal, occasional lines elsewhere."""
 
 import shutil
 import sys
@@ -23,14 +23,14 @@ MOST_JOBS = 8
 
 class Screen(Protocol):
     def show(self, run: Run, notes: Sequence[str] = ()) -> None:
-        """notes: what else there is to say of it, a line each."""
+        """Show the progress. notes: further lines about the run."""
 
     def say(self, text: str) -> None: ...
     def close(self) -> None: ...
 
 
 def total_line(run: Run) -> str:
-    """`22 of 63 jobs, 35 %, 1 min 3 s, about 2 min 0 s left`"""
+    """Return a line such as `22 of 63 jobs, 35 %, 1 min 3 s, about 2 min 0 s left`."""
     text = f"{run.finished} of {run.total} jobs, {100 * run.finished // max(run.total, 1)} %, "
     text += duration(run.elapsed)
     left = run.seconds_left()
@@ -38,7 +38,7 @@ def total_line(run: Run) -> str:
 
 
 def named(jobs: Sequence[Job]) -> Iterator[str]:
-    """The names of jobs; behind the first of each rule what the rule is for."""
+    """Yield the names of jobs, with the purpose of its rule after the first job of each."""
     known = set()
     for job in jobs:
         yield f"{job.name} ({job.does})" if job.does and job.rule not in known else job.name
@@ -46,7 +46,7 @@ def named(jobs: Sequence[Job]) -> Iterator[str]:
 
 
 def picture(run: Run, notes: Sequence[str] = ()) -> RenderableType:
-    """A bar for each rule that has begun and is not done, the running jobs, and the whole."""
+    """Return a bar for each rule in progress, the running jobs and the total."""
     if not run.total:
         return Text(f"reading the workflow, {duration(run.elapsed)}", style="dim")
     running = run.running()
@@ -75,7 +75,7 @@ def picture(run: Run, notes: Sequence[str] = ()) -> RenderableType:
 
 
 class Moving:
-    """On a terminal: the picture, renewed all the time, gone at the end."""
+    """On a terminal: a live picture that disappears at the end."""
 
     def __init__(self) -> None:
         self._console = Console(stderr=True, highlight=False)
@@ -93,7 +93,7 @@ class Moving:
 
 
 class Lines:
-    """Elsewhere: a short line now and then."""
+    """Elsewhere: an occasional short line."""
 
     def __init__(self) -> None:
         self._last = time.monotonic()
@@ -116,7 +116,7 @@ class Lines:
 
 
 class Silent(Lines):
-    """With --quiet: only what is said at the end."""
+    """With --quiet: only the lines at the end."""
 
     def show(self, run: Run, notes: Sequence[str] = ()) -> None:
         pass
@@ -129,10 +129,10 @@ def screen(quiet: bool) -> Screen:
 
 
 class OneLine:
-    """A line that says how far one is: redrawn on a terminal, printed anew elsewhere."""
+    """A progress line: redrawn on a terminal, printed again elsewhere."""
 
     def __init__(self) -> None:
-        # Not asked for again: code of a user's has another one meanwhile.
+        # Looked up once: a user's code may replace sys.stderr later.
         self._stream = sys.stderr
         self._redraws = self._stream.isatty()
 
@@ -145,6 +145,6 @@ class OneLine:
             print(text, file=self._stream, flush=True)
 
     def close(self) -> None:
-        """Leave nothing of it on a terminal."""
+        """Remove the line from a terminal."""
         if self._redraws:
             print("\r\x1b[K", end="", file=self._stream, flush=True)

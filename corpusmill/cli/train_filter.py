@@ -1,4 +1,4 @@
-"""`corpusmill train-filter`: a quality model from files of good and of bad texts."""
+"""`corpusmill train-filter`: trains a quality model on files of good and bad texts."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -19,11 +19,11 @@ from corpusmill.run.job_progress import phase
 from corpusmill.run.listing import files_beneath, matches
 
 REPORT = "corpusmill.quality_report"
-"""What a report begins with."""
+"""Format name at the start of a report."""
 
 
 class Asked(NamedTuple):
-    """What to learn from, and where the model goes."""
+    """Training files and the place of the model."""
 
     good: Sequence[str]
     bad: Sequence[str]
@@ -32,8 +32,8 @@ class Asked(NamedTuple):
 
 
 def train_filter(asked: Asked, definition: Definition, settings: Settings) -> str:
-    """Learn, save the model and the report beside it; the report in words. ValueError if the
-    files cannot be learnt from."""
+    """Train the model and save it with its report. Return the report in words. Raise ValueError if
+    the files are not suitable."""
     files = {True: listed(asked.good, "--good"), False: listed(asked.bad, "--bad")}
     refuse_files_of_others(asked.output)
     asked.output.parent.mkdir(parents=True, exist_ok=True)
@@ -62,7 +62,8 @@ def read_examples(
 
 
 def refuse_files_of_others(output: Path) -> None:
-    """ValueError if a file that is there is none of an earlier training, which may be replaced."""
+    """Raise ValueError if an existing file is not from an earlier training, which may be
+    replaced."""
     begins = {output: MAGIC, report_path(output): f'{{\n "{REPORT}"'.encode()}
     for path, expected in begins.items():
         if path.exists():
@@ -80,7 +81,7 @@ def report_path(output: Path) -> Path:
 
 
 def listed(patterns: Sequence[str], option: str) -> list[str]:
-    """The files of paths, patterns and folders, each once."""
+    """Return the files of paths, patterns and folders, each once."""
     found: set[str] = set()
     for pattern in patterns:
         some = (
@@ -101,7 +102,7 @@ def listed(patterns: Sequence[str], option: str) -> list[str]:
 
 
 def texts_of(path: str, text_field: str, progress: Progress) -> Iterator[str]:
-    """The texts of a file, as `normalize` makes them."""
+    """Yield the texts of a file, as `normalize` makes them."""
     for record in read_records(path, text_field, progress):
         if isinstance(record, Malformed):
             raise ValueError(

@@ -1,4 +1,4 @@
-"""`corpusmill watch`: a run shown to whoever looks on."""
+"""`corpusmill watch`: shows a run from outside."""
 
 import time
 from collections import Counter
@@ -15,11 +15,11 @@ from corpusmill.run.job_state import FAILED
 
 LOOK_EVERY_SECONDS = 1.0
 MOST_NOTES = 5
-"""Of jobs of one kind."""
+"""Most notes about jobs of one kind."""
 
 
 def watch(path: Path) -> int:
-    """Show the run of a folder until it is over; the exit code says whether it ended well."""
+    """Show the run of a folder until it is over. Return 0 if it succeeded."""
     folder, shown = Folder(path), screen(quiet=False)
     try:
         folder.look()
@@ -48,7 +48,7 @@ ENDS = {
 
 
 def notes(folder: Folder) -> Iterator[str]:
-    """What there is to say of a run beside its jobs, a line each; faults last."""
+    """Yield notes about a run besides its jobs, one line each, faults last."""
     yield from amounts(folder)
     if job := folder.fullest():
         bound = folder.bound_of(job)
@@ -88,7 +88,7 @@ def notes(folder: Folder) -> Iterator[str]:
 
 
 def amounts(folder: Folder) -> Iterator[str]:
-    """What has been read and written so far, and how fast."""
+    """Yield the amounts read and written so far, with rates."""
     done = folder.done
     if seconds := folder.seconds_of("normalize"):
         yield (
@@ -101,7 +101,7 @@ def amounts(folder: Folder) -> Iterator[str]:
 
 
 def as_json(path: Path) -> str:
-    """How the run of a folder stands now."""
+    """Return the current state of a run as JSON."""
     folder = Folder(path)
     folder.look()
     run = folder.as_run()

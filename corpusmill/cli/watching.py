@@ -1,4 +1,5 @@
-"""How a run stands, from the files of its folder alone: here or elsewhere, now or later."""
+"""The state of a run, read only from the files of its folder, on any machine, during or after
+it."""
 
 import itertools
 import os
@@ -28,16 +29,17 @@ from corpusmill.run.job_list import (
 from corpusmill.run.job_state import FAILED, FINISHED, RUNNING, JobState, load_state, state_file
 
 STALLED_SECONDS = 30
-"""A job says something every two; this long it may be kept from it by a slow disk."""
+"""A job without news for this long is stalled. Jobs report every two seconds; a slow disk may delay
+that."""
 SLOW = 3
-"""Times as long as half of the jobs of its rule."""
+"""A job is slow if it takes this many times the median of its rule."""
 LEAST_TO_COMPARE = 5
 CLOCK_TICK = 0.02
-"""A file's time may be that much before the clock's."""
+"""Seconds by which a file's time may lag behind the clock."""
 DISK_EVERY_SECONDS = 30
 
 MOST_FILES = 200_000
-"""Most files of the results to count the bytes of. A slow disk takes some seconds for them."""
+"""Most result files to measure. A slow disk takes some seconds for them."""
 
 OVER = ("finished", "failed", "stopped")
 WAITING, DONE = "waiting", "done"
@@ -45,20 +47,20 @@ WAITING, DONE = "waiting", "done"
 
 @dataclass
 class Watched:
-    """A job, as it says itself how it stands."""
+    """A job, by its own report."""
 
     rule: str
     log: Path
     state: str = WAITING
     started: float = 0.0
     heard: float = 0.0
-    """When it last said something."""
+    """Time of its last report."""
     seconds: float = 0.0
     peak_mb: int = 0
     bound_mb: int = 0
-    """What it may hold, as it says itself: more than its rule says, where it was tried before."""
+    """Memory limit that it reports: higher than its rule's after a retry."""
     killed: bool = False
-    """Whether its process is gone, and it has not said so."""
+    """Whether its process is gone without a final report."""
 
     @property
     def job(self) -> Job:
@@ -69,11 +71,11 @@ class Watched:
         return self.job.name
 
     def look(self, heard: float) -> None:
-        """heard: when its state was written."""
+        """Read its state. heard: when the state was written."""
         if self.state == DONE or (heard == self.heard and self.state != RUNNING):
             return
         if (said := load_state(self.log)) is None:
-            return  # removed just now
+            return  # removed meanwhile
         self.heard, self.started, self.seconds = heard, said.began, said.seconds
         self.peak_mb, self.bound_mb = said.memory_mb, said.allowed_mb
         self.state = DONE if said.state == FINISHED else said.state
@@ -81,7 +83,7 @@ class Watched:
 
 
 def is_gone(said: JobState) -> bool:
-    """Whether the process of a job was of this machine and lives no more."""
+    """Say whether the process of a job ran on this machine and has ended."""
     return said.host == os.uname().nodename and not (
         0 < said.process < 1 << 31 and psutil.pid_exists(said.process)
     )
@@ -89,14 +91,14 @@ def is_gone(said: JobState) -> bool:
 
 @dataclass
 class Amounts:
-    """What finished jobs have done."""
+    """Totals of finished jobs."""
 
     documents: int = 0
     text_bytes: int = 0
     tokens: int = 0
 
     def add(self, job: Watched, results: Path) -> None:
-        """What the small file beside a job's results says."""
+        """Add the figures from the small file beside a job's results."""
         which = job.log.with_suffix(".json")
         if job.rule == "normalize":
             found = read_json(results / "text" / which.name)
@@ -109,7 +111,7 @@ class Amounts:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """{} if it is there no more: another run may make it again."""
+    """Read a JSON file; {} if it has disappeared, as another run may rewrite it."""
     try:
         return load_plain_json(path)
     except FileNotFoundError:
@@ -118,7 +120,7 @@ def read_json(path: Path) -> dict[str, Any]:
 
 @dataclass
 class Folder:
-    """The last run of a folder."""
+    """The latest run of a folder."""
 
     path: Path
     jobs: list[Watched] = field(default_factory=list)
@@ -127,15 +129,15 @@ class Folder:
     began: float = 0.0
     now: float = 0.0
     done: Amounts = field(default_factory=Amounts)
-    """What this run has done, not those before it."""
+    """Totals of this run, without earlier runs."""
     is_listed: bool = False
-    """Whether it is known what there is to do: until then the workflow is read."""
+    """Whether the job list exists; before that, Snakemake reads the workflow."""
     _listed: tuple[float, str] = (0.0, "")
-    """When its list of jobs was written, and the name of its run."""
+    """Time of the job list, and name of its run."""
     _disk: tuple[float, int, bool] = (0.0, 0, True)
 
     def look(self) -> None:
-        """See what has changed; ValueError if no run has begun here."""
+        """Read the changes. Raise ValueError if no run has begun here."""
         self.now = time.time()
         list_file = self.path / JOB_LIST
         self.announced = load_announcement(self.path / ANNOUNCEMENT)
@@ -146,7 +148,7 @@ class Folder:
         self.is_listed = not self.announced or listed.run == self.announced.run
         written = list_file.stat().st_mtime if self.is_listed else 0.0
         if not self.is_listed:
-            listed = JobList("", {})  # that list is of the run before
+            listed = JobList("", {})  # the list is of the previous run
         if (written, listed.run) != self._listed:
             self._listed, self.rules, self.done = (written, listed.run), listed.rules, Amounts()
             self.jobs = [
@@ -166,8 +168,8 @@ class Folder:
                 self.done.add(job, self.path / "results")
 
     def _times(self) -> dict[Path, float]:
-        """When files beside the logs of jobs were written; of none behind a link: only what is here
-        is opened and shown."""
+        """Return the times of the files beside the job logs. Symlinks are skipped: only files of
+        this folder are opened and shown."""
         found = {}
         inside = os.path.realpath(self.path / JOB_LIST.parent)
         for folder in {job.log.parent for job in self.jobs}:
@@ -178,7 +180,7 @@ class Folder:
                         try:
                             state = entry.stat(follow_symlinks=False)
                         except FileNotFoundError:
-                            continue  # a lock that is free by now
+                            continue  # a lock that has been released
                         if not stat.S_ISLNK(state.st_mode):
                             found[folder / entry.name] = state.st_mtime
         return found
@@ -187,7 +189,7 @@ class Folder:
         return [job for job in self.jobs if job.state == state]
 
     def running(self) -> list[Watched]:
-        """In the order in which they began; not those whose process is gone."""
+        """Return the running jobs in the order of their start, without dead ones."""
         return sorted(
             (job for job in self.of(RUNNING) if not job.killed), key=lambda job: job.started
         )
@@ -198,8 +200,8 @@ class Folder:
 
     @property
     def state(self) -> str:
-        """finished, reading (the workflow), running, waiting (its jobs are in a queue, perhaps),
-        failed or stopped."""
+        """Return finished, reading (the workflow), running, waiting (jobs may be queued), failed or
+        stopped."""
         outcome = self.announced.outcome if self.announced else ""
         is_alive = self.announced.is_alive if self.announced else None
         if outcome in (announcement.FINISHED, announcement.NOTHING):
@@ -218,14 +220,14 @@ class Folder:
 
     @property
     def reason(self) -> str:
-        """Why the run failed, if it said so beside its jobs."""
+        """Return why the run failed, if that is recorded beside its jobs."""
         return self.announced.reason if self.announced else ""
 
     def killed(self) -> list[Watched]:
         return [job for job in self.of(RUNNING) if job.killed]
 
     def as_run(self) -> Run:
-        """As `corpusmill run` shows it."""
+        """Return it in the form that `corpusmill run` shows."""
         over = self.state in OVER
         ended = self.announced.ended if self.announced else None
         until = ended or (self.last_heard if over else self.now)
@@ -239,13 +241,13 @@ class Folder:
         return run
 
     def stalled(self) -> Iterator[Watched]:
-        """Those that run and say nothing."""
+        """Yield running jobs without recent reports."""
         for job in self.running():
             if self.now - job.heard > STALLED_SECONDS:
                 yield job
 
     def slow(self) -> Iterator[tuple[Watched, float]]:
-        """Those that run far longer than others of their rule, and how long these took."""
+        """Yield jobs that run far longer than others of their rule, with the usual time."""
         seconds = defaultdict(list)
         for job in self.of(DONE):
             seconds[job.rule].append(job.seconds)
@@ -256,16 +258,16 @@ class Folder:
                     yield job, usual
 
     def fullest(self) -> Watched | None:
-        """Which has come nearest to the memory that it may hold."""
+        """Return the job closest to its memory limit."""
         bounded = [job for job in self.jobs if job.peak_mb and self.bound_of(job)]
         return max(bounded, default=None, key=lambda job: job.peak_mb / self.bound_of(job))
 
     def bound_of(self, job: Watched) -> int:
-        """MB that it may hold; 0: not said."""
+        """Return its memory limit in MB; 0 if unknown."""
         return job.bound_mb or self.rules[job.rule].mem_mb
 
     def seconds_of(self, rule: str) -> float:
-        """From the beginning of its first job to the end of its last, or to now."""
+        """Return the seconds from the start of its first job to the end of its last, or to now."""
         jobs = [job for job in self.jobs if job.rule == rule and job.state in (DONE, RUNNING)]
         if not jobs:
             return 0.0
@@ -273,8 +275,8 @@ class Folder:
         return max(ends) - min(job.started for job in jobs)
 
     def disk(self) -> tuple[int, bool, int]:
-        """Bytes that results/ takes, looked at now and then; whether these are all; bytes that are
-        left."""
+        """Return the bytes used by results/, whether all files were counted, and the free bytes.
+        Refreshed only now and then."""
         results = self.path / "results"
         if self.now - self._disk[0] > DISK_EVERY_SECONDS:
             self._disk = self.now, *size_of(results)
@@ -283,13 +285,13 @@ class Folder:
 
 
 def size_of(folder: Path) -> tuple[int, bool]:
-    """Bytes that the files of a folder take on disk; whether it has no more than MOST_FILES, which
-    are all that is looked at."""
+    """Return the disk usage of a folder, and whether all files were counted; at most MOST_FILES
+    are."""
     files = (os.path.join(parent, name) for parent, _, names in os.walk(folder) for name in names)
     size = 0
     for path in itertools.islice(files, MOST_FILES):
         try:
             size += os.lstat(path).st_blocks * 512
         except (FileNotFoundError, PermissionError):
-            continue  # a temporary file, moved by now; or one of somebody else
+            continue  # a temporary file, moved meanwhile, or not readable
     return size, next(files, None) is None

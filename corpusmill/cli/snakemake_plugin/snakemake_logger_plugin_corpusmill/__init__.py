@@ -1,7 +1,7 @@
-"""What Snakemake does, as JSON lines into the pipe that `corpusmill run` reads.
+"""A Snakemake logger plugin that writes events as JSON lines into the pipe of `corpusmill run`.
 
-Snakemake finds logger plugins as top-level packages of this name; `corpusmill run` puts the folder
-around this one on its path. Imports nothing of corpusmill.
+Snakemake finds logger plugins as top-level packages of this name, so `corpusmill run` puts the
+folder above this one on its path. Imports nothing of corpusmill.
 """
 
 import contextlib
@@ -13,21 +13,21 @@ from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
 PIPE = "CORPUSMILL_EVENTS"
-"""Environment variable: the number of the pipe's descriptor."""
+"""Environment variable with the number of the pipe's descriptor."""
 
 
 STOPPING = "Terminating processes on user request"
 NO_STEP = ("total", "all")
-"""What Snakemake counts among the jobs and no step does."""
+"""Entries of Snakemake's job counts that are not rules of work."""
 
 
 def megabytes(asked: object) -> int:
-    """What a job may hold; 0 if that is not known before its input is there."""
+    """Return the memory request of a job; 0 if it is unknown before its input exists."""
     return asked if isinstance(asked, int) else 0
 
 
 def event_of(record: LogRecord) -> dict | None:
-    """What of a record the screen wants to know; None if nothing."""
+    """Return the event for the screen; None if the record has none."""
     known = vars(record)
     match known.get("event"):
         case LogEvent.RUN_INFO:
@@ -62,7 +62,7 @@ def event_of(record: LogRecord) -> dict | None:
 class LogHandler(LogHandlerBase):
     def emit(self, record: LogRecord) -> None:
         if event := event_of(record):
-            # Nobody may look any more, or this is a job on another machine; the run goes on.
+            # The screen may be closed, or this job runs on another machine: the run continues.
             with contextlib.suppress(OSError):
                 os.write(int(os.environ[PIPE]), json.dumps(event).encode() + b"\n")
 
