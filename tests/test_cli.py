@@ -123,7 +123,7 @@ def test_init__says_what_it_leaves_out(folder):
     write_lines(folder / "data/a.jsonl")
     (folder / "data/notes.csv").write_text("id,text\n")
     said = called("init", "data").stderr
-    assert "not taken: 1 .csv" in said
+    assert "left out: 1 .csv" in said
 
 
 def test_init__takes_numbered_folders_for_one_source_and_quotes_what_yaml_would_not(folder):
@@ -234,7 +234,7 @@ def test_check__says_what_ends_documents(chosen, folder):
     assert got.exit_code == (chosen == "auto")
     if chosen == "auto":
         assert got.stderr.startswith("tokenizer.end_of_text: auto would end every document with")
-        assert "1 to mend" in got.stderr
+        assert "1 to fix" in got.stderr
     else:
         assert f"documents end with {chosen}\n" in got.stdout
 
@@ -319,7 +319,7 @@ def test_check__says_everything_at_once(folder):
         "field.jsonl",
         "wide.jsonl",
         "table.jsonl",
-        "3 to mend.",
+        "3 to fix.",
     ]
     assert 'they have "content", "id"' in got.stderr
 
@@ -464,7 +464,7 @@ def test_run__again_has_nothing_to_do(milled):
     again = run_of(milled[0], "run")
     assert (again.returncode, again.stdout.splitlines()) == (
         0,
-        ["Nothing to do: results/ is what the config file and the data ask for."],
+        ["Nothing to do: results/ is up to date."],
     )
 
 
@@ -560,7 +560,7 @@ def test_reasons__of_a_full_disk_are_told_where_no_log_could_be_written(folder, 
     run = Run()
     run.failed.append(Job("sign", Path("job.log"), 0))
     told = [*reasons(run, 1, FULL, [])]
-    assert told[-1].startswith(f"{folder}: expected room on its disk, found none (No space left")
+    assert told[-1].startswith(f"{folder}: the disk is full (No space left")
     run.failed.clear()
     run.errors.append(("WorkflowError", FULL))
     assert [*reasons(run, 1, FULL, [])] == told[-1:]

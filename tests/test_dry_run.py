@@ -39,13 +39,11 @@ def test_table__takes_the_time_of_jobs_that_ran_here():
     measured("encode", 10)
     assert sorted(took("normalize")) == [2, 4]
     lines = list(table(Counter(normalize=10, encode=3), 10**15, 2))
-    assert lines[2] == "13 jobs, about 30 s on 2 cores: by what jobs took here before."
+    assert lines[2] == "13 jobs, about 30 s on 2 cores: measured on earlier jobs here."
 
 
 def test_table__without_jobs_says_so():
-    assert list(table(Counter(), 0, 2)) == [
-        "Nothing to do: results/ is what the config file and the data ask for."
-    ]
+    assert list(table(Counter(), 0, 2)) == ["Nothing to do: results/ is up to date."]
 
 
 def test_dry_run__is_a_table_and_raw_where_asked(folder):

@@ -313,7 +313,7 @@ def test_train_filter__replaces_what_it_wrote_and_nothing_else(name, folder):
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     wrong = command("--good", "good", "--bad", "bad.parquet", "-o", name)
     assert wrong.exit_code == 1
-    assert "is there already, and train-filter did not write it: it begins with b'{" in wrong.output
+    assert "exists already, and train-filter did not write it: it begins with b'{" in wrong.output
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
     for seed in ("1", "2"):
         done = command("--good", "good", "--bad", "bad.parquet", "-o", "q.model", "--seed", seed)

@@ -76,7 +76,7 @@ def test_scan__says_in_words_what_json_says(folder):
     said = called("scan", "--cores", "1", "--limit", "2").stdout
     assert "web/1.jsonl:31: not JSON" in said
     assert "web/1.jsonl:33" not in said
-    assert "and 2 malformed records more" in said
+    assert "and 2 more malformed records" in said
     assert said.endswith("A run would be refused.\n")
 
 
@@ -139,7 +139,7 @@ def test_scan__of_a_good_corpus_takes_it(folder):
     configured(folder)
     done = called("scan")
     assert done.exit_code == 0
-    assert done.stdout.endswith("A run takes these files as they are.\n")
+    assert done.stdout.endswith("A run would accept these files.\n")
     assert sorted(path.name for path in folder.iterdir()) == ["corpusmill.yaml", "held", "web"]
 
 

@@ -149,9 +149,10 @@ def test_jobs__that_say_nothing_or_take_long_are_named(made):
         ["pair 00005"], ["pair 00005", "pair 00006"], ["pair 00007"],
     )  # fmt: skip
     told = made.notes()
-    assert re.search(r"stalled: pair 00005 has said nothing for 50 s, log .*pair/00005\.log", told)
-    assert "slow: pair 00006 runs for 50 s, others took 2.0 s" in told
-    assert "pair 00007 is gone without a word" in told
+    stalled = r"stalled: pair 00005 has reported nothing for 50 s, log .*pair/00005\.log"
+    assert re.search(stalled, told)
+    assert "slow: pair 00006 has run for 50 s, others took 2.0 s" in told
+    assert "pair 00007 disappeared" in told
 
 
 def test_state__of_a_run_without_running_jobs(made):

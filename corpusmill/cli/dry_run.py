@@ -17,8 +17,8 @@ CPU_SECONDS_PER_GB = {
 """CPU seconds per GB of text: twice the best figures of docs/internals/performance.md."""
 
 BASIS = (
-    "by what jobs took here before.",
-    "a rough guess by the amount of text. corpusmill estimate measures a sample.",
+    "measured on earlier jobs here.",
+    "a rough guess from the amount of text. corpusmill estimate measures a sample.",
 )
 """Basis of the time estimate, by whether some of it is a guess."""
 
@@ -30,7 +30,7 @@ def table(counts: Counter[str], text_bytes: int, cores: int) -> Iterator[str]:
     """Yield the lines of the table. counts: jobs by rule. text_bytes: of all input. cores: of the
     run."""
     if not counts:
-        yield "Nothing to do: results/ is what the config file and the data ask for."
+        yield "Nothing to do: results/ is up to date."
         return
     jobs: Counter[str] = Counter()
     seconds = dict.fromkeys(STAGES, 0.0)
@@ -53,7 +53,7 @@ def table(counts: Counter[str], text_bytes: int, cores: int) -> Iterator[str]:
     yield ""
     on = "1 core" if cores == 1 else f"{cores} cores"
     yield f"{jobs.total():,} jobs, about {duration(whole / cores)} on {on}: {BASIS[bool(guessed)]}"
-    yield "The jobs one by one: --verbose"
+    yield "To list the jobs: --verbose"
 
 
 def took(rule: str) -> list[float]:

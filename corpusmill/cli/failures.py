@@ -37,7 +37,7 @@ def reasons(run: Run, code: int, said: str, others: Iterable[psutil.Process]) ->
         yield from (text.strip() for _, text in run.errors)
     elif code < 0:
         name = signal.Signals(-code).name
-        yield f"Snakemake was killed ({name}). Jobs of it may still run; look before you go on."
+        yield f"Snakemake was killed ({name}). Its jobs may still run: check before you resume."
     elif said.startswith("usage:"):
         yield said.strip().splitlines()[-1]  # the option that it does not know
     else:
@@ -53,14 +53,14 @@ def lock_reason(others: Iterable[psutil.Process]) -> str:
         )
     return (
         "An earlier run in this folder was killed and left its lock. No run of this machine is "
-        "alive here: take it away with corpusmill run --unlock, then give the same command again."
+        "active here: remove the lock with corpusmill run --unlock, then repeat the command."
     )
 
 
 def no_room(found: str) -> str:
     return (
-        f"{Path.cwd()}: expected room on its disk, found none ({found}). Make room, or raise the "
-        "quota, and give the same command again: what is finished stays."
+        f"{Path.cwd()}: the disk is full ({found}). Free some space, or raise the quota, and "
+        "repeat the command: finished jobs are kept."
     )
 
 
@@ -72,7 +72,7 @@ def reason_of(job: Job, said: str = "") -> str:
     if not failed and (full := FULL.search(said)):
         return no_room(full[0])
     if job.log is None or state is None:
-        return "it left no log, so it was ended before it began; is there memory for it?"
+        return "it left no log, so it was killed before it started. Check whether memory is free."
     if not failed:
         return (
             "it was killed, most likely for lack of memory. Run fewer jobs at once (--cores), tell "

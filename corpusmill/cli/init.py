@@ -51,7 +51,7 @@ def config_for(data: list[Path], output: Path, tokenizer: str) -> tuple[str, lis
     """Write the config file. Return its text and a list of doubtful guesses. Raise ValueError if
     there is no text, the file exists, or the tokenizer is unknown."""
     if output.exists():
-        raise ValueError(f"{output} is there already and stays as it is. Name another: --output")
+        raise ValueError(f"{output} exists already and is kept. Name another file: --output")
     unsure: list[str] = []
     found: list[Found] = []
     for path in data:
@@ -60,7 +60,7 @@ def config_for(data: list[Path], output: Path, tokenizer: str) -> tuple[str, lis
     if not found:
         raise ValueError(
             f"{', '.join(map(str, data))}: no file that ends in {', '.join(FORMATS)}. Other "
-            "formats need a reader of yours: docs/how-to/extend.md."
+            "formats need your own reader: docs/how-to/extend.md."
         )
     ends = ends_of_text(tokenizer)
     if len(ends) > 1:
@@ -78,7 +78,7 @@ def groups(path: Path, unsure: list[str]) -> Iterator[tuple[str, list[str], list
         raise ValueError(fault)
     if path.is_file():
         if not path.name.endswith(tuple(FORMATS)):
-            unsure.append(f"{path} is left out: it ends in none of {', '.join(FORMATS)}")
+            unsure.append(f"{path} is left out: its name does not end in {', '.join(FORMATS)}")
             return
         yield path.name.split(".")[0], [str(path)], [str(path)]
         return
@@ -112,7 +112,7 @@ def leave_out(folder: Path, unsure: list[str]) -> None:
     if others:
         kinds = ", ".join(f"{count} {kind}" for kind, count in others.most_common(5))
         unsure.append(
-            f"{folder}: not taken: {kinds}; for other formats write a reader: docs/how-to/extend.md"
+            f"{folder}: left out: {kinds}. Other formats need a reader: docs/how-to/extend.md"
         )
 
 
@@ -165,9 +165,7 @@ def first_members(path: str) -> Iterator[tuple[str, int]]:
     for number, line in enumerate(itertools.islice(lines, LOOKED_AT_RECORDS), 1):
         if isinstance(line, LongLine):
             more = "" if line.ended else "more than "
-            raise ValueError(
-                f"line {number} has {more}{line.bytes:,} bytes, which no record is to have"
-            )
+            raise ValueError(f"line {number} has {more}{line.bytes:,} bytes, too many for a record")
         try:
             members = raw_members(line.removeprefix(b"\xef\xbb\xbf"))
         except msgspec.ValidationError:
@@ -216,7 +214,7 @@ def text_field_of(path: str, unsure: list[str]) -> str | None:
     chosen = usual[0] if usual else longest
     if lengths[longest] > 2 * lengths[chosen] or (not usual and len(lengths) > 1):
         others = ", ".join(name for name in lengths if name != chosen)
-        unsure.append(f"{path}: the text is taken to be in {chosen}; there are also {others}")
+        unsure.append(f"{path}: {chosen} was chosen as the text field; there are also {others}")
     return chosen
 
 

@@ -192,7 +192,7 @@ def check(configs: tuple[Path, ...]) -> None:
     for fault in faults:
         echo(fault, err=True)
     if faults:
-        echo(f"{len(faults)} to mend.", err=True)
+        echo(f"{len(faults)} to fix.", err=True)
         sys.exit(1)
     say_what_is_replaced(configs)
     echo(f"Ready: {shlex.join(['corpusmill', 'run', *as_named(configs)])}")
@@ -216,7 +216,7 @@ class Cores(click.ParamType):
         self, value: str, param: click.Parameter | None, context: click.Context | None
     ) -> str:
         if value != "all" and not (value.isdecimal() and int(value)):
-            self.fail(f"expected a number from 1 on, or all; got {value}", param, context)
+            self.fail(f"expected all or a number of at least 1, got {value}", param, context)
         return value
 
 

@@ -21,7 +21,7 @@ def result(run: Run) -> str:
     """Describe a successful run in this folder."""
     summary_file = Path("results/summary.json")
     if not run.total:
-        return "Nothing to do: results/ is what the config file and the data ask for."
+        return "Nothing to do: results/ is up to date."
     if not summary_file.exists():
         return f"Done: {run.finished} jobs in {duration(run.elapsed)}."
     summary = json.loads(summary_file.read_text("utf-8"))

@@ -94,7 +94,7 @@ def found_of(
         most = inputs.most_text_bytes(_Number(part))
         if len(part.files) > 1 and texts > most:
             faults.append(
-                f"{part.files[0].path} and {len(part.files) - 1} files more: expected at most "
+                f"{part.files[0].path} and {len(part.files) - 1} more files: expected at most "
                 f"{most:,} bytes of text in their part, found {texts:,}. Unpack them, or raise "
                 "input.part_bytes."
             )
@@ -142,7 +142,7 @@ def all_scanned(
             ours.send(asked[doing[ours]])
         while doing:
             paths = [asked[number].file["path"] for number in doing.values()]
-            more = f" and {len(paths) - 1} files more" if paths[1:] else ""
+            more = f" and {len(paths) - 1} more files" if paths[1:] else ""
             with awaiting(f"{paths[0]}{more}"):
                 ready = wait(list(doing))
             for connection in ready:
@@ -174,7 +174,7 @@ def _end_of(process: BaseProcess) -> str:
     process.join()
     if process.exitcode is not None and process.exitcode >= 0:
         return "code of yours ended the process that read it. Correct its reader."
-    return "the process that read it was killed, for want of memory most likely. Use fewer --cores."
+    return "the process that read it was killed, probably out of memory. Use fewer --cores."
 
 
 class _Told:
@@ -235,8 +235,8 @@ def in_words(found: Found) -> Iterator[str]:
     for file, record in found.shown:
         yield f"{file['path']}:{record.line}: {record.reason}. It starts {record.start!r}."
     if (more := sum(one.malformed for one in found.sources) - len(found.shown)) > 0:
-        yield f"and {more:,} malformed records more: --limit shows them."
+        yield f"and {more:,} more malformed records: raise --limit to see them."
     yield from found.faults[:MOST_FAULTS]
     if (more := len(found.faults) - MOST_FAULTS) > 0:
-        yield f"and {more:,} faults more: --json has all."
-    yield "A run would be refused." if found.faults else "A run takes these files as they are."
+        yield f"and {more:,} more faults: --json lists all."
+    yield "A run would be refused." if found.faults else "A run would accept these files."

@@ -71,7 +71,7 @@ def refuse_files_of_others(output: Path) -> None:
                 found = file.read(len(expected))
             if found != expected:
                 raise ValueError(
-                    f"{path} is there already, and train-filter did not write it: it begins with "
+                    f"{path} exists already, and train-filter did not write it: it begins with "
                     f"{found!r}. Name another file as --output."
                 )
 
@@ -128,9 +128,9 @@ def report_of(
 def in_words(found: Trained, counts: Counts, output: Path) -> str:
     tested, learnt_from = found.evaluation, found.learnt_from
     lines = [
-        f"texts     {counts.read:,} read; {counts.repeated:,} more of a text that was there, "
-        f"{counts.in_both:,} both good and bad, {counts.without_words:,} without a word: left out",
-        f"learnt    from {learnt_from['good']:,} good and {learnt_from['bad']:,} bad texts",
+        f"texts     {counts.read:,} read; left out: {counts.repeated:,} repeated, "
+        f"{counts.in_both:,} both good and bad, {counts.without_words:,} without words",
+        f"trained   on {learnt_from['good']:,} good and {learnt_from['bad']:,} bad texts",
         f"held out  {tested.good:,} good and {tested.bad:,} bad texts: accuracy "
         f"{tested.accuracy:.4f}, ROC AUC {tested.roc_auc:.4f}",
         "",

@@ -52,30 +52,30 @@ def notes(folder: Folder) -> Iterator[str]:
     yield from amounts(folder)
     if job := folder.fullest():
         bound = folder.bound_of(job)
-        yield f"memory: {job.peak_mb:,} of {bound:,} MB in {job.name}, the nearest to its bound"
+        yield f"memory: {job.peak_mb:,} of {bound:,} MB in {job.name}, the closest to its limit"
     used, is_all, left = folder.disk()
     size = f"{'' if is_all else 'at least '}{used / 1e9:,.1f} GB"
     yield f"disk: results take {size}, {left / 1e9:,.1f} GB are left"
     if folder.state == "waiting":
         silent = duration(folder.now - folder.last_heard)
-        yield f"No job has run for {silent}: they wait in a queue, or Snakemake was killed."
+        yield f"No job has run for {silent}: jobs are queued, or Snakemake was killed."
     if folder.state == "reading" and folder.announced and folder.announced.is_alive is None:
         host = folder.announced.lives[0].host if folder.announced.lives else "another machine"
-        yield f"The workflow is read on {host}; whether it still is can be seen there alone."
+        yield f"Snakemake reads the workflow on {host}. Only there can you see if it still runs."
     if folder.state == "failed" and not folder.of(FAILED) and folder.reason:
         yield short(folder.reason)
     slow = [
-        f"slow: {job.name} runs for {duration(folder.now - job.started)}, others took "
+        f"slow: {job.name} has run for {duration(folder.now - job.started)}, others took "
         f"{duration(usual)}"
         for job, usual in folder.slow()
     ]
     stalled = [
-        f"stalled: {job.name} has said nothing for {duration(folder.now - job.heard)}, log "
+        f"stalled: {job.name} has reported nothing for {duration(folder.now - job.heard)}, log "
         f"{job.log}"
         for job in folder.stalled()
     ]
     killed = [
-        f"{job.name} is gone without a word, killed for memory or by hand; log {job.log}"
+        f"{job.name} disappeared, killed by hand or out of memory; log {job.log}"
         for job in folder.killed()
     ]
     failed = [
