@@ -1,8 +1,8 @@
-"""A finished corpus as batches for a trainer: from a folder or a URL, shuffled, dealt, resumed.
+"""A finished corpus as batches for a trainer: local or remote, shuffled, distributed, resumable.
 
-Needs numpy and the standard library alone, so a trainer can import it without the rest. Begin with
-`corpus.py` for what is opened, `shuffled.py` and `windowed.py` for in which order it is read, and
-`batches.py` for who gets what. With torch: `torch_datasets.py`.
+Needs only numpy and the standard library, so that trainers can import it alone. Start with
+`corpus.py`, which opens a corpus. `shuffled.py` and `windowed.py` define the order of samples,
+`batches.py` divides them among ranks. For torch: `torch_datasets.py`.
 
 Imports: messages, mill.decide, mill.read, mill.storage, mill.tokens.
 """

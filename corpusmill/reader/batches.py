@@ -1,4 +1,4 @@
-"""Who gets which samples, and how to go on where a trainer was stopped."""
+"""Batches for each rank and worker, and the state from which a trainer resumes."""
 
 from collections import deque
 from typing import Any
@@ -9,20 +9,21 @@ from corpusmill.reader.orders import Cursor, Order
 
 VERSION = 1
 MEMBERS = {"corpusmill.stream", "order", "cursor", "turn"}
-"""All that a state can have; `turn` only with several workers."""
+"""All members of a state; `turn` only with several workers."""
 TOKENS_AHEAD = 1 << 20
 
 
 class Batches:
     """The batches of a rank: arrays (batch_size, length + 1) of token ids, one per step.
 
-    A step of all ranks takes the next batch_size * world_size samples of the order; rank r has the
-    r-th run of batch_size of them. With `epochs` the last step has what is left, dealt as evenly as
-    may be: every rank makes as many steps as the others, and may have no row in the last.
+    A step of all ranks takes the next batch_size * world_size samples of the order. Rank r gets the
+    r-th run of batch_size of them. With `epochs`, the last step divides the remaining samples as
+    evenly as possible. All ranks make the same number of steps; some may have no row in the last
+    one.
 
-    worker: (number, workers) of one of several processes that make the batches of this rank in
-    turn: steps number, number + workers, and so on. Behind a state that was loaded, as many workers
-    as before go on in turn, and any other number begins with worker 0.
+    worker: (number, workers) if several processes make the batches of this rank in turn: steps
+    number, number + workers, and so on. After a state is loaded, the same number of workers
+    continues in turn. Any other number starts with worker 0.
     """
 
     def __init__(
@@ -47,7 +48,7 @@ class Batches:
         self._rank, self._world_size = rank, world_size
         self._epochs = epochs
         self._worker, self._workers = worker
-        self._waiting = self._worker  # steps of others before the next one of ours
+        self._waiting = self._worker  # steps of other workers before our next one
         self._ahead: deque[tuple[np.ndarray, Cursor]] = deque()
 
     def __iter__(self) -> "Batches":
@@ -63,8 +64,8 @@ class Batches:
         return batch
 
     def _read_ahead(self) -> None:
-        """Read a few steps in one go, as the work of a call is that of a hundred rows; but behind
-        the first none that may have to be waited for."""
+        """Read several steps at once, because one call costs as much as a hundred rows. Steps after
+        the first are included only if they need no fetch."""
         begin = cursor = self.cursor
         near, offset, waiting = self.order.near(cursor), 0, self._waiting
         chosen: list[np.ndarray] = []
@@ -89,12 +90,12 @@ class Batches:
             self._ahead.extend(zip(np.split(rows, ends), cursors, strict=True))
 
     def skip(self, steps: int) -> None:
-        """Go on as if all ranks had made so many steps."""
+        """Advance all ranks by so many steps."""
         self._ahead.clear()
         self.cursor = self.order.after(self.cursor, self._counts(self.cursor, steps))
 
     def _counts(self, cursor: Cursor, steps: int) -> int:
-        """Samples of the next steps of all ranks."""
+        """Return the number of samples in the next steps of all ranks."""
         wanted = steps * self._batch_size * self._world_size
         return self.order.available(cursor, wanted, self._epochs) if steps else 0
 
@@ -103,10 +104,11 @@ class Batches:
         return count * rank // ranks, count * (rank + 1) // ranks
 
     def state_dict(self) -> dict[str, Any]:
-        """Where all ranks are after as many steps as this one made; small, plain, the same on each
-        of them. Save it from one rank, when all have made the same steps.
+        """Return the position of all ranks after the steps of this one: small, plain, equal on all
+        ranks.
 
-        Of several workers, the state of the one that made the last step has all steps up to it.
+        Save it from one rank when all have made the same number of steps. With several workers, the
+        state of the worker that made the last step includes all steps up to it.
         """
         state = {"corpusmill.stream": VERSION, "order": self.order.identity, "cursor": self.cursor}
         if self._workers > 1:
@@ -114,7 +116,7 @@ class Batches:
         return state
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on behind that. batch_size, ranks and workers may be others than they were."""
+        """Continue from a state. Batch size, ranks and workers may have changed."""
         version = state.get("corpusmill.stream")
         if version != VERSION:
             raise ValueError(
@@ -147,7 +149,7 @@ class Batches:
 
 
 def checked_turn(turn: Any) -> tuple[int, int]:
-    """(number, workers): whose turn it is, and of how many; ValueError if it can be nobody's."""
+    """Return (number, workers) of a turn. Raise ValueError if it is not valid."""
     whole = isinstance(turn, list) and [type(number) for number in turn] == [int, int]
     if not whole or not 0 <= turn[0] < turn[1]:
         raise ValueError(
@@ -158,7 +160,7 @@ def checked_turn(turn: Any) -> tuple[int, int]:
 
 
 def difference(here: Any, there: Any, name: str = "order") -> str | None:
-    """The first thing in which two identities differ, in words; None if they do not."""
+    """Name the first difference between two identities; None if they are equal."""
     if isinstance(here, dict) and isinstance(there, dict) and set(here) == set(there):
         found = (difference(here[key], there[key], key) for key in here)
         return next((told for told in found if told), None)

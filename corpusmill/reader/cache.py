@@ -1,4 +1,4 @@
-"""Shards brought to a folder of this machine while others are read, one copy for all processes."""
+"""Shards fetched to a local folder in the background, shared by all processes of a machine."""
 
 import os
 import threading
@@ -14,14 +14,13 @@ from corpusmill.reader.node_locks import NodeLock
 from corpusmill.reader.patience import SAY_SECONDS, Patience, Say, StoppedError
 from corpusmill.reader.stores import Store
 
-ASK_AGAIN_SECONDS = 0.1  # whether another process is done
+ASK_AGAIN_SECONDS = 0.1  # interval for checking on another process
 
 
 class Cache:
     """The shelf of a split that is fetched.
 
-    kept: so many shards lie there at most; None: all that were ever read. A thread fetches one
-    after the other, in the order in which they are expected.
+    kept: most shards to keep; None: all. A thread fetches shards one by one, in the order of use.
     """
 
     def __init__(
@@ -43,7 +42,7 @@ class Cache:
         self._begin()
 
     def _begin(self) -> None:
-        """As in a process that has done nothing yet: a forked one has no thread and no lock."""
+        """Initialize as in a new process. A forked one has no thread and no lock."""
         self._process = os.getpid()
         self._changed = threading.Condition()
         self._held: dict[int, NodeLock] = {}
@@ -85,7 +84,7 @@ class Cache:
             self._wait_for(set(now))
 
     def close(self) -> None:
-        """Give back what this process holds. What came of a shard stays for the next attempt."""
+        """Release what this process holds. Partly fetched shards stay for the next attempt."""
         self._stopped.set()
         if thread := self._thread:
             thread.join()
@@ -97,7 +96,7 @@ class Cache:
             self._held.pop(shard).close()
 
     def _wait_for(self, now: set[int]) -> None:
-        """Until the thread has all of them; says every two seconds what it is doing."""
+        """Wait until the thread has all of them; report the activity every two seconds."""
         said = time.monotonic()
         while now - set(self._held):
             if self._fault:
@@ -107,10 +106,10 @@ class Cache:
                 said = time.monotonic()
                 self._say(f"waiting for {self._doing}")
 
-    # The thread.
+    # In the thread.
 
     def _fetch(self) -> None:
-        """Get what is wanted and not held, in order, until nothing is missing."""
+        """Fetch missing shards in order until none is missing."""
         while True:
             with self._changed:
                 missing = [shard for shard in self._wanted if shard not in self._held]
@@ -122,7 +121,7 @@ class Cache:
                 lock = self._obtained(missing[0])
             except StoppedError:
                 continue
-            except Exception as fault:  # whoever waits for the shard raises it
+            except Exception as fault:  # raised by the process that waits for the shard
                 self._say(str(fault))
                 with self._changed:
                     self._fault, self._thread = fault, None
@@ -130,18 +129,18 @@ class Cache:
                 return
             with self._changed:
                 if self.kept is None or missing[0] not in self._wanted:
-                    lock.close()  # where nothing is removed, 10,000 locks would be 10,000 files
+                    lock.close()  # otherwise 10,000 locks would be 10,000 open files
                 if missing[0] in self._wanted:
                     self._held[missing[0]] = lock
                 self._changed.notify_all()
 
     def _obtained(self, shard: int) -> NodeLock:
-        """A shared lock of a shard that is there; brings it if nobody else does."""
+        """Return a shared lock on a shard. Fetch the shard unless another process does."""
         self._there.folder.mkdir(parents=True, exist_ok=True)
         lock = NodeLock(self._there.file(shard, "lock"))
         try:
-            # Looked at before it is shared: of eight that share what is not there to see whether
-            # it is, none can have it alone.
+            # Checked before sharing: if eight processes shared a missing shard to check it, none
+            # could get the exclusive lock.
             while not (
                 self._there.is_whole(shard) and lock.shared() and self._there.is_whole(shard)
             ):
@@ -166,7 +165,7 @@ class Cache:
             os.replace(part, final)
 
     def _make_room(self, shard: int) -> None:
-        """Remove shards that nobody reads until there is room for one more, and take its place."""
+        """Remove shards that are not in use until one more fits, and reserve its place."""
         if self.kept is None:
             return
         lock = NodeLock(self._there.folder / "room.lock")
@@ -177,7 +176,7 @@ class Cache:
                     f"room for {self._shards.name(shard, 'bin')}: {self.kept} shards are there, as "
                     "many as may be, and all are being read"
                 )
-            # Who counts next sees it.
+            # The next process that counts includes it.
             self._there.file(shard, "bin.part").touch()
         finally:
             lock.close()

@@ -1,10 +1,10 @@
-"""The folder of a cache: which shards are there, whose they are, room for more.
+"""The folder of a cache: its shards, their origin, and its limit.
 
-{folder}/00003.bin, .idx    a shard, whole and verified
-{folder}/00003.bin.part     what came of it so far; a later attempt goes on from there
-{folder}/00003.fetched      it was brought by a cache, which may remove it
-{folder}/00003.lock         shared: read by a process; alone: fetched or removed
-{folder}/room.lock          alone: who makes room
+{folder}/00003.bin, .idx    a shard, complete and verified
+{folder}/00003.bin.part     a partial download; a later attempt continues it
+{folder}/00003.fetched      marks a shard that a cache fetched and may remove
+{folder}/00003.lock         shared: in use by a process; exclusive: fetched or removed
+{folder}/room.lock          exclusive: held while shards are removed
 """
 
 import contextlib
@@ -19,7 +19,7 @@ from corpusmill.reader.node_locks import NodeLock
 
 
 class CacheFolder:
-    """The shards of one split, and the locks by which processes share them."""
+    """The cached shards of one split, and the locks by which processes share them."""
 
     def __init__(self, folder: Path, shards: Shards, itemsize: int) -> None:
         self.folder = folder
@@ -41,7 +41,7 @@ class CacheFolder:
         )
 
     def is_whole(self, shard: int) -> bool:
-        """Whether a shard is there. One that no cache has brought is read once, to be sure."""
+        """Say whether a shard is present. One that no cache has fetched is verified once."""
         for ending in ("bin", "idx"):
             try:
                 if self.file(shard, ending).stat().st_size != self.remote(shard, ending).size:
@@ -56,7 +56,7 @@ class CacheFolder:
         return True
 
     def refuse_strangers(self, shard: int) -> None:
-        """Nothing is written over a file that no cache has brought."""
+        """Refuse to overwrite a file that no cache has fetched."""
         for ending in ("bin", "idx"):
             path = self.file(shard, ending)
             if path.exists() and not self.file(shard, "fetched").exists():
@@ -66,7 +66,7 @@ class CacheFolder:
                 )
 
     def refuse_a_full_disk(self, shard: int) -> None:
-        """A download that cannot end is not begun."""
+        """Refuse to start a download that does not fit on the disk."""
         parts = [(self.remote(shard, ending).size, self.file(shard, f"{ending}.part"))
                  for ending in ("bin", "idx")]  # fmt: skip
         missing = sum(size - (part.stat().st_size if part.exists() else 0) for size, part in parts)
@@ -85,8 +85,8 @@ class CacheFolder:
         return file.name
 
     def has_room(self, shard: int, kept: int, wanted: Container[int]) -> bool:
-        """Whether there are fewer than `kept` others, after shards were removed that nobody reads,
-        the first fetched first; but none that is wanted here."""
+        """Remove unused shards, oldest first, until fewer than `kept` others are left, and say
+        whether that succeeded. Wanted shards stay."""
         number = {name: place for place, name in enumerate(self._shards.numbers)}
         shards = {number[name] for path in self.folder.iterdir()
                   if path.name.endswith((".bin", ".idx", ".part"))
@@ -101,10 +101,11 @@ class CacheFolder:
     def _fetched_at(self, shard: int) -> tuple[float, int]:
         with contextlib.suppress(FileNotFoundError):
             return self.file(shard, "fetched").stat().st_mtime, shard
-        return 0.0, shard  # half a shard, or somebody else's
+        return 0.0, shard  # a partial shard, or a file of other software
 
     def removed(self, shard: int) -> bool:
-        """Whether a shard could be removed: nobody reads it, and a cache has brought it."""
+        """Remove a shard if a cache fetched it and no process uses it. Say whether it was
+        removed."""
         fetched = self.file(shard, "fetched")
         if self.file(shard, "bin").exists() and not fetched.exists():
             return False

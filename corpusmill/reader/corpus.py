@@ -16,13 +16,15 @@ MAPPED_BYTES = 4 << 30
 
 
 class Corpus:
-    """place: the results folder of a run, its address (https://...), or a `Store`; or where it
-    was published (s3://bucket/name, hf://org/name, each with @version too, https://host/name).
+    """A finished corpus.
 
-    cache: a folder of this machine; shards are fetched to it whole, verified, and read there. An
-    address needs one; for a slow shared file system it is a choice. keep_shards: so many shards of
-    a split lie in it at most; None: all that were read. headers: for every request, as
-    `Authorization`. say: is told what is waited for. mapped_bytes: what maps of shards may take.
+    place: the results folder of a run, its address (https://...), or a `Store`; or a published
+    corpus (s3://bucket/name or hf://org/name, each with an optional @version; https://host/name).
+
+    cache: a local folder. Complete shards are fetched to it, verified, and read there. It is
+    required for an address, and optional for a slow shared file system. keep_shards: most shards of
+    a split to keep there; None: all. headers: sent with every request, for example `Authorization`.
+    say: called with messages about waiting. mapped_bytes: most bytes of mapped shards.
     """
 
     def __init__(
@@ -63,7 +65,7 @@ class Corpus:
 
     @property
     def splits(self) -> list[str]:
-        """Those that have shards."""
+        """Return the splits that have shards."""
         return list(self._splits)
 
     def split(self, name: str) -> Split:

@@ -1,4 +1,4 @@
-"""A file brought from a store: on from where an earlier attempt ended, and whole or not at all."""
+"""Verified downloads of files from a store; a later attempt continues a partial one."""
 
 import contextlib
 import os
@@ -12,7 +12,7 @@ from corpusmill.mill.storage.sha256 import file_sha256
 from corpusmill.reader.patience import Attempts, Patience
 from corpusmill.reader.stores import PassingError, Store
 
-WRONG_TIMES = 3  # so often the whole file is fetched; then the store has another one than it lists
+WRONG_TIMES = 3  # downloads of the whole file before giving up: then the store's file differs
 
 
 class Remote(NamedTuple):
@@ -31,16 +31,16 @@ def download(
     tell: Callable[[str], None],
     stopped: Event,
 ) -> None:
-    """Bring a file to `part`, which may hold its beginning already; then it is what is listed.
+    """Download a file to `part`, which may contain its beginning, and verify it.
 
-    tell: is told how far it is, or what went wrong and is tried again.
+    tell: called with the progress, or with a fault before the next attempt.
     """
     for _ in range(WRONG_TIMES):
         _complete(store, file, part, patience, tell, stopped)
         found = file_sha256(part)
         if found == file.sha256:
             return
-        # What lay there may be of another file, or the network changed a byte.
+        # The old bytes may be of another file, or a byte changed on the way.
         tell(f"{file.name}: SHA-256 is {found}, expected {file.sha256}; fetched anew")
         part.unlink()
     raise ValueError(
@@ -57,7 +57,7 @@ def _complete(
     tell: Callable[[str], None],
     stopped: Event,
 ) -> None:
-    """Fetch what is missing of a file, in as many attempts as that takes."""
+    """Fetch the rest of a file, with as many attempts as needed."""
     attempts = Attempts(patience, tell, stopped, "What came is kept: try again later.")
     while True:
         before = _present(part, file.size)
@@ -69,7 +69,8 @@ def _complete(
 
 
 def _present(part: Path, size: int) -> int:
-    """How much of a file is there. A part that is too long is of another file, and goes."""
+    """Return how many bytes of a file are present. A part that is too long is of another file and
+    is removed."""
     with contextlib.suppress(FileNotFoundError):
         state = part.lstat()
         if not stat.S_ISREG(state.st_mode):

@@ -1,4 +1,4 @@
-"""A corpus behind an HTTP server: files by address, from any byte on."""
+"""A corpus on an HTTP server: files by address, from any byte on."""
 
 import contextlib
 import http.client
@@ -26,7 +26,7 @@ from corpusmill.reader.stores import (
 
 NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 SILENCE_SECONDS = 30.0
-"""Without a byte for so long, a connection counts as broken."""
+"""A connection without data for so long counts as broken."""
 
 MOST_REDIRECTS = 10
 REDIRECTS = {301, 302, 303, 307, 308}
@@ -34,14 +34,15 @@ KINDS = {404: MissingError, 410: MissingError, 401: ForbiddenError, 403: Forbidd
 
 
 class HttpStore:
-    """Files below an address. What a server sends that knows no ranges is skipped up to the start.
+    """Files below an address. If a server ignores ranges, bytes before the start are skipped.
 
-    headers: for every request, as `Authorization`; a redirect to another server takes none along.
+    headers: sent with every request, for example `Authorization`, but not to other servers after a
+    redirect.
     """
 
     def __init__(self, address: str, headers: Mapping[str, str] = NO_HEADERS) -> None:
         if "@" in address.partition("://")[2].partition("/")[0]:
-            # Not repeated, and addresses are said and logged.
+            # The value is not repeated: messages with addresses are logged.
             raise ValueError(
                 "an address with a name or password before the host: expected https://host/..., "
                 'and the password in headers={"Authorization": "..."}, which go to that server.'
@@ -64,12 +65,12 @@ class HttpStore:
             yield from sent(response, self.where(name), start, size)
 
     def url(self, name: str) -> str:
-        """The file as a server is asked for it: names of tokenizer files may have any letters."""
+        """Return the URL of a file, escaped: names of tokenizer files may have any characters."""
         return f"{self._address}/{urllib.parse.quote(name)}"
 
     def _response(self, name: str, start: int) -> Any:
-        """An answer, also from where redirects lead. Their bodies are never read: they may be
-        endless."""
+        """Return a response after following redirects. Bodies of redirects are not read: they may
+        be endless."""
         where, address, headers = self.where(name), self.url(name), self._headers
         span = {"Range": f"bytes={start}-"} if start else {}
         for _ in range(MOST_REDIRECTS + 1):
@@ -85,7 +86,7 @@ class HttpStore:
                 answer.close()
             there = onward(address, location, where)
             if _origin(there) != _origin(address):
-                headers = {}  # a file host must not get our password, nor send it back and forth
+                headers = {}  # another host must get no credentials, not even if it redirects back
             address = there
         raise ValueError(
             f"{where}: expected the file, found more than {MOST_REDIRECTS} redirects. Ask whoever "
@@ -94,8 +95,8 @@ class HttpStore:
 
 
 def onward(address: str, location: str, where: str) -> str:
-    """The address that a redirect names; ValueError for one that is not followed."""
-    # What came is Latin-1, as http.client reads headers.
+    """Return the target of a redirect. Raise ValueError for one that is not followed."""
+    # http.client decodes headers as Latin-1.
     there = urllib.parse.quote(location, string.punctuation, "iso-8859-1", "replace")
     with contextlib.suppress(ValueError):
         there = urllib.parse.urljoin(address, there)
@@ -109,10 +110,10 @@ def onward(address: str, location: str, where: str) -> str:
 
 
 def is_web(address: str) -> bool:
-    """Whether it is one of a server that can be asked, without a name or password."""
+    """Say whether an address is a valid web URL without user name and password."""
     with contextlib.suppress(ValueError):
         parts = urllib.parse.urlsplit(address)
-        host = (parts.hostname or "").encode("idna")  # as Python does it to connect
+        host = (parts.hostname or "").encode("idna")  # as Python does when it connects
         known = parts.scheme in ("http", "https") and parts.port != 0
         return bool(host) and known and "@" not in parts.netloc
     return False
@@ -125,7 +126,7 @@ def _origin(address: str) -> tuple[str, str]:
 
 @contextlib.contextmanager
 def _passing(where: str) -> Iterator[None]:
-    """Faults of the network as `PassingError`, answers that will not change as ValueError."""
+    """Raise network faults as `PassingError` and permanent ones as ValueError."""
     try:
         yield
     except urllib.error.HTTPError as error:
@@ -149,14 +150,15 @@ def _passing(where: str) -> Iterator[None]:
 
 
 def sent(response: Any, where: str, start: int, size: int | None) -> Iterator[bytes]:
-    """What a server sends, from `start` on; raises where it ends early or is of another size."""
+    """Yield the body of a response from `start` on. Raise if it is cut short or has the wrong
+    size."""
     skip = start if response.status == 200 else _begins_later(response, where, start)
-    announced = response.length  # of this answer; None if the server does not say
+    announced = response.length  # bytes in this response; None if unknown
     whole = None if announced is None else announced + start - skip
     if size is not None and whole is not None and whole != size:
         raise ValueError(other_size(where, size, whole))
     came = 0
-    # Not `read`, which loses what came before a silence.
+    # Not `read`, which loses data received before a timeout.
     while block := response.read1(BLOCK_BYTES):
         came += len(block)
         if skip:
@@ -164,12 +166,12 @@ def sent(response: Any, where: str, start: int, size: int | None) -> Iterator[by
         if block:
             yield block
     if announced is not None and came != announced:
-        # Python's client says nothing of a body that is cut short.
+        # http.client does not report a truncated body.
         raise PassingError(f"{where}: the connection ended after {came} of {announced} bytes")
 
 
 def _begins_later(response: Any, where: str, start: int) -> int:
-    """0 bytes to skip, if the answer is the range that was asked for."""
+    """Return 0, the bytes to skip, if the response is the requested range."""
     span = response.headers.get("Content-Range", "")
     if response.status != 206 or not span.startswith(f"bytes {start}-"):
         raise ValueError(

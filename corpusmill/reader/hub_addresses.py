@@ -1,4 +1,4 @@
-"""`hf://org/name`, where its server is, and the token that opens it."""
+"""`hf://org/name`, its server, and the token for it."""
 
 import os
 import re
@@ -10,14 +10,14 @@ from corpusmill.reader.s3.credentials import is_plain
 
 SCHEME = "hf://"
 DATASETS = "datasets/"
-"""What other programs write before the name of a dataset."""
+"""Prefix that other programs write before the name of a dataset."""
 SERVER = "https://huggingface.co"
 BRANCH = "main"
 WORD = re.compile(r"(?!.*(--|\.\.))[A-Za-z0-9_]([A-Za-z0-9._-]{0,94}[A-Za-z0-9_])?")
 
 
 class HubAddress(NamedTuple):
-    """A dataset repository, by `org/name`. version: a tag or a commit; None is its main branch."""
+    """A dataset repository `org/name`. version: a tag or a commit; None: the main branch."""
 
     repository: str
     version: str | None
@@ -31,7 +31,7 @@ def is_hub(address: object) -> bool:
 
 
 def parsed_hub(address: str) -> HubAddress:
-    """`hf://org/name` or `...@version`; ValueError for another."""
+    """Parse `hf://org/name` or `...@version`. Raise ValueError for anything else."""
     place = address.removeprefix(SCHEME).removesuffix("/manifest.json").rstrip("/")
     repository, at, version = place.removeprefix(DATASETS).partition("@")
     words = repository.split("/")
@@ -51,11 +51,12 @@ def server() -> str:
 
 
 def token() -> str | None:
-    """Where huggingface_hub finds it too: in the environment, or in the file that `hf auth login`
-    writes. Looked up for every request, so who renews it disturbs no training."""
+    """Return the token from the places that huggingface_hub uses: the environment, or the file
+    written by `hf auth login`. It is looked up for every request, so it can be renewed during
+    training."""
     found = _written()
     if found and not is_plain(found):
-        # Not repeated: Python would repeat it too, where it writes a header.
+        # Not repeated: Python would quote it in the error about the header.
         raise ValueError(
             "the token of the Hugging Face hub: expected ASCII letters, digits and signs, without "
             "blanks and line ends, found something else. Mend HF_TOKEN, or log in: hf auth login"

@@ -12,10 +12,10 @@ COMMIT = re.compile("[0-9a-f]{40,64}")
 
 
 class HubStore:
-    """What a repository holds at the commit that its version or main branch stands for when the
-    first file is asked for; copies sent to other processes keep to it.
+    """The files of a repository at one commit. The version or main branch is resolved at the first
+    request; copies sent to other processes use the same commit.
 
-    headers: for every request, in place of the token.
+    headers: sent with every request, in place of the token.
     """
 
     def __init__(self, address: HubAddress, headers: Mapping[str, str] = NO_HEADERS) -> None:
@@ -57,7 +57,7 @@ class HubStore:
 
 
 class Revisions(HttpStore):
-    """What the hub says of them, without the names of all files."""
+    """Responses of the hub about revisions, without the list of files."""
 
     def url(self, name: str) -> str:
         return f"{super().url(name)}?expand=sha"

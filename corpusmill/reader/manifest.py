@@ -1,4 +1,4 @@
-"""What results/manifest.json says of the token shards: the one place that reads it."""
+"""The token shards in results/manifest.json. Only this module parses them."""
 
 import hashlib
 import re
@@ -16,9 +16,9 @@ from corpusmill.reader.stores import Store
 
 MANIFEST = "manifest.json"
 VERSION = 1
-WRONG_TIMES = 3  # so often a small file that came wrong is fetched
+WRONG_TIMES = 3  # attempts to fetch a small file that arrives corrupted
 SEAL = re.compile(rb',\n "sha256": "([0-9a-f]{64})"\n}\n\Z')
-"""The end of a manifest: the digest of what stands before it."""
+"""End of a manifest: the digest of everything before it."""
 SHA256 = re.compile("[0-9a-f]{64}")
 FACTS = ["tokenizer", "corpusmill.json"]
 
@@ -27,10 +27,10 @@ Files = dict[str, dict[str, dict[str, Any]]]
 
 
 class Vocabulary(NamedTuple):
-    """What the ids of a corpus are."""
+    """The vocabulary of a corpus."""
 
     dtype: np.dtype  # little-endian
-    size: int  # every id is below
+    size: int  # all ids are below
     end_of_text: int
 
 
@@ -38,7 +38,7 @@ class Shards(NamedTuple):
     """The token shards of a split, in order."""
 
     split: str
-    numbers: list[str]  # five digits, as files are called
+    numbers: list[str]  # five digits, as in file names
     tokens: np.ndarray  # int64 (shards,)
     documents: np.ndarray  # int64 (shards,)
     sha256: list[str]
@@ -48,7 +48,7 @@ class Shards(NamedTuple):
         return f"tokens/{self.split}/{self.numbers[shard]}.{ending}"
 
     def digest(self, vocabulary: Vocabulary) -> str:
-        """Of the ids and of where shards end: what decides which sample is which."""
+        """Return a digest of the ids and shard boundaries, which together define every sample."""
         facts = [self.split, str(vocabulary.dtype), str(vocabulary.end_of_text)]
         facts += [f"{n} {sha}" for n, sha in zip(self.tokens.tolist(), self.sha256, strict=True)]
         return hashlib.sha256("\n".join(facts).encode()).hexdigest()
@@ -58,16 +58,16 @@ class Shards(NamedTuple):
 
 
 class Manifest(NamedTuple):
-    """A corpus, as its manifest has it."""
+    """A corpus as described by its manifest."""
 
     vocabulary: Vocabulary
     splits: dict[str, Shards]
 
 
 def read_manifest(store: Store, patience: Patience, say: Say, digest: str = "") -> Manifest:
-    """Raises ValueError where it is not what this code knows, or does not agree with itself.
+    """Read a manifest. Raise ValueError if its version is unknown or it contradicts itself.
 
-    digest: its own one, if that is known from elsewhere.
+    digest: its expected digest, if known.
     """
     where = store.where(MANIFEST)
     data = read_sealed(store, patience, say, digest)
@@ -93,15 +93,15 @@ def read_manifest(store: Store, patience: Patience, say: Say, digest: str = "") 
 
 
 def read_sealed(store: Store, patience: Patience, say: Say, digest: str) -> bytes:
-    """The bytes of a manifest that holds by its own digest. digest: what that has to be."""
+    """Return the bytes of a manifest whose seal is intact. digest: its expected digest."""
     return read_whole(store, MANIFEST, patience, say, lambda data: broken_seal(data, digest))
 
 
 def broken_seal(data: bytes, digest: str = "") -> str | None:
-    """What is wrong with a manifest by its own digest; digest: what that has to be, or empty.
+    """Say what is wrong with the seal of a manifest. digest: its expected digest, or "".
 
-    The bytes are looked at as they lie there: written anew to be compared, 10,000 shards would
-    take longer than all the rest of opening a corpus.
+    The bytes are checked as stored. To serialize 10,000 shards again would take longer than the
+    rest of opening a corpus.
     """
     seal = SEAL.search(data)
     found = seal[1].decode() if seal else ""
@@ -121,7 +121,7 @@ def broken_seal(data: bytes, digest: str = "") -> str | None:
 
 
 def _by_split(listed: list[dict[str, Any]]) -> tuple[Files, dict[str, Any] | None]:
-    """What is listed of token shards, by split and name; and of the facts of the tokenizer."""
+    """Return the listed token shards by split and name, and the entry of the tokenizer facts."""
     folders: Files = {}
     facts = None
     for file in listed:
@@ -130,8 +130,8 @@ def _by_split(listed: list[dict[str, Any]]) -> tuple[Files, dict[str, Any] | Non
             folders.setdefault(folder, {})[name] = file
         elif name == FACTS[1] and folder.endswith(FACTS[0]):
             facts = _sound(file)
-    # Paths begin where the run was started, and a workflow may have a prefix of its own. Joined
-    # files are in the folder tokens itself.
+    # Paths start at the folder of the run and may have a prefix. Joined files are directly in
+    # tokens/.
     parted = {tuple(folder.split("/")[-2:]): names for folder, names in folders.items()}
     found = {way[1]: names for way, names in parted.items() if way[0] == "tokens" and way[1:]}
     if strange := [split for split in found if split not in SPLITS]:
@@ -143,7 +143,7 @@ def _by_split(listed: list[dict[str, Any]]) -> tuple[Files, dict[str, Any] | Non
 
 
 def _sound(file: dict[str, Any]) -> dict[str, Any]:
-    """An entry of the list; ValueError if its numbers or digest cannot be."""
+    """Return an entry of the list. Raise ValueError if its numbers or digest are impossible."""
     counts = [file["bytes"], *(file[one] for one in ("documents", "tokens") if one in file)]
     if not all(map(is_count, counts)) or not SHA256.fullmatch(str(file["sha256"])):
         raise ValueError(f"sizes or SHA-256 of {file['path']!r:.80}")
@@ -157,8 +157,8 @@ def read_whole(
     say: Say,
     fault_of: Callable[[bytes], str | None] = lambda data: None,
 ) -> bytes:
-    """A small file, tried again while what goes wrong may pass. fault_of: what is wrong with what
-    came, in words; the network may have changed it."""
+    """Read a small file, with retries. fault_of: returns the fault of corrupted content, or
+    None."""
 
     def fetched() -> bytes:
         with awaiting(store.where(name)):
@@ -177,7 +177,7 @@ def read_whole(
 def _vocabulary(
     store: Store, where: str, listed: dict[str, Any] | None, patience: Patience, say: Say
 ) -> Vocabulary:
-    """From the facts of the tokenizer, which have to be the ones that the manifest lists."""
+    """Read the facts of the tokenizer, which must match the manifest."""
     name = "/".join(FACTS)
     if listed is None:
         raise ValueError(f"{where}: expected {name} among its files, found none. Mill it again.")

@@ -1,8 +1,8 @@
-"""Several orders as one, by weights: each goes on in epochs of its own.
+"""Several orders mixed by weight; each has its own epochs.
 
-The mixture is made of blocks of 65,536 samples. In each block an order has its share of them, in
-whole samples (the largest remainders rounded up). Its n-th of c samples falls at a keyed place in
-the n-th of c equal stretches: any run of a block has of every order what is due, to two samples.
+The mixture consists of blocks of 65,536 samples. In each block, every order has its share in whole
+samples (the largest remainders are rounded up). Its n-th of c samples falls at a keyed place in the
+n-th of c equal stretches. So any run of a block contains each order's due share, to two samples.
 """
 
 from collections.abc import Sequence
@@ -17,17 +17,17 @@ BLOCK = 1 << 16
 
 
 def shares(weights: Sequence[float]) -> np.ndarray:
-    """int64: samples of a block for each weight; their sum is the block."""
+    """Return int64: samples per block for each weight. Their sum is the block size."""
     due = np.array(weights, np.float64) / sum(weights) * BLOCK
     counts = np.floor(due).astype(np.int64)
-    largest = np.argsort(counts - due, kind="stable")  # remainders, the largest first
+    largest = np.argsort(counts - due, kind="stable")  # the largest remainders first
     counts[largest[: BLOCK - counts.sum()]] += 1
     return counts
 
 
 class Mixture:
-    """orders: those that are mixed, of one tokenizer and one length, each with its weight: shares
-    of the samples, not of the corpora. It never ends."""
+    """A mixture of orders that share tokenizer and length. Each weight is a share of the samples,
+    not of the corpora. The mixture never ends."""
 
     def __init__(self, orders: Sequence[Order], weights: Sequence[float], seed: int) -> None:
         if not orders or len(orders) != len(weights) or not all(0 < w < 1e300 for w in weights):
@@ -51,7 +51,7 @@ class Mixture:
             )
         self._orders = list(orders)
         self._seed = seed
-        self._blocks: dict[int, np.ndarray] = {}  # two at most: a batch may reach into the next
+        self._blocks: dict[int, np.ndarray] = {}  # at most two: a batch may reach into the next
         self.identity: dict[str, Any] = {
             "order": "mixture", "shares": self._counts.tolist(), "seed": seed,
             "of": [order.identity for order in orders],
@@ -77,7 +77,7 @@ class Mixture:
             its = whose == number
             rows = np.flatnonzero(its[chosen])
             if rows.size:
-                # Its samples are counted by itself.
+                # Its samples are counted separately.
                 batch[rows] = order.read(cursor["of"][number], np.cumsum(its)[chosen[rows]] - 1)
         return batch
 
@@ -97,13 +97,13 @@ class Mixture:
             order.check(place)
 
     def _given(self, position: int) -> np.ndarray:
-        """int64: how many samples before a position are of each order."""
+        """Return int64: samples of each order before a position."""
         block, first = divmod(position, BLOCK)
         begun = np.bincount(self._block(block)[:first], minlength=len(self._orders))
         return block * self._counts + begun
 
     def _whose(self, start: int, stop: int) -> np.ndarray:
-        """uint16: of which order the samples at positions [start, stop) are."""
+        """Return uint16: the order of each sample at positions [start, stop)."""
         runs = [np.zeros(0, np.uint16)]
         while start < stop:
             block, first = divmod(start, BLOCK)

@@ -1,4 +1,4 @@
-"""Locks among the processes of a node. The kernel gives back what a dead process held."""
+"""Locks among the processes of a node. The kernel releases the locks of a dead process."""
 
 import contextlib
 import fcntl
@@ -10,19 +10,19 @@ _OPEN: "weakref.WeakSet[NodeLock]" = weakref.WeakSet()
 
 
 class NodeLock:
-    """A lock that many may share, or one has alone. Locks of one file exclude each other in
-    threads of a process too, as each opens the file for itself."""
+    """A lock that is shared or exclusive. It also works between threads, because each lock opens
+    the file itself."""
 
     def __init__(self, path: Path) -> None:
         self._file: int | None = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         _OPEN.add(self)
 
     def shared(self) -> bool:
-        """Whether it could be had, without waiting."""
+        """Acquire it shared without waiting. Say whether that succeeded."""
         return self._had(fcntl.LOCK_SH)
 
     def alone(self) -> bool:
-        # Two that share it and both want it alone would wait for each other.
+        # Two that share it and both want it exclusively would wait for each other.
         self.free()
         return self._had(fcntl.LOCK_EX)
 
@@ -38,12 +38,13 @@ class NodeLock:
         return False
 
     def close(self) -> None:
-        """Give it back, for good."""
+        """Release it for good."""
         self.free()
         self.forget()
 
     def forget(self) -> None:
-        """Close the file alone, in a child: the lock is its parent's, and must not outlive it."""
+        """Close only the file, in a forked child: the lock is the parent's and must not outlive
+        it."""
         if self._file is not None:
             os.close(self._file)
             self._file = None

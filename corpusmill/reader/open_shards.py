@@ -13,12 +13,12 @@ from corpusmill.reader.manifest import Shards
 from corpusmill.reader.shelves import Shelf
 
 OPEN_AT_MOST = 128
-"""Each is an open file as well, and a process may have 1,024 of these."""
+"""Most open maps: each is an open file, and a process may be limited to 1,024."""
 
 
 class OpenShards:
-    """Maps of shards. The least recently read is closed when more than `mapped_bytes` are open:
-    pages of maps count as memory of the process, and an epoch would end with all of them."""
+    """Maps of shards. When more than `mapped_bytes` are open, the least recently used is closed:
+    mapped pages count as memory of the process."""
 
     def __init__(self, shards: Shards, shelf: Shelf, dtype: np.dtype, mapped_bytes: int) -> None:
         self._shards = shards
@@ -33,7 +33,7 @@ class OpenShards:
         return vars(self) | {"_open": OrderedDict(), "_bytes": 0, "_last_starts": None}
 
     def tokens(self, shard: int) -> np.ndarray:
-        """The ids of a shard, as they are on disk. Do not keep it: copy what you need."""
+        """Return the ids of a shard, as on disk. Do not keep the array: copy what you need."""
         if (found := self._open.get(shard)) is not None:
             self._open.move_to_end(shard)
             return found
@@ -45,12 +45,12 @@ class OpenShards:
         return found
 
     def close_all_but(self, shards: Container[int]) -> None:
-        """A file that is removed while it is mapped goes on taking its place on the disk."""
+        """Close the other shards. A removed file uses disk space as long as it is mapped."""
         for shard in [shard for shard in self._open if shard not in shards]:
             self._bytes -= self._open.pop(shard).nbytes
 
     def starts(self, shard: int) -> np.ndarray:
-        """int64 (documents + 1,): where the documents of a shard begin, and its end."""
+        """Return int64 (documents + 1,): the starts of a shard's documents, and its end."""
         if self._last_starts and self._last_starts[0] == shard:
             return self._last_starts[1]
         path = self._shelf.path(shard).with_suffix(".idx")
@@ -65,9 +65,9 @@ class OpenShards:
 
 
 def cut_by(starts: np.ndarray, tokens: int) -> np.ndarray | None:
-    """int64: where documents begin, and the end; None if they do not cut so many tokens. starts:
-    uint64, as an index has them."""
-    if not starts.size or starts.max() > tokens:  # a larger number could be a negative one
+    """Return int64: the starts of documents, and the end; None if they do not match the number of
+    tokens. starts: uint64, as in an index."""
+    if not starts.size or starts.max() > tokens:  # a larger number could become negative
         return None
     found = starts.astype(np.int64)
     whole = found[0] == 0 and found[-1] == tokens and (np.diff(found) >= 1).all()

@@ -1,4 +1,4 @@
-"""From what people write to a store of files: a folder, an address, a published corpus."""
+"""Opening a corpus: from a folder, an address or a published corpus to a store."""
 
 import json
 from collections.abc import Mapping
@@ -14,13 +14,13 @@ from corpusmill.reader.s3.addresses import check_version, is_s3, parsed
 from corpusmill.reader.stores import Folder, ForbiddenError, MissingError, Store
 
 LATEST = "latest"
-"""A small file beside the versions of a published corpus: which of them is to be read."""
+"""Name of the small file that names the latest version of a published corpus."""
 LATEST_VERSION = 1
 NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 
 
 class Latest(NamedTuple):
-    """What it says."""
+    """The content of that file."""
 
     version: str
     manifest_sha256: str
@@ -49,13 +49,13 @@ class Latest(NamedTuple):
 
 @runtime_checkable
 class Folders(Protocol):
-    """A store that may hold versions."""
+    """A store that may contain versions."""
 
     def below(self, folder: str) -> Store: ...
 
 
 def store_of(place: str | Path | Store, headers: Mapping[str, str] = NO_HEADERS) -> Store:
-    """What stands for a place; its files are looked for later."""
+    """Return the store of a place. Its files are accessed later."""
     if isinstance(place, str) and is_s3(place):
         from corpusmill.reader.s3_store import S3Store
 
@@ -80,7 +80,7 @@ def version_folder(name: str, version: str) -> str:
 
 
 def opened(store: Store, patience: Patience, say: Say) -> tuple[Store, Manifest]:
-    """A corpus that lies in a store, or the version there that is the latest."""
+    """Open the corpus in a store, or the latest version there."""
     try:
         return store, read_manifest(store, patience, say)
     except (MissingError, ForbiddenError) as missing:
@@ -91,7 +91,7 @@ def opened(store: Store, patience: Patience, say: Say) -> tuple[Store, Manifest]
 def latest_below(
     store: Store, missing: ValueError, patience: Patience, say: Say
 ) -> tuple[Store, Latest]:
-    """missing: what to raise if there is no published corpus either."""
+    """Return the latest version. missing: raised if there is no published corpus either."""
     if not isinstance(store, Folders):
         raise missing
     try:

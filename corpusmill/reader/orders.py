@@ -1,4 +1,4 @@
-"""In which order samples come: what all orders have in common."""
+"""The interface of all orders of samples."""
 
 from typing import Any, Protocol
 
@@ -7,39 +7,39 @@ import numpy as np
 from corpusmill.reader.manifest import Vocabulary
 
 Cursor = dict[str, Any]
-"""A place in an order, as plain numbers: how much of it was given to all ranks together."""
+"""A position in an order, as plain numbers: the samples given to all ranks together."""
 
 
 class Order(Protocol):
-    """An endless row of samples, epoch after epoch, of which any stretch can be read.
+    """An endless sequence of samples, epoch after epoch, with random access.
 
-    Everything is counted over all ranks. An order itself does not move: a cursor is handed in.
+    Everything is counted over all ranks. An order has no state: callers pass a cursor.
     """
 
     length: int
-    """Tokens of a row but one."""
+    """Tokens of a row, minus one."""
 
     vocabulary: Vocabulary
 
     identity: dict[str, Any]
-    """All that decides which sample comes where, as JSON can hold it."""
+    """Everything that determines the sequence of samples, as JSON."""
 
     def begin(self) -> Cursor: ...
 
     def available(self, cursor: Cursor, wanted: int, epochs: int | None) -> int:
-        """How many of the next samples there are, `wanted` at most, before `epochs` are over."""
+        """Return how many of the next `wanted` samples exist before `epochs` are over."""
 
     def near(self, cursor: Cursor) -> int:
-        """How many of the next samples can be read without a shard that may have to be fetched."""
+        """Return how many of the next samples need no shard that may have to be fetched."""
 
     def read(self, cursor: Cursor, chosen: np.ndarray, epochs: int | None = None) -> np.ndarray:
-        """(chosen, length + 1): samples counted from the cursor, by ascending int64 numbers.
+        """Return (chosen, length + 1): samples counted from the cursor, by ascending int64 numbers.
 
-        epochs: behind so many nothing will be read, so nothing is fetched for it.
+        epochs: nothing will be read after them, so nothing is fetched for it.
         """
 
     def after(self, cursor: Cursor, count: int) -> Cursor:
-        """The cursor behind the next `count` samples, in a time that hardly grows with `count`."""
+        """Return the cursor after the next `count` samples, in nearly constant time."""
 
     def check(self, cursor: Cursor) -> None:
-        """Raise ValueError, KeyError or TypeError for a cursor of no place."""
+        """Raise ValueError, KeyError or TypeError for an invalid cursor."""

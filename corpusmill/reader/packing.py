@@ -1,4 +1,4 @@
-"""What of a shard makes up a row: windows of its stream, or whole documents packed together."""
+"""Rows of a shard: windows of its token stream, or whole documents packed together."""
 
 import bisect
 import heapq
@@ -12,20 +12,20 @@ from corpusmill.reader.split import Split
 
 
 class ShardRows(Protocol):
-    """Rows that need no other shard."""
+    """Rows that lie within one shard."""
 
     kind: str
 
     def count(self, shard: int) -> int:
-        """How many a shard has."""
+        """Return the number of rows of a shard."""
 
     def rows(self, shards: np.ndarray, numbers: np.ndarray) -> np.ndarray:
-        """(numbers, length + 1): row `numbers[i]` of shard `shards[i]`."""
+        """Return (numbers, length + 1): row `numbers[i]` of shard `shards[i]`."""
 
 
 class Cut:
-    """Windows as in `Samples`, but of each shard for itself: what is left at the end of a shard,
-    `length` tokens at most, is in no row."""
+    """Windows as in `Samples`, but separate for each shard. The rest at the end of a shard, at most
+    `length` tokens, is in no row."""
 
     kind = "cut"
 
@@ -44,7 +44,7 @@ class Cut:
 
 
 class Pieces(NamedTuple):
-    """Which tokens of a shard lie in which row: row r has pieces [first[r], first[r + 1])."""
+    """The pieces of tokens in each row: row r has pieces [first[r], first[r + 1])."""
 
     start: np.ndarray  # int64 (pieces,), in the order of rows
     size: np.ndarray  # int64 (pieces,)
@@ -52,18 +52,18 @@ class Pieces(NamedTuple):
 
 
 class Packed:
-    """Whole documents, as many to a row as there is room for.
+    """Whole documents, packed into rows.
 
     Best fit, longest first, among the documents of a shard: each goes to the row with the least
-    room that it fits into, the earliest of these. A document of more than length + 1 tokens is
-    cut as a stream is, so that every token but its first is a target; all but the last of its
-    pieces fill a row. What is left of a row is end-of-text ids.
+    room in which it fits, the earliest of equal ones. Documents of more than length + 1 tokens are
+    cut as a stream is: every token but the first is a target, and all pieces but the last fill a
+    row. The rest of a row is filled with end-of-text ids.
     """
 
     kind = "packed"
 
     def __init__(self, split: Split, length: int, plans: int) -> None:
-        """plans: of so many shards it is remembered how they are packed."""
+        """Prepare packing. plans: number of shards whose packing is cached."""
         if length < 1 or not split.documents:
             raise ValueError(
                 f"length {length}: expected 1 or more, and a split with documents; {split.name} "
@@ -100,7 +100,8 @@ class Packed:
 
 
 def pieces_of(starts: np.ndarray, length: int) -> tuple[np.ndarray, np.ndarray]:
-    """(start, size) of what documents are cut into: runs of length + 1 tokens that share one."""
+    """Return (start, size) of the pieces of documents: runs of length + 1 tokens that overlap by
+    one."""
     sizes = np.diff(starts)
     counts = np.maximum(1, -(-(sizes - 1) // length))
     document = np.repeat(np.arange(sizes.size), counts)
@@ -110,12 +111,12 @@ def pieces_of(starts: np.ndarray, length: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def packed(starts: np.ndarray, length: int) -> Pieces:
-    """Best fit, longest first; equal ones in the order of the shard."""
+    """Pack by best fit, longest first; equal ones in the order of the shard."""
     start, size = pieces_of(starts, length)
     order = np.argsort(-size, kind="stable")
     row_of = np.empty(order.size, np.int64)
     rows_with: dict[int, list[int]] = {}  # room -> a heap of rows
-    rooms: list[int] = []  # those that some row has, ascending
+    rooms: list[int] = []  # existing free sizes, ascending
     rows = 0
     for piece, needed in zip(order.tolist(), size[order].tolist(), strict=True):
         place = bisect.bisect_left(rooms, needed)

@@ -1,4 +1,4 @@
-"""How long to try again, and telling people meanwhile."""
+"""Retries: how often, how long, and the messages meanwhile."""
 
 import contextlib
 import random
@@ -13,10 +13,10 @@ from corpusmill.messages.progress import Heartbeat, awaited, awaiting
 from corpusmill.reader.stores import PassingError, SlowError
 
 SAY_SECONDS = 2.0
-"""Nobody waits longer than this without a line that says for what."""
+"""Longest wait without a message."""
 
 LEAST_BYTES = 1 << 14
-"""A server that brings fewer in an attempt sends drop by drop."""
+"""Fewest bytes of an attempt that counts as progress."""
 
 Say = Callable[[str], None]
 T = TypeVar("T")
@@ -28,7 +28,7 @@ def to_stderr(line: str) -> None:
 
 @contextlib.contextmanager
 def speaking(say: Say, what: str) -> Iterator[None]:
-    """Say every two seconds what this block waits for, or that it does `what`."""
+    """Report every two seconds what this block waits for, or that it does `what`."""
     heartbeat = Heartbeat(say, lambda seconds: awaited() or f"{what} ({seconds:,.0f} s)")
     heartbeat.start()
     try:
@@ -38,32 +38,32 @@ def speaking(say: Say, what: str) -> Iterator[None]:
 
 
 class Patience(NamedTuple):
-    """How often in a row a request may fail, and how long to wait before the next one."""
+    """Limits of retries: failures in a row, and waits between them."""
 
     attempts: int = 8
     first_seconds: float = 1.0
     longest_seconds: float = 60.0
     slow_attempts: int = 8
-    """The same of a server that is too slow: each attempt takes half a minute."""
+    """Attempts at a server that is too slow; each takes half a minute."""
 
     def is_over(self, failures: int, fault: Exception) -> bool:
         slow = isinstance(fault, SlowError)
         return failures >= min(self.attempts, self.slow_attempts if slow else self.attempts)
 
     def seconds(self, failures: int) -> float:
-        """A wait before the next attempt. Exponential with full jitter: a thousand nodes that
-        lost one server at the same moment come back spread out. The one use of chance that is
-        not a keyed hash; no token depends on it."""
+        """Return the wait before the next attempt: exponential with full jitter, so that a thousand
+        nodes that lost a server do not return at once. This is the only randomness without a keyed
+        hash; no token depends on it."""
         longest = min(self.longest_seconds, self.first_seconds * 2.0 ** (failures - 1))
         return random.uniform(0, longest)
 
 
 class StoppedError(Exception):
-    """Nobody waits for this any more."""
+    """The result is no longer needed."""
 
 
 class Attempts:
-    """Counts the attempts at one task that failed in a row, and waits between them."""
+    """Counts the failed attempts in a row at one task, and waits between them."""
 
     def __init__(
         self,
@@ -72,15 +72,16 @@ class Attempts:
         stopped: Event | None = None,
         advice: str = "Try again later.",
     ) -> None:
-        """stopped: set once nobody waits for the task. advice: for whoever has waited in vain."""
+        """Start counting. stopped: set when the task is no longer needed. advice: last sentence of
+        the final error."""
         self._patience, self._say, self._advice = patience, say, advice
         self._stopped = stopped or Event()
         self._failures = 0
 
     def failed(self, fault: PassingError, came: int = 0) -> None:
-        """Wait for the next attempt; OSError after the last one, StoppedError if nobody waits.
+        """Wait before the next attempt. Raise OSError after the last one, StoppedError if stopped.
 
-        came: bytes that this attempt brought. With enough of them, the store is alive.
+        came: bytes received by this attempt. With enough of them, the failures are counted anew.
         """
         self.check()
         self._failures = 1 if came >= LEAST_BYTES else self._failures + 1
@@ -96,13 +97,13 @@ class Attempts:
                 self.check()
 
     def check(self) -> None:
-        """StoppedError if nobody waits for the task any more."""
+        """Raise StoppedError if the task is no longer needed."""
         if self._stopped.is_set():
             raise StoppedError from None
 
 
 def patiently(action: Callable[[], T], attempts: Attempts) -> T:
-    """What an action gives, tried again while its faults may pass."""
+    """Return the result of an action, retried while its faults are temporary."""
     while True:
         attempts.check()
         try:

@@ -1,4 +1,4 @@
-"""A shuffle of any size in little memory: a keyed bijection of [0, size), asked for any numbers."""
+"""A shuffle of any size in little memory: a keyed bijection of [0, size) with random access."""
 
 import hashlib
 import math
@@ -7,21 +7,21 @@ import numpy as np
 
 from corpusmill.mill.read.ids import mixed
 
-ROUNDS = 8  # even, so that both halves are changed equally often
+ROUNDS = 8  # even, so that both halves change equally often
 
-# Up to here numbers are sorted by a hash, which makes all orders equally likely. With small halves
-# the network does not: of five numbers some orders came twice as often as others.
+# Up to this size, numbers are sorted by a hash, which makes all orders equally likely. With small
+# halves the network does not: for five numbers, some orders came twice as often as others.
 SORTED = 1024
 KEYS_PER_DIGEST = 4
 HALF = np.uint64(32)
 
 
 class Permutation:
-    """Feistel's network on numbers left * columns + right, left < rows, right < columns.
+    """A Feistel network on numbers left * columns + right, with left < rows and right < columns.
 
-    Of a grid of ceil(sqrt(size)) rows less than one number in `columns` is too large, so hardly any
-    has to be sent through again until it is small enough ("cycle walking"); with a power of two
-    it would be up to three of four. key: another one for each shuffle.
+    In a grid of ceil(sqrt(size)) rows, less than one number in `columns` is too large. So few
+    numbers need another pass ("cycle walking"); with a power of two, up to three in four would.
+    key: a different one for each shuffle.
     """
 
     def __init__(self, size: int, key: str) -> None:
@@ -40,7 +40,7 @@ class Permutation:
             self._sorted = np.argsort(mixed(mixed(numbers ^ self._keys[0]) + self._keys[1]))
 
     def __call__(self, numbers: np.ndarray) -> np.ndarray:
-        """int64: the images of numbers below `size`, each of which is the image of one alone."""
+        """Return int64: the images of numbers below `size`. No two numbers have the same image."""
         if self._sorted is not None:
             return self._sorted[numbers]
         images = self._walk(numbers.astype(np.uint64))
@@ -57,9 +57,9 @@ class Permutation:
 
 
 def _moved(half: np.ndarray, other: np.ndarray, key: np.uint64, size: int) -> np.ndarray:
-    """half + (a number below size that hangs on other and key), modulo size."""
+    """Return half + (a number below size derived from other and key), modulo size."""
     end = np.uint64(size)
-    # The high bits of a hash times the size, in place of a remainder, which is ten times as slow.
+    # High bits of hash times size instead of a remainder, which takes ten times as long.
     half = half + ((mixed(other ^ key) >> HALF) * end >> HALF)
     half -= end * (half >= end)
     return half

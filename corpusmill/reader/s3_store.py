@@ -40,12 +40,12 @@ class S3Store:
 
 @contextlib.contextmanager
 def faults_of_a_store() -> Iterator[None]:
-    """As whoever reads a corpus knows them."""
+    """Translate faults of a store into the reader's exceptions."""
     try:
         yield
     except Refusal as refusal:
         if refusal.code in EXPIRED:
-            # Whoever renews the profile has some minutes for it.
+            # Renewing a profile may take some minutes.
             raise PassingError(str(refusal)) from None
         kinds = {404: MissingError, 403: ForbiddenError}
         kind = kinds.get(refusal.status, ValueError) if refusal.code != "NoSuchBucket" else (

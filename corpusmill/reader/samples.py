@@ -8,11 +8,11 @@ from corpusmill.reader.split import Split
 
 
 class Samples:
-    """Sample i is tokens [i * length, (i + 1) * length] of the split, the last one included.
+    """Samples of a split. Sample i is tokens [i * length, i * length + length], end included.
 
-    Inputs are all but its last token, targets all but its first; the last token of a sample is the
-    first of the next, so every token but the very first is a target once. What is left behind the
-    last whole sample, fewer than `length` tokens, is in none.
+    Inputs are all but its last token, targets all but its first. The last token of a sample is the
+    first of the next, so every token but the very first is a target once. The incomplete end, fewer
+    than `length` tokens, is in no sample.
     """
 
     def __init__(self, split: Split, length: int) -> None:
@@ -24,19 +24,19 @@ class Samples:
         return (self.split.tokens - 1) // self.length
 
     def __getitem__(self, number: int) -> np.ndarray:
-        """(length + 1,)"""
+        """Return (length + 1,)."""
         if not 0 <= number < len(self):
             raise IndexError(f"expected a sample within [0, {len(self)}), got {number}")
         start = int(number) * self.length
         return self.split.read(start, start + self.length + 1)
 
     def rows(self, numbers: np.ndarray) -> np.ndarray:
-        """(numbers, length + 1): samples in the order of their int64 numbers, in any order."""
+        """Return (numbers, length + 1): samples by int64 numbers, in any order."""
         width = self.length + 1
         first = numbers * self.length
         shard = np.searchsorted(self.split.token_starts, first, "right") - 1
         local = first - self.split.token_starts[shard]
-        # One that goes on in the next shard is put together by itself.
+        # Samples that cross shards are assembled separately.
         inside = local + width <= self.split.shards.tokens[shard]
         rows = np.empty((numbers.size, width), self.split.vocabulary.dtype)
         fill(self.split, rows, np.where(inside, shard, -1), local)
@@ -47,23 +47,24 @@ class Samples:
 
 
 def fill(split: Split, rows: np.ndarray, shard: np.ndarray, local: np.ndarray) -> None:
-    """Put tokens [local, local + width) of shards into rows; a row of shard -1 is left alone."""
+    """Copy tokens [local, local + width) of shards into rows. Rows with shard -1 are skipped."""
     itemsize, width = rows.itemsize, rows.shape[1] * rows.itemsize
     into = rows.reshape(-1).view(np.uint8).data
     last, source = -1, memoryview(b"")
-    order = np.argsort(shard, kind="stable")  # each shard looked up, and perhaps opened, once
+    order = np.argsort(shard, kind="stable")  # look each shard up once; it may have to be opened
     found = zip(order.tolist(), shard[order].tolist(), local[order].tolist(), strict=True)
     for row, number, first in found:
         if number < 0:
             continue
         if number != last:
             last, source = number, split.opened.tokens(number).view(np.uint8).data
-        # Memory views are copied in a third of the time that arrays take to be sliced.
+        # Memory views copy in a third of the time that array slices take.
         into[row * width : (row + 1) * width] = source[first * itemsize : first * itemsize + width]
 
 
 def check_length(split: Split, length: int, room: Iterable[int] = ()) -> None:
-    """room: how many tokens lie together, if samples do not reach over all of them."""
+    """Raise ValueError if the length is impossible. room: tokens of each stretch, if samples cannot
+    cross stretches."""
     most = max(room, default=split.tokens)
     if length < 1 or most <= length:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Where the shards of a split are when they are read."""
+"""Access to the shards of a split as local files."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,20 +9,20 @@ from corpusmill.reader.stores import check_file
 
 
 class Shelf(Protocol):
-    """Gives shards as files of this machine."""
+    """Provides shards as local files."""
 
     kept: int | None
-    """How many shards there is room for; None: for all."""
+    """Most shards that fit; None: all."""
 
     def path(self, shard: int) -> Path:
-        """The `.bin` of a shard, with its `.idx` beside it; both as long as they should be."""
+        """Return the path of a shard's `.bin`, next to its `.idx`. Both have the right size."""
 
     def expect(self, now: Sequence[int], soon: Sequence[int]) -> None:
-        """Have the shards of `now` here before it returns, those of `soon` as early as may be."""
+        """Wait until the shards of `now` are local, and start fetching those of `soon`."""
 
 
 class Here:
-    """Shards that lie in the folder of their corpus."""
+    """Shards in the folder of their corpus."""
 
     kept: int | None = None
 
@@ -38,4 +38,4 @@ class Here:
         return path
 
     def expect(self, now: Sequence[int], soon: Sequence[int]) -> None:
-        """They are here."""
+        """Do nothing: they are local."""

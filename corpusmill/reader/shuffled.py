@@ -1,4 +1,4 @@
-"""All samples of a split in one shuffled order, another one in every epoch; or as they stand."""
+"""All samples of a split, shuffled anew in every epoch, or in stored order."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from corpusmill.reader.split import Split
 
 
 class InOrder:
-    """Samples as they stand, which is shuffled by documents already. For validation."""
+    """Samples in stored order, which is shuffled by documents. For validation."""
 
     kind = "in order"
 
@@ -54,12 +54,13 @@ class InOrder:
         return int(cursor["epoch"]) * len(self.samples) + int(cursor["position"])
 
     def numbers(self, epoch: int, positions: np.ndarray) -> np.ndarray:
-        """Which samples stand at these positions of an epoch."""
+        """Return the samples at these positions of an epoch."""
         return positions
 
 
 class Shuffled(InOrder):
-    """Sample P(i) comes at position i, with P a keyed bijection for (seed, epoch)."""
+    """Samples in shuffled order: sample P(i) is at position i, with P a keyed bijection for (seed,
+    epoch)."""
 
     kind = "shuffled"
 

@@ -15,7 +15,7 @@ from corpusmill.reader.stores import check_file
 
 
 class Span(NamedTuple):
-    """A document that has tokens [start, stop) of the stream, or a part of it that does."""
+    """A document, or part of one, with tokens [start, stop) of the stream."""
 
     document: int  # counted through the split
     shard: int
@@ -25,8 +25,8 @@ class Span(NamedTuple):
 
 
 class Split:
-    """`train`, `validation` or `test` of a corpus. Tokens and documents are counted through all of
-    its shards, which follow one another without a gap; files are opened when they are read."""
+    """`train`, `validation` or `test` of a corpus. Tokens and documents are numbered through all
+    its shards. Files are opened when they are read."""
 
     def __init__(
         self, shards: Shards, vocabulary: Vocabulary, shelf: Shelf, mapped_bytes: int
@@ -36,7 +36,7 @@ class Split:
         self.shelf = shelf
         self.opened = OpenShards(shards, shelf, vocabulary.dtype, mapped_bytes)
         self.token_starts = np.append(0, np.cumsum(shards.tokens))
-        self._starts: list[int] = self.token_starts.tolist()  # a look-up in a tenth of the time
+        self._starts: list[int] = self.token_starts.tolist()  # look-ups take a tenth of the time
         self.document_starts = np.append(0, np.cumsum(shards.documents))
 
     @property
@@ -56,7 +56,7 @@ class Split:
         return self.shards.digest(self.vocabulary)
 
     def read(self, start: int, stop: int) -> np.ndarray:
-        """A copy of tokens [start, stop) of the stream."""
+        """Return a copy of tokens [start, stop) of the stream."""
         if not 0 <= start <= stop <= self.tokens:
             raise ValueError(
                 f"expected tokens within [0, {self.tokens}) of {self.name}, got [{start}, {stop})."
@@ -70,7 +70,7 @@ class Split:
         return np.concatenate([np.zeros(0, self.vocabulary.dtype), *parts])
 
     def _stretches(self, start: int, stop: int) -> Iterator[tuple[int, int, int]]:
-        """(shard, first, last): tokens [first, last) of shards that make up a stretch."""
+        """Yield (shard, first, last): tokens [first, last) of each shard in a stretch."""
         shard = bisect.bisect_right(self._starts, start) - 1
         while start < stop:
             begin, end = self._starts[shard : shard + 2]
@@ -80,7 +80,7 @@ class Split:
             shard += 1
 
     def document(self, number: int) -> np.ndarray:
-        """A copy of the tokens of a document, its end of text last."""
+        """Return a copy of a document's tokens, including the final end-of-text."""
         shard, row = self._place(number)
         first, last = self.opened.starts(shard)[row : row + 2]
         return self.opened.tokens(shard)[first:last].copy()
@@ -94,7 +94,7 @@ class Split:
         return shard, number - int(self.document_starts[shard])
 
     def documents_in(self, start: int, stop: int) -> list[Span]:
-        """The documents of tokens [start, stop), in order, by the index; cut where these end."""
+        """Return the documents in tokens [start, stop), in order, clipped to that range."""
         spans = []
         for shard, first, last in self._stretches(start, stop):
             starts = self.opened.starts(shard)
@@ -110,8 +110,8 @@ class Split:
         return spans
 
     def placement(self, number: int) -> dict[str, Any]:
-        """What results/placements says of a document: its `id`, by which the ledger has it, `copy`
-        and `source`. Needs pyarrow, and the corpus in a folder."""
+        """Return a document's entry in results/placements: its `id` in the ledger, `copy` and
+        `source`. Needs pyarrow and a local corpus."""
         import pyarrow.parquet as pq
 
         if not isinstance(self.shelf, Here):

@@ -1,4 +1,4 @@
-"""Where the files of a corpus lie. Another kind of place is a class with these two methods."""
+"""The interface of stores, which hold the files of a corpus, and stores for local folders."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,41 +10,41 @@ BLOCK_BYTES = 1 << 20
 
 
 class PassingError(Exception):
-    """What went wrong may go well the next time: a busy server, a broken connection."""
+    """A temporary fault, such as a busy server or a broken connection."""
 
 
 class SlowError(PassingError):
-    """A server that sends nothing, or drop by drop: each attempt takes half a minute."""
+    """A server that sends nothing, or too slowly: each attempt takes half a minute."""
 
 
 PASSING_STATUS = {408, 425, 429, 500, 502, 503, 504}
-"""HTTP's codes for asked too often, too slow, or out of order for a moment."""
+"""HTTP status codes of temporary faults."""
 
 
 class MissingError(ValueError):
-    """There is no such file."""
+    """The file does not exist."""
 
 
 class ForbiddenError(ValueError):
-    """A file may not be read. Some stores say so of one that is not there."""
+    """Access is denied. Some stores say so of missing files too."""
 
 
 class Store(Protocol):
-    """A place with files, of which nothing has to be listed."""
+    """A place with files. It need not be able to list them."""
 
     def blocks(self, name: str, start: int = 0, size: int | None = None) -> Iterator[bytes]:
-        """The bytes of a file from `start` on, to its end.
+        """Yield the bytes of a file from `start` to its end.
 
-        size: how long the whole file has to be, if that is known. Raises `PassingError` for what
-        may go well the next time, and ValueError for the rest, a file of another size among it.
+        size: expected size of the whole file, if known. Raise `PassingError` for temporary faults,
+        and ValueError for others, including a wrong size.
         """
 
     def where(self, name: str) -> str:
-        """The file as people call it: a path or an address."""
+        """Return the file's path or address, for messages."""
 
 
 class Folder:
-    """A folder of this machine or of a file system that it shares."""
+    """A local folder, or one of a shared file system."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = Path(folder)
@@ -65,7 +65,7 @@ class Folder:
 
 
 def check_file(path: Path, size: int | None) -> None:
-    """Refuse what is not there, is no regular file, or is not as long as it has to be."""
+    """Raise unless the file exists, is a regular file and has the expected size."""
     try:
         found = regular_state(path).st_size
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Batches and samples as datasets of torch. Import it where torch is installed."""
+"""Batches and samples as torch datasets. Importing it requires torch."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -13,15 +13,15 @@ from corpusmill.reader.samples import Samples
 
 
 def as_tensor(tokens: np.ndarray) -> Any:
-    """int64, as embeddings and losses of torch want ids."""
+    """Return int64, which torch expects of ids."""
     return torch.from_numpy(tokens.astype(np.int64))
 
 
 class TokenBatches(IterableDataset):  # type: ignore[misc]
     """Batches of a rank, int64 (batch_size, length + 1), for a DataLoader with batch_size=None.
 
-    Any number of workers gives the same batches in the same order: they make them in turn. With
-    torchdata's StatefulDataLoader, its own state is exact as well.
+    Workers make the batches in turn, so any number of them gives the same batches in the same
+    order. The state of torchdata's StatefulDataLoader is exact as well.
     """
 
     def __init__(
@@ -49,15 +49,15 @@ class TokenBatches(IterableDataset):  # type: ignore[misc]
         return TensorBatches(batches)
 
     def state_after(self, steps: int) -> dict[str, Any]:
-        """The state when every rank has taken so many batches since the one this began with. It can
-        be loaded with other ranks, batch sizes and workers."""
+        """Return the state after every rank has taken so many batches, counted from the start of
+        this one. It can be loaded with other ranks, batch sizes and workers."""
         batches = self._batches()
         batches.load_state_dict(self._begin)
         batches.skip(steps)
         return batches.state_dict()
 
     def state_dict(self) -> dict[str, Any]:
-        """Where an iteration begins; where one is, its iterator says."""
+        """Return the start of an iteration; the iterator has the position within it."""
         return self._begin
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
@@ -98,5 +98,5 @@ class TokenSamples(Dataset):  # type: ignore[misc]
         return as_tensor(self._samples[number])
 
     def __getitems__(self, numbers: list[int]) -> list[Any]:
-        """All of a batch at once, which is how a DataLoader asks where this is defined."""
+        """Return all samples of a batch at once, as a DataLoader requests them."""
         return list(as_tensor(self._samples.rows(np.array(numbers, np.int64))))

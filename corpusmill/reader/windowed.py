@@ -1,9 +1,9 @@
-"""A shuffle that needs few shards at a time: over shards, and within a window of shards.
+"""A shuffle that needs few shards at a time: of shards, and of the rows in a window of shards.
 
-In epoch e the shards come in the order of a keyed bijection for (seed, e). Windows are runs of
-`window_shards` of these, the last of an epoch may be smaller. The rows of all shards of a window
-are numbered through, and come in the order of a keyed bijection for (seed, e, window). So every row
-comes once in an epoch; while a window is read, the next one is fetched.
+In epoch e, the shards come in the order of a keyed bijection for (seed, e). Windows are runs of
+`window_shards` of them; the last of an epoch may be smaller. The rows of all shards of a window are
+numbered consecutively and come in the order of a keyed bijection for (seed, e, window). So every
+row comes once in an epoch. While a window is read, the next one is fetched.
 """
 
 from typing import Any, NamedTuple
@@ -19,7 +19,7 @@ WINDOWS_REMEMBERED = 8
 
 
 class Window(NamedTuple):
-    """Shards that are read together, and the number of the first row of each, then of all."""
+    """Shards that are read together, with the number of the first row of each, and of all rows."""
 
     shards: np.ndarray
     first_rows: np.ndarray
@@ -30,7 +30,8 @@ class Window(NamedTuple):
 
 
 class Windowed:
-    """packed: rows are whole documents packed together, else windows of a shard's stream."""
+    """Rows in windowed order. packed: rows are whole documents packed together, else windows of a
+    shard's stream."""
 
     def __init__(
         self, split: Split, length: int, seed: int, window_shards: int = 4, packed: bool = False
@@ -90,10 +91,10 @@ class Windowed:
             raise ValueError(f"an epoch has {self._windows_per_epoch} windows")
 
     def _walked(self, cursor: Cursor, count: int, epochs: int | None) -> tuple[Cursor, int]:
-        """The cursor behind the next `count` rows, or behind as many as there are before `epochs`
-        are over; and how many these are.
+        """Return the cursor after the next `count` rows, or at the end of `epochs`, and the rows
+        between.
 
-        It stays at the end of a window: how many rows the next one has may take a fetch to know.
+        The cursor stops at the end of a window: counting the rows of the next one may need a fetch.
         """
         epoch, window = int(cursor["epoch"]), int(cursor["window"])
         left = int(cursor["position"]) + count
@@ -106,7 +107,7 @@ class Windowed:
             epoch, window = self._next(epoch, window)
             if window:
                 continue
-            if is_whole:  # all epochs have as many rows
+            if is_whole:  # all epochs have the same number of rows
                 more = (left - 1) // epoch_rows
                 more = more if epochs is None else min(more, epochs - epoch)
                 epoch, left = epoch + more, left - more * epoch_rows

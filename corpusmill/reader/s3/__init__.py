@@ -1,4 +1,4 @@
-"""Object stores that speak S3: addresses, credentials, signed requests. It knows no corpus.
+"""S3 object stores: addresses, credentials, signed requests. This room knows nothing of corpora.
 
-It needs the standard library alone. Begin with `bucket.py`; `connection.py` sends the requests.
+It needs only the standard library. Start with `bucket.py`; `connection.py` sends the requests.
 """

@@ -1,11 +1,11 @@
-"""`s3://bucket/name`, and what may stand behind it."""
+"""`s3://bucket/name`, with an optional version."""
 
 import re
 from typing import NamedTuple
 
 SCHEME = "s3://"
 BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
-# What needs no escapes anywhere: in keys, URLs, signatures, shells and folders.
+# Characters that need no escapes in keys, URLs, signatures, shells and folders.
 WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 OUR_WORDS = {"versions", "latest"}
 
@@ -26,7 +26,8 @@ def is_s3(address: object) -> bool:
 
 
 def parsed(address: str) -> Address:
-    """`s3://bucket/name`, `...@version` or `.../versions/version`; ValueError for another."""
+    """Parse `s3://bucket/name`, `...@version` or `.../versions/version`. Raise ValueError for
+    anything else."""
     place = address.removeprefix(SCHEME).removesuffix("/manifest.json").rstrip("/")
     bucket, _, path = place.partition("/")
     name, _, version = path.partition("@")

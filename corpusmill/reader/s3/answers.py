@@ -1,4 +1,4 @@
-"""What a store says, and what it means when it says no."""
+"""Responses of a store, and the meaning of its errors."""
 
 import re
 import xml.etree.ElementTree as ElementTree
@@ -11,7 +11,7 @@ PASSING_CODES = {"SlowDown", "RequestTimeout", "OperationAborted", "ConditionalR
 CHANGED_CODES = {
     "BadDigest", "XAmzContentSHA256Mismatch", "IncompleteBody", "InvalidDigest", "MalformedXML",
 }  # fmt: skip
-"""Of bytes whose digest was taken a moment ago: they changed on the way."""
+"""Codes for a body that does not match the digest just taken: it changed on the way."""
 
 REASONS = {
     "NoSuchBucket": "there is no such bucket. Make it first, or mend its name.",
@@ -29,7 +29,7 @@ OTHER_REGION = {"PermanentRedirect", "AuthorizationHeaderMalformed", "TemporaryR
 
 
 class Refusal(ValueError):  # noqa: N818
-    """What will not change by asking again."""
+    """An error that a retry cannot fix."""
 
     def __init__(self, told: str, status: int, code: str) -> None:
         super().__init__(told)
@@ -42,13 +42,13 @@ class Refusal(ValueError):  # noqa: N818
 class Answer(NamedTuple):
     status: int
     headers: Mapping[str, str]
-    """By names in small letters."""
+    """Headers by lower-case name."""
     body: bytes
 
 
 def fault(where: str, status: int, headers: Mapping[str, str], body: bytes) -> Exception:
-    """What an answer that is no success means. Of what a store sends only its code is told: its
-    sentences may repeat keys of the request."""
+    """Return the exception for an error response. It quotes only the store's error code: its
+    messages may repeat keys of the request."""
     code = code_of(body) or OF_STATUS.get(status, "")
     said = f"{where}: the store says {status}" + f" {code}" * bool(code)
     if code in PASSING_CODES or code in CHANGED_CODES or status in PASSING_STATUS:
@@ -64,22 +64,22 @@ def fault(where: str, status: int, headers: Mapping[str, str], body: bytes) -> E
 
 
 def code_of(body: bytes) -> str:
-    """The code of an error, which a store can send behind a 200 too."""
+    """Return the code of an error, which a store may send with status 200 too."""
     root = parsed(body)
     found = "" if root is None or name_of(root) != "Error" else text_of(root, "Code")
     return found if re.fullmatch(r"[A-Za-z0-9.]{1,64}", found) else ""
 
 
 def parsed(body: bytes) -> ElementTree.Element | None:
-    """None for what is no XML."""
+    """Parse XML; None if it is malformed."""
     try:
         return ElementTree.fromstring(body)
-    except (ElementTree.ParseError, ValueError, LookupError):  # or its encoding is none
+    except (ElementTree.ParseError, ValueError, LookupError):  # or the encoding is unknown
         return None
 
 
 def name_of(element: ElementTree.Element) -> str:
-    """Without the namespace, which not all stores give."""
+    """Return the name without the namespace, which some stores omit."""
     return element.tag.rpartition("}")[2]
 
 
@@ -88,5 +88,5 @@ def all_of(element: ElementTree.Element, name: str) -> list[ElementTree.Element]
 
 
 def text_of(element: ElementTree.Element, name: str) -> str:
-    """The text of a child; empty if there is none."""
+    """Return the text of a child; "" if there is none."""
     return next((child.text or "" for child in all_of(element, name)), "")

@@ -1,4 +1,4 @@
-"""What can be asked of a bucket. All keys of a request are whole, none is guessed."""
+"""Requests to a bucket. Keys are always complete."""
 
 import base64
 import re
@@ -24,31 +24,32 @@ from corpusmill.reader.stores import PassingError
 CHECKSUM = "x-amz-checksum-sha256"
 ALGORITHM = "x-amz-sdk-checksum-algorithm"
 MOST_AT_ONCE = 1000
-"""Of what is listed in an answer."""
+"""Most entries of one response of a list."""
 MOST_PAGES = 1500
-"""Answers of a list: 1.5 million keys. A corpus of 99,999 parts and as many shards has 1.1."""
+"""Most responses of a list: 1.5 million keys. A corpus of 99,999 parts and shards has 1.1
+million."""
 MOST_BARREN = 50
-"""Answers in a row that list next to nothing and say that there is more."""
+"""Most nearly empty responses in a row that announce more."""
 MOST_BYTES = 1 << 29
-"""Of an object that is held whole: a manifest of as many has 200 MB."""
+"""Most bytes of an object held in memory: the manifest of the largest corpus has 200 MB."""
 NUMBER = re.compile("[0-9]{1,15}")
 WITH_CHECKSUM = {"x-amz-checksum-mode": "ENABLED"}
 NOTE = "x-amz-meta-sha256"
-"""The SHA-256 of an object's whole content, noted with it by whoever sent it."""
+"""Header with the SHA-256 of an object's whole content, set by the sender."""
 
 
 class Stored(NamedTuple):
-    """An object, as the store tells of it."""
+    """An object as described by the store."""
 
     bytes: int
     checksum: str
-    """What the store took itself of what came, in Base64; `...-n` is that of the checksums of n
-    parts. Empty if it keeps none."""
+    """Checksum computed by the store on arrival, in Base64; `...-n` combines the checksums of n
+    parts. Empty if there is none."""
     noted: str
 
 
 class Part(NamedTuple):
-    """A piece of an object that is not put together yet."""
+    """A part of a multipart upload."""
 
     number: int
     bytes: int
@@ -57,7 +58,7 @@ class Part(NamedTuple):
 
 
 class Listed(NamedTuple):
-    """Keys with a prefix: objects with their sizes, and what stands before the next slash."""
+    """Keys with a prefix: objects with their sizes, and the prefixes up to the next slash."""
 
     sizes: dict[str, int]
     folders: list[str]
@@ -68,13 +69,13 @@ def in_base64(hex_digest: str) -> str:
 
 
 def composite(checksums: Sequence[str]) -> str:
-    """What a store tells of an object in parts of these checksums."""
+    """Return the store's checksum of an object with parts of these checksums."""
     whole = sha256(b"".join(map(base64.b64decode, checksums)))
     return f"{base64.b64encode(whole.digest()).decode()}-{len(checksums)}"
 
 
 class Bucket:
-    """One bucket, asked once each time: who wants to try again does so outside."""
+    """One bucket. Every request is sent once; retries are up to the caller."""
 
     def __init__(self, name: str, endpoint: str | None = None) -> None:
         self.connections = Connections(name, endpoint)
@@ -95,7 +96,7 @@ class Bucket:
         return self.connections.where(key)
 
     def head(self, key: str) -> Stored | None:
-        """None if it is not there."""
+        """Return the object's description; None if it does not exist."""
         try:
             headers = self.connections.ask("HEAD", key, headers=WITH_CHECKSUM).headers
         except Refusal as refusal:
@@ -106,7 +107,7 @@ class Bucket:
         return Stored(size, headers.get(CHECKSUM, ""), headers.get(NOTE, ""))
 
     def get(self, key: str) -> bytes | None:
-        """A small object whole; None if it is not there."""
+        """Return a small object; None if it does not exist."""
         try:
             answer = self.connections.ask("GET", key, headers=WITH_CHECKSUM, most=MOST_BYTES)
         except Refusal as refusal:
@@ -119,11 +120,11 @@ class Bucket:
         return answer.body
 
     def put(self, key: str, data: bytes, only_new: bool = False) -> None:
-        """only_new: Refusal with status 412 if there is such an object."""
+        """Write an object. only_new: raise Refusal with status 412 if it exists."""
         self.put_with(key, data, sha256(data).hexdigest(), only_new)
 
     def put_with(self, key: str, body: Body, digest: str, only_new: bool = False) -> None:
-        """digest: SHA-256 that the body has to have. It is signed, so that the store refuses any
+        """Write an object. digest: SHA-256 of the body. It is signed, so the store rejects any
         other body."""
         headers = {
             ALGORITHM: "SHA256", CHECKSUM: in_base64(digest), NOTE: digest,
@@ -134,11 +135,11 @@ class Bucket:
         self.connections.ask("PUT", key, NOTHING, headers, body, digest)
 
     def remove(self, key: str) -> None:
-        """Also one that is not there."""
+        """Delete an object; it may be missing."""
         self.connections.ask("DELETE", key)
 
     def listed(self, prefix: str, here_alone: bool = False) -> Listed:
-        """here_alone: of what is in folders below only their names."""
+        """List the keys with a prefix. here_alone: list deeper folders only by name."""
         query = {
             "list-type": "2", "prefix": prefix, "encoding-type": "url",
             "max-keys": str(MOST_AT_ONCE),
@@ -155,10 +156,10 @@ class Bucket:
                 found.folders.append(self._below(prefix, plain(one, "Prefix")))
         return found
 
-    # Objects in parts.
+    # Multipart uploads.
 
     def uploads(self, prefix: str) -> list[tuple[str, str]]:
-        """(key, upload) of objects with a prefix that were begun and not put together."""
+        """Return (key, upload) of unfinished uploads with a prefix."""
         query = {
             "uploads": "", "prefix": prefix, "encoding-type": "url",
             "max-uploads": str(MOST_AT_ONCE),
@@ -174,7 +175,7 @@ class Bucket:
         ]
 
     def begin(self, key: str, digest: str) -> str:
-        """digest: SHA-256 of the whole, to be noted. The name of the upload."""
+        """Begin an upload and return its name. digest: SHA-256 of the whole, stored as metadata."""
         headers = {
             "x-amz-checksum-algorithm": "SHA256", NOTE: digest, "Content-Type": kind_of(key),
         }  # fmt: skip
@@ -184,7 +185,7 @@ class Bucket:
     def send_part(
         self, key: str, upload: str, number: int, data: bytes | memoryview, digest: str
     ) -> Part:
-        """digest: SHA-256 of the part."""
+        """Upload a part. digest: SHA-256 of the part."""
         query = {"partNumber": str(number), "uploadId": upload}
         checksum = in_base64(digest)
         headers = {ALGORITHM: "SHA256", CHECKSUM: checksum}
@@ -192,7 +193,7 @@ class Bucket:
         return Part(number, len(data), answer.headers.get("etag", ""), checksum)
 
     def parts(self, key: str, upload: str) -> dict[int, Part]:
-        """What came of an object, by number."""
+        """Return the uploaded parts by number."""
         query = {"uploadId": upload, "max-parts": str(MOST_AT_ONCE)}
         found: dict[int, Part] = {}
         next_page = {"part-number-marker": (text_of, "NextPartNumberMarker")}
@@ -206,7 +207,7 @@ class Bucket:
         return found
 
     def finish(self, key: str, upload: str, parts: Sequence[Part]) -> None:
-        """Put an object together of all its parts."""
+        """Complete an upload from its parts."""
         listed = "".join(
             f"<Part><PartNumber>{part.number}</PartNumber><ETag>{escaped(part.etag)}</ETag>"
             f"<ChecksumSHA256>{part.checksum}</ChecksumSHA256></Part>"
@@ -216,11 +217,11 @@ class Bucket:
         query = {"uploadId": upload}
         answer = self.connections.ask("POST", key, query, NOTHING, body, sha256(body).hexdigest())
         if code_of(answer.body):
-            # The store began to answer before it knew whether it could.
+            # The store may start a 200 response before it knows the result.
             raise fault(self.where(key), 500, answer.headers, answer.body)
 
     def abort(self, key: str, upload: str) -> None:
-        """Also one that is not there."""
+        """Abort an upload; it may be missing."""
         try:
             self.connections.ask("DELETE", key, {"uploadId": upload})
         except Refusal as refusal:
@@ -231,8 +232,8 @@ class Bucket:
         self, name: str, key: str, query: dict[str, str],
         next_page: Mapping[str, tuple[Callable[[Element, str], str], str]],
     ) -> Iterator[Element]:  # fmt: skip
-        """The answers in which a list comes. next_page: what to ask for the next one, and how and
-        where the answer says it."""
+        """Yield the responses of a list. next_page: parameters for the next request, and where the
+        response gives them."""
         barren = 0
         for _ in range(MOST_PAGES):
             root = self._xml(name, "GET", key, query)
@@ -252,7 +253,7 @@ class Bucket:
         )
 
     def _below(self, prefix: str, key: str) -> str:
-        """A key of a list. What was not asked for may be somebody else's: it is not touched."""
+        """Return a listed key. Raise if it was not asked for: it may belong to others."""
         if not key:
             raise PassingError(f"{self.where('')}: expected keys, found one without a name")
         if not key.startswith(prefix):
@@ -271,7 +272,8 @@ class Bucket:
         self, name: str, method: str, key: str, query: Mapping[str, str],
         headers: Mapping[str, str] = NOTHING,
     ) -> Element:  # fmt: skip
-        """name: of the answer's root; a page of a proxy is XML too."""
+        """Return the XML of a response. name: of its root element, as the page of a proxy is XML
+        too."""
         answer = self.connections.ask(method, key, query, headers)
         root = parsed(answer.body)
         if root is None or name_of(root) != name:
@@ -280,7 +282,7 @@ class Bucket:
 
 
 def kind_of(key: str) -> str:
-    """What browsers should take an object for."""
+    """Return the content type for browsers."""
     if key.endswith(".md"):
         return "text/markdown; charset=utf-8"
     known = {".json": "application/json", ".txt": "text/plain; charset=utf-8"}

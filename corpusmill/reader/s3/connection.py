@@ -24,19 +24,20 @@ from corpusmill.reader.stores import PassingError, SlowError
 
 CONNECT_SECONDS = 10.0
 SILENCE_SECONDS = 30.0
-"""Without a byte for so long, a connection counts as broken."""
+"""A connection without data for so long counts as broken."""
 REFUSAL_BYTES = 1 << 16
 MOST_SAID = 200
-"""Characters of a fault of the network, which may quote what came."""
+"""Most characters quoted of a network error, which may contain received data."""
 MOST_BYTES = 1 << 23
-"""Of an answer that is held: of a list of 1,000 keys of 1,024 bytes, all escaped, twice as many."""
+"""Most bytes of a response held in memory: twice a list of 1,000 keys of 1,024 bytes, all
+escaped."""
 BLOCK_BYTES = 1 << 20
 NOTHING: Mapping[str, str] = MappingProxyType({})
 OF_NO_BYTES = sha256(b"").hexdigest()
 
 
 class Blocks(NamedTuple):
-    """A body that is not held in memory. blocks: from its beginning, each time anew."""
+    """A body that is not in memory. blocks: yields it from the beginning at each call."""
 
     bytes: int
     blocks: Callable[[], Iterator[memoryview]]
@@ -46,13 +47,13 @@ Body = bytes | memoryview | Blocks
 
 
 class Target(NamedTuple):
-    """Where the requests of a bucket go."""
+    """The address of a bucket's requests."""
 
     secure: bool
     host: str
     port: int
     folder: str
-    """What stands before a key in the path."""
+    """Prefix of keys in the path."""
 
     @property
     def host_header(self) -> str:
@@ -64,7 +65,7 @@ class Target(NamedTuple):
 def target_of(bucket: str, access: Access) -> Target:
     if access.endpoint is None:
         host = f"s3.{access.region}.amazonaws.com"
-        # A certificate for *.s3... has no name with a dot in place of the star.
+        # The wildcard certificate *.s3... does not cover names with dots.
         return (
             Target(True, host, 443, f"/{bucket}")
             if "." in bucket
@@ -74,11 +75,11 @@ def target_of(bucket: str, access: Access) -> Target:
         found = urllib.parse.urlsplit(access.endpoint)
         secure, port = found.scheme == "https", found.port
         host = found.hostname or ""
-        host.encode("idna")  # as Python does it to connect
+        host.encode("idna")  # as Python does when it connects
         if found.scheme in ("http", "https") and host and not {" ", "@"} & set(found.netloc):
             folder = found.path.rstrip("/")
             return Target(secure, host, port or (443 if secure else 80), f"{folder}/{bucket}")
-    # Not repeated: who writes it otherwise may have a password in it.
+    # Not repeated: the malformed URL may contain a password.
     raise ValueError(
         "the endpoint of the store: expected http(s)://host or http(s)://host:port, found "
         "something else. Mend --endpoint-url, AWS_ENDPOINT_URL or endpoint_url of the profile."
@@ -86,19 +87,19 @@ def target_of(bucket: str, access: Access) -> Target:
 
 
 class Connections:
-    """Asks one bucket, from any number of threads; each request has credentials of its moment."""
+    """Requests to one bucket from any number of threads, each with current credentials."""
 
     def __init__(self, bucket: str, endpoint: str | None = None) -> None:
         self.bucket = bucket
         self.silence_seconds = SILENCE_SECONDS
-        """For new connections."""
+        """Timeout of new connections."""
         self._endpoint = endpoint
         self._begin()
 
     def _begin(self) -> None:
-        """As in a process that has no connection yet."""
+        """Initialize as in a new process, without connections."""
         self.requests = 0
-        """So many were sent."""
+        """Requests sent so far."""
         self._process = os.getpid()
         self._lock = threading.Lock()
         self._idle: list[tuple[Target, http.client.HTTPConnection]] = []
@@ -117,20 +118,20 @@ class Connections:
         return f"{SCHEME}{self.bucket}/{key}"
 
     def close(self) -> None:
-        """Close what is open and not in use."""
+        """Close open connections that are not in use."""
         if self._process == os.getpid():
             with self._lock:
                 while self._idle:
                     self._idle.pop()[1].close()
 
     def end(self) -> None:
-        """Break off what is being asked, and ask no more: nobody waits for the answers."""
+        """Abort all requests and send no more: their results are not needed."""
         with self._lock:
             self._ended = True
             for connection in self._asking:
                 if opened := connection.sock:
                     with contextlib.suppress(OSError):
-                        # Not that of TLS, which is of the thread that reads alone.
+                        # Not the TLS socket, which only the reading thread may use.
                         socket.socket.shutdown(opened, socket.SHUT_RDWR)
 
     @contextlib.contextmanager
@@ -156,8 +157,8 @@ class Connections:
         digest: str = OF_NO_BYTES,
         most: int = MOST_BYTES,
     ) -> Answer:
-        """An answer of `most` bytes at most. digest: SHA-256 of the body, which is signed with it.
-        Raises PassingError or Refusal for what is no success, ValueError for a longer one."""
+        """Return a response of at most `most` bytes. digest: SHA-256 of the body, included in the
+        signature. Raise PassingError or Refusal for an error, ValueError for a longer response."""
         where = self.where(key)
         with faults_of_the_network(where), awaiting(f"{method} {where}"):
             while True:
@@ -172,7 +173,7 @@ class Connections:
                     break
                 except (http.client.RemoteDisconnected, ConnectionError):
                     connection.close()
-                    if not kept:  # else the store had closed it meanwhile
+                    if not kept:  # otherwise the store closed it meanwhile
                         raise
                 except BaseException:
                     connection.close()
@@ -184,7 +185,7 @@ class Connections:
 
     @contextlib.contextmanager
     def opened(self, key: str, headers: Mapping[str, str]) -> Iterator[http.client.HTTPResponse]:
-        """The answer to a GET, its body to be read."""
+        """Yield the response to a GET, with its body unread."""
         where = self.where(key)
         with faults_of_the_network(where):
             target, connection, _ = self._connection(where, fresh=True)
@@ -201,7 +202,7 @@ class Connections:
     def _connection(
         self, where: str, fresh: bool = False
     ) -> tuple[Target, http.client.HTTPConnection, bool]:
-        """A connection, and whether it was used before."""
+        """Return a connection, and whether it was used before."""
         if self._process != os.getpid():
             self._begin()
         target = target_of(self.bucket, load_access(where, self._endpoint))
@@ -232,7 +233,7 @@ class Connections:
         headers: Mapping[str, str],
         digest: str,
     ) -> tuple[str, dict[str, str]]:
-        """Path with query, and headers."""
+        """Return path with query, and headers."""
         access = load_access(where, self._endpoint)
         path = quoted(f"{target.folder}/{key}" if key else target.folder or "/")
         text = query_string(query)
@@ -244,7 +245,7 @@ class Connections:
 
 
 def _connected(target: Target, silence_seconds: float) -> http.client.HTTPConnection:
-    """A connection to a store, or through the proxy that the environment names for https."""
+    """Connect to a store, through the https proxy of the environment if there is one."""
     patience = min(CONNECT_SECONDS, silence_seconds)
     if not target.secure:
         connection = http.client.HTTPConnection(target.host, target.port, patience)
@@ -279,10 +280,10 @@ def _answered(
             headers = {**headers, "Content-Length": str(body.bytes)}
             connection.request(method, path, body.blocks(), headers)
         else:
-            # A body of no bytes is a body: a PUT without a length is refused.
+            # An empty body is a body: stores refuse a PUT without a length.
             connection.request(method, path, body if method in ("PUT", "POST") else None, headers)
     except (BrokenPipeError, ConnectionResetError):
-        # A store that refuses may close before it has read everything; then it has said why.
+        # A store may refuse and close early; then its response explains why.
         with contextlib.suppress(OSError, http.client.HTTPException):
             return connection.getresponse()
         raise
@@ -296,7 +297,7 @@ def _whole(response: http.client.HTTPResponse, where: str, most: int) -> bytes:
             f"{where}: expected an answer of {most:,} bytes at most, found more. Is the endpoint "
             "that of a store?"
         )
-    if response.length:  # Python's client says nothing of a body that is cut short
+    if response.length:  # http.client does not report a truncated body
         raise http.client.IncompleteRead(body, response.length)
     return body
 

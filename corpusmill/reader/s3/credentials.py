@@ -1,4 +1,4 @@
-"""Who asks, and whom: from the environment, or else from the profiles of AWS's own tools."""
+"""Credentials, region, endpoint: from the environment, or else from AWS profiles."""
 
 import configparser
 import os
@@ -14,7 +14,7 @@ USUAL_REGION = "us-east-1"
 
 
 class Credentials:
-    """Keys of an account. Whatever prints one shows no secret."""
+    """Keys of an account. Their repr hides the secret."""
 
     __slots__ = ("key", "secret", "token")
 
@@ -26,7 +26,7 @@ class Credentials:
 
 
 class Access(NamedTuple):
-    """Who asks, and whom. endpoint: None is AWS itself."""
+    """Credentials, region and endpoint. endpoint: None is AWS itself."""
 
     credentials: Credentials
     region: str
@@ -34,8 +34,8 @@ class Access(NamedTuple):
 
 
 def load_access(where: str, endpoint: str | None) -> Access:
-    """As they are now: who trains for weeks has them renewed meanwhile. where: what is asked for,
-    to be told. endpoint: given by hand, it wins."""
+    """Load the current settings: credentials may be renewed during training. where: the address,
+    for messages. endpoint: overrides all others."""
     profile = _profile()
     region = _first("AWS_REGION", "AWS_DEFAULT_REGION") or profile.get("region", USUAL_REGION)
     own = _first("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL") or profile.get("endpoint_url")
@@ -47,7 +47,7 @@ def _first(*names: str) -> str | None:
 
 
 def is_plain(text: str) -> bool:
-    """Whether it goes into a header as it is."""
+    """Say whether a text can be put into a header."""
     return text.isascii() and text.isprintable() and " " not in text
 
 
@@ -55,11 +55,11 @@ def _credentials(where: str, profile: Mapping[str, str], region: str) -> Credent
     names = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
     key, secret, token = map(_first, names)
     if not key and not secret:
-        # Never half of each: a token of the profile goes with no key of the environment.
+        # Never mix both: a token of the profile does not match a key of the environment.
         key, secret, token = (profile.get(name.lower(), "").strip() or None for name in names)
     if key and secret:
         if not all(map(is_plain, (key, token or "", region))):
-            # Not repeated: Python would repeat it too, where it writes a header.
+            # Not repeated: Python would quote it in the error about the header.
             raise ValueError(
                 f"{where}: expected access key, session token and region of ASCII letters, digits "
                 "and signs, without blanks and line ends, found something else. Copy them anew."
@@ -78,7 +78,7 @@ def _profile_name() -> str:
 
 
 def _profile() -> dict[str, str]:
-    """What both files say of the profile; the file of credentials wins."""
+    """Return the profile's settings from both files; the credentials file wins."""
     name, found = _profile_name(), dict[str, str]()
     for variable, usual in reversed(PROFILES.items()):
         path = Path(os.environ.get(variable, usual)).expanduser()
@@ -86,7 +86,7 @@ def _profile() -> dict[str, str]:
         try:
             parser.read(path, "utf-8")
         except (configparser.Error, UnicodeDecodeError):
-            # What Python says of it repeats the line, which may be a secret.
+            # Python's message quotes the line, which may be a secret.
             raise ValueError(
                 f"{path}: expected [profiles] with key = value, as `aws configure` writes them, "
                 "found something else. Mend it."

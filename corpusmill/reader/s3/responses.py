@@ -1,4 +1,4 @@
-"""Answers of a server that may be anybody's: their headers have an end, and they come."""
+"""Responses of untrusted servers, with limits on header size and time."""
 
 import http.client
 import io
@@ -11,14 +11,15 @@ from typing import Any, TypeVar
 from corpusmill.reader.patience import LEAST_BYTES
 
 MOST_HEADER_BYTES = 1 << 20
-"""Of an answer: what Python reads of `100 Continue` and behind the last chunk has no other end."""
+"""Most header bytes of a response. Python itself does not limit those of `100 Continue` and
+trailers."""
 FRAME_BYTES = 16
-"""Around a chunk; what is more counts, but for twice what the chunk holds."""
+"""Overhead of a chunk that is free. More counts, except for twice the chunk's size."""
 MOST_FRAME_BYTES = 1 << 14
-"""Of those that count: names and values behind the size of a chunk, which nobody reads."""
+"""Most counted overhead: extensions after the size of a chunk, which are ignored."""
 
 HEADER_SECONDS = 30.0
-"""Until all headers of an answer are there, however they come; and those behind its body."""
+"""Time limit for all headers of a response, and for its trailers."""
 WAITED_SECONDS = 30.0
 """A connection that brings fewer than LEAST_BYTES of a body in this time counts as broken."""
 
@@ -26,7 +27,7 @@ T = TypeVar("T")
 
 
 class _Arriving(io.RawIOBase):
-    """What comes from a server; TimeoutError where it comes drop by drop."""
+    """Data from a server. Raises TimeoutError if it arrives too slowly."""
 
     def __init__(self, sock: socket.socket) -> None:
         self._sock, self._raw = sock, sock.makefile("rb", 0)
@@ -45,7 +46,7 @@ class _Arriving(io.RawIOBase):
         self._sock.settimeout(self._silence)
 
     def is_no_body(self, size: int) -> None:
-        """Of what came, so many bytes were of lines around it."""
+        """Exclude so many received bytes, which were overhead, from the body."""
         self._came -= size
 
     def readinto(self, buffer: Any) -> int | None:
@@ -75,7 +76,7 @@ class _Arriving(io.RawIOBase):
 
 
 class BoundedResponse(http.client.HTTPResponse):
-    """HTTPException where a server goes on with headers, TimeoutError where it is too slow."""
+    """A response that raises HTTPException for too many headers, TimeoutError if it is too slow."""
 
     def __init__(self, sock: socket.socket, *given: Any, **named: Any) -> None:
         super().__init__(sock, *given, **named)
@@ -109,7 +110,7 @@ class BoundedResponse(http.client.HTTPResponse):
         return int(size)
 
     def _lines(self, read: Callable[[], T]) -> tuple[T, int]:
-        """What a function gives that reads lines, and how many bytes these have."""
+        """Return the result of a function that reads lines, and the number of bytes read."""
         whole: Any = self.fp
         bounded: Any = _Lines(whole)
         self.fp = bounded
@@ -122,7 +123,7 @@ class BoundedResponse(http.client.HTTPResponse):
 
 
 class _Lines:
-    """A file of which so many bytes are read by lines, and no more."""
+    """A file with a limit on the bytes read by lines."""
 
     def __init__(self, file: Any) -> None:
         self._file, self.taken = file, 0
@@ -157,7 +158,7 @@ class _Https(_Bounded, urllib.request.HTTPSHandler):
 
 
 def opener() -> urllib.request.OpenerDirector:
-    """It speaks HTTP and HTTPS and nothing else, and follows no redirect."""
+    """Return an opener for HTTP and HTTPS only, which follows no redirects."""
     made = urllib.request.OpenerDirector()
     for handler in (
         urllib.request.ProxyHandler, urllib.request.UnknownHandler, _Http, _Https,

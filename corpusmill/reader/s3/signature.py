@@ -1,4 +1,4 @@
-"""Signature version 4 of AWS, for S3: what a request says, keyed with the secret."""
+"""AWS signature version 4 for S3 requests."""
 
 import hashlib
 import hmac
@@ -13,12 +13,12 @@ UNRESERVED = "-_.~"
 
 
 def quoted(path: str) -> str:
-    """The path of a URL as it is sent and signed: S3 escapes once, and leaves slashes."""
+    """Escape a URL path as it is sent and signed: S3 escapes once and keeps slashes."""
     return urllib.parse.quote(path, safe="/" + UNRESERVED)
 
 
 def query_string(query: Mapping[str, str]) -> str:
-    """In the order in which it is signed."""
+    """Return the query in the order in which it is signed."""
     pairs = (
         tuple(urllib.parse.quote(part, safe=UNRESERVED) for part in pair) for pair in query.items()
     )
@@ -34,9 +34,9 @@ def signed(
     region: str,
     moment: datetime,
 ) -> dict[str, str]:
-    """The headers with `Authorization` and what it needs.
+    """Return the headers with `Authorization` and those that it requires.
 
-    path, query: as sent. headers: `Host` and `x-amz-content-sha256` among them. moment: in UTC.
+    path, query: as sent. headers: including `Host` and `x-amz-content-sha256`. moment: in UTC.
     """
     day, time = f"{moment:%Y%m%d}", f"{moment:%Y%m%dT%H%M%SZ}"
     more = {"x-amz-date": time}
