@@ -318,7 +318,7 @@ def test_redirect__to_no_address_of_the_web_is_refused_and_nobody_asked(to):
         place = to.format(port=other.rpartition(":")[2])
         with (
             saying(lambda asked: asked.sendall(moved(place))) as address,
-            pytest.raises(ValueError, match=f"{address}/a: expected .* sent us on to") as refused,
+            pytest.raises(ValueError, match=f"{address}/a: expected .* redirects to") as refused,
         ):
             list(HttpStore(address).blocks("a"))
     assert TARGETS[to] in str(refused.value)

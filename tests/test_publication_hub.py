@@ -462,7 +462,7 @@ def test_token__that_fits_in_no_header_is_refused_and_not_repeated(
     for words in (["publish", results, ADDRESS], ["verify", ADDRESS]):
         code, said = command(*words)
         assert code
-        assert "line ends, found something else. Mend HF_TOKEN" in said
+        assert "line ends, found something else. Correct HF_TOKEN" in said
         assert "hid" not in said
 
 
@@ -479,11 +479,11 @@ def test_reading__needs_the_standard_library_alone():
 def test_reader__is_told_in_a_sentence_what_may_not_be_read(hub, results, tmp_path, monkeypatch):
     publish(results)
     for address in ("hf://mill/nothing", f"{ADDRESS}@nothing"):
-        with pytest.raises(ValueError, match=r"version and that you may read, .*the token"):
+        with pytest.raises(ValueError, match=r"version that you may read, .*the token"):
             read(address, tmp_path / "cache")
     monkeypatch.setenv("HF_TOKEN", "")
     assert token() is None
-    with pytest.raises(ValueError, match=r"shows none to no token. Mend the address, or give a"):
+    with pytest.raises(ValueError, match=r"shows none to no token. Correct the address, or give a"):
         read(ADDRESS, tmp_path / "cache")
     code, output = command("verify", ADDRESS)
     assert code == 2

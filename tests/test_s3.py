@@ -202,7 +202,7 @@ def test_connection__goes_through_the_proxy_for_https_alone(monkeypatch):
         (409, b"<Error><Code>ConditionalRequestConflict</Code></Error>", PassingError, "409"),
         (400, b"<Error><Code>BadDigest</Code></Error>", PassingError, "400 BadDigest"),
         (404, b'<Error xmlns="a"><Code>NoSuchBucket</Code></Error>', Refusal, "no such bucket"),
-        (403, b"<Error><Code>SignatureDoesNotMatch</Code></Error>", Refusal, "not that of the ac"),
+        (403, b"<Error><Code>SignatureDoesNotMatch</Code></Error>", Refusal, "does not match"),
         (403, b"<Error><Code>RequestTimeTooSkewed</Code></Error>", Refusal, "the clock of this"),
         (403, b"", Refusal, "may not do that"),
         (400, b"", Refusal, "it gives no reason"),

@@ -334,9 +334,9 @@ STATES = {
     r"expected a place in this order, found \{'epoch': 0\} \('position'\)": (
         lambda s, o: s | {"cursor": {"epoch": 0}}
     ),
-    r"expected turn to be one of some workers, found \[2, 2\]": lambda s, o: s | {"turn": [2, 2]},
-    r"expected turn to be one of some workers, found \[0\]": lambda s, o: s | {"turn": [0]},
-    r"expected turn to be one of some workers, found \['0', 1\]": (
+    r"expected turn to be \[worker, workers\], found \[2, 2\]": lambda s, o: s | {"turn": [2, 2]},
+    r"expected turn to be \[worker, workers\], found \[0\]": lambda s, o: s | {"turn": [0]},
+    r"expected turn to be \[worker, workers\], found \['0', 1\]": (
         lambda s, o: s | {"turn": ["0", 1]}
     ),
     "found waiting, which this version does not know": lambda s, o: s | {"waiting": 1},
@@ -377,7 +377,7 @@ def test_mixture__refuses_weights_that_are_none(weights, train):
 
 
 def test_mixture__refuses_what_does_not_mix(train, tmp_path):
-    with pytest.raises(ValueError, match="expected each to be 1 in 65536 of all"):
+    with pytest.raises(ValueError, match="expected each to be at least 1 in 65536"):
         Mixture([InOrder(train, 8)] * 2, [1, 1e-9], 1)
     with pytest.raises(ValueError, match="expected one length and one tokenizer for all"):
         Mixture([InOrder(train, 8), InOrder(train, 9)], [1, 1], 1)

@@ -139,8 +139,8 @@ class Batches:
             self.order.check(cursor)
         except (ValueError, KeyError, TypeError) as fault:
             raise ValueError(
-                f"state: expected a place in this order, found {cursor!r} ({fault}). Load a state "
-                "that is whole, or begin anew."
+                f"state: expected a place in this order, found {cursor!r} ({fault}). Load a "
+                "complete state, or begin anew."
             ) from None
         self._ahead.clear()
         self.cursor = dict(cursor)
@@ -153,8 +153,8 @@ def checked_turn(turn: Any) -> tuple[int, int]:
     whole = isinstance(turn, list) and [type(number) for number in turn] == [int, int]
     if not whole or not 0 <= turn[0] < turn[1]:
         raise ValueError(
-            f"state: expected turn to be one of some workers, found {turn!r}. Load a state that is "
-            "whole, or begin anew."
+            f"state: expected turn to be [worker, workers], found {turn!r}. Load a complete "
+            "state, or begin anew."
         )
     return turn[0], turn[1]
 

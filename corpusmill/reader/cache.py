@@ -173,8 +173,8 @@ class Cache:
             while not (lock.alone() and self._there.has_room(shard, self.kept, self._wanted)):
                 lock.free()
                 self._wait_a_little(
-                    f"room for {self._shards.name(shard, 'bin')}: {self.kept} shards are there, as "
-                    "many as may be, and all are being read"
+                    f"room for {self._shards.name(shard, 'bin')}: the cache is full with "
+                    f"{self.kept} shards, all in use"
                 )
             # The next process that counts includes it.
             self._there.file(shard, "bin.part").touch()

@@ -62,7 +62,7 @@ class CacheFolder:
             if path.exists() and not self.file(shard, "fetched").exists():
                 raise ValueError(
                     f"{path}: expected {self._shards.name(shard, ending)} of the corpus, found "
-                    "another file, which no cache has brought. Move it away."
+                    "another file, not fetched by a cache. Move it away."
                 )
 
     def refuse_a_full_disk(self, shard: int) -> None:

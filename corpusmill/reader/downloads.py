@@ -41,7 +41,7 @@ def download(
         if found == file.sha256:
             return
         # The old bytes may be of another file, or a byte changed on the way.
-        tell(f"{file.name}: SHA-256 is {found}, expected {file.sha256}; fetched anew")
+        tell(f"{file.name}: SHA-256 is {found}, expected {file.sha256}; fetching it again")
         part.unlink()
     raise ValueError(
         f"{store.where(file.name)}: expected SHA-256 {file.sha256}, found {found}, {WRONG_TIMES} "
@@ -75,7 +75,7 @@ def _present(part: Path, size: int) -> int:
         state = part.lstat()
         if not stat.S_ISREG(state.st_mode):
             raise ValueError(
-                f"{part}: expected what came of a file, found something else, a symlink perhaps. "
+                f"{part}: expected a partial download, found something else, perhaps a symlink. "
                 "Move it away."
             )
         if (present := state.st_size) <= size:

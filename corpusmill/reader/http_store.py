@@ -89,8 +89,8 @@ class HttpStore:
                 headers = {}  # another host must get no credentials, not even if it redirects back
             address = there
         raise ValueError(
-            f"{where}: expected the file, found more than {MOST_REDIRECTS} redirects. Ask whoever "
-            "runs the server."
+            f"{where}: expected the file, found more than {MOST_REDIRECTS} redirects. Ask its "
+            "administrator."
         )
 
 
@@ -105,7 +105,7 @@ def onward(address: str, location: str, where: str) -> str:
     secure = "https as before" if address.startswith("https:") else "an address of http or https"
     said = "one with a name or password in it" if "@" in there else shown(there)[:MOST_SAID]
     raise ValueError(
-        f"{where}: expected {secure}, the server sent us on to {said}. Ask whoever runs it."
+        f"{where}: expected {secure}, the server redirects to {said}. Ask its administrator."
     )
 
 
@@ -176,6 +176,6 @@ def _begins_later(response: Any, where: str, start: int) -> int:
     if response.status != 206 or not span.startswith(f"bytes {start}-"):
         raise ValueError(
             f"{where}: expected the bytes from {start} on, the server sent {response.status} "
-            f"{span!r}. Ask whoever runs it about range requests."
+            f"{span!r}. Ask its administrator about range requests."
         )
     return 0

@@ -59,7 +59,7 @@ def token() -> str | None:
         # Not repeated: Python would quote it in the error about the header.
         raise ValueError(
             "the token of the Hugging Face hub: expected ASCII letters, digits and signs, without "
-            "blanks and line ends, found something else. Mend HF_TOKEN, or log in: hf auth login"
+            "blanks and line ends, found something else. Correct HF_TOKEN, or log in: hf auth login"
         )
     return found
 

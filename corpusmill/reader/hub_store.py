@@ -44,8 +44,8 @@ class HubStore:
         except (MissingError, ForbiddenError) as refusal:
             held = "the token that was found" if bearer() else "no token"
             raise type(refusal)(
-                f"{self._address}: expected a dataset repository that has this version and that "
-                f"you may read, {self._server} shows none to {held}. Mend the address, or give a "
+                f"{self._address}: expected a dataset repository with this version that you may "
+                f"read, {self._server} shows none to {held}. Correct the address, or give a "
                 "token in HF_TOKEN."
             ) from None
         except (TypeError, KeyError, NoJsonError):

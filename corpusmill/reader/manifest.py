@@ -168,9 +168,9 @@ def read_whole(
         data = patiently(fetched, Attempts(patience, say))
         if (told := fault_of(data)) is None:
             return data
-        say(f"{store.where(name)}: {told}; fetched anew")
+        say(f"{store.where(name)}: {told}; fetching it again")
     raise ValueError(
-        f"{store.where(name)}: {told}, {WRONG_TIMES} times. Copy it again, and what it is with."
+        f"{store.where(name)}: {told}, {WRONG_TIMES} times. Copy it and the files beside it again."
     )
 
 
@@ -184,9 +184,7 @@ def _vocabulary(
 
     def fault_of(data: bytes) -> str | None:
         found = hashlib.sha256(data).hexdigest()
-        its = (
-            f"expected SHA-256 {listed['sha256']}, found {found}: of another run than the manifest"
-        )
+        its = f"expected SHA-256 {listed['sha256']}, found {found}: it is of another run"
         return None if found == listed["sha256"] else its
 
     data = read_whole(store, name, patience, say, fault_of)

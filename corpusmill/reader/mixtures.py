@@ -33,7 +33,7 @@ class Mixture:
         if not orders or len(orders) != len(weights) or not all(0 < w < 1e300 for w in weights):
             raise ValueError(
                 f"weights {list(weights)}: expected a number above 0 for each of {len(orders)} "
-                "orders. Leave out what is not to be read."
+                "orders. Leave out orders that are not wanted."
             )
         self.length, self.vocabulary = orders[0].length, orders[0].vocabulary
         for order in orders:
@@ -46,8 +46,8 @@ class Mixture:
         self._counts = shares(weights)
         if not self._counts.all():
             raise ValueError(
-                f"weights {list(weights)}: expected each to be 1 in {BLOCK} of all or more. Leave "
-                "out what is rarer."
+                f"weights {list(weights)}: expected each to be at least 1 in {BLOCK} of their sum. "
+                "Leave out smaller ones."
             )
         self._orders = list(orders)
         self._seed = seed

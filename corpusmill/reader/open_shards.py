@@ -57,8 +57,8 @@ class OpenShards:
         found, tokens = np.fromfile(path, "<u8"), int(self._shards.tokens[shard])
         if (starts := cut_by(found, tokens)) is None:
             raise ValueError(
-                f"{path}: expected where {found.size - 1} documents of {tokens} tokens begin, "
-                "found numbers that do not cut them so. Copy it again, or mill the corpus again."
+                f"{path}: expected the starts of {found.size - 1} documents in {tokens} tokens, "
+                "found other numbers. Copy it again, or mill the corpus again."
             )
         self._last_starts = shard, starts
         return starts

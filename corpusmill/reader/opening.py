@@ -42,7 +42,7 @@ class Latest(NamedTuple):
         if not known:
             raise ValueError(
                 f"{where}: expected what `corpusmill publish` writes, version {LATEST_VERSION}, "
-                "found something else. Mend the address, or name a version: ADDRESS@VERSION."
+                "found something else. Correct the address, or name a version: ADDRESS@VERSION."
             )
         return found
 

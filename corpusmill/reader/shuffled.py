@@ -71,7 +71,7 @@ class Shuffled(InOrder):
             raise ValueError(
                 f"keep_shards {shelf.kept}: expected room for all {split.shards.tokens.size} "
                 f"shards of {split.name}, as a shuffle of all samples reads them all at once. "
-                "Use Windowed, or leave keep_shards away."
+                "Use Windowed, or omit keep_shards."
             )
         self.identity |= {"seed": seed}
         self._seed = seed

@@ -14,14 +14,14 @@ CHANGED_CODES = {
 """Codes for a body that does not match the digest just taken: it changed on the way."""
 
 REASONS = {
-    "NoSuchBucket": "there is no such bucket. Make it first, or mend its name.",
+    "NoSuchBucket": "there is no such bucket. Make it first, or correct its name.",
     "NoSuchKey": "it is not there.",
-    "AccessDenied": "these credentials may not do that. Ask whoever owns the bucket.",
+    "AccessDenied": "these credentials may not do that. Ask the bucket's owner.",
     "ExpiredToken": "the credentials are expired. Get new ones, and go on with the same command.",
     "TokenRefreshRequired": "the credentials are expired. Get new ones.",
-    "InvalidAccessKeyId": "it does not know the access key. Mend AWS_ACCESS_KEY_ID or the profile.",
-    "InvalidToken": "it does not know the session token. Mend AWS_SESSION_TOKEN or the profile.",
-    "SignatureDoesNotMatch": "the secret is not that of the access key. Mend it.",
+    "InvalidAccessKeyId": "the access key is unknown. Correct AWS_ACCESS_KEY_ID or the profile.",
+    "InvalidToken": "the session token is unknown. Correct AWS_SESSION_TOKEN or the profile.",
+    "SignatureDoesNotMatch": "the secret does not match the access key. Correct it.",
     "RequestTimeTooSkewed": "the clock of this machine is wrong. Set it.",
 }
 OF_STATUS = {403: "AccessDenied", 404: "NoSuchKey", 412: "PreconditionFailed"}
@@ -55,11 +55,11 @@ def fault(where: str, status: int, headers: Mapping[str, str], body: bytes) -> E
         return PassingError(said)
     region = headers.get("x-amz-bucket-region", "")
     region = region if re.fullmatch("[a-z0-9-]{1,40}", region) else "another one"
-    reason = REASONS.get(code, "expected success. Look the code up with whoever runs the store.")
+    reason = REASONS.get(code, "expected success. Look the code up in the store's documentation.")
     if not code:
         reason = "it gives no reason. Are the credentials still good, and of this store?"
     if code in OTHER_REGION or (status in (301, 307, 400) and "x-amz-bucket-region" in headers):
-        reason = f"the bucket is in {region}. Set AWS_REGION to it, or mend the endpoint."
+        reason = f"the bucket is in {region}. Set AWS_REGION to it, or correct the endpoint."
     return Refusal(f"{said}: {reason}", status, code)
 
 

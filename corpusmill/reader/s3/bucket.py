@@ -116,7 +116,7 @@ class Bucket:
             raise
         told = answer.headers.get(CHECKSUM, "")
         if told and "-" not in told and told != in_base64(sha256(answer.body).hexdigest()):
-            raise PassingError(f"{self.where(key)}: other bytes came than the store has")
+            raise PassingError(f"{self.where(key)}: content does not match the store's checksum")
         return answer.body
 
     def put(self, key: str, data: bytes, only_new: bool = False) -> None:
@@ -248,7 +248,7 @@ class Bucket:
                 break
             query |= asked
         raise ValueError(
-            f"{self.where(key)}: expected a list with an end, found one that goes on. Is the "
+            f"{self.where(key)}: expected a list with an end, found an endless one. Is the "
             "endpoint that of a store?"
         )
 
@@ -265,7 +265,7 @@ class Bucket:
 
     def _number(self, text: str, key: str) -> int:
         if not NUMBER.fullmatch(text):
-            raise PassingError(f"{self.where(key)}: expected a number of bytes, found another word")
+            raise PassingError(f"{self.where(key)}: expected a number of bytes, found another text")
         return int(text)
 
     def _xml(

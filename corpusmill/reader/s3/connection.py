@@ -82,7 +82,7 @@ def target_of(bucket: str, access: Access) -> Target:
     # Not repeated: the malformed URL may contain a password.
     raise ValueError(
         "the endpoint of the store: expected http(s)://host or http(s)://host:port, found "
-        "something else. Mend --endpoint-url, AWS_ENDPOINT_URL or endpoint_url of the profile."
+        "something else. Correct --endpoint-url, AWS_ENDPOINT_URL or endpoint_url of the profile."
     )
 
 
@@ -141,7 +141,7 @@ class Connections:
             ended = self._ended
         try:
             if ended:
-                raise PassingError(f"{where}: broken off")
+                raise PassingError(f"{where}: aborted")
             yield
         finally:
             with self._lock:

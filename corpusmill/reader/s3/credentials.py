@@ -89,7 +89,7 @@ def _profile() -> dict[str, str]:
             # Python's message quotes the line, which may be a secret.
             raise ValueError(
                 f"{path}: expected [profiles] with key = value, as `aws configure` writes them, "
-                "found something else. Mend it."
+                "found something else. Correct it."
             ) from None
         for section in (f"profile {name}", name):
             if parser.has_section(section):

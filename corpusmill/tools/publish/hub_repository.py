@@ -105,7 +105,7 @@ class Repository:
         if status in (401, 403):
             return RefusalError(
                 f"{told}: expected a token that may write to that repository, or create it. Give "
-                "such a token in HF_TOKEN, or mend the address.",
+                "such a token in HF_TOKEN, or correct the address.",
                 status,
             )
         return RefusalError(

@@ -54,8 +54,8 @@ def faults_of_the_disk(file: File) -> Iterator[None]:
         yield
     except OSError as error:
         raise DamagedFileError(
-            f"{file.path}: cannot be read: {error.strerror or error}. Mend that, and give the same "
-            "command again."
+            f"{file.path}: cannot be read: {error.strerror or error}. Correct that, and repeat the "
+            "command."
         ) from None
 
 

@@ -59,7 +59,7 @@ def unpublish(asked: Asked, say: Say, patience: Patience = Patience()) -> Withdr
         if CLAIM not in sizes:
             raise ValueError(
                 f"{target.where()}: expected a version that `corpusmill publish` sent, found "
-                f"{'something else' if sizes else 'nothing'}. Mend the address or --version."
+                f"{'something else' if sizes else 'nothing'}. Correct the address or --version."
             )
         keys = going_keys(target, sizes, asked.latest)
         if not asked.dry_run:
