@@ -1,1 +1,1 @@
-"""What people ask of a corpus: why, verify, prove, publish, export, tune."""
+"""Commands on a corpus: why, verify, prove, publish, export, tune."""

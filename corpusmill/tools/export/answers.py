@@ -1,4 +1,4 @@
-"""What `corpusmill export` says."""
+"""The output of `corpusmill export`."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from corpusmill.tools.export.target import DEFAULT
 
 
 def table() -> list[str]:
-    """A line or two for each format."""
+    """Return one or two lines for each format."""
     lines = []
     for name in known_formats():
         form = format_of(name)
@@ -17,7 +17,7 @@ def table() -> list[str]:
 
 
 def export(name: str, results: Path, to: Path | None, length: int) -> str:
-    """Write it; what is to be said of it then."""
+    """Write the export and return the message."""
     exporting = Exporting(name, results, to or DEFAULT / name, length)
     with phase(f"exporting {name}", exporting.bytes, "MB") as progress:
         record = exporting.write(progress)

@@ -1,6 +1,6 @@
-"""What is known before the first job: the disk that a run takes, and what would make it fail.
+"""Checks before the first job that include exports: needed disk space and faults.
 
-Where exports are asked for, it is more than the room `run` knows.
+`run` itself does not know exports.
 """
 
 import time
@@ -17,7 +17,7 @@ def wanted_disk(config: Config, layout: Layout) -> Disk:
     exports = config.output.exports
     if not exports:
         return expected_disk(config, layout, 0)
-    from corpusmill.tools.export.exporting import disk_share  # and with it numpy and pyarrow
+    from corpusmill.tools.export.exporting import disk_share  # imports numpy and pyarrow
 
     return expected_disk(config, layout, disk_share(exports))
 
@@ -29,7 +29,8 @@ def faults_before_run(
     results: Path,
     knows_packages: bool = True,
 ) -> list[str]:
-    """Why a run would fail. knows_packages: whether jobs have the packages of this process."""
+    """Return why a run would fail. knows_packages: whether jobs have the packages of this
+    process."""
     faults = faults_of(checks)
     if config.output.exports and knows_packages:
         from corpusmill.tools.export.exporting import faults_ahead

@@ -1,4 +1,4 @@
-"""What a format declares, and what it is given."""
+"""The declaration of a format, and the data passed to it."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
@@ -17,7 +17,7 @@ from corpusmill.tools.export.target import Target
 
 
 class Shard:
-    """A token shard of a split, held against the manifest when it is first read."""
+    """A token shard of a split, checked against the manifest when it is first read."""
 
     def __init__(self, split: stream_split.Split, number: int, folder: Path) -> None:
         self.split = split.name
@@ -30,7 +30,7 @@ class Shard:
 
     @cached_property
     def path(self) -> Path:
-        """Of the ids, as they are on disk."""
+        """Return the path of its ids, as on disk."""
         path = self._folder / self._split.shards.name(self.number, "bin")
         check_file(path, self.bytes)
         expected = self._split.shards.sha256[self.number]
@@ -47,11 +47,11 @@ class Shard:
         return np.memmap(self.path, self.dtype, mode="r")
 
     def starts(self) -> np.ndarray:
-        """int64 (documents + 1,): where the documents begin, and the end."""
+        """Return int64 (documents + 1,): the starts of documents, and the end."""
         return self._split.opened.starts(self.number)
 
     def documents(self) -> pa.Table:
-        """`id` and `source` of each document, in order."""
+        """Return `id` and `source` of each document, in order."""
         name = f"placements/{self.split}/{self._split.shards.numbers[self.number]}.parquet"
         check_file(self._folder / name, None)
         table = pq.read_table(self._folder / name, columns=["id", "source"])
@@ -77,10 +77,10 @@ class Split(NamedTuple):
         return self.shards[0].dtype
 
     def samples(self, length: int, most: int, ahead: int = 0) -> Iterator[np.ndarray]:
-        """(samples, length + ahead), at most `most` at a time and as many but for the last.
+        """Yield arrays (samples, length + ahead) of `most` samples, the last one possibly shorter.
 
-        Sample i is tokens [i * length, i * length + length + ahead) of the split. The end that is
-        no whole sample is left out.
+        Sample i is tokens [i * length, i * length + length + ahead) of the split. An incomplete
+        last sample is left out.
         """
         count = max((self.tokens - ahead) // length, 0)
         held = np.zeros(0, self.dtype)
@@ -100,7 +100,7 @@ class Split(NamedTuple):
 
 
 class Exported(NamedTuple):
-    """What is to be exported."""
+    """The corpus to export."""
 
     splits: Sequence[Split]
     vocabulary: Vocabulary
@@ -108,7 +108,7 @@ class Exported(NamedTuple):
 
     @property
     def shards(self) -> Iterator[Shard]:
-        """Of all splits."""
+        """Yield the shards of all splits."""
         return (shard for split in self.splits for shard in split.shards)
 
 
@@ -116,10 +116,10 @@ class Format(NamedTuple):
     """A format of token files."""
 
     read_by: str
-    layout: str  # what lies in the folder
+    layout: str  # files in the folder
     write: Callable[[Exported, Target], None]
-    share: float = 1  # bytes on disk, for a byte of token shards; little of linked files
-    uint16_alone: bool = False  # it has no place for more ids
-    samples: bool = False  # of `length` tokens, not documents
-    most_tokens: int | None = None  # of a shard
-    needs: str | None = None  # a package that nothing else needs
+    share: float = 1  # bytes on disk per byte of token shards; nearly 0 for linked files
+    uint16_alone: bool = False  # the format has only 16-bit ids
+    samples: bool = False  # rows of `length` tokens instead of documents
+    most_tokens: int | None = None  # of one shard
+    needs: str | None = None  # package that only this format requires

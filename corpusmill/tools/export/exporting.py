@@ -1,4 +1,4 @@
-"""`corpusmill export`: a finished corpus, written out in a format."""
+"""`corpusmill export`: writes a finished corpus in a format."""
 
 import contextlib
 import importlib
@@ -19,14 +19,14 @@ from corpusmill.tools.export.target import MADE, Target, refuse_links, remove_ma
 
 VERSION = 1
 RECORD = "export.json"
-"""What an export is, written when it is done."""
+"""Description of an export, written when it is complete."""
 BEGUN = ".export-begun.json"
-"""What is being exported, until it is done: a later run goes on with the same."""
+"""Description of an unfinished export. A later run resumes only an equal one."""
 FORMATS = Path(__file__).parent / "formats"
 
 
 def known_formats() -> list[str]:
-    """The modules in formats/, as people call them."""
+    """Return the names of the formats: the modules in formats/."""
     return sorted(p.stem.replace("_", "-") for p in FORMATS.glob("*.py") if p.stem != "__init__")
 
 
@@ -38,12 +38,12 @@ def format_of(name: str) -> Format:
 
 
 def disk_share(names: Sequence[str]) -> float:
-    """Bytes that exports in these formats take, for a byte of token shards."""
+    """Return the bytes of exports in these formats, per byte of token shards."""
     return sum(format_of(name).share for name in names)
 
 
 def opened(results: Path, length: int) -> Exported:
-    """A corpus in a folder, by its manifest."""
+    """Open the corpus in a folder."""
     corpus = Corpus(results)
     splits = []
     for name in corpus.splits:
@@ -54,9 +54,9 @@ def opened(results: Path, length: int) -> Exported:
 
 
 def faults_ahead(names: Sequence[str], vocabulary: int | None) -> list[str]:
-    """Why exports would fail, as far as it is known before there is a corpus.
+    """Return why exports would fail, as far as that is known before the run.
 
-    vocabulary: how many ids there will be, if that is known.
+    vocabulary: number of ids, if known.
     """
     found = []
     for name in names:
@@ -76,7 +76,7 @@ def missing_package(name: str) -> str | None:
 
 
 def of_vocabulary(name: str, size: int, is_wide: bool) -> list[str]:
-    """Why the format cannot hold so many ids. is_wide: they are of 32 bits."""
+    """Return why the format cannot store so many ids. is_wide: ids have 32 bits."""
     found = []
     if format_of(name).uint16_alone and is_wide:
         found.append(
@@ -87,7 +87,7 @@ def of_vocabulary(name: str, size: int, is_wide: bool) -> list[str]:
 
 
 def faults(name: str, exported: Exported) -> list[str]:
-    """Why the format cannot hold the corpus, or cannot be written here."""
+    """Return why the format cannot store the corpus, or cannot be written here."""
     form, vocabulary = format_of(name), exported.vocabulary
     found = [fault] if (fault := missing_package(name)) else []
     found += of_vocabulary(name, vocabulary.size, vocabulary.dtype.itemsize > 2)
@@ -110,7 +110,7 @@ class Exporting:
     """An export of the results of a finished run into a folder."""
 
     def __init__(self, name: str, results: Path, folder: Path, length: int) -> None:
-        """Raises ValueError if the format cannot hold the corpus."""
+        """Prepare the export. Raise ValueError if the format cannot store the corpus."""
         self.format = format_of(name)
         self.exported = opened(results, length)
         if found := faults(name, self.exported):
@@ -125,7 +125,7 @@ class Exporting:
         }
 
     def write(self, progress: Progress) -> dict[str, Any]:
-        """Make all of it that is not there yet; the record of it."""
+        """Write all missing files and return the record of the export."""
         refuse_links(self.folder, self.results)
         done = finished(self.folder, self._what)
         if done is not None:
@@ -138,7 +138,8 @@ class Exporting:
 
 
 def finished(folder: Path, what: dict[str, Any]) -> dict[str, Any] | None:
-    """The record of an export that is done already; ValueError if the folder has something else."""
+    """Return the record of an export that is complete. Raise ValueError if the folder has something
+    else."""
     record = folder / RECORD
     if record.exists():
         there = load_plain_json(record)
@@ -165,7 +166,7 @@ def refuse_files(folder: Path) -> None:
 
 @contextlib.contextmanager
 def alone_in(folder: Path) -> Iterator[None]:
-    """ValueError if another process exports into the folder."""
+    """Lock the folder. Raise ValueError if another process exports into it."""
     folder.mkdir(parents=True, exist_ok=True)
     lock = NodeLock(folder / MADE)
     try:
@@ -180,8 +181,8 @@ def alone_in(folder: Path) -> Iterator[None]:
 
 
 def begin(folder: Path, what: dict[str, Any]) -> None:
-    """Go on with an export that was not done. What is there of another one is removed; of files
-    that it did not make, none: then ValueError."""
+    """Begin or resume an export. Files of a different unfinished export are removed. Raise
+    ValueError if there are other files."""
     begun = folder / BEGUN
     if begun.exists() and load_plain_json(begun) == what:
         return

@@ -1,4 +1,4 @@
-"""The folder of an export: files that appear whole, and stay when an export is gone on with."""
+"""The folder of an export. Files appear only when complete, and a resumed export keeps them."""
 
 import contextlib
 import glob
@@ -13,17 +13,17 @@ from corpusmill.mill.storage.files import replacing, sync
 from corpusmill.mill.storage.untrusted import whole_file
 
 DEFAULT = Path("exports")
-"""Where exports go that nobody names a folder for."""
+"""Default folder of exports."""
 
 MADE = ".export-made.txt"
-"""The names of the files that an export has begun to make, a line each, until it is done."""
+"""Names of the files that an unfinished export has begun, one per line."""
 
 LONGEST_NAME = 200
-"""Of a file of an export."""
+"""Most characters in the name of an export's file."""
 
 
 class Target:
-    """names: what it has when the export is done, in the order in which it was made."""
+    """The folder of an export. names: its files in the order in which they were made."""
 
     def __init__(self, folder: Path, progress: Progress) -> None:
         self.folder = folder
@@ -31,9 +31,9 @@ class Target:
         self.names: list[str] = []
 
     def wants(self, name: str, bytes_read: int = 0) -> bool:
-        """Whether a file is still to be made; one that is there was made from the same corpus.
+        """Say whether a file has to be made. An existing one was made from the same corpus.
 
-        bytes_read: of token shards, as progress counts them.
+        bytes_read: of token shards, for the progress.
         """
         self.names.append(name)
         self.progress.advance(bytes_read)
@@ -47,7 +47,7 @@ class Target:
 
     @contextlib.contextmanager
     def path(self, name: str) -> Iterator[Path]:
-        """Where to write it; it has its name when the block ends well."""
+        """Yield a temporary path; the file gets its name when the block succeeds."""
         with replacing(self.folder / name) as temporary:
             yield temporary
 
@@ -57,8 +57,8 @@ class Target:
             yield file
 
     def same(self, name: str, source: Path) -> None:
-        """A file with the bytes of `source`: the same file by another name, or a copy of it where
-        the disk is another or the file system has no such names."""
+        """Add a file with the bytes of `source`: a hard link, or a copy where hard links are
+        impossible."""
         with self.path(name) as path:
             try:
                 os.link(source, path)
@@ -68,9 +68,8 @@ class Target:
 
 
 def refuse_links(folder: Path, results: Path) -> None:
-    """ValueError if a link would take what is written into a folder to another place, or if
-    something in it is no file. Where the user named a folder outside of the results, a link to it
-    is the user's own."""
+    """Raise ValueError if the folder contains a symlink out of it or something that is not a file.
+    If the user named a folder outside the results, that folder may be a symlink."""
     chosen = next((root for root in (results, DEFAULT.parent) if root in folder.parents), folder)
     if chosen == DEFAULT.parent and folder.parent != DEFAULT:
         chosen = folder
@@ -87,14 +86,14 @@ def refuse_links(folder: Path, results: Path) -> None:
 
 
 def remove_made(folder: Path) -> None:
-    """Remove what an export that was not done has made, and folders that are empty then."""
+    """Remove the files of an unfinished export, and folders that are then empty."""
     root = folder.resolve()
     for name in whole_file(folder / MADE).decode("utf-8", "surrogateescape").splitlines():
         path = folder / name
         if len(name) > LONGEST_NAME or "\0" in name:
             raise ValueError(f"{folder / MADE}: expected names of files. Remove the folder.")
         inside = path.parent.resolve()
-        # The list is read from a disk: what it names elsewhere is not ours.
+        # The list comes from the disk: paths out of the folder are not ours.
         if inside == root or root in inside.parents:
             for file in (path, *inside.glob(f".{glob.escape(path.name)}~*")):
                 if file.is_file() and not file.is_symlink():

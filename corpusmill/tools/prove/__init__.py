@@ -1,8 +1,8 @@
-"""`corpusmill prove`: make a sample of a corpus again from its inputs, and compare.
+"""`corpusmill prove`: rebuilds a sample of a corpus from its inputs and compares it.
 
-It works in a folder of its own and changes no result. Begin with `proving.py`; `parts_again.py` and
+It works in its own folder and changes no results. Start with `proving.py`. `parts_again.py` and
 `shards_again.py` call the scripts of the run.
 
-Imports: messages, mill.decide, mill.dedup, mill.read, mill.shuffle, mill.storage, mill.tokens,
-run, tools.verify.
+Imports: messages, mill.decide, mill.dedup, mill.read, mill.shuffle, mill.storage, mill.tokens, run,
+tools.verify.
 """

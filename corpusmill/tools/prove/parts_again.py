@@ -1,7 +1,7 @@
-"""A part made again: from its input files to its rows of the ledger.
+"""Rebuilds a part, from its input files to its rows of the ledger.
 
-What depends on other parts is taken from what is kept, and only that: which spans came first
-elsewhere, which documents are duplicates and of which, which are held out elsewhere.
+Only facts that depend on other parts are taken from the results: which spans occurred first
+elsewhere, which documents are duplicates of which, and which are held out elsewhere.
 """
 
 from collections.abc import Iterator
@@ -26,15 +26,15 @@ from corpusmill.tools.prove.run import Finished
 
 BESIDE = ("text/{}.arrow", "cut/{}.arrow", "edited/{}.arrow", "measures/{}.arrow",
           "filter/{}.arrow", "digests/{}.npy")  # fmt: skip
-"""Held against what was made again too, if a run has left them."""
+"""Files that are compared too if the run has kept them."""
 
 
 class ChangedError(Exception):
-    """The part cannot be made again: an input file or a kept one is not what it was; told."""
+    """The part cannot be rebuilt: an input or results file has changed, which is reported."""
 
 
 class PartAgain:
-    """Makes a part again, file after file."""
+    """Rebuilds a part file by file."""
 
     def __init__(self, run: Finished, part: int) -> None:
         self._run, self.part = run, part
@@ -42,11 +42,11 @@ class PartAgain:
         self.files = [file.path for file in run.layout.inputs.parts[part].files]
 
     def path(self, pattern: str) -> Path:
-        """Where a file of the part is made again."""
+        """Return the path of a rebuilt file of the part."""
         return self._run.scratch / pattern.format(self.name)
 
     def below(self, pattern: str) -> Path:
-        """The same of a path from the working directory, as the layout has it."""
+        """Map a path from the working directory, as in the layout, to the rebuilt file."""
         return self.path(pattern.removeprefix("results/").format(part=self.name))
 
     def _of_cuts(self, suffix: str) -> list[Path]:
@@ -55,12 +55,12 @@ class PartAgain:
 
     @property
     def text(self) -> Path:
-        """The texts that all steps behind the filters read."""
+        """Return the texts that all steps after the filters read."""
         return self.below(self._run.layout.text)
 
     def texts(self) -> None:
-        """From the input files to the texts as shards have them; ChangedError if they are others
-        than were milled, FileNotFoundError if they are not there."""
+        """Rebuild the final texts from the input files. Raise ChangedError if inputs differ,
+        FileNotFoundError if they are missing."""
         self._normalize()
         if self._run.layout.cuts_spans:
             self._cut()
@@ -68,14 +68,14 @@ class PartAgain:
             self._measure()
 
     def decisions(self) -> None:
-        """Then to the rows of the ledger."""
+        """Rebuild the rows of the ledger."""
         if not self._run.layout.edits:
             self._measure()
         self._run.step(
             "filter", measures=self.path("measures/{}.arrow"), filters=self._run.settings.deciding,
             verdicts=self.path("filter/{}.arrow"), counts=self.path("filter/{}.json"),
         )  # fmt: skip
-        # Sketches say who is like whom, which is taken from what is kept: none are made.
+        # Sketches are not made: the duplicates come from the results.
         self._run.step(
             "sign", text=self.text, hasher=self._run.settings.hasher | {"permutations": 0},
             signatures=self.path("signatures/{}.npy"), digests=self.path("digests/{}.npy"),
@@ -108,13 +108,13 @@ class PartAgain:
             raise ChangedError
 
     def _evidence(self, name: str) -> Path:
-        """A kept file that decisions are taken from."""
+        """Return a results file that decisions are taken from."""
         if not self._run.kept(name):
             raise ChangedError
         return self._run.results / name
 
     def _cut(self) -> None:
-        """By the record of what was cut; whether others have it first is not looked at."""
+        """Cut by the record of cuts, without checking whether others had the spans first."""
         record = pq.read_table(self._evidence(f"cut/{self.name}.parquet"))
         repeats = np.stack([record[name].to_numpy() for name in ("id", "start", "key", "first")])
         rows = (repeats[0] & np.uint64(ROW_MASK)).astype(np.int64)
@@ -134,8 +134,8 @@ class PartAgain:
     def _first_units(
         self, rows: np.ndarray, starts: np.ndarray, keys: np.ndarray
     ) -> Iterator[np.ndarray]:
-        """The first unit of every span of the record; ChangedError if there is none, or the span
-        has another key."""
+        """Yield the first unit of every recorded span. Raise ChangedError if it does not exist or
+        its key differs."""
         span, done = self._run.settings.span, 0
         for batch in TextPart(self.path("text/{}.arrow"), ["text"]).batches():
             column = TextColumn.of(batch.column("text"))
@@ -170,7 +170,7 @@ class PartAgain:
         )  # fmt: skip
 
     def _assign(self) -> None:
-        """With the duplicates that are kept in results/clusters."""
+        """Assign fates with the duplicates from results/clusters."""
         kept = pq.read_table(self._evidence(f"clusters/{self.name}.parquet"))
         dropped = np.zeros(kept.num_rows, DROPPED)
         numbers = {name: number for number, name in STAGES.items()}
@@ -191,7 +191,7 @@ class PartAgain:
         )  # fmt: skip
 
     def _mark(self) -> None:
-        """The documents that the ledger has as contaminated."""
+        """Mark the documents that are contaminated according to the ledger."""
         ledger = pq.read_table(
             self._evidence(f"ledger/{self.name}.parquet"), columns=["id", "held_out_by"]
         )
@@ -216,7 +216,7 @@ class PartAgain:
         )  # fmt: skip
 
     def kept_files(self) -> list[str]:
-        """What is kept of the part and was made again."""
+        """Return the rebuilt files of the part that the results contain."""
         made = [
             self.path("quarantine/{}.jsonl"), *self._of_cuts(".parquet"),
             self.path("clusters/{}.parquet"), self.path("ledger/{}.parquet"),
@@ -224,7 +224,7 @@ class PartAgain:
         return [str(path.relative_to(self._run.scratch)) for path in made]
 
     def left_files(self) -> list[str]:
-        """What a run makes between the steps, if it lies there still."""
+        """Return the rebuilt intermediate files that still exist in the results."""
         names = [pattern.format(self.name) for pattern in BESIDE]
         return [
             name
@@ -237,7 +237,7 @@ class PartAgain:
         return int(load_json(self.path("text/{}.json"))["documents"])
 
     def remove(self) -> None:
-        """What was made again and is needed no more."""
+        """Remove rebuilt files that are no longer needed."""
         for path in sorted(self._run.scratch.rglob(f"*{self.name}*")):
             if path.is_file() and path.relative_to(self._run.scratch).parts[0] not in STAYS:
                 path.unlink()
@@ -247,7 +247,7 @@ STAYS = ("corpus", "tokens", "placements", "scatter", "tokenizer")
 
 
 def equal(run: Finished, name: str) -> bool:
-    """Whether a file that was made again is the one of the results, byte for byte; else told."""
+    """Say whether a rebuilt file equals that of the results, and report if not."""
     made, kept = (file_sha256(folder / name) for folder in (run.scratch, run.results))
     if made != kept:
         run.findings.damage(name, f"made again from the inputs it has SHA-256 {made}, not {kept}")

@@ -1,4 +1,4 @@
-"""`corpusmill prove`: what is chosen, made again and compared, and how it is said."""
+"""`corpusmill prove`: chooses, rebuilds and compares parts and shards, and reports the outcome."""
 
 import contextlib
 import json
@@ -22,7 +22,7 @@ from corpusmill.tools.verify.reading import UNLIKE
 
 
 def taken(run: Finished) -> list[str]:
-    """What is not made again, and where it was taken from."""
+    """Return what is not rebuilt, and where it was taken from."""
     cut = ["which spans stand first in another document: results/cut"] * run.layout.cuts_spans
     return [
         "which documents are duplicates, and of which: results/clusters",
@@ -33,7 +33,7 @@ def taken(run: Finished) -> list[str]:
 
 
 class Asked(NamedTuple):
-    """What the command line says."""
+    """The arguments of the command."""
 
     results: Path
     config: Config | None
@@ -41,21 +41,21 @@ class Asked(NamedTuple):
     shards: int
     seed: int
     scratch: Path | None
-    """Where the folder is made in which all is made again."""
+    """Parent of the temporary folder."""
 
 
 class Proven(NamedTuple):
-    """A part or a shard that was made again."""
+    """A part or a shard that was rebuilt."""
 
     name: str
     documents: int
     equal: list[str]
-    """Files that are the same, byte for byte."""
+    """Files that are equal, byte for byte."""
     differ: list[str]
 
 
 class Outcome:
-    """What came of it."""
+    """The outcome of a proof."""
 
     def __init__(self, run: Finished, asked: Asked, parts: list[int], shards: list[str]) -> None:
         self.findings: Findings = run.findings
@@ -72,7 +72,7 @@ class Outcome:
 
 
 def prove(asked: Asked) -> Outcome:
-    """Make a sample of a finished run again; NoCorpusError if that cannot be begun."""
+    """Rebuild a sample of a finished run. Raise NoCorpusError if that is not possible."""
     with tempfile.TemporaryDirectory(prefix="corpusmill-prove-", dir=asked.scratch) as folder:
         run = opened(asked.results, Path(folder) / "results", asked.config)
         parts, targets = chosen(run, asked)
@@ -85,7 +85,7 @@ def prove(asked: Asked) -> Outcome:
 
 
 def tell_what_is_left(outcome: Outcome) -> None:
-    """Nothing is proven while something that was chosen was not made again, whatever the reason."""
+    """Report what was chosen but not rebuilt: then nothing is proven."""
     made = {one.name for one in (*outcome.of_parts, *outcome.of_shards)}
     left = sorted({*(f"{part:05d}" for part in outcome.parts), *outcome.shards} - made)
     if left and not outcome.findings.code:
@@ -93,7 +93,7 @@ def tell_what_is_left(outcome: Outcome) -> None:
 
 
 def chosen(run: Finished, asked: Asked) -> tuple[list[int], dict[int, tuple[str, int]]]:
-    """The parts; and by its target, split and number of every shard."""
+    """Return the chosen parts, and the split and number of each chosen shard by target."""
     key = str(run.listing.content.get("config_digest"))
     of_source: dict[str, list[int]] = {}
     for part in run.layout.inputs.parts:
@@ -111,7 +111,7 @@ def chosen(run: Finished, asked: Asked) -> tuple[list[int], dict[int, tuple[str,
 
 @contextlib.contextmanager
 def steps_say_nothing() -> Iterator[None]:
-    """What steps would say in their logs; that nobody listens makes Python say it instead."""
+    """Silence the logs of steps. Without a handler, Python would print them."""
     nobody = logging.NullHandler()
     logging.getLogger().addHandler(nobody)
     try:
@@ -123,7 +123,7 @@ def steps_say_nothing() -> Iterator[None]:
 def prove_all(
     run: Finished, parts: list[int], targets: dict[int, tuple[str, int]], outcome: Outcome
 ) -> None:
-    """Part after part, each with what it has for the shards; then the shards."""
+    """Rebuild the parts, each with its documents for the chosen shards; then the shards."""
     scattered: list[dict[str, str]] | None = [] if targets else None
     with phase("proving", len(run.layout.inputs.parts), "parts") as progress:
         for number in range(len(run.layout.inputs.parts)):
@@ -153,7 +153,7 @@ def prove_shards(
     outcome: Outcome,
     scattered: list[dict[str, str]],
 ) -> None:
-    """scattered: what all parts have for them."""
+    """Rebuild the shards. scattered: the files of all parts for them."""
     try:
         tokenizer(run)
         typed = columns(run)
@@ -182,7 +182,7 @@ def prove_part(
     outcome: Outcome,
     scattered: list[dict[str, str]] | None,
 ) -> None:
-    """whole: hold all of it against what is kept. targets: of the shards that are made again."""
+    """Rebuild a part. whole: compare all of it with the results. targets: of the chosen shards."""
     those = emitted(run, again.part, targets) if targets and scattered is not None else None
     if not whole and (those is None or not those.row.size):
         return
@@ -200,7 +200,7 @@ def prove_part(
 
 
 def compared(run: Finished, name: str, files: list[str], counts: str) -> Proven:
-    """counts: the file made again that says how many documents there are."""
+    """Compare rebuilt files. counts: the rebuilt file with the number of documents."""
     documents = json.loads((run.scratch / counts).read_text("utf-8"))["documents"]
     known = [one for one in files if one not in run.listing.files or run.kept(one)]
     same = [one for one in known if equal(run, one)]
@@ -208,7 +208,7 @@ def compared(run: Finished, name: str, files: list[str], counts: str) -> Proven:
 
 
 def in_words(outcome: Outcome) -> Iterator[str]:
-    """For a person, line by line."""
+    """Yield the lines for the terminal."""
     yield (
         f"manifest {outcome.manifest}, configuration {outcome.config_digest}, seed "
         f"{outcome.asked.seed}"

@@ -1,4 +1,4 @@
-"""A finished run as it can be made again: configuration, plan, steps; and what was found."""
+"""A finished run prepared for rebuilding: configuration, plan and steps, with the findings."""
 
 import functools
 import importlib.metadata
@@ -29,11 +29,11 @@ from corpusmill.tools.verify.locations import LocalPlace
 
 
 class Finished(NamedTuple):
-    """What is proven, and where it is made again."""
+    """A run to prove, and the folder in which it is rebuilt."""
 
     results: Path
     scratch: Path
-    """A folder `results` too: sums are about names below such a one."""
+    """A folder named `results` too: checksum files contain names below it."""
     config: Config
     layout: Layout
     settings: StepSettings
@@ -42,7 +42,7 @@ class Finished(NamedTuple):
     findings: Findings
 
     def kept(self, name: str) -> bool:
-        """Whether a file of the results is what the manifest says; else it is told."""
+        """Say whether a results file matches the manifest; report if not."""
         if self.findings.damaged(name):
             return False
         listed = self.listing.files.get(name)
@@ -60,7 +60,7 @@ class Finished(NamedTuple):
         return True
 
     def step(self, name: str, **given: Any) -> None:
-        """Run a step here and now. given: as its rule gives it."""
+        """Run a step in this process. given: its inputs, outputs and parameters."""
         function = getattr(step_module(name), name)
         told = json.loads(json.dumps(given, default=str))
         function(**bound(function, told))
@@ -68,7 +68,7 @@ class Finished(NamedTuple):
 
 @functools.cache
 def step_module(name: str) -> Any:
-    """scripts/<name>.py, which is no module of the package."""
+    """Load scripts/<name>.py, which is not in the package."""
     path = workflow_home() / f"scripts/{name}.py"
     spec = importlib.util.spec_from_file_location(f"corpusmill_step_{name}", path)
     assert spec, path
@@ -79,9 +79,9 @@ def step_module(name: str) -> Any:
 
 
 def opened(results: Path, scratch: Path, named: Config | None) -> Finished:
-    """A finished run; NoCorpusError if it cannot be made again from what is known.
+    """Open a finished run. Raise NoCorpusError if it cannot be rebuilt.
 
-    named: the configuration, if somebody names it; else that which the summary has.
+    named: the configuration given by the user; None: that of the summary.
     """
     findings = Findings()
     listing = read_listing(LocalPlace(results), findings)
@@ -98,7 +98,7 @@ def opened(results: Path, scratch: Path, named: Config | None) -> Finished:
 
 
 def config_of(results: Path, listing: Listing, named: Config | None) -> Config:
-    """The configuration by which the corpus was milled: its digest is in the manifest."""
+    """Return the configuration of the corpus. Its digest is in the manifest."""
     if named:
         where, config, given = "the configuration that was named", named, named.given
     else:
@@ -106,7 +106,7 @@ def config_of(results: Path, listing: Listing, named: Config | None) -> Config:
         where = str(path)
         try:
             given = load_plain_json(path)["configuration"]
-            # Without keys that shape no result, which no summary has.
+            # The summary omits keys that affect no results.
             config = Config.read(laid_over(workflow_home() / "config.yaml", given))
             refuse_own_code(path, config)
             config.refuse_faults()
@@ -150,7 +150,7 @@ def refuse_own_code(path: Path, config: Config) -> None:
 
 
 def plan_of(results: Path, listing: Listing, config: Config) -> tuple[list[Part], list[InputFile]]:
-    """The parts and the held-out files of the run."""
+    """Return the parts and the held-out files of the run."""
     path = results / "plan/parts.jsonl"
     try:
         lines = whole_file(path).splitlines()[1:]
@@ -159,7 +159,7 @@ def plan_of(results: Path, listing: Listing, config: Config) -> tuple[list[Part]
             f"{path} is not there, which says which files made which part. Bring it back."
         ) from error
     parts = [
-        # Copied inputs have another time: what they are is said by their SHA-256.
+        # Copied inputs have another time, but the same SHA-256.
         part._replace(files=[file._replace(bytes=None, mtime_ns=None) for file in part.files])
         for part in parts_of(lines, path)
     ]
@@ -178,7 +178,7 @@ def plan_of(results: Path, listing: Listing, config: Config) -> tuple[list[Part]
 
 
 def other_code(run: Finished) -> list[str]:
-    """The steps whose code is another one than made the corpus."""
+    """Return the steps whose code differs from the one that made the corpus."""
     known = run.listing.content.get("code", {})
     scripts = workflow_home() / "scripts"
     return [
@@ -192,7 +192,7 @@ def other_code(run: Finished) -> list[str]:
 
 
 def other_versions(results: Path, find: Callable[[str], str] = importlib.metadata.version) -> str:
-    """The packages that are others than those that made the corpus, in words."""
+    """Name the packages whose versions differ from those that made the corpus."""
     try:
         known = load_plain_json(results / "summary.json")["versions"]
         told = {str(name): str(version) for name, version in known.items()}

@@ -1,7 +1,7 @@
-"""Which parts and shards are made again: by keyed digests, evenly over sources and splits.
+"""The choice of parts and shards to rebuild: by keyed digests, evenly over sources and splits.
 
-A function of the configuration and the seed: who signs chooses the seed, and who mills cannot know
-it before.
+It depends only on the configuration and the seed. The auditor chooses the seed, so the producer of
+the corpus cannot predict it.
 """
 
 import hashlib
@@ -10,14 +10,15 @@ from collections.abc import Iterable, Mapping
 
 
 def chance(key: str, seed: int, name: str) -> bytes:
-    """Of a part or a shard; the least are chosen. key: the digest of the configuration."""
+    """Return the digest of a part or shard; the smallest are chosen. key: digest of the
+    configuration."""
     return hashlib.sha256(f"corpusmill/prove/{key}/{seed}/{name}".encode()).digest()
 
 
 def evenly(members: Mapping[str, Iterable[int]], count: int, key: str, seed: int) -> list[int]:
-    """So many of the members of some groups: one of each group in turn, until there are enough.
+    """Choose `count` members of groups, one of each group in turn.
 
-    A part can be of several groups, and is chosen once.
+    A part can be in several groups, but is chosen once.
     """
     turns = [
         sorted(set(found), key=lambda one: chance(key, seed, str(one)))

@@ -1,7 +1,7 @@
-"""Shards made again, from the input files of all parts and the ledger.
+"""Rebuilds shards from the input files of all parts and the ledger.
 
-The order of the shuffle is computed anew from the ids, from the ledger comes which documents are
-kept and how often; so no file between the steps is needed.
+The order of the shuffle is computed again from the ids. The ledger says which documents are kept
+and how often. So no intermediate file is needed.
 """
 
 from pathlib import Path
@@ -23,7 +23,7 @@ from corpusmill.tools.prove.run import Finished
 
 
 class Emitted(NamedTuple):
-    """Copies of a part's documents that go to some shards, in the order of their shards."""
+    """Copies of a part's documents in some shards, in the order of the shards."""
 
     row: np.ndarray
     copy: np.ndarray
@@ -32,7 +32,8 @@ class Emitted(NamedTuple):
 
 
 def emitted(run: Finished, part: int, targets: list[int]) -> Emitted:
-    """What of a part goes to these shards; ChangedError if its ledger is not what it was."""
+    """Return the documents of a part in these shards. Raise ChangedError if its ledger has
+    changed."""
     name = f"ledger/{part:05d}.parquet"
     if not run.kept(name):
         raise ChangedError
@@ -56,7 +57,7 @@ def emitted(run: Finished, part: int, targets: list[int]) -> Emitted:
 
 
 def scatter(run: Finished, part: PartAgain, those: Emitted) -> dict[str, str]:
-    """Write them as the step scatter does; what gather reads of its counts."""
+    """Write them as the step scatter does. Return the files that gather reads."""
     documents = PartRows(part.text, part.part)
     data, index = part.path("scatter/{}.arrows"), part.path("scatter/{}.npy")
 
@@ -69,8 +70,8 @@ def scatter(run: Finished, part: PartAgain, those: Emitted) -> dict[str, str]:
 
 
 def tokenizer(run: Finished) -> Path:
-    """The tokenizer of the run, where it is used; ChangedError if it is not what it was, ValueError
-    if the libraries give up on it."""
+    """Return the tokenizer of the run, copied to where it is used. Raise ChangedError if it has
+    changed, ValueError if the library fails on it."""
     names = [name for name in run.listing.files if name.startswith("tokenizer/")]
     damaged = [name for name in names if not run.kept(name)]
     if damaged:
@@ -86,7 +87,7 @@ def tokenizer(run: Finished) -> Path:
 
 
 def columns(run: Finished) -> list[Path]:
-    """Those of Parquet shards, found anew in all input files."""
+    """Return the types of Parquet columns, computed again from all input files."""
     if run.config.output.format != "parquet":
         return []
     path = run.scratch / "plan/columns.arrow"
@@ -101,7 +102,7 @@ def columns(run: Finished) -> list[Path]:
 def make(
     run: Finished, split: str, shard: int, scattered: list[dict[str, str]], typed: list[Path]
 ) -> list[str]:
-    """Gather and encode a shard; the names of its files."""
+    """Gather and encode a shard; return the names of its files."""
     listing = run.scratch / "scatter/complete.json"
     save_json(listing, {"parts": scattered})
     which = f"{split}/{shard:05d}"

@@ -1,4 +1,4 @@
-"""The README.md of a published corpus: what it is made of, and how to read it."""
+"""The README.md of a published corpus: its contents, and how to read it."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ for tokens in Batches(Shuffled(corpus.split("{split}"), length=2048, seed=1), ba
 
 
 def card_of(listing: Listing, summary: dict[str, Any] | None, address: str) -> str:
-    """In Markdown; the same for the same corpus, as nothing in it is of a clock or a machine."""
+    """Return the card in Markdown. It depends only on the corpus, not on time or machine."""
     tokens = tokens_of(listing)
     split = next(iter(tokens), "train")
     name = address.rpartition("@")[0] or address
@@ -51,16 +51,16 @@ def card_of(listing: Listing, summary: dict[str, Any] | None, address: str) -> s
 
 
 def ends_of_documents(summary: dict[str, Any] | None) -> list[str]:
-    """Who trains on the tokens has to know which one ends a document."""
+    """Describe the end-of-text token, which trainers must know."""
     told = (summary or {}).get("tokenizer")
-    if told is None:  # of an earlier corpusmill
+    if told is None:  # written by an earlier corpusmill
         return []
     source, end, id = (plain(told[name]) for name in ("source", "end_of_text", "end_of_text_id"))
     return [f"Tokenizer: {source}. Documents end with {end}, id {id}.", ""]
 
 
 def tokens_of(listing: Listing) -> dict[str, int]:
-    """Tokens of each split that has some, joined files left out."""
+    """Return the tokens of each non-empty split, without joined files."""
     return {split: sum(row[2] for row in shards_of(listing, split)) for split in SPLITS
             if shards_of(listing, split)}  # fmt: skip
 
@@ -83,7 +83,7 @@ def split_rows(listing: Listing) -> list[list[str]]:
 
 
 def funnel(summary: dict[str, Any]) -> list[str]:
-    """Documents of each source: what came in, what each fate took, what is kept."""
+    """Return the documents of each source: read, dropped by each fate, and kept."""
     sources = {**summary["sources"], "all sources": summary}
     fates = [fate for fate, number in summary["documents"]["dropped"].items() if number]
     rows = []
@@ -101,5 +101,5 @@ def table(heading: list[str], rows: list[list[str]]) -> list[str]:
 
 
 def plain(name: object) -> str:
-    """A name that Markdown takes for nothing else."""
+    """Escape a name for Markdown."""
     return "".join(f"\\{one}" if one in r"\`*_{}[]<>()#|!" else one for one in shown(str(name)))

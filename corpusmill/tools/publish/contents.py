@@ -1,4 +1,4 @@
-"""What of a results folder is published: all that the manifest lists, and what people read."""
+"""The files of a results folder to publish: all of the manifest, and files for people."""
 
 import hashlib
 import os
@@ -16,24 +16,24 @@ from corpusmill.tools.verify.locations import LocalPlace
 
 SUMMARY = "summary.json"
 BESIDE = [SUMMARY, "summary.txt"]
-"""Not listed, as they have seconds in them, which are others in every run."""
+"""Unlisted files: they contain run times, which differ from run to run."""
 
 
 Data = bytes
 
 
 class DamagedFileError(ValueError):
-    """A file is not what the manifest lists."""
+    """A file that does not match the manifest."""
 
 
 class File(NamedTuple):
-    """A file to be published, by its name below the version."""
+    """A file to publish, named below the version."""
 
     name: str
     bytes: int
     sha256: str
     path: Path | None
-    """None: it is `data`."""
+    """None: the content is `data`."""
     data: Data = b""
 
 
@@ -41,7 +41,7 @@ class Contents(NamedTuple):
     listing: Listing
     listed: list[File]
     beside: list[File]
-    """What no reader needs and no digest binds."""
+    """Files without digests, which no reader needs."""
     manifest: File
 
     @property
@@ -58,8 +58,8 @@ class Contents(NamedTuple):
 
 
 def contents_of(results: Path, address: str) -> Contents:
-    """address: where it goes, for its card. ValueError for what is no finished corpus, or is not
-    there as it is listed; bytes are looked at when they are sent."""
+    """Return the files to publish. address: for the card. Raise ValueError if the corpus is
+    unfinished or files are missing; bytes are checked during the upload."""
     place, findings = LocalPlace(results), Findings()
     listing = read_listing(place, findings)
     if findings.damages:
@@ -82,7 +82,7 @@ def contents_of(results: Path, address: str) -> Contents:
     if summary is not None:
         there = [name for name in BESIDE if os.path.lexists(results / name)]
         beside += [of_bytes(name, unlisted(results / name)) for name in there]
-    # The one that was read: a run may have written another one meanwhile.
+    # The one read above: another run may have written a new one.
     text = as_json(listing.content).encode()
     return Contents(listing, listed, beside, of_bytes(MANIFEST, text))
 
@@ -92,7 +92,8 @@ def of_bytes(name: str, data: bytes) -> File:
 
 
 def unlisted(path: Path) -> bytes:
-    """The content of a file that no digest binds: a symlink could lead to anybody's secrets."""
+    """Return the content of a file without digest. Symlinks are refused: they could lead to
+    secrets."""
     if path.is_symlink():
         raise DamagedFileError(f"{path}: expected a file, found a symlink. Put the file there.")
     return whole_file(path)
@@ -119,7 +120,8 @@ def damaged(file: File, found: str) -> DamagedFileError:
 
 
 def summary_of(results: Path, listing: Listing) -> dict[str, Any] | None:
-    """The summary of this manifest; None if there is none, ValueError if it is of another one."""
+    """Return the summary of this manifest; None if there is none. Raise ValueError if it is of
+    another one."""
     path = results / SUMMARY
     if not path.is_file():
         return None

@@ -1,4 +1,4 @@
-"""What a publication takes at a store: bytes and requests, and money by prices that you give."""
+"""The costs of a publication: bytes and requests, and money if prices are given."""
 
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
@@ -12,12 +12,12 @@ PRICES = {
     "writes": "1,000 requests that write or list",
     "reads": "1,000 requests that read",
 }
-"""What may have a price. None is assumed: they differ between stores, regions and contracts."""
+"""Items that can have a price. There are no defaults: stores, regions and contracts differ."""
 GB = 1e9
 
 
 class Costs(NamedTuple):
-    """writes: requests to send what is not there; reads: those of one full read."""
+    """Costs. writes: requests to send what is missing; reads: requests of one full read."""
 
     bytes: int
     writes: int
@@ -26,7 +26,7 @@ class Costs(NamedTuple):
 
 
 def prices_of(given: tuple[str, ...]) -> dict[str, float]:
-    """From `name=number`; ValueError for what is none."""
+    """Parse `name=number`. Raise ValueError if malformed."""
     prices = {}
     for text in given:
         name, _, number = text.partition("=")
@@ -44,10 +44,10 @@ def prices_of(given: tuple[str, ...]) -> dict[str, float]:
 
 
 def costs_of(contents: Contents, there: set[str], prices: Mapping[str, float]) -> Costs:
-    """there: names of files that need not be sent."""
+    """Return the costs. there: names of files that need not be sent."""
     missing = [file for file in contents.files if file.name not in there]
-    # In parts: the parts, one request to begin and one to put together. Beside the files: claim,
-    # manifest, latest, and some listings.
+    # Multipart: the parts, one request to begin and one to complete. Besides the files: claim,
+    # manifest, latest and some lists.
     in_parts = [part_count(file.bytes) for file in missing]
     writes = sum(parts + 2 if parts else 1 for parts in in_parts) + 8
     reads = len(contents.files) + 2

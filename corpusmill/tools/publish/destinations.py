@@ -1,4 +1,4 @@
-"""Which code publishes to an address."""
+"""Choice of the publisher for an address."""
 
 from corpusmill.reader.hub_addresses import is_hub
 from corpusmill.tools.publish.published import Publisher
@@ -6,7 +6,7 @@ from corpusmill.tools.publish.published import Publisher
 
 def publisher_of(address: str) -> Publisher:
     if is_hub(address):
-        # It imports huggingface_hub, which nobody else needs.
+        # It imports huggingface_hub, which only this case needs.
         from corpusmill.tools.publish import hub
 
         return hub.publish

@@ -26,14 +26,14 @@ from corpusmill.tools.verify.locations import RemotePlace
 
 ATTRIBUTES = ".gitattributes"
 BATCH_FILES, BATCH_BYTES = 64, 1 << 30
-"""So much is digested, and then sent while it is in memory still."""
+"""Size of a batch, which is hashed and then sent while it is cached in memory."""
 MOST_FILES = 25_000
-"""As many as huggingface_hub promises for a commit."""
+"""Most files of a commit that huggingface_hub supports."""
 
 
 class There(NamedTuple):
-    """What a repository has. refs: None if there is no repository; whole: names of files that its
-    main branch has as they are here; going: what an older corpus left there."""
+    """The state of a repository. refs: None if it does not exist; whole: names of unchanged files
+    on its main branch; going: files of an older corpus."""
 
     refs: Refs | None
     whole: set[str]
@@ -45,8 +45,8 @@ class There(NamedTuple):
 
 
 def publish(asked: Asked, say: Say, patience: Patience = Patience()) -> Published:  # noqa: B008
-    """ValueError where something else lies there, or the results are not what their manifest lists;
-    OSError where the hub does not answer. Either way the main branch stays as it was."""
+    """Publish. Raise ValueError if something else is there or the results do not match their
+    manifest; OSError if the hub does not answer. In both cases the main branch is unchanged."""
     address = checked(asked)
     found = token()
     if found is None:
@@ -100,8 +100,8 @@ def check_tag(version: str) -> None:
 
 
 def complete(contents: Contents, whole: set[str]) -> bool:
-    """Whether all is there that digests bind. What lies beside is as it was first: it differs in
-    seconds alone, and may have been edited on the hub."""
+    """Say whether all files with digests are there. The others differ only in run times, and may
+    have been edited on the hub."""
     return {file.name for file in [*contents.listed, contents.manifest]} <= whole
 
 
@@ -115,10 +115,11 @@ class HubTarget(NamedTuple):
     patience: Patience
     say: Say
 
-    # What is there.
+    # Looking.
 
     def look(self) -> There:
-        """ValueError if something is there that is not this version of a published corpus."""
+        """Return the state. Raise ValueError if something else than this version of a published
+        corpus is there."""
         refs = self.repository.refs()
         if refs is not None and self.version in refs.tags:
             self.check_tagged(refs.tags[self.version])
@@ -151,7 +152,7 @@ class HubTarget(NamedTuple):
             )
 
     def listing(self, commit: str) -> Listing:
-        """Of the manifest of a commit; ValueError if it is none of ours."""
+        """Return the listing of a commit's manifest. Raise ValueError if it is not ours."""
         address, findings = HubAddress(self.address.repository, commit), Findings()
         try:
             found = read_listing(RemotePlace(HubStore(address), self.say, self.patience), findings)
@@ -164,10 +165,10 @@ class HubTarget(NamedTuple):
             )
         return found
 
-    # What is done.
+    # Changing.
 
     def bring(self, there: There) -> str:
-        """The commit of the version."""
+        """Return the commit of the version, made if needed."""
         if there.refs is None:
             self.repository.create()
             there = self.look()
@@ -184,7 +185,7 @@ class HubTarget(NamedTuple):
         return commit
 
     def committed(self, there: There) -> str:
-        """A commit with all of it on the main branch, behind the one that was looked at."""
+        """Commit all of it to the main branch, on top of the commit that was inspected."""
         missing = [file for file in self.contents.all_files if file.name not in there.whole]
         additions = []
         with phase(f"sending {len(missing):,} files", sum(f.bytes for f in missing)) as progress:
@@ -197,7 +198,8 @@ class HubTarget(NamedTuple):
             refs = self.repository.refs()
             if refs is None or refs.head == there.parent:
                 return self.repository.commit(additions, there.going, there.parent, message)
-            # An answer was lost, or who came between brought the same, or something else.
+            # The response was lost, or someone else committed meanwhile: the same, or something
+            # else.
             now = self.look()
             if now.parent is None or not complete(self.contents, now.whole):
                 raise self.overtaken()
@@ -226,7 +228,7 @@ class HubTarget(NamedTuple):
 
 
 def batches(files: list[File]) -> Iterator[list[File]]:
-    """In order, each of at least one file."""
+    """Yield the files in order, in batches of at least one."""
     batch: list[File] = []
     size = 0
     for file in files:

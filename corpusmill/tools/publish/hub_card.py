@@ -1,4 +1,4 @@
-"""What the Hugging Face hub reads at the head of a card."""
+"""The metadata at the head of a card for the Hugging Face hub."""
 
 from corpusmill.mill.decide.fates import SPLITS
 from corpusmill.tools.publish.card import CARD
@@ -8,7 +8,8 @@ ENDINGS = [".jsonl.zst", ".parquet"]
 
 
 def with_metadata(contents: Contents) -> Contents:
-    """The card says which files are tables of text, as the hub would take all for one table."""
+    """Add the metadata that names the tables of text. Without it the hub would take all files for
+    one table."""
     beside = [
         of_bytes(CARD, metadata(list(contents.listing.files)) + file.data)
         if file.name == CARD else file

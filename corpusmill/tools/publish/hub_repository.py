@@ -1,4 +1,4 @@
-"""A dataset repository of the Hugging Face hub, by its own library: looked at, committed to."""
+"""A dataset repository of the Hugging Face hub, accessed with huggingface_hub."""
 
 import contextlib
 import hashlib
@@ -24,9 +24,9 @@ from corpusmill.tools.publish.contents import DamagedFileError, File
 from corpusmill.tools.publish.sending import blocks
 
 SILENCE_SECONDS = 300.0
-"""Without a byte for so long, a connection counts as broken; a large commit takes minutes."""
+"""A connection without data for so long counts as broken. A large commit takes minutes."""
 COMMITTED_BYTES = 256 << 20
-"""What of files that the hub does not keep as large ones is held for the commit."""
+"""Most bytes held in memory for a commit: files that the hub does not store as large files."""
 QUERY = re.compile(r"\?\S*")
 KIND = "dataset"
 OF_THE_NETWORK = (HfHubHTTPError, httpx2.HTTPError, ConnectionError)
@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 
 class RefusalError(ValueError):
-    """What the hub will not do the next time either."""
+    """An error of the hub that a retry cannot fix."""
 
     def __init__(self, told: str, status: int) -> None:
         super().__init__(told)
@@ -43,7 +43,7 @@ class RefusalError(ValueError):
 
 
 class Held(NamedTuple):
-    """A file of a commit. sha256: of a large file; of others the digest that git takes."""
+    """A file of a commit. sha256: of large files; others have git's digest."""
 
     bytes: int
     sha256: str | None
@@ -51,14 +51,14 @@ class Held(NamedTuple):
 
 
 class Refs(NamedTuple):
-    """Commits. head: that of the main branch; None if there is no such branch."""
+    """Commits. head: of the main branch; None if there is none."""
 
     head: str | None
     tags: dict[str, str]
 
 
 class Repository:
-    """Requests are tried again while that may help."""
+    """A repository. Requests are retried while that may help."""
 
     def __init__(
         self, address: HubAddress, token: str, streams: int, patience: Patience, say: Say
@@ -71,7 +71,7 @@ class Repository:
         self._for_the_commit = 0
 
     def patiently(self, action: Callable[[], T]) -> T:
-        """What an action gives; OSError if its faults do not pass."""
+        """Return the result of an action. Raise OSError if its faults persist."""
 
         def understood() -> T:
             with self._faults():
@@ -81,10 +81,10 @@ class Repository:
 
     @contextlib.contextmanager
     def _faults(self) -> Iterator[None]:
-        """In our words: those of the library have addresses that are good for writing."""
+        """Translate the library's errors: their messages contain URLs that grant write access."""
         try:
             yield
-        except RuntimeError as error:  # of a thread that sends, or of hf_xet
+        except RuntimeError as error:  # raised in a sending thread, or by hf_xet
             cause = error.__cause__ or error
             if not isinstance(cause, (*OF_THE_NETWORK, RuntimeError)):
                 raise cause from None
@@ -112,10 +112,10 @@ class Repository:
             f"{told}. Look at the repository, and give the same command again.", status
         )
 
-    # What is there.
+    # Looking.
 
     def refs(self) -> Refs | None:
-        """None: there is no such repository."""
+        """Return the commits; None if the repository does not exist."""
         try:
             found = self.patiently(self._refs)
         except RefusalError as refusal:
@@ -128,12 +128,12 @@ class Repository:
         try:
             found = self._api.list_repo_refs(self._name, repo_type=KIND)
         except RepositoryNotFoundError:
-            return None  # the hub says so, in 401, of one that the token may not see, too
+            return None  # the hub also answers 401 if the token lacks access
         heads = {branch.name: branch.target_commit for branch in found.branches}
         return Refs(heads.get(BRANCH), {tag.name: tag.target_commit for tag in found.tags})
 
     def tree(self, commit: str) -> dict[str, Held]:
-        """All files of a commit."""
+        """Return all files of a commit."""
 
         def listed() -> dict[str, Held]:
             entries = self._api.list_repo_tree(
@@ -147,16 +147,16 @@ class Repository:
 
         return self.patiently(listed)
 
-    # What is done.
+    # Changing.
 
     def create(self) -> None:
-        """Private: whoever owns the corpus says who may see it."""
+        """Create the repository as private; its owner decides who may see it."""
         self.patiently(
             lambda: self._api.create_repo(self._name, repo_type=KIND, private=True, exist_ok=True)
         )
 
     def send(self, files: Sequence[File]) -> list[library.CommitOperationAdd]:
-        """What the hub keeps as large files goes there now, what it has already does not."""
+        """Upload the files that the hub stores as large files, except those it has already."""
         before = [stamp(file) for file in files]
         additions = [addition(file) for file in files]
         self.patiently(
@@ -165,7 +165,7 @@ class Repository:
             )
         )
         for file, one in zip(files, additions, strict=True):
-            if isinstance(one.path_or_fileobj, str):  # of large ones the library forgets the path
+            if isinstance(one.path_or_fileobj, str):  # the library drops the path of large ones
                 self._for_the_commit += file.bytes
                 if self._for_the_commit > COMMITTED_BYTES:
                     raise RefusalError(
@@ -187,7 +187,8 @@ class Repository:
         self, additions: list[library.CommitOperationAdd], going: list[str], parent: str | None,
         message: str,
     ) -> str:  # fmt: skip
-        """The new commit. PassingError also where it may have been made: ask before the next."""
+        """Commit and return the new commit. On PassingError it may have been made: check before a
+        retry."""
         gone = [library.CommitOperationDelete(name, is_folder=False) for name in going]
         with warnings.catch_warnings(record=True) as advice, self._faults():
             warnings.simplefilter("always", UserWarning)
@@ -200,7 +201,7 @@ class Repository:
         return str(done.oid)
 
     def tag(self, name: str, commit: str) -> bool:
-        """False if there is one of this name."""
+        """Create a tag; False if it exists."""
         try:
             self.patiently(
                 lambda: self._api.create_tag(self._name, tag=name, revision=commit, repo_type=KIND)
@@ -214,7 +215,7 @@ class Repository:
 
 @cache
 def quieten() -> None:
-    """The library's lines have addresses that are good for writing; its client waits forever."""
+    """Silence the library, whose messages contain URLs with write access, and limit its waiting."""
     disable_progress_bars()
     library.logging.set_verbosity(logging.CRITICAL)
 
@@ -227,7 +228,8 @@ def quieten() -> None:
 
 
 def addition(file: File) -> library.CommitOperationAdd:
-    """Of a file that is what the manifest lists; DamagedFileError for another."""
+    """Return the operation that adds a file. Raise DamagedFileError if it does not match the
+    manifest."""
     if file.path is None:
         return library.CommitOperationAdd(file.name, file.data)
     deque(blocks(file), maxlen=0)
@@ -244,12 +246,12 @@ def stamp(file: File) -> tuple[int, ...]:
 
 
 def content(file: File) -> bytes:
-    """Of a small file; DamagedFileError if it is not what is listed."""
+    """Return a small file's content. Raise DamagedFileError if it does not match the manifest."""
     return b"".join(map(bytes, blocks(file))) if file.path else file.data
 
 
 def is_held(file: File, held: Held | None) -> bool:
-    """Whether a commit has the file as the manifest lists it."""
+    """Say whether a commit has the file as the manifest lists it."""
     if held is None or held.bytes != file.bytes:
         return False
     if held.sha256 is not None:

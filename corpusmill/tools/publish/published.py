@@ -1,4 +1,4 @@
-"""What `corpusmill publish` is asked for, and what it says when it has published."""
+"""The arguments of `corpusmill publish`, and its output."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -10,11 +10,11 @@ from corpusmill.tools.publish.contents import Contents
 
 STREAMS = 8
 DIGITS = 16
-"""Of the manifest's digest, to name a version by."""
+"""Digits of the manifest's digest in the default name of a version."""
 
 
 class Asked(NamedTuple):
-    """The arguments of the command. prices: as costs.py knows them."""
+    """The arguments of the command. prices: see costs.py."""
 
     results: Path
     address: str
@@ -28,8 +28,8 @@ class Asked(NamedTuple):
 class Published(NamedTuple):
     """A published version, or what a dry run would publish.
 
-    there: names of the files that were there whole already. plan: lines of a dry run that only
-    this kind of place has. also: members of the JSON that only this kind of place has.
+    there: names of files that were already complete there. plan: lines of a dry run for this kind
+    of destination. also: JSON members for this kind of destination.
     """
 
     address: str
@@ -37,22 +37,22 @@ class Published(NamedTuple):
     contents: Contents
     there: set[str]
     missing: str
-    """What was or would be sent, in words."""
+    """What was sent, or would be, in words."""
     dry_run: bool
     plan: list[str]
     also: dict[str, Any]
 
 
 class Publisher(Protocol):
-    """Publishes to one kind of place."""
+    """Publishes to one kind of destination."""
 
     def __call__(self, asked: Asked, say: Say, patience: Patience = ...) -> Published:
-        """ValueError if something else is there, or if the results are not what their manifest
-        lists; OSError if nobody answers. Readers then see what they saw before."""
+        """Publish. Raise ValueError if something else is there or the results do not match their
+        manifest; OSError if the server does not answer. Readers then see the same as before."""
 
 
 def told(done: Published) -> Iterator[str]:
-    """The result for a person, line by line; the last line sums it up."""
+    """Yield the lines for the terminal; the last one is the summary."""
     files = done.contents.all_files
     if done.dry_run:
         for file in files:

@@ -16,8 +16,8 @@ from corpusmill.tools.verify.kinds import MANIFEST
 
 
 def publish(asked: Asked, say: Say, patience: Patience = Patience()) -> Published:  # noqa: B008
-    """ValueError where something else lies there, or the results are not what their manifest lists;
-    OSError where the store does not answer. Either way readers see what they saw before."""
+    """Publish. Raise ValueError if something else is there or the results do not match their
+    manifest; OSError if the store does not answer. Readers then see the same as before."""
     address = parsed(asked.address)
     if address.version is not None:
         raise ValueError(f"{asked.address}: expected no version in it. Give it as --version.")
@@ -43,14 +43,14 @@ def publish(asked: Asked, say: Say, patience: Patience = Patience()) -> Publishe
 
 
 def not_settled(contents: Contents, there: dict[str, int]) -> list[File]:
-    """The files that are looked at. In a version that is there, what lies beside stays as it was:
-    it differs in seconds alone, and nobody is to see a version change."""
+    """Return the files to compare. In an existing version, files without digests stay: they differ
+    only in run times, and a version never changes."""
     settled = contents.beside if MANIFEST in there else []
     return [file for file in contents.files if file not in settled or file.name not in there]
 
 
 def whole_there(target: Target, contents: Contents, there: dict[str, int]) -> set[str]:
-    """Which files need not be sent."""
+    """Return the files that need not be sent."""
     files = not_settled(contents, there)
     found = {file.name for file in contents.files} - {file.name for file in files}
     for file in files:
@@ -63,7 +63,7 @@ def whole_there(target: Target, contents: Contents, there: dict[str, int]) -> se
 def sent_whole(
     target: Target, contents: Contents, there: dict[str, int], streams: int
 ) -> tuple[set[str], int]:
-    """Names of files that were there, and bytes that were sent."""
+    """Send what is missing. Return the names of files that were there, and the bytes sent."""
     digest, bucket = contents.listing.sha256, target.bucket
     if CLAIM not in there:
         target.claim(digest)
@@ -78,7 +78,7 @@ def sent_whole(
     if target.latest() != latest:
         target.patiently(lambda: bucket.put(target.latest_key, latest.encoded()))
     for key, upload in target.patiently(lambda: bucket.uploads(target.key(""))):
-        # All is there whole: what somebody else still brings of it, nobody needs.
+        # Everything is complete, so uploads that others have left are not needed.
         target.patiently(partial(bucket.abort, key, upload))
     were_sent = {
         file.name: size for file, size in zip(files, sent, strict=True) if size is not None
@@ -87,7 +87,7 @@ def sent_whole(
 
 
 def check_sizes(target: Target, files: list[File]) -> None:
-    """A last look at the whole, before the manifest says that it is there."""
+    """Check all sizes before the manifest makes the version visible."""
     sizes = target.sizes()
     for file in files:
         if sizes.get(file.name) != file.bytes:
@@ -99,7 +99,7 @@ def check_sizes(target: Target, files: list[File]) -> None:
 
 
 def finish_version(target: Target, manifest: File) -> None:
-    """From here on there is the version, whole."""
+    """Write the manifest and `latest`. From here on the version exists."""
     key = target.key(MANIFEST)
     target.put_once(MANIFEST, manifest.data)
     found = target.patiently(lambda: target.bucket.get(key))

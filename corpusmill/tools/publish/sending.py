@@ -1,4 +1,4 @@
-"""One file after another to the store, each whole or not at all."""
+"""Uploads of files to the store, each complete or not at all."""
 
 import contextlib
 import hashlib
@@ -23,33 +23,35 @@ from corpusmill.tools.publish.contents import DamagedFileError, File, check_size
 from corpusmill.tools.publish.target import Target
 
 WHOLE_BYTES = 256 << 20
-"""Files up to this are sent in one request, signed with the digest of the manifest: whatever else
-the file holds, the store refuses."""
+"""Files up to this size are sent in one request, signed with the manifest's digest. The store
+refuses any other content."""
 PART_BYTES = 16 << 20
 MOST_PARTS = 10_000
-"""As many as S3 puts together."""
+"""Most parts of a multipart upload in S3."""
 ALIGNED = 1 << 20
 ATTEMPTS = 3
-"""So often an object in parts is begun anew when somebody else had its upload."""
+"""Attempts at a multipart upload if others have completed or aborted it."""
 GONE = {"NoSuchUpload", "InvalidPart"}
 BLOCK_BYTES = 1 << 20
-LOOK_SECONDS = 0.5  # whether all is over
+LOOK_SECONDS = 0.5  # interval for checking whether all is done
 
 
 def part_bytes(size: int) -> int:
-    """A function of the size alone, so that a later attempt finds the same parts."""
+    """Return the size of parts. It depends only on the file's size, so a later attempt finds the
+    same parts."""
     least = -(-size // MOST_PARTS)
     return max(PART_BYTES, -(-least // ALIGNED) * ALIGNED)
 
 
 def part_count(size: int) -> int:
-    """0 for what is sent at once."""
+    """Return the number of parts; 0 if the file is sent at once."""
     return 0 if size <= WHOLE_BYTES else -(-size // part_bytes(size))
 
 
 @contextlib.contextmanager
 def faults_of_the_disk(file: File) -> Iterator[None]:
-    """As no OSError, which in the middle of a request is taken for one of the network."""
+    """Raise disk faults as DamagedFileError: within a request, an OSError would count as a network
+    fault."""
     try:
         yield
     except OSError as error:
@@ -60,15 +62,15 @@ def faults_of_the_disk(file: File) -> Iterator[None]:
 
 
 def checked(file: File) -> FileIO:
-    """Opened, and as long as it is listed."""
+    """Open a file and check its size."""
     assert file.path
     check_size(file)
     return open(file.path, "rb", buffering=0)
 
 
 def blocks(file: File) -> Iterator[memoryview]:
-    """A local file; DamagedFileError before its last block if it is not what is listed, so that
-    nobody gets all of it."""
+    """Yield a local file in blocks. Raise DamagedFileError before the last block if it does not
+    match the manifest, so that the upload stays incomplete."""
     digest, buffer, left = hashlib.sha256(), bytearray(BLOCK_BYTES), file.bytes
     with faults_of_the_disk(file), checked(file) as opened:
         while left:
@@ -82,7 +84,7 @@ def blocks(file: File) -> Iterator[memoryview]:
 
 
 class Piece(NamedTuple):
-    """A part of a local file, as long as its buffer is not filled again."""
+    """A part of a local file, valid until its buffer is reused."""
 
     number: int
     data: memoryview
@@ -91,8 +93,8 @@ class Piece(NamedTuple):
 
 
 def pieces(file: File, buffers: Iterator[bytearray]) -> Iterator[Piece]:
-    """The parts of a local file, in order, each in the next buffer; DamagedFileError behind the
-    last if together they are not what is listed."""
+    """Yield the parts of a local file, each in the next buffer. Raise DamagedFileError after the
+    last one if they do not match the manifest."""
     assert file.path
     check_size(file)
     size, whole = part_bytes(file.bytes), hashlib.sha256()
@@ -111,8 +113,8 @@ def pieces(file: File, buffers: Iterator[bytearray]) -> Iterator[Piece]:
 
 
 def is_whole(file: File, stored: Stored | None) -> bool:
-    """Whether the store has a file, by its size and by the checksum that the store took itself; by
-    the digest that was noted when it was sent, if the store takes none."""
+    """Say whether the store has a file, by size and by the store's own checksum; without one, by
+    the digest noted at the upload."""
     if stored is None or stored.bytes != file.bytes:
         return False
     if not stored.checksum:
@@ -124,7 +126,7 @@ def is_whole(file: File, stored: Stored | None) -> bool:
 
 
 class Sender:
-    """Sends files of a version, some at once; holds `streams` + 1 parts in memory at most."""
+    """Sends files of a version, several at once. At most `streams` + 1 parts are in memory."""
 
     def __init__(self, target: Target, streams: int, phase: Phase) -> None:
         self._target, self._phase = target, phase
@@ -140,12 +142,12 @@ class Sender:
     def send_all(
         self, files: Sequence[File], there: dict[str, int], uploads: Sequence[tuple[str, str]]
     ) -> list[int | None]:
-        """Bytes that were sent of each, None for what lies there whole.
+        """Return the bytes sent of each file; None if it was there already.
 
-        there: sizes of what lies there. uploads: what was begun and not put together. The first
-        fault ends it.
+        there: sizes of existing files. uploads: unfinished multipart uploads. The first fault ends
+        it.
         """
-        # Of several the same one for all who publish this at once.
+        # The same upload for all who publish this at once.
         self._uploads = dict(sorted(uploads, reverse=True))
         try:
             futures = [self._files.submit(self._send, file, there.get(file.name)) for file in files]
@@ -181,7 +183,7 @@ class Sender:
             raise other_bytes(self._target, file)
 
     def _blocks(self, file: File) -> Iterator[memoryview]:
-        """Of a file that is sent, perhaps not for the first time."""
+        """Yield the blocks of a file, perhaps in a repeated attempt."""
         self._count(file, -self._sent.get(file.name, 0))
         for block in blocks(file):
             if self._target.stopped.is_set():
@@ -200,7 +202,7 @@ class Sender:
                 yield self._buffers.get(timeout=LOOK_SECONDS)
         raise StoppedError
 
-    # Files in parts.
+    # Multipart uploads.
 
     def _send_in_parts(self, file: File, key: str) -> int:
         target, bucket = self._target, self._target.bucket
@@ -221,7 +223,7 @@ class Sender:
             except Refusal as refusal:
                 if refusal.code not in GONE:
                     raise
-            # Also if somebody else has put it together meanwhile, or an answer was lost.
+            # Also if others have completed it meanwhile, or a response was lost.
             stored = target.patiently(lambda: bucket.head(key))
             as_sent = stored and (stored.bytes, stored.checksum) == (file.bytes, checksum)
             if as_sent or is_whole(file, stored):
@@ -229,7 +231,7 @@ class Sender:
         raise other_bytes(target, file)
 
     def _bring_parts(self, file: File, key: str, upload: str, known: dict[int, Part]) -> list[Part]:
-        """known: what is there of the upload already."""
+        """Send the missing parts and return all. known: parts that the upload has already."""
         futures: deque[Future[Part]] = deque()
         brought: list[Part] = []
         try:

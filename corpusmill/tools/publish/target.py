@@ -1,9 +1,9 @@
-"""Where a corpus is published, and what lies there already.
+"""The place of a publication, and what it contains.
 
-name/latest                              which version is to be read
+name/latest                              names the version to read
 name/versions/{version}/...              the files of a results folder, by their names there
-name/versions/{version}/manifest.json    comes last: without it there is no version
-name/versions/{version}/publication.json comes first: of which manifest the version is
+name/versions/{version}/manifest.json    written last: without it there is no version
+name/versions/{version}/publication.json written first: the manifest's digest of the version
 """
 
 import json
@@ -25,13 +25,13 @@ CLAIM_VERSION = 1
 FIRST_ANSWER = Patience(attempts=2, first_seconds=0.5, longest_seconds=0.5)
 IS_IT_THERE = "Is that the store's address, in --endpoint-url, AWS_ENDPOINT_URL or the profile?"
 FIRST_SILENCE_SECONDS = 4.5
-"""Until a store has answered once, it is waited for ten seconds in all: its name may be wrong."""
+"""Time limit for the first response of a store, ten seconds in all: its name may be wrong."""
 
 T = TypeVar("T")
 
 
 class Target:
-    """One version of one corpus in a bucket; requests are tried again while that may help."""
+    """One version of one corpus in a bucket. Requests are retried while that may help."""
 
     def __init__(
         self, bucket: Bucket, name: str, version: str, patience: Patience, say: Say
@@ -53,12 +53,12 @@ class Target:
         return self.bucket.where(self.key(file).rstrip("/"))
 
     def stop(self) -> None:
-        """End what other threads ask for at once, however long the store is silent."""
+        """Abort the requests of other threads at once, even if the store is silent."""
         self.stopped.set()
         self.bucket.connections.end()
 
     def patiently(self, action: Callable[[], T]) -> T:
-        """What an action gives; OSError if its faults do not pass."""
+        """Return the result of an action. Raise OSError if its faults persist."""
         patience, advice = self._patience, "What came is kept: the same command goes on."
         if not self._answered:
             patience = FIRST_ANSWER._replace(attempts=min(2, patience.attempts))
@@ -67,14 +67,14 @@ class Target:
         if not self._answered:
             self._answered = True
             self.bucket.connections.silence_seconds = SILENCE_SECONDS
-            self.bucket.connections.close()  # what is open has the patience of before
+            self.bucket.connections.close()  # open connections still have the short time limit
         return found
 
-    # What lies there.
+    # Looking.
 
     def look(self, files: Iterable[str], manifest_sha256: str) -> dict[str, int]:
-        """Sizes of what lies there of the version, by names of files. ValueError if something lies
-        there that is not this version of a published corpus."""
+        """Return the sizes of the version's existing files, by name. Raise ValueError if something
+        else than this version of a published corpus is there."""
         with awaiting(f"the list of {self.bucket.where(self.name)}"):
             here = self.patiently(lambda: self.bucket.listed(f"{self.name}/", here_alone=True))
         versions = f"{self.name}/versions/"
@@ -98,7 +98,7 @@ class Target:
         return sizes
 
     def sizes(self) -> dict[str, int]:
-        """Of the version, by names of files."""
+        """Return the sizes of the version's files, by name."""
         with awaiting(f"the list of {self.where()}"):
             found = self.patiently(lambda: self.bucket.listed(self.key("")))
         return {key.removeprefix(self.key("")): size for key, size in found.sizes.items()}
@@ -108,7 +108,8 @@ class Target:
         return data if data is None else Latest.decoded(self.bucket.where(self.latest_key), data)
 
     def claimed(self) -> str | None:
-        """Of which manifest the version is; None if nobody has claimed it."""
+        """Return the manifest's digest that the version is claimed for; None if it is not
+        claimed."""
         data = self.patiently(lambda: self.bucket.get(self.key(CLAIM)))
         if data is None:
             return None
@@ -124,17 +125,17 @@ class Target:
         )
 
     def claim(self, manifest_sha256: str) -> None:
-        """Make the version ours. Of two that come at once with other content one is refused."""
+        """Claim the version. If two publish different contents at once, one is refused."""
         content = {
             "corpusmill.publication": CLAIM_VERSION, "manifest_sha256": manifest_sha256,
         }  # fmt: skip
         self.put_once(CLAIM, (json.dumps(content, indent=1) + "\n").encode())
-        # Some stores know no conditions.
+        # Some stores ignore conditions.
         if (claimed := self.claimed()) != manifest_sha256:
             raise other_content(self, manifest_sha256, claimed)
 
     def put_once(self, file: str, data: bytes) -> None:
-        """Write a file that is not there; one that is stays."""
+        """Write a file unless it exists."""
         try:
             self.patiently(lambda: self.bucket.put(self.key(file), data, only_new=True))
         except Refusal as refusal:

@@ -1,4 +1,4 @@
-"""`corpusmill unpublish`: a version taken away, its manifest first."""
+"""`corpusmill unpublish`: deletes a version, its manifest first."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -17,7 +17,7 @@ from corpusmill.tools.verify.kinds import MANIFEST
 
 
 def not_taken_away(address: str) -> ValueError:
-    """A version of a repository is a tag, and what git remembers."""
+    """Return the error for a version of a repository, which is a tag in git's history."""
     name = parsed_hub(address).repository
     return ValueError(
         f"{address}: expected s3://bucket/name, as the history of a repository is the hub's. A tag "
@@ -27,7 +27,8 @@ def not_taken_away(address: str) -> ValueError:
 
 
 class Asked(NamedTuple):
-    """latest: the version may be the one that `latest` names, if it is the only one."""
+    """The arguments of the command. latest: delete the latest version too, if it is the only
+    one."""
 
     address: str
     version: str
@@ -40,13 +41,13 @@ class Withdrawn(NamedTuple):
     address: str
     version: str
     keys: list[str]
-    """In the order in which they go."""
+    """In the order of deletion."""
     bytes: int
     dry_run: bool
 
 
 def unpublish(asked: Asked, say: Say, patience: Patience = Patience()) -> Withdrawn:  # noqa: B008
-    """ValueError for a version that is not there, or is read by whoever asks for the latest."""
+    """Delete a version. Raise ValueError if it does not exist, or is the latest."""
     if is_hub(asked.address):
         raise not_taken_away(asked.address)
     address = parsed(asked.address)
@@ -68,7 +69,8 @@ def unpublish(asked: Asked, say: Say, patience: Patience = Patience()) -> Withdr
 
 
 def going_keys(target: Target, sizes: dict[str, int], latest: bool) -> list[str]:
-    """In order: after the first no reader begins with it, after the last nothing is left."""
+    """Return the keys in order of deletion: after the first, no reader opens the version; after the
+    last, nothing is left."""
     first = [target.key(MANIFEST)] if MANIFEST in sizes else []
     between = [target.key(name) for name in sorted(sizes) if name not in (MANIFEST, CLAIM)]
     named = target.latest()

@@ -1,1 +1,1 @@
-"""A file for each format: a `FORMAT` that says what it is and how it is written."""
+"""The formats, one per file: a `FORMAT` with its description and its writer."""

@@ -1,4 +1,4 @@
-"""HDF5 as Cerebras' GPT data processor reads it: ids, a mask and labels for each sample."""
+"""HDF5 for Cerebras' GPT data processor: ids, mask and labels for each sample."""
 
 from pathlib import Path
 
@@ -22,8 +22,8 @@ def write(exported: Exported, target: Target) -> None:
 
 
 def write_samples(block: np.ndarray, path: Path) -> None:
-    """block: (samples, length + 1), the last of each the label of the one before."""
-    import h5py  # nobody needs it who needs no HDF5
+    """Write samples. block: (samples, length + 1); each row gives inputs and shifted labels."""
+    import h5py  # only this format needs it
 
     samples, length = len(block), block.shape[1] - 1
     data = np.ones((samples, 3, length), "<i4")

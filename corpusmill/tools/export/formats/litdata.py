@@ -10,9 +10,9 @@ from corpusmill.tools.export.target import Target
 
 CHUNK_BYTES = 1 << 26
 CODES = {2: 20, 4: 15}
-"""Its numbers of torch's uint16, and of int32 for uint32, whose ids below 2**31 are the same."""
+"""litdata's codes for torch's uint16 and int32. Ids below 2**31 are equal in int32 and uint32."""
 A_TENSOR = '[1, {"type": null, "context": null, "children_spec": []}]'
-"""What torch says of the structure of an item that is a tensor and no more."""
+"""torch's description of an item that is a single tensor."""
 HEADER_BYTES = 12
 
 
@@ -31,7 +31,7 @@ def write(exported: Exported, target: Target) -> None:
 
 
 def write_split(split: Split, length: int, target: Target) -> list[dict[str, Any]]:
-    """Each chunk is one item of whole samples, since a sample never goes on in the next chunk."""
+    """Write a split. Each chunk is one item of whole samples, as samples cannot cross chunks."""
     itemsize = split.dtype.itemsize
     chunks = []
     for number, block in enumerate(

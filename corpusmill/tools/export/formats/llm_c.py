@@ -1,7 +1,7 @@
 """llm.c and modded-nanogpt: shards with a header, the end-of-text id before each document.
 
-Our shards have it behind each document. So the one of the last document stands first, and the
-number of tokens is the same.
+Our shards have it after each document. So the one of the last document is moved to the front, and
+the number of tokens is the same.
 """
 
 from typing import IO
@@ -14,7 +14,7 @@ from corpusmill.tools.export.formats.nanogpt import NAMES
 from corpusmill.tools.export.target import Target
 
 HEADERS = {2: (20240520, 1), 4: (20240801, 7)}
-"""By bytes of an id: magic and version, of GPT-2's shards and of Llama 3's."""
+"""Magic and version by bytes per id: GPT-2 shards and Llama 3 shards."""
 
 
 def write(exported: Exported, target: Target) -> None:

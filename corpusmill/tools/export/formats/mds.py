@@ -10,7 +10,7 @@ from corpusmill.tools.export.declaration import Exported, Format, Split
 from corpusmill.tools.export.target import Target
 
 SHARD_BYTES = 1 << 26
-"""MosaicML's own, which its cache is made for."""
+"""MosaicML's default, which suits its cache."""
 
 
 def write(exported: Exported, target: Target) -> None:
@@ -31,7 +31,7 @@ def write_split(split: Split, length: int, target: Target) -> Iterator[dict[str,
         "column_sizes": [sample_bytes],
     }  # fmt: skip
     beside = json.dumps(config, sort_keys=True).encode()
-    most = (SHARD_BYTES - len(beside)) // (sample_bytes + 4)  # each has an offset too
+    most = (SHARD_BYTES - len(beside)) // (sample_bytes + 4)  # each also has an offset
     for number, block in enumerate(split.samples(length, max(most, 1))):
         name = f"shard.{number:05}.mds"
         head = 4 * (len(block) + 2) + len(beside)

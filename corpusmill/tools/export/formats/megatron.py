@@ -1,4 +1,4 @@
-"""Megatron-LM: an IndexedDataset for each shard, one sequence for each document."""
+"""Megatron-LM: one IndexedDataset per shard, one sequence per document."""
 
 import struct
 
@@ -10,7 +10,7 @@ from corpusmill.tools.export.target import Target
 MAGIC = b"MMIDIDX\x00\x00"
 VERSION = 1
 CODES = {2: 8, 4: 4}
-"""uint16, and int32 for uint32, which it has not; ids below 2**31 have the same bytes."""
+"""Megatron's codes for uint16 and int32. It has no uint32; ids below 2**31 have the same bytes."""
 
 
 def write(exported: Exported, target: Target) -> None:

@@ -1,4 +1,4 @@
-"""nanoGPT: one file of ids for each split, and what the vocabulary is."""
+"""nanoGPT: one file of ids for each split, and a description of the vocabulary."""
 
 import pickle
 

@@ -1,4 +1,4 @@
-"""NumPy shards with an id for each sample, as trainers that deal samples out by id want them."""
+"""NumPy shards with an id for each sample, for trainers that distribute samples by id."""
 
 import numpy as np
 import xxhash
@@ -7,7 +7,7 @@ from corpusmill.tools.export.declaration import Exported, Format
 from corpusmill.tools.export.target import Target
 
 BLOCK = 1024
-"""Samples at a time."""
+"""Samples written at a time."""
 
 
 def write(exported: Exported, target: Target) -> None:

@@ -1,4 +1,4 @@
-"""OLMo and OLMo-core: raw ids, called .npy, and where the documents are."""
+"""OLMo and OLMo-core: raw ids in files named .npy, with the document boundaries."""
 
 import csv
 import gzip
@@ -22,7 +22,7 @@ def write(exported: Exported, target: Target) -> None:
 
 
 def rows(shard: Shard) -> bytes:
-    """start, end, id, source, row: without a header, as dolma writes them."""
+    """Return start, end, id, source, row as CSV without a header, as dolma does."""
     starts, placed = shard.starts().tolist(), shard.documents()
     written = io.StringIO(newline="")
     csv.writer(written, lineterminator="\n").writerows(

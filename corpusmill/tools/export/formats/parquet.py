@@ -1,4 +1,4 @@
-"""Parquet of ids, a row for each document: what Hugging Face datasets loads by itself."""
+"""Parquet of ids, one row per document, which Hugging Face datasets loads directly."""
 
 import numpy as np
 import pyarrow as pa
@@ -30,7 +30,7 @@ def write_shard(shard: Shard, path: object) -> None:
     ) as writer:
         row = 0
         while row < len(starts) - 1:
-            # A document of any length is a row.
+            # A document is a row, whatever its length.
             end = int(np.searchsorted(starts, starts[row] + ROW_GROUP_TOKENS, "right")) - 1
             end = max(end, row + 1)
             lists = pa.ListArray.from_arrays(

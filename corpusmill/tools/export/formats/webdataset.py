@@ -1,4 +1,4 @@
-"""WebDataset: tar files, with the ids and the facts of each document."""
+"""WebDataset: tar files with ids and metadata of each document."""
 
 import io
 import json
@@ -31,7 +31,7 @@ def write_shard(shard: Shard, file: IO[bytes]) -> None:
 
 
 def add(tar: tarfile.TarFile, name: str, content: bytes) -> None:
-    entry = tarfile.TarInfo(name)  # without a time or an owner: the same bytes every time
+    entry = tarfile.TarInfo(name)  # no time or owner, for the same bytes every time
     entry.size = len(content)
     tar.addfile(entry, io.BytesIO(content))
 
