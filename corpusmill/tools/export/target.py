@@ -68,8 +68,8 @@ class Target:
 
 
 def refuse_links(folder: Path, results: Path) -> None:
-    """Raise ValueError if the folder contains a symlink out of it or something that is not a file.
-    If the user named a folder outside the results, that folder may be a symlink."""
+    """Raise ValueError if the folder is or contains a symlink or a special file. If the user named
+    a folder outside the results, that folder itself may be a symlink."""
     chosen = next((root for root in (results, DEFAULT.parent) if root in folder.parents), folder)
     if chosen == DEFAULT.parent and folder.parent != DEFAULT:
         chosen = folder

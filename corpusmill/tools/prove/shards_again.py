@@ -87,7 +87,7 @@ def tokenizer(run: Finished) -> Path:
 
 
 def columns(run: Finished) -> list[Path]:
-    """Return the types of Parquet columns, computed again from all input files."""
+    """Return the file of Parquet column types, made again from all input files."""
     if run.config.output.format != "parquet":
         return []
     path = run.scratch / "plan/columns.arrow"

@@ -1,4 +1,4 @@
-"""Measure a sample for filters, batch by batch, as the step `measure` does."""
+"""Measures of a sample, batch by batch, as in the step `measure`."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +15,7 @@ from corpusmill.mill.read.text_column import TextColumn
 
 
 def part_for(filters: list[ConfiguredFilter], part: Path) -> TextPart:
-    """A text part for some filters; with the records only if one of them takes records."""
+    """Return a text part for some filters, with records only if one of them uses records."""
     of_records = any("records" in filter.needs for filter in filters)
     return TextPart(part, SCHEMA.names if of_records else ["text", "file", "line"])
 
@@ -23,7 +23,8 @@ def part_for(filters: list[ConfiguredFilter], part: Path) -> TextPart:
 def measured_batches(
     part: Path, filters: list[ConfiguredFilter], progress: Progress
 ) -> Iterator[tuple[Documents, pa.Table]]:
-    """Each batch as filters that cut leave it, and its measures. progress: counts documents."""
+    """Yield each batch, after the filters that cut, with its measures. progress: counts
+    documents."""
     text_part = part_for(filters, part)
     sources, before = text_part.sources(), 0
     measures = Measures(filters)

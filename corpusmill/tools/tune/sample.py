@@ -1,11 +1,11 @@
-"""Samples of sources, normalized, as a text part. Calibrate, estimate and designer all use this.
+"""Samples of sources, normalized, as a text part. Used by calibrate, estimate and designer.
 
-Every document of what is read has the same chance: a keyed hash of its file and place decides. So
-the same seed gives the same sample, and a smaller sample is part of a larger one. Of files larger
-than their share of the reading, plain JSON lines are entered at even places; the others are read
-from their beginning.
+Every document that is read has the same chance, decided by a keyed hash of its file and place. So
+the same seed gives the same sample, and a smaller sample is part of a larger one. If a file is
+larger than its share of the reading, plain JSON lines are read in evenly spaced stretches, other
+formats from the beginning.
 
-What a sample says of all documents: each sampled document of a source stands for `weight` of them.
+Each sampled document of a source represents `weight` documents.
 """
 
 import heapq
@@ -32,8 +32,8 @@ KEYS_AT_ONCE = 4096
 ALL_KEYS = 1 << 64
 
 LEAST_STRETCH = 1 << 16
-"""Fewest bytes read in one go. Many short stretches say more about a sorted file than a few long
-ones, but a seek takes as long as reading some of these bytes."""
+"""Least bytes of a stretch. Many short stretches represent a sorted file better than a few long
+ones, but a seek costs as much as reading some of these bytes."""
 
 MOST_STRETCHES = 256
 
@@ -43,16 +43,16 @@ MOST_EXPANSION = 16
 
 LEAST_READ = 1 << 20
 RECORD_BYTES = 64
-"""Counted for each record beside its text: a few bytes may be millions of short records. Of a file
-at most 16 times its expected text is read, and 1 MiB in any case."""
+"""Bytes counted per record besides its text: a few bytes may be millions of short records. At most
+16 times the expected text of a file is read, but always 1 MiB."""
 
 
 class Wanted(NamedTuple):
     """The settings of reading."""
 
     seed: int
-    mode: str  # of normalizing
-    readers: Sequence[str] = ()  # files of the user's
+    mode: str  # of normalize
+    readers: Sequence[str] = ()  # the user's own
     limits: ReadLimits = READ_LIMITS
 
     @classmethod
@@ -76,7 +76,7 @@ class Source(NamedTuple):
 
 
 def sources_of(config: Config, files: Iterable[InputFile]) -> list[Source]:
-    """The milled sources with their files."""
+    """Return the milled sources with their files."""
     of_source: dict[str, list[InputFile]] = {one.name: [] for one in config.milled}
     for file in files:
         of_source[file.source].append(file)
@@ -84,46 +84,46 @@ def sources_of(config: Config, files: Iterable[InputFile]) -> list[Source]:
 
 
 class Sampled(NamedTuple):
-    """The sample of a source, and what it says of the whole source."""
+    """The sample of a source, and its estimates for the whole source."""
 
     name: str
     files: int
     bytes: int
     read_share: float  # of its bytes
-    records: float  # in all of its files; estimated, if not all was read
-    documents: float  # of these
-    malformed: int  # records in what was read
+    records: float  # in all of its files; estimated if not all was read
+    documents: float  # of these records
+    malformed: int  # malformed records in what was read
     sampled: int  # documents
     text_bytes: int  # of the sampled documents
-    entered: list[str]  # files that were read at even places
+    entered: list[str]  # files that were read in stretches
 
     @property
     def weight(self) -> float:
-        """Documents that each sampled one stands for."""
+        """Return how many documents each sampled one represents."""
         return self.documents / max(self.sampled, 1)
 
     @property
     def share(self) -> float:
-        """The chance of a document to be in the sample."""
+        """Return the chance of a document to be in the sample."""
         return self.sampled / self.documents if self.documents else 1.0
 
 
 def standard_error(share: float, sampled: int, documents: float) -> float:
-    """The error of a share if so many of all documents were sampled, none twice."""
+    """Return the standard error of a share in a sample without replacement."""
     if sampled >= documents:
         return 0.0
     return (share * (1 - share) / sampled * (1 - sampled / documents)) ** 0.5
 
 
 def keys_of_file(number: int, seed: int, purpose: str) -> Iterator[int]:
-    """The sampling key of every record of a file, in order, without end."""
+    """Yield the sampling key of every record of a file, in order, without end."""
     for start in itertools.count(0, KEYS_AT_ONCE):
         records = np.arange(start, start + KEYS_AT_ONCE, dtype=np.uint64)
         yield from keyed_hash(np.uint64(number << ROW_BITS) | records, seed, purpose).tolist()
 
 
 class Amount:
-    """Bytes that were read, told to somebody else too."""
+    """Counts the bytes read and passes them on to another progress."""
 
     def __init__(self, outer: Progress) -> None:
         self.bytes, self._outer = 0, outer
@@ -134,11 +134,11 @@ class Amount:
 
 
 def stretches(size: int, share: float, first: int) -> list[tuple[int, int]]:
-    """Even places of a file, from and to which byte, that are `share` of it together.
+    """Return evenly spaced stretches (from byte, to byte) that add up to `share` of a file.
 
-    first: from 0 to below `size`, where they begin. If it is chosen evenly, each byte has the same
-    chance to be in one, and so each record, which is read if its first byte is: the last stretch
-    goes on at the beginning of the file.
+    first: their start, from 0 to below `size`. If it is chosen evenly, each byte has the same
+    chance, and so has each record, which is read if its first byte is. The last stretch wraps
+    around to the beginning of the file.
     """
     count = max(1, min(MOST_STRETCHES, int(size * share) // LEAST_STRETCH))
     wide = int(size * share / count)
@@ -152,19 +152,20 @@ def stretches(size: int, share: float, first: int) -> list[tuple[int, int]]:
 
 
 class FileReading:
-    """The records of a file that are read: the same ones however often it is asked."""
+    """The sampled records of a file: the same at every call."""
 
     def __init__(
         self, file: InputFile, number: int, text_field: str, share: float, wanted: Wanted
     ) -> None:
-        """number: its place among the files of its source. share: of its bytes to be read."""
+        """Prepare reading. number: index among the files of its source. share: of its bytes to
+        read."""
         assert file.bytes is not None, file
         self.file, self.path, self.size = file, file.path, file.bytes
         self._text_field, self._wanted, self._share = text_field, wanted, share
         self._purpose, self._number = f"sample/{file.source}", number
         self._most_text_bytes = max(LEAST_REFUSED, MOST_EXPANSION * file.text_bytes)
         self._most_read = MOST_EXPANSION * max(LEAST_READ, share * file.text_bytes)
-        # One line may be the whole of a file, and have no end that is worth waiting for.
+        # A line may be a whole file, too long to read to its end.
         looked = wanted.limits.for_a_look()
         self._limits = looked._replace(read_bytes=looked.read_bytes + int(self._most_read))
         self.entered = share < 1 and file.path.endswith(".jsonl")
@@ -172,10 +173,10 @@ class FileReading:
         first = int(unit_hash(numbers, wanted.seed, f"{self._purpose}/first")[0] * self.size)
         self._stretches = stretches(self.size, share, first) if self.entered else []
         self.fraction = sum(end - start for start, end in self._stretches) / max(self.size, 1)
-        """The part of its bytes that was read."""
+        """Share of its bytes that was read."""
 
     def keyed(self, progress: Progress) -> Iterator[tuple[int, Record | Malformed]]:
-        """The records with their keys."""
+        """Yield the records with their keys."""
         keys = keys_of_file(self._number, self._wanted.seed, self._purpose)
         return zip(keys, self.records(progress), strict=False)
 
@@ -213,12 +214,13 @@ class FileReading:
 
 
 class SourceReading:
-    """The records of a source that are looked at."""
+    """The sampled records of a source."""
 
     def __init__(
         self, source: Source, wanted: Wanted, share: float, most_files: int | None = None
     ) -> None:
-        """share: of each file's bytes to be read. most_files: to be read, at even distances."""
+        """Prepare reading. share: of each file's bytes. most_files: files to read, evenly
+        spaced."""
         self.source, self._mend = source, normalizer(wanted.mode)
         count = len(source.files)
         places = np.linspace(0, count - 1, min(count, most_files or count)).astype(int).tolist()
@@ -228,7 +230,7 @@ class SourceReading:
         ]
 
     def least_keys(self, most: int, progress: Progress) -> np.ndarray:
-        """uint64: the least keys of its documents, ascending, so many at most."""
+        """Return uint64: the `most` smallest keys of its documents, ascending."""
         pairs = (pair for file in self.files for pair in file.keyed(progress))
         keys = (key for key, record in pairs if isinstance(record, Record))
         return np.array(heapq.nsmallest(most, keys), np.uint64)
@@ -254,7 +256,7 @@ class SourceReading:
                 records += (found + bad) / file.fraction
                 documents += found / file.fraction
             read += file.fraction * file.size
-        # Of a source with more files than are read, the others have as much for each byte.
+        # Unread files of a source are assumed to have as many records per byte.
         more = self.source.bytes / max(sum(file.size for file in self.files), 1)
         return Sampled(
             self.source.name, len(self.source.files), self.source.bytes,
@@ -264,8 +266,7 @@ class SourceReading:
 
 
 def shared_evenly(total: int, wants: list[int]) -> list[int]:
-    """Hand out a total: nobody gets more than it wants, all others get the same, but for what
-    cannot be divided."""
+    """Divide a total: no part exceeds its demand; the other parts are equal, up to a remainder."""
     shares, left = [0] * len(wants), total
     for before, place in enumerate(sorted(range(len(wants)), key=lambda one: wants[one])):
         shares[place] = min(wants[place], left // (len(wants) - before))
@@ -281,10 +282,10 @@ def even_sample(
     part: Path,
     progress: Progress,
 ) -> list[Sampled]:
-    """Write so many documents, shared evenly among the sources, as far as each has so many.
+    """Write a number of documents, shared evenly among the sources as far as they have enough.
 
-    read_bytes: expected bytes of text that are read, shared likewise; None: everything. What is
-    read is read twice: the bound of the keys has to be known before documents are written.
+    read_bytes: expected bytes of text to read, shared likewise; None: everything. It is read twice:
+    the bound of the keys has to be known before documents are written.
     """
     sizes = [source.text_bytes for source in sources]
     amounts = sizes if read_bytes is None else shared_evenly(read_bytes, sizes)
@@ -308,8 +309,8 @@ def proportional_sample(
     part: Path,
     progress: Progress,
 ) -> list[Sampled]:
-    """Write the same share of every source. shares: of the files that is read, and of the
-    documents there."""
+    """Write the same share of every source. shares: of the files to read, and of the documents in
+    them."""
     read, taken = shares
     readings = [SourceReading(source, wanted, read, most_files) for source in sources]
     return written(readings, [int(taken * ALL_KEYS)] * len(readings), part, progress)
@@ -318,7 +319,7 @@ def proportional_sample(
 def written(
     readings: list[SourceReading], bounds: list[int], part: Path, progress: Progress
 ) -> list[Sampled]:
-    """Write the sample, source after source in their order, each in that of its files."""
+    """Write the sample in the order of sources and their files."""
     named = [
         {"source": reading.source.name, "path": file.path}
         for reading in readings

@@ -1,4 +1,4 @@
-"""`python -m corpusmill.designer`: choose bands and rows by a sample of your documents.
+"""`python -m corpusmill.designer`: chooses bands and rows from a sample of your documents.
 
-Begin with `recommending.py`.
+Start with `recommending.py`.
 """

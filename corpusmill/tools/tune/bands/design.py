@@ -1,7 +1,7 @@
-"""Predict what an LSH setting finds of the pairs of a sample, and what it costs.
+"""Predictions of what an LSH setting finds among the pairs of a sample, and what it costs.
 
-Similarity is Jaccard's of two sets of shingles. Sketches estimate it: of `permutations` values a
-pair with similarity s has a binomial number equal, s of them on average.
+Similarity is the Jaccard similarity of two sets of shingles. Sketches estimate it: in a pair with
+similarity s, each of the `permutations` values is equal with probability s.
 """
 
 from typing import Any, NamedTuple
@@ -15,28 +15,30 @@ DIGEST_BYTES, VALUE_BYTES, ENTRY_BYTES = 32, 4, 12
 
 
 def bytes_per_document(permutations: int, bands: int) -> int:
-    """On disk between the steps: sketch, digest, and a key and a row number per band."""
+    """Return the bytes on disk between the steps: sketch, digest, and a key and a row number per
+    band."""
     return VALUE_BYTES * permutations + ENTRY_BYTES * bands + DIGEST_BYTES
 
 
 def histogram(signatures: np.ndarray) -> np.ndarray:
-    """int64 (permutations + 1,): how many pairs of documents have k values equal, for each k."""
+    """Return int64 (permutations + 1,): the number of pairs with k equal values, for each k."""
     counts = np.zeros(signatures.shape[1] + 1, np.int64)
     count_pairs(signatures, counts)
     return counts
 
 
 def similarities(counts: np.ndarray) -> np.ndarray:
-    """The estimate of similarity that each place of a histogram stands for."""
+    """Return the estimated similarity at each place of a histogram."""
     return np.arange(counts.size) / (counts.size - 1)
 
 
 def band_probability(permutations: int, setting: BandSetting) -> np.ndarray:
-    """float64 (permutations + 1,): how likely two sketches with k equal values share a band.
+    """Return float64 (permutations + 1,): the chance that two sketches with k equal values share a
+    band.
 
-    The equal values are in places drawn at random. The mean over a binomial k is the S-curve, so
-    a sum over a histogram of k is an unbiased count of candidates. The S-curve at k/permutations
-    is not: most pairs have one or two equal values by accident, and can share no band of four.
+    The equal values are at random places. The mean over a binomial k is the S-curve, so a sum over
+    a histogram of k is an unbiased count of candidates. The S-curve at k/permutations is biased:
+    most pairs have one or two equal values by chance, and cannot share a band of four.
     """
     factorials = np.cumsum(np.log(np.maximum(np.arange(permutations + 1), 1)))  # logarithms
 
@@ -44,8 +46,8 @@ def band_probability(permutations: int, setting: BandSetting) -> np.ndarray:
         return factorials[n] - factorials[k] - factorials[n - k]
 
     rows = setting.band_rows
-    share = np.zeros(permutations - setting.values + 1)  # of the values that no band uses
-    for values in range(share.size - 1 + rows, permutations + 1, rows):  # and one band more
+    share = np.zeros(permutations - setting.values + 1)  # of values that no band uses
+    for values in range(share.size - 1 + rows, permutations + 1, rows):  # then one more band
         larger = np.zeros(values + 1)
         outside = np.arange(share.size)
         for inside in range(rows + 1):
@@ -57,11 +59,11 @@ def band_probability(permutations: int, setting: BandSetting) -> np.ndarray:
 
 
 class Expected(NamedTuple):
-    """Pairs of a histogram, and what a setting is expected to make of them."""
+    """The pairs of a histogram, with the expected outcome of a setting."""
 
-    above: int  # at or above the threshold, by their estimate
+    above: int  # estimated at or above the threshold
     missed: float  # of these: share no band
-    possible: int  # below it, with enough equal values to share a band at all
+    possible: int  # below it, with enough equal values to share a band
     false: float  # of these: do share one
 
 
@@ -78,7 +80,7 @@ def expected(counts: np.ndarray, threshold: float, setting: BandSetting) -> Expe
 
 
 def recommend(counts: np.ndarray, threshold: float, recall: float) -> BandSetting | None:
-    """The setting that is chosen if the pairs of a sample are known."""
+    """Choose the setting for the pairs of a sample."""
     return chosen_setting(
         counts.size - 1, threshold, recall, lambda one: expected(counts, threshold, one).false
     )

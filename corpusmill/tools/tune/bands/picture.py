@@ -9,16 +9,16 @@ from corpusmill.mill.report.svg import image, line, text, upright
 from corpusmill.tools.tune.bands.design import similarities
 
 WIDTH, HEIGHT = 900, 670
-LEFT, RIGHT, TOP, BOTTOM = 80, 815, 90, 490  # of the plot
+LEFT, RIGHT, TOP, BOTTOM = 80, 815, 90, 490  # of the plot area
 LEGEND, LEGEND_STEP = BOTTOM + 80, 22
 MOST_BARS = 128
-# Apart for the colour-blind too (Okabe and Ito), and by their dashes in print.
+# Distinguishable for the colour-blind (Okabe and Ito), and by dashes in print.
 STROKES = (("#0072b2", "none"), ("#d55e00", "10 4"), ("#009e73", "3 3"), ("#cc79a7", "12 4 3 4"))
 STYLE = ".curve { fill: none; stroke-width: 2.5 }"
 
 
 class Curve(NamedTuple):
-    """A setting to draw, and what the legend says of it."""
+    """A setting to draw, and its entry in the legend."""
 
     label: str
     setting: BandSetting
@@ -33,7 +33,8 @@ def _y(share: float) -> float:
 
 
 def _decades(counts: np.ndarray) -> int:
-    """Powers of ten on the axis of counts, which starts at half a pair so that one is seen."""
+    """Return the powers of ten on the axis of counts. It starts at half a pair, so that one is
+    visible."""
     return max(1, int(np.ceil(np.log10(max(int(counts.max()), 1)))))
 
 
@@ -42,7 +43,7 @@ def _height(count: float, decades: int) -> float:
 
 
 def _bars(counts: np.ndarray, decades: int) -> list[str]:
-    """One bar per number of equal values, or per few of them when there are many."""
+    """Draw one bar per number of equal values, or per few of them if there are many."""
     together = -(-counts.size // (MOST_BARS + 1))
     step = together / (counts.size - 1)
     lines = []
@@ -81,7 +82,7 @@ def _axes(decades: int) -> list[str]:
 
 
 def _curves(curves: list[Curve]) -> list[str]:
-    """The curves, and the legend: a line of it for each, and one for the bars."""
+    """Draw the curves and the legend: a line for each, and one for the bars."""
     at = np.linspace(0, 1, 401)
     lines = [
         f'<rect class="bar" x="{LEFT}" y="{LEGEND - 11}" width="44" height="12"/>',
@@ -102,7 +103,7 @@ def _curves(curves: list[Curve]) -> list[str]:
 
 
 def picture(counts: np.ndarray, threshold: float, curves: list[Curve], note: str) -> str:
-    """The S-curves of settings over a histogram (see `design.histogram`), as an SVG file."""
+    """Draw the S-curves of settings over a histogram (see `design.histogram`), as an SVG file."""
     decades = _decades(counts)
     grid = [line("grid", LEFT, _y(tenth / 10), RIGHT, _y(tenth / 10)) for tenth in range(1, 11)]
     mark = _x(threshold)

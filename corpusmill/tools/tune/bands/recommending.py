@@ -32,12 +32,12 @@ WELL_KNOWN = {"SlimPajama": BandSetting(9, 13), "datatrove": BandSetting(14, 8)}
 
 
 def shipped() -> Config:
-    """The shipped configuration, which has the defaults."""
+    """Return the shipped configuration, which has the defaults."""
     return Config.read(yaml.safe_load((workflow_home() / "config.yaml").read_text("utf-8")))
 
 
 def shortest(config: Config) -> int:
-    """What the filter too_short asks for in the shipped configuration."""
+    """Return the limit of the filter too_short in the shipped configuration."""
     (asked,) = (one.settings["min_chars"] for one in config.filters if one.name == "too_short")
     return asked
 
@@ -66,7 +66,7 @@ def parser(config: Config) -> argparse.ArgumentParser:
 
 
 def check(given: argparse.Namespace) -> None:
-    """Raise ValueError for the first option that cannot be meant."""
+    """Raise ValueError for the first invalid option."""
     for path in given.files:
         format_of(path)
         if not os.path.isfile(path):
@@ -95,8 +95,8 @@ def check(given: argparse.Namespace) -> None:
 
 
 def curves_of(given: argparse.Namespace, config: Config, best: BandSetting | None) -> list[Curve]:
-    """The settings to compare, each once with all that it is called: that of the options, or else
-    of config.yaml; the recommended one; well-known ones."""
+    """Return the settings to compare, each once with all its names: that of the options or
+    config.yaml, the recommended one, and well-known ones."""
     if given.bands is not None:
         named = {"given": BandSetting(given.bands, given.rows)}
     else:
@@ -111,7 +111,7 @@ def curves_of(given: argparse.Namespace, config: Config, best: BandSetting | Non
 
 
 def sampled(given: argparse.Namespace, config: Config) -> Sample:
-    """The sample of the given files; raises when it has no pair."""
+    """Sample the given files. Raise ValueError if they have no pair."""
     hasher = MinHasher(**as_given(config.minhash) | {"permutations": given.permutations})
     source = source_of(given.files, given.text_field)
     wanted = Wanted.by(config)
@@ -127,7 +127,7 @@ def sampled(given: argparse.Namespace, config: Config) -> Sample:
 
 
 def design(given: argparse.Namespace, config: Config) -> Iterator[str]:
-    """The report for the terminal, and behind it the picture if one is asked for."""
+    """Yield the report for the terminal, then write the picture if requested."""
     sample = sampled(given, config)
     with phase("comparing pairs", unit="pairs"):
         counts = histogram(sample.comparable())

@@ -1,4 +1,4 @@
-"""The designer's report: what LSH settings find and cost, for the terminal."""
+"""The designer's report for the terminal: what LSH settings find and cost."""
 
 import argparse
 import time
@@ -13,11 +13,11 @@ from corpusmill.tools.tune.bands.design import bytes_per_document, expected
 from corpusmill.tools.tune.bands.picture import Curve
 from corpusmill.tools.tune.bands.sampling import Sample
 
-FEW_PAIRS = 30  # above the threshold; fewer say little
+FEW_PAIRS = 30  # above the threshold; with fewer, the figures are uncertain
 
 
 def sorting_seconds(signatures: np.ndarray, setting: BandSetting) -> float:
-    """Time of making and sorting the band keys of these documents on one core: the best of 3."""
+    """Measure making and sorting the band keys of these documents on one core: the best of 3."""
     document_rows = np.arange(len(signatures), dtype=np.uint32)
     seconds = []
     for _ in range(3):
@@ -31,20 +31,20 @@ def sorting_seconds(signatures: np.ndarray, setting: BandSetting) -> float:
 
 
 def number(value: float) -> str:
-    """`12,345`, `12.3`, `<0.01`."""
+    """Format a number: `12,345`, `12.3`, `<0.01`."""
     if 0 < value < 0.01:
         return "<0.01"
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def pairs_scale(sample: Sample) -> float:
-    """Pairs of all documents per pair of the sample, which keeps a pair with the inverse chance."""
+    """Return the pairs of all documents per pair of the sample."""
     documents, taken = sample.of.documents, len(sample.signatures)
     return documents * (documents - 1) / (taken * (taken - 1))
 
 
 def table(sample: Sample, counts: np.ndarray, threshold: float, curves: list[Curve]) -> str:
-    """A line per setting. `missed` and `false` name the sampled pairs that they are a part of."""
+    """Return a line per setting. `missed` and `false` also give the number of sampled pairs."""
     permutations, signatures = counts.size - 1, sample.comparable()
     per_gb = 1e9 / sample.text_bytes.sum()
     lines = [
@@ -71,7 +71,7 @@ def table(sample: Sample, counts: np.ndarray, threshold: float, curves: list[Cur
 
 
 def facts(sample: Sample, counts: np.ndarray, given: argparse.Namespace) -> list[str]:
-    """The sample behind the table, and its uncertainty."""
+    """Describe the sample behind the table, and its uncertainty."""
     above = expected(counts, given.threshold, BandSetting(1, 1)).above
     error = (given.threshold * (1 - given.threshold) / given.permutations) ** 0.5
     lines = [
@@ -96,7 +96,8 @@ def facts(sample: Sample, counts: np.ndarray, given: argparse.Namespace) -> list
 
 
 def recommendation(best: BandSetting | None, given: argparse.Namespace, config: Config) -> str:
-    """The setting as config.yaml spells it, or the sketch size that would have one."""
+    """Return the setting in the notation of config.yaml, or the sketch size that would allow
+    one."""
     if best is None:
         least = least_permutations(given.threshold, given.recall)
         return (

@@ -20,7 +20,7 @@ from corpusmill.tools.tune.sample import Sampled, Source, Wanted, even_sample
 
 
 class Sample(NamedTuple):
-    """The sampled documents, row by row, and the files as a whole."""
+    """The sampled documents by row, and figures of the files."""
 
     signatures: np.ndarray  # uint32 (documents, permutations)
     too_short: np.ndarray  # bool (documents,)
@@ -29,16 +29,17 @@ class Sample(NamedTuple):
     sketch_seconds: float  # per byte of text
 
     def without_shingle(self) -> np.ndarray:
-        """bool (documents,): long enough and yet nothing to compare."""
+        """Return bool (documents,): long enough, but without anything to compare."""
         return ~self.too_short & ~have_shingles(self.signatures)
 
     def comparable(self) -> np.ndarray:
-        """uint32 (comparable documents, permutations): the sketches that take part in pairs."""
+        """Return uint32 (comparable documents, permutations): the sketches that take part in
+        pairs."""
         return self.signatures[~self.too_short & have_shingles(self.signatures)]
 
 
 def source_of(files: list[str], text_field: str) -> Source:
-    """All of the files as one source, in the order of their names, each once."""
+    """Return all files as one source, sorted by name, each once."""
     found = []
     for path in sorted(set(files)):
         state, per_byte = Path(path).stat(), formats()[format_of(path)]
@@ -50,13 +51,13 @@ def source_of(files: list[str], text_field: str) -> Source:
 def sample_documents(
     source: Source, wanted: Wanted, hasher: MinHasher, min_chars: int, most: int
 ) -> Sample:
-    """Sketch up to `most` documents; min_chars: shorter ones are marked."""
+    """Sketch up to `most` documents. min_chars: shorter ones are marked."""
     with tempfile.TemporaryDirectory(prefix="corpusmill-") as folder:
         part = Path(folder) / "part.arrow"
         with phase("sampling", 2 * source.bytes) as progress:
             (told,) = even_sample([source], wanted, None, most, part, progress)
         with phase("sketching", told.text_bytes) as progress:
-            hasher.sign(TextColumn.of(string_array([b"grain"])))  # compile before the clock runs
+            hasher.sign(TextColumn.of(string_array([b"grain"])))  # compile before timing starts
             signatures = [np.zeros((0, hasher.permutations), np.uint32)]
             too_short, sizes, seconds = [np.zeros(0, bool)], [np.zeros(0, np.int64)], 0.0
             for batch in TextPart(part, ["text"]).batches():

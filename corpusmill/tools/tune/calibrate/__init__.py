@@ -1,4 +1,4 @@
-"""`corpusmill calibrate`: what the filters of a config would drop, on a sample.
+"""`corpusmill calibrate`: shows on a sample what the filters of a configuration would drop.
 
-Begin with `calibrating.py`; `figures.py` has the numbers.
+Start with `calibrating.py`; `figures.py` has the numbers.
 """

@@ -1,4 +1,4 @@
-"""All figures of a calibration, and as they stand in calibration.json."""
+"""All figures of a calibration, and their form in calibration.json."""
 
 import math
 from typing import Any, NamedTuple
@@ -9,7 +9,7 @@ from corpusmill.tools.tune.calibrate.measured import Measured, Rule
 from corpusmill.tools.tune.sample import Sampled
 
 OF_SOURCE = ("name", "files", "read_share", "documents", "malformed", "sampled", "entered")
-"""The figures of a source in calibration.json."""
+"""Figures of a source in calibration.json."""
 
 
 class Told(NamedTuple):
@@ -21,10 +21,10 @@ class Told(NamedTuple):
 
 
 class Calibration(NamedTuple):
-    """Lists of figures are of each group, of `of.groups`."""
+    """The figures of a calibration. Lists have an item per group, in the order of `of.groups`."""
 
     seed: int
-    spans: str  # spans.unit: spans are not cut in a sample
+    spans: str  # spans.unit; a sample is not cut by spans
     sampled: list[Sampled]
     of: Measured
     rules: list[Told]
@@ -35,7 +35,7 @@ class Calibration(NamedTuple):
 
 
 def plain(value: Any) -> Any:
-    """A value of named tuples as JSON has it; what it has no number for is a text."""
+    """Convert named tuples for JSON. Values without a JSON number become text."""
     if isinstance(value, float) and not math.isfinite(value):
         return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
     if isinstance(value, tuple) and hasattr(value, "_asdict"):

@@ -31,14 +31,13 @@ class Options(NamedTuple):
     documents: int
     read_megabytes: int
     examples: int
-    seed: int | None  # that of the shuffle, if none is given
+    seed: int | None  # default: that of the shuffle
     output: Path
     force: bool
 
 
 def prepare(output: Path, force: bool) -> None:
-    """Make the folder; ValueError if nothing can be written there, or if it has a page or figures
-    that somebody may want to keep."""
+    """Make the folder. Raise ValueError if it is not writable, or already has a page or figures."""
     try:
         output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -57,7 +56,7 @@ def prepare(output: Path, force: bool) -> None:
 
 
 def checked_sources(config: Config, skipped: list[str]) -> list[Source]:
-    """The milled sources, of which the first records were looked at; skipped: as in
+    """Return the milled sources after checking their first records. skipped: as in
     `list_inputs`."""
     readers = config.input.readers
     files = list_inputs(config.milled, {}, readers, skipped)
@@ -74,7 +73,7 @@ def checked_sources(config: Config, skipped: list[str]) -> list[Source]:
 
 
 def refuse_empty(sampled: list[Sampled], documents: int) -> None:
-    """documents: so many were asked for."""
+    """Raise ValueError if the sample is empty. documents: number requested."""
     for one in sampled:
         if one.documents and not one.sampled:
             raise ValueError(
@@ -90,7 +89,7 @@ def refuse_empty(sampled: list[Sampled], documents: int) -> None:
 
 
 def calibrate(config: Config, options: Options) -> Iterator[str]:
-    """Write page and account; yield the lines for the terminal."""
+    """Write page and figures; yield the lines for the terminal."""
     if not config.filters:
         raise ValueError("filters: there are none, so there is nothing to calibrate. Name some.")
     prepare(options.output, options.force)
@@ -112,7 +111,7 @@ def calibrate(config: Config, options: Options) -> Iterator[str]:
 def calibrated(
     config: Config, sources: list[Source], wanted: Wanted, options: Options, part: Path
 ) -> Calibration:
-    """part: where the sample is put."""
+    """Compute the figures. part: path of the sample."""
     read_bytes = options.read_megabytes * 1_000_000
     with phase("reading", 2 * sum(one.bytes for one in sources)) as it:
         sampled = even_sample(sources, wanted, read_bytes, options.documents, part, it)

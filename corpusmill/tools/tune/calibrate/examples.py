@@ -1,4 +1,4 @@
-"""Documents just beyond a limit and just within it, for a person to judge."""
+"""Documents just beyond a limit and just within it, to be judged by a person."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -19,18 +19,18 @@ EXCERPT_CHARS = 200
 
 class Example(NamedTuple):
     source: str
-    place: str  # file:line, or the byte of a file that was entered
+    place: str  # file:line, or file and byte if the file was read in stretches
     dropped: bool
     value: float | str | None
     bound: Bound
     chars: int
     start: str  # the first characters
-    middle: str  # as many from the middle, where the text is long
+    middle: str  # as many from the middle of a long text
 
 
 def nearest(rule: Rule, sources: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
-    """(dropped, kept): rows of the documents whose values are the nearest to the limit of their
-    source, the nearest first; of equal distance the first in the sample."""
+    """Return (dropped, kept): rows of the documents closest to the limit of their source, the
+    closest first. Ties are in the order of the sample."""
     distance = np.full(sources.size, np.nan)
     for source, bound in rule.bounds.items():
         if isinstance(bound, int | float):
@@ -42,8 +42,8 @@ def nearest(rule: Rule, sources: np.ndarray, most: int) -> tuple[np.ndarray, np.
 
 
 def rows_of(rule: Rule, sources: np.ndarray, most: int) -> np.ndarray:
-    """Rows to show: dropped ones, then kept ones; of a rule without thresholds the first dropped,
-    and of a limit on texts that drops some the first kept."""
+    """Return the rows to show, dropped ones first. A rule without thresholds shows its first
+    dropped ones. A limit on texts that drops some also shows the first kept ones."""
     if rule.has_threshold:
         return np.concatenate(nearest(rule, sources, most))
     dropped = np.flatnonzero(rule.drops)[:most]
@@ -52,7 +52,8 @@ def rows_of(rule: Rule, sources: np.ndarray, most: int) -> np.ndarray:
 
 
 def excerpts(text: str) -> tuple[str, str]:
-    """The beginning, and a piece from the middle if the text is more than three such pieces."""
+    """Return the beginning, and a piece from the middle if the text is longer than three such
+    pieces."""
     at = len(text) // 2
     middle = text[at : at + EXCERPT_CHARS] if len(text) > 3 * EXCERPT_CHARS else ""
     return text[:EXCERPT_CHARS], middle
@@ -68,16 +69,16 @@ class Texts(NamedTuple):
 def texts_of(
     part: Path, rows: set[int], filters: list[ConfiguredFilter], entered: set[str]
 ) -> dict[tuple[int, int], Texts]:
-    """The texts to show, by row and a number n: the text as the first n filters that cut left it.
+    """Return the texts to show, by row and n: the text after the first n filters that cut.
 
-    entered: the files whose lines nobody counted.
+    entered: files read in stretches, without line numbers.
     """
     cutting = [filter for filter in filters if filter.edits]
     text_part = part_for(cutting, part)
     found, before = {}, 0
     for batch in text_part.batches():
         asked = sorted(row for row in rows if before <= row < before + batch.num_rows)
-        if asked:  # else there is nothing to show to filters
+        if asked:  # otherwise no text is needed here
             some = batch.take(pa.array([row - before for row in asked], pa.int64()))
             documents = Documents(TextColumn.of(some.column("text")), some, text_part.files)
             left, edits = Measures(cutting).add(documents)
@@ -98,7 +99,8 @@ def shown_of(documents: Documents, row: int, entered: set[str]) -> Texts:
 def examples_of(
     of: Measured, part: Path, most: int, filters: list[ConfiguredFilter], entered: set[str]
 ) -> list[list[Example]]:
-    """For every rule, texts as its filter sees them: without what those before it cut."""
+    """Return, for every rule, the texts as its filter sees them: after the cuts of earlier
+    filters."""
     rows = [rows_of(rule, of.sources, most).tolist() for rule in of.rules]
     texts = texts_of(part, {row for some in rows for row in some}, filters, entered)
     cuts = [bool(filter.edits) for filter in filters]

@@ -1,5 +1,5 @@
-"""Figures of the sample: shares, thresholds, overlap. Documents and bytes are those of the whole
-corpus, as far as a sample can say: each source weighs what it has."""
+"""Figures of the sample: shares, thresholds, overlap. Documents and bytes are estimates for the
+whole corpus: each source is weighted by its size."""
 
 from typing import Any, NamedTuple
 
@@ -9,10 +9,10 @@ from corpusmill.mill.filters.limits import beyond, has_value
 from corpusmill.tools.tune.calibrate.measured import Group, Measured, Rule
 
 LEVELS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 0.75)
-"""Shares of documents for which the threshold is told that would drop so many."""
+"""Shares of documents for which the matching threshold is shown."""
 
 MOST_TEXTS = 20
-"""Texts shown for a limit on texts."""
+"""Most texts shown for a limit on texts."""
 
 
 class Share(NamedTuple):
@@ -21,8 +21,8 @@ class Share(NamedTuple):
 
 
 class Threshold(NamedTuple):
-    """level: what was asked for. value: the strictest that drops no more documents than that; with
-    it just `share` is dropped, which is less where many documents have one value."""
+    """A threshold. level: the requested share. value: the strictest value that drops no larger
+    share. share: what it drops, which can be less because of ties."""
 
     level: float
     value: float
@@ -30,7 +30,7 @@ class Threshold(NamedTuple):
 
 
 class TextShare(NamedTuple):
-    """The share of the documents with a text as their value: all, and those that the rule drops."""
+    """The share of documents whose value is a text: of all, and of those that the rule drops."""
 
     text: str
     documents: float
@@ -40,11 +40,11 @@ class TextShare(NamedTuple):
 class RuleFigures(NamedTuple):
     """The figures of a rule in a group.
 
-    alone: what no other rule drops. valued: the share of documents that have a value at all;
-    without any there are no thresholds. texts: the most frequent ones, for a limit on texts.
+    alone: what no other rule drops. valued: the share of documents that have a value; without any
+    there are no thresholds. texts: the most frequent ones, for a limit on texts.
     """
 
-    sampled: int  # documents of the sample that it drops
+    sampled: int  # dropped documents of the sample
     drops: Share
     alone: Share
     valued: float
@@ -54,7 +54,8 @@ class RuleFigures(NamedTuple):
 
 
 class FilterFigures(NamedTuple):
-    """first: what it drops that no filter before it does; the fate of so many."""
+    """The figures of a filter in a group. first: what it drops and no earlier filter does, which is
+    its fate in a run."""
 
     sampled: int
     drops: Share
@@ -63,8 +64,8 @@ class FilterFigures(NamedTuple):
 
 
 class Overlap(NamedTuple):
-    """both[i, j]: of the documents that i drops, the share that j drops too; 0 where i drops none.
-    alone[i]: of these the share that no other drops."""
+    """The overlap of what is dropped. both[i, j]: share of i's dropped documents that j drops too;
+    0 if i drops none. alone[i]: share that nothing else drops."""
 
     names: list[str]
     both: np.ndarray
@@ -77,14 +78,14 @@ def _part(part: np.ndarray, whole: np.ndarray) -> float:
 
 
 def share_of(of: Measured, rows: np.ndarray, which: np.ndarray) -> Share:
-    """rows: the documents of a group. which: bool (rows,)."""
+    """Return the share of a group. rows: its documents. which: bool (rows,)."""
     weights = of.weights[rows]
     sizes = weights * of.text_bytes[rows]
     return Share(_part(weights[which], weights), _part(sizes[which], sizes))
 
 
 def only(columns: list[np.ndarray]) -> list[np.ndarray]:
-    """For each of some columns of bools, the rows where it alone is true."""
+    """Return, for each boolean column, the rows where it alone is true."""
     if not columns:
         return []
     how_many = np.sum(columns, axis=0)
@@ -94,21 +95,22 @@ def only(columns: list[np.ndarray]) -> list[np.ndarray]:
 def threshold_at(
     values: np.ndarray, weights: np.ndarray, side: str, level: float, total: float
 ) -> float:
-    """The strictest of the values that, as a threshold, drops at most `level` of all documents.
+    """Return the strictest value that, as a threshold, drops at most `level` of all documents.
 
-    values: ascending, without NaN. total: the weight of all, those without a value too.
+    values: ascending, without NaN. total: the weight of all documents, including those without a
+    value.
     """
     if side == "above":
         values, weights = values[::-1], weights[::-1]
     first = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]]))
     before = np.concatenate([[0.0], np.cumsum(weights)])[first]
-    # Sums of floats: what is equal in truth may differ in the last bits.
+    # Sums of floats: equal sums may differ in the last bits.
     place = np.searchsorted(before, level * total * (1 + 1e-12), "right") - 1
     return values[first[place]].item()
 
 
 def thresholds_of(of: Measured, rule: Rule, rows: np.ndarray) -> tuple[Any, list[Threshold]]:
-    """The median, and the threshold of each level; none if no document has a value."""
+    """Return the median, and the threshold of each level; none if no document has a value."""
     assert rule.limit
     side, total, values = rule.limit.side, of.weights[rows].sum(), rule.values[rows]
     known = np.flatnonzero(~np.isnan(values.astype(np.float64)))
@@ -124,7 +126,8 @@ def thresholds_of(of: Measured, rule: Rule, rows: np.ndarray) -> tuple[Any, list
 
 
 def rule_figures(of: Measured, rule: Rule, alone: np.ndarray, group: Group) -> RuleFigures:
-    """alone: bool (documents,), what no other rule drops."""
+    """Return the figures of a rule in a group. alone: bool (documents,), what no other rule
+    drops."""
     rows = group.rows
     known = rows[has_value(rule.values[rows])] if rule.limit else rows
     median, thresholds = thresholds_of(of, rule, rows) if rule.has_threshold else (None, [])
@@ -140,9 +143,9 @@ def rule_figures(of: Measured, rule: Rule, alone: np.ndarray, group: Group) -> R
 
 
 def texts_of(of: Measured, rule: Rule, rows: np.ndarray) -> list[TextShare]:
-    """The most frequent ones first."""
+    """Return the most frequent texts first."""
     known = rows[has_value(rule.values[rows])]
-    # As objects: of numpy's own strings each has the room of the longest, and ends before a NUL.
+    # As objects: numpy's strings all take the size of the longest, and end at a NUL.
     texts, of_row = np.unique(rule.values[known], return_inverse=True)
     all_weights, weights = of.weights[rows].sum(), of.weights[known]
     documents = np.bincount(of_row, weights, texts.size) / all_weights
@@ -152,7 +155,7 @@ def texts_of(of: Measured, rule: Rule, rows: np.ndarray) -> list[TextShare]:
 
 
 def figures_of_rules(of: Measured) -> list[list[RuleFigures]]:
-    """The figures of each rule in each group."""
+    """Return the figures of each rule in each group."""
     alone = only([rule.drops for rule in of.rules])
     return [
         [rule_figures(of, rule, its, group) for group in of.groups]
@@ -161,7 +164,7 @@ def figures_of_rules(of: Measured) -> list[list[RuleFigures]]:
 
 
 def figures_of_filters(of: Measured) -> dict[str, list[FilterFigures]]:
-    """The figures of each filter in each group."""
+    """Return the figures of each filter in each group."""
     alone = dict(zip(of.filters, only(list(of.filters.values())), strict=True))
     return {
         name: [
@@ -179,14 +182,14 @@ def figures_of_filters(of: Measured) -> dict[str, list[FilterFigures]]:
 
 
 def dropped_by_any(of: Measured) -> list[Share]:
-    """The share of each group that any filter drops."""
+    """Return the share of each group that any filter drops."""
     none = np.zeros(of.sources.size, bool)
     dropped = np.any([none, *of.filters.values()], axis=0)
     return [share_of(of, group.rows, dropped[group.rows]) for group in of.groups]
 
 
 def overlap_of(names: list[str], drops: list[np.ndarray], weights: np.ndarray) -> Overlap:
-    """drops: bool (documents,) for each name."""
+    """Return the overlap. drops: bool (documents,) for each name."""
     if not names:
         return Overlap([], np.zeros((0, 0)), np.zeros(0))
     which = np.array(drops).astype(np.float64)
@@ -198,7 +201,7 @@ def overlap_of(names: list[str], drops: list[np.ndarray], weights: np.ndarray) -
 
 
 def overlaps(of: Measured) -> tuple[Overlap, Overlap]:
-    """Among filters, and among rules; of those that drop anything."""
+    """Return the overlap among filters, and among rules, of those that drop anything."""
     filters = {name: drops for name, drops in of.filters.items() if drops.any()}
     rules = [rule for rule in of.rules if rule.drops.any()]
     return (

@@ -1,6 +1,6 @@
 """The documents of the sample that each rule drops.
 
-A rule is a limit of a filter, or a filter that decides by something else.
+A rule is a limit of a filter, or a filter without limits.
 """
 
 from collections.abc import Iterator
@@ -21,15 +21,15 @@ from corpusmill.tools.tune.sample import Sampled
 
 ALL = "all sources"
 LANGUAGE = "language"
-"""A value of this name, a text, is one more thing to group by."""
+"""Name of the text value that documents are also grouped by."""
 
 
 class Group(NamedTuple):
-    """Documents that figures are of."""
+    """A group of documents with common figures."""
 
     kind: str  # all, source or language
     name: str
-    rows: np.ndarray  # int64: which of the sample
+    rows: np.ndarray  # int64: rows of the sample
 
     @property
     def title(self) -> str:
@@ -43,11 +43,11 @@ class Rule(NamedTuple):
     filter: str
     limit: Limit | None
     meaning: str  # of the value
-    values: np.ndarray  # (documents,), as filters decide by them; none without a limit
-    bound: Bound  # of sources without settings of their own; None: it drops nothing
-    bounds: dict[str, Bound]  # of each source
+    values: np.ndarray  # (documents,), as filters use them; none without a limit
+    bound: Bound  # for sources without their own settings; None: it drops nothing
+    bounds: dict[str, Bound]  # by source
     drops: np.ndarray  # bool (documents,)
-    reasons: list[str | None]  # what the filter says of each; none of a limit
+    reasons: list[str | None]  # the filter's reason for each; none for a limit
 
     @property
     def name(self) -> str:
@@ -59,7 +59,7 @@ class Rule(NamedTuple):
 
     @property
     def has_threshold(self) -> bool:
-        """True for a limit on numbers: other thresholds are possible."""
+        """Say whether it is a limit on numbers, for which other thresholds are possible."""
         return self.limit is not None and self.limit.side in ("below", "above") and not self.of_text
 
     @property
@@ -68,7 +68,7 @@ class Rule(NamedTuple):
 
     @property
     def judges_texts(self) -> bool:
-        """True if it drops documents for their texts as values, in some source."""
+        """Say whether it drops documents because of text values, in some source."""
         bounds = self.bounds.values()
         return self.of_text and not self.asks_for_value and any(one is not None for one in bounds)
 
@@ -78,15 +78,15 @@ class Rule(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """The sample, row by row."""
+    """The sample by row."""
 
-    sources: np.ndarray  # the name of each row's source
-    weights: np.ndarray  # float64: documents of the source for each that was sampled
+    sources: np.ndarray  # source of each row
+    weights: np.ndarray  # float64: documents of the source per sampled one
     text_bytes: np.ndarray  # int64
     groups: list[Group]
     rules: list[Rule]
-    filters: dict[str, np.ndarray]  # name -> bool (documents,): what it drops by itself
-    fates: dict[str, np.ndarray]  # name -> bool: what it is the first to drop
+    filters: dict[str, np.ndarray]  # name -> bool (documents,): what it drops on its own
+    fates: dict[str, np.ndarray]  # name -> bool: what it drops first
 
 
 def decides_by_limits(cls: type[Filter]) -> bool:
@@ -96,7 +96,7 @@ def decides_by_limits(cls: type[Filter]) -> bool:
 def rules_of(
     filter: ConfiguredFilter, table: pa.Table, sources: np.ndarray, decision: Decision
 ) -> Iterator[Rule]:
-    """decision: of the filter alone."""
+    """Yield the rules of a filter. decision: of this filter alone."""
     cls = filter.declaration
     if not decides_by_limits(cls):
         drops = decision.fates.has(filter.name)
@@ -118,7 +118,7 @@ def rules_of(
 
 
 def groups_of(table: pa.Table, sources: np.ndarray, names: list[str]) -> list[Group]:
-    """All, each source, each language, the most frequent first."""
+    """Return the groups: all, each source, each language, the most frequent first."""
     found = [Group("all", ALL, np.arange(sources.size))]
     if len(names) > 1:
         found += [Group("source", name, np.flatnonzero(sources == name)) for name in names]

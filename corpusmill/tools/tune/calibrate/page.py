@@ -1,4 +1,4 @@
-"""A calibration as a page: one file, no script, nothing from elsewhere."""
+"""A calibration as a self-contained HTML page without scripts."""
 
 import unicodedata
 from collections.abc import Iterator
@@ -13,15 +13,15 @@ from corpusmill.tools.tune.calibrate.picture import axis_of, histogram
 from corpusmill.tools.tune.calibrate.words import bound_now, facts, number, percent, sign
 
 MOST_GROUPS = 24
-"""Groups to choose from on the page; calibration.json has all."""
+"""Most groups to choose from on the page; calibration.json has all."""
 
 JOINERS = "\u200c\u200d"
-"""Formatting characters without which words of Persian and pictures are others."""
+"""Formatting characters that Persian words and emoji need."""
 
 
 class Value(NamedTuple):
-    """A value of a filter with the rules that limit it. Without a name: the filter decides by
-    itself. pictures: one for each group, if any rule is a limit on numbers."""
+    """A value of a filter with the rules that limit it. name: empty if the filter has no limits.
+    pictures: one per group, if any rule is a limit on numbers."""
 
     name: str
     rules: list[Told]
@@ -30,8 +30,8 @@ class Value(NamedTuple):
 
 
 def with_signs(text: str) -> Iterator[tuple[str, str]]:
-    """The text in pieces; each has behind it the sign of a control or formatting character, the
-    last one none."""
+    """Yield the text in pieces, each followed by the sign of a control or formatting character. The
+    last piece has none."""
     plain = ""
     for character in text:
         category = unicodedata.category(character)
@@ -44,12 +44,13 @@ def with_signs(text: str) -> Iterator[tuple[str, str]]:
 
 
 def distinct(thresholds: list[Threshold]) -> list[Threshold]:
-    """The last of several with one value: no limit drops more documents than that."""
+    """Keep the last of several thresholds with one value: no limit drops more documents than it
+    does."""
     return list({one.value: one for one in thresholds}.values())
 
 
 def pictures_of(of: Measured, some: list[Told], groups: list[Group]) -> list[str]:
-    """The histogram of a value with its limits, for each group."""
+    """Return the histogram of a value with its limits, for each group."""
     rules = [told.rule for told in some]
     axis = axis_of(rules)
     return [
@@ -59,7 +60,7 @@ def pictures_of(of: Measured, some: list[Told], groups: list[Group]) -> list[str
 
 
 def filters_of(of: Measured, all_rules: list[Told], groups: list[Group]) -> dict[str, list[Value]]:
-    """The values of each filter, in the order of its limits."""
+    """Return the values of each filter, in the order of its limits."""
     by_value: dict[tuple[str, str], list[Told]] = {}
     for told in all_rules:
         value = told.rule.limit.value if told.rule.limit else ""

@@ -1,4 +1,4 @@
-"""Histograms of a value with its limits, as SVG in a page that says their colours."""
+"""Histograms of a value with its limits, as SVG for a page that defines their colours."""
 
 import math
 from html import escape
@@ -11,30 +11,30 @@ from corpusmill.tools.tune.calibrate.measured import Group, Measured, Rule
 from corpusmill.tools.tune.calibrate.words import number, percent
 
 WIDTH, HEIGHT = 480, 230
-LEFT, RIGHT, TOP, BOTTOM = 58, 468, 42, 190  # of the plot
+LEFT, RIGHT, TOP, BOTTOM = 58, 468, 42, 190  # of the plot area
 BINS = 40
 MOST_BOUNDS = 6
 LEAST_SHARE, DECADES = 1e-4, 4  # of the axis of shares, which ends at 1
-# Beyond both, a few values would be all that the axis is for.
+# Beyond both, the axis would serve only a few values.
 QUANTILES = 0.002, 0.998
 BEYOND_PICTURES = 1e300
 NARROWEST = 1e-9
-"""Part of a value that an axis is wide at the least: floats have no room for bars in less."""
+"""Least width of an axis, relative to its values: floats have no space for bars in less."""
 
 ROOM = 1.3
-"""Behind the last limit of an axis of logarithms, times it."""
+"""Factor by which a logarithmic axis exceeds its last limit."""
 
 LOGARITHMIC_FROM = 20
-"""The largest value of an axis of logarithms, of counts for one, is greater than this."""
+"""An axis is logarithmic if its largest value, such as a count, is greater than this."""
 
 
 class Axis(NamedTuple):
-    """From where to where, and whether by log(1 + x)."""
+    """An axis: its ends, and whether it shows log(1 + x)."""
 
     least: float
     greatest: float
     logarithmic: bool
-    edges: np.ndarray  # float64, of the bars, in values
+    edges: np.ndarray  # float64, of the bars, as values
 
     def x(self, value: float) -> float:
         low, high, at = (
@@ -45,7 +45,7 @@ class Axis(NamedTuple):
 
 
 def bounds_of(rules: list[Rule], source: str | None) -> list[tuple[Rule, float]]:
-    """The limits of a source, or of all of them, each once."""
+    """Return the limits of a source, or of all sources, each once."""
     found: dict[tuple[str, float], Rule] = {}
     for rule in rules:
         for name, bound in rule.bounds.items():
@@ -55,7 +55,7 @@ def bounds_of(rules: list[Rule], source: str | None) -> list[tuple[Rule, float]]
 
 
 def drawn_at(rule: Rule, bound: float) -> float:
-    """The place of a limit between the values that it drops and those that it does not."""
+    """Return the place of a limit, between the values that it drops and those that it keeps."""
     assert rule.limit
     if rule.values.dtype.kind in "bui":
         return bound - 0.5 if rule.limit.side == "below" else bound + 0.5
@@ -63,7 +63,8 @@ def drawn_at(rule: Rule, bound: float) -> float:
 
 
 def axis_of(rules: list[Rule]) -> Axis:
-    """One for all groups, so that their pictures can be compared. rules: of one value."""
+    """Return one axis for all groups, so that their pictures are comparable. rules: of one
+    value."""
     values = rules[0].values.astype(np.float64)
     finite = values[np.abs(values) < BEYOND_PICTURES]
     limits = [drawn_at(rule, bound) for rule, bound in bounds_of(rules, None)]
@@ -78,7 +79,7 @@ def axis_of(rules: list[Rule]) -> Axis:
     if 0 <= least < greatest / 4 or (whole and least < 0):
         least = 0.0
     logarithmic = greatest > LOGARITHMIC_FROM and least >= 0
-    # Room for a bar of what is beyond a limit at the end of the axis.
+    # Space for a bar of values beyond a limit at the end of the axis.
     wide = (greatest - least) / BINS
     for limit in limits:
         greatest = max(greatest, limit * ROOM if logarithmic else limit + wide)
@@ -86,13 +87,13 @@ def axis_of(rules: list[Rule]) -> Axis:
             least = min(least, limit / ROOM if logarithmic else limit - wide)
     scale, value = (np.log1p, np.expm1) if logarithmic else (np.asarray, np.asarray)
     edges = value(np.linspace(scale(least), scale(greatest), BINS + 1))
-    for limit in limits:  # no bar stands on both sides of a limit
+    for limit in limits:  # no bar crosses a limit
         edges[np.abs(edges[1:-1] - limit).argmin() + 1] = limit
     return Axis(least, greatest, logarithmic, np.unique(edges))
 
 
 def heights_of(values: np.ndarray, weights: np.ndarray, whole: float, axis: Axis) -> np.ndarray:
-    """The share of the documents for each bar; what is beyond the axis is in the last ones."""
+    """Return the share of documents for each bar. Values beyond the axis count in the last bars."""
     inside = np.clip(values, axis.edges[0], axis.edges[-1])
     return np.histogram(inside, axis.edges, weights=weights)[0] / whole
 
@@ -103,7 +104,7 @@ def _y(share: float) -> float:
 
 
 def _bars(kind: str, heights: np.ndarray, axis: Axis) -> str:
-    """All bars as one path, a fifth of the size of so many rectangles."""
+    """Draw all bars as one path, a fifth of the size of separate rectangles."""
     steps = []
     for place in np.flatnonzero(heights > LEAST_SHARE):
         left, right = axis.x(axis.edges[place]), axis.x(axis.edges[place + 1])
@@ -144,7 +145,7 @@ def _axes(axis: Axis) -> list[str]:
 
 
 def _limits(bounds: list[tuple[Rule, float]], axis: Axis) -> list[str]:
-    """Lines and their names, the ones in rows above the others."""
+    """Draw the limits as lines, with their names in rows."""
     lines = []
     for place, (rule, bound) in enumerate(bounds):
         at, y = axis.x(drawn_at(rule, bound)), 14 + 15 * (place % 2)
@@ -156,7 +157,7 @@ def _limits(bounds: list[tuple[Rule, float]], axis: Axis) -> list[str]:
 
 
 def alternative(of: Measured, rules: list[Rule], group: Group, shares: list[float]) -> str:
-    """The picture in words, for readers who do not see it."""
+    """Describe the picture in words, as alternative text."""
     said = [
         f"{percent(share) if share else 'nothing'} dropped by {rule.name}"
         for rule, share in zip(rules, shares, strict=True)
@@ -168,7 +169,7 @@ def alternative(of: Measured, rules: list[Rule], group: Group, shares: list[floa
 def histogram(
     of: Measured, rules: list[Rule], group: Group, axis: Axis, shares: list[float]
 ) -> str:
-    """rules: of one value. shares: of the documents, what each drops."""
+    """Draw a histogram. rules: of one value. shares: of documents that each rule drops."""
     values = rules[0].values[group.rows].astype(np.float64)
     known = ~np.isnan(values)
     weights = of.weights[group.rows]

@@ -16,7 +16,8 @@ GROUP_CHARS = 14
 LEVELS = (0.01, 0.05, 0.1, 0.25, 0.5)
 MOST_TEXTS = 8
 MOST_GROUPS, MOST_OVERLAPPING = 13, 12
-"""Columns of sources and languages, and filters in the table of overlaps; all are in the files."""
+"""Most columns of sources and languages, and most filters in the table of overlaps. The files have
+all."""
 
 
 def heading(words: str) -> str:
@@ -39,7 +40,7 @@ def _indented(rule: Rule) -> str:
 
 
 def _shares(name: str, groups: list[Share], alone: Share | None, first: Share | None) -> list[str]:
-    """A line of the table of shares."""
+    """Return a line of the table of shares."""
     whole, *others = groups[:MOST_GROUPS]
     more = [percent(one.documents) if one else "" for one in (alone, first)]
     parts = [percent(one.documents) for one in others]
@@ -47,7 +48,8 @@ def _shares(name: str, groups: list[Share], alone: Share | None, first: Share | 
 
 
 def shares_table(found: Calibration) -> str:
-    """The shares dropped now: a line for each filter and, below it, for its rules."""
+    """Return the table of shares dropped now: a line for each filter and, below it, for its
+    rules."""
     titles = [shortened(group.title, GROUP_CHARS) for group in found.of.groups[:MOST_GROUPS]]
     lines = [["", "documents", "bytes", "alone", "first", *titles[1:]]]
     lines.append(_shares("all filters", found.any_filter, None, None))
@@ -64,7 +66,7 @@ def shares_table(found: Calibration) -> str:
 
 
 def _cell(thresholds: list[Threshold], level: float) -> str:
-    """The threshold; a dash where even the strictest that is left drops nothing."""
+    """Return the threshold, or a dash if even the strictest one drops nothing."""
     (at,) = [one for one in thresholds if one.level == level]
     return number(at.value, 3) if at.share.documents else "-"
 
@@ -87,7 +89,7 @@ def thresholds_table(found: Calibration) -> str:
 
 
 def texts_table(found: Calibration) -> str:
-    """The most frequent texts of limits on texts, in all sources."""
+    """Return the most frequent texts of limits on texts, in all sources."""
     lines = [["", "documents", "dropped"]]
     for rule, figures, _ in found.rules:
         if rule.judges_texts:

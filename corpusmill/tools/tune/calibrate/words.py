@@ -1,4 +1,4 @@
-"""Figures as they are said, in the terminal and on the page."""
+"""Formatted figures for the terminal and the page."""
 
 import numpy as np
 
@@ -9,15 +9,15 @@ from corpusmill.tools.tune.sample import standard_error
 
 
 def percent(share: float) -> str:
-    """`12.3 %`; `<0.1 %` of what is not nothing."""
+    """Format a share: `12.3 %`; `<0.1 %` for small but positive ones."""
     if 0 < share < 0.0005:
         return "<0.1 %"
     return f"{100 * share:.1f} %" if share else "-"
 
 
 def number(value: Bound, digits: int = 4) -> str:
-    """So many digits of a fraction, and all of a whole number: `0.1234`, `12,345`; of texts the
-    beginning."""
+    """Format a value: `digits` digits of a fraction, a whole number in full (`0.1234`, `12,345`),
+    the beginning of a text."""
     if value is None:
         return "none"
     if isinstance(value, str | list):
@@ -28,7 +28,7 @@ def number(value: Bound, digits: int = 4) -> str:
 
 
 def bound_now(rule: Rule) -> str:
-    """The limit now; with a star if some source has another."""
+    """Return the current limit, with a star if some source has another."""
     others = any(its != rule.bound for its in rule.bounds.values())
     return number(rule.bound) + ("*" if others else "")
 
@@ -39,7 +39,7 @@ def sign(rule: Rule) -> str:
 
 
 def facts(found: Calibration) -> list[str]:
-    """The sample behind the figures, and its uncertainty."""
+    """Describe the sample behind the figures, and its uncertainty."""
     sampled = sum(one.sampled for one in found.sampled)
     documents = sum(one.documents for one in found.sampled)
     whole = all(one.read_share >= 1 for one in found.sampled)

@@ -1,4 +1,4 @@
-"""`corpusmill estimate`: what a run would keep and cost, from a sample of its inputs.
+"""`corpusmill estimate`: estimates from a sample what a run would keep and cost.
 
-Begin with `estimating.py`.
+Start with `estimating.py`.
 """

@@ -1,9 +1,9 @@
-"""How many duplicates a corpus has, from those among some of its documents.
+"""The number of duplicates in a corpus, estimated from those in a sample.
 
-A pair is in a sample with the square of the chance of a document, so the share of duplicates in a
-sample is too low, whatever the sample: it is the least that the corpus has. Pairs over the square
-of the share have the right mean, and count too often where more than two are alike: they are the
-most. Between the two is what the sizes of groups in the sample make likely.
+A pair is in a sample with the square of a document's chance. So the share of duplicates in a sample
+is too low: it is the lower bound. The number of pairs divided by the square of the share has the
+right mean, but overcounts groups of more than two: it is the upper bound. The estimate in between
+uses the likely sizes of groups, given those in the sample.
 """
 
 import math
@@ -18,7 +18,7 @@ from corpusmill.mill.dedup.lsh import band_keys
 from corpusmill.mill.dedup.sketches import have_shingles
 
 MOST_SEEN = 32
-"""Documents of a group in a sample; of a larger one the share that was read says enough."""
+"""Most documents of a group in a sample. For a larger one, the share read is precise enough."""
 
 MOST_IN_GROUP = 400
 ROUNDS = 300
@@ -33,10 +33,10 @@ class Range(NamedTuple):
 
 
 class Groups(NamedTuple):
-    """Groups of similar documents among those that were read."""
+    """Groups of similar documents in the sample."""
 
     dropped: np.ndarray  # bool (documents,)
-    sizes: np.ndarray  # int64 (groups,): documents of each group of two and more
+    sizes: np.ndarray  # int64 (groups,): documents of each group of at least two
 
 
 def similar_pairs(
@@ -46,8 +46,8 @@ def similar_pairs(
     verified: bool,
     progress: Progress,
 ) -> np.ndarray:
-    """int64 (pairs, 2): neighbours by a band key, and each with the first of its key, whose
-    sketches are like one another. progress: counts bands."""
+    """Return int64 (pairs, 2): pairs with similar sketches, among neighbours by a band key and the
+    first document of each key. progress: counts bands."""
     document_rows = np.flatnonzero(have_shingles(signatures))
     found = [np.zeros((0, 2), np.int64)]
     for band in range(setting.bands):
@@ -72,8 +72,8 @@ def similar_pairs(
 
 
 def groups_of(digests: np.ndarray, pairs: np.ndarray) -> Groups:
-    """pairs: of documents with different texts. A document is dropped for one before it that
-    stays, as `resolve: kept` does; equal texts for the first of them."""
+    """Group similar documents. pairs: of documents with different texts. A document is dropped for
+    an earlier one that stays, as with `resolve: kept`; of equal texts the first stays."""
     _, first, text_of = np.unique(digests, return_index=True, return_inverse=True)
     dropped = np.ones(digests.size, bool)
     dropped[first] = False
@@ -82,14 +82,15 @@ def groups_of(digests: np.ndarray, pairs: np.ndarray) -> Groups:
         if one != other and not dropped[one]:
             dropped[other] = True
             parent[other] = one
-    # Of what was dropped for a text, that which has the same text goes along.
+    # Copies of a dropped text are dropped with it.
     head = parent[parent]
     _, sizes = np.unique(head, return_counts=True)
     return Groups(dropped, sizes[sizes > 1])
 
 
 def chances(sizes: int, seen: int, read_share: float) -> np.ndarray:
-    """float64 (seen + 1, sizes): that of a group of m documents, in column m - 1, k are read."""
+    """Return float64 (seen + 1, sizes): the chance that k documents of a group of m are read, in
+    column m - 1."""
     logs = np.array([math.lgamma(n + 1) for n in range(sizes + 1)])
     of_all, of_read = np.arange(1, sizes + 1), np.arange(seen + 1)[:, None]
     rest = np.maximum(of_all - of_read, 0)
@@ -99,9 +100,8 @@ def chances(sizes: int, seen: int, read_share: float) -> np.ndarray:
 
 
 def likely_duplicates(groups: Groups, read_share: float) -> float:
-    """The documents but one of each group, for the numbers of groups of each size under which the
-    groups that were seen are likely: expectation and maximization, stopped before they fit the
-    noise too."""
+    """Return the documents in groups beyond the first of each, for the most likely numbers of
+    groups by size. Expectation maximization, stopped early to avoid fitting the noise."""
     large = groups.sizes[groups.sizes > MOST_SEEN]
     small = groups.sizes[groups.sizes <= MOST_SEEN]
     seen = int(small.max(initial=2))
@@ -113,19 +113,20 @@ def likely_duplicates(groups: Groups, read_share: float) -> float:
     for _ in range(ROUNDS):
         expected = chance @ numbers
         ratio = np.where(counts > 0, counts / np.maximum(expected, 1e-300), 0.0)
-        ratio[0] = 1  # nobody has counted those of which nothing was read
+        ratio[0] = 1  # groups of which nothing was read are not observed
         numbers = numbers * (chance.T @ ratio)
     return float((numbers * (sizes - 1)).sum() + (large / read_share - 1).sum())
 
 
 def duplicates_in_all(groups: Groups, read_share: float) -> Range:
-    """How many documents of the whole corpus are dropped, if so much of it was read."""
+    """Estimate how many documents of the whole corpus are dropped. read_share: share that was
+    read."""
     least = groups.dropped.sum() / read_share
     if read_share > ALL:
         return Range(float(least), float(least), float(least))
     sizes = groups.sizes.astype(float)
     most = max((sizes * (sizes - 1) / 2).sum() / read_share**2, least)
-    # Of a group not all need be dropped: two that are like a third may be unlike one another.
+    # Not all of a group need be dropped: two that resemble a third may differ from each other.
     dropped = groups.dropped.sum() / max((sizes - 1).sum(), 1)
     likely = dropped * likely_duplicates(groups, read_share)
     return Range(float(min(max(likely, least), most)), float(least), float(most))

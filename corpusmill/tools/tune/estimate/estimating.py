@@ -1,4 +1,5 @@
-"""From a configuration to what a run of it would keep, take and leave; in words and as JSON."""
+"""From a configuration to the output, time, memory and disk space of its run, in words and as
+JSON."""
 
 import os
 import tempfile
@@ -21,14 +22,14 @@ from corpusmill.tools.tune.estimate.reading import Sizes, Texts, read_some
 from corpusmill.tools.tune.estimate.trial import Workflow, milled
 
 PILOT_BYTES = 3_000_000
-"""Text read first, to know how fast this machine reads and filters this text."""
+"""Text read first, to measure how fast this machine reads and filters it."""
 
 READING, TAKING, MILLING = 0.1, 0.2, 0.2
-"""Shares of the time for reading, for filtering and comparing, and for the milling of text. The
-rest is for what takes as long for any sample: most of it starts of jobs."""
+"""Shares of the time: for reading, for filtering and comparing, for milling. The rest is for fixed
+costs, mostly starts of jobs."""
 
 MILLING_PER_TAKING = 4
-"""Times as long as a text is filtered and sketched here, its milling takes, about."""
+"""Approximate time of milling a text, relative to filtering and sketching it here."""
 
 
 class Options(NamedTuple):
@@ -41,7 +42,7 @@ def estimate(config: Config, layout: Layout, options: Options) -> Estimate:
     cores = min(options.cores, len(os.sched_getaffinity(0)))
     with phase("looking at the first records"):
         asked = [Asked(*file) for file in layout.inputs.found_files()]
-        # Before anything is timed: what is no text would be read for long.
+        # Before timing: a wrong input would be read for long.
         if faults := faults_of(asked, config.input.readers, config.input.limits):
             raise ValueError("\n".join(faults))
     compiled = are_compiled()
@@ -64,7 +65,7 @@ def estimate(config: Config, layout: Layout, options: Options) -> Estimate:
                 "sources[].files, or read more with --read."
             )
         if not compiled:
-            # What compiling takes, once on a machine, is no time of this run's.
+            # One-off compilation is not part of the estimated run.
             first = next(name for name, paths in reading.trial.items() if paths)
             with phase("compiling kernels", unit="jobs") as progress:
                 milled(config, {first: reading.trial[first][:1]}, folder / "first", cores, progress)
@@ -74,12 +75,12 @@ def estimate(config: Config, layout: Layout, options: Options) -> Estimate:
 
 
 def sizes_for(config: Config, layout: Layout, options: Options, folder: Path) -> Sizes:
-    """How much to read, to take and to mill within the time, from a little that is read first."""
+    """Choose how much to read, take and mill within the time, from a small first sample."""
     most = Sizes(options.read_megabytes * 1_000_000)
     if layout.inputs.text_bytes <= PILOT_BYTES:
         return most
     seconds = []
-    # The first one loads the kernels, or compiles them; of the third nothing is taken.
+    # The first round loads or compiles the kernels; the third takes nothing.
     for read, taken in ((PILOT_BYTES // 10, PILOT_BYTES), (PILOT_BYTES, PILOT_BYTES),
                         (PILOT_BYTES, 0)):  # fmt: skip
         started = time.perf_counter()

@@ -12,23 +12,23 @@ from corpusmill.tools.tune.estimate.reading import Reading
 from corpusmill.tools.tune.estimate.trial import Plan, Trial
 
 SNAKEMAKE_JOB_SECONDS = 0.01
-"""Time of Snakemake itself per job, as seen in runs of 5,000 jobs."""
+"""Snakemake's own time per job, measured in runs of 5,000 jobs."""
 
 KEPT_FOLDERS = ("corpus", "tokens", "placements", "ledger", "tokenizer", "report", "clusters",
                 "exports", "")  # fmt: skip
 """Folders in README's table of outputs."""
 
 OF_KEPT = ("scatter", "corpus", "tokens", "placements")
-"""Folders of results as large as what is kept."""
+"""Result folders whose size is proportional to the kept text."""
 
 OF_ANY = ("tokenizer", "report", "plan", "holdout", "verify")
-"""Folders about as large for any corpus."""
+"""Result folders whose size hardly depends on the corpus."""
 
 
 class Stage(NamedTuple):
     name: str
     jobs: int
-    seconds: float  # of all jobs together
+    seconds: float  # sum over jobs
     cpu_seconds: float
     mem_mb: int
 
@@ -37,26 +37,26 @@ class Estimate(NamedTuple):
     records: float
     documents: float
     text_bytes: float
-    filtered: float  # documents that the filters keep
+    filtered: float  # documents that pass the filters
     duplicates: Range
     kept: float
-    kept_bytes: float  # copies by weight counted
+    kept_bytes: float  # with copies by weight
     tokens: float
     stages: list[Stage]
-    seconds: float  # of the whole run, on so many cores
+    seconds: float  # of the whole run, on `cores`
     cpu_seconds: float  # of its jobs
     cores: int
-    disk_bytes: float  # while it runs, and at its end
+    disk_bytes: float  # during the run, and at its end
     kept_disk_bytes: float
-    taken_share: float  # of the bytes of all input files, filtered and compared
-    compared: int  # documents of which the duplicates are estimated
-    exports_disk_bytes: float  # of the disk
-    milled_bytes: int  # of text, in the sample that was milled
+    taken_share: float  # of the bytes of all input files: filtered and compared
+    compared: int  # documents from which duplicates are estimated
+    exports_disk_bytes: float  # part of the disk
+    milled_bytes: int  # of text, in the milled sample
 
 
 def line_through(sizes: np.ndarray, seconds: np.ndarray, start: float) -> tuple[float, float]:
-    """Seconds of a job without text, and per byte of text; neither below 0. start: what any job
-    takes, for where all had as much."""
+    """Fit a line: seconds of a job without text, and per byte of text, both at least 0. start:
+    seconds of any job, used if all had equal text."""
     if np.ptp(sizes) > 0.5 * sizes.max():
         slope, base = np.polyfit(sizes, seconds, 1)
         if slope > 0 and base > 0:
@@ -66,9 +66,9 @@ def line_through(sizes: np.ndarray, seconds: np.ndarray, start: float) -> tuple[
 
 
 def start_of_jobs(of_rule: dict[str, np.ndarray], clock: int) -> float:
-    """Estimate what a job takes by itself, from the rules whose jobs had different amounts of text.
+    """Estimate a job's fixed time, from the rules whose jobs had different amounts of text.
 
-    Not the least: the other rules are as heavy to start as most of these.
+    Not the minimum: other rules take as long to start as most of these.
     """
     bases = {
         rule: line_through(rows[:, 0], rows[:, clock], np.inf)[0] for rule, rows in of_rule.items()
@@ -82,7 +82,7 @@ def stages_of(trial: Trial, plan: Plan, text_bytes: float, kept_bytes: float) ->
     stages: dict[str, list[Stage]] = {}
     for rule, rows in trial.jobs.items():
         amount = kept_bytes if STEPS[rule].follows_kept else text_bytes
-        # Those of a tokenizer that is trained, of a page: as much for any corpus.
+        # Training a tokenizer or writing a page takes the same for any corpus.
         amount = float(rows[:, 0].sum()) if rule in ("tokenizer", "report") else amount
         count, seconds = plan.jobs[rule] or len(rows), {}
         for clock, start in starts.items():
@@ -104,7 +104,7 @@ def stages_of(trial: Trial, plan: Plan, text_bytes: float, kept_bytes: float) ->
 
 
 def disk_of(trial: Trial, text_bytes: float, kept_bytes: float) -> dict[str, float]:
-    """Bytes of each folder of results."""
+    """Return the bytes of each result folder."""
     by_text = text_bytes / max(trial.text_bytes, 1)
     by_kept = kept_bytes / max(trial.kept_bytes, 1)
     return {
@@ -116,10 +116,10 @@ def disk_of(trial: Trial, text_bytes: float, kept_bytes: float) -> dict[str, flo
 def kept_in_all(
     config: Config, reading: Reading, dropped: np.ndarray, more: float, trial: Trial
 ) -> tuple[float, float]:
-    """Documents and bytes, copies by weight counted.
+    """Return documents and bytes kept, with copies by weight.
 
-    dropped: bool (documents that were compared,). more: so many times as many documents are
-    dropped, because of others that were not read.
+    dropped: bool (documents that were compared,). more: factor for duplicates of documents outside
+    the sample.
     """
     texts, count = reading.texts, len(reading.sources)
     weights = {source.name: source.weight for source in config.sources}
@@ -130,7 +130,7 @@ def kept_in_all(
         return float(copies @ np.maximum(whole - more * gone, 0))
 
     documents, bytes = staying(np.ones(dropped.size)), staying(texts.sizes)
-    if config.spans.unit != "none":  # no filter has seen what they leave
+    if config.spans.unit != "none":  # no filter has seen the text after spans are cut
         share = trial.kept_bytes / max(trial.text_bytes, 1)
         read = sum(one.weight * one.text_bytes for one in reading.sources)
         bytes *= min(1.0, share * read / max(bytes, 1))
@@ -145,9 +145,9 @@ def estimated(
     plan: Plan,
     cores: tuple[int, int],
 ) -> Estimate:
-    """cores: of the run, and of the trial."""
+    """Return the estimate. cores: of the run, and of the trial."""
     sources = reading.sources
-    # A pair has to be taken, both of it.
+    # Both documents of a pair have to be in the sample.
     whole = sum(one.bytes for one in sources)
     taken_share = sum(one.share * one.bytes for one in sources) / max(whole, 1)
     duplicates = duplicates_in_all(groups, taken_share)
@@ -155,7 +155,7 @@ def estimated(
     more = duplicates.likely / max(duplicates.least, 1)
     kept, kept_bytes = kept_in_all(config, reading, groups.dropped, more, trial)
     stages = stages_of(trial, plan, text_bytes, kept_bytes)
-    # When a run waits for a job, or for Snakemake: as long in any run, and a little for each job.
+    # Waiting for a job or for Snakemake: the same in any run, plus a little per job.
     costs = np.concatenate(list(trial.jobs.values()))
     waiting = max(trial.seconds - float(costs[:, 1].sum()) / cores[1], 0)
     waiting += SNAKEMAKE_JOB_SECONDS * max(plan.jobs.total() - len(costs), 0)

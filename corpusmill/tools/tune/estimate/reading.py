@@ -1,4 +1,4 @@
-"""A sample of all sources: filtered, sketched; and a smaller sample of it to mill."""
+"""A filtered and sketched sample of all sources, and a smaller sample of it to mill."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -22,21 +22,21 @@ from corpusmill.tools.tune.measuring import measured_batches
 from corpusmill.tools.tune.sample import Sampled, Source, Wanted, proportional_sample, sources_of
 
 MOST_FILES = 256
-"""Files of a source that are read, at even distances."""
+"""Most files of a source that are read, evenly spaced."""
 
 TRIAL_BYTES = 32_000_000
-"""Most text in the sample that is milled."""
+"""Most text in the milled sample."""
 
 SMALL_BYTES = 200_000
-"""The first part of that sample: two sizes tell what a job takes by itself from what its text
-does."""
+"""Size of the first part of that sample. Two sizes separate a job's fixed time from that of its
+text."""
 
 TAKEN_BYTES = 200_000_000
-"""Most text that is filtered and compared. The rest of what is read is counted."""
+"""Most text that is filtered and compared. Further text is only counted."""
 
 
 class Sizes(NamedTuple):
-    """Bytes of text, about."""
+    """Approximate bytes of text."""
 
     read: int
     taken: int = TAKEN_BYTES
@@ -46,13 +46,13 @@ class Sizes(NamedTuple):
 class Texts(NamedTuple):
     """The texts to compare: a row for each sampled document that the filters keep."""
 
-    sources: np.ndarray  # int64 (documents,): the place of its source
+    sources: np.ndarray  # int64 (documents,): number of its source
     signatures: np.ndarray  # uint32 (documents, permutations)
     digests: np.ndarray  # uint64 (documents,)
     sizes: np.ndarray  # int64 (documents,): bytes
 
     def by_source(self, count: int, values: np.ndarray | None = None) -> np.ndarray:
-        """float64: the documents of each of so many sources, or the sums of some values."""
+        """Return float64: the documents of each source, or sums of `values` over them."""
         return np.bincount(self.sources, values, count).astype(float)
 
 
@@ -60,11 +60,11 @@ class Reading(NamedTuple):
     sources: list[Sampled]
     texts: Texts
     trial: dict[str, list[Path]]
-    """Source -> its files of the sample that is milled, the source with most text first."""
+    """Source -> its files of the milled sample, the largest source first."""
 
 
 def read_some(config: Config, layout: Layout, wanted: Sizes, folder: Path) -> Reading:
-    """folder: where the sample goes."""
+    """Read a sample. folder: for the sample."""
     files = layout.inputs.milled
     sources = sorted(sources_of(config, files), key=lambda one: (-one.text_bytes, one.name))
     part = folder / "sample.arrow"
@@ -82,7 +82,7 @@ def read_some(config: Config, layout: Layout, wanted: Sizes, folder: Path) -> Re
 
 
 def texts_kept(config: Config, part: Path, sampled: list[Sampled]) -> Texts:
-    """The documents of the sample that the filters keep."""
+    """Return the documents of the sample that the filters keep."""
     names = [one.name for one in sampled]
     exact = config.dedup.method == "exact"
     hasher = MinHasher(**as_given(config.minhash) | ({"permutations": 0} if exact else {}))
@@ -107,7 +107,7 @@ def texts_kept(config: Config, part: Path, sampled: list[Sampled]) -> Texts:
 def trial_files(
     sources: list[Source], part: Path, share: float, seed: int, folder: Path
 ) -> dict[str, list[Path]]:
-    """An even share of the documents of a text part, whatever is in them, as JSON lines."""
+    """Write an even share of the documents of a text part as JSON lines."""
     field = {one.name: msgspec.json.encode(one.text_field) for one in sources}
     lines: dict[str, list[bytes]] = {one.name: [] for one in sources}
     before, text_part = 0, TextPart(part, SCHEMA.names)
@@ -126,7 +126,7 @@ def trial_files(
 
 
 def trial_files_of(lines: list[bytes], small: int, path: Path) -> list[Path]:
-    """Write the files of a source. small: bytes for a file of their own, which is read first."""
+    """Write the files of a source. small: bytes of a separate file, which is read first."""
     sizes = np.cumsum([len(line) for line in lines])
     first = int(np.searchsorted(sizes, small)) + 1 if small else 0
     found = []

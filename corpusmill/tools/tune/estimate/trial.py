@@ -1,4 +1,4 @@
-"""The sample milled by the real rules, in a folder of its own; and the plan of the whole run."""
+"""The sample milled by the real rules in a separate folder, and the plan of the whole run."""
 
 import os
 import tempfile
@@ -24,14 +24,14 @@ LAST_LINES = 12
 
 class Trial(NamedTuple):
     text_bytes: int  # read
-    kept_bytes: int  # copies and all
+    kept_bytes: int  # with copies
     tokens: int
     jobs: dict[str, np.ndarray]
-    """Rule -> float64 (jobs, 3): bytes of text, read, or kept for steps that follow from it;
-    seconds; seconds of CPU."""
+    """Rule -> float64 (jobs, 3): bytes of text, read or kept depending on the step; seconds; CPU
+    seconds."""
     seconds: float
     folders: dict[str, int]
-    """Bytes of each folder of results; "" for files beside them."""
+    """Bytes of each result folder; "" for files outside of folders."""
 
 
 class Plan(NamedTuple):
@@ -39,16 +39,16 @@ class Plan(NamedTuple):
 
     jobs: Counter[str]
     mem_mb: dict[str, int]
-    """The memory of the largest job of each rule."""
+    """Memory of the largest job of each rule."""
 
 
 class Workflow:
-    """Snakemake with our workflow in a folder of its own, and what it says of its jobs."""
+    """Snakemake with this workflow in a separate folder, and its output about jobs."""
 
     def __init__(
         self, folder: Path, config: Config, *options: str, progress: Phase | None = None
     ) -> None:
-        """progress: counts jobs."""
+        """Start it. progress: counts jobs."""
         stand_in(folder)
         self._progress, self._refused = progress, ""
         self.plan = Plan(Counter(), {})
@@ -71,9 +71,9 @@ class Workflow:
                 self._refused = event["text"]
 
     def end(self) -> Plan:
-        """Wait for it; ValueError with its reason if it fails."""
+        """Wait for the end. Raise ValueError with the reason if it fails."""
         code = self._process.wait()
-        # A job that a failed run has left may hold the pipe.
+        # A job left by a failed run may hold the pipe.
         self._reader.join(1 if code else None)
         if code:
             self._said.seek(0)
@@ -89,8 +89,8 @@ class Workflow:
 
 
 def stand_in(folder: Path) -> None:
-    """Make a folder in which the relative paths of a configuration mean what they mean here, and
-    where nothing of a run is yet."""
+    """Make a folder in which the relative paths of a configuration lead to the same files, but
+    without results."""
     folder.mkdir()
     for path in Path.cwd().iterdir():
         if path.name not in ("results", "logs", ".snakemake"):
@@ -106,7 +106,8 @@ def _snakemake(folder: Path, config: Config, *options: str) -> list[str]:
 
 
 def trial_config(config: Config, files: dict[str, list[Path]]) -> Config:
-    """The same for the files of a sample; nothing that a sample may not keep stops it."""
+    """Return the configuration for the files of a sample, without limits that a sample may
+    exceed."""
     sources = [
         replace(
             source,
@@ -118,14 +119,14 @@ def trial_config(config: Config, files: dict[str, list[Path]]) -> Config:
         for source in config.milled
         if files.get(source.name)
     ]
-    # The small file is a part, the one behind it another; and few, as each has a dozen jobs.
+    # The small file is one part, the next another. Few parts, as each takes a dozen jobs.
     sizes = [path.stat().st_size for paths in files.values() for path in paths]
     part_bytes = max(sizes[1] if len(sizes) > 1 else 0, sum(sizes) // 3, 1 << 16)
     return replace(
         config,
         sources=[*sources, *config.held_out],
         input=replace(config.input, part_bytes=part_bytes, verify="never"),
-        # A sample may be shorter than one of theirs.
+        # A sample may be shorter than the shipped lengths.
         output=replace(config.output, exports=[]),
         dedup=replace(config.dedup, max_group_texts=None),
         tokenizer=replace(config.tokenizer, max_lost_fraction=1),
@@ -135,7 +136,7 @@ def trial_config(config: Config, files: dict[str, list[Path]]) -> Config:
 def milled(
     config: Config, files: dict[str, list[Path]], folder: Path, cores: int, progress: Phase
 ) -> Trial:
-    """progress: counts jobs."""
+    """Mill the sample. progress: counts jobs."""
     started = time.perf_counter()
     config = trial_config(config, files)
     workflow = Workflow(folder, config, "--cores", str(cores), progress=progress)
@@ -168,7 +169,7 @@ def _found(folder: Path, seconds: float) -> Trial:
 
 
 def _works(logs: Path, of_text: list[int], of_shard: dict[str, int]) -> dict[str, np.ndarray]:
-    """The costs of every job, by its log's name: a part, a shard, or something of all."""
+    """Return the costs of every job by the name of its log: for a part, a shard, or the whole."""
     found: dict[str, list[tuple[float, float, float]]] = {}
     kept_share = sum(of_shard.values()) / max(sum(of_text), 1)
     for path in sorted(logs.rglob("*.tsv")):
@@ -180,7 +181,7 @@ def _works(logs: Path, of_text: list[int], of_shard: dict[str, int]) -> dict[str
             amount = float(of_text[int(which[0])])
         else:
             amount = sum(of_text) / jobs
-        amount *= kept_share if rule == "scatter" else 1  # its part's share of what is kept
+        amount *= kept_share if rule == "scatter" else 1  # its share of what is kept
         state = load_state(path.with_suffix(".log"))
         assert state, path
         found.setdefault(rule, []).append((amount, seconds_of(path), state.cpu_seconds))
