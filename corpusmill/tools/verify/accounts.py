@@ -1,4 +1,4 @@
-"""The ledger counted anew, row group by row group: accounts, and the copies of every shard."""
+"""Counts the ledger again by row group: the accounts, and the copies in every shard."""
 
 import re
 from collections import Counter
@@ -20,14 +20,15 @@ READ = ["id", "source", "fate", "winner", "split", "copies", "text_bytes", "dige
 
 
 LONGEST_LINE = 1 << 20
-"""Of quarantine, that is held to be counted."""
+"""Most bytes of a line of quarantine, held in memory to count it."""
 
 
 class LedgerLook:
-    """Looks at the ledger of every part, and at what else is kept of a part."""
+    """Checks the ledger of every part, and the other files kept of a part."""
 
     def __init__(self, corpus: Corpus, expected: CopySums, shards: dict[str, int]) -> None:
-        """expected: what shards have to hold, to be added to. shards: how many each split has."""
+        """Prepare the check. expected: gets the contents that shards should have. shards: their
+        number per split."""
         self._corpus, self._expected, self._shards = corpus, expected, shards
         self.between = Between(corpus)
         self.account: Account = {}
@@ -35,7 +36,7 @@ class LedgerLook:
         """Whether every part could be read."""
 
     def look(self, progress: Phase) -> None:
-        """progress: counts parts."""
+        """Check all parts. progress: counts parts."""
         names = [name for name in self._corpus.listing.files if name.startswith("ledger/")]
         parts = sorted(names)
         progress.total = len(parts)
@@ -88,7 +89,7 @@ class LedgerLook:
             self.account.setdefault(source, Counter()).update(counted)
 
     def _count(self, table: pa.Table, account: Account) -> Counter[str]:
-        """Add a row group to the account of its part; its sums over all sources."""
+        """Add a row group to the account of its part. Return its sums over all sources."""
         grouped = table.group_by(["source", "fate", "split"]).aggregate(
             [("fate", "count"), ("text_bytes", "sum"), ("copies", "sum"), ("cuts", "sum"),
              ("cut_bytes", "sum")]
@@ -110,7 +111,7 @@ class LedgerLook:
         return whole
 
     def _expect(self, name: str, table: pa.Table) -> None:
-        """Note which copies the shards have to hold."""
+        """Record which copies the shards should contain."""
         kept = table.filter(pa.array(np.array(table["fate"].to_pylist(), object) == KEPT))
         if not kept.num_rows:
             return
@@ -126,7 +127,7 @@ class LedgerLook:
         self._expected.add_kept(ids, copies, splits[known], digests)
 
     def _hold_others(self, name: str, number: str, figures: Counter[str], won: np.ndarray) -> None:
-        """What else is kept of the part. won: uint64 (2, duplicates), ids and their winners."""
+        """Check the other files of the part. won: uint64 (2, duplicates), ids and their winners."""
         corpus = self._corpus
         if corpus.has(clusters := f"clusters/{number}.parquet"):
             tables = list(corpus.parquet(clusters, ["id", "winner"]))

@@ -1,7 +1,7 @@
-"""Numbers that steps handed to one another, where they are still there, held against the ledger.
+"""Checks figures in intermediate files that still exist against the ledger.
 
-No manifest lists these files: a user may remove them. Where they say something else than the
-ledger, they are of another run, and the next run must not go on from them.
+No manifest lists these files: users may remove them. If they contradict the ledger, they are from
+another run, and the next run must not continue from them.
 """
 
 import posixpath
@@ -14,15 +14,15 @@ from corpusmill.tools.verify.findings import Damage, UnreachableError
 from corpusmill.tools.verify.reading import UNLIKE, Corpus
 
 Account = dict[str, Counter[str]]
-"""By source how many documents there are, how many of each fate, and bytes of both."""
+"""Documents by source, in total and by fate, and the bytes of both."""
 FOLDERS = ("", "text", "filter", "assign", "ledger")
 MOST_TOLD = 5
-"""Numbers of one file that are told."""
+"""Most contradictions reported per file."""
 WAY_OUT = "remove it; a run that needs it makes it anew"
 
 
 class Between:
-    """The files that are still there; none of a place that lists no files."""
+    """The intermediate files that still exist; none if the place cannot list files."""
 
     def __init__(self, corpus: Corpus) -> None:
         self._corpus = corpus
@@ -36,20 +36,20 @@ class Between:
                 self._there |= {posixpath.join(folder, base) for base in names}
 
     def hold_part(self, number: str, account: Account) -> None:
-        """What is told of a part, against what its ledger has."""
+        """Check the figures of a part against its ledger."""
         self._hold(f"text/{number}.json", _read(account), "by_source")
         self._hold(f"filter/{number}.json", _filtered(account), "by_source")
         self._hold(f"assign/{number}.json", _compared(account), "by_source")
         self._hold(f"ledger/{number}.json", account)
 
     def hold_whole(self, account: Account) -> None:
-        """What is told of all parts."""
+        """Check the figures of all parts together."""
         self._hold("admitted.json", _read(account))
         self._hold("allowed.json", _filtered(account))
         self._hold("duplicates.json", _compared(account), "sources")
 
     def _hold(self, name: str, found: dict[str, Any], member: str = "") -> None:
-        """Tell where a file says other numbers of the sources than were found."""
+        """Report where a file contradicts the counted numbers of the sources."""
         if name not in self._there:
             return
         try:
@@ -83,7 +83,7 @@ def _read(account: Account) -> dict[str, dict]:
 
 
 def _filters(figures: Counter[str]) -> dict[str, int]:
-    """How many each filter dropped; the fates of which the account has bytes."""
+    """Return how many documents each filter dropped: the fates whose bytes are in the account."""
     fates = [name.removesuffix("_bytes") for name in figures if name.endswith("_bytes")]
     return {fate: figures[fate] for fate in fates if fate not in FATES and fate in figures}
 
@@ -110,7 +110,7 @@ def _compared(account: Account) -> dict[str, dict]:
 
 
 def differences(told: Any, found: Any, path: str = "") -> list[str]:
-    """Where numbers that are told are not those that were found, in words."""
+    """Describe where stated numbers differ from the counted ones."""
     if isinstance(told, dict):
         found = found if isinstance(found, dict) else {}
         names = [*told, *(name for name in found if name not in told)]

@@ -1,4 +1,4 @@
-"""Token ids held against their texts, with the tokenizer of the run."""
+"""Checks token ids against their texts with the tokenizer of the run."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,18 +21,18 @@ from corpusmill.mill.tokens.tokenizers import (
 )
 
 BLOCK_IDS = 1 << 18
-"""Spelled at once."""
+"""Ids decoded at once."""
 
 
 class Spelling(NamedTuple):
-    """The bytes that each id stands for, of tokenizers whose ids simply stand for bytes."""
+    """The bytes of each id, for tokenizers that only concatenate bytes."""
 
     words: pa.LargeBinaryArray  # (vocabulary,)
     sizes: np.ndarray  # int64 (vocabulary,)
 
     @classmethod
     def of(cls, folder: Path, setting: TokenizerFacts) -> "Spelling | None":
-        """None of a tokenizer that does more than to put bytes one behind the other."""
+        """Return the spelling; None if the tokenizer does more than concatenate bytes."""
         path = folder / "tokenizer.json"
         if setting.added_bytes != 0 or not path.exists():
             return None
@@ -50,14 +50,14 @@ class Spelling(NamedTuple):
         return cls(spelled, pc.binary_length(spelled).to_numpy())
 
     def spelled(self, ids: np.ndarray) -> np.ndarray:
-        """The bytes of ids, one behind the other."""
+        """Return the concatenated bytes of ids."""
         found = TextColumn.of(pc.take(self.words, pa.array(ids), boundscheck=False))
         return found.data[: found.offsets[-1]]
 
     def differing(self, ids: np.ndarray, data: np.ndarray) -> np.ndarray:
-        """int64: the places in `data` where other bytes stand than the ids spell.
+        """Return int64: the positions in `data` that differ from the bytes of the ids.
 
-        data: as many bytes as they do.
+        data: has the same length.
         """
         found, at = [np.zeros(0, np.int64)], 0
         for first in range(0, ids.size, BLOCK_IDS):
@@ -68,19 +68,19 @@ class Spelling(NamedTuple):
 
 
 class Losses(NamedTuple):
-    """What a document does not get back."""
+    """Differences between a document and its decoded tokens."""
 
     row: int
     lost: int
     faulty: bool
-    """It does not come back, though it loses nothing."""
+    """It differs without losing characters."""
 
 
 class Decoder:
     """The tokenizer of a corpus."""
 
     def __init__(self, folder: Path) -> None:
-        """folder: with its files; nothing else is asked for, no network for one."""
+        """Load it. folder: with all its files; nothing is downloaded."""
         path = folder / SETTING_FILE
         self.setting = TokenizerFacts.of(load_plain_json(path), path)
         self.dtype = np.dtype(self.setting.dtype).newbyteorder("<")
@@ -92,10 +92,10 @@ class Decoder:
     def unequal(
         self, texts: TextColumn, tokens: np.ndarray, lengths: np.ndarray
     ) -> Iterator[Losses]:
-        """The documents whose ids are not simply the bytes of their texts.
+        """Yield the documents whose ids are not simply the bytes of their texts.
 
-        tokens: of all documents, ends of text among them, all below the vocabulary; lengths: int64
-        (documents,), how many each has.
+        tokens: of all documents, including end-of-text, all below the vocabulary size. lengths:
+        int64 (documents,), tokens of each.
         """
         ends = np.cumsum(lengths)
         for row in self._rows_to_decode(texts, tokens, ends):

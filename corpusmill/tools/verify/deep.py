@@ -1,8 +1,8 @@
-"""What is in the files: whether they agree with one another.
+"""Checks the content of files against each other.
 
-A file that is not what the manifest lists is not looked into, and of a file that cannot be read no
-number is used. Shard after shard and row group after row group: memory follows from the size of a
-shard, not of the corpus.
+Files that do not match the manifest are skipped, and figures of unreadable files are not used.
+Shards and row groups are read one at a time, so memory depends on the size of a shard, not of the
+corpus.
 """
 
 import tempfile
@@ -36,7 +36,7 @@ JOINED = {"train": "train", "validation": "val", "test": "test"}
 
 
 def look_inside(place: Place, listing: Listing, findings: Findings) -> None:
-    """Hold the files of a corpus against one another."""
+    """Check the files of a corpus against each other."""
     corpus = Corpus(place, listing, findings)
     if not listing.files:
         return
@@ -77,9 +77,9 @@ def look_inside(place: Place, listing: Listing, findings: Findings) -> None:
 
 
 def decoder_of(corpus: Corpus, folder: Path) -> Decoder | None:
-    """The tokenizer, from files that are what they were; None if they are not, which is told.
+    """Return the tokenizer; None if its files are damaged, which is reported.
 
-    folder: where they are put, to be loaded from there wherever the corpus lies.
+    folder: gets a copy of its files, so that it loads in the same way from anywhere.
     """
     names = [name for name in corpus.listing.files if name.startswith(TOKENIZER)]
     if not names or not all(map(corpus.has, names)):
@@ -103,7 +103,7 @@ def decoder_of(corpus: Corpus, folder: Path) -> Decoder | None:
 def look_at_shards(
     corpus: Corpus, shards: list[Shard], decoder: Decoder | None, found: CopySums
 ) -> Written:
-    """What is in every shard, told where it contradicts itself."""
+    """Check the content of every shard and report contradictions."""
     files = corpus.listing.files
     sizes = [sum(files[n].bytes for n in (one.text, one.token_file("bin")) if n in files)
              for one in shards]  # fmt: skip
@@ -121,7 +121,7 @@ def look_at_shards(
 
 
 def hold_copies(corpus: Corpus, shards: list[Shard], expected: CopySums, found: CopySums) -> None:
-    """What the shards hold against what the ledger sends there; without a seed split by split."""
+    """Compare the copies in the shards with the ledger; without a seed, per split."""
     places: dict[int, list[Shard]] = {}
     for shard in shards:
         places.setdefault(expected.place(shard.split, shard.number), []).append(shard)
@@ -140,7 +140,7 @@ def hold_copies(corpus: Corpus, shards: list[Shard], expected: CopySums, found: 
 def hold_account(
     corpus: Corpus, account: dict[str, Counter], written: Written, summary: dict | None
 ) -> None:
-    """The account of every source, counted from ledger and shards, against the summary's."""
+    """Compare the account of every source, counted from ledger and shards, with the summary."""
     if summary is None:
         return
     fates = list(summary["documents"]["dropped"])

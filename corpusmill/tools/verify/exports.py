@@ -1,4 +1,4 @@
-"""Exports of a corpus: the folders below `exports/`, or one alone, wherever it was copied to."""
+"""Checks of exports: those below `exports/`, or a single one anywhere."""
 
 import posixpath
 import re
@@ -18,30 +18,30 @@ from corpusmill.tools.verify.locations import Place, whole
 
 VERSION = 1
 MOST_FOREIGN = 100
-"""Files in an export that are told by name."""
+"""Most unlisted files of an export that are named."""
 TOKENS = {f"tokens/{split}" for split in SPLITS}
-"""Where the token shards of a corpus are."""
+"""Folders with the token shards of a corpus."""
 
 
 class Export(NamedTuple):
-    """What an export says of itself."""
+    """The description of an export in its own files."""
 
     folder: str
-    """Below the place; "" if the place is the export."""
+    """Path below the place; "" if the place is the export."""
     format: str
     length: int | None
     manifest_sha256: str
     listing: Listing
     results: str
-    """Of which corpus it is, as a command names it."""
+    """The results of its corpus, as a command names them."""
     at: str
-    """Where it lies, likewise."""
+    """Its own place, as a command names it."""
     here: bool = True
-    """Whether that is a folder of this machine."""
+    """Whether it is a local folder."""
 
     @property
     def command(self) -> str:
-        """What makes it anew."""
+        """Return the command that makes it again."""
         length = ["--length", str(self.length)] if self.length else []
         words = ["export", self.format, self.results, "--to", self.at, *length]
         return f"corpusmill {shlex.join(words)}"
@@ -58,7 +58,7 @@ class Export(NamedTuple):
 
 
 def exports_of(place: Place, findings: Findings) -> list[Export]:
-    """Those below a corpus; what is wrong with what they say of themselves is told."""
+    """Return the exports of a corpus; report faults in their descriptions."""
     try:
         folders = place.folders(EXPORTS) or []
     except UnreachableError as error:
@@ -69,7 +69,7 @@ def exports_of(place: Place, findings: Findings) -> list[Export]:
 
 
 def export_alone(place: Place, findings: Findings) -> Export | None:
-    """Of a place that is an export; None if nothing there says so."""
+    """Return the export at a place; None if it is not an export."""
     try:
         whole(place, EXPORT)
     except (MissingError, UnreachableError, OSError):
@@ -79,7 +79,7 @@ def export_alone(place: Place, findings: Findings) -> Export | None:
 
 
 def read_export(place: Place, folder: str, findings: Findings) -> Export | None:
-    """None if nobody can say what it is, which is told."""
+    """Read the description of an export; None if it is unusable, which is reported."""
     name = posixpath.join(folder, EXPORT)
     try:
         return told_export(place, folder, json_of(whole(place, name), place.where(name)))
@@ -100,7 +100,7 @@ def read_export(place: Place, folder: str, findings: Findings) -> Export | None:
 
 
 def told_export(place: Place, folder: str, content: Any) -> Export:
-    """ValueError, KeyError or TypeError of what is none."""
+    """Parse the description. Raise ValueError, KeyError or TypeError if it is malformed."""
     if content["corpusmill.export"] != VERSION:
         raise ValueError(f"version {content['corpusmill.export']}, expected {VERSION}")
     files = {}
@@ -125,7 +125,7 @@ def told_export(place: Place, folder: str, content: Any) -> Export:
 
 
 def look_at_export(place: Place, export: Export, findings: Findings, progress: Phase) -> None:
-    """Tell of every file that is not there, not what it was, or not listed."""
+    """Report every file that is missing, changed or not listed."""
     own = Findings()
     progress.name = f"verifying {export.at}"
     look_at_files(place, export.listing, own, FilesSeen(progress, len(export.listing.files), own))
@@ -137,10 +137,10 @@ def look_at_export(place: Place, export: Export, findings: Findings, progress: P
     foreign = (
         name
         for name in place.below(export.folder, findings.unseen) or []
-        # A hidden one is an intermediate file, or nobody's.
+        # Hidden ones are intermediate files or of other software.
         if name not in known and not is_hidden(name.removeprefix(export.folder))
     )
-    # A link may lead to all files of a machine.
+    # Links are not followed: they may lead anywhere on the machine.
     for name in islice(foreign, MOST_FOREIGN):
         what = f"{EXPORT} does not list it, and who reads the whole folder takes it for data"
         findings.add(Damage(name, what, f"move {name} out of the export"))
@@ -154,7 +154,7 @@ def is_hidden(name: str) -> bool:
 
 
 def hold_origin(corpus: Listing, export: Export, findings: Findings) -> None:
-    """Tell if it was made from another corpus than the one that it lies in."""
+    """Report if it was made from another corpus than the one around it."""
     own = corpus.sha256
     if export.manifest_sha256 != own and not findings.damaged(MANIFEST):
         told = f"of another corpus: of manifest {export.manifest_sha256}, here {own}"
@@ -163,8 +163,8 @@ def hold_origin(corpus: Listing, export: Export, findings: Findings) -> None:
 
 
 def hold_tokens(corpus: Listing, export: Export, findings: Findings) -> None:
-    """Where an export has the files of the corpus under other names, their ids are the corpus's;
-    of others that is not known, which is told."""
+    """Compare tokens by checksum if the export has the corpus's files under other names. Report
+    that tokens of other formats cannot be compared."""
     shards = {
         file.sha256
         for name, file in corpus.files.items()

@@ -1,4 +1,4 @@
-"""Every listed file, whole or not; and files that nobody lists where ours lie."""
+"""Checks every listed file, and finds unlisted files among them."""
 
 import hashlib
 import os
@@ -18,7 +18,7 @@ NO_LIST = "a server lists none; to look at an export, name its address"
 
 
 class FilesSeen:
-    """How far one is, counted by several threads."""
+    """The progress of checking files, shared by threads."""
 
     stopped = False
 
@@ -48,17 +48,17 @@ class FilesSeen:
 
 
 LOOK_SECONDS = 0.2
-"""Between two looks whether a reader has ended, or somebody has pressed Ctrl-C."""
+"""Interval at which the main thread checks for finished readers and Ctrl-C."""
 
 
 def cores() -> int:
-    """Those that this process may use."""
+    """Return the number of processors that this process may use."""
     return len(os.sched_getaffinity(0))
 
 
 def look_at_files(place: Place, listing: Listing, findings: Findings, seen: FilesSeen) -> None:
-    """Tell of every file that is not there, of another size or of another SHA-256. One reader per
-    core, which holds a block at a time."""
+    """Report every file that is missing or has another size or SHA-256. One reader per core, each
+    with one block in memory."""
     owner = {file.sha256: file.name for file in listing.files.values()}
 
     def look(file: Kept) -> None:
@@ -85,10 +85,10 @@ def look_at_files(place: Place, listing: Listing, findings: Findings, seen: File
                 look(left.get_nowait())
         except Empty:
             return
-        except BaseException as fault:  # whoever waits raises it
+        except BaseException as fault:  # raised by the waiting thread
             faults.put(fault)
 
-    # Not of a pool, whose threads a process waits for: Ctrl-C is not to wait for a silent server.
+    # Not a pool, whose threads are joined at exit: Ctrl-C must not wait for a silent server.
     readers = [Thread(target=look_on, daemon=True) for _ in range(cores())]
     try:
         for reader in readers:
@@ -103,7 +103,7 @@ def look_at_files(place: Place, listing: Listing, findings: Findings, seen: File
 
 
 def fault_of(place: Place, file: Kept, owner: dict[str, str], seen: FilesSeen) -> str | None:
-    """What is wrong with a file, in words. owner: SHA-256 -> the listed file that has it."""
+    """Say what is wrong with a file. owner: SHA-256 -> the listed file that has it."""
     size = place.size(file.name)
     if size is not None and size != file.bytes:
         seen.advance(file.bytes)
@@ -131,7 +131,7 @@ def other_size(expected: int, found: int) -> str:
 
 
 def look_for_foreign(place: Place, listing: Listing, findings: Findings) -> None:
-    """Tell of files in our folders that are named as ours and are not listed."""
+    """Report unlisted files in our folders that are named like ours."""
     for folder in sorted({kind.folder.split("/")[0] for kind in KINDS}):
         found = place.below(folder, findings.unseen)
         if found is None:

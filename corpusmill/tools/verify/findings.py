@@ -1,4 +1,4 @@
-"""What was found wrong, and what could not be looked at. Neither ends the looking."""
+"""The findings: damage, and what could not be checked. Neither stops the checks."""
 
 import threading
 from typing import NamedTuple
@@ -11,15 +11,15 @@ WHOLE, DAMAGED, NOT_SEEN = 0, 1, 2
 
 
 class NoCorpusError(ValueError):
-    """There is nothing here that could be looked at."""
+    """The place has nothing to check."""
 
 
 class UnreachableError(Exception):
-    """A file may be whole, but it cannot be read from here."""
+    """A file cannot be read from here, although it may be intact."""
 
 
 class Damage(NamedTuple):
-    """A file, by its name below the results, that is not what it was or contradicts another."""
+    """A file, named below the results, that has changed or contradicts another."""
 
     name: str
     what: str
@@ -33,7 +33,7 @@ class Damage(NamedTuple):
 
 
 class NotSeen(NamedTuple):
-    """What nobody looked at, and why not. by_design: it never is, and that is no fault."""
+    """Something that was not checked, and why. by_design: it never is, which is no fault."""
 
     what: str
     why: str
@@ -41,7 +41,7 @@ class NotSeen(NamedTuple):
 
 
 class Findings:
-    """Collected by several threads."""
+    """Findings, collected by several threads."""
 
     def __init__(self, advice: Advice = LOCAL) -> None:
         self.damages: list[Damage] = []
@@ -61,7 +61,7 @@ class Findings:
         self.add(Damage(path, what, "bring back the file that was milled, or run again"))
 
     def not_made(self, what: str, error: BaseException, files: list[str]) -> None:
-        """What cannot be made again from these files, which are not what they were then."""
+        """Report what cannot be made again, because these files have changed."""
         said = f"cannot be made again from {', '.join(files)}: {error or type(error).__name__}"
         self.add(Damage(what, said, "look at these files: corpusmill verify --deep"))
 
@@ -74,7 +74,7 @@ class Findings:
             self.not_seen.append(NotSeen(what, short(why), by_design))
 
     def damaged(self, *names: str) -> bool:
-        """Whether one of these files is known to be damaged."""
+        """Say whether one of these files is known to be damaged."""
         known = {damage.name for damage in self.damages}
         return not known.isdisjoint(names)
 

@@ -1,4 +1,4 @@
-"""The files that a run keeps: where they lie, and which rule makes one again."""
+"""The kinds of files that a run keeps: their folders and the rules that make them."""
 
 import posixpath
 import shlex
@@ -9,11 +9,11 @@ from corpusmill.mill.decide.fates import SPLITS
 
 MANIFEST = "manifest.json"
 EXPORTS, EXPORT, BEGUN_EXPORT = "exports", "export.json", ".export-begun.json"
-"""The folder of exports; what each of them is, and what one is that is not done."""
+"""Names of the folder of exports, and of the description of a complete and of an unfinished one."""
 
 
 class Kind(NamedTuple):
-    """Files of a folder with one of these endings, whatever else their names are."""
+    """Files of a folder with one of these endings."""
 
     folder: str
     endings: tuple[str, ...]
@@ -39,21 +39,21 @@ KINDS = [
     Kind("cut", (".parquet",), "cut"),
     Kind("edited", (".parquet",), "measure"),
 ]
-"""Whoever reads a whole folder takes what ends so for a part of the corpus; other endings, and
-names with a dot in front, are intermediate files or nobody's."""
+"""Programs that read a whole folder take files with these endings for parts of the corpus. Other
+endings and hidden files are intermediate files or of other software."""
 
 ALONE = {"eye_test.txt": "manifest", MANIFEST: "manifest", "tokens/meta.pkl": "manifest",
          "summary.json": "summarize"}  # fmt: skip
-"""The rules of files that no folder is full of."""
+"""Rules of single files."""
 
 
 def kind_of(name: str) -> Kind | None:
-    """The kind of a file by its name below the results; None if it is none that is kept."""
+    """Return the kind of a file by its name below the results; None if it is not a kept file."""
     folder, base = posixpath.split(name)
     if not base or base.startswith("."):
         return None
     for kind in KINDS:
-        # A tokenizer may have folders of its own.
+        # A tokenizer may have subfolders.
         inside = folder == kind.folder or (kind.endings == ("",) and f"{folder}/".startswith(
             f"{kind.folder}/"))  # fmt: skip
         if inside and base.endswith(kind.endings):
@@ -62,7 +62,7 @@ def kind_of(name: str) -> Kind | None:
 
 
 def looks_ours(name: str) -> bool:
-    """Whether who reads all of our folders, and what lies below them, takes a file for ours."""
+    """Say whether programs that read our folders recursively would take a file for ours."""
     top, *inside = name.split("/")
     return bool(inside) and not any(part.startswith(".") for part in inside) and any(
         name.endswith(kind.endings) for kind in KINDS if kind.folder.split("/")[0] == top
@@ -79,8 +79,8 @@ def rule_of(name: str) -> str | None:
 
 
 def way_out(name: str) -> str:
-    """What makes a damaged file again, for a person. The manifest goes too: it is what asks for
-    every file that is kept, and a rule runs only if something asks for what it makes."""
+    """Say how to restore a damaged file. The manifest has to be removed too: rules run only if the
+    manifest, which requires all kept files, is missing."""
     rule = rule_of(name)
     if name == MANIFEST or rule is None:
         return f"copy it again; or remove {MANIFEST} and run again: rule manifest makes it anew"
@@ -91,7 +91,7 @@ def way_out(name: str) -> str:
 
 
 class Advice(NamedTuple):
-    """What a person does about a corpus, by where it lies. Both are asked with a file's name."""
+    """Advice on a corpus by its place. Both functions take a file name."""
 
     damaged: Callable[[str], str]
     foreign: Callable[[str], str]
@@ -111,7 +111,8 @@ COPIED = Advice(
 
 
 def published_at(address: str) -> Advice:
-    """address: s3://bucket/name/versions/version, or of a repository."""
+    """Return the advice for a publication. address: s3://bucket/name/versions/version, or a
+    repository."""
     corpus, _, version = address.rstrip("/").partition("/versions/")
     named = f" --version {shlex.quote(version)}" if version else ""
     publish = f"corpusmill publish RESULTS {shlex.quote(corpus)}{named}"

@@ -1,4 +1,4 @@
-"""The manifest as a list of files below a folder; nothing in it leads out of that."""
+"""The manifest as a list of files below a folder. No entry leads out of it."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -15,13 +15,13 @@ from corpusmill.tools.verify.locations import Place, whole
 
 VERSION = 1
 LONGEST_PATH = 4096
-"""In characters; no system has longer ones."""
+"""Most characters of a path; no system allows longer ones."""
 SHA256 = re.compile("[0-9a-f]{64}")
 NUMBERED = re.compile(r"(.+)/(\d{5})(\.[^/]+)", re.ASCII)
 
 
 class Kept(NamedTuple):
-    """A file as the manifest lists it."""
+    """A file as listed in the manifest."""
 
     name: str
     bytes: int
@@ -37,12 +37,12 @@ class Listing(NamedTuple):
     content: dict[str, Any]
     sha256: str
     bytes: int
-    """Of all files together."""
+    """Total bytes of the files."""
 
 
 def read_listing(place: Place, findings: Findings) -> Listing:
-    """What is listed, as far as it can be believed; what is wrong with it is told. NoCorpusError
-    without a manifest, or with one of a version that is not known here."""
+    """Return the valid entries and report the others. Raise NoCorpusError if there is no manifest
+    or its version is unknown."""
     data = manifest_bytes(place)
     text = data.decode("utf-8", "replace")
     content = parsed(text)
@@ -77,7 +77,7 @@ def read_listing(place: Place, findings: Findings) -> Listing:
 
 
 def gaps(names: Iterable[str]) -> Iterator[str]:
-    """The first file that is missing of those in a folder that are numbered from 00000 on."""
+    """Yield the first missing file of each folder with files numbered from 00000."""
     numbers: dict[tuple[str, str], set[str]] = {}
     for name in names:
         if numbered := NUMBERED.fullmatch(name):
@@ -103,19 +103,19 @@ def manifest_bytes(place: Place) -> bytes:
 
 
 def parsed(text: str) -> dict[str, Any] | None:
-    """None of what is no JSON object with a list of files."""
+    """Parse a manifest; None if it is not a JSON object with a list of files."""
     try:
         found = json_of(text, MANIFEST)
     except ValueError:
         return None
     good = isinstance(found, dict) and isinstance(found.get("files"), list)
-    # Of a foreign version nothing more is expected.
+    # Nothing more is expected of an unknown version.
     return found if good or (isinstance(found, dict) and "corpusmill.manifest" in found
                              and found["corpusmill.manifest"] != VERSION) else None  # fmt: skip
 
 
 def kept_of(entry: Any) -> Kept | str:
-    """An entry of the list; what is wrong with it, in words."""
+    """Return an entry of the list, or what is wrong with it."""
     if not isinstance(entry, dict) or not isinstance(entry.get("path"), str):
         return "no path"
     if len(entry["path"]) > LONGEST_PATH:
@@ -132,7 +132,7 @@ def kept_of(entry: Any) -> Kept | str:
 
 
 def name_below_results(path: str) -> str | None:
-    """The name of a file below the results folder, however a workflow calls that; None if the path
+    """Return the name of a file below the results folder, whatever its prefix; None if the path
     could lead out of it."""
     parts = path.split("/")
     if "results" not in parts:

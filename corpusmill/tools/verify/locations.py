@@ -1,4 +1,4 @@
-"""Where a corpus lies: listed, asked for a size, read. Another kind of place is one more class."""
+"""Places of a corpus, which list and read files. Another kind of place is another class."""
 
 import io
 import os
@@ -24,37 +24,39 @@ from corpusmill.tools.verify.findings import NoCorpusError, UnreachableError
 from corpusmill.tools.verify.kinds import COPIED, EXPORT, LOCAL, MANIFEST, Advice, published_at
 
 LeftOut = Callable[[str, str], None]
-"""Takes what nobody looked at, and why not."""
+"""Takes the name of what was not checked, and the reason."""
 
 
 class Place(Protocol):
-    """Files by their names below the results folder, as `tokens/train/00000.bin`."""
+    """Files named below the results folder, such as `tokens/train/00000.bin`."""
 
     advice: Advice
 
     def where(self, name: str) -> str:
-        """The file as people call it: a path or an address."""
+        """Return the file's path or address, for messages."""
 
     def names(self, folder: str) -> list[str] | None:
-        """The files that lie in a folder, not in those below; None if the place cannot list."""
+        """Return the files directly in a folder; None if the place cannot list."""
 
     def folders(self, folder: str) -> list[str] | None:
-        """The folders that lie in a folder, but for hidden ones; None if the place cannot list."""
+        """Return the folders directly in a folder, without hidden ones; None if the place cannot
+        list."""
 
     def below(self, folder: str, left_out: LeftOut) -> Iterable[str] | None:
-        """The names of all files below a folder, one after another; None if the place cannot
-        list. left_out: takes each folder that is not looked into."""
+        """Yield all files below a folder; None if the place cannot list. left_out: called for each
+        folder that is skipped."""
 
     def size(self, name: str) -> int | None:
-        """Its bytes; None if only reading tells. MissingError if it is not there."""
+        """Return its bytes; None if only reading tells. Raise MissingError if it does not exist."""
 
     def blocks(self, name: str, start: int = 0) -> Iterator[bytes]:
-        """Its bytes from `start` on. MissingError if it is not there, UnreachableError if it may
-        not be read or nobody answers, OSError if a disk fails."""
+        """Yield its bytes from `start` on. Raise MissingError if it does not exist,
+        UnreachableError if access is denied or the server does not answer, OSError if a disk
+        fails."""
 
 
 class LocalPlace:
-    """A folder of this machine, or of a file system that it shares."""
+    """A local folder, or one of a shared file system."""
 
     advice = LOCAL
 
@@ -73,8 +75,8 @@ class LocalPlace:
         return sorted(name for name in found if name[0] != ".")
 
     def below(self, folder: str, left_out: LeftOut) -> Iterator[str]:
-        """Each folder once, by its own name where it has one, else by a link that leads to it. A
-        link out of the place is not followed: it may lead to all files of a machine."""
+        """Yield each file once, even if several symlinks lead to its folder. Symlinks out of the
+        place are not followed: they may lead anywhere on the machine."""
         top = os.path.realpath(self.folder)
         ahead, links, seen = [folder], list[str](), set[str]()
         while ahead or links:
@@ -121,11 +123,11 @@ def is_folder(entry: os.DirEntry[str]) -> bool:
     try:
         return entry.is_dir()
     except OSError:
-        return False  # a symlink that leads back to itself: whoever opens it is told
+        return False  # a circular symlink, which is reported when it is opened
 
 
 class RemotePlace:
-    """Files behind a server, which lists none and says a size when it sends a file."""
+    """Files on a server, which lists none and gives sizes only in responses."""
 
     advice = COPIED
 
@@ -152,7 +154,8 @@ class RemotePlace:
             return next(blocks, b"")
 
     def blocks(self, name: str, start: int = 0) -> Iterator[bytes]:
-        """On from where a connection broke off, until nothing comes so many times in a row."""
+        """Yield the bytes, resuming after interruptions, until several attempts in a row bring
+        nothing."""
         attempts = Attempts(self._patience, self._say)
         while True:
             before = start
@@ -174,7 +177,7 @@ class RemotePlace:
 
 
 class BucketPlace(RemotePlace):
-    """Files in a bucket, which are listed once."""
+    """Files in a bucket, listed once."""
 
     def __init__(self, store: S3Store, say: Say, patience: Patience) -> None:
         super().__init__(store, say, patience)
@@ -219,12 +222,12 @@ class BucketPlace(RemotePlace):
 
 
 HERE = Patience(slow_attempts=2)
-"""Somebody waits for the answer."""
+"""Retries of interactive commands."""
 
 
 def place_of(address: str, say: Say, patience: Patience = HERE) -> Place:
-    """address: a results folder, an export, the URL of one, or where a corpus was published; or its
-    manifest.json, export.json."""
+    """Return the place of an address: a results folder, an export, its URL, a publication, or the
+    manifest.json or export.json in one of them."""
     if not (is_s3(address) or is_hub(address) or address.startswith(("http://", "https://"))):
         if "://" in address:
             kind = address.partition("://")[0]
@@ -245,7 +248,7 @@ def place_of(address: str, say: Say, patience: Patience = HERE) -> Place:
 
 
 def published(store: Store, patience: Patience, say: Say) -> Store:
-    """A store itself, or that of the latest version of the corpus that is published there."""
+    """Return the store itself, or that of the latest version published there."""
 
     def first() -> None:
         next(iter(store.blocks(MANIFEST)), b"")
@@ -256,23 +259,24 @@ def published(store: Store, patience: Patience, say: Say) -> Store:
         try:
             below, latest = latest_below(store, missing, patience, say)
         except (MissingError, ForbiddenError):
-            return store  # it may be an export, and is told if it is none either
-        # What readers refuse is no corpus, whatever its files are.
+            return store  # it may be an export; otherwise that is reported later
+        # If readers refuse it, it is not a corpus, whatever files it has.
         read_sealed(below, patience, say, latest.manifest_sha256)
         return below
     return store
 
 
 class PlaceFile(io.RawIOBase):
-    """A file of a place, read here and there, as Parquet is; to read on is no new start."""
+    """A file of a place with random access, as Parquet needs it. Sequential reads continue one
+    request."""
 
     def __init__(self, place: Place, name: str, size: int) -> None:
-        """size: as the manifest has it."""
+        """Open it. size: from the manifest."""
         super().__init__()
         self._place, self._name, self._size = place, name, size
         self._blocks: Iterator[bytes] = iter(())
         self._held = memoryview(b"")
-        self._at = 0  # where what is held begins
+        self._at = 0  # start of the buffer in the file
         self._position = 0
         self._started = False
 
@@ -306,7 +310,7 @@ class PlaceFile(io.RawIOBase):
         return len(data)
 
     def _next(self, most: int) -> bytes:
-        """Some of the bytes at the position; none at the end of the file."""
+        """Return some bytes from the position on; none at the end of the file."""
         offset = self._position - self._at
         if not self._started or offset < 0 or offset > len(self._held):
             self._blocks = self._place.blocks(self._name, self._position)
@@ -318,5 +322,5 @@ class PlaceFile(io.RawIOBase):
 
 
 def whole(place: Place, name: str) -> bytes:
-    """The content of a small file."""
+    """Return the content of a small file."""
     return joined(place.blocks(name), place.where(name))

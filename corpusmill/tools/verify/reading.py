@@ -1,4 +1,4 @@
-"""Files of a corpus as what they are: JSON, arrays, rows of Parquet, documents of a text shard."""
+"""Parsed files of a corpus: JSON, arrays, rows of Parquet, documents of text shards."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -21,18 +21,18 @@ UNLIKE = (
     ValueError, TypeError, LookupError, AttributeError, OSError, ArithmeticError, RecursionError,
     MemoryError, pa.ArrowException, msgspec.MsgspecError,
 )  # fmt: skip
-"""What is raised by a file that is not what its name says."""
+"""Exceptions raised by a file whose content does not match its name."""
 
 
 class Corpus(NamedTuple):
-    """What is looked into, and what is found."""
+    """The corpus to check, with the findings."""
 
     place: Place
     listing: Listing
     findings: Findings
 
     def has(self, name: str) -> bool:
-        """Whether a file is listed, and was whole when its bytes were looked at."""
+        """Say whether a file is listed and its bytes are intact."""
         unseen = {one.what for one in self.findings.not_seen}
         return name in self.listing.files and not (self.findings.damaged(name) or name in unseen)
 
@@ -52,13 +52,13 @@ class Corpus(NamedTuple):
         return list(self._opened(name).schema_arrow.names)
 
     def parquet(self, name: str, columns: list[str]) -> Iterator[pa.Table]:
-        """A row group after another."""
+        """Yield the row groups."""
         file = self._opened(name)
         for group in range(file.num_row_groups):
             yield file.read_row_group(group, columns)
 
     def documents(self, name: str) -> Iterator[pa.Table]:
-        """COLUMNS of a text shard (mill/shuffle/text_shards.py), some megabytes after others."""
+        """Yield COLUMNS of a text shard (mill/shuffle/text_shards.py), some megabytes at a time."""
         if name.endswith(".parquet"):
             file = self._opened(name)
             for batch in columns_of_parquet(file):
@@ -68,14 +68,14 @@ class Corpus(NamedTuple):
             yield from columns_of_lines(with_lines(unpacked))
 
     def unlike(self, name: str, error: BaseException) -> None:
-        """Tell that a file is not what its name says."""
+        """Report that a file's content does not match its name."""
         said = (str(error).splitlines() or [""])[0][:200]
         told = f"its SHA-256 is that of the manifest, but it cannot be read as {kind(name)}"
         self.findings.damage(name, f"{told}: {type(error).__name__}: {said}")
 
 
 def with_lines(blocks: Iterator[bytes]) -> Iterator[bytes]:
-    """The same blocks; ValueError where no line ends for too long, as a few bytes can unpack to."""
+    """Pass blocks on. Raise ValueError if a line is too long: a few bytes can unpack to one."""
     size = 0
     for block in blocks:
         end = block.rfind(b"\n") + 1

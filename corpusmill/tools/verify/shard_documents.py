@@ -1,4 +1,4 @@
-"""One shard: text, tokens, index and placements held against one another, document by document."""
+"""Checks one shard: text, tokens, index and placements against each other, by document."""
 
 import re
 from collections import Counter
@@ -20,16 +20,16 @@ from corpusmill.tools.verify.locations import PlaceFile
 from corpusmill.tools.verify.reading import UNLIKE, Corpus
 
 BLOCK_DOCUMENTS = 4096
-"""Where there is no text to go by."""
+"""Documents per block if there is no text."""
 
 TOLD = 3
-"""Documents of a shard that are named; all are counted."""
+"""Most documents of a shard that are named; all are counted."""
 
 PLACED = ["id", "copy", "source", "split", "shard", "row", "token_start", "token_end"]
 
 
 class Shard(NamedTuple):
-    """The names of its files."""
+    """The names of a shard's files."""
 
     split: str
     number: int
@@ -52,7 +52,7 @@ class Shard(NamedTuple):
 
 
 class Placed(NamedTuple):
-    """What the placements say of every document of a shard."""
+    """The placements of a shard's documents."""
 
     id: np.ndarray
     copy: np.ndarray
@@ -60,7 +60,7 @@ class Placed(NamedTuple):
 
 
 class Counted:
-    """What is in a shard, per source: counted anew."""
+    """Figures of a shard per source, counted from its content."""
 
     def __init__(self) -> None:
         self.texts: dict[str, Counter[str]] = {}
@@ -68,19 +68,19 @@ class Counted:
         self.ends = 0
         self.highest = -1
         self.unlike = Faults()
-        """Documents that do not decode to their text, though no character is lost."""
+        """Documents that do not decode to their text, without lost characters."""
         self.losing = Faults()
-        """Documents of which characters are lost, which the run has counted too."""
+        """Documents with lost characters, which the run has counted too."""
         self.moved = Faults()
-        """Documents that are others than the placements say."""
+        """Documents that contradict the placements."""
         self.badly_ended = Faults()
         self.documents = 0
         self.tokens_known = False
-        """Whether text and tokens could be counted, all of them."""
+        """Whether all text and tokens could be counted."""
 
 
 class Faults:
-    """Documents of a shard, the first of them by number."""
+    """Documents of a shard, the first few by number."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -107,7 +107,8 @@ def added(table: dict[str, Counter[str]], sources: pa.Array, **numbers: np.ndarr
 
 
 def index_of(corpus: Corpus, shard: Shard, itemsize: int) -> np.ndarray | None:
-    """int64 (documents + 1,); None if the index does not cut the tokens, which is told then."""
+    """Return int64 (documents + 1,); None if the index does not match the tokens, which is
+    reported."""
     name, tokens = shard.token_file("idx"), corpus.listing.files[shard.token_file("bin")]
     size = tokens.bytes // itemsize
     starts = cut_by(corpus.array(name, "<u8"), size)
@@ -123,7 +124,8 @@ def index_of(corpus: Corpus, shard: Shard, itemsize: int) -> np.ndarray | None:
 
 
 def placed_of(corpus: Corpus, shard: Shard, starts: np.ndarray | None) -> Placed | None:
-    """The placements, held against the index; None if they are not of this shard, told then."""
+    """Return the placements, checked against the index; None if they do not match, which is
+    reported."""
     name = shard.placements
     none = np.zeros(0, np.uint64)
     ids, copies, sources, done = [none], [none], [], 0
@@ -162,12 +164,12 @@ def placed_as_in(table: pa.Table, starts: np.ndarray, rows: np.ndarray) -> bool:
 
 
 class ShardLook:
-    """Looks at the documents of a shard, some after others."""
+    """Checks the documents of a shard, block by block."""
 
     def __init__(
         self, corpus: Corpus, shard: Shard, decoder: Decoder | None, sums: CopySums
     ) -> None:
-        """sums: of what the shards hold, to be added to."""
+        """Prepare the check. sums: gets the copies in the shard."""
         self._corpus, self._shard, self._decoder, self._sums = corpus, shard, decoder, sums
         self._place = sums.place(shard.split, shard.number)
         self.counted = Counted()
@@ -176,8 +178,8 @@ class ShardLook:
         self._placed: Placed | None = None
 
     def look(self) -> Iterator[int]:
-        """What is in the files; none of it if a file is not what its name says, told then. Yields
-        now and then how many documents have been looked at."""
+        """Check all documents; yield the number checked from time to time. If a file is malformed,
+        that is reported and nothing is counted."""
         corpus, shard = self._corpus, self._shard
         bin, idx = shard.token_file("bin"), shard.token_file("idx")
         for name, look in (
@@ -224,7 +226,7 @@ class ShardLook:
         self.counted.tokens_known = self.counted.documents == expected
 
     def _add(self, table: pa.Table) -> None:
-        """table: COLUMNS of the next documents."""
+        """Add documents to the figures. table: COLUMNS of the next ones."""
         texts = TextColumn.of(in_one(table["text"]))
         sources = in_one(table["source"])
         ids, copies = (table[name].to_numpy().astype(np.uint64) for name in ("id", "copy"))
@@ -257,7 +259,8 @@ class ShardLook:
     def _hold_against_tokens(
         self, rows: np.ndarray, texts: TextColumn | None, sources: pa.Array | None
     ) -> None:
-        """rows: of the shard, one after another; without texts the tokens are looked at alone."""
+        """Check documents against tokens. rows: consecutive rows of the shard; without texts, only
+        tokens are checked."""
         assert self._tokens
         assert self._decoder
         assert self._starts is not None
@@ -273,7 +276,7 @@ class ShardLook:
         counted.badly_ended.add(rows[~(one_end & last)].tolist())
         counted.highest = max(counted.highest, int(tokens.max()))
         if counted.highest >= setting.vocabulary:
-            self._starts = None  # No tokenizer decodes it.
+            self._starts = None  # Out-of-range ids cannot be decoded.
             return
         if texts is None or sources is None:
             return
@@ -291,7 +294,7 @@ class ShardLook:
         )  # fmt: skip
 
     def _tokens_alone(self) -> None:
-        """Of a shard whose text cannot be read."""
+        """Check the tokens of a shard whose text cannot be read."""
         at = 0
         while self._starts is not None and at < self._starts.size - 1:
             stop = min(at + BLOCK_DOCUMENTS, self._starts.size - 1)
@@ -299,7 +302,7 @@ class ShardLook:
             at = stop
 
     def _tell(self) -> None:
-        """What was found among the documents."""
+        """Report the faults of the documents."""
         counted, shard, findings = self.counted, self._shard, self._corpus.findings
         bin = shard.token_file("bin")
         if counted.moved.count:
@@ -315,7 +318,7 @@ class ShardLook:
 
 
 def equal_texts(one: pa.Array, other: pa.Array) -> np.ndarray:
-    """bool: where two columns of as many texts are equal."""
+    """Return bool: where two columns of texts are equal."""
     return pc.equal(one, other).to_numpy(zero_copy_only=False)
 
 
@@ -324,7 +327,7 @@ def in_one(column: pa.ChunkedArray) -> pa.Array:
 
 
 def shards_of(corpus: Corpus) -> list[Shard]:
-    """Every shard of which a file is listed, in order."""
+    """Return every shard with a listed file, in order."""
     found: dict[tuple[int, int], str] = {}
     for name in corpus.listing.files:
         path = re.fullmatch(r"(corpus|tokens|placements)/(\w+)/(\d{5})(\..+)", name)

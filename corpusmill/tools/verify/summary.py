@@ -1,6 +1,6 @@
-"""The account of the run, held against itself and the manifest.
+"""Checks the summary of the run against itself and the manifest.
 
-The manifest does not list it: it has seconds in it, which differ from run to run.
+The manifest does not list it, because it contains run times.
 """
 
 from typing import Any
@@ -16,12 +16,12 @@ SUMMARY = "summary.json"
 
 
 def summary_of(corpus: Corpus) -> dict[str, Any] | None:
-    """The account of the run, which is about this manifest; None without one that can be
-    believed. What is wrong with it is told, not that it is not there."""
+    """Return the summary of this manifest; None if it is missing or faulty. Faults are reported,
+    absence is not."""
     try:
         summary = corpus.json(SUMMARY)
         if isinstance(summary, dict) and "configuration" not in summary:
-            return None  # an early version did not write it
+            return None  # early versions did not write it
         faults = faults_of(summary, corpus)
         seed = summary["configuration"]["shuffle"]["seed"]
         if type(seed) is not int or seed < 0:
@@ -38,12 +38,12 @@ def summary_of(corpus: Corpus) -> dict[str, Any] | None:
 
 
 def faults_of(summary: dict[str, Any], corpus: Corpus) -> list[str]:
-    """Where the summary is not what was written, or not about this manifest."""
+    """Say where the summary has changed or does not match this manifest."""
     found, own = own_digest(summary), digest_of_shaping(summary["configuration"])
     manifest, digest = corpus.listing.sha256, corpus.listing.content.get("config_digest")
     told = summary["manifest"], summary["config_digest"]
     faults = []
-    # The first versions said nothing of themselves.
+    # The first versions recorded no digest of themselves.
     if summary.get("sha256", found) != found:
         faults.append(f"its own SHA-256 says {summary['sha256']}, its content has {found}")
     if own != told[1]:

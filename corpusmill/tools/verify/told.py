@@ -1,4 +1,4 @@
-"""What is told of shards, one by one and together, held against what is in them."""
+"""Checks stated figures of shards against their content."""
 
 import hashlib
 from collections import Counter
@@ -16,14 +16,14 @@ from corpusmill.tools.verify.shard_documents import Counted, Shard
 
 META = "tokens/meta.pkl"
 MOST_TOLD = 5
-"""Numbers of one file that are told."""
+"""Most contradictions reported per file."""
 
 Written = dict[Shard, Counted]
-"""What is in each shard."""
+"""The counted content of each shard."""
 
 
 def guarded(corpus: Corpus, name: str, look: Callable[[], None]) -> None:
-    """Look at a file that is listed and whole; tell if it is not what its name says."""
+    """Check a file that is listed and intact; report malformed content."""
     if not corpus.has(name):
         return
     try:
@@ -33,21 +33,21 @@ def guarded(corpus: Corpus, name: str, look: Callable[[], None]) -> None:
 
 
 def tell(corpus: Corpus, name: str, told: Any, found: Any) -> None:
-    """Damage of a file whose numbers are not those that were counted or listed."""
+    """Report a file whose figures differ from those counted or listed."""
     if faults := differences(told, found):
         more = f", and {len(faults) - MOST_TOLD} more" if len(faults) > MOST_TOLD else ""
         corpus.findings.damage(name, "; ".join(faults[:MOST_TOLD]) + more)
 
 
 def hold_facts(corpus: Corpus, shard: Shard, counted: Counted, decoder: Decoder | None) -> None:
-    """What the `.json` of a shard's text and tokens say, against the files and the manifest."""
+    """Check the `.json` of a shard's text and tokens against the files and the manifest."""
     facts = shard.token_file("json")
     guarded(corpus, shard.text_facts, lambda: hold_text_facts(corpus, shard, counted))
     guarded(corpus, facts, lambda: hold_token_facts(corpus, shard, counted, decoder))
 
 
 def listed(file: Kept | None, *names: str) -> dict[str, Any]:
-    """What the manifest says of a file."""
+    """Return a file's figures in the manifest."""
     return {name: getattr(file, name, None) for name in names}
 
 
@@ -87,7 +87,7 @@ def hold_token_facts(
 
 
 def hold_meta(corpus: Corpus, decoder: Decoder | None, written: Written) -> None:
-    """What nanoGPT-style trainers read."""
+    """Check meta.pkl, which nanoGPT-style trainers read."""
     told = plain_values(whole(corpus.place, META), META)
     totals: Counter[str] = Counter()
     for shard in written:
@@ -104,7 +104,7 @@ def hold_meta(corpus: Corpus, decoder: Decoder | None, written: Written) -> None
 
 
 def hold_joined(corpus: Corpus, joined: str, shards: list[Shard]) -> None:
-    """A joined file is the shards of its split, one behind the other."""
+    """Check that a joined file is the concatenation of its split's shards."""
     names = [shard.token_file("bin") for shard in shards]
     if not all(map(corpus.has, [joined, *names])):
         return

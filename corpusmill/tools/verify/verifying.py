@@ -1,4 +1,4 @@
-"""`corpusmill verify`: what is looked at, in which order, and how it is said."""
+"""`corpusmill verify`: the order of the checks, and the report."""
 
 import time
 from collections.abc import Iterator
@@ -25,15 +25,15 @@ from corpusmill.tools.verify.summary import summary_of
 
 
 class Verified(NamedTuple):
-    """What came of it."""
+    """The outcome of the checks."""
 
     where: str
     listing: Listing
-    """Of no files where an export alone was looked at."""
+    """Without files if only an export was checked."""
     exports: list[Export]
     findings: Findings
     seconds: float
-    """Of looking at every file, without `--deep`."""
+    """Time of checking all files, without `--deep`."""
     deep: bool
 
     @property
@@ -50,7 +50,7 @@ class Verified(NamedTuple):
 
 
 def verified(place: Place, deep: bool) -> Verified:
-    """Look at a corpus and its exports, or at an export; NoCorpusError if it is neither."""
+    """Check a corpus and its exports, or an export. Raise NoCorpusError if it is neither."""
     findings = Findings(place.advice)
     try:
         with phase(f"reading {place.where(MANIFEST)}"):
@@ -85,7 +85,7 @@ def verified(place: Place, deep: bool) -> Verified:
 
 
 def in_words(done: Verified) -> Iterator[str]:
-    """For a person, line by line; the last line says it all."""
+    """Yield the lines for the terminal; the last one is the verdict."""
     findings, listing = done.findings, done.listing
     for damage in findings.damages:
         yield f"{damage.name}: {damage.what}"

@@ -1,4 +1,4 @@
-"""`corpusmill why`: what is asked, looked up and said, for a person or as JSON."""
+"""`corpusmill why`: the answer to a query, as text or as JSON."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -17,28 +17,28 @@ from corpusmill.tools.why.story import counted, documents, line_of_list, story
 
 
 class Asked(NamedTuple):
-    """What the command line says."""
+    """The arguments of the command."""
 
     queries: tuple[str, ...]
     text: str | None
     wanted: Wanted | None
-    """Which records to list, if some are."""
+    """Which records to list; None: no list."""
     results: Path
     as_json: bool
     width: int
     readers: tuple[str, ...] = ()
-    """Files of the user's with formats of their own."""
+    """The user's own readers of formats."""
 
 
 def wanted_of(
     dropped: bool, fates: Sequence[str], sources: Sequence[str], count: int
 ) -> Wanted | None:
-    """Which records to list; None if that is not asked for."""
+    """Return which records to list; None if no list is requested."""
     return Wanted(dropped, fates, sources, count) if dropped or fates or sources else None
 
 
 def why(asked: Asked) -> Iterator[str]:
-    """The answer, line by line; ValueError in one sentence if there is none."""
+    """Yield the lines of the answer. Raise ValueError in one sentence if there is none."""
     results = Results(asked.results, asked.readers)
     ledger = Ledger(results)
     if asked.text is not None:
@@ -67,7 +67,7 @@ def in_words(found: Found, width: int) -> Iterator[str]:
 
 
 def around(results: Results, token: Token) -> tuple[int, list[str]]:
-    # Loaded only for it: a tokenizer takes longer than all else.
+    # Imported only here: a tokenizer takes longer than everything else.
     from corpusmill.tools.why.tokens_around import tokens_around
 
     return tokens_around(results, token)
@@ -86,7 +86,7 @@ def about_text(asked: Asked, results: Results, ledger: Ledger, text: str) -> Ite
     if not found:
         yield from about_similar(asked, results, ledger, text)
         return
-    # What a person wants to know first is whether the text is in the corpus.
+    # The first question is whether the text is in the corpus.
     best = next((one for one in found if one.fate == KEPT), found[0])
     if asked.as_json:
         ids = [one.id for one in found]
@@ -136,7 +136,7 @@ def listed(asked: Asked, results: Results, ledger: Ledger, wanted: Wanted) -> It
 
 
 def table(rows: list[list[str]]) -> list[str]:
-    """Cells in columns, the last one as long as it is."""
+    """Align cells in columns; the last one keeps its length."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         "  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
@@ -145,7 +145,7 @@ def table(rows: list[list[str]]) -> list[str]:
 
 
 def known(facts: Facts) -> dict[str, Any]:
-    """Everything about a document, for machines."""
+    """Return everything known of a document, for JSON."""
     told: dict[str, Any] = {"record": facts.row}
     if not facts.is_document:
         return told | {"quarantined": facts.quarantined}

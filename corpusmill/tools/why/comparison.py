@@ -1,4 +1,4 @@
-"""Two texts side by side: what they share, and where they differ, word by word."""
+"""A comparison of two texts: what they share, and where they differ, word by word."""
 
 import difflib
 import re
@@ -10,20 +10,21 @@ from typing import NamedTuple
 from corpusmill.messages.plain_text import JOINERS, shown
 
 WORD = re.compile(
-    "[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]"  # written without spaces
+    "[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]"  # scripts without spaces
     "|[^\\s\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+"
 )
 COMPARED_WORDS = 600
-"""Of each text, from shortly before the first difference on: more would take seconds."""
+"""Words compared of each text, from shortly before the first difference. More would take
+seconds."""
 
 CONTEXT = 8
-"""Words that both have, shown before and after what differs."""
+"""Common words shown before and after a difference."""
 
 MOST_PASSAGES = 4
 
 
 class Words(NamedTuple):
-    """The words of a text; after[i] is whether white space stands before word i."""
+    """The words of a text. after[i]: whether white space precedes word i."""
 
     words: list[str]
     after: list[bool]
@@ -37,7 +38,7 @@ class Words(NamedTuple):
 
 
 class Shared(NamedTuple):
-    """How many words both texts have, with those that come again, and how many each has."""
+    """The number of common words, counting repetitions, and the number of words of each text."""
 
     both: int
     one: int
@@ -50,7 +51,7 @@ def shared_words(one: Words, other: Words) -> Shared:
 
 
 class Passage(NamedTuple):
-    """A stretch of both texts, first word to last, and the words in it that only one has."""
+    """A stretch of both texts, from first word to last, and the words in it that only one has."""
 
     one: range
     other: range
@@ -58,13 +59,13 @@ class Passage(NamedTuple):
 
 
 def first_difference(one: list[str], other: list[str]) -> int:
-    """How many words both begin with."""
+    """Return how many words the texts share at the beginning."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((n for n, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 def passages(one: Words, other: Words) -> list[Passage]:
-    """The first stretches in which the texts differ, with words around them that both have."""
+    """Return the first stretches in which the texts differ, with common words around them."""
     start = max(first_difference(one.words, other.words) - CONTEXT, 0)
     a, b = (words[start : start + COMPARED_WORDS] for words in (one.words, other.words))
     matcher = difflib.SequenceMatcher(None, a, b, autojunk=False)
@@ -85,8 +86,8 @@ def passages(one: Words, other: Words) -> list[Passage]:
 
 
 def marked(words: Words, stretch: range, apart: frozenset[int]) -> list[tuple[str, bool]]:
-    """The words of a stretch, those that only this text has in brackets, and whether white space
-    stands before each."""
+    """Return the words of a stretch, each with whether white space precedes it. Words that only
+    this text has are in brackets."""
     found = []
     for k in stretch:
         opens = k in apart and (k == stretch.start or k - 1 not in apart)
@@ -96,7 +97,7 @@ def marked(words: Words, stretch: range, apart: frozenset[int]) -> list[tuple[st
 
 
 def cells(text: str) -> int:
-    """How many columns of a terminal a text takes."""
+    """Return how many terminal columns a text takes."""
     return sum(
         0 if unicodedata.combining(one) or one in JOINERS
         else 2 if unicodedata.east_asian_width(one) in "WF"
@@ -106,7 +107,7 @@ def cells(text: str) -> int:
 
 
 def wrapped(words: list[tuple[str, bool]], width: int) -> list[str]:
-    """Words in lines of so many columns; a word that is wider is parted."""
+    """Wrap words into lines of a width; wider words are split."""
     lines, line, used = [], "", 0
     for word, spaced in words:
         space = " " if spaced and line else ""
@@ -123,7 +124,7 @@ def wrapped(words: list[tuple[str, bool]], width: int) -> list[str]:
 
 
 def side_by_side(heads: tuple[str, str], texts: tuple[str, str], width: int) -> list[str]:
-    """Two texts in two columns: the first passages in which they differ."""
+    """Return two columns with the first passages in which the texts differ."""
     one, other = Words.of(texts[0]), Words.of(texts[1])
     column = max((width - 3) // 2, 20)
     shared = shared_words(one, other)
@@ -154,7 +155,7 @@ def in_words(shared: Shared, found: int) -> str:
 
 
 def row(left: str, right: str, column: int) -> str:
-    """Two cells of a line, each cut to the width of its column."""
+    """Return a line of two cells, each cut to the width of its column."""
     left, right = (fitted(one, column) for one in (left, right))
     return f"{left}{' ' * (column - cells(left))} | {right}".rstrip()
 

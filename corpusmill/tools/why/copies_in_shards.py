@@ -1,4 +1,4 @@
-"""Where the copies of a document stand in the shards, and which document stands at a place."""
+"""Look-up of a document's copies in the shards, and of the document at a place."""
 
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ from corpusmill.tools.why.results import Results
 
 
 class Copy(NamedTuple):
-    """A copy of a document in the shards; copy and row count from 0."""
+    """A copy of a document in the shards. copy and row count from 0."""
 
     copy: int
     split: str
@@ -32,8 +32,8 @@ def placements(results: Results, split: str, shard: int) -> Rows:
 
 
 def copies_of(results: Results, row: dict[str, Any]) -> list[Copy]:
-    """All copies of a kept document. Its shards follow from its id, so that one file is read for a
-    copy; ValueError if it is not there."""
+    """Return all copies of a kept document. Its shards follow from its id, so one file is read per
+    copy. Raise ValueError if a copy is missing."""
     from corpusmill.mill.shuffle.targets import emissions, first_targets
 
     first = first_targets(results.shards)
@@ -61,7 +61,8 @@ def copies_of(results: Results, row: dict[str, Any]) -> list[Copy]:
 
 
 def document_at(results: Results, split: str, shard: int, row: int) -> tuple[int, int]:
-    """(id, copy) of the document at a row, from 0, of a shard; ValueError if it has fewer."""
+    """Return (id, copy) of the document at a row, from 0, of a shard. Raise ValueError if there are
+    fewer rows."""
     file = placements(results, split, shard)
     rows = file.count
     if row >= rows:
@@ -73,19 +74,21 @@ def document_at(results: Results, split: str, shard: int, row: int) -> tuple[int
 
 
 def row_of_token(index: Path, position: int) -> int:
-    """Which document of a token shard, from 0, a position is in; ValueError if it is beyond."""
+    """Return the row, from 0, of the document at a position of a token shard. Raise ValueError if
+    the position is beyond the end."""
     starts = np.memmap(index, "<u8", "r")
     if position >= starts[-1]:
         raise ValueError(
             f"{index.with_suffix('.bin')} has {starts[-1]} tokens, at 0 to {int(starts[-1]) - 1}: "
             f"there is none at {position}."
         )
-    # Documents all have a token, so no two begin at one place.
+    # Every document has a token, so no two start at the same position.
     return int(np.searchsorted(starts, np.uint64(position), "right")) - 1
 
 
 def shard_of_joined(results: Results, split: str, position: int) -> tuple[int, int]:
-    """Shard, and the position in it, of a token of a joined file; ValueError if it is beyond."""
+    """Return shard and position in it of a token of a joined file. Raise ValueError if it is beyond
+    the end."""
     at = position
     for shard in range(results.shards[split]):
         tokens = int(np.memmap(token_file(results, split, shard, "idx"), "<u8", "r")[-1])

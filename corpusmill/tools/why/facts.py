@@ -1,4 +1,4 @@
-"""Everything that is known of one document, gathered from the files that have it."""
+"""All facts of a document, collected from the files of the results."""
 
 import functools
 from typing import Any, NamedTuple
@@ -18,32 +18,32 @@ from corpusmill.tools.why.results import Results
 from corpusmill.tools.why.texts import SPANS_CUT, Text, text_in_part, text_of, whole_text_of
 
 NOT_MEASURED = ("text_bytes", "source", "preference")
-"""Columns of results/measures that no filter measured."""
+"""Columns of results/measures that are not values of filters."""
 
 LONGEST_LINE = 1 << 20
-"""Of quarantine, which has the first 80 characters of a record."""
+"""Most bytes of a line of quarantine, which has the first 80 characters of a record."""
 
 MOST_PIECES = 100_000
-"""Cut of one document."""
+"""Most pieces cut from one document."""
 
 RECORDS = ("cut", "edited")
-"""Folders with records of what was cut, in the order in which it was."""
+"""Folders with records of cuts, in the order in which they are made."""
 
 
 class Piece(NamedTuple):
-    """What was cut out of a text; start and end in bytes of the text as whoever cut it saw it."""
+    """A piece cut from a text. start and end: bytes in the text before that step."""
 
     by: str
     rule: str | None
     start: int
     end: int
     first: int | None
-    """Of a repeated span the document that has it still."""
+    """For a repeated span, the document that still has it."""
     text: str | None
 
 
 class Facts:
-    """Of one document; each is looked up when it is asked for."""
+    """Facts of one document, each looked up when needed."""
 
     def __init__(self, results: Results, ledger: Ledger, row: Row) -> None:
         self.results, self.ledger, self.row = results, ledger, row
@@ -62,12 +62,12 @@ class Facts:
 
     @property
     def by_filter(self) -> bool:
-        """Whether a filter dropped it."""
+        """Say whether a filter dropped it."""
         return self.fate not in FATES
 
     @property
     def comes_last(self) -> bool:
-        """Whether it stands behind all documents that were compared and that have a weight."""
+        """Say whether it ranks after all documents that are compared and have a weight."""
         return (
             not fate_of(self.fate).is_compared
             or self.results.sources[self.row["source"]].weight == 0
@@ -85,19 +85,19 @@ class Facts:
 
     @functools.cached_property
     def winner(self) -> "Facts | None":
-        """Of a duplicate the document that is kept for it."""
+        """Return the document kept in place of this duplicate."""
         if self.fate != DUPLICATE:
             return None
         return Facts(self.results, self.ledger, self.ledger.of_id(self.row["winner"]))
 
     @functools.cached_property
     def dropped_for_it(self) -> tuple[list[int], int]:
-        """The first documents that were dropped for it, and how many there are."""
+        """Return the first documents dropped as its duplicates, and their number."""
         return self.ledger.dropped_for(self.id) if self.is_document else ([], 0)
 
     @functools.cached_property
     def equals(self) -> "Facts | None":
-        """Of a contaminated document a held-out one of the corpus with its text."""
+        """Return a held-out document with the same text, if this one is contaminated."""
         if self.fate != CONTAMINATED or self.row["held_out_by"] == "evaluation":
             return None
         for digest in {self.row["digest"], self.row.get("whole_digest", self.row["digest"])}:
@@ -108,7 +108,8 @@ class Facts:
 
     @functools.cached_property
     def measured(self) -> dict[str, Any]:
-        """Every value of every filter, if results/measures is there; else those that decided."""
+        """Return all filter values from results/measures, or only the deciding ones if it is
+        gone."""
         path = self.results.path("measures/{}.arrow", self.part)
         if not self.is_document:
             return {}
@@ -119,7 +120,7 @@ class Facts:
 
     @functools.cached_property
     def preference(self) -> bytes | None:
-        """The key of the preferred field, less is better; None without it."""
+        """Return the key of the preferred field, where smaller is better; None without one."""
         path = self.results.path("measures/{}.arrow", self.part)
         return row_of_table(path, self.id & ROW_MASK).get("preference") if path.exists() else None
 
@@ -133,7 +134,7 @@ class Facts:
 
     @functools.cached_property
     def quarantined(self) -> dict[str, Any]:
-        """Of a malformed record what was put aside of it; nothing if that is not there any more."""
+        """Return the quarantine entry of a malformed record; {} if it is gone."""
         path = self.results.path("quarantine/{}.jsonl", self.part)
         if self.is_document or not path.exists():
             return {}
@@ -146,7 +147,7 @@ class Facts:
 
     @functools.cached_property
     def pieces(self) -> list[Piece]:
-        """What was cut out of it, as far as the records are there."""
+        """Return the pieces cut from it, as far as records exist."""
         if "cuts" not in self.row:
             return []
         found: list[Piece] = []
@@ -165,7 +166,7 @@ class Facts:
         return found
 
     def _cuts_in(self, record: Rows) -> np.ndarray:
-        """int64: its rows of a record; the ledger counts those of all records."""
+        """Return int64: its rows in a record; the ledger counts those of all records."""
         places = record.places_with({"id": self.id})
         if places.size > min(self.row["cuts"], MOST_PIECES):
             raise ValueError(
@@ -176,7 +177,7 @@ class Facts:
         return places
 
     def _text_before(self, folder: str) -> bytes | None:
-        """The text that those saw who cut what is recorded in a folder."""
+        """Return the text before the cuts that a folder records."""
         whole = whole_text_of(self.results, self.row)
         if folder == "edited" and self.results.config.spans.unit != "none":
             path = self.results.path(SPANS_CUT, self.part)
@@ -186,14 +187,14 @@ class Facts:
         return None if text is None else text.encode("utf-8")
 
     def comes_first_because(self, other: "Facts") -> str:
-        """Why this document is kept and the other, which is like it, is not: the order of
-        documents that are alike, as docs/reference/definitions.md has it."""
+        """Say why this document is kept and a similar one is not, by the order of duplicates in
+        docs/reference/definitions.md."""
         mine, its = (
             self.results.sources[self.row["source"]],
             other.results.sources[other.row["source"]],
         )
         dedup = self.results.config.dedup
-        # The other one is a duplicate, so the filters kept it: only its weight can put it last.
+        # The other is a duplicate, so filters kept it: only its weight can rank it last.
         if other.comes_last and not self.comes_last:
             return f"the source {its.name} has weight 0"
         if dedup.earlier_first and self.generation < other.generation:
@@ -211,7 +212,7 @@ class Facts:
 
 
 def row_of_table(path: Any, row: int) -> dict[str, Any]:
-    """A row of a decision table, without what is null."""
+    """Return a row of a decision table, without null values."""
     regular_state(path)
     with pa.memory_map(str(path)) as source:
         file, before = pa.ipc.open_file(source), 0
@@ -233,7 +234,7 @@ def piece_of(row: dict[str, Any], by: str, text: bytes | None) -> Piece:
 
 
 def without(text: bytes, pieces: list[dict[str, Any]]) -> bytes:
-    """What the next one saw, who cut: a text without pieces that do not overlap, in order."""
+    """Return a text without some pieces, which are in order and do not overlap."""
     kept, at = [], 0
     for piece in pieces:
         kept.append(text[at : piece["start"]])

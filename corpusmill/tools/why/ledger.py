@@ -1,5 +1,4 @@
-"""Rows of the ledger, found by id, by place, by text: of each file only what the statistics of its
-row groups do not rule out."""
+"""Rows of the ledger by id, place or text. Row groups are skipped by their statistics."""
 
 import functools
 
@@ -11,7 +10,7 @@ from corpusmill.tools.why.parquet_rows import Row, Rows, has_one_of
 from corpusmill.tools.why.results import Results
 
 MOST_ALIKE = 20
-"""Documents with one text, or dropped for one, that are named; the others are counted."""
+"""Most documents with one text, or dropped for one, that are named; all are counted."""
 
 KEPT_OPEN = 64
 
@@ -24,7 +23,7 @@ class Ledger:
         self.part = functools.lru_cache(KEPT_OPEN)(self._opened)
 
     def _opened(self, part: int) -> Rows:
-        """The file of a part; ValueError if it is missing or of an earlier version."""
+        """Open the file of a part. Raise ValueError if it is missing or of an earlier version."""
         path = self._results.path("ledger/{}.parquet", part)
         if not path.exists():
             raise ValueError(
@@ -39,7 +38,7 @@ class Ledger:
         return file
 
     def of_id(self, id: int) -> Row:
-        """ValueError if there is no such document."""
+        """Return the row of an id. Raise ValueError if there is none."""
         part, row = id >> ROW_BITS, id & ROW_MASK
         if part >= self._results.parts:
             raise ValueError(
@@ -57,19 +56,19 @@ class Ledger:
         raise ValueError(f"there is no document {id}. The ids of part {part}: {has}.")
 
     def of_place(self, part: int, file: str, line: int) -> list[Row]:
-        """The record of a line of a file of the part; nothing if there is none."""
+        """Return the record of a line of a file of the part; [] if there is none."""
         its = self.part(part)
         return its.at(its.places_with({"file": file, "line": line})[:1])
 
     def last_line(self, part: int, file: str) -> int:
-        """Of a file of the part; 0 if it has no record."""
+        """Return the last line of a file of the part; 0 if it has no record."""
         table = self.part(part).columns("file", "line")
         lines = table["line"].to_numpy()[has_one_of(table["file"], [file])]
         return int(lines.max(initial=0))
 
     def with_digest(self, digest: int) -> tuple[list[Row], int]:
-        """The first documents whose text, as it is or as it was before something was cut, has a
-        digest; and how many there are."""
+        """Return the first documents whose text, with or without later cuts, has a digest, and
+        their number."""
         found: list[Row] = []
         count = 0
         for part in range(self._results.parts):
@@ -83,7 +82,7 @@ class Ledger:
         return found, count
 
     def dropped_for(self, id: int) -> tuple[list[int], int]:
-        """The ids of the first documents that were dropped for one, and how many there are."""
+        """Return the ids of the first documents dropped for one, and their number."""
         found: list[int] = []
         count = 0
         for part in range(self._results.parts):

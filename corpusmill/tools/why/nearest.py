@@ -1,4 +1,4 @@
-"""The documents whose sketches are most like that of a text, among the sketches of the run."""
+"""The documents whose sketches are most similar to that of a text."""
 
 from typing import NamedTuple
 
@@ -15,15 +15,15 @@ BLOCK_ROWS = 1 << 14
 
 
 class Near(NamedTuple):
-    """A document, and the share of the sketch values that it has like the text: an estimate of the
-    Jaccard similarity of both."""
+    """A document, and its share of sketch values equal to the text's: an estimate of their Jaccard
+    similarity."""
 
     id: int
     similarity: float
 
 
 def sketch_of(results: Results, text: str) -> np.ndarray:
-    """uint32 (permutations,)."""
+    """Return uint32 (permutations,)."""
     from corpusmill.mill.dedup.minhash import MinHasher
 
     hasher = MinHasher(**as_given(results.config.minhash))
@@ -31,7 +31,7 @@ def sketch_of(results: Results, text: str) -> np.ndarray:
 
 
 def sketches(results: Results, part: int) -> np.ndarray:
-    """uint32 (documents, permutations)."""
+    """Return uint32 (documents, permutations)."""
     path = results.path("signatures/{}.npy", part)
     if not path.exists():
         raise ValueError(f"{path} has been removed, which has the sketches")
@@ -39,12 +39,13 @@ def sketches(results: Results, part: int) -> np.ndarray:
 
 
 def nearest(results: Results, text: str) -> list[Near]:
-    """The most similar first, those alone that share a value; ValueError without sketches."""
+    """Return the documents that share a value, the most similar first. Raise ValueError without
+    sketches."""
     from corpusmill.mill.dedup.sketches import NO_SHINGLE
 
     if results.config.dedup.method == "exact":
         raise ValueError("this run has no sketches (dedup.method exact)")
-    # Before a sketch is made of as many values as somebody's summary.json says.
+    # Checked first: the number of values comes from an untrusted summary.json.
     if sketches(results, 0).shape[1:] != (results.config.minhash.permutations,):
         raise ValueError(f"{results.folder}/signatures has others than summary.json says")
     sketch, found = sketch_of(results, text), []

@@ -1,6 +1,6 @@
 """Rows of a Parquet file by the values of some columns.
 
-Without pyarrow.compute, Table.take and Table.filter: to import it takes longer than a look-up.
+Without pyarrow.compute, Table.take and Table.filter: importing it takes longer than a look-up.
 """
 
 import os
@@ -19,20 +19,20 @@ from corpusmill.mill.storage.untrusted import read_as_written
 BATCH_ROWS = 1 << 16
 
 Row = dict[str, Any]
-"""A row without what is null."""
+"""A row without null values."""
 
 
 class Rows:
-    """A Parquet file of a run, read in pieces of bounded size whatever it says of itself."""
+    """A Parquet file of a run, read in pieces of bounded size whatever its metadata says."""
 
     def __init__(self, path: Path, rows: int | None = None) -> None:
-        """rows: how many it has to have, where another file says so."""
+        """Open it. rows: expected number, if another file states it."""
         self.path = path
         self._stored = open_regular(path)
-        # Not mapped: where a mapped file is cut off, the process dies without a word.
+        # Not mapped: a truncated mapped file kills the process silently.
         with read_as_written(path):
             schema = opened(path, self._stored).schema_arrow
-            # One string may stand for a million rows: read as dictionaries, it is held once.
+            # One string may repeat in a million rows; as a dictionary it is stored once.
             texts = [field.name for field in schema if pa.types.is_string(field.type)]
             self._file = pq.ParquetFile(self._stored, read_dictionary=texts)
             size = os.fstat(self._stored.fileno()).st_size
@@ -49,7 +49,7 @@ class Rows:
             stored.close()
 
     def _batches(self, group: int, names: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
-        """A row group, so many rows at once."""
+        """Yield a row group in batches."""
         with read_as_written(self.path):
             columns = self.names if names is None else list(names)
             asked = {(group, self.names.index(name)) for name in columns} - self._looked_at
@@ -60,13 +60,13 @@ class Rows:
             yield from self._file.iter_batches(BATCH_ROWS, row_groups=[group], columns=columns)
 
     def columns(self, *names: str) -> pa.Table:
-        """Some columns whole."""
+        """Return complete columns."""
         batches = [one for g in range(self._file.num_row_groups) for one in self._batches(g, names)]
         fields = [self._file.schema_arrow.field(name) for name in names]
         return pa.Table.from_batches(batches, None if batches else pa.schema(fields)).select(names)
 
     def places_with(self, wanted: dict[str, Any]) -> np.ndarray:
-        """int64: the rows that have these values, ascending."""
+        """Return int64: the rows with these values, ascending."""
         found = [np.zeros(0, np.int64)]
         for group in self.groups_with(wanted):
             at = int(self._starts[group])
@@ -79,7 +79,7 @@ class Rows:
         return np.concatenate(found)
 
     def groups_with(self, wanted: dict[str, Any]) -> Iterator[int]:
-        """The row groups that may have rows with these values, by their statistics."""
+        """Yield the row groups that may have rows with these values, by their statistics."""
         columns = {name: self.names.index(name) for name in wanted}
         for group in range(self._file.num_row_groups):
             of_group = self._file.metadata.row_group(group)
@@ -87,7 +87,7 @@ class Rows:
                 yield group
 
     def at(self, places: np.ndarray) -> list[Row]:
-        """The rows at some places. places: int64, ascending."""
+        """Return the rows at some places. places: int64, ascending."""
         found = []
         groups = np.searchsorted(self._starts, places, "right") - 1
         for group in np.unique(groups).tolist():
@@ -106,13 +106,13 @@ class Rows:
 def _may_have(statistics: pq.Statistics | None, value: Any) -> bool:
     if statistics is None:
         return True
-    if not statistics.has_min_max:  # nothing but nulls, or values too long to be noted
+    if not statistics.has_min_max:  # only nulls, or values too long for statistics
         return bool(statistics.num_values)
     return bool(statistics.min <= value <= statistics.max)
 
 
 def has_one_of(column: pa.ChunkedArray, values: Sequence[Any]) -> np.ndarray:
-    """bool: which rows have one of some values. column: of whole numbers, or a dictionary."""
+    """Return bool: rows with one of some values. column: of integers, or a dictionary."""
     return np.concatenate([np.zeros(0, bool), *(_in_chunk(one, values) for one in column.chunks)])
 
 
@@ -123,7 +123,7 @@ def _in_chunk(chunk: pa.Array, values: Sequence[Any]) -> np.ndarray:
         return np.isin(chunk.indices.to_numpy(), places)
     validity, data = chunk.buffers()
     rows, dtype = slice(chunk.offset, chunk.offset + len(chunk)), chunk.type.to_pandas_dtype()
-    # to_numpy makes floats of numbers with nulls, and ids have more digits than these.
+    # to_numpy converts integers with nulls to floats, which cannot represent ids exactly.
     here = np.isin(np.frombuffer(data, dtype)[rows], np.array(values, dtype))
     if validity is not None:
         bits = np.unpackbits(np.frombuffer(validity, np.uint8), bitorder="little")

@@ -1,4 +1,4 @@
-"""What is asked for: an id, a line of an input file, a line of a text shard, a token, a text."""
+"""Parses queries: an id, a line of an input file, a line of a text shard, a token, a text."""
 
 import difflib
 import re
@@ -23,7 +23,8 @@ JOINED_TOKEN = re.compile(r"tokens/(train|val|test)\.bin")
 
 
 class Token(NamedTuple):
-    """A token of a document's copy: shard, the position in it, and the copy's first and last."""
+    """A token of a document's copy: shard, position in it, and the copy's first and last
+    position."""
 
     split: str
     shard: int
@@ -33,7 +34,7 @@ class Token(NamedTuple):
 
 
 class Found(NamedTuple):
-    """A document that a query means, and where the query has hit it, in words."""
+    """The document of a query, and where the query points, in words."""
 
     facts: Facts
     hit: str = ""
@@ -41,7 +42,7 @@ class Found(NamedTuple):
 
 
 def found_by(results: Results, ledger: Ledger, query: str) -> Found:
-    """The document that a query means; ValueError if there is none."""
+    """Return the document of a query. Raise ValueError if there is none."""
     if query.isdecimal():
         return Found(Facts(results, ledger, ledger.of_id(int(query))))
     path, colon, number = query.rpartition(":")
@@ -64,7 +65,8 @@ def found_by(results: Results, ledger: Ledger, query: str) -> Found:
 
 
 def path_inside(results: Results, path: str) -> str | None:
-    """A path below the results as it stands from there: corpus/..., tokens/...; else None."""
+    """Return the part of a path below the results (corpus/..., tokens/...); None if it is
+    elsewhere."""
     if path.startswith(("corpus/", "tokens/")):
         return path
     try:
@@ -85,8 +87,8 @@ def by_place(results: Results, ledger: Ledger, path: str, line: int) -> Found:
 
 
 def planned_file(results: Results, path: str) -> PlannedFile:
-    """The input file that a path means: the path as it was milled, the same file by another path,
-    or the end of one path alone. ValueError, with the nearest names, if there is none."""
+    """Return the input file of a path: as milled, by another path, or by the unique end of one.
+    Raise ValueError with similar names if there is none."""
     files = results.files
     if path in files:
         return files[path]
@@ -132,8 +134,8 @@ def by_token(results: Results, ledger: Ledger, shard: tuple[str, int], position:
 
 
 def with_text(results: Results, ledger: Ledger, text: str) -> tuple[list[Facts], int]:
-    """The first documents that have just this text, and how many have it; or, if none has, this
-    text without the newline that editors put at the end of a file."""
+    """Return the first documents with exactly this text, and their number. If there are none, try
+    without a final newline, which editors add."""
     from corpusmill.mill.read.normalization import normalizer
 
     normal = normalizer(results.config.normalize.mode)(text)

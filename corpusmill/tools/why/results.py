@@ -1,4 +1,4 @@
-"""The results of a finished run, opened for looking things up; what is missing is said at once."""
+"""The results of a finished run, opened for look-ups. Missing files are reported at once."""
 
 import functools
 from collections.abc import Sequence
@@ -13,11 +13,11 @@ from corpusmill.run.plan import parts_of
 from corpusmill.run.workflow_files import workflow_home
 
 MOST_PARTS = 100_000
-"""Their numbers have five digits."""
+"""Numbers of parts have five digits."""
 
 
 class PlannedFile(NamedTuple):
-    """An input file as it was when the run began; None for bytes and time of a demo file."""
+    """An input file as it was when the run began. Bytes and time are None for demo files."""
 
     part: int
     generation: int
@@ -28,7 +28,7 @@ class PlannedFile(NamedTuple):
 
 
 def refuse_unfinished(folder: Path) -> None:
-    """Raise ValueError if a folder has no results of a run that ended well."""
+    """Raise ValueError if a folder has no results of a finished run."""
     if (folder / "summary.json").is_file() and (folder / "plan/parts.jsonl").is_file():
         return
     if not folder.is_dir():
@@ -45,12 +45,12 @@ def refuse_unfinished(folder: Path) -> None:
 
 
 def read_json(path: Path) -> Any:
-    """A small file of a run; of a copy too, which may lack its sums, or be called otherwise."""
+    """Read a small file of a run, or of a copy, which may lack its checksums or be renamed."""
     return load_plain_json(path)
 
 
 def configuration_of(folder: Path, given: Any) -> Config:
-    """The configuration of a finished run, by its summary."""
+    """Return the configuration of a finished run from its summary."""
     try:
         return Config.read(laid_over(workflow_home() / "config.yaml", given))
     except (ValueError, TypeError) as error:
@@ -62,8 +62,8 @@ class Results:
     """A folder of results."""
 
     def __init__(self, folder: Path, readers: Sequence[str] = ()) -> None:
-        """ValueError if no run has finished there. readers: files of the user's own. Those that the
-        configuration of the results names are a stranger's, and are never run."""
+        """Open it. Raise ValueError if no run has finished there. readers: the user's own. Readers
+        named by the results are untrusted and never run."""
         refuse_unfinished(folder)
         self.folder, self.readers = folder, readers
         summary = read_json(folder / "summary.json")
@@ -76,19 +76,19 @@ class Results:
         self.sources = {source.name: source for source in self.config.sources}
 
     def path(self, pattern: str, part: int) -> Path:
-        """The file of a part: `ledger/{}.parquet`."""
+        """Return the file of a part, by a pattern such as `ledger/{}.parquet`."""
         return self.folder / pattern.format(f"{part:05d}")
 
     @functools.cached_property
     def parts(self) -> int:
-        """How many there are. Counted, not parsed: of many files the lines are long."""
+        """Return the number of parts. Lines are counted, not parsed: they may be long."""
         return len(self._plan) - 1
 
     @functools.cached_property
     def _plan(self) -> list[bytes]:
         path = self.folder / "plan/parts.jsonl"
         lines = whole_file(path).split(b"\n", MOST_PARTS + 1)
-        if len(lines) > MOST_PARTS + 1:  # one of them is the heading
+        if len(lines) > MOST_PARTS + 1:  # one of them is the header
             raise ValueError(
                 f"{path}: expected {MOST_PARTS:,} lines at most, found more. Copy it again."
             )
@@ -96,7 +96,7 @@ class Results:
 
     @functools.cached_property
     def files(self) -> dict[str, PlannedFile]:
-        """Every input file by its path."""
+        """Return every input file by its path."""
         parts = parts_of(self._plan[1:], self.folder / "plan/parts.jsonl")
         return {
             file.path: PlannedFile(
@@ -107,12 +107,13 @@ class Results:
         }
 
     def input_file(self, path: str) -> Path:
-        """Where an input file is: paths start from the folder that the results are in."""
+        """Return the path of an input file: relative ones start at the folder that contains the
+        results."""
         return self.folder.parent / path
 
     @functools.cached_property
     def shards(self) -> dict[str, int]:
-        """How many each split has."""
+        """Return the number of shards of each split."""
         found = {}
         for split in SPLITS:
             count = 0

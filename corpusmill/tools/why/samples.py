@@ -1,4 +1,4 @@
-"""An even sample of the ledger: of the records of some fates and sources every so many-th."""
+"""An evenly spaced sample of the ledger, of some fates and sources."""
 
 import itertools
 from collections.abc import Sequence
@@ -14,10 +14,10 @@ from corpusmill.tools.why.results import Results, read_json
 
 
 class Wanted(NamedTuple):
-    """Which records: of some fates and sources; nothing in either means all of them."""
+    """Which records to list, by fates and sources. Empty lists mean all."""
 
     dropped: bool
-    """All fates but `kept`."""
+    """All fates except `kept`."""
     fates: Sequence[str]
     sources: Sequence[str]
     most: int
@@ -45,7 +45,7 @@ def refuse_unknown(results: Results, wanted: Wanted) -> None:
 
 
 def counts_of_parts(results: Results, wanted: Wanted) -> list[int]:
-    """How many records of each part may be meant, by the accounts of the ledger."""
+    """Return how many records of each part may match, by the accounts of the ledger."""
     counts = []
     for part in range(results.parts):
         account = read_json(results.path("ledger/{}.json", part))
@@ -61,14 +61,14 @@ def counts_of_parts(results: Results, wanted: Wanted) -> list[int]:
 
 
 def even_places(total: int, count: int) -> list[int]:
-    """`count` of the numbers below `total`, at even distances; all of them if they are fewer."""
+    """Return `count` evenly spaced numbers below `total`; all of them if there are fewer."""
     if total <= count:
         return list(range(total))
     return [(2 * k + 1) * total // (2 * count) for k in range(count)]
 
 
 def sampled(results: Results, ledger: Ledger, wanted: Wanted) -> tuple[list[Facts], int]:
-    """The sample, in order of the ledger, and of how many records it is."""
+    """Return the sample in the order of the ledger, and the number of matching records."""
     refuse_unknown(results, wanted)
     counts = counts_of_parts(results, wanted)
     chosen = np.array(even_places(sum(counts), wanted.most), np.int64)
@@ -86,7 +86,7 @@ def sampled(results: Results, ledger: Ledger, wanted: Wanted) -> tuple[list[Fact
 def places_of(
     ledger: Ledger, part: int, fates: Sequence[str], sources: Sequence[str]
 ) -> np.ndarray:
-    """int64: where the records of some fates and sources stand; no sources means all."""
+    """Return int64: the rows with some fates and sources; no sources means all."""
     table = ledger.part(part).columns("fate", "source")
     here = np.ones(table.num_rows, bool)
     for name, values in (("fate", fates), ("source", sources)):

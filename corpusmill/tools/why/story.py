@@ -1,4 +1,4 @@
-"""What became of a document, in sentences: step by step, in the order of the run."""
+"""What happened to a document, in sentences, by the steps of the run."""
 
 import textwrap
 from collections.abc import Callable
@@ -11,21 +11,21 @@ from corpusmill.tools.why.comparison import fitted, side_by_side
 from corpusmill.tools.why.facts import Facts
 
 NAMED = 5
-"""Documents or pieces that are named of many."""
+"""Most documents or pieces that are named."""
 
 PIECE_CHARS = 160
 STEP_WIDTH = 15
 
 
 class Step(NamedTuple):
-    """A step of the run, by the name of its rule, and what it did with the document."""
+    """A step of the run, named by its rule, and its effect on the document."""
 
     name: str
     said: str
 
 
 def counted(number: int, one: str, many: str = "") -> str:
-    """`1 copy`, `2 copies`."""
+    """Return a number with its noun: `1 copy`, `2 copies`."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
@@ -38,7 +38,7 @@ def upper(text: str) -> str:
 
 
 def words(facts: Facts) -> dict[str, Any]:
-    """What a fate is told with; see `Fate`."""
+    """Return the values for the sentence of a fate; see `Fate`."""
     row = {"reason": "", "winner": "", "stage": "", "split": "", "held_out_by": "", **facts.row}
     copies = row.get("copies", 0)
     return row | {
@@ -55,7 +55,7 @@ def heading(facts: Facts) -> str:
 
 
 def steps(facts: Facts) -> list[Step]:
-    """What each step did, up to the one that dropped it."""
+    """Return what each step did, up to the one that dropped it."""
     fate = fate_of(facts.fate)
     if not facts.is_document:
         return [Step(fate.step, f"Put aside: {facts.row['reason']}.{put_aside(facts)}")]
@@ -123,7 +123,7 @@ def cut(facts: Facts) -> list[Step]:
 
 
 def documents(ids: list[Any], total: int = 0) -> str:
-    """`document 7`, `documents 7, 8 and 3 more`."""
+    """Name documents: `document 7`, `documents 7, 8 and 3 more`."""
     total = max(total, len(ids))
     named = ", ".join(map(str, ids[:NAMED]))
     more = f" and {total - NAMED:,} more" if total > NAMED else ""
@@ -144,7 +144,7 @@ def filtered(facts: Facts) -> Step:
 
 
 def settings_in_words(facts: Facts) -> str:
-    """Of the filter that dropped it, on its source."""
+    """Describe the settings of the filter that dropped it, for its source."""
     (filter,) = (one for one in facts.results.config.filters if one.name == facts.fate)
     named = {**filter.given_settings, **filter.own_sources.get(facts.row["source"], {})}
     return ", ".join(f"{name} {value}" for name, value in named.items()) or "it has"
@@ -179,7 +179,7 @@ def compared(facts: Facts) -> Step:
 
 
 def how_alike(facts: Facts) -> str:
-    """By what stage the two were found alike; see docs/reference/formats.md."""
+    """Say in which stage the two were found similar; see docs/reference/formats.md."""
     config, row = facts.results.config, facts.row
     other, chars = f"document {row['winner']}", config.minhash.shingle_chars
     share = f"{row.get('similarity', 0):.4f}"
@@ -230,7 +230,7 @@ DECIDED: dict[str, tuple[Callable[[Facts], Step], ...]] = {
     CONTAMINATED: (contaminated,),
     KEPT: (assigned,),
 }
-"""The steps behind those of every document, for fates that have words of their own."""
+"""Additional steps of fates with sentences of their own."""
 
 
 def written(facts: Facts) -> list[Step]:
@@ -248,7 +248,7 @@ def written(facts: Facts) -> list[Step]:
 
 
 def laid_out(told: list[Step], width: int) -> list[str]:
-    """Steps in lines of so many columns, their names in front."""
+    """Lay steps out in lines of a width, with their names in front."""
     lines, before = [], ""
     for step in told:
         name = step.name if step.name != before else ""
@@ -260,7 +260,7 @@ def laid_out(told: list[Step], width: int) -> list[str]:
 
 
 def pieces_shown(facts: Facts, width: int) -> list[str]:
-    """What was cut out of the text, the first of it."""
+    """Show the first pieces cut from the text."""
     lines = []
     for piece in facts.pieces[:NAMED]:
         by = "repeated span" if piece.by == "spans" else f"{piece.by}.{piece.rule}"
@@ -272,13 +272,13 @@ def pieces_shown(facts: Facts, width: int) -> list[str]:
 
 
 def excerpt(text: str) -> str:
-    """How a text begins, on one line."""
+    """Return the beginning of a text, on one line."""
     start = " ".join(text[:PIECE_CHARS].split())
     return shown(start) + ("..." if len(text) > PIECE_CHARS else "")
 
 
 def texts_shown(facts: Facts, width: int) -> list[str]:
-    """The text, or of a duplicate both texts side by side."""
+    """Show the text, or both texts of a duplicate side by side."""
     if not facts.is_document:
         return []
     if facts.text.text is None:
@@ -297,7 +297,7 @@ def texts_shown(facts: Facts, width: int) -> list[str]:
 
 
 def story(facts: Facts, width: int) -> list[str]:
-    """All of it, in lines of so many columns."""
+    """Return the whole story in lines of a width."""
     blocks = [
         [heading(facts)],
         laid_out(steps(facts), width),
@@ -312,6 +312,6 @@ def story(facts: Facts, width: int) -> list[str]:
 
 
 def line_of_list(facts: Facts) -> list[str]:
-    """Id, place, fate and reason, for a list."""
+    """Return id, place, fate and reason, for a list."""
     row, why = facts.row, fate_of(facts.fate).in_list.format_map(words(facts))
     return [str(row.get("id", "-")), f"{row['file']}:{row['line']}", facts.fate, shown(why)]

@@ -1,4 +1,4 @@
-"""The text of a document, from the text parts if they are there still, else from its input file."""
+"""The text of a document, from a text part if it still exists, else from its input file."""
 
 import hashlib
 from pathlib import Path
@@ -12,27 +12,27 @@ from corpusmill.mill.storage.untrusted import MOST_BYTES
 from corpusmill.tools.why.results import Results
 
 PARTS = ("edited/{}.arrow", "cut/{}.arrow", "text/{}.arrow")
-"""Text parts, the last ones first: without what filters cut, without repeated spans, as read."""
+"""Text parts, the latest first: after filters' cuts, after cuts of repeated spans, as read."""
 
 SPANS_CUT, WHOLE = PARTS[1:]
 
 
 class Text(NamedTuple):
-    """A text, and where it was read; None where it could not be, and why not."""
+    """A text, and where it was read. Without one, the place says why."""
 
     text: str | None
     where: str
     is_whole: bool = False
-    """As it was before something was cut of it."""
+    """Whether it is the text before cuts."""
 
 
 def text_of(results: Results, row: dict[str, Any]) -> Text:
-    """The text of a document as the later steps had it, or as near to it as can be had."""
+    """Return the text of a document as the later steps saw it, or the closest that is available."""
     part, number = row["id"] >> ROW_BITS, row["id"] & ROW_MASK
     for pattern in PARTS:
         path = results.path(pattern, part)
         if is_at_hand(path):
-            # A part of an earlier setting may lie there still: what it has tells the digest.
+            # It may be of earlier settings: the digest tells.
             text = text_in_part(path, number)
             if text is not None and digest_of(text) == row["digest"]:
                 return Text(text, str(path))
@@ -42,7 +42,7 @@ def text_of(results: Results, row: dict[str, Any]) -> Text:
 
 
 def whole_text_of(results: Results, row: dict[str, Any]) -> Text:
-    """The same as it was before something was cut of it."""
+    """Return the text before anything was cut."""
     expected = row.get("whole_digest", row["digest"])
     path = results.path(WHOLE, row["id"] >> ROW_BITS)
     if is_at_hand(path):
@@ -53,8 +53,8 @@ def whole_text_of(results: Results, row: dict[str, Any]) -> Text:
 
 
 def is_at_hand(path: Path) -> bool:
-    """Whether a text part is there and can be read: a copy of the results may lack its sums, or be
-    called otherwise than these say. The input file has the text too."""
+    """Say whether a text part exists and is readable. A copy of the results may lack checksums or
+    be renamed; then the input file is used."""
     try:
         load_sums(path)
     except DamagedError:
@@ -63,7 +63,7 @@ def is_at_hand(path: Path) -> bool:
 
 
 def text_in_part(path: Path, row: int) -> str | None:
-    """None if the part has no such row."""
+    """Return a row's text; None if the part has no such row."""
     from corpusmill.mill.read.parts import TextPart
 
     try:
@@ -73,12 +73,12 @@ def text_in_part(path: Path, row: int) -> str | None:
 
 
 def digest_of(text: str) -> int:
-    """As the ledger has it."""
+    """Return the digest as in the ledger."""
     return int.from_bytes(hashlib.sha256(text.encode("utf-8")).digest()[:8], "big")
 
 
 def text_of_input(results: Results, row: dict[str, Any], expected: int) -> Text:
-    """The text that stands at the line now, if it is the one that was milled."""
+    """Return the current text of the line, if it is the one that was milled."""
     from corpusmill.mill.read.normalization import normalizer
 
     path, line = results.input_file(row["file"]), row["line"]
@@ -104,7 +104,7 @@ def text_of_input(results: Results, row: dict[str, Any], expected: int) -> Text:
 
 
 def record_at(results: Results, source: str, path: Path, line: int) -> str | None:
-    """The text of the record at a line, as it came; None if there is none."""
+    """Return the original text of the record at a line; None if there is none."""
     from corpusmill.messages.progress import Silence
     from corpusmill.mill.read.json_records import MARK, record_of_line
     from corpusmill.mill.read.readers import read_records
@@ -132,14 +132,14 @@ def record_at(results: Results, source: str, path: Path, line: int) -> str | Non
 
 
 def limits_of(results: Results) -> ReadLimits:
-    """Those of the run, and no more than a stranger's configuration may ask for."""
+    """Return the read limits of the run, capped, as its configuration is untrusted."""
 
     limits = results.config.input.limits
     return limits._replace(line_bytes=min(limits.line_bytes, MOST_BYTES))
 
 
 def line_of(path: Path, line: int, limits: ReadLimits) -> bytes | None:
-    """A line of a file of JSON lines, the others unread; None of other files, or beyond the end."""
+    """Return a line of a JSON lines file; None for other formats, or beyond the end."""
     from corpusmill.messages.progress import Silence
     from corpusmill.mill.storage.streams import read_lines
 

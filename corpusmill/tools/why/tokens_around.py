@@ -1,4 +1,4 @@
-"""A token among its neighbours, decoded with the tokenizer of the run."""
+"""A token with its neighbours, decoded with the tokenizer of the run."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ AROUND = 20
 
 
 def tokens_around(results: Results, token: Token) -> tuple[int, list[str]]:
-    """(id of the token, [text before, its own text, text after]), none beyond its document."""
+    """Return (id of the token, [text before, its own text, text after]), within its document."""
     folder = results.folder / "tokenizer"
     if not Path(folder / "corpusmill.json").exists():
         raise ValueError(f"{folder} is missing, which says what a token stands for: corpusmill run")

@@ -1,4 +1,4 @@
-"""`corpusmill eye-test`: a finished corpus read as a trainer will read it.
+"""`corpusmill eye-test`: shows a finished corpus as a trainer reads it.
 
-Begin with `looking.py`. `figures.py` counts, `drawing.py` tries the sampler, `texts.py` decodes.
+Start with `looking.py`. `figures.py` counts, `drawing.py` tries the sampler, `texts.py` decodes.
 """

@@ -1,4 +1,4 @@
-"""A dry run of the sampler: an epoch has each sample once, targets are inputs one place on."""
+"""A trial of the sampler: an epoch has each sample once, and targets are shifted inputs."""
 
 import time
 from typing import NamedTuple
@@ -11,17 +11,17 @@ from corpusmill.reader.shuffled import Shuffled
 from corpusmill.reader.split import Split
 
 MOST_CHECKED = 1 << 27
-"""Positions of an epoch that are drawn; each takes a byte."""
+"""Most positions of an epoch that are tried; each takes a byte of memory."""
 BATCH = 64
 SECONDS = 1.0
 
 
 class Drawn(NamedTuple):
-    samples: int  # of the split
-    checked: int  # positions of an epoch
+    samples: int  # in the split
+    checked: int  # positions of an epoch that were tried
     repeated: int
     tokens_per_second: float
-    shifted: int  # samples read whose targets are the inputs one place on
+    shifted: int  # samples read whose targets are the inputs shifted by one
     read: int
 
 
@@ -43,7 +43,7 @@ def drawn(split: Split, length: int, seed: int) -> Drawn:
 
 
 def is_shifted(samples: Samples, number: int) -> bool:
-    """Whether inputs and targets of a sample are the split's tokens, these one place on."""
+    """Say whether inputs and targets of a sample are the split's tokens, shifted by one."""
     start = number * samples.length
     row = samples[number]
     inputs = samples.split.read(start, start + samples.length)

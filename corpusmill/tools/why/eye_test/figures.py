@@ -1,4 +1,4 @@
-"""What the ids of a split are: how often each, how long documents are, whether they end as said."""
+"""Statistics of a split: frequency of ids, lengths of documents, and their end-of-text ids."""
 
 import math
 from collections.abc import Callable
@@ -9,16 +9,16 @@ import numpy as np
 from corpusmill.reader.split import Split
 
 LONGEST = 1 << 20
-"""Documents of more tokens are counted as of so many."""
+"""Documents with more tokens are counted as having this many."""
 SHARES = (0.01, 0.1, 0.5, 0.9, 0.99)
 BLOCK_TOKENS = 1 << 22
 
 
 class Figures(NamedTuple):
-    counts: np.ndarray  # int64 (vocabulary,): of each id
-    lengths: np.ndarray  # int64: documents by their tokens
-    without_end: int  # documents whose last token is no end of text
-    ends_inside: int  # end-of-text ids that end no document
+    counts: np.ndarray  # int64 (vocabulary,): frequency of each id
+    lengths: np.ndarray  # int64: number of documents by length
+    without_end: int  # documents that do not end with end-of-text
+    ends_inside: int  # end-of-text ids within documents
 
     @property
     def tokens(self) -> int:
@@ -26,18 +26,19 @@ class Figures(NamedTuple):
 
     @property
     def entropy(self) -> float:
-        """In nats: what a model loses at best that knows how frequent each id is, and no more."""
+        """Return the entropy in nats: the least loss of a model that knows only the frequencies."""
         shares = self.counts[self.counts > 0] / self.tokens
         return float(-(shares * np.log(shares)).sum())
 
     def length_at(self, share: float) -> int:
-        """The shortest length that so much of all documents do not exceed."""
+        """Return the quantile of the document length for a share of documents."""
         reached = np.cumsum(self.lengths)
         return int(np.searchsorted(reached, math.ceil(share * int(reached[-1]))))
 
 
 def figures_of(split: Split, done: Callable[[int], None]) -> Figures:
-    """done: told of every token that was counted. A shard at a time, a few MB of it."""
+    """Count the tokens of a split, some MB of a shard at a time. done: called with the number of
+    tokens."""
     vocabulary = split.vocabulary
     counts = np.zeros(vocabulary.size, np.int64)
     lengths = np.zeros(LONGEST + 1, np.int64)

@@ -1,4 +1,4 @@
-"""What `corpusmill eye-test` says of each split, and of samples of it."""
+"""The report of `corpusmill eye-test` on each split, with samples."""
 
 import math
 from collections import Counter
@@ -17,7 +17,7 @@ from corpusmill.tools.why.eye_test.figures import SHARES, Figures, figures_of
 from corpusmill.tools.why.eye_test.texts import Decoder
 
 FREQUENT = 8
-"""Most frequent ids that are shown."""
+"""Most frequent ids to show."""
 
 
 class Asked(NamedTuple):
@@ -29,16 +29,16 @@ class Asked(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """Of a split."""
+    """Findings for a split."""
 
     split: Split
     figures: Figures
-    drawn: Drawn | None  # None: it is too short for one sample
+    drawn: Drawn | None  # None: too short for one sample
     sources: dict[str, Counter[str]]
 
     @property
     def faults(self) -> list[str]:
-        """What a trainer would stumble over."""
+        """Return the problems that a trainer would have."""
         found = []
         if self.figures.without_end:
             found.append(f"{self.figures.without_end:,} documents do not end with end of text")
@@ -52,7 +52,8 @@ class Seen(NamedTuple):
 
 
 def eye_test(asked: Asked) -> Iterator[str]:
-    """Lines, or a JSON object for each split; the last says whether anything is wrong."""
+    """Yield lines, or a JSON object for each split. The last line says whether anything is
+    wrong."""
     corpus, decoder = Corpus(asked.results), Decoder(asked.results)
     faults = []
     for name in corpus.splits:
@@ -123,7 +124,7 @@ def sampler(tried: Drawn | None) -> str:
 
 
 def shown(split: Split, asked: Asked, decoder: Decoder) -> Iterator[str]:
-    """Samples at even distances, decoded."""
+    """Yield evenly spaced samples, decoded."""
     if split.tokens <= asked.length:
         return
     samples = Samples(split, asked.length)

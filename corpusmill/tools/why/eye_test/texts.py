@@ -1,4 +1,4 @@
-"""Tokens as people see them: decoded, with the special ones named."""
+"""Readable tokens: decoded, with special tokens named."""
 
 from itertools import groupby
 from pathlib import Path
@@ -10,7 +10,7 @@ from corpusmill.mill.tokens.tokenizers import TokenizerFacts, decoded, load_rece
 
 
 class Decoder:
-    """The tokenizer that a run kept."""
+    """The tokenizer kept by a run."""
 
     def __init__(self, results: Path) -> None:
         folder = results / "tokenizer"
@@ -24,14 +24,14 @@ class Decoder:
         self.unknown = facts.unknown_ids
 
     def name(self, id: int) -> str:
-        """One id: what it decodes to, or its number where that is a part of a character."""
+        """Decode one id; return its number if it is part of a character."""
         if id in self.special:
             return self.text([id])
         text = self.text([id])
         return f"id {id}" if "\ufffd" in text else repr(text)
 
     def text(self, ids: list[int]) -> str:
-        """Special tokens stand as ⟦name⟧, which no text that looks like one does."""
+        """Decode ids. Special tokens appear as ⟦name⟧, unlike text that looks like one."""
         pieces = []
         for is_special, run in groupby(ids, self.special.__contains__):
             if is_special:
