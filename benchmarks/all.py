@@ -1,4 +1,4 @@
-"""Every benchmark, one after the other, into one run folder.
+"""Runs every benchmark, one after the other, into one run folder.
 
     python benchmarks/all.py [--bytes 2e9] [--peer-bytes 1e8] [--tokenizer DIR] [--runs 3]
                              [--growth]
@@ -29,7 +29,7 @@ TRAINED_VOCABULARY = 16384
 
 
 def tokenizer_folder(corpus: Path, cache: Path) -> Path:
-    """A real tokenizer where there is one, else one that is trained on the corpus."""
+    """Return a real tokenizer if there is one, else train one on the corpus."""
     data = os.environ.get("CORPUSMILL_DATA")
     if data and (Path(data) / "tokenizers/qwen3").is_dir():
         return Path(data) / "tokenizers/qwen3"
@@ -47,7 +47,7 @@ def benchmark(name: str, *arguments: object) -> None:
 
 
 def measure_all(given) -> None:
-    # The folder is named once: a run may go on past midnight.
+    # Name the folder once: a run may go on past midnight.
     run_folder = RunFolder(given.run_folder).path
     size, peer_size = int(given.bytes), int(given.peer_bytes)
     corpus = given.cache / f"corpus-{size // 1_000_000}MB"

@@ -1,9 +1,9 @@
-"""Dry run of a made-up plan of thousands of parts: how long Snakemake takes to see all jobs.
+"""Dry run of an artificial plan of thousands of parts: the time until Snakemake knows all jobs.
 
     python benchmarks/dag.py --parts 5000 --shards 2000
 
-The input files are a record and a hole, of the right size together, and part_bytes and shard_bytes
-are such that exactly as many parts and shards come out.
+Each input file is a record and a hole. part_bytes and shard_bytes are chosen to give exactly as
+many parts and shards.
 """
 
 import re
@@ -22,12 +22,12 @@ from benchmarks.workflow import snakemake
 from corpusmill.run.config import Splits
 from corpusmill.run.plan import InputFile, Part, shard_counts, split_bytes
 
-LEAST_BYTES = 65536  # what the schema allows for part_bytes and shard_bytes
+LEAST_BYTES = 65536  # least part_bytes and shard_bytes that the schema allows
 SPLITS = {"splits": {"validation": 0.005, "test": 0.005}}
 
 
 def sizes(parts: int, shards: int) -> tuple[int, int]:
-    """(part_bytes, shard_bytes) that give just these numbers of parts and of shards."""
+    """Return (part_bytes, shard_bytes) that give exactly these numbers of parts and shards."""
     part_bytes = LEAST_BYTES * (1 + 2 * shards // parts)
     whole = [Part(0, [InputFile("empty", "", parts * part_bytes)])]
 
@@ -52,7 +52,7 @@ def make_plan(folder: Path, parts: int, shards: int) -> None:
     (folder / "empty").mkdir(parents=True)
     for part in range(parts):
         with open(folder / f"empty/{part:05d}.jsonl", "wb") as file:
-            file.write(b'{"text": ""}\n')  # of a file without a record, every run is refused
+            file.write(b'{"text": ""}\n')  # a run refuses files without a record
             file.truncate(part_bytes)
     config = {
         "sources": [{"name": "empty", "files": ["empty/*.jsonl"]}],
@@ -64,7 +64,7 @@ def make_plan(folder: Path, parts: int, shards: int) -> None:
 
 
 def jobs_listed(printed: str) -> dict[str, int]:
-    """Rule -> jobs, from the table of a dry run."""
+    """Return rule -> jobs, from the table of a dry run."""
     rows = re.findall(r"^(\w+) +(\d+)$", printed, re.MULTILINE)
     return {rule: int(count) for rule, count in rows}
 

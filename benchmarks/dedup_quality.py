@@ -1,16 +1,16 @@
-"""How good the deduplication is: what it misses and what it drops wrongly, by exact Jaccard.
+"""Quality of deduplication: what it misses and what it drops wrongly, by exact Jaccard similarity.
 
     python benchmarks/dedup_quality.py --documents FILE ... [--pairs PAIRS.jsonl] [--threshold 0.8]
 
-The truth is every pair of documents whose sets of 13-character shingles, of the cleaned texts, have
-a Jaccard similarity of the threshold or more. It is found here by Python sets, with none of
-corpusmill's kernels. Then the whole workflow decides, once with each of SETTINGS, no document being
-too short (empty ones are dropped before anyone compares them):
+A true pair is two documents whose sets of 13-character shingles, of the cleaned texts, have a
+Jaccard similarity of at least the threshold. True pairs are found here with Python sets, without
+corpusmill's kernels. Then the whole workflow decides, once with each of SETTINGS. No document is
+too short for it (empty ones are dropped before any comparison):
 
     recall     share of the true pairs of which not both documents are kept
     precision  share of the dropped documents that form a true pair with a document that is kept
 
-The documents should be a few hundred megabytes of text at most: their shingles are held at once.
+Use at most a few hundred megabytes of text: all shingles are held in memory.
 """
 
 import functools
@@ -55,8 +55,8 @@ SETTINGS = {
         "dedup": BY_SKETCH | {"bands": 14, "rows": 8},
     },
 }
-TARGET = "results/duplicates.json"  # made when every document is decided on
-EXAMPLES = 50  # of missed pairs and wrongly dropped documents, in raw.jsonl
+TARGET = "results/duplicates.json"  # made when every document is decided
+EXAMPLES = 50  # most missed pairs and wrongly dropped documents in raw.jsonl
 WITHOUT_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 Pair = tuple[int, int]
@@ -70,7 +70,7 @@ class Document(NamedTuple):
 
 
 def read_documents(paths: list[Path], text_field: str) -> list[Document]:
-    """All well-formed documents, normalized as the shipped configuration says."""
+    """Return all well-formed documents, normalized as in the shipped configuration."""
     documents = []
     for path in paths:
         for record in read_records(str(path.resolve()), text_field, Phase("", 0, "MB")):
@@ -86,25 +86,25 @@ def clean(text: str) -> str:
 
 
 def shingles(text: str) -> frozenset[str]:
-    """Of a text that is shorter than a shingle, the text itself."""
+    """Return the shingles of a text. A text shorter than a shingle is its own shingle."""
     cleaned = clean(text)
     last = max(len(cleaned) - SHINGLE_CHARS, 0)
     return frozenset(cleaned[i : i + SHINGLE_CHARS] for i in range(last + 1) if cleaned)
 
 
 def jaccard(one: frozenset, other: frozenset) -> float:
-    """Of two empty sets 0."""
+    """Return the Jaccard similarity; 0 for two empty sets."""
     common = len(one & other)
     union = len(one) + len(other) - common
     return common / union if union else 0.0
 
 
 def candidates(sets: list[np.ndarray], threshold: float) -> Iterator[Pair]:
-    """Every pair of sets that can have the threshold, and others.
+    """Yield every pair of sets that may reach the threshold, and some others.
 
-    sets: distinct numbers each. Sets with a Jaccard similarity of t share t of the larger one at
-    least, so they share one of the rarest (1 - t) of each, whatever the others are; and neither is
-    smaller than t of the other.
+    sets: distinct numbers each. Sets with a Jaccard similarity of t share at least t of the larger
+    one. So they share one of the rarest (1 - t) of each, and neither is smaller than t of the
+    other.
     """
     numbers = np.concatenate([np.zeros(0, np.int64), *sets])
     _, place, often = np.unique(numbers, return_inverse=True, return_counts=True)
@@ -126,15 +126,15 @@ def candidates(sets: list[np.ndarray], threshold: float) -> Iterator[Pair]:
 
 
 def true_pairs(texts: list[str], threshold: float) -> dict[Pair, float]:
-    """(a, b), a < b, to the Jaccard similarity of their shingles, where it is the threshold or
-    more; 1 for equal texts, even those without a shingle. Empty texts are not compared."""
-    alike = defaultdict(list)  # by cleaned text: its documents, of which one is compared
+    """Return (a, b), a < b -> Jaccard similarity of their shingles, if it reaches the threshold.
+    Equal texts have 1, even without shingles. Empty texts are not compared."""
+    alike = defaultdict(list)  # cleaned text -> its documents; one of them is compared
     for number, text in enumerate(texts):
         if text:
             alike[clean(text) or text].append(number)
     groups = list(alike.values())
     found = {pair: 1.0 for group in groups for pair in itertools.combinations(group, 2)}
-    # Numbers for shingles: equal ones get equal numbers. Others that do only add candidates.
+    # Equal shingles get equal numbers. Collisions only add candidates.
     numbered = []
     for group in groups:
         own = shingles(texts[group[0]])
@@ -149,8 +149,8 @@ def true_pairs(texts: list[str], threshold: float) -> dict[Pair, float]:
 
 
 class Quality(NamedTuple):
-    missed: list[Pair]  # true pairs of which both are kept
-    wrong: list[int]  # dropped documents that are like none that is kept
+    missed: list[Pair]  # true pairs with both documents kept
+    wrong: list[int]  # dropped documents without a similar one that is kept
     recall: float
     precision: float
 
@@ -169,7 +169,8 @@ def quality(pairs: Iterable[Pair], dropped: set[int]) -> Quality:
 
 
 def config_of(paths: list[Path], text_field: str, threshold: float, setting: dict) -> dict:
-    """The shipped configuration and the setting's; every document takes part, no guard stops."""
+    """Return the shipped configuration with a setting, without guards, and with all documents
+    compared."""
     source = {
         "name": "documents",
         "files": [str(path.resolve()) for path in paths],
@@ -195,7 +196,7 @@ def decide(folder: Path, config: dict, cores: int) -> Watched:
 
 
 def dropped_for(folder: Path, documents: list[Document]) -> dict[int, int]:
-    """The number of each dropped document, to that of the one it is dropped for."""
+    """Return dropped document -> the document it is dropped for, by number."""
     numbers = {(document.path, document.line): n for n, document in enumerate(documents)}
     of_id = {}
     for file in sorted((folder / "results/text").glob("*.arrow")):
@@ -215,7 +216,7 @@ def dropped_for(folder: Path, documents: list[Document]) -> dict[int, int]:
 
 
 def given_pairs(file: Path, documents: list[Document], threshold: float) -> dict[Pair, float]:
-    """The pairs of a file of others, by the documents' ids, at the threshold or above."""
+    """Return the pairs of a given file, by the documents' ids, at or above the threshold."""
     numbers = {document.name: n for n, document in enumerate(documents)}
     found = {}
     for line in file.read_text("utf-8").splitlines():
@@ -227,7 +228,7 @@ def given_pairs(file: Path, documents: list[Document], threshold: float) -> dict
 
 
 def comparison(truth: dict[Pair, float], given: dict[Pair, float], name: str) -> str:
-    """In how far the truth is what others found, in a sentence."""
+    """Say in a sentence how far given pairs agree with the truth."""
     both = truth.keys() & given.keys()
     apart = max((abs(truth[pair] - given[pair]) for pair in both), default=0.0)
     return (

@@ -1,4 +1,4 @@
-"""What `corpusmill estimate` says beside what a run then does, on corpora of different nature.
+"""Compares `corpusmill estimate` with the actual run, on different corpora.
 
     CORPUSMILL_DATA=... python benchmarks/estimate.py [--cores 1] [--read 1000] [--corpora web,code]
 

@@ -1,10 +1,10 @@
-"""Each format of `corpusmill export`, read back by the loader that it is made for.
+"""Reads each format of `corpusmill export` back with the loader that it is made for.
 
     python benchmarks/exports.py RESULTS --peer VENV/bin/python --peer VENV2/bin/python
 
-RESULTS is of a finished run. The environments have benchmarks/peers/exports.txt; the first that can
-read a format does. Equal is what gives the same ids, document by document or sample by sample; the
-numbers beside are bytes and seconds of the export, page cache warm.
+RESULTS is of a finished run. The environments have benchmarks/peers/exports.txt; a format is read
+by the first that can. Exports are equal if they give the same ids, document by document or sample
+by sample. Bytes and seconds are of the export, with a warm page cache.
 """
 
 import argparse
@@ -32,7 +32,7 @@ from corpusmill.tools.export.exporting import Exporting, faults, known_formats, 
 
 READER = Path(__file__).parent / "peers/export_readers.py"
 OF_FILES = {"datatrove"}
-"""Whose loader gives samples of each file."""
+"""Formats whose loader gives samples of each file."""
 WITHOUT_LOADER = {
     "nanogpt": "np.memmap, as its train.py", "llm-c": "its header and np.fromfile, as it does",
     "numpy-shards": "np.memmap",
@@ -86,7 +86,8 @@ def read_by_loader(name: str, folder: Path, exported: Exported, peers: list[str]
 
 
 def read_plainly(name: str, folder: Path, exported: Exported) -> bool:
-    """Without a loader of its own: whether a reader of its description finds the split's ids."""
+    """Read a format without its own loader. Say whether a reader of its description finds the
+    split's ids."""
     for split in exported.splits:
         read = getattr(naive_exports, name.replace("-", "_"))
         found = read(folder, split.name, exported.vocabulary.dtype.name)

@@ -1,15 +1,15 @@
-"""Rule filters beside datatrove's classes: how many decisions differ, and how fast.
+"""Compares rule filters with datatrove's classes: differing decisions, and speed.
 
     python benchmarks/filters.py --data DIR --peer VENV/bin/python
 
-DIR holds folders of .jsonl.zst with a `text`; VENV has benchmarks/peers/datatrove.txt. Each source
-gives up to --megabytes of its documents, and --edges made texts are added. With --language only
-documents are taken whose `meta.language` is that, or who have none. Both sides run on one core,
-one after the other; seconds are of splitting words and deciding, without reading.
+DIR holds folders of .jsonl.zst with a `text`; VENV has benchmarks/peers/datatrove.txt. Up to
+--megabytes of documents are read from each source, and --edges generated texts are added. With
+--language, documents of another `meta.language` are left out. Both sides run on one core, one after
+the other. Seconds are for splitting words and deciding, without reading.
 
-Decisions are compared twice: given the words that datatrove found, where a difference is shown with
-its cause, and is a failure if it has none; and with the words that ours finds by the rule --words.
-Equal words are those of datatrove that ours finds at the same place.
+Decisions are compared twice. First both use datatrove's words: each difference is shown with its
+cause, and is a failure without one. Then ours uses the words found by the rule --words. Equal words
+are those of datatrove that ours finds at the same place.
 """
 
 import argparse
@@ -39,7 +39,7 @@ PEER = Path(__file__).parent / "peers/datatrove_filters.py"
 
 
 def entries(words: str) -> list[dict]:
-    """The filters of FineWeb."""
+    """Return the filters of FineWeb."""
     return [
         {"name": "gopher_quality", "words": words},
         {"name": "gopher_repetition", "words": words},
@@ -58,7 +58,7 @@ BATCH_BYTES = 32 << 20
 
 
 def edge_cases(count: int) -> list[str]:
-    """Texts that nobody writes, the same every time."""
+    """Return unusual texts, the same every time."""
     chance = random.Random(0)
     found = ["", "one", "...", "no newline", "漢字" * 100, "e\u0301" * 100, "word " * 2_000_000]
     for _ in range(count):
@@ -86,7 +86,8 @@ def texts_of(folder: Path, most: float, language: str | None) -> list[str]:
 
 
 def sentences_of(text: str) -> dict[str, int]:
-    """Of every line that C4's rules may keep, with and without its citations."""
+    """Return the number of sentences in every line that C4's rules may keep, with and without
+    citations."""
     found = {}
     for line in map(str.strip, text.splitlines()):
         left = re.sub(r"\[\d*]|\[edit]|\[citation needed]", "", line)
@@ -96,7 +97,7 @@ def sentences_of(text: str) -> dict[str, int]:
 
 
 def columns_of(texts: list[str]) -> list[TextColumn]:
-    """The texts in batches as a part has them."""
+    """Return the texts in batches, as in a part."""
     batches: list[list[bytes]] = [[]]
     size = 0
     for text in map(str.encode, texts):
@@ -109,7 +110,7 @@ def columns_of(texts: list[str]) -> list[TextColumn]:
 
 
 def decided(documents: Documents, rule: str) -> dict[str, list[str | None]]:
-    """Filter -> the limit that each document is beyond."""
+    """Return filter -> the limit that each document violates."""
     found = {}
     for named in configured(entries(rule)):
         filter, measures = named.decider(), named.measurer()
@@ -130,7 +131,7 @@ def documents_of(column: TextColumn) -> Documents:
 
 
 def cause(name: str, text: str, words: list[str], theirs: str | None) -> str | None:
-    """Why the two differ; None if nothing is known of it."""
+    """Return the known cause of a difference; None if there is none."""
     if text == "":
         return "no text: ours has a filter of its own for it"
     if theirs == "ZeroDivisionError":
@@ -143,14 +144,14 @@ def cause(name: str, text: str, words: list[str], theirs: str | None) -> str | N
 
 
 def places(sizes: list[int]) -> set[tuple[int, int]]:
-    """Where words begin and end, white space not counted."""
+    """Return where words begin and end, not counting white space."""
     ends = np.cumsum(sizes).tolist()
     return set(zip([0, *ends], ends, strict=False))
 
 
 def compared(name: str, texts: list[str], peer: str, rule: str) -> dict:
-    """Documents, megabytes, seconds of both sides; words of theirs and equal ones; differences by
-    filter, and by cause given the same words."""
+    """Return documents, megabytes, seconds of both sides, numbers of words, and differences by
+    filter and by cause."""
     with tempfile.TemporaryDirectory() as folder:
         documents, out = Path(folder) / "documents.jsonl", Path(folder) / "out.jsonl"
         with open(documents, "w", encoding="utf-8") as file:
@@ -160,7 +161,7 @@ def compared(name: str, texts: list[str], peer: str, rule: str) -> dict:
         with open(out, encoding="utf-8") as lines:
             *theirs, last = map(json.loads, lines)
     columns = columns_of(texts)
-    decided(documents_of(columns[0]), rule)  # compiled
+    decided(documents_of(columns[0]), rule)  # compile
     start = time.process_time()
     with_own_words = [decided(documents_of(column), rule) for column in columns]
     seconds, differ, own, done = time.process_time() - start, Counter(), Counter(), 0

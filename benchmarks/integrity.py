@@ -1,11 +1,11 @@
-"""What checksums, heartbeats and the ledger cost a run: with and without them, in turn.
+"""Cost of checksums, heartbeats and the ledger: runs with and without them, in turn.
 
     python benchmarks/integrity.py --config mine.yaml [--cores 2] [--runs 5]
 
-The product has no switch for them. A copy of the checkout is made and cut down: no sum and no
-SHA-256 is worked out, written ones are constants, nothing that is read is held against them, no job
-says what it does, and the ledger has no rows. Files stay as many and, but for sums and ledger, the
-same bytes, which is compared. Both sides end with their kernels compiled before the first run.
+The product has no switch for them, so a copy of the checkout is cut down. It computes no checksums,
+writes constants instead, verifies nothing, reports no progress and writes an empty ledger. The
+number of files and, except for checksums and ledger, their bytes stay the same, which is compared.
+Both sides compile their kernels before the first run.
 """
 
 import hashlib
@@ -60,7 +60,8 @@ def cut_down(copy: Path) -> None:
 
 
 def kept_digest(folder: Path) -> str:
-    """Of every text and token shard and its index; what stands beside them has sums."""
+    """Return a digest of every text and token shard and its index. The files beside them have
+    checksums."""
     digest = hashlib.sha256()
     for path in sorted((folder / "results").glob("[ct]o*/*/*")):
         if path.suffix != ".json" and not path.name.startswith("."):
@@ -79,7 +80,7 @@ def measure(given) -> None:
     cut_down(base / "bare")
     sides = {"without": base / "bare", "with": ROOT}
     seconds: dict[str, list[float]] = {side: [] for side in sides}
-    for number in range(-1, given.runs):  # the first compiles kernels
+    for number in range(-1, given.runs):  # the first run compiles kernels
         for side, checkout in sides.items():
             folder = base / "run"
             shutil.rmtree(folder, ignore_errors=True)
@@ -95,7 +96,7 @@ def measure(given) -> None:
             if number < 0:
                 continue
             seconds[side].append(run.seconds)
-            # Read as it is: one side has no sums that anybody believes.
+            # Read without verification: one side has constant checksums.
             summary = json.loads((folder / "results/summary.json").read_text())
             run_folder.record(
                 "integrity", f"{side} checksums, heartbeats, ledger", group="run", run=number,

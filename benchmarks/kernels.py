@@ -1,9 +1,9 @@
-"""Rate and peak memory of every kernel and library stage, each alone on one core.
+"""Speed and peak memory of every kernel and library stage, each alone on one core.
 
     python benchmarks/kernels.py --corpus DIR [--tokenizer DIR] [--stage sign]
 
-Every measurement is a process of its own: it prepares what the stage reads, runs the stage once
-on a little (kernels compiled, libraries loaded), then times it. Bytes are bytes of document text.
+Each measurement is a process. It prepares the input of the stage, runs it once on a little (to
+compile kernels and load libraries), then times it. Bytes are bytes of document text.
 """
 
 import functools
@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # the checkout, as rules/com
 from benchmarks.measuring import ROOT, child, on_cores, parser, shown, timed
 from benchmarks.run_folder import RunFolder
 
-SLOW_BYTES = 4_000_000  # what the slow stages get
+SLOW_BYTES = 4_000_000  # input of the slow stages
 BLOCK_CHARS = 1 << 16
 
 
@@ -34,13 +34,13 @@ class Work(NamedTuple):
 
 
 class Sample(NamedTuple):
-    """Documents of a corpus, and a folder to work in."""
+    """Documents of a corpus, and a working folder."""
 
     files: list[str]
     limit: int  # bytes of text
     folder: Path
     tokenizer: str | None
-    pieces: int  # documents, pairs: of the stages that do not look at texts
+    pieces: int  # documents or pairs, for stages without texts
 
     def texts(self) -> list[str]:
         return [text for text, _ in self.records()]
@@ -61,7 +61,7 @@ class Sample(NamedTuple):
         return found
 
     def part(self) -> tuple[Path, int]:
-        """A text part of the documents, and their bytes of text."""
+        """Return a text part of the documents, and their bytes of text."""
         from corpusmill.mill.read.parts import TextWriter
 
         path = self.folder / f"{self.limit}.arrow"
@@ -74,7 +74,7 @@ class Sample(NamedTuple):
         return path, size
 
     def columns(self) -> tuple[list, int]:
-        """The texts as kernels see them, batch by batch, and their bytes."""
+        """Return the texts as kernels get them, in batches, and their bytes."""
         from corpusmill.mill.read.parts import TextPart
         from corpusmill.mill.read.text_column import TextColumn
 
@@ -83,7 +83,7 @@ class Sample(NamedTuple):
 
 
 def digest_of(result: object) -> str:
-    """Of arrays, bytes, strings, numbers, paths of files, and lists of these."""
+    """Return a digest of arrays, bytes, strings, numbers, paths of files, and lists of these."""
     digest = hashlib.sha256()
     for value in result if isinstance(result, list | tuple) else [result]:
         if isinstance(value, Path):
@@ -98,7 +98,7 @@ def digest_of(result: object) -> str:
 
 @functools.cache
 def step(name: str):
-    """The module of scripts/<name>.py, without Snakemake."""
+    """Load scripts/<name>.py, without Snakemake."""
     import importlib.util
 
     spec = importlib.util.spec_from_file_location(f"step_{name}", ROOT / f"scripts/{name}.py")
@@ -136,7 +136,7 @@ def lines_of(sample: Sample) -> list[bytes]:
 
 @stage
 def decode_zstd(sample: Sample) -> Work:
-    """Bytes of JSON, not of text, are counted here."""
+    """Decompress. Counts bytes of JSON, not of text."""
     import zstandard
 
     lines = lines_of(sample)
@@ -170,7 +170,7 @@ def parse_json(sample: Sample) -> Work:
 
 @stage
 def read_records(sample: Sample) -> Work:
-    """zstd, lines and JSON as `normalize` reads them."""
+    """Read zstd, lines and JSON as in `normalize`."""
     import zstandard
 
     from corpusmill.mill.read import readers
@@ -247,7 +247,7 @@ def clean(sample: Sample) -> Work:
 
 
 def cleaned_blocks(sample: Sample) -> tuple[list, int]:
-    """Cleaned code points in blocks of BLOCK_CHARS, and the bytes of text they come from."""
+    """Return cleaned code points in blocks of BLOCK_CHARS, and the bytes of their texts."""
     import numpy as np
 
     from corpusmill.kernels.clean import clean_text
@@ -266,7 +266,7 @@ def cleaned_blocks(sample: Sample) -> tuple[list, int]:
 
 @stage
 def rolling_hashes(sample: Sample) -> Work:
-    """13 characters each, over blocks of 65,536 cleaned characters."""
+    """Hash 13 characters each, over blocks of 65,536 cleaned characters."""
     import numpy as np
 
     from corpusmill.kernels import shingles
@@ -284,7 +284,7 @@ def rolling_hashes(sample: Sample) -> Work:
 
 @stage
 def lower_affine32(sample: Sample) -> Work:
-    """The least image under 128 permutations, hashes given."""
+    """Find the least image under 128 permutations; hashes are given."""
     import numpy as np
 
     from corpusmill.kernels import sketch
@@ -332,13 +332,13 @@ def signing(scheme: str) -> Callable[[Sample], Work]:
 
 @stage
 def sketch_affine32(sample: Sample) -> Work:
-    """From the text part to sorted band keys on disk, 128 permutations, 9 bands of 13."""
+    """Make sorted band keys on disk from the text part: 128 permutations, 9 bands of 13."""
     return signing("affine32")(sample)
 
 
 @stage
 def sketch_legacy(sample: Sample) -> Work:
-    """The same with SHA-1 shingles, as datasketch 1 and SlimPajama."""
+    """Do the same with SHA-1 shingles, as datasketch 1 and SlimPajama do."""
     return signing("legacy")(sample._replace(limit=min(sample.limit, SLOW_BYTES)))
 
 
@@ -349,7 +349,7 @@ def sha256(sample: Sample) -> Work:
 
 
 def random_signatures(documents: int):
-    """Sketches of which one in four repeats an earlier one."""
+    """Return sketches of which one in four repeats an earlier one."""
     import numpy as np
 
     rng = np.random.default_rng(1)
@@ -361,7 +361,7 @@ def random_signatures(documents: int):
 
 @stage
 def band_keys(sample: Sample) -> Work:
-    """Keys of 9 bands, sorted and written, of random sketches: no text."""
+    """Sort and write keys of 9 bands of random sketches, without text."""
     import numpy as np
 
     from corpusmill.mill.dedup.lsh import sorted_bands
@@ -379,7 +379,7 @@ def band_keys(sample: Sample) -> Work:
 
 @stage
 def pairs(sample: Sample) -> Work:
-    """Pairs of 9 bands of 8 parts, a pair job at a time, no text."""
+    """Find pairs of 9 bands of 8 parts, a pair job at a time, without text."""
     import numpy as np
 
     from corpusmill.mill.dedup.candidates import same_key_edges
@@ -401,7 +401,8 @@ def pairs(sample: Sample) -> Work:
 
 @stage
 def jaccard(sample: Sample) -> Work:
-    """The exact similarity of neighbours: two shingle sets and their intersection for each."""
+    """Compute the exact similarity of neighbours: two shingle sets and their intersection for
+    each."""
     import numpy as np
 
     from corpusmill.kernels.similarity import Texts, measure_pairs
@@ -426,7 +427,7 @@ def jaccard(sample: Sample) -> Work:
 
 @stage
 def equal_values(sample: Sample) -> Work:
-    """All pairs of sketches of 128 values compared, no text."""
+    """Compare all pairs of sketches of 128 values, without text."""
     import numpy as np
 
     from corpusmill.kernels.similarity import count_pairs
@@ -444,7 +445,7 @@ def equal_values(sample: Sample) -> Work:
 
 @stage
 def union_find_repeated(sample: Sample) -> Work:
-    """Pairs of near documents that come back nine times, as over the bands."""
+    """Join pairs of near documents that occur nine times, as in several bands."""
     import numpy as np
 
     from corpusmill.mill.dedup import components
@@ -459,7 +460,7 @@ def union_find_repeated(sample: Sample) -> Work:
 
 @stage
 def union_find(sample: Sample) -> Work:
-    """Random pairs over half as many documents, in one part."""
+    """Join random pairs of half as many documents, in one part."""
     import numpy as np
 
     from corpusmill.mill.dedup import components
@@ -475,7 +476,7 @@ SHARDS = 8
 
 
 def scattering(sample: Sample, shards: int = SHARDS) -> tuple[Callable[[], Path], int]:
-    """Read a text part, take its rows in the order of their shards, write these."""
+    """Read a text part, sort its rows by shard, write the slices."""
     import numpy as np
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -510,7 +511,7 @@ def scattering(sample: Sample, shards: int = SHARDS) -> tuple[Callable[[], Path]
 
 
 def gathering(sample: Sample, shards: range) -> Callable[[], list[Path]]:
-    """Read the slices of these shards, put them in order, write them."""
+    """Read the slices of these shards, sort them, write the shards."""
     import numpy as np
     import pyarrow as pa
 
@@ -533,14 +534,14 @@ def gathering(sample: Sample, shards: range) -> Callable[[], list[Path]]:
 
 @stage
 def scatter(sample: Sample) -> Work:
-    """Read a text part, take its rows by shard, write 8 slices."""
+    """Read a text part, sort its rows by shard, write 8 slices."""
     run, size = scattering(sample)
     return Work(run, size)
 
 
 @stage
 def gather(sample: Sample) -> Work:
-    """Read 8 slices, put each in order, write each as jsonl.zst."""
+    """Read 8 slices, sort each, write each as jsonl.zst."""
     run, size = scattering(sample)
     run()
     return Work(gathering(sample, range(SHARDS)), size)
@@ -557,7 +558,7 @@ def kept_tokenizer(sample: Sample) -> Path:
 
 @stage
 def encode(sample: Sample) -> Work:
-    """The whole step: from a text shard to .bin on disk, one shard."""
+    """Run the whole step: from a text shard to .bin on disk, one shard."""
     from corpusmill.mill.shuffle.text_shards import read_shard
     from corpusmill.run.job_progress import Phase
 
@@ -575,7 +576,7 @@ def encode(sample: Sample) -> Work:
 
 
 def encoding(sample: Sample, with_engine: bool) -> Work:
-    """Texts in memory to ids in memory."""
+    """Encode texts in memory to ids in memory."""
     import numpy as np
 
     from corpusmill.mill.tokens.tokenizers import (
@@ -599,13 +600,13 @@ def encoding(sample: Sample, with_engine: bool) -> Work:
 
 @stage
 def encode_texts(sample: Sample) -> Work:
-    """The engine alone, on the sample that the reference gets."""
+    """Run only the engine, on the sample of the reference."""
     return encoding(sample, with_engine=True)
 
 
 @stage
 def encode_texts_reference(sample: Sample) -> Work:
-    """`tokenizers`, one thread."""
+    """Run `tokenizers` with one thread."""
     return encoding(sample, with_engine=False)
 
 

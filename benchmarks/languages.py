@@ -1,10 +1,10 @@
-"""Packages that say what language a text is in, on real documents of known language.
+"""Compares packages that detect the language of a text, on real documents of known language.
 
     CORPUSMILL_DATA=FOLDER python benchmarks/languages.py [--per-language 200] [--only py3langid]
 
 Needs documents whose record has `meta.language`: FOLDER/*/*/*.jsonl.zst. Each package has one
-process on one core; the environment of all is made from peers/languages.txt at the first use.
-Prints tables in Markdown and leaves every answer in --answers.
+process on one core. The common environment is made from peers/languages.txt at the first use.
+Prints tables in Markdown and writes every answer to --answers.
 """
 
 import argparse
@@ -32,16 +32,16 @@ sys.path.insert(1, str(SCRIPTS))
 from identifying import PACKAGES
 
 LONGEST = 20_000
-"""Characters: of a longer document, a book, this many from its middle."""
+"""Most characters of a text. Longer documents, such as books, are cut from their middle."""
 SLICES = 3
-"""Of such a document, so that there are enough of each language."""
+"""Texts cut from a longer document, for enough texts of each language."""
 CUTS = (200, 100, 50, 20)
 MIXED_CHARS = 1000
 
 SAME = {"zht": "zh", "cmn": "zh", "zho": "zh", "eng": "en", "deu": "de", "spa": "es", "fra": "fr",
         "hin": "hi", "hun": "hu", "jpn": "ja", "kor": "ko", "pol": "pl", "por": "pt", "ron": "ro",
         "rus": "ru", "slv": "sl", "tur": "tr", "ukr": "uk"}  # fmt: skip
-"""Codes of ISO 639-3 that some give, for the languages of the corpora."""
+"""ISO 639-3 codes of some packages -> languages of the corpora."""
 
 ODD = {
     "nothing": "", "a space": " ", "digits": "12345", "ok": "ok", "Hi!": "Hi!", "emoji": "😀😀",
@@ -63,7 +63,7 @@ class Text(NamedTuple):
 
 
 def languages_of(code: str) -> str:
-    """`zh-TW` and `zho` as `zh`."""
+    """Normalize a code: `zh-TW` and `zho` become `zh`."""
     code = re.split(r"[-_]", code.lower())[0]
     return SAME.get(code, code)
 
@@ -89,13 +89,13 @@ def slices(document: Text) -> Iterator[Text]:
 
 
 def is_left_in_english(document: Text) -> bool:
-    """Pages that a translation has not reached, by words, not by a package that is compared."""
+    """Find untranslated pages by words, without the compared packages."""
     words = re.findall(r"[a-z]+", cut(document.text, 400).lower())
     return document.language != "en" and sum(word in ENGLISH for word in words) > 3
 
 
 def drawn(data: Path, number: int) -> dict[str, list[str]]:
-    """Language -> so many texts, those of the least digests: the same ones every time."""
+    """Return language -> texts with the smallest digests: the same every time."""
     found = defaultdict(list)
     for document in documents(data):
         language, text = document
@@ -109,12 +109,13 @@ def drawn(data: Path, number: int) -> dict[str, list[str]]:
 
 
 def cut(text: str, chars: int) -> str:
-    """The first characters of the longest line: words, not code or menus, in most documents."""
+    """Return the beginning of the longest line, which in most documents is prose, not code or
+    menus."""
     return max(text.splitlines(), key=len)[:chars]
 
 
 def sample(data: Path, number: int) -> dict[str, list[Text]]:
-    """Kind -> texts: whole, cut, two languages in one, and odd ones."""
+    """Return kind -> texts: whole, cut, two languages in one, and odd ones."""
     texts = drawn(data, number)
     whole = [Text(language, text) for language in texts for text in texts[language]]
     kinds = {"whole": whole}
@@ -141,12 +142,12 @@ def is_right(text: Text, answer: list) -> bool:
 
 
 def share_right(texts: list[Text], answers: list) -> float:
-    """Of the texts that it got to."""
+    """Return the share of correct answers among the texts processed."""
     return statistics.fmean(map(is_right, texts, answers))
 
 
 def shown_share(texts: list[Text], answers: list) -> str:
-    """`97.9%`; in brackets how many texts, where it did not get to all."""
+    """Format a share: `97.9%`, followed by the number of texts if not all were processed."""
     got_to = "" if len(answers) == len(texts) else f" ({len(answers)})"
     return f"{share_right(texts, answers):.1%}{got_to}"
 

@@ -1,10 +1,10 @@
-"""fastText models by our kernels and by fastText itself; and the quality model.
+"""fastText models in our kernels and in fastText itself; and the quality model.
 
     python benchmarks/linear_models.py --corpus DIR [--bytes 3e7] [--runs 3]
 
-Two models are trained by fastText at the first use: one like lid.176.bin and one like those that
-rate web text. Both sides give the best label of the same texts with the same file, in turn, each a
-process on one core. fastText comes from PyPI, in an environment of its own.
+At the first use, fastText trains two models: one like lid.176.bin and one like those that rate web
+text. Both sides label the same texts with the same model, in turn, each in a process on one core.
+fastText comes from PyPI, in its own environment.
 """
 
 import sys
@@ -25,7 +25,7 @@ QUALITY_TABLE = "linear models: the quality model"
 
 
 def model_of(shape: str, given) -> Path:
-    """The model of a shape, trained if it is not there."""
+    """Return the model of a shape, trained if missing."""
     path = given.cache.resolve() / f"fasttext/{shape}.bin"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -35,7 +35,7 @@ def model_of(shape: str, given) -> Path:
 
 
 def beside_fasttext(shape: str, given, run_folder: RunFolder) -> None:
-    """Both contestants in turn, and how far their probabilities are apart."""
+    """Run both contestants in turn, and compare their probabilities."""
     import numpy as np
 
     model, table = model_of(shape, given), f"linear models: {SHAPES[shape]}"
@@ -59,7 +59,8 @@ def beside_fasttext(shape: str, given, run_folder: RunFolder) -> None:
 
 
 def quality_model(given, run_folder: RunFolder) -> None:
-    """Features, learning and scores of our own model, half of the texts good and half bad."""
+    """Measure features, training and scores of our own model, half of the texts good and half
+    bad."""
     sys.path.insert(0, str(SCRIPTS))
     from same_work import texts_of
 

@@ -1,9 +1,9 @@
-"""An object store on this machine that does as little as it may, so that clients can be measured.
+"""A minimal object store on this machine, for measuring clients.
 
     python benchmarks/loopback_store.py
 
-prints its port. It keeps objects in memory, repeats the checksums that it is told, and verifies
-nothing: no signature, no digest. For measuring alone.
+prints its port. It keeps objects in memory, repeats the checksums that it receives, and verifies
+neither signatures nor digests. For benchmarks only.
 """
 
 import itertools

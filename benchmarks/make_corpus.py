@@ -1,11 +1,11 @@
-"""Make a corpus of any size from local text: fresh documents, and duplicates of a known share.
+"""Makes a corpus of any size from local text: new documents, and duplicates of a known share.
 
     python benchmarks/make_corpus.py --bytes 5e9 --out DIR [--from DIR] [--duplicates 0.3]
 
-A document takes its length, and a few sentences or lines at a time, from several documents of one
-input file, with a word of no other document every thousand characters. A duplicate is an earlier
-document again, every second one with a stretch rewritten. Document n is a pure function of
-(input, seed, n): the same bytes come out for any number of processes.
+A document is assembled from several documents of one input file, a few sentences or lines at a
+time, with a unique word every thousand characters. A duplicate repeats an earlier document, every
+second one with a stretch rewritten. Document n depends only on (input, seed, n), so any number of
+processes gives the same bytes.
 """
 
 import argparse
@@ -36,13 +36,13 @@ SHARD_BYTES = 64_000_000
 MOST_ORIGINAL_BYTES = 200_000_000  # held in memory, in pieces; more changes little
 LONGEST_CHARS = 100_000  # a book becomes documents of this length
 CHARS_PER_FRESH_WORD = 1000
-REWRITTEN = 0.06  # of a near duplicate's pieces; a Jaccard similarity of about 0.9
+REWRITTEN = 0.06  # share of a near-duplicate's pieces, for a Jaccard similarity of about 0.9
 LONGEST_PIECE_CHARS = 300
 PIECE_END = re.compile(r"(?<=[.!?] )|(?<=[\n。！？])")
 
 
 def pieces_of(text: str) -> list[str]:
-    """The text cut into lines and sentences, the long ones into stretches."""
+    """Split a text into lines and sentences, and long ones into stretches."""
     return [
         piece[start : start + LONGEST_PIECE_CHARS]
         for piece in PIECE_END.split(text)
@@ -51,7 +51,7 @@ def pieces_of(text: str) -> list[str]:
 
 
 class Originals:
-    """Documents of a folder in pieces, by the file that they come from."""
+    """Documents of a folder in pieces, by their file."""
 
     def __init__(self, folder: Path) -> None:
         paths = sorted(p for p in folder.rglob("*") if p.name.endswith(tuple(FORMATS)))
@@ -84,24 +84,24 @@ class Originals:
 
     def fresh_word(self, rng: random.Random) -> str:
         first = int(rng.random() * len(self.words))
-        second = first + int(rng.random() * 2000)  # not far: of the same script, mostly
+        second = first + int(rng.random() * 2000)  # close by: mostly of the same script
         one, other = self.words[first], self.words[second % len(self.words)]
         return f"{one[: 1 + len(one) // 2]}{other[len(other) // 2 :]} "
 
 
 class Corpus:
-    """Document by document what a corpus is; see the top of this file."""
+    """The documents of a corpus; see the top of this file."""
 
     def __init__(self, originals: Originals, duplicates: float, seed: int) -> None:
         self.originals, self.duplicates, self.seed = originals, duplicates, seed
 
     def chance(self, number: int, purpose: str) -> random.Random:
-        # Only random() is used of it: Python promises its values for a seed, not those of choice().
+        # Only random() is used: Python guarantees its values for a seed, but not those of choice().
         key = hashlib.sha256(f"{self.seed}/{purpose}/{number}".encode()).digest()
         return random.Random(int.from_bytes(key[:8], "little"))
 
     def earlier(self, number: int) -> tuple[int, str]:
-        """(number of the document that this one repeats, how); (number, "fresh") if none."""
+        """Return (number of the document that this one repeats, how); (number, "fresh") if none."""
         rng = self.chance(number, "duplicate")
         if number == 0 or rng.random() >= self.duplicates:
             return number, "fresh"
@@ -109,7 +109,7 @@ class Corpus:
         return int(rng.random() * number), how
 
     def new_pieces(self, number: int) -> list[str]:
-        """Pieces of several originals of one file, until a length of an original is reached."""
+        """Return pieces of several originals of one file, up to the length of one of them."""
         rng = self.chance(number, "text")
         documents = self.originals.documents
         file, chars = documents[int(rng.random() * len(documents))]
@@ -179,7 +179,7 @@ def make_corpus(
     shard_bytes: int = SHARD_BYTES,
     processes: int | None = None,
 ) -> dict:
-    """Make the corpus if `out` does not hold it already; what it is, as out/corpus.json says."""
+    """Make the corpus unless `out` contains it already. Return the content of out/corpus.json."""
     global _corpus
     wanted = {"bytes": bytes, "duplicates": duplicates, "seed": seed, "shard_bytes": shard_bytes,
               "from": source.name if source else "demo"}  # fmt: skip
@@ -211,7 +211,7 @@ def make_corpus(
 
 
 def default_source() -> Path | None:
-    """Real text where there is some; None stands for the demo corpus."""
+    """Return the folder of real text; None for the demo corpus."""
     data = os.environ.get("CORPUSMILL_DATA")
     return Path(data) / "corpus" if data and (Path(data) / "corpus").is_dir() else None
 

@@ -1,10 +1,10 @@
-"""Make a corpus of any size whose text does not come again: invented words, no two documents alike.
+"""Makes a corpus of any size from invented words, without repeated text.
 
     python benchmarks/make_fresh_corpus.py --bytes 4e9 --out DIR
 
-Words are as frequent as in a language (Zipf), and every tenth is one that hardly any other place
-has; so a tokenizer that remembers words has to work, and it makes more tokens than of a language.
-Shard n is a pure function of (bytes, seed, n): the same bytes come out for any number of processes.
+Words are as frequent as in a language (Zipf), and every tenth is almost unique. So a tokenizer that
+caches words has to work, and produces more tokens than for a language. Shard n depends only on
+(bytes, seed, n), so any number of processes gives the same bytes.
 """
 
 import argparse
@@ -25,9 +25,9 @@ from corpusmill.mill.storage.sha256 import file_sha256
 
 SHARD_BYTES = 64_000_000
 WORDS = 300_000
-MEAN_WORDS = 600  # of a document; lengths are log-normal, as those of web pages
+MEAN_WORDS = 600  # mean of the log-normal lengths, as of web pages
 FRESH_SHARE = 0.1
-ENDS = [b" "] * 14 + [b", ", b". ", b".\\n"]  # as JSON has them
+ENDS = [b" "] * 14 + [b", ", b". ", b".\\n"]  # in JSON escapes
 SYLLABLES = [
     onset + vowel + coda
     for onset in ("", *"bdfghklmnprstv", "br", "st")
@@ -37,11 +37,11 @@ SYLLABLES = [
 
 
 USUAL, LONG = (1, 2, 2, 3, 3, 4), (4, 5)
-"""Syllables of a word; of long ones there are so many that hardly any comes twice."""
+"""Syllables of common words, and of long words, which are almost unique."""
 
 
 def invented(rng: np.random.Generator, count: int, syllables: tuple[int, ...]) -> list[bytes]:
-    """Words, each with what comes behind it."""
+    """Return words, each with the separator after it."""
     numbers = rng.integers(0, len(SYLLABLES), (count, max(syllables)))
     lengths = rng.choice(syllables, count)
     ends = rng.integers(0, len(ENDS), count)
@@ -52,7 +52,7 @@ def invented(rng: np.random.Generator, count: int, syllables: tuple[int, ...]) -
 
 
 def write_shard(out: Path, seed: int, wanted: int, number: int) -> dict:
-    """About `wanted` bytes of text."""
+    """Write about `wanted` bytes of text."""
     words = invented(np.random.default_rng([seed]), WORDS, USUAL)
     rng = np.random.default_rng([seed, 1 + number])
     frequency = 1 / np.arange(1, WORDS + 1)
@@ -79,7 +79,7 @@ def write_shard(out: Path, seed: int, wanted: int, number: int) -> dict:
 
 
 def make_fresh_corpus(out: Path, bytes: int, seed: int = 0, processes: int | None = None) -> dict:
-    """Make the corpus if `out` does not hold it already; what it is, as out/corpus.json says."""
+    """Make the corpus unless `out` contains it already. Return the content of out/corpus.json."""
     wanted = {"bytes": bytes, "seed": seed}
     if (out / "corpus.json").exists():
         facts = load_json(out / "corpus.json")

@@ -1,4 +1,4 @@
-"""How a measurement is taken. Standard library alone: the peers' environments import it too."""
+"""Measuring of time and memory. Standard library only: the peers' environments import it too."""
 
 import argparse
 import json
@@ -14,7 +14,7 @@ CACHE = ROOT / "benchmarks/cache"
 
 
 def memory_mb(field: str) -> float:
-    """VmRSS or VmHWM of this process. Not ru_maxrss: Linux hands that one down through exec."""
+    """Return VmRSS or VmHWM of this process. Not ru_maxrss, which Linux passes on through exec."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith(f"{field}:"):
             return int(line.split()[1]) / 1024
@@ -22,9 +22,9 @@ def memory_mb(field: str) -> float:
 
 
 def timed(work: Callable) -> tuple[dict, object]:
-    """(seconds, memory at the start, peak of the call), and what the call gave."""
+    """Return (seconds, memory at the start, peak of the call), and the result of the call."""
     held = memory_mb("VmRSS")
-    Path("/proc/self/clear_refs").write_text("5")  # the high-water mark starts anew
+    Path("/proc/self/clear_refs").write_text("5")  # resets the high-water mark
     started = time.perf_counter()
     result = work()
     seconds = time.perf_counter() - started
@@ -41,7 +41,7 @@ def on_cores(count: int) -> None:
 
 
 def child(command: list, **environment: str) -> dict:
-    """Run a command; what the last line it prints says, as JSON."""
+    """Run a command; return the last line of its output, which is JSON."""
     done = subprocess.run(
         [str(word) for word in command],
         env=os.environ | environment, capture_output=True, text=True, check=False,
@@ -54,7 +54,7 @@ def child(command: list, **environment: str) -> dict:
 
 
 def shown(command: list) -> str:
-    """A command as a reader can type it: no interpreter's and no machine's path."""
+    """Return a command as a reader would type it, without paths of this machine."""
     data = os.environ.get("CORPUSMILL_DATA")
     words = [str(word) for word in command]
     words[0] = "python" if words[0] == sys.executable else words[0]
@@ -67,7 +67,7 @@ def shown(command: list) -> str:
 
 
 def parser(description: str) -> argparse.ArgumentParser:
-    """Arguments that every benchmark has."""
+    """Return a parser with the arguments that all benchmarks share."""
     arguments = argparse.ArgumentParser(description=description.splitlines()[0])
     arguments.add_argument("--run-folder", type=Path, help="default: runs/<date>-<machine>")
     arguments.add_argument("--cache", type=Path, default=CACHE, help="environments, working files")

@@ -1,9 +1,9 @@
-"""The memory that jobs take beside what their rules say, for large documents and for very many.
+"""Memory of jobs compared with the limits of their rules, for large and for very many documents.
 
     python benchmarks/memory.py [--cases ordinary,300MB] [--tokenizer FOLDER] [--keep FOLDER]
 
-The text is made up and does not repeat. What each job took stands at the end of its log; what its
-rule allows is asked of Snakemake when all sizes are known.
+The text is generated and does not repeat. The memory of a job is at the end of its log. The limit
+of its rule comes from Snakemake when all sizes are known.
 """
 
 import argparse
@@ -48,7 +48,7 @@ ALLOWED = re.compile(r"^ +log: (\S+)$.*?mem_mb=(\d+)", re.MULTILINE | re.DOTALL)
 
 
 def texts(case: Case, rng: np.random.Generator) -> Iterator[Iterator[bytes]]:
-    """The pieces of each document, as JSON has them."""
+    """Yield the pieces of each document, in JSON escapes."""
     words = np.array(invented(rng, WORDS, USUAL), object)
     frequency = 1 / np.arange(1, WORDS + 1)
     upto = np.cumsum(frequency / frequency.sum())
@@ -65,7 +65,7 @@ def texts(case: Case, rng: np.random.Generator) -> Iterator[Iterator[bytes]]:
     for number in range(case.documents):
         rng = np.random.default_rng([1, number])
         yield iter([b"%010d" % number]) if case.chars == 10 else long(case.chars)
-    if case.chars > 10:  # a near copy of the first, so that somebody has to compare them
+    if case.chars > 10:  # a near copy of the first, so that documents are compared
         rng = np.random.default_rng([1, 0])
         yield itertools.chain([b"another beginning "], long(case.chars))
 
@@ -101,7 +101,7 @@ def snakemake(folder: Path, *arguments: str) -> str:
 
 
 def measured(case: Case, folder: Path, given: argparse.Namespace) -> dict[str, tuple[int, int]]:
-    """Rule -> peak and allowed megabytes of the job that came nearest."""
+    """Return rule -> peak and allowed megabytes of the job closest to its limit."""
     folder.mkdir(parents=True)
     write(case, folder / "raw.jsonl.zst")
     (folder / "mine.yaml").write_text(yaml.safe_dump(config(case, given)))
@@ -116,7 +116,7 @@ def measured(case: Case, folder: Path, given: argparse.Namespace) -> dict[str, t
 
 
 def table(found: dict[str, dict[str, tuple[int, int]]]) -> Iterator[str]:
-    """Rules that come to half of their bound in some case."""
+    """Yield a table of rules that reach half of their limit in some case."""
     rules = sorted({rule for rows in found.values() for rule in rows})
     yield f"| rule | {' | '.join(found)} |"
     yield f"|---|{'--:|' * len(found)}"

@@ -1,11 +1,11 @@
-"""corpusmill beside its peers: the same texts, the same run, one after the other in turn.
+"""Compares corpusmill with its peers: the same texts in the same run, in turn.
 
     python benchmarks/peers.py --corpus DIR --tokenizer DIR [--runs 3] [--only sketching]
 
-Each peer has an environment of its own, made from peers/*.txt at the first use. In the single
-stages a contestant is one process on one core; slow ones get the first texts of the corpus only,
-and a rate is per byte that was really processed. The whole chain works on the whole folder, and
-once more on a corpus of 1 MB, where starting up is all there is.
+Each peer has its own environment, made from peers/*.txt at the first use. In single stages a
+contestant is one process on one core. Slow ones get only the first texts of the corpus; rates are
+per byte processed. The whole chain processes the whole folder, and a corpus of 1 MB, which shows
+the start-up time.
 """
 
 import hashlib
@@ -28,12 +28,12 @@ from corpusmill.mill.storage.files import load_json
 SCRIPTS = ROOT / "benchmarks/peers"
 SLOW_BYTES, SLOWEST_BYTES = 8e6, 2e6  # equal within a group, so that counts can be compared
 TINY_BYTES = 1_000_000
-SHARD_BYTES = 1e8  # beside a sample in which most words are met for the first time
+SHARD_BYTES = 1e8  # for comparison with a sample in which most words are new
 PAIRING_DOCUMENTS = 1_000_000
 
 
 class Contestant(NamedTuple):
-    """One line of a table. The first of a group is corpusmill."""
+    """A line of a table. The first of a group is corpusmill."""
 
     script: str
     name: str
@@ -80,7 +80,7 @@ OTHER_CHAIN = (
 
 
 def python_of(environment: str, cache: Path) -> str:
-    """The interpreter of a peer's environment, made if it is not there as its list has it."""
+    """Return the interpreter of a peer's environment, which is made unless it matches its list."""
     if not environment:
         return sys.executable
     wanted = SCRIPTS / f"{environment}.txt"
@@ -97,7 +97,7 @@ def python_of(environment: str, cache: Path) -> str:
 
 
 def single_stage(script: str, given, run_folder: RunFolder) -> None:
-    """Contestants of one script in turn, `runs` times."""
+    """Run the contestants of one script in turn, `runs` times."""
     for run in range(given.runs):
         for one in (one for one in CONTESTANTS if one.script == script):
             command = [python_of(one.environment, given.cache), SCRIPTS / f"{script}.py", one.name,
@@ -115,7 +115,8 @@ def single_stage(script: str, given, run_folder: RunFolder) -> None:
 
 
 def offline(command: list, folder: Path) -> dict:
-    """A peer's chain in an empty folder: seconds, memory, and what it says at its end."""
+    """Run a peer's chain in an empty folder. Return seconds, memory, and the last line of its
+    output."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     run = watched(command, folder, HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELISM="false")
@@ -129,12 +130,13 @@ def offline(command: list, folder: Path) -> dict:
 
 
 def chain(corpus: Path, given, run_folder: RunFolder) -> None:
-    """The whole chain of corpusmill, of datatrove, and a tool that does a part in one pass."""
+    """Run the whole chain of corpusmill, of datatrove, and of a tool that does a part in one
+    pass."""
     corpus, tokenizer = corpus.resolve(), given.tokenizer.resolve()
     folder = given.cache.resolve() / "chain"
     facts = load_json(corpus / "corpus.json")
-    # A part and a shard per core: the fewest jobs that leave none idle. A quarter more than its
-    # share, since parts are planned by a guess from the sizes of files.
+    # One part and shard per core, with a margin of a quarter: parts are planned from estimated file
+    # sizes.
     share = max(65536, 5 * facts["text_bytes"] // (4 * given.cores))
     config = config_of(
         corpus, str(tokenizer), input={"part_bytes": share}, output={"shard_bytes": share}

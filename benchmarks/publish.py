@@ -1,13 +1,14 @@
-"""Bytes to an object store and back: the bare client, `publish`, reading; in one run, equal bytes.
+"""Uploads to an object store and reads back: the bare client, `publish` and reading, with equal
+bytes.
 
     python benchmarks/publish.py [--files 6] [--megabytes 64] [--streams 8] [--peer VENV/bin/python]
 
-The store is loopback_store.py in a process of its own: it verifies nothing and keeps all in memory,
-so that what is measured is the client. The bare client takes the digest of a file, which a signed
-request needs, and sends it; without a digest it is told too. `publish` also holds every file
-against the manifest, asks the store afterwards what it has, and keeps to its order. Reading back is
-what a trainer's cache does: to a folder of this machine, verified. --peer measures boto3 and
-obstore too, in an environment with peers/object_stores.txt, as they do it by themselves.
+The store is loopback_store.py in its own process. It verifies nothing and keeps everything in
+memory, so that the client is measured. The bare client hashes a file, as a signed request requires,
+and sends it; it is also measured without a digest. `publish` also checks every file against the
+manifest, checks the store afterwards, and keeps its order. Reading back works like a trainer's
+cache: to a local folder, verified. --peer measures boto3 and obstore with their defaults, in an
+environment with peers/object_stores.txt.
 """
 
 import contextlib
@@ -56,7 +57,7 @@ def store() -> Iterator[str]:
 
 
 def corpus(results: Path, files: int, megabytes: int) -> Path:
-    """A corpus of so many shards of so many MB, with its digest."""
+    """Make a corpus of so many shards of so many MB, with its digest."""
 
     make(results, files, megabytes * 500_000)
     content = json.loads((results / "manifest.json").read_text())
@@ -65,13 +66,13 @@ def corpus(results: Path, files: int, megabytes: int) -> Path:
 
 
 def send_bare(bucket: Bucket, folder: str, files: list[Path], streams: int) -> None:
-    """As little as can be done to have a file signed: read, its digest taken, sent."""
+    """Send files with the least work for a signed request: read, hash, send."""
     with ThreadPoolExecutor(streams) as pool:
         list(pool.map(lambda path: bucket.put(f"{folder}/{path.name}", path.read_bytes()), files))
 
 
 def send_unsigned(bucket: Bucket, folder: str, files: list[Path], streams: int) -> None:
-    """Without any digest: the body is not signed, and nobody sees whether it came as it was."""
+    """Send files without a digest: the body is not signed, and corruption stays unnoticed."""
 
     def send(path: Path) -> None:
         with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
@@ -93,7 +94,7 @@ def read_bare(bucket: Bucket, folder: str, files: list[Path], streams: int) -> N
 
 
 def read_verified(address: str, cache: Path, streams: int) -> None:
-    """As the cache of a trainer does it, with as many at once as the bare client has."""
+    """Read back as a trainer's cache does, with as many streams as the bare client."""
     shutil.rmtree(cache, ignore_errors=True)
     cache.mkdir(parents=True)
     shards = Corpus(address, cache=cache).split("train").shards

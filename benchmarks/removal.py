@@ -1,11 +1,11 @@
-"""What each preset removes, filter by filter, of real text.
+"""What each preset removes from real text, filter by filter.
 
     python benchmarks/removal.py --data DIR [DIR] [--call FOLDER=NAME]
 
-DIR holds folders of .jsonl.zst, each a source; folders of one name are one. Where records have
-`meta.language`, a row is of one of the --languages, or of all others together. Of each row up to
---megabytes of text are read, in the order of the files. Shares are of documents by their fate: what
-the first filter drops the next ones do not count; cut is of the bytes of all texts.
+DIR holds folders of .jsonl.zst, each a source; folders with the same name are merged. If records
+have `meta.language`, a row is one of the --languages, or all others together. Up to --megabytes of
+text are read per row, in the order of the files. Shares are of documents by their fate: a document
+counts only for the first filter that drops it. cut is a share of all bytes.
 """
 
 import argparse
@@ -36,7 +36,8 @@ BATCH_BYTES = 32 << 20
 
 
 class Removed(NamedTuple):
-    """Of a source by a preset. shares: of all documents, by filter. cut: of all bytes, likewise."""
+    """Figures of a source with a preset. shares: of all documents, by filter. cut: of all bytes, by
+    filter."""
 
     documents: int
     megabytes: float
@@ -49,7 +50,7 @@ class Removed(NamedTuple):
 def texts_by_source(
     folders: list[Path], names: dict[str, str], languages: list[str], most: float
 ) -> dict[str, list[str]]:
-    """Source, and language where it is told -> texts."""
+    """Return source, and language if known -> texts."""
     found: dict[str, list[str]] = {}
     sizes: dict[str, int] = {}
     for folder in folders:
@@ -67,7 +68,7 @@ def texts_by_source(
 
 
 def batches(texts: list[str]) -> Iterator[Documents]:
-    """The texts as `measure` gets them of a part."""
+    """Yield the texts as `measure` gets them from a part."""
     batch: list[bytes] = []
     for number, text in enumerate(map(str.encode, texts), 1):
         batch.append(text)
@@ -107,7 +108,7 @@ def percent(share: float) -> str:
 
 
 def table_of(sources: dict[str, list[str]], config: dict) -> Iterator[str]:
-    """In percent."""
+    """Yield a table in percent."""
     filters, mend = configured(config["filters"]), normalizer(config["normalize"]["mode"])
     rows = {name: removed(list(map(mend, texts)), filters) for name, texts in sources.items()}
     first = next(iter(rows.values()))
@@ -122,7 +123,7 @@ def table_of(sources: dict[str, list[str]], config: dict) -> Iterator[str]:
 
 
 def presets() -> Iterator[tuple[str, dict]]:
-    """Those with filters, laid over the shipped configuration."""
+    """Yield presets with filters, merged into the shipped configuration."""
     for path in sorted((ROOT / "presets").glob("*.yaml")):
         preset = yaml.safe_load(path.read_text("utf-8"))
         if "filters" in preset:

@@ -1,4 +1,5 @@
-"""A folder of results: README.md (what ran where), raw.jsonl (every measurement), summary.md."""
+"""A folder of results: README.md (machine and versions), raw.jsonl (all measurements),
+summary.md."""
 
 import datetime
 import importlib.metadata
@@ -32,7 +33,7 @@ def git(*arguments: str) -> str:
 
 
 def disk_write_mb_per_second(folder: Path) -> float:
-    """256 MB written to the folder's disk and synced."""
+    """Measure writing and syncing 256 MB in the folder."""
     block = os.urandom(1 << 24)
     with tempfile.NamedTemporaryFile(dir=folder) as file:
         started = time.perf_counter()
@@ -44,7 +45,7 @@ def disk_write_mb_per_second(folder: Path) -> float:
 
 
 def machine() -> str:
-    """`amd-epyc-2-cores`: says what a reader must know, and no host's name."""
+    """Describe the machine, such as `amd-epyc-2-cores`, without its host name."""
     cores = len(os.sched_getaffinity(0))
     return re.sub(r"[^a-z0-9]+", "-", f"{cpu_name()} {cores} cores".lower()).strip("-")
 
@@ -64,7 +65,7 @@ def facts(folder: Path) -> dict[str, str]:
 
 
 class RunFolder:
-    """Where one benchmark, or several one after the other, leave what they measured."""
+    """The folder in which benchmarks store their measurements."""
 
     def __init__(self, path: Path | None) -> None:
         today = datetime.date.today().isoformat()
@@ -79,21 +80,21 @@ class RunFolder:
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
 
     def record(self, table: str, what: str, *, group: str, amount: float, unit: str, **row) -> None:
-        """One measurement. The first `what` of a group is what the others are compared with.
+        """Record a measurement. The first `what` of a group is the base of comparison.
 
-        amount, unit: what was done, in bytes (unit MB) or pieces (unit "pairs", ...).
-        row: seconds, peak_memory_mb, output (a digest), counts, note.
+        amount, unit: the work, in bytes (unit MB) or pieces (unit "pairs", ...). row: seconds,
+        peak_memory_mb, output (a digest), counts, note.
         """
         self._write({"kind": "measurement", "table": table, "what": what, "group": group,
                      "amount": amount, "unit": unit} | row)  # fmt: skip
         print(f"{table}: {what}: {row['seconds']:.2f} s", file=sys.stderr)
 
     def note(self, table: str, text: str) -> None:
-        """A sentence or a table of its own below the table."""
+        """Add a sentence or a table below the table."""
         self._write({"kind": "note", "table": table, "text": text})
 
     def close(self) -> None:
-        """Write README.md and summary.md from all that raw.jsonl holds."""
+        """Write README.md and summary.md from raw.jsonl."""
         rows = [json.loads(line) for line in self.raw.read_text("utf-8").splitlines()]
         (self.path / "README.md").write_text(readme(rows), "utf-8")
         (self.path / "summary.md").write_text(summary(rows), "utf-8")
@@ -101,7 +102,7 @@ class RunFolder:
 
 
 def rate(row: dict) -> float:
-    """Millions per second: of bytes, so MB/s, or of whatever was counted."""
+    """Return millions per second: MB/s for bytes, or of the counted unit."""
     return row["amount"] / row["seconds"] / 1e6
 
 
@@ -123,7 +124,7 @@ def spread(values: list[float], digits: int = 1) -> str:
 
 
 def equality(rows: list[dict], base: list[dict]) -> str:
-    """yes: all runs, and those of the base, gave the same; no; or why they cannot."""
+    """Say whether all runs gave the same as those of the base: yes, no, or why they cannot."""
     if any("not_equal" in row for row in rows):
         return f"not the same work: {rows[0]['not_equal']}"
     outputs = {json.dumps(row.get("output")) for row in [*rows, *base]}
@@ -157,7 +158,7 @@ def table_line(rows: list[dict], base: list[dict]) -> str:
 
 
 def summary(rows: list[dict]) -> str:
-    """The tables, one line per thing that ran, in the order in which they first ran."""
+    """Return the tables, one line per contestant, in the order of the first runs."""
     lines = [
         "# Summary",
         "",

@@ -1,16 +1,16 @@
-"""Tokens as a trainer reads them, beside np.memmap read straight, from the page cache.
+"""Compares the reader with np.memmap, from the page cache.
 
     python benchmarks/stream.py [--shards 8] [--shard-tokens 2e7] [--length 2048]
                                 [--samples 100000] [--many 10000] [--peer VENV/bin/python]
 
-The corpus is made up: equally likely uint16 ids in documents of 500. Both sides read the same
-samples in the same order, and a digest of what came is compared, outside the clock. np.memmap
-reads as nanoGPT does: a map per shard, a slice per sample, np.stack per batch; the order is worked
-out for it beforehand. Then: how long a corpus of many shards takes to open, of which nothing but
-the manifest is there; and the memory of the process while it reads everything, with maps of a
-quarter of the corpus allowed. With --peer other libraries read the same documents, each from shards
-of its own format, in an order of its own. Seconds are those of the processor, as nothing waits for
-a disk and others may use the machine; `raw.jsonl` has those of the clock too.
+The corpus is generated: equally likely uint16 ids in documents of 500. Both sides read the same
+samples in the same order, and digests of them are compared outside the timing. np.memmap reads as
+nanoGPT does: a map per shard, a slice per sample, np.stack per batch; its order is computed
+beforehand. Also measured: the time to open a corpus of many shards, of which only the manifest
+exists; and the memory of reading everything, with maps limited to a quarter of the corpus. With
+--peer, other libraries read the same documents from their own formats, in their own order. Seconds
+are CPU time, because nothing waits for a disk and others may use the machine. `raw.jsonl` also has
+wall time.
 """
 
 import hashlib
@@ -44,7 +44,7 @@ def described(results: Path, path: Path, **more: int) -> dict:
 
 
 def make(results: Path, shards: int, tokens: int) -> None:
-    """A corpus as a finished run leaves it, as far as it is read here."""
+    """Make the parts of a corpus that are read here."""
     if (results / "manifest.json").exists():
         return
     folder, facts = results / "tokens/train", results / "tokenizer/corpusmill.json"
@@ -67,7 +67,7 @@ def make(results: Path, shards: int, tokens: int) -> None:
 
 
 def make_many(results: Path, one: Path, shards: int) -> None:
-    """The manifest of so many shards, with text shards and indexes, and no shard."""
+    """Write the manifest of so many shards, with text shards and indexes, but no files."""
     listing = json.loads((one / "manifest.json").read_text())
     bin, idx = listing["files"][:2]
     text = bin | {"path": "results/corpus/train/00000.jsonl.zst"}
@@ -82,7 +82,7 @@ def make_many(results: Path, one: Path, shards: int) -> None:
 
 
 def straight(results: Path, numbers: np.ndarray, length: int, batch: int) -> Iterator[np.ndarray]:
-    """Samples by number with np.memmap. One that goes on in the next shard is put together."""
+    """Yield samples by number with np.memmap. Samples that cross shards are assembled."""
     maps = [
         np.memmap(path, "<u2", "r") for path in sorted((results / "tokens/train").glob("*.bin"))
     ]
@@ -134,7 +134,7 @@ def random_samples(run: RunFolder, results: Path, given) -> None:
 
 
 def peers(run: RunFolder, results: Path, given) -> None:
-    """Other libraries, each with shards of its own format and in an order of its own."""
+    """Run other libraries, each with its own format and order."""
     wanted = min(int(given.samples), given.shards * int(given.shard_tokens) // (given.length + 1))
     for library in ("litdata", "mosaicml", "datatrove", "megatron"):
         for _ in range(given.runs):
@@ -175,7 +175,7 @@ def sequential(run: RunFolder, results: Path, given) -> None:
 
 
 def measure(run: RunFolder, group: str, what: str, read, amount: int, given, unit: str) -> None:
-    output = digest_of(read())  # warms the page cache too
+    output = digest_of(read())  # also warms the page cache
     for _ in range(given.runs):
         began = time.process_time()
         facts, _ = timed(lambda: consume(read()))

@@ -1,9 +1,9 @@
-"""`corpusmill verify` on a finished corpus, beside `sha256sum` on the same files in the same run.
+"""Compares `corpusmill verify` with `sha256sum` on the same files of a finished corpus.
 
     python benchmarks/verify.py --results results
 
-Of the corpus nothing is changed. All read the files once before, so that the system has them in
-memory if they fit; one file after another, and with as many cores as they may use.
+The corpus is not changed. A first round reads all files, so that they are in memory if they fit.
+Both run file by file, and with all available cores.
 """
 
 import json
@@ -33,7 +33,7 @@ def measure(given) -> None:
         "`corpusmill verify`": verify,
         "`corpusmill verify --deep`": [*verify, "--deep"],
     }
-    for number in range(-1, given.runs):  # the first one reads from the disk
+    for number in range(-1, given.runs):  # the first run reads from the disk
         for what, command in commands.items():
             before = resource.getrusage(resource.RUSAGE_CHILDREN)
             run = watched(command, folder, PYTHONPATH=str(ROOT))

@@ -1,4 +1,4 @@
-"""Whole commands and all their processes, watched from outside."""
+"""Measurements of commands with all their processes, from outside."""
 
 import contextlib
 import os
@@ -21,16 +21,16 @@ MEMORY = (
 
 
 class Watched(NamedTuple):
-    started: float  # seconds since 1970, as the times of files
+    started: float  # seconds since 1970, like file times
     seconds: float
-    peak_memory_mb: float  # proportional set size of all processes together
-    first_peak_memory_mb: float  # of the command's own process
-    cpu: list[tuple[float, float]]  # (time, CPU seconds of the command's own process until then)
+    peak_memory_mb: float  # proportional set size, sum of all processes
+    first_peak_memory_mb: float  # the command's own process
+    cpu: list[tuple[float, float]]  # (time, CPU seconds of the command's own process so far)
     printed: str
 
 
 def proportional_memory_mb(process: psutil.Process) -> float:
-    """A page that n processes share counts 1/n for each."""
+    """Return the memory, with a page shared by n processes counted as 1/n in each."""
     for line in Path(f"/proc/{process.pid}/smaps_rollup").read_text().splitlines():
         if line.startswith("Pss:"):
             return int(line.split()[1]) / 1024
@@ -38,7 +38,7 @@ def proportional_memory_mb(process: psutil.Process) -> float:
 
 
 class Watcher(threading.Thread):
-    """Looks at a process and its descendants until it ends."""
+    """Watches a process and its descendants until it ends."""
 
     def __init__(self, pid: int) -> None:
         super().__init__(daemon=True)
@@ -49,7 +49,7 @@ class Watcher(threading.Thread):
 
     def run(self) -> None:
         while True:
-            # A process may end while we look at it.
+            # A process may end meanwhile.
             with contextlib.suppress(psutil.NoSuchProcess, OSError):
                 self._look()
             if self._over.wait(EVERY_SECONDS):
@@ -59,7 +59,7 @@ class Watcher(threading.Thread):
         times = self._first.cpu_times()
         self.cpu.append((time.time(), times.user + times.system))
         status = Path(f"/proc/{self._first.pid}/status").read_text()
-        if found := re.search(r"VmHWM:\s+(\d+)", status):  # none when it has just ended
+        if found := re.search(r"VmHWM:\s+(\d+)", status):  # missing if it has just ended
             self.first_peak = int(found[1]) / 1024
         memory = 0.0
         for process in [self._first, *self._first.children(recursive=True)]:

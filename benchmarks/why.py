@@ -1,9 +1,9 @@
-"""`corpusmill why` on made-up results of many documents: how long each way of asking takes.
+"""Speed of `corpusmill why` on generated results of many documents, for each kind of query.
 
     python benchmarks/why.py --documents 1000000
 
-There are no texts: what is measured is the looking up, with the start of Python. Results are made
-with the functions that a run writes them with, so the same documents are found where they stand.
+There are no texts: only look-ups are measured, including the start of Python. Results are written
+by the functions that a run uses, so they have the same layout.
 """
 
 import hashlib
@@ -34,7 +34,7 @@ from corpusmill.mill.storage.files import save_json
 from corpusmill.mill.storage.tables import save_parquet
 
 PART_DOCUMENTS = 100_000
-"""Of about 2.7 kB each in a part of 256 MiB."""
+"""Documents of about 2.7 kB in a part of 256 MiB."""
 
 FILES_OF_PART = 8
 SHARDS = {"train": 12, "validation": 1, "test": 1}
@@ -43,7 +43,7 @@ FRACTIONS = {"validation": 0.005, "test": 0.005}
 
 
 class Part(NamedTuple):
-    """What was decided of the documents of a part, row by row."""
+    """Decisions on the documents of a part, by row."""
 
     ids: np.ndarray
     dropped: np.ndarray  # bool
@@ -51,13 +51,13 @@ class Part(NamedTuple):
 
 
 def decided(part: int, documents: int, seed: int) -> Part:
-    """One of eight is a duplicate of the one before it."""
+    """Make decisions: one document in eight is a duplicate of the previous one."""
     ids = ids_of_part(part, documents)
     return Part(ids, np.arange(documents) % 8 == 7, splits_of(ids, FRACTIONS, seed))
 
 
 def digests_of(part: Part) -> np.ndarray:
-    """uint64: of texts that are the ids in decimal digits."""
+    """Return uint64: digests of the ids in decimal digits, which serve as texts."""
     heads = [hashlib.sha256(str(id).encode()).digest()[:8] for id in part.ids.tolist()]
     return np.frombuffer(b"".join(heads), ">u8").astype(np.uint64)
 
@@ -96,7 +96,7 @@ def path_of(part: int, file: int) -> str:
 
 
 def save_placements(results: Path, parts: list[Part], seed: int) -> None:
-    """Of all kept documents, in shuffled order, with made-up tokens."""
+    """Save placements of all kept documents, in shuffled order, with generated token positions."""
     ids = np.concatenate([part.ids[~part.dropped] for part in parts])
     split = np.concatenate([part.split[~part.dropped] for part in parts])
     none = np.zeros(ids.size, np.uint16)
@@ -152,7 +152,7 @@ def make_results(results: Path, documents: int) -> None:
 
 
 def questions(documents: int) -> dict[str, list[str]]:
-    """Every way of asking, about a document in the middle."""
+    """Return every kind of query, for a document in the middle."""
     number, row = divmod(documents // 2 - 1, PART_DOCUMENTS)
     id, near = number << 32 | row - row % 8, number << 32 | row - row % 8 + 7
     return {
@@ -172,7 +172,7 @@ def measure(given) -> None:
     make_results(folder / "results", given.documents)
     command = [sys.executable, "-m", "corpusmill"]
     for what, asked in questions(given.documents).items():
-        for number in range(-1, given.runs):  # the first one, which compiles, is not counted
+        for number in range(-1, given.runs):  # the first run, which compiles, is not counted
             before = resource.getrusage(resource.RUSAGE_CHILDREN)
             run = watched([*command, *asked], folder, PYTHONPATH=str(ROOT))
             after = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -1,18 +1,17 @@
-"""The whole workflow through Snakemake: wall time, memory, rule by rule, and Snakemake's share.
+"""The whole workflow through Snakemake: wall time and memory by rule, and Snakemake's overhead.
 
     python benchmarks/workflow.py --corpus DIR --tokenizer DIR|train [--cores 2] [--runs 3]
 
-Every run starts in an empty folder, after one on a tiny corpus that compiles the kernels. Then
-the same command once more: how long it takes to find that nothing is to be done.
+Every run starts in an empty folder, after one on a tiny corpus that compiles the kernels. Then the
+same command runs once more, to measure how long it takes to find nothing to do.
 
-A job runs from its start to its end as Snakemake's benchmark file has it: its modification time
-is the end, its column `s` the length. From this and the CPU time of Snakemake's own process:
+Start and end of a job come from Snakemake's benchmark file: its modification time is the end, its
+column `s` the length. From this and the CPU time of Snakemake's own process:
 
     overhead = seconds in which no job ran + CPU seconds of Snakemake itself while jobs ran
 
-The second part is CPU that jobs could have used. What it costs to start a job (a process, its
-imports) is neither: it is told beside it, as the jobs' seconds by Snakemake's measure less those
-that the jobs' own logs tell.
+The second part is CPU time that jobs could have used. The start of jobs (process, imports) is
+reported separately: the jobs' seconds by Snakemake's measure minus those in the jobs' own logs.
 """
 
 import csv
@@ -48,7 +47,7 @@ class Job(NamedTuple):
 
 
 def config_of(corpus: Path, tokenizer: str, **sections: dict) -> dict:
-    """The shipped configuration with this corpus as its one source."""
+    """Return the shipped configuration with this corpus as its only source."""
     files = [f"{corpus.resolve()}/*.jsonl.zst"]
     source = tokenizer if tokenizer == "train" else str(Path(tokenizer).resolve())
     return {
@@ -65,7 +64,7 @@ def snakemake(*arguments: object) -> list:
 
 
 def mill(folder: Path, config: dict, cores: int) -> Watched:
-    """One run of the workflow in an empty folder."""
+    """Run the workflow in an empty folder."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     (folder / "benchmark.yaml").write_text(yaml.safe_dump(config))
@@ -73,7 +72,7 @@ def mill(folder: Path, config: dict, cores: int) -> Watched:
 
 
 def warm_up(cores: int) -> None:
-    """Compile the kernels and fill the caches that later runs find."""
+    """Compile the kernels and fill caches for later runs."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         make_corpus(folder / "tiny", 1_000_000)
@@ -83,7 +82,7 @@ def warm_up(cores: int) -> None:
 
 
 def jobs_of(folder: Path) -> list[Job]:
-    """Every job of a finished run, from its benchmark file and the last line of its log."""
+    """Return every job of a finished run, from its benchmark file and the last line of its log."""
     jobs = []
     for file in sorted((folder / "logs").rglob("*.tsv")):
         (row,) = csv.DictReader(file.read_text().splitlines(), delimiter="\t")
@@ -96,7 +95,7 @@ def jobs_of(folder: Path) -> list[Job]:
 
 
 def running(jobs: list[Job]) -> list[tuple[float, float]]:
-    """The stretches of time in which at least one job ran, in order."""
+    """Return the intervals in which at least one job ran, in order."""
     stretches: list[tuple[float, float]] = []
     for job in sorted(jobs, key=lambda job: job.start):
         if stretches and job.start <= stretches[-1][1]:
@@ -107,7 +106,7 @@ def running(jobs: list[Job]) -> list[tuple[float, float]]:
 
 
 def overhead(run: Watched, jobs: list[Job]) -> dict[str, float]:
-    """Snakemake's share of a run, in seconds; see the top of this file."""
+    """Return Snakemake's share of a run, in seconds; see the top of this file."""
     stretches = running(jobs)
     idle = run.seconds - sum(stop - start for start, stop in stretches)
     times, cpu = np.array(run.cpu).T
@@ -121,7 +120,7 @@ def overhead(run: Watched, jobs: list[Job]) -> dict[str, float]:
 
 
 def outputs_digest(folder: Path) -> str:
-    """Of every final text and token file, names and bytes."""
+    """Return a digest of every final text and token file, names and bytes."""
     digest = hashlib.sha256()
     for part in ("corpus", "tokens"):
         for path in sorted((folder / "results" / part).rglob("*")):
@@ -146,7 +145,7 @@ def text_bytes_of(folder: Path) -> int:
 
 
 def rule_table(runs: list[list[Job]]) -> str:
-    """Per rule: jobs, seconds of all of them in each run, and the largest memory of one."""
+    """Return a table of rules: jobs, their seconds in each run, and the most memory of one."""
     lines = ["| rule | jobs | seconds, all jobs | of these CPU | peak memory of a job MB |",
              "|---|--:|--:|--:|--:|"]  # fmt: skip
     for rule in dict.fromkeys(job.rule for job in sorted(runs[0], key=lambda job: job.start)):

@@ -1,7 +1,7 @@
 """datatrove's whole chain: read, signatures, buckets, clusters, filter, tokenize, merge.
 
-Offline: words are split by spaCy's blank English model, which is code without data, and the
-tokenizer is a file. One task per shard and per bucket, as many workers as asked for.
+Offline: words are split by spaCy's blank English model, which needs no data, and the tokenizer is a
+file. One task per shard and per bucket, with the given number of workers.
 """
 
 import argparse
@@ -23,7 +23,7 @@ from datatrove.utils.typeshelper import Languages
 
 
 def chain(corpus: Path, out: Path, tokenizer: Path, workers: int) -> dict[str, float]:
-    """Run it; the seconds of each stage."""
+    """Run the chain; return the seconds of each stage."""
     shards = len(list(corpus.glob("*.jsonl.zst")))
     minhash = MinhashConfig(n_grams=5, num_buckets=14, hashes_per_bucket=8)
 
@@ -66,7 +66,7 @@ def chain(corpus: Path, out: Path, tokenizer: Path, workers: int) -> dict[str, f
 
 
 def counts_of(out: Path) -> dict[str, int]:
-    """Documents and tokens from the files, not from the logs."""
+    """Return documents and tokens, counted in the files, not taken from logs."""
     index = sum(path.stat().st_size // 8 for path in (out / "merged").glob("*.index"))
     metadata = next((out / "merged").glob("*.metadata")).read_text().splitlines()
     return {"kept": index, "tokens": int(metadata[1])}

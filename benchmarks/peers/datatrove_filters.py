@@ -1,8 +1,8 @@
-"""What datatrove's filters decide on documents, the words that it split them into, and how long.
+"""Decisions of datatrove's filters on documents, with its words and its speed.
 
-Reads JSON lines {"text", "sentences"}; sentences says of lines how many they have, so that both
-sides count the same ones. Writes {"words", decision per filter: null if kept, or its reason}, and
-at last {"seconds"}.
+Reads JSON lines {"text", "sentences"}; sentences maps lines to their number of sentences, so that
+both sides count alike. Writes {"words", decision per filter: null if kept, or its reason}, and
+finally {"seconds"}.
 """
 
 import argparse
@@ -35,7 +35,7 @@ def main() -> None:
     arguments.add_argument("documents")
     arguments.add_argument("out")
     told = arguments.parse_args()
-    # As datatrove splits English; its own limit of length is for parsers, which are not there.
+    # As datatrove splits English. Its length limit is for parsers, which are not loaded.
     splitter = spacy.blank("en")
     splitter.max_length = 1 << 40
     words: list[str] = []

@@ -1,4 +1,4 @@
-"""One copy of every distinct text, in a single DuckDB query from shards to Parquet."""
+"""Exact deduplication: one copy of every text, in a single DuckDB query from shards to Parquet."""
 
 import argparse
 import json

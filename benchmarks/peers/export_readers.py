@@ -1,8 +1,7 @@
 """Reads an export with the loader that it is made for: `export_readers.py FORMAT FOLDER LENGTH`.
 
-Runs in an environment of benchmarks/peers/exports.txt (olmo and megatron need theirs with
---no-deps); prints a JSON object: the loader, its version, and for each split the digests of what
-it gave, document by document or sample by sample.
+Runs in an environment of benchmarks/peers/exports.txt (olmo and megatron with --no-deps). Prints a
+JSON object: the loader, its version, and for each split the digests of its documents or samples.
 """
 
 import glob
@@ -44,7 +43,7 @@ def datatrove(folder: Path, length: int, split: str) -> Iterator[Any]:
         str(folder / split), seq_len=length - 1, shuffle=False,
         token_size=2 if os.environ["DTYPE"] == "uint16" else 4,
     )  # fmt: skip
-    # Samples of a file: its end that is no whole sample is not given.
+    # The incomplete end of a file is not a sample.
     yield from (dataset[number]["input_ids"] for number in range(len(dataset)))
 
 
@@ -100,7 +99,7 @@ PACKAGES = {
 
 
 def digest(pieces: Iterator[Any]) -> tuple[int, str]:
-    """How many, and a digest of the digests of their ids."""
+    """Return their number, and a digest of the digests of their ids."""
     count, whole = 0, hashlib.sha256()
     for piece in pieces:
         whole.update(hashlib.sha256(np.asarray(piece).astype("<i8").tobytes()).digest())

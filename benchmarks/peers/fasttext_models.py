@@ -1,4 +1,4 @@
-"""The best label of each text and its probability, by one model file; and models to do it with."""
+"""The best label of each text and its probability by fastText; and training of such models."""
 
 import hashlib
 
@@ -8,23 +8,23 @@ LINE_BYTES = 3000
 TRAINING_BYTES = 8e6
 LANGUAGES = 176
 SHAPES = {
-    # As lid.176.bin: 16 columns, n-grams of 2 to 4 characters, hierarchical softmax.
+    # Like lid.176.bin: 16 columns, n-grams of 2 to 4 characters, hierarchical softmax.
     "language": {"dim": 16, "minn": 2, "maxn": 4, "minCount": 50, "loss": "hs", "epoch": 1},
-    # As the classifiers of web text: 100 columns, pairs of words, two labels.
+    # Like classifiers of web text: 100 columns, pairs of words, two labels.
     "quality": {"dim": 100, "wordNgrams": 2, "loss": "softmax", "epoch": 2},
 }
 
 
 def label_of(text: str, shape: str) -> str:
-    """Labels are drawn by hash: what a model has learnt does not change its speed."""
+    """Return a label drawn by hash: what a model has learnt does not change its speed."""
     drawn = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
     if shape == "quality":
         return f"__label__{drawn % 2}"
-    return f"__label__{min(drawn % LANGUAGES, (drawn >> 20) % LANGUAGES)}"  # some are frequent
+    return f"__label__{min(drawn % LANGUAGES, (drawn >> 20) % LANGUAGES)}"  # not equally frequent
 
 
 def train(given) -> Work:
-    """Write the model that is asked for: models are named by their shape."""
+    """Train the requested model. Models are named by their shape."""
     import fasttext
 
     def run() -> None:
@@ -66,7 +66,7 @@ def corpusmill(given) -> Work:
 
 
 def fasttext(given) -> Work:
-    """Text by text, as its Python package has it; a line feed is another space there."""
+    """Label texts one by one, as fastText's Python package requires; line feeds become spaces."""
     import fasttext
 
     texts = texts_of(given.corpus, int(given.bytes))

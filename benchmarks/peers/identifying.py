@@ -1,7 +1,7 @@
-"""The language of texts, by one package: python identifying.py NAME SAMPLE ANSWERS.
+"""Language of texts by one package: python identifying.py NAME SAMPLE ANSWERS.
 
-SAMPLE: a JSON list of [kind, texts]. ANSWERS is written: the same with [code, score] for each text.
-Prints seconds to load, memory, and of each kind how many documents and bytes a second.
+SAMPLE: a JSON list of [kind, texts]. ANSWERS: written, the same with [code, score] for each text.
+Prints seconds to load, memory, and documents and bytes per second of each kind.
 """
 
 import json
@@ -19,7 +19,7 @@ Answer: TypeAlias = tuple[str | None, float | None]
 Identify: TypeAlias = Callable[[list[str]], list[Answer]]
 
 LONGEST_SECONDS = 60
-"""Of a kind, for one package; what it did not get to has no answer."""
+"""Time limit for a kind and package; later texts have no answer."""
 AT_ONCE = 200
 
 
@@ -77,7 +77,7 @@ def pycld2() -> Identify:
     def identify(text: str) -> Answer:
         try:
             _, _, found = pycld2.detect(text, bestEffort=True)
-        except pycld2.error:  # control characters, which it calls invalid UTF-8
+        except pycld2.error:  # control characters, which it reports as invalid UTF-8
             return None, None
         return found[0][1], found[0][2] / 100
 
@@ -176,7 +176,7 @@ PACKAGES = {
 
 
 def measured(identify: Identify, texts: list[str]) -> tuple[list[Answer], dict]:
-    """Answers, and how fast they came."""
+    """Return answers and speed."""
     answers: list[Answer] = []
     started = time.perf_counter()
     for first in range(0, len(texts), AT_ONCE):

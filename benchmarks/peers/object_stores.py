@@ -1,8 +1,8 @@
-"""Files sent to an object store and read back by another client, as it does by itself.
+"""Sends files to an object store and reads them back with another client and its defaults.
 
     python object_stores.py --client boto3|obstore --endpoint URL --files DIR --streams N
 
-Says in its last line, as JSON, the seconds of both and the SHA-256 of what came back.
+The last line is JSON with the seconds of both directions and the SHA-256 of what came back.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Pairs of documents that share a band key, from the keys of 9 bands in memory; no text.
+"""Pairs of documents that share a band key, from the keys of 9 bands in memory, without text.
 
 A group of k documents gives the k - 1 pairs of its least document with each other one.
 """
@@ -13,7 +13,8 @@ BANDS = 9
 
 
 def keys_of(documents: int) -> np.ndarray:
-    """uint64 (bands, documents): random, and one document in four repeats an earlier one."""
+    """Return uint64 (bands, documents): random, with one document in four repeating an earlier
+    one."""
     rng = np.random.default_rng(1)
     keys = rng.integers(0, 1 << 63, (BANDS, documents), dtype=np.uint64)
     copies = np.unique(rng.integers(1, documents, documents // 4))
@@ -23,14 +24,14 @@ def keys_of(documents: int) -> np.ndarray:
 
 
 def tell(pairs: np.ndarray) -> dict:
-    """pairs: (pairs, 2), all bands together, in any order."""
+    """Summarize pairs. pairs: (pairs, 2), of all bands, in any order."""
     pairs = np.asarray(pairs, np.uint64)
     ordered = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
     return {"output": digest_of(ordered.tobytes()), "counts": {"pairs": len(pairs)}}
 
 
 def corpusmill(given) -> Work:
-    """As the band and pair steps do it: sort a part's keys, then pair what is equal."""
+    """Sort a part's keys, then pair equal ones, as the band and pair steps do."""
     from corpusmill.mill.dedup.candidates import same_key_edges
     from corpusmill.mill.dedup.lsh import Bands, save_bands
     from corpusmill.mill.storage.buckets import bucket_slices

@@ -1,4 +1,4 @@
-"""What the scripts of this folder share: the same texts, the same way to measure and to tell."""
+"""The common part of the scripts in this folder: texts, measuring and reporting."""
 
 import argparse
 import hashlib
@@ -22,11 +22,11 @@ class Work(NamedTuple):
     run: Callable[[], object]
     amount: float
     tell: Callable[[object], dict]
-    """What it gave, in numbers and a digest: `output`, `counts`. Not timed."""
+    """Numbers and a digest of the result, as `output` and `counts`. Not timed."""
 
 
 def texts_of(corpus: Path, limit: int) -> list[str]:
-    """The first texts of the corpus, until they hold `limit` bytes."""
+    """Return the first texts of the corpus, up to `limit` bytes."""
     texts, held = [], 0
     for path in sorted(corpus.glob("*.jsonl.zst")):
         with open(path, "rb") as raw:
@@ -48,7 +48,7 @@ def digest_of(data) -> str:
 
 
 def main(contestants: dict[str, Callable]) -> None:
-    """Measure one contestant on one core, after a run on a little; print what came as JSON."""
+    """Measure one contestant on one core, after a run on a little; print the result as JSON."""
     arguments = argparse.ArgumentParser()
     arguments.add_argument("name", choices=contestants)
     arguments.add_argument("--corpus", type=Path)

@@ -1,10 +1,11 @@
-"""Shuffled samples of one corpus by another library, in batches that are stacked:
-`sample_readers.py LIBRARY --tokens FOLDER --out FOLDER --length N --batch N --samples N`.
+"""Shuffled samples of one corpus by another library, in stacked batches.
 
-The shards are written first in the format of the library, by itself where it has a writer for ids.
-Each shuffles in its own way, Megatron documents too, and none gives a token to two samples but the
-last of one for Megatron. Documents in the first samples are looked up in the shards, outside the
-clock.
+    sample_readers.py LIBRARY --tokens FOLDER --out FOLDER --length N --batch N --samples N
+
+The shards are first written in the library's format, with its own writer if it has one for ids.
+Libraries shuffle differently: Megatron also shuffles documents. Only Megatron gives a token to two
+samples, the last of one. Documents in the first samples are looked up in the shards, outside the
+timing.
 """
 
 import argparse
@@ -21,7 +22,7 @@ import torch
 
 BLOCK = 1 << 20
 LOOKED_AT = 1000
-"""Samples that are looked up."""
+"""Samples whose documents are looked up."""
 
 
 def shards(given) -> list[Path]:
@@ -57,7 +58,7 @@ def mosaicml(given) -> Iterator[torch.Tensor]:
 
 
 def datatrove(given) -> Iterator[torch.Tensor]:
-    """Its dataset gives rows by number; in which order is left to who asks."""
+    """Yield datatrove's rows in a shuffled order, which it leaves to the caller."""
     from datatrove.utils.dataset import DatatroveFolderDataset
 
     if not given.out.exists():
@@ -112,8 +113,8 @@ def rows(stream: np.ndarray, step: int, size: int) -> Iterator[np.ndarray]:
 
 
 def documents_found(given, samples: list[np.ndarray]) -> tuple[int, int]:
-    """Of whole documents in samples, how many are documents of the shards; and how many there are.
-    Every document ends in the id 0."""
+    """Return how many whole documents in samples are in the shards, and their total. Every document
+    ends in the id 0."""
     known = set()
     for shard in shards(given):
         ids, starts = np.fromfile(shard, "<u2"), np.fromfile(shard.with_suffix(".idx"), "<u8")
@@ -136,7 +137,7 @@ def main() -> None:
     arguments.add_argument("--samples", type=int, required=True)
     given = arguments.parse_args()
     looked_at: list[torch.Tensor] = []
-    for is_measured in (False, True):  # the first one warms the page cache
+    for is_measured in (False, True):  # the first run warms the page cache
         dataset = globals()[given.library](given)
         began, started, waiting, samples = time.process_time(), time.perf_counter(), [], 0
         for row in dataset:

@@ -1,6 +1,6 @@
 """Sketches of 128 permutations over character 13-grams of the cleaned text, from texts in memory.
 
-The cleaning that the peers need is written here as the SlimPajama scripts have it.
+The cleaning for the peers follows the SlimPajama scripts.
 """
 
 import re
@@ -19,7 +19,8 @@ def shingles(text: str) -> list[str]:
 
 
 def tell(table) -> dict:
-    """table: (documents, permutations) of any unsigned type that holds 32-bit values."""
+    """Summarize sketches. table: (documents, permutations) of an unsigned type with 32-bit
+    values."""
     import numpy as np
 
     found = np.ascontiguousarray(table).astype("<u4")
@@ -71,7 +72,8 @@ def rensa(given) -> Work:
     texts = texts_of(given.corpus, int(given.bytes))
 
     def run():
-        # A few documents at a time: all shingles of a corpus as Python strings fill any memory.
+        # A few documents at a time: the shingles of a corpus as Python strings do not fit in
+        # memory.
         found = []
         for start in range(0, len(texts), 64):
             sets = [shingles(text) for text in texts[start : start + 64]]
@@ -83,7 +85,7 @@ def rensa(given) -> Work:
 
 
 def rensa_given_shingles(given) -> Work:
-    """The shingles are made before the clock starts."""
+    """Sketch shingles that were made before the timing."""
     import numpy as np
     from rensa import RMinHash
 

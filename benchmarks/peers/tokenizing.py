@@ -1,4 +1,4 @@
-"""Texts in memory to token ids; a special token's string inside a text is text."""
+"""Texts in memory to token ids. A special token's string inside a text is encoded as text."""
 
 import json
 import unicodedata
@@ -9,7 +9,7 @@ GPT2_PATTERN = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?
 
 
 def tell(ids) -> dict:
-    """ids: one list or array per text."""
+    """Summarize ids. ids: one list or array per text."""
     import numpy as np
 
     lengths = [len(one) for one in ids]
@@ -30,7 +30,7 @@ def corpusmill(given) -> Work:
     encode = gigatoken_encoder(
         plain_definition(definition_of(load_reference(str(given.tokenizer))))
     )
-    # Text by text, as the step goes through a shard: their bytes are not held all at once.
+    # Text by text, as the step reads a shard: not all bytes are in memory.
     return Work(lambda: [encode([text.encode()])[0] for text in texts], size_of(texts), tell)
 
 
@@ -42,7 +42,7 @@ def tokenizers(given) -> Work:
     tokenizer.encode_special_tokens = True
 
     def run():
-        # So many at a time: what else it finds of a text is not held for all at once.
+        # In batches, to limit its memory for the other results.
         batches = (texts[first : first + 256] for first in range(0, len(texts), 256))
         return [
             one.ids
@@ -54,7 +54,7 @@ def tokenizers(given) -> Work:
 
 
 def bytes_of_characters() -> dict[str, int]:
-    """The characters by which byte-level tokenizers write bytes, turned around."""
+    """Return character -> byte, the inverse of the notation of byte-level tokenizers."""
     plain = [*range(33, 127), *range(161, 173), *range(174, 256)]
     others = [byte for byte in range(256) if byte not in plain]
     return {chr(byte): byte for byte in plain} | {
@@ -63,7 +63,8 @@ def bytes_of_characters() -> dict[str, int]:
 
 
 def tiktoken(given) -> Work:
-    """An Encoding of the same vocabulary: its ids are the ranks, its pattern is the tokenizer's."""
+    """Encode with a tiktoken Encoding of the same vocabulary: ids are ranks, the pattern is the
+    tokenizer's."""
     import tiktoken
 
     texts = texts_of(given.corpus, int(given.bytes))
