@@ -13,7 +13,7 @@ def save_curve(folder: Path, losses: list[float], vocabulary: int) -> None:
 
 
 def picture(losses: list[float], first: float) -> str:
-    """first: the loss of a model that knows nothing, as a dashed line."""
+    """Draw the losses. first: loss of a model without knowledge, drawn as a dashed line."""
     top = max([*losses, first]) * 1.05
     wide, high = WIDTH - 2 * EDGE, HEIGHT - 2 * EDGE
 

@@ -1,4 +1,4 @@
-"""The training itself: steps, checkpoints, and what goes on when it is stopped."""
+"""The training loop: steps, checkpoints, stopping and resuming."""
 
 import argparse
 import contextlib
@@ -27,13 +27,13 @@ WORLD = int(os.environ.get("WORLD_SIZE", "1"))
 
 LOCAL = int(os.environ.get("LOCAL_RANK", "0"))
 SHAPE = ("length", "layers", "width", "heads", "seed")
-"""Without the same of these there is no going on."""
+"""Options that must be unchanged to resume."""
 HOW = ("batch", "accumulate", "rate", "warmup", "cosine", "dtype")
-"""With others the losses are not those of a run that was never stopped."""
+"""Options that should be unchanged, or the losses differ from those of an uninterrupted run."""
 
 
 def device_for(wanted: str) -> torch.device:
-    """ValueError if torch has none of this kind here."""
+    """Return the device. Raise ValueError if torch has none of this kind here."""
     there = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
     found = next((name for name, is_there in there.items() if is_there), "cpu")
     name = found if wanted == "auto" else wanted
@@ -48,7 +48,7 @@ def device_for(wanted: str) -> torch.device:
 
 @dataclass
 class Training:
-    """All that goes on from step to step."""
+    """The state of the training."""
 
     given: argparse.Namespace
     teller: Teller
@@ -65,7 +65,7 @@ class Training:
         return Path(self.given.out) / "checkpoint.pt"
 
     def step(self) -> float:
-        """One step of the optimizer; the mean loss of all processes."""
+        """Make one step of the optimizer; return the mean loss of all processes."""
         given = self.given
         for group in self.optimizer.param_groups:
             group["lr"] = Rate(given.rate, given.warmup, given.cosine).at(len(self.losses))
@@ -73,7 +73,7 @@ class Training:
         for number in range(given.accumulate):
             self.teller.now = self.status(number)
             tokens = torch.from_numpy(next(self.batches).astype("int64")).to(self.device)
-            # Gradients of other processes are wanted once, with the last batch.
+            # Exchange gradients only once, with the last batch.
             last = number == given.accumulate - 1
             alone = contextlib.nullcontext() if last or WORLD == 1 else self.model.no_sync()
             with alone:
@@ -130,7 +130,8 @@ class Training:
         self.losses = state["losses"]
 
     def asked_to_stop(self) -> bool:
-        """Whether any process was; all have to know, or the others wait for it."""
+        """Say whether any process was asked to stop. All must agree, or others would wait for
+        it."""
         asked = torch.tensor(float(self.stopped_by > 0), device=self.device)
         if WORLD > 1:
             distributed.all_reduce(asked)
@@ -138,7 +139,7 @@ class Training:
 
 
 def loaded(file: Path, device: torch.device) -> dict[str, Any]:
-    """A checkpoint; ValueError if it is damaged, or of an example that kept less."""
+    """Load a checkpoint. Raise ValueError if it is damaged or incomplete."""
     try:
         state = torch.load(file, map_location=device, weights_only=True)
     except (RuntimeError, pickle.UnpicklingError, EOFError) as error:
@@ -152,7 +153,7 @@ def loaded(file: Path, device: torch.device) -> dict[str, Any]:
 def prepared(
     given: argparse.Namespace, teller: Teller, order: Shuffled, device: torch.device
 ) -> Training:
-    """The model made, the same in every process."""
+    """Make the model, equal in every process."""
     batches = Batches(order, given.batch, rank=RANK, world_size=WORLD)
     teller.show("making the model")
     torch.manual_seed(given.seed)
@@ -199,7 +200,7 @@ def train(training: Training) -> None:
 
 
 def failed(training: Training) -> str:
-    """What a test finds wrong, if anything."""
+    """Return the fault that --test finds; "" if none."""
     first, expected = training.losses[0], math.log(training.vocabulary)
     if abs(first - expected) > 0.5:
         return f"the first loss is {first:.2f}, expected near ln(vocabulary) = {expected:.2f}"
@@ -209,9 +210,9 @@ def failed(training: Training) -> str:
 
 
 def run(given: argparse.Namespace, teller: Teller, order: Shuffled) -> int:
-    """Train until all steps are done or it is stopped; the exit code."""
+    """Train until all steps are done or it is stopped; return the exit code."""
     device = device_for(given.device)
-    # Not every kernel of a GPU has a twin that gives the same bits every time.
+    # Some GPU kernels have no deterministic version.
     torch.use_deterministic_algorithms(True, warn_only=device.type != "cpu")
     if WORLD > 1:
         distributed.init_process_group("nccl" if device.type == "cuda" else "gloo")
@@ -220,7 +221,7 @@ def run(given: argparse.Namespace, teller: Teller, order: Shuffled) -> int:
     def stop(number: int, frame: object) -> None:
         if training.stopped_by:
             sys.exit(128 + number)
-        # Nothing is printed here: whoever was interrupted may be in the middle of a line.
+        # Print nothing here: the interrupted code may be in the middle of a line.
         training.stopped_by = number
         teller.also = "; stopping after this step, once more: at once"
 

@@ -1,4 +1,4 @@
-"""A small GPT: what a training loop needs to be a real one, and no more."""
+"""A small GPT: only what a real training loop needs."""
 
 import torch
 from torch import Tensor, nn
@@ -34,12 +34,10 @@ class GPT(nn.Module):
         self.last = nn.LayerNorm(width)
         for parameter in self.parameters():
             if parameter.dim() > 1:
-                nn.init.normal_(
-                    parameter, std=0.02
-                )  # so that the first loss is near ln(vocabulary)
+                nn.init.normal_(parameter, std=0.02)  # makes the first loss nearly ln(vocabulary)
 
     def forward(self, inputs: Tensor, targets: Tensor) -> Tensor:
-        """The mean loss; the embedding is the output layer too."""
+        """Return the mean loss. The embedding is also the output layer."""
         x = self.tokens(inputs) + self.places(torch.arange(inputs.shape[1], device=inputs.device))
         for block in self.blocks:
             x = block(x)

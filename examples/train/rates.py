@@ -1,19 +1,19 @@
-"""The learning rate of every step: a function of its number alone, so that no state is kept."""
+"""The learning rate of every step, which depends only on its number."""
 
 import math
 from typing import NamedTuple
 
 LEAST = 0.1
-"""Of the peak, where a cosine ends."""
+"""Final rate of a cosine, relative to the peak."""
 
 
 class Rate(NamedTuple):
     peak: float
-    warmup: int  # steps in which it rises to the peak; 0: none
-    cosine: int  # the step at which it has fallen to LEAST; 0: it stays at the peak
+    warmup: int  # steps of increase to the peak; 0: none
+    cosine: int  # step at which the rate has fallen to LEAST; 0: constant
 
     def at(self, step: int) -> float:
-        """Of a step, the first is 0."""
+        """Return the rate of a step, counted from 0."""
         if step < self.warmup:
             return self.peak * (step + 1) / self.warmup
         if not self.cosine:

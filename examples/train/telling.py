@@ -1,4 +1,4 @@
-"""What is said while it trains, every two seconds at least; on a terminal, on one line."""
+"""Progress messages at least every two seconds; on a terminal, in one line."""
 
 import contextlib
 import math
@@ -16,12 +16,12 @@ EVERY_SECONDS = 1.9
 
 
 class Teller(threading.Thread):
-    """Says what is being done, from a thread of its own: also while a shard is waited for."""
+    """Reports the current activity from its own thread, even while a shard is awaited."""
 
     def __init__(self, silent: bool = False) -> None:
         super().__init__(daemon=True)
         self.now = "starting"
-        self.also = ""  # whatever is being done
+        self.also = ""  # shown with any activity
         self._silent = silent
         self._redraws = sys.stderr.isatty()
         self._since = time.monotonic()
@@ -48,7 +48,7 @@ class Teller(threading.Thread):
                 self.show(self.now)
 
     def show(self, text: str) -> None:
-        """In the place of the last line on a terminal; a line of its own elsewhere."""
+        """Replace the last line on a terminal; print a line elsewhere."""
         self.now = text
         if self._silent:
             return
@@ -64,8 +64,8 @@ class Teller(threading.Thread):
 
     @contextlib.contextmanager
     def apart(self, text: str) -> Iterator[None]:
-        """Say it by a process of its own: a library that is loaded lets no thread of this one run
-        for seconds. It ends with this one, however that ends."""
+        """Report from another process during the block, which ends with this one. Importing some
+        libraries blocks all threads of this process for seconds."""
         self.show(text)
         if self._silent:
             yield
@@ -82,7 +82,7 @@ class Teller(threading.Thread):
                 self._said = time.monotonic()
 
     def say(self, text: str) -> None:
-        """A line that stays."""
+        """Print a line that stays."""
         if self._silent:
             return
         with self._lock:
@@ -90,7 +90,7 @@ class Teller(threading.Thread):
 
 
 def until_closed(text: str, since: float) -> None:
-    """Say it every two seconds until the standard input ends."""
+    """Print a text every two seconds until the standard input ends."""
     redraws = sys.stderr.isatty()
     while not select.select([sys.stdin], [], [], EVERY_SECONDS)[0]:
         line = f"{text} ({time.monotonic() - since:,.0f} s)"
@@ -99,7 +99,7 @@ def until_closed(text: str, since: float) -> None:
 
 
 def held_mb() -> float:
-    """The most memory that this process has held."""
+    """Return the peak memory of this process."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 

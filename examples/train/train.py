@@ -1,7 +1,7 @@
 """Train a small GPT on a finished corpus: `python examples/train/train.py results --test`.
 
-One process, or several: `torchrun --nproc-per-node 2 examples/train/train.py results`. Ctrl-C ends
-the step that is under way, saves and says how to go on; --resume goes on as if never stopped.
+One process, or several: `torchrun --nproc-per-node 2 examples/train/train.py results`. Ctrl-C
+finishes the current step, saves a checkpoint and says how to resume; --resume continues exactly.
 """
 
 import argparse
@@ -18,7 +18,7 @@ NEEDED = {
     "corpusmill": f"pip install --no-deps {Path(__file__).resolve().parents[2]}",
 }
 FROM_ZERO = ("warmup", "cosine", "seed")
-"""Numbers that may be 0."""
+"""Options that may be 0."""
 
 
 def arguments() -> argparse.Namespace:
@@ -63,7 +63,7 @@ def arguments() -> argparse.Namespace:
 
 
 def refuse_checkpoint(given: argparse.Namespace) -> None:
-    """ValueError if one is there and is not meant, or is not there and is."""
+    """Raise ValueError if an unexpected checkpoint exists or an expected one is missing."""
     file = given.out / "checkpoint.pt"
     if given.resume and not file.exists():
         raise ValueError(f"{file}: no checkpoint to go on from. Leave --resume away.")
@@ -72,14 +72,14 @@ def refuse_checkpoint(given: argparse.Namespace) -> None:
 
 
 def begun(given: argparse.Namespace, teller: Teller) -> int:
-    """Open the corpus, load torch, train. What can be refused without torch is refused first."""
+    """Open the corpus, load torch, train. Faults that need no torch are reported first."""
     refuse_checkpoint(given)
     teller.show(f"opening {given.results}")
     from corpusmill.reader import Corpus, Shuffled
 
     corpus = Corpus(given.results, cache=given.cache, say=teller.show)
     order = Shuffled(corpus.split("train"), given.length, given.seed)
-    # So that products on a GPU are the same every time; it is read when torch starts there.
+    # Makes products on a GPU deterministic; torch reads it at its start.
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     with teller.apart("loading torch"):
         from loop import run
@@ -95,12 +95,12 @@ def main() -> int | str:
             if error.name not in NEEDED:
                 raise
             return f"error: {error.name} is not installed here: {NEEDED[error.name]}"
-        except (ValueError, OSError) as error:  # no corpus there, a damaged shard, a full disk
+        except (ValueError, OSError) as error:  # no corpus, a damaged shard, a full disk
             return f"error: {error}"
 
 
 if __name__ == "__main__":
     try:
         sys.exit(main())
-    except KeyboardInterrupt:  # before the first step; the loop has a handler of its own
+    except KeyboardInterrupt:  # before the first step; the loop has its own handler
         sys.exit(130)
