@@ -1,4 +1,4 @@
-# make run    set-up and the demo           make test      tests that take moments, one whole run
+# make run    set-up and the demo           make test      fast tests, one whole run
 # make lint   style, types, rules           make test-all  all tests, some on a sample
 # make check  lint and test                 make clean     remove results and logs
 # make bench  benchmarks of this machine, to benchmarks/runs/
@@ -7,7 +7,7 @@ PYTHON ?= python3
 CORES ?= 2
 VENV := .venv
 BIN := $(VENV)/bin
-# A file of tests at a time to each process, in the order of conftest.py.
+# Each process gets one test file at a time, in the order of conftest.py.
 PYTEST := $(BIN)/python -m pytest -n $(CORES) --dist loadfile --no-loadscope-reorder
 
 .PHONY: setup run test test-all lint check bench clean

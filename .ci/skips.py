@@ -10,21 +10,21 @@ from pathlib import Path
 
 
 def outcomes(report: Path) -> dict[str, str | None]:
-    """Test -> the reason why it was skipped; None if it ran."""
+    """Return test -> the reason why it was skipped; None if it ran."""
     found: dict[str, str | None] = {}
     for case in ElementTree.parse(report).iter("testcase"):
         skipped, name = case.find("skipped"), str(case.get("name"))
         if place := case.get("classname"):
             test = f"{place.replace('.', '/')}.py::{name}"
             found[test] = None if skipped is None else str(skipped.get("message"))
-        else:  # a file that was skipped whole; its reason is in the text alone
+        else:  # a skipped file; only the text has its reason
             said = "" if skipped is None else str(skipped.text)
             found[f"{name.replace('.', '/')}.py"] = said.partition("Skipped: ")[2].strip("'\")")
     return found
 
 
 def excuses(listing: str) -> dict[str, str]:
-    """Pattern of tests -> why they may be skipped everywhere."""
+    """Return pattern of tests -> why they may be skipped everywhere."""
     found = {}
     for line in filter(None, (line.strip() for line in listing.splitlines())):
         pattern, _, reason = line.partition("  # ")
@@ -35,7 +35,7 @@ def excuses(listing: str) -> dict[str, str]:
 
 
 def account(parts: dict[str, dict[str, str | None]], excused: dict[str, str]) -> tuple[list, list]:
-    """A line for every test that a part skipped; the names of those without an excuse."""
+    """Return a line for every skipped test, and the names of those without an excuse."""
     lines, faults = [], []
     for part, tests in parts.items():
         for test, why in tests.items():
@@ -51,7 +51,7 @@ def account(parts: dict[str, dict[str, str | None]], excused: dict[str, str]) ->
 
 
 def has_run(test: str, outcome: dict[str, str | None]) -> bool:
-    """Whether a test ran in a part, or one of a file."""
+    """Say whether a test, or a test of a file, ran in a part."""
     return any(
         why is None and (name == test or name.startswith(f"{test}::"))
         for name, why in outcome.items()
@@ -59,7 +59,7 @@ def has_run(test: str, outcome: dict[str, str | None]) -> bool:
 
 
 def matches(test: str, pattern: str) -> bool:
-    """Whether a test is what a line of the list names; * alone stands for anything."""
+    """Say whether a test matches a pattern, in which only * is special."""
     return fnmatch.fnmatchcase(test, pattern.replace("[", "[[]"))
 
 
