@@ -1,4 +1,4 @@
-"""What each preset removes from real text, filter by filter.
+"""Share of real text that each preset removes, filter by filter.
 
     python benchmarks/removal.py --data DIR [DIR] [--call FOLDER=NAME]
 

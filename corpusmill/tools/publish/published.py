@@ -37,7 +37,7 @@ class Published(NamedTuple):
     contents: Contents
     there: set[str]
     missing: str
-    """What was sent, or would be, in words."""
+    """The files that were sent, or would be, in words."""
     dry_run: bool
     plan: list[str]
     also: dict[str, Any]

@@ -22,7 +22,7 @@ class Asked(NamedTuple):
     queries: tuple[str, ...]
     text: str | None
     wanted: Wanted | None
-    """Which records to list; None: no list."""
+    """Records to list; None: no list."""
     results: Path
     as_json: bool
     width: int

@@ -14,7 +14,7 @@ from corpusmill.tools.why.results import Results, read_json
 
 
 class Wanted(NamedTuple):
-    """Which records to list, by fates and sources. Empty lists mean all."""
+    """The records to list, by fates and sources. Empty lists mean all."""
 
     dropped: bool
     """All fates except `kept`."""

@@ -1,4 +1,4 @@
-"""What happened to a document, in sentences, by the steps of the run."""
+"""The history of a document, in sentences, by the steps of the run."""
 
 import textwrap
 from collections.abc import Callable
