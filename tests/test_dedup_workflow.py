@@ -218,7 +218,7 @@ def test_guard__stops_with_the_evidence_until_it_is_confirmed(tmp_path):
 
 def test_unverified_bands__cannot_be_resolved_by_the_kept(tmp_path):
     config = config_of(tmp_path, chain(2), method="sketch")
-    with pytest.raises(AssertionError, match=r"does not look\. Set resolve to component"):
+    with pytest.raises(AssertionError, match=r"does not compute\. Set resolve to component"):
         mill(tmp_path, config)
 
 

@@ -214,7 +214,7 @@ def test_run__with_a_tokenizer_that_destroys_a_source_has_no_manifest(tmp_path):
     told = done.stdout + done.stderr
     assert re.search(r"source zh: [\d,]+ of [\d,]+ characters are lost in its tokens \(", told)
     assert re.search(r"document \d+: '水車が回る.*' comes back as ''", told)
-    assert "Take another tokenizer, byte-level or with byte fallback; or" in told
+    assert "Use another tokenizer, byte-level or with byte fallback; or" in told
     assert not (tmp_path / "results/manifest.json").exists()
     config["tokenizer"]["max_lost_fraction"] = 1
     mill(tmp_path, config)

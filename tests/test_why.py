@@ -405,7 +405,7 @@ def test_why__of_a_copy_without_sums_or_of_another_name(copied, whole):
     assert "elsewhere/text is without its sums, and" in said(row["id"], "--results", "elsewhere")
     assert said("--dropped", "--sample", 3, "--results", "elsewhere")
     Path("elsewhere/summary.json").write_text("{")
-    assert "elsewhere/summary.json: no JSON" in fault(row["id"], "--results", "elsewhere")
+    assert "elsewhere/summary.json: not JSON" in fault(row["id"], "--results", "elsewhere")
 
 
 def test_story__does_without_what_may_be_removed(copied, whole):
@@ -495,7 +495,7 @@ def test_why__of_a_folder_of_two_runs(copied, whole):
     row = one_of(whole, fate="kept", copies=2)
     for path in Path("results/placements/train").glob("*.parquet"):
         pq.write_table(pq.read_table(path).slice(0, 0), path)
-    assert "these are results of two runs" in fault(row["id"])
+    assert "they are from different runs, or damaged" in fault(row["id"])
 
 
 def test_why__of_an_earlier_version(copied):
