@@ -85,7 +85,7 @@ def test_profile__ends_with_the_same_bytes_whatever_slurm_does(tmp_path, local):
     assert growth == {"holdout": 1, "group": 1, "pair": 1.5, "tokenizer": 1.5}
     for rule, (first, again) in memory.items():
         log = next((tmp_path / "logs" / rule).glob("*.log")).read_text()
-        assert f" MB of {again}\n" in log, (first, log)
+        assert f" of {again:,} MB allowed\n" in log, (first, log)
     assert said.count("squeue does not answer") == 1
     number = next(job["number"] for job in jobs if job["rule"] == "pair")
     assert f"FAILED: StepId={number}.0 {slurm_stand_in.OVER_MEMORY}." in said
