@@ -556,6 +556,7 @@ FULL = "Error recording metadata for finished job ([Errno 28] No space left on d
 @pytest.mark.parametrize("state", [JobState(RUNNING, "reading"), None])
 def test_reasons__of_a_full_disk_are_told_where_no_log_could_be_written(folder, state):
     if state is not None:
+        Path("job.log").touch()
         save_state(Path("job.log"), state)
     run = Run()
     run.failed.append(Job("sign", Path("job.log"), 0))

@@ -256,6 +256,7 @@ def test_watch__of_states_with_numbers_that_are_none_is_no_fault(tmp_path):
         save_job_list({"normalize": RuleJobs(1, ["logs/normalize/00000.log"])},
                       tmp_path / "logs/jobs.json", str(number))  # fmt: skip
         write_bytes(state_file(log), told.encode())
+        log.touch()
         (answer,) = attacked({"watch": ["watch", "--json"]}, tmp_path).values()
         assert answer.problems() == []
 

@@ -31,6 +31,7 @@ def test_steps__all_say_what_they_do_in_a_few_words():
 def run(tmp_path) -> Run:
     log = tmp_path / "logs/guard/guard.log"
     log.parent.mkdir(parents=True)
+    log.touch()
     save_state(log, JobState(RUNNING, "guarding: 3 parts", memory_mb=316, allowed_mb=2000))
     found = Run()
     found.counts = Counter(complete=6, guard=1)
@@ -70,5 +71,6 @@ def test_lines__explain_each_rule_once(run, capsys):
 )  # fmt: skip
 def test_doing__is_what_a_job_said_last(tmp_path, state, expected):
     if state:
+        (tmp_path / "a.log").touch()
         save_state(tmp_path / "a.log", state)
     assert Job("sign", tmp_path / "a.log", 0.0).doing() == expected

@@ -75,6 +75,13 @@ def test_step_log__our_own_mistake_shows_its_traceback(run):
     assert "AssertionError: (1, 2)" in log
 
 
+def test_state__without_its_log_is_of_an_earlier_attempt(run, tmp_path):
+    run('raise ValueError("a.jsonl:3: blank")')
+    assert load_state(tmp_path / "job.log").state == FAILED
+    (tmp_path / "job.log").unlink()
+    assert load_state(tmp_path / "job.log") is None
+
+
 def test_step_log__starts_the_log_anew(run):
     run('logging.info("first run")')
     _, _, log = run('logging.info("second run")')

@@ -63,10 +63,15 @@ def save_state(log: Path, state: JobState) -> None:
 
 
 def load_state(log: Path) -> JobState | None:
-    """Return the state; None if the job has not started. Raise ValueError for a malformed file."""
+    """Return the state; None if the job has not started. Raise ValueError for a malformed file.
+
+    Snakemake removes the log before a job starts: a state without it is of an earlier attempt.
+    """
     import msgspec  # here, as jobs need not load it
 
     file = state_file(log)
+    if not log.exists():
+        return None
     try:
         return msgspec.convert(json_of(whole_file(file, MOST_BYTES), file), JobState)
     except FileNotFoundError:

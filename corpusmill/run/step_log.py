@@ -110,13 +110,13 @@ def step_log(path: str) -> Iterator[None]:
 
     Wrong input (ValueError, OSError) ends the job with its one-line message on the terminal.
     """
+    told = Told(Path(path))  # first: a log beside an earlier state would belong to that
     log = LogFile(path, "w", "utf-8")
     log.setFormatter(ShownLines("%(asctime)s %(message)s", "%H:%M:%S"))
     logging.basicConfig(handlers=[log], level=logging.INFO, force=True)
     for number in (signal.SIGTERM, signal.SIGINT):
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, stop)
-    told = Told(Path(path))
     heartbeat = Heartbeat(told.goes_on)
     heartbeat.start()
     try:
