@@ -82,6 +82,13 @@ class ConfiguredFilter:
         return [file for file in named if file]
 
     @property
+    def patterns(self) -> list[str]:
+        """The regular expressions among its settings."""
+        settings = self.declaration.settings.items()
+        given = [self.settings.get(name) for name, setting in settings if setting.is_pattern]
+        return [one for one in given if one]
+
+    @property
     def members(self) -> list[str]:
         """The record members that its settings name."""
         settings = self.declaration.settings.items()

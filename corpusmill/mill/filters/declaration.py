@@ -98,6 +98,9 @@ class Setting(NamedTuple):
     again."""
     is_member: bool = False
     """Whether it names a record member. `check` reports a member that no first record has."""
+    is_pattern: bool = False
+    """Whether it is a regular expression, which may take for ever. `prove` uses none of a
+    stranger's."""
 
 
 def share(default: float | None, meaning: str) -> Setting:
@@ -116,6 +119,11 @@ def count(default: int | None, meaning: str, least: int = 0, most: int | None = 
 
 def text(default: str | None, meaning: str, one_of: list[str] | None = None) -> Setting:
     return Setting(default, meaning, {"enum": one_of} if one_of else {"type": "string"})
+
+
+def pattern(meaning: str) -> Setting:
+    """Declare a Python regular expression."""
+    return Setting(None, meaning, {"type": "string"}, is_pattern=True)
 
 
 def several(

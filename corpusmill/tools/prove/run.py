@@ -142,7 +142,7 @@ def refuse_own_code(path: Path, config: Config) -> None:
                 f"{path} names a file for the filter {one.name}, {file}, which is read only if you "
                 f"name it. {way}"
             )
-        if one.given_settings.get("matches"):
+        if one.patterns:
             raise NoCorpusError(
                 f"{path} has a regular expression for the filter {one.name}, which may take for "
                 f"ever. {way}"

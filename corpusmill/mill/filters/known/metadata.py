@@ -12,6 +12,7 @@ from corpusmill.mill.filters.declaration import (
     lacking,
     member,
     outside,
+    pattern,
     several,
     text,
     unlike,
@@ -48,8 +49,8 @@ class Metadata(Filter):
         "none_of": several(None, "Values to drop.", least=1),
         "first": text(None, 'Smallest value to keep, by code points; for dates "2019-06".'),
         "last": text(None, "Largest value to keep."),
-        "matches": text(
-            None, "Python regular expression that must occur in the value; anchor it with ^ and $."
+        "matches": pattern(
+            "Python regular expression that must occur in the value; anchor it with ^ and $."
         ),
     }
     measured_with = ("field",)
