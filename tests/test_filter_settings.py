@@ -95,7 +95,7 @@ def test_filter__may_be_there_twice(entry):
         ({"most": 1}, "filters[0]: mine: least 2 is above most 1, so no size is within both"),
         ({"words": "none.txt"}, "filters[0]: there is no file none.txt. Correct its path."),
         ({"sources": {"wep": False}}, "filters[0].sources.wep: there is no source wep. Did you"),
-        ({"sources": {"web": {"mots": 3}}}, "filters[0].sources.web: unknown key mots. Is most"),
+        ({"sources": {"web": {"mots": 3}}}, "filters[0].sources.web: unknown key mots. Did you"),
         ({"sources": {"web": {"most": 10}}}, "filters[0].sources.web.most: expected "),
         ({"sources": {"web": {"most": 1}}}, "filters[0].sources.web: mine: least 2 is above most"),
         ({"sources": {"web": {"words": "a"}}}, "filters[0].sources.web: words affects what is"),

@@ -171,12 +171,11 @@ def test_heartbeat__says_what_is_waited_for(monkeypatch):
             with contextlib.suppress(UnreachableError):
                 list(place.blocks("a"))
 
-        reader = threading.Thread(target=read)
-        reader.start()
+        # Nobody waits for it: the server would be given up after 30 seconds.
+        threading.Thread(target=read, daemon=True).start()
         heartbeat.start()
         time.sleep(0.5)
         heartbeat.stop()
-    reader.join()
     assert said[-1].startswith(f"waiting for {address}/a (")
 
 

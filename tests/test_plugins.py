@@ -171,7 +171,7 @@ class Mine(Filter):
         ("", "", {"name": "mined"}, "no class with fate = 'mined' and no function keep; its filters: mine"),
         ("", "", {"least": 12}, "filters[1].least: expected a whole number from 0 to 9, got 12. Fewest"),
         ("", "", {"least": "x"}, "filters[1].least: expected a whole number from 0 to 9, got x."),
-        ("", "", {"lest": 2}, "filters[1]: unknown key lest. Is least meant? Known here: least"),
+        ("", "", {"lest": 2}, "filters[1]: unknown key lest. Did you mean least? Known here: least"),
         ("count(3,", "count(None,", {}, "filters[1]: mine needs least. Fewest of something."),
         ('fate = "mine"', 'fate = "duplicate"', {"name": "duplicate"}, "filters[1]: fate duplicate is taken"),
         ("something\": Value", "winner\": Value", {}, "filters[1]: value winner is taken"),

@@ -34,7 +34,7 @@ def test_mismatches__of_a_rule_that_fits_are_none():
     ("given", "says"),
     [
         ([*GIVEN, "seeds"], "gives seeds, which its step does not take"),
-        (["txet", *GIVEN[1:]], "gives txet, which its step does not take; is text meant?"),
+        (["txet", *GIVEN[1:]], "gives txet, which its step does not take; did you mean text?"),
         (GIVEN[1:], "does not give text, which its step takes"),
         (["text", "data", "seed"], "does not give index, which its step takes"),
         ([*GIVEN, "text"], "uses the name text twice"),

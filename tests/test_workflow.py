@@ -234,7 +234,7 @@ def test_unknown_config_key__is_refused_in_one_line(tmp_path):
     config = small_corpus(tmp_path)
     config["dedup"] = {"bandz": 3}
     told = failing(tmp_path, config)
-    assert "dedup: unknown key bandz. Is bands meant? Known here: bands, candidates" in told
+    assert "dedup: unknown key bandz. Did you mean bands? Known here: bands, candidates" in told
     assert "Traceback" not in told
 
 

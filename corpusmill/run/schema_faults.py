@@ -78,7 +78,7 @@ def _unknown(error: jsonschema.ValidationError) -> str:
 
 
 def _is_meant(near: list[str]) -> str:
-    return f" Is {near[0]} meant?" if near else ""
+    return f" Did you mean {near[0]}?" if near else ""
 
 
 def expected_of(schema: dict[str, Any]) -> str:

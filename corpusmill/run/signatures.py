@@ -63,7 +63,7 @@ def mismatches(
         wanted |= set(fields) if by_fields else {name}
     for name in sorted(set(given) - wanted):
         near = near_names(name, wanted - set(given))
-        hint = f"; is {near[0]} meant?" if near else ""
+        hint = f"; did you mean {near[0]}?" if near else ""
         faults.append(f"rule {rule} gives {name}, which its step does not take{hint}")
     for name in sorted(wanted - set(given) - wildcards):
         faults.append(f"rule {rule} does not give {name}, which its step takes")
