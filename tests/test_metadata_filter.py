@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from workflow import write_jsonl
 
+from corpusmill.mill.filters import limits
 from corpusmill.mill.filters.configured import ConfiguredFilter, configured
 from corpusmill.mill.filters.documents import Documents
 from corpusmill.mill.filters.measuring import decided
@@ -87,6 +88,13 @@ def test_metadata__says_why():
     assert outcome(records[:1], name="metadata", field="x", matches="^e") == [
         "metadata_value fr not like matches ^e"
     ]
+
+
+def test_metadata__ends_a_search_that_would_take_years(monkeypatch):
+    monkeypatch.setattr(limits, "LONGEST_SEARCH", 0.2)
+    record = json.dumps({"x": "a" * 60 + "b"})
+    with pytest.raises(ValueError, match=r"took over 0\.2 seconds on the text 'aaaa"):
+        outcome([record], name="metadata", field="x", matches="(a|aa)+$")
 
 
 def test_metadata__numbers():

@@ -266,6 +266,17 @@ def test_listed__takes_no_page_of_a_proxy_for_an_empty_list(monkeypatch, body):
             asked("corpus/")
 
 
+@pytest.mark.parametrize("key", ["other/a", "c/versions/1/../../../other/a", "c/versions/1/.."])
+def test_listed__takes_no_key_outside_the_prefix(monkeypatch, key):
+    body = (
+        f"<ListBucketResult><Contents><Key>{key}</Key><Size>1</Size></Contents></ListBucketResult>"
+    )
+    bucket = Bucket("b", "http://127.0.0.1:1")
+    monkeypatch.setattr(bucket.connections, "ask", lambda *_: Answer(200, {}, body.encode()))
+    with pytest.raises(ValueError, match=r"too\. Is the endpoint"):
+        bucket.listed("c/versions/1/")
+
+
 def test_kind__is_what_a_browser_shows():
     assert kind_of("a/README.md").startswith("text/markdown")
     assert kind_of("a/00000.bin") == "application/octet-stream"

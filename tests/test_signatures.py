@@ -48,7 +48,11 @@ def test_mismatches__are_told(given, says):
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        ("hasher=", "hashr=", "rule sign gives hashr, which its step does not take; is hasher"),
+        (
+            "hasher=",
+            "hashr=",
+            "rule sign gives hashr, which its step does not take; did you mean hasher?",
+        ),
         (
             '        digests="results/digests/{part}.npy",\n',
             "",

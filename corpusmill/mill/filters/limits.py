@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import operator
-import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import regex
 
 if TYPE_CHECKING:
     from corpusmill.mill.filters.declaration import Limit
@@ -15,12 +15,31 @@ if TYPE_CHECKING:
 SHOWN_ENTRIES, SHOWN_CHARS = 5, 100
 """Most list entries and most characters of a text in a reason."""
 
+LONGEST_SEARCH = 10.0
+"""Seconds. Some expressions need years for a short text; this ends them with a reason."""
+
+
+def unlike(value: str, pattern: str) -> bool:
+    """Return whether a regular expression does not occur in a text.
+
+    `regex` reads what `re` reads; it also has a time limit, and other threads run meanwhile.
+    """
+    try:
+        found = regex.search(pattern, value, timeout=LONGEST_SEARCH, concurrent=True)
+    except TimeoutError:
+        raise ValueError(
+            f"the regular expression {shown(pattern)!r} took over {LONGEST_SEARCH:g} seconds on "
+            f"the text {shown(value)!r}. Rewrite it without a repetition inside a repetition."
+        ) from None
+    return found is None
+
+
 JUDGED: dict[str, Callable[[Any, Any], bool]] = {
     "below": operator.lt,
     "above": operator.gt,
     "in": lambda value, listed: value in listed,
     "not in": lambda value, listed: value not in listed,
-    "not like": lambda value, pattern: re.search(pattern, value) is None,
+    "not like": unlike,
 }
 
 

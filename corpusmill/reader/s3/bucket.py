@@ -256,7 +256,7 @@ class Bucket:
         """Return a listed key. Raise if it was not asked for: it may belong to others."""
         if not key:
             raise PassingError(f"{self.where('')}: expected keys, found one without a name")
-        if not key.startswith(prefix):
+        if not key.startswith(prefix) or ".." in key.split("/"):
             raise ValueError(
                 f"{self.where(prefix)}: expected a list of what lies below, the store lists "
                 f"{shown(key)[:MOST_SAID]} too. Is the endpoint that of a store?"
