@@ -30,6 +30,7 @@ from corpusmill.mill.read.parts import TextPart
 from corpusmill.mill.storage.files import save_json
 from corpusmill.mill.storage.tables import save_parquet
 from corpusmill.run.config import Source
+from corpusmill.run.plan import Part
 from corpusmill.tools.why.comparison import (
     Words,
     cells,
@@ -695,7 +696,7 @@ def test_why__names_the_first_that_differs(documents):
                 dedup=SimpleNamespace(earlier_first=True, prefer=SimpleNamespace(field=None))
             ),
             sources={one["source"]: source_of(one) for one in documents},
-            files={one["file"]: SimpleNamespace(generation=one["generation"]) for one in documents},
+            files={one["file"]: (Part(0, [], one["generation"]), None) for one in documents},
         )
         better, worse = (Facts(results, None, row) for row in (winner, other | {"fate": DUPLICATE}))
         assert REASONS[first] in better.comes_first_because(worse)

@@ -77,7 +77,7 @@ class Facts:
     def part(self) -> int:
         if self.is_document:
             return self.id >> ROW_BITS
-        return self.results.files[self.row["file"]].part
+        return self.results.files[self.row["file"]][0].number
 
     @functools.cached_property
     def copies(self) -> list[Copy]:
@@ -126,7 +126,7 @@ class Facts:
 
     @functools.cached_property
     def generation(self) -> int:
-        return self.results.files[self.row["file"]].generation
+        return self.results.files[self.row["file"]][0].generation
 
     @functools.cached_property
     def text(self) -> Text:

@@ -13,7 +13,7 @@ from corpusmill.tools.why.copies_in_shards import (
 )
 from corpusmill.tools.why.facts import Facts
 from corpusmill.tools.why.ledger import Ledger
-from corpusmill.tools.why.results import PlannedFile, Results
+from corpusmill.tools.why.results import Results
 from corpusmill.tools.why.texts import digest_of
 
 SPLITS_OF_JOINED = {"train": "train", "val": "validation", "test": "test"}
@@ -77,31 +77,32 @@ def path_inside(results: Results, path: str) -> str | None:
 
 
 def by_place(results: Results, ledger: Ledger, path: str, line: int) -> Found:
-    file = planned_file(results, path)
-    rows = ledger.of_place(file.part, file.path, line)
+    file = milled_path(results, path)
+    part = results.files[file][0].number
+    rows = ledger.of_place(part, file, line)
     if not rows:
-        last = ledger.last_line(file.part, file.path)
+        last = ledger.last_line(part, file)
         has = f"its records are on lines up to {last}" if last else "it has no record"
-        raise ValueError(f"{file.path} has no record on line {line}: {has}.")
+        raise ValueError(f"{file} has no record on line {line}: {has}.")
     return Found(Facts(results, ledger, rows[0]))
 
 
-def planned_file(results: Results, path: str) -> PlannedFile:
-    """Return the input file of a path: as milled, by another path, or by the unique end of one.
-    Raise ValueError with similar names if there is none."""
+def milled_path(results: Results, path: str) -> str:
+    """Return the path of an input file as it was milled, given that, another path to it, or its
+    unique end. Raise ValueError with similar names if there is none."""
     files = results.files
     if path in files:
-        return files[path]
+        return path
     ends = [one for one in files if one.endswith(f"/{path}")]
     if len(ends) > 1:
         some = ", ".join(ends[:3])
         raise ValueError(f"{path}: {len(ends)} input files end so: {some}. Give more of the path.")
     if ends:
-        return files[ends[0]]
+        return ends[0]
     real = Path(path).resolve()
     for one in files:
         if Path(one).name == real.name and results.input_file(one).resolve() == real:
-            return files[one]
+            return one
     near = difflib.get_close_matches(path, files, 3, 0.4)
     meant = f" Nearest: {', '.join(near)}." if near else ""
     raise ValueError(f"{path} is none of the {len(files):,} files that were milled.{meant}")

@@ -3,28 +3,17 @@
 import functools
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from corpusmill.mill.decide.fates import SPLITS
 from corpusmill.mill.storage.untrusted import load_plain_json, whole_file
 from corpusmill.run.config import Config
 from corpusmill.run.config_files import laid_over
-from corpusmill.run.plan import parts_of
+from corpusmill.run.plan import InputFile, Part, parts_of
 from corpusmill.run.workflow_files import workflow_home
 
 MOST_PARTS = 100_000
 """Numbers of parts have five digits."""
-
-
-class PlannedFile(NamedTuple):
-    """An input file as it was when the run began. Bytes and time are None for demo files."""
-
-    part: int
-    generation: int
-    source: str
-    path: str
-    bytes: int | None
-    mtime_ns: int | None
 
 
 def refuse_unfinished(folder: Path) -> None:
@@ -44,11 +33,6 @@ def refuse_unfinished(folder: Path) -> None:
     )
 
 
-def read_json(path: Path) -> Any:
-    """Read a small file of a run, or of a copy, which may lack its checksums or be renamed."""
-    return load_plain_json(path)
-
-
 def configuration_of(folder: Path, given: Any) -> Config:
     """Return the configuration of a finished run from its summary."""
     try:
@@ -66,7 +50,7 @@ class Results:
         named by the results are untrusted and never run."""
         refuse_unfinished(folder)
         self.folder, self.readers = folder, readers
-        summary = read_json(folder / "summary.json")
+        summary = load_plain_json(folder / "summary.json")
         if not isinstance(summary, dict) or "configuration" not in summary:
             raise ValueError(
                 f"{folder}/summary.json is of an earlier corpusmill and does not say with which "
@@ -95,16 +79,10 @@ class Results:
         return [line for line in lines if line]
 
     @functools.cached_property
-    def files(self) -> dict[str, PlannedFile]:
-        """Return every input file by its path."""
+    def files(self) -> dict[str, tuple[Part, InputFile]]:
+        """Return every input file by its path, as it was when the run began, with its part."""
         parts = parts_of(self._plan[1:], self.folder / "plan/parts.jsonl")
-        return {
-            file.path: PlannedFile(
-                part.number, part.generation, file.source, file.path, file.bytes, file.mtime_ns
-            )
-            for part in parts
-            for file in part.files
-        }
+        return {file.path: (part, file) for part in parts for file in part.files}
 
     def input_file(self, path: str) -> Path:
         """Return the path of an input file: relative ones start at the folder that contains the

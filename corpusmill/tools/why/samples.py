@@ -7,10 +7,11 @@ from typing import NamedTuple
 import numpy as np
 
 from corpusmill.mill.decide.fates import KEPT, dropping_fates
+from corpusmill.mill.storage.untrusted import load_plain_json
 from corpusmill.tools.why.facts import Facts
 from corpusmill.tools.why.ledger import Ledger
 from corpusmill.tools.why.parquet_rows import has_one_of
-from corpusmill.tools.why.results import Results, read_json
+from corpusmill.tools.why.results import Results
 
 
 class Wanted(NamedTuple):
@@ -48,7 +49,7 @@ def counts_of_parts(results: Results, wanted: Wanted) -> list[int]:
     """Return how many records of each part may match, by the accounts of the ledger."""
     counts = []
     for part in range(results.parts):
-        account = read_json(results.path("ledger/{}.json", part))
+        account = load_plain_json(results.path("ledger/{}.json", part))
         counts.append(
             sum(
                 figures.get(fate, 0)

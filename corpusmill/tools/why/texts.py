@@ -86,9 +86,10 @@ def text_of_input(results: Results, row: dict[str, Any], expected: int) -> Text:
     gone = f"{results.folder}/text {why}"
     if not path.exists():
         return Text(None, f"{gone}, and {path} is not there")
-    planned = results.files[row["file"]]
+    _, planned = results.files[row["file"]]
     state = regular_state(path)
-    if planned.bytes is not None and (state.st_size, state.st_mtime_ns) != planned[4:]:
+    then = planned.bytes, planned.mtime_ns
+    if planned.bytes is not None and (state.st_size, state.st_mtime_ns) != then:
         changed = f"{path} has changed since it was milled"
     else:
         changed = f"{path}:{line} has another text than was milled"
