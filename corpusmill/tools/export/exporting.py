@@ -63,8 +63,8 @@ def faults_ahead(names: Sequence[str], vocabulary: int | None) -> list[str]:
         if fault := missing_package(name):
             found.append(f"output.exports: {fault}")
         if vocabulary is not None:
-            wide = vocabulary > 1 << 16
-            found += [f"output.exports: {one}" for one in of_vocabulary(name, vocabulary, wide)]
+            fault = fault_of_vocabulary(name, vocabulary, vocabulary > 1 << 16)
+            found += [f"output.exports: {fault}"] if fault else []
     return found
 
 
@@ -75,22 +75,21 @@ def missing_package(name: str) -> str | None:
     return f"{name} needs the package {needs}, which is not installed: pip install {needs}"
 
 
-def of_vocabulary(name: str, size: int, is_wide: bool) -> list[str]:
+def fault_of_vocabulary(name: str, size: int, is_wide: bool) -> str | None:
     """Return why the format cannot store so many ids. is_wide: ids have 32 bits."""
-    found = []
-    if format_of(name).uint16_alone and is_wide:
-        found.append(
-            f"{name} has ids of 16 bits, and this vocabulary has {size:,}, expected "
-            "65,536 at most. Take a tokenizer with a smaller vocabulary, or another format."
-        )
-    return found
+    if not (format_of(name).uint16_alone and is_wide):
+        return None
+    return (
+        f"{name} has ids of 16 bits, and this vocabulary has {size:,}, expected 65,536 at most. "
+        "Take a tokenizer with a smaller vocabulary, or another format."
+    )
 
 
 def faults(name: str, exported: Exported) -> list[str]:
     """Return why the format cannot store the corpus, or cannot be written here."""
     form, vocabulary = format_of(name), exported.vocabulary
-    found = [fault] if (fault := missing_package(name)) else []
-    found += of_vocabulary(name, vocabulary.size, vocabulary.dtype.itemsize > 2)
+    wide = fault_of_vocabulary(name, vocabulary.size, vocabulary.dtype.itemsize > 2)
+    found = [fault for fault in (missing_package(name), wide) if fault]
     for split in exported.splits:
         most = max((shard.tokens for shard in split.shards), default=0)
         if form.most_tokens is not None and most > form.most_tokens:

@@ -56,6 +56,12 @@ class Target:
         with self.path(name) as path, open(path, "wb") as file:
             yield file
 
+    def write(self, name: str, content: bytes) -> None:
+        """Write a small file, unless it exists."""
+        if self.wants(name):
+            with self.file(name) as file:
+                file.write(content)
+
     def same(self, name: str, source: Path) -> None:
         """Add a file with the bytes of `source`: a hard link, or a copy where hard links are
         impossible."""

@@ -25,9 +25,8 @@ def write(exported: Exported, target: Target) -> None:
     }  # fmt: skip
     for split in exported.splits:
         content = {"chunks": write_split(split, exported.length, target), "config": config}
-        if target.wants(f"{split.name}/index.json"):
-            with target.file(f"{split.name}/index.json") as file:
-                file.write(json.dumps(content, sort_keys=True).encode())
+        listed = json.dumps(content, sort_keys=True).encode()
+        target.write(f"{split.name}/index.json", listed)
 
 
 def write_split(split: Split, length: int, target: Target) -> list[dict[str, Any]]:

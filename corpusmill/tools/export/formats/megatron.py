@@ -24,10 +24,8 @@ def write(exported: Exported, target: Target) -> None:
             if target.wants(f"{prefix}.idx"):
                 with target.file(f"{prefix}.idx") as file:
                     file.write(index(shard.starts(), shard.dtype.itemsize))
-        name = f"{split.name}_prefixes.txt"
-        if target.wants(name):
-            with target.file(name) as file:
-                file.write("".join(f"{prefix}\n" for prefix in prefixes).encode())
+        listed = "".join(f"{prefix}\n" for prefix in prefixes).encode()
+        target.write(f"{split.name}_prefixes.txt", listed)
 
 
 def index(starts: np.ndarray, itemsize: int) -> bytes:

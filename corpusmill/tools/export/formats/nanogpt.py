@@ -19,14 +19,12 @@ def write(exported: Exported, target: Target) -> None:
                         while block := ids.read(READ_BYTES):
                             file.write(block)
                             target.progress.advance(len(block))
-    if target.wants("meta.pkl"):
-        facts = {
-            "vocab_size": exported.vocabulary.size,
-            "eos_token_id": exported.vocabulary.end_of_text,
-            "dtype": exported.vocabulary.dtype.name,
-        }
-        with target.file("meta.pkl") as file:
-            file.write(pickle.dumps(facts, protocol=4))
+    facts = {
+        "vocab_size": exported.vocabulary.size,
+        "eos_token_id": exported.vocabulary.end_of_text,
+        "dtype": exported.vocabulary.dtype.name,
+    }
+    target.write("meta.pkl", pickle.dumps(facts, protocol=4))
 
 
 FORMAT = Format(
