@@ -483,8 +483,7 @@ def publish(prices: tuple[str, ...], in_json: bool, **given: Any) -> None:
     corpusmill publish results hf://org/name     # a dataset of the Hugging Face hub
     """
     from corpusmill.tools.publish.costs import prices_of
-    from corpusmill.tools.publish.destinations import publisher_of
-    from corpusmill.tools.publish.published import Asked, as_json, told
+    from corpusmill.tools.publish.published import Asked, as_json, publisher_of, told
 
     publish_there = publisher_of(given["address"])
     stopped = "Stopped. Readers see what they saw before; the same command goes on."

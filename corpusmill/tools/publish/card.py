@@ -21,11 +21,11 @@ for tokens in Batches(Shuffled(corpus.split("{split}"), length=2048, seed=1), ba
 
 def card_of(listing: Listing, summary: dict[str, Any] | None, address: str) -> str:
     """Return the card in Markdown. It depends only on the corpus, not on time or machine."""
-    tokens = tokens_of(listing)
-    split = next(iter(tokens), "train")
+    rows = split_rows(listing)
+    split = rows[0][0] if rows else "train"
     name = address.rpartition("@")[0] or address
     lines = [f"# {name.rpartition('/')[2]}", "", "A corpus that corpusmill made.", ""]
-    lines += table(["split", "shards", "documents", "tokens"], split_rows(listing))
+    lines += table(["split", "shards", "documents", "tokens"], rows)
     lines += ["", *ends_of_documents(summary), "## Sources", ""]
     if summary is None:
         lines += [", ".join(map(plain, listing.content.get("sources", []))) or "not told", ""]
@@ -59,26 +59,19 @@ def ends_of_documents(summary: dict[str, Any] | None) -> list[str]:
     return [f"Tokenizer: {source}. Documents end with {end}, id {id}.", ""]
 
 
-def tokens_of(listing: Listing) -> dict[str, int]:
-    """Return the tokens of each non-empty split, without joined files."""
-    return {split: sum(row[2] for row in shards_of(listing, split)) for split in SPLITS
-            if shards_of(listing, split)}  # fmt: skip
-
-
-def shards_of(listing: Listing, split: str) -> list[tuple[str, int, int]]:
-    return [
-        (file.name, file.documents or 0, file.tokens or 0)
-        for file in listing.files.values()
-        if file.name.startswith(f"tokens/{split}/") and file.name.endswith(".bin")
-    ]
-
-
 def split_rows(listing: Listing) -> list[list[str]]:
+    """Return shards, documents and tokens of each non-empty split, without joined files."""
     rows = []
     for split in SPLITS:
-        shards = shards_of(listing, split)
-        sums = [sum(column) for column in list(zip(*shards, strict=True))[1:]]
-        rows += [[split, *(f"{number:,}" for number in [len(shards), *sums])]] if shards else []
+        shards = [
+            file
+            for file in listing.files.values()
+            if file.name.startswith(f"tokens/{split}/") and file.name.endswith(".bin")
+        ]
+        documents = sum(file.documents or 0 for file in shards)
+        tokens = sum(file.tokens or 0 for file in shards)
+        if shards:
+            rows.append([split, *(f"{one:,}" for one in (len(shards), documents, tokens))])
     return rows
 
 

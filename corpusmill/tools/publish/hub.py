@@ -202,7 +202,11 @@ class HubTarget(NamedTuple):
             # else.
             now = self.look()
             if now.parent is None or not complete(self.contents, now.whole):
-                raise self.overtaken()
+                raise ValueError(
+                    f"{self.address}: expected the main branch as it was when this began, found a "
+                    "commit of somebody else. Theirs stays; give the same command again if yours "
+                    "is to follow it."
+                )
             return now.parent
 
         try:
@@ -219,12 +223,6 @@ class HubTarget(NamedTuple):
                     "something else. The version is not tagged: give the same command again."
                 )
         return found
-
-    def overtaken(self) -> ValueError:
-        return ValueError(
-            f"{self.address}: expected the main branch as it was when this began, found a commit "
-            "of somebody else. Theirs stays; give the same command again if yours is to follow it."
-        )
 
 
 def batches(files: list[File]) -> Iterator[list[File]]:

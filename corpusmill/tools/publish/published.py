@@ -1,11 +1,12 @@
 """The arguments of `corpusmill publish`, and its output."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from corpusmill.messages.plain_text import json_text
-from corpusmill.reader.patience import Patience, Say
+from corpusmill.reader.hub_addresses import is_hub
+from corpusmill.reader.patience import Say
 from corpusmill.tools.publish.contents import Contents
 
 STREAMS = 8
@@ -43,12 +44,16 @@ class Published(NamedTuple):
     also: dict[str, Any]
 
 
-class Publisher(Protocol):
-    """Publishes to one kind of destination."""
+def publisher_of(address: str) -> Callable[[Asked, Say], Published]:
+    """Return the function that publishes to this kind of destination."""
+    if is_hub(address):
+        # It imports huggingface_hub, which only this case needs.
+        from corpusmill.tools.publish import hub
 
-    def __call__(self, asked: Asked, say: Say, patience: Patience = ...) -> Published:
-        """Publish. Raise ValueError if something else is there or the results do not match their
-        manifest; OSError if the server does not answer. Readers then see the same as before."""
+        return hub.publish
+    from corpusmill.tools.publish import publishing
+
+    return publishing.publish
 
 
 def told(done: Published) -> Iterator[str]:

@@ -164,16 +164,15 @@ class Sender:
 
     def _send(self, file: File, size: int | None) -> int | None:
         target, key = self._target, self._target.key(file.name)
-        if size == file.bytes and self._is_there(file, key):
-            self._count(file, file.bytes)
-            return None
+        if size == file.bytes:
+            stored = target.patiently(partial(target.bucket.head, key))
+            if is_whole(file, stored):
+                self._count(file, file.bytes)
+                return None
         if part_count(file.bytes):
             return self._send_in_parts(file, key)
         target.patiently(partial(self._put, file, key))
         return file.bytes
-
-    def _is_there(self, file: File, key: str) -> bool:
-        return is_whole(file, self._target.patiently(lambda: self._target.bucket.head(key)))
 
     def _put(self, file: File, key: str) -> None:
         bucket = self._target.bucket
