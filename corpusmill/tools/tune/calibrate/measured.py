@@ -69,12 +69,9 @@ class Rule(NamedTuple):
     @property
     def judges_texts(self) -> bool:
         """Say whether it drops documents because of text values, in some source."""
-        bounds = self.bounds.values()
-        return self.of_text and not self.asks_for_value and any(one is not None for one in bounds)
-
-    @property
-    def asks_for_value(self) -> bool:
-        return self.limit is not None and self.limit.side == "missing"
+        if self.limit is None or self.limit.side == "missing":
+            return False
+        return self.of_text and any(one is not None for one in self.bounds.values())
 
 
 class Measured(NamedTuple):
@@ -89,16 +86,12 @@ class Measured(NamedTuple):
     fates: dict[str, np.ndarray]  # name -> bool: what it drops first
 
 
-def decides_by_limits(cls: type[Filter]) -> bool:
-    return cls.drops is Filter.drops
-
-
 def rules_of(
     filter: ConfiguredFilter, table: pa.Table, sources: np.ndarray, decision: Decision
 ) -> Iterator[Rule]:
     """Yield the rules of a filter. decision: of this filter alone."""
     cls = filter.declaration
-    if not decides_by_limits(cls):
+    if cls.drops is not Filter.drops:  # it does not decide by limits
         drops = decision.fates.has(filter.name)
         yield Rule(filter.name, None, "", np.zeros(0), None, {}, drops, decision.reasons)
         return

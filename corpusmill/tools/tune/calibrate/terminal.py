@@ -20,10 +20,6 @@ MOST_GROUPS, MOST_OVERLAPPING = 13, 12
 all."""
 
 
-def heading(words: str) -> str:
-    return f"\n{words}"
-
-
 def sample_table(found: Calibration) -> str:
     lines = [["source", "files", "read", "malformed", "documents", "sampled"]]
     for one in found.sampled:
@@ -116,20 +112,20 @@ def overlap_table(found: Calibration) -> str:
 
 def told(found: Calibration) -> Iterator[str]:
     yield from (textwrap.fill(fact, WIDTH) for fact in facts(found))
-    yield heading("The sample")
+    yield "\nThe sample"
     yield sample_table(found)
-    yield heading("Dropped now, of all documents")
+    yield "\nDropped now, of all documents"
     yield "alone: what no other filter, or no other rule, drops; first: what none before it drops"
     if any("*" in bound_now(rule) for rule in found.of.rules):
         yield "* some sources have another limit, or none"
     yield shares_table(found)
-    yield heading("The threshold that would drop so many documents at most")
+    yield "\nThe threshold that would drop so many documents at most"
     yield "a dash: so many have the extreme value that none drops so few"
     yield thresholds_table(found)
     if any(rule.judges_texts for rule in found.of.rules):
-        yield heading("The most frequent texts where a limit is on them")
+        yield "\nThe most frequent texts where a limit is on them"
         yield texts_table(found)
     if found.overlap_of_filters.names:
-        yield heading("Of what a filter drops, what others drop too")
+        yield "\nOf what a filter drops, what others drop too"
         yield overlap_table(found)
     yield ""
