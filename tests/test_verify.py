@@ -49,7 +49,7 @@ from corpusmill.tools.verify.decoding import Decoder, Spelling
 from corpusmill.tools.verify.exports import Export
 from corpusmill.tools.verify.files import FilesSeen, look_at_files
 from corpusmill.tools.verify.findings import Findings
-from corpusmill.tools.verify.kinds import kind_of, rule_of
+from corpusmill.tools.verify.kinds import rule_of
 from corpusmill.tools.verify.listing import Kept, Listing, name_below_results, read_listing
 from corpusmill.tools.verify.locations import BucketPlace, LocalPlace, PlaceFile, place_of
 from corpusmill.tools.verify.reading import Corpus
@@ -936,7 +936,6 @@ def test_place__of_another_kind_is_refused():
 
 def test_kinds__have_every_file_of_a_run(every_fate):
     names = listed(every_fate / "results")
-    assert [name for name in names if not (kind_of(name) or name == "eye_test.txt")] == []
     assert [name for name in names if not rule_of(name)] == []
     assert {split for split in SPLITS if f"corpus/{split}/00000.json" in names} == set(SPLITS)
     assert deep.JOINED.keys() == set(SPLITS)

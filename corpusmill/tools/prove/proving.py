@@ -17,7 +17,6 @@ from corpusmill.tools.prove.parts_again import ChangedError, PartAgain, equal
 from corpusmill.tools.prove.run import Finished, opened, other_code, other_versions
 from corpusmill.tools.prove.sample import evenly
 from corpusmill.tools.prove.shards_again import columns, emitted, make, scatter, tokenizer
-from corpusmill.tools.verify.findings import Findings
 from corpusmill.tools.verify.reading import UNLIKE
 
 
@@ -57,16 +56,13 @@ class Proven(NamedTuple):
 class Outcome:
     """The outcome of a proof."""
 
-    def __init__(self, run: Finished, asked: Asked, parts: list[int], shards: list[str]) -> None:
-        self.findings: Findings = run.findings
-        self.asked, self.parts, self.shards = asked, parts, shards
+    def __init__(self, run: Finished, seed: int, parts: list[int], shards: list[str]) -> None:
+        self.run, self.findings = run, run.findings
+        self.seed, self.parts, self.shards = seed, parts, shards
         self.of_parts: list[Proven] = []
         self.of_shards: list[Proven] = []
         self.all_parts = len(run.layout.inputs.parts)
         self.all_shards = sum(run.shards.values())
-        self.manifest = run.listing.sha256
-        self.config_digest = str(run.listing.content.get("config_digest"))
-        self.taken = taken(run)
         self.other_code = other_code(run)
         self.other_versions = other_versions(run.results)
 
@@ -77,24 +73,19 @@ def prove(asked: Asked) -> Outcome:
         run = opened(asked.results, Path(folder) / "results", asked.config)
         parts, targets = chosen(run, asked)
         shards = [f"{split}/{shard:05d}" for split, shard in targets.values()]
-        outcome = Outcome(run, asked, parts, shards)
+        outcome = Outcome(run, asked.seed, parts, shards)
         with steps_say_nothing():
             prove_all(run, parts, targets, outcome)
-        tell_what_is_left(outcome)
-        return outcome
-
-
-def tell_what_is_left(outcome: Outcome) -> None:
-    """Report what was chosen but not rebuilt: then nothing is proven."""
     made = {one.name for one in (*outcome.of_parts, *outcome.of_shards)}
-    left = sorted({*(f"{part:05d}" for part in outcome.parts), *outcome.shards} - made)
-    if left and not outcome.findings.code:
+    left = sorted({*(f"{part:05d}" for part in parts), *shards} - made)
+    if left and not outcome.findings.code:  # then nothing is proven
         outcome.findings.unseen(", ".join(left), "chosen, but not made again")
+    return outcome
 
 
 def chosen(run: Finished, asked: Asked) -> tuple[list[int], dict[int, tuple[str, int]]]:
     """Return the chosen parts, and the split and number of each chosen shard by target."""
-    key = str(run.listing.content.get("config_digest"))
+    key = run.config_digest
     of_source: dict[str, list[int]] = {}
     for part in run.layout.inputs.parts:
         for file in part.files:
@@ -209,38 +200,31 @@ def compared(run: Finished, name: str, files: list[str], counts: str) -> Proven:
 
 def in_words(outcome: Outcome) -> Iterator[str]:
     """Yield the lines for the terminal."""
-    yield (
-        f"manifest {outcome.manifest}, configuration {outcome.config_digest}, seed "
-        f"{outcome.asked.seed}"
-    )
+    run = outcome.run
+    yield f"manifest {run.listing.sha256}, configuration {run.config_digest}, seed {outcome.seed}"
     for what, found in (("part", outcome.of_parts), ("shard", outcome.of_shards)):
         for one in found:
             equals = (
                 f"equal byte for byte: {', '.join(one.equal)}" if one.equal else "nothing equal"
             )
             yield f"{what} {one.name}, {one.documents:,} documents, {equals}"
-    for damage in outcome.findings.damages:
-        yield f"{damage.name}: {damage.what}"
-        yield f"  {damage.way_out}"
-    for unseen in outcome.findings.not_seen:
-        yield f"not made again: {unseen.what}: {unseen.why}"
+    yield from outcome.findings.in_words("not made again")
     if outcome.other_code:
         yield f"made by other code than this: {', '.join(outcome.other_code)}"
     if outcome.other_versions:
         yield f"made with other packages, which may write other bytes: {outcome.other_versions}"
-    for taking in outcome.taken:
+    for taking in taken(run):
         yield f"taken from what is kept: {taking}"
     yield conclusion(outcome)
 
 
 def conclusion(outcome: Outcome) -> str:
-    parts = [one for one in outcome.of_parts if not one.differ]
-    shards = [one for one in outcome.of_shards if not one.differ]
-    texts, copies = (sum(one.documents for one in found) for found in (parts, shards))
+    parts = [one.documents for one in outcome.of_parts if not one.differ]
+    shards = [one.documents for one in outcome.of_shards if not one.differ]
     said = (
-        f"parts {len(parts)} of {outcome.all_parts}: {texts:,} documents from their input files, "
-        f"all that is kept of them is equal; shards {len(shards)} of {outcome.all_shards}: "
-        f"{copies:,} documents, bytes equal."
+        f"parts {len(parts)} of {outcome.all_parts}: {sum(parts):,} documents from their input "
+        f"files, all that is kept of them is equal; shards {len(shards)} of {outcome.all_shards}: "
+        f"{sum(shards):,} documents, bytes equal."
     )
     if outcome.findings.damages:
         return f"Not proven: something differs. Equal are {said}"
@@ -248,12 +232,12 @@ def conclusion(outcome: Outcome) -> str:
 
 
 def as_json(outcome: Outcome) -> str:
-    findings = outcome.findings
+    findings, run = outcome.findings, outcome.run
     told = {
         "corpusmill.prove": 1,
-        "manifest_sha256": outcome.manifest,
-        "config_digest": outcome.config_digest,
-        "seed": outcome.asked.seed,
+        "manifest_sha256": run.listing.sha256,
+        "config_digest": run.config_digest,
+        "seed": outcome.seed,
         "parts": {
             "all": outcome.all_parts, "chosen": outcome.parts,
             "made_again": [one._asdict() for one in outcome.of_parts],
@@ -262,7 +246,7 @@ def as_json(outcome: Outcome) -> str:
             "all": outcome.all_shards, "chosen": outcome.shards,
             "made_again": [one._asdict() for one in outcome.of_shards],
         },
-        "taken": outcome.taken,
+        "taken": taken(run),
         "other_code": outcome.other_code,
         "other_versions": outcome.other_versions,
         "exit_code": findings.code,

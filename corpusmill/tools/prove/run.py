@@ -41,6 +41,10 @@ class Finished(NamedTuple):
     listing: Listing
     findings: Findings
 
+    @property
+    def config_digest(self) -> str:
+        return str(self.listing.content.get("config_digest"))
+
     def kept(self, name: str) -> bool:
         """Say whether a results file matches the manifest; report if not."""
         if self.findings.damaged(name):

@@ -24,11 +24,10 @@ def evenly(members: Mapping[str, Iterable[int]], count: int, key: str, seed: int
         sorted(set(found), key=lambda one: chance(key, seed, str(one)))
         for _, found in sorted(members.items(), key=lambda group: chance(key, seed, group[0]))
     ]
-    chosen: dict[int, None] = {}
-    for turn in itertools.cycle(turns) if turns else ():
-        left = [one for one in turn if one not in chosen]
-        if left and len(chosen) < count:
-            chosen[left[0]] = None
-        elif len(chosen) >= count or all(one in chosen for group in turns for one in group):
+    most = min(count, len(set().union(*turns)))
+    chosen: list[int] = []
+    for turn in itertools.cycle(turns):
+        if len(chosen) == most:
             break
-    return list(chosen)
+        chosen += [one for one in turn if one not in chosen][:1]
+    return chosen

@@ -139,12 +139,9 @@ class LedgerLook:
             if lines != figures[MALFORMED]:
                 told = f"{lines:,} malformed records, {name} has {figures[MALFORMED]:,}"
                 corpus.findings.damage(aside, told)
-        cuts = [
-            one for folder in ("cut", "edited") if corpus.has(one := f"{folder}/{number}.parquet")
-        ]
-        listed = [one for folder in ("cut", "edited")
-                  if (one := f"{folder}/{number}.parquet") in corpus.listing.files]  # fmt: skip
-        if cuts == listed:
+        names = (f"{folder}/{number}.parquet" for folder in ("cut", "edited"))
+        cuts = [one for one in names if one in corpus.listing.files]
+        if all(map(corpus.has, cuts)):
             rows = sum(table.num_rows for one in cuts for table in corpus.parquet(one, ["id"]))
             if rows != figures["cuts"]:
                 told = f"{rows:,} pieces were cut by {' and '.join(cuts) or 'nobody'}"

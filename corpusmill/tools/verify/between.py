@@ -62,10 +62,8 @@ class Between:
         except (*UNLIKE, MissingError, UnreachableError) as error:
             self._tell(name, f"cannot be read: {type(error).__name__}: {error}")
             return
-        if faults := differences(told, found):
-            more = f", and {len(faults) - MOST_TOLD} more" if len(faults) > MOST_TOLD else ""
-            said = f"of another run than the ledger: {'; '.join(faults[:MOST_TOLD])}{more}"
-            self._tell(name, said)
+        if faults := contradictions(told, found):
+            self._tell(name, f"of another run than the ledger: {faults}")
 
     def _tell(self, name: str, fault: str) -> None:
         self._corpus.findings.add(Damage(name, fault, WAY_OUT))
@@ -107,6 +105,13 @@ def _compared(account: Account) -> dict[str, dict]:
         }
         for source, figures in account.items()
     }
+
+
+def contradictions(told: Any, found: Any) -> str:
+    """Describe the first differences of stated numbers from the counted ones; "" if equal."""
+    faults = differences(told, found)
+    more = f", and {len(faults) - MOST_TOLD} more" if len(faults) > MOST_TOLD else ""
+    return "; ".join(faults[:MOST_TOLD]) + more
 
 
 def differences(told: Any, found: Any, path: str = "") -> list[str]:

@@ -38,8 +38,6 @@ JOINED = {"train": "train", "validation": "val", "test": "test"}
 def look_inside(place: Place, listing: Listing, findings: Findings) -> None:
     """Check the files of a corpus against each other."""
     corpus = Corpus(place, listing, findings)
-    if not listing.files:
-        return
     if any(gaps(listing.files)):
         findings.unseen("what is in the files", "the manifest leaves some of them out")
         return

@@ -138,7 +138,7 @@ def look_at_export(place: Place, export: Export, findings: Findings, progress: P
         name
         for name in place.below(export.folder, findings.unseen) or []
         # Hidden ones are intermediate files or of other software.
-        if name not in known and not is_hidden(name.removeprefix(export.folder))
+        if name not in known and "/." not in f"/{name.removeprefix(export.folder)}"
     )
     # Links are not followed: they may lead anywhere on the machine.
     for name in islice(foreign, MOST_FOREIGN):
@@ -147,10 +147,6 @@ def look_at_export(place: Place, export: Export, findings: Findings, progress: P
     if more := next(foreign, None):
         what = f"more than {MOST_FOREIGN} files that {EXPORT} does not list; no others are told"
         findings.add(Damage(more, what, f"move all that is not listed out of {export.at}"))
-
-
-def is_hidden(name: str) -> bool:
-    return any(part.startswith(".") for part in name.split("/"))
 
 
 def hold_origin(corpus: Listing, export: Export, findings: Findings) -> None:

@@ -1,6 +1,7 @@
 """The findings: damage, and what could not be checked. Neither stops the checks."""
 
 import threading
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from corpusmill.messages.plain_text import short
@@ -77,6 +78,14 @@ class Findings:
         """Say whether one of these files is known to be damaged."""
         known = {damage.name for damage in self.damages}
         return not known.isdisjoint(names)
+
+    def in_words(self, not_seen: str) -> Iterator[str]:
+        """Yield the lines for the terminal. not_seen: begins the line of what was not checked."""
+        for damage in self.damages:
+            yield f"{damage.name}: {damage.what}"
+            yield f"  {damage.way_out}"
+        for one in self.not_seen:
+            yield f"{not_seen}: {one.what}: {one.why}"
 
     @property
     def code(self) -> int:

@@ -47,20 +47,6 @@ ALONE = {"eye_test.txt": "manifest", MANIFEST: "manifest", "tokens/meta.pkl": "m
 """Rules of single files."""
 
 
-def kind_of(name: str) -> Kind | None:
-    """Return the kind of a file by its name below the results; None if it is not a kept file."""
-    folder, base = posixpath.split(name)
-    if not base or base.startswith("."):
-        return None
-    for kind in KINDS:
-        # A tokenizer may have subfolders.
-        inside = folder == kind.folder or (kind.endings == ("",) and f"{folder}/".startswith(
-            f"{kind.folder}/"))  # fmt: skip
-        if inside and base.endswith(kind.endings):
-            return kind
-    return None
-
-
 def looks_ours(name: str) -> bool:
     """Say whether programs that read our folders recursively would take a file for ours."""
     top, *inside = name.split("/")
@@ -70,12 +56,21 @@ def looks_ours(name: str) -> bool:
 
 
 def rule_of(name: str) -> str | None:
+    """Return the rule that makes a file, by its name below the results; None if it is not kept."""
     if name in ALONE:
         return ALONE[name]
     if name.startswith(f"{EXPORTS}/"):
         return "export"
-    kind = kind_of(name)
-    return kind and kind.rule
+    folder, base = posixpath.split(name)
+    if not base or base.startswith("."):
+        return None
+    for kind in KINDS:
+        # A tokenizer may have subfolders.
+        inside = folder == kind.folder or (kind.endings == ("",) and f"{folder}/".startswith(
+            f"{kind.folder}/"))  # fmt: skip
+        if inside and base.endswith(kind.endings):
+            return kind.rule
+    return None
 
 
 def way_out(name: str) -> str:

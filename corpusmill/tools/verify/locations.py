@@ -3,11 +3,12 @@
 import io
 import os
 import posixpath
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
-from typing import Any, Protocol
+from typing import Any
 
 from corpusmill.messages.progress import awaiting
 from corpusmill.mill.storage.regular_files import regular_state
@@ -19,7 +20,14 @@ from corpusmill.reader.patience import Attempts, Patience, Say, patiently
 from corpusmill.reader.s3.addresses import is_s3
 from corpusmill.reader.s3.bucket import Bucket, Listed
 from corpusmill.reader.s3_store import S3Store, faults_of_a_store
-from corpusmill.reader.stores import Folder, ForbiddenError, MissingError, PassingError, Store
+from corpusmill.reader.stores import (
+    Folder,
+    ForbiddenError,
+    MissingError,
+    PassingError,
+    Store,
+    check_file,
+)
 from corpusmill.tools.verify.findings import NoCorpusError, UnreachableError
 from corpusmill.tools.verify.kinds import COPIED, EXPORT, LOCAL, MANIFEST, Advice, published_at
 
@@ -27,45 +35,52 @@ LeftOut = Callable[[str, str], None]
 """Takes the name of what was not checked, and the reason."""
 
 
-class Place(Protocol):
-    """Files named below the results folder, such as `tokens/train/00000.bin`."""
+class Place(ABC):
+    """Files named below the results folder, such as `tokens/train/00000.bin`.
+
+    A place that can list them replaces the methods that return None.
+    """
 
     advice: Advice
 
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
     def where(self, name: str) -> str:
         """Return the file's path or address, for messages."""
+        return self._store.where(name)
 
     def names(self, folder: str) -> list[str] | None:
-        """Return the files directly in a folder; None if the place cannot list."""
+        """Return the files directly in a folder."""
+        return None
 
     def folders(self, folder: str) -> list[str] | None:
-        """Return the folders directly in a folder, without hidden ones; None if the place cannot
-        list."""
+        """Return the folders directly in a folder, without hidden ones."""
+        return None
 
     def below(self, folder: str, left_out: LeftOut) -> Iterable[str] | None:
-        """Yield all files below a folder; None if the place cannot list. left_out: called for each
-        folder that is skipped."""
+        """Yield all files below a folder. left_out: called for each folder that is skipped."""
+        return None
 
     def size(self, name: str) -> int | None:
         """Return its bytes; None if only reading tells. Raise MissingError if it does not exist."""
+        return None
 
+    @abstractmethod
     def blocks(self, name: str, start: int = 0) -> Iterator[bytes]:
         """Yield its bytes from `start` on. Raise MissingError if it does not exist,
         UnreachableError if access is denied or the server does not answer, OSError if a disk
         fails."""
 
 
-class LocalPlace:
+class LocalPlace(Place):
     """A local folder, or one of a shared file system."""
 
     advice = LOCAL
 
     def __init__(self, folder: Path) -> None:
-        self._store = Folder(folder)
+        super().__init__(Folder(folder))
         self.folder = folder
-
-    def where(self, name: str) -> str:
-        return self._store.where(name)
 
     def names(self, folder: str) -> list[str]:
         return sorted(entry.name for entry in self._entries(folder) if not is_folder(entry))
@@ -109,7 +124,7 @@ class LocalPlace:
             raise UnreachableError(said) from error
 
     def size(self, name: str) -> int | None:
-        self._store.check(name)
+        check_file(self.folder / name, None)
         return regular_state(self.folder / name).st_size
 
     def blocks(self, name: str, start: int = 0) -> Iterator[bytes]:
@@ -126,28 +141,14 @@ def is_folder(entry: os.DirEntry[str]) -> bool:
         return False  # a circular symlink, which is reported when it is opened
 
 
-class RemotePlace:
+class RemotePlace(Place):
     """Files on a server, which lists none and gives sizes only in responses."""
 
     advice = COPIED
 
     def __init__(self, store: Store, say: Say, patience: Patience) -> None:
-        self._store, self._say, self._patience = store, say, patience
-
-    def where(self, name: str) -> str:
-        return self._store.where(name)
-
-    def names(self, folder: str) -> list[str] | None:
-        return None
-
-    def folders(self, folder: str) -> list[str] | None:
-        return None
-
-    def below(self, folder: str, left_out: LeftOut) -> list[str] | None:
-        return None
-
-    def size(self, name: str) -> int | None:
-        return None
+        super().__init__(store)
+        self._say, self._patience = say, patience
 
     def _next(self, blocks: Iterator[bytes], name: str) -> bytes:
         with awaiting(self.where(name)):

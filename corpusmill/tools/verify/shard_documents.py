@@ -252,7 +252,9 @@ class ShardLook:
         same[:there] = (
             (self._placed.id[known] == ids[:there])
             & (self._placed.copy[known] == copies[:there])
-            & equal_texts(self._placed.source.slice(int(rows[0]), there), sources.slice(0, there))
+            & pc.equal(
+                self._placed.source.slice(int(rows[0]), there), sources.slice(0, there)
+            ).to_numpy(zero_copy_only=False)
         )
         self.counted.moved.add(rows[~same].tolist())
 
@@ -315,11 +317,6 @@ class ShardLook:
         if self._decoder and counted.highest >= self._decoder.setting.vocabulary:
             known = self._decoder.setting.vocabulary
             findings.damage(bin, f"token id {counted.highest:,}, the tokenizer has {known:,}")
-
-
-def equal_texts(one: pa.Array, other: pa.Array) -> np.ndarray:
-    """Return bool: where two columns of texts are equal."""
-    return pc.equal(one, other).to_numpy(zero_copy_only=False)
 
 
 def in_one(column: pa.ChunkedArray) -> pa.Array:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from corpusmill.mill.storage.plain_pickles import plain_values
-from corpusmill.tools.verify.between import differences
+from corpusmill.tools.verify.between import contradictions
 from corpusmill.tools.verify.decoding import Decoder
 from corpusmill.tools.verify.kinds import MANIFEST
 from corpusmill.tools.verify.listing import Kept
@@ -15,8 +15,6 @@ from corpusmill.tools.verify.reading import UNLIKE, Corpus
 from corpusmill.tools.verify.shard_documents import Counted, Shard
 
 META = "tokens/meta.pkl"
-MOST_TOLD = 5
-"""Most contradictions reported per file."""
 
 Written = dict[Shard, Counted]
 """The counted content of each shard."""
@@ -34,9 +32,8 @@ def guarded(corpus: Corpus, name: str, look: Callable[[], None]) -> None:
 
 def tell(corpus: Corpus, name: str, told: Any, found: Any) -> None:
     """Report a file whose figures differ from those counted or listed."""
-    if faults := differences(told, found):
-        more = f", and {len(faults) - MOST_TOLD} more" if len(faults) > MOST_TOLD else ""
-        corpus.findings.damage(name, "; ".join(faults[:MOST_TOLD]) + more)
+    if faults := contradictions(told, found):
+        corpus.findings.damage(name, faults)
 
 
 def hold_facts(corpus: Corpus, shard: Shard, counted: Counted, decoder: Decoder | None) -> None:

@@ -87,11 +87,7 @@ def verified(place: Place, deep: bool) -> Verified:
 def in_words(done: Verified) -> Iterator[str]:
     """Yield the lines for the terminal; the last one is the verdict."""
     findings, listing = done.findings, done.listing
-    for damage in findings.damages:
-        yield f"{damage.name}: {damage.what}"
-        yield f"  {damage.way_out}"
-    for one in findings.not_seen:
-        yield f"not looked at: {one.what}: {one.why}"
+    yield from findings.in_words("not looked at")
     if not listing.content and done.exports:
         origin = done.exports[0].manifest_sha256
         yield f"not looked at: whether it is of the corpus that you mean: of manifest {origin}"
