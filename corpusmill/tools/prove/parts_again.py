@@ -7,6 +7,7 @@ elsewhere, which documents are duplicates of which, and which are held out elsew
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -23,6 +24,23 @@ from corpusmill.mill.storage.files import load_json, save_json
 from corpusmill.mill.storage.sha256 import file_sha256
 from corpusmill.run.typed import as_given
 from corpusmill.tools.prove.run import Finished
+
+FILES = {
+    "quarantine": "quarantine/{}.jsonl",
+    "cut_text": "cut/{}.arrow",
+    "record": "cut/{}.parquet",
+    "measures": "measures/{}.arrow",
+    "verdicts": "filter/{}.arrow",
+    "signatures": "signatures/{}.npy",
+    "digests": "digests/{}.npy",
+    "assigned": "assign/{}.arrow",
+    "held_out": "holdout/{}.npy",
+    "clusters": "clusters/{}.parquet",
+    "marks": "holdout/{}.arrow",
+    "rows": "ledger/{}.parquet",
+    "account": "ledger/{}.json",
+}
+"""Argument of steps -> file of a part. Other arguments differ from step to step."""
 
 BESIDE = ("text/{}.arrow", "cut/{}.arrow", "edited/{}.arrow", "measures/{}.arrow",
           "filter/{}.arrow", "digests/{}.npy")  # fmt: skip
@@ -49,6 +67,11 @@ class PartAgain:
         """Map a path from the working directory, as in the layout, to the rebuilt file."""
         return self.path(pattern.removeprefix("results/").format(part=self.name))
 
+    def _step(self, name: str, **given: Any) -> None:
+        """Run a step on the part. given: all but FILES, the part and the final texts."""
+        files = {argument: self.path(pattern) for argument, pattern in FILES.items()}
+        self._run.step(name, **{"part": self.part, "text": self.text, **files, **given})
+
     def _of_cuts(self, suffix: str) -> list[Path]:
         patterns = [f"results/{folder}/{{part}}{suffix}" for folder in ("cut", "edited")]
         return [self.below(pattern) for pattern in self._run.layout.of_cuts(*patterns)]
@@ -71,29 +94,27 @@ class PartAgain:
         """Rebuild the rows of the ledger."""
         if not self._run.layout.edits:
             self._measure()
-        self._run.step(
-            "filter", measures=self.path("measures/{}.arrow"), filters=self._run.settings.deciding,
-            verdicts=self.path("filter/{}.arrow"), counts=self.path("filter/{}.json"),
-        )  # fmt: skip
+        settings = self._run.settings
+        self._step("filter", filters=settings.deciding, counts=self.path("filter/{}.json"))
         # Sketches are not made: the duplicates come from the results.
-        self._run.step(
-            "sign", text=self.text, hasher=self._run.settings.hasher | {"permutations": 0},
-            signatures=self.path("signatures/{}.npy"), digests=self.path("digests/{}.npy"),
-        )  # fmt: skip
+        self._step("sign", hasher=settings.hasher | {"permutations": 0})
         self._assign()
         self._mark()
-        self._ledger()
+        self._step(
+            "ledger", counts=self.path("text/{}.json"), cuts=self._of_cuts(".json"),
+            cut_spans=self._of_cuts(".parquet"), whole=self._of_cuts(".npy"),
+            filters=settings.filter_values,
+        )  # fmt: skip
 
     def _normalize(self) -> None:
         config, inputs = self._run.config, self._run.layout.inputs
         part = SimpleNamespace(part=self.part)
-        files = inputs.states_of_part(part)
         counts = self.path("text/{}.json")
-        self._run.step(
-            "normalize", files=files, mode=config.normalize.mode,
+        self._step(
+            "normalize", files=inputs.states_of_part(part), mode=config.normalize.mode,
             readers=config.input.readers, limits=config.input.read_limits,
             most_text_bytes=inputs.most_text_bytes(part), text=self.path("text/{}.arrow"),
-            quarantine=self.path("quarantine/{}.jsonl"), counts=counts,
+            counts=counts,
         )  # fmt: skip
         known = {one["path"]: one for one in self._run.listing.content["inputs"]}
         changed = [one for one in load_json(counts)["files"] if one != known.get(one["path"])]
@@ -124,11 +145,9 @@ class PartAgain:
         bucket, listing = self.path("repeats/{}.npy"), self.path("repeats/{}.complete.json")
         save_array(bucket, repeats)
         save_json(listing, {"parts": [{"file": str(bucket)}]})
-        self._run.step(
-            "cut", text=self.path("text/{}.arrow"), listing=listing, part=self.part,
-            span=self._run.settings.span, cut_text=self.path("cut/{}.arrow"),
-            record=self.path("cut/{}.parquet"), whole=self.path("cut/{}.npy"),
-            counts=self.path("cut/{}.json"),
+        self._step(
+            "cut", text=self.path("text/{}.arrow"), listing=listing, span=self._run.settings.span,
+            whole=self.path("cut/{}.npy"), counts=self.path("cut/{}.json"),
         )  # fmt: skip
 
     def _first_units(
@@ -161,11 +180,10 @@ class PartAgain:
             "edited": "edited/{}.arrow", "edits": "edited/{}.parquet",
             "unedited": "edited/{}.npy", "edit_counts": "edited/{}.json",
         }  # fmt: skip
-        self._run.step(
+        self._step(
             "measure", text=self.below(layout.text_to_measure),
             filters=self._run.settings.measuring,
-            prefer=as_given(self._run.config.dedup.prefer), part=self.part,
-            measures=self.path("measures/{}.arrow"),
+            prefer=as_given(self._run.config.dedup.prefer),
             **{name: [self.path(one)] * layout.edits for name, one in of_edits.items()},
         )  # fmt: skip
 
@@ -181,13 +199,9 @@ class PartAgain:
         table, listing = self.path("resolved/{}.npy"), self.path("resolved/{}.complete.json")
         save_array(table, dropped)
         save_json(listing, {"parts": [{"file": str(table)}]})
-        self._run.step(
-            "assign", verdicts=self.path("filter/{}.arrow"),
-            measures=self.path("measures/{}.arrow"), digests=self.path("digests/{}.npy"),
-            whole=self._of_cuts(".npy"), resolved=listing, part=self.part,
-            sampling=self._run.settings.sampling,
-            assigned=self.path("assign/{}.arrow"), held_out=self.path("holdout/{}.npy"),
-            clusters=self.path("clusters/{}.parquet"), counts=self.path("assign/{}.json"),
+        self._step(
+            "assign", whole=self._of_cuts(".npy"), resolved=listing,
+            sampling=self._run.settings.sampling, counts=self.path("assign/{}.json"),
         )  # fmt: skip
 
     def _mark(self) -> None:
@@ -200,27 +214,12 @@ class PartAgain:
         for id, origin in zip(*(column.to_pylist() for column in ledger.columns), strict=True):
             if origin is not None and id is not None and id & ROW_MASK < origins.size:
                 origins[id & ROW_MASK] = numbers.get(origin, 0)
-        save_marks(self.path("holdout/{}.arrow"), self.part, [origins])
-
-    def _ledger(self) -> None:
-        self._run.step(
-            "ledger", text=self.text, quarantine=self.path("quarantine/{}.jsonl"),
-            counts=self.path("text/{}.json"), measures=self.path("measures/{}.arrow"),
-            verdicts=self.path("filter/{}.arrow"), assigned=self.path("assign/{}.arrow"),
-            marks=self.path("holdout/{}.arrow"), clusters=self.path("clusters/{}.parquet"),
-            digests=self.path("digests/{}.npy"),
-            cuts=self._of_cuts(".json"), cut_spans=self._of_cuts(".parquet"),
-            whole=self._of_cuts(".npy"),
-            filters=self._run.settings.filter_values, part=self.part,
-            rows=self.path("ledger/{}.parquet"), account=self.path("ledger/{}.json"),
-        )  # fmt: skip
+        save_marks(self.path(FILES["marks"]), self.part, [origins])
 
     def kept_files(self) -> list[str]:
         """Return the rebuilt files of the part that the results contain."""
-        made = [
-            self.path("quarantine/{}.jsonl"), *self._of_cuts(".parquet"),
-            self.path("clusters/{}.parquet"), self.path("ledger/{}.parquet"),
-        ]  # fmt: skip
+        quarantine, *tables = (self.path(FILES[n]) for n in ("quarantine", "clusters", "rows"))
+        made = [quarantine, *self._of_cuts(".parquet"), *tables]
         return [str(path.relative_to(self._run.scratch)) for path in made]
 
     def left_files(self) -> list[str]:
