@@ -35,24 +35,6 @@ class Graph(NamedTuple):
     matches: np.ndarray  # int64, number of equal values in the two sketches
 
 
-class Limits(NamedTuple):
-    """Conditions for similarity: `enough` equal values of `permutations`, or a measured
-    similarity."""
-
-    enough: int
-    permutations: int
-    threshold: float
-
-
-class Resolved(NamedTuple):
-    """The result for each text: the best kept text similar to it, or itself; their similarity;
-    whether that was measured, not estimated."""
-
-    winner: np.ndarray  # int64
-    similarity: np.ndarray  # float64
-    compared: np.ndarray  # bool
-
-
 @kernel
 def equal_values(one, other):
     """Count the equal values of two sketches, uint32 (permutations,) each."""
@@ -237,8 +219,13 @@ def best_kept_first(t, graph, winner):
 def resolve_kept(graph, limits, texts, resolved):
     """Visit the texts from best to worst, and drop each that is similar to one kept before it.
 
-    resolved: written. Returns the number of pairs measured.
+    limits: equal values that are enough, values of a sketch, threshold of a measured similarity.
+    resolved: written for each text. winner, int64: the best kept text similar to it, or itself;
+    similarity, float64, of the two; compared, bool: whether that was measured, not estimated.
+    Returns the number of pairs measured.
     """
+    enough, permutations, threshold = limits
+    winner, similarity, compared = resolved
     nothing = np.zeros(0, np.uint64)
     sequence, component = graph.sequence, graph.component
     sets = [nothing for _ in range(sequence.size)]
@@ -251,21 +238,20 @@ def resolve_kept(graph, limits, texts, resolved):
             for past in sequence[from_here:rank]:
                 sets[past], sizes[past] = nothing, -1
             held, from_here = 0, rank
-        resolved.winner[t] = t
-        for key in best_kept_first(t, graph, resolved.winner):
+        winner[t] = t
+        for key in best_kept_first(t, graph, winner):
             e = graph.first[t] + (key & 0xFFFFFFFF)
             other = graph.neighbours[e]
-            if graph.matches[e] >= limits.enough:
-                resolved.winner[t], resolved.compared[t] = other, False
-                resolved.similarity[t] = graph.matches[e] / limits.permutations
+            if graph.matches[e] >= enough:
+                winner[t], compared[t] = other, False
+                similarity[t] = graph.matches[e] / permutations
                 break
             mine, size, held = set_of(t, sets, sizes, held, texts)
             theirs, their_size, held = set_of(other, sets, sizes, held, texts)
             measured += 1
-            value = jaccard_from(limits.threshold, mine, size, theirs, their_size)
+            value = jaccard_from(threshold, mine, size, theirs, their_size)
             if value >= 0:
-                resolved.winner[t], resolved.compared[t] = other, True
-                resolved.similarity[t] = value
+                winner[t], compared[t], similarity[t] = other, True, value
                 break
     return measured
 

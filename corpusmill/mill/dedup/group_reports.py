@@ -7,7 +7,7 @@ import numpy as np
 from corpusmill.mill.dedup.components import roots_among
 from corpusmill.mill.dedup.edges import STAGES
 from corpusmill.mill.dedup.extracts import Extract
-from corpusmill.mill.dedup.resolution import Graph, Resolution
+from corpusmill.mill.dedup.resolution import Graph, Resolution, neighbours_of
 
 LARGEST = 5
 """Groups to describe per bin."""
@@ -22,23 +22,21 @@ SHOWN_CHARS = 300
 
 def _distances(members: np.ndarray, graph: Graph, resolution: Resolution) -> dict:
     """Return the density of a group, and its members' distances from the best one in pairs."""
-    import networkit as nk
-
     inside = np.isin(graph.one, members)
     # A pair that shares several band keys occurs several times (method sketch).
     pairs = np.unique(np.column_stack([graph.one[inside], graph.other[inside]]), axis=0)
-    one, other = np.searchsorted(members, pairs).T.copy()
-    network = nk.Graph(members.size)
-    network.addEdges((one, other), addMissing=False)
-    place = np.empty(graph.sequence.size, np.int64)
-    place[graph.sequence] = np.arange(graph.sequence.size)
-    best = int(np.argmin(place[members]))
-    search = nk.distance.BFS(network, best, storePaths=False)
-    search.run()
-    steps = np.array(search.getDistances())
+    first, neighbours, _ = neighbours_of(members.size, *np.searchsorted(members, pairs).T)
+    steps = np.full(members.size, -1)
+    reached, step = np.argsort(graph.sequence)[members].argmin(keepdims=True), 0
+    while reached.size:
+        steps[reached] = step
+        step += 1
+        near = [neighbours[first[one] : first[one + 1]] for one in reached.tolist()]
+        reached = np.unique(np.concatenate(near))
+        reached = reached[steps[reached] < 0]
     return {
-        "pairs": network.numberOfEdges(),
-        "density": round(nk.graphtools.density(network), 6),
+        "pairs": len(pairs),
+        "density": round(2 * len(pairs) / (members.size * (members.size - 1)), 6),
         "steps_from_best": {"mean": round(float(steps.mean()), 2), "greatest": int(steps.max())},
         "kept": int((resolution.winner[members] == members).sum()),
     }

@@ -63,10 +63,7 @@ def graph_of(extract: Extract) -> Graph:
         roots_among(documents, one[identical], other[identical]), return_inverse=True
     )
     sequence = best_first(extract.order, extract.ids)
-    place = np.empty(documents, np.int64)
-    place[sequence] = np.arange(documents)
-    first_place = np.full(example.size, documents, np.int64)
-    np.minimum.at(first_place, text_of, place)
+    _, first_place = np.unique(text_of[sequence], return_index=True)
     return Graph(
         text_of,
         example,
@@ -87,27 +84,36 @@ def _texts(extract: Extract, graph: Graph, setting: ResolveSetting) -> similarit
     )  # fmt: skip
 
 
+def neighbours_of(
+    nodes: int, one: np.ndarray, other: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return `first`, `neighbours` and `pairs`: node n has neighbours[first[n]:first[n + 1]].
+
+    pairs: the number of the pair that makes each one a neighbour.
+    """
+    ends = np.concatenate([one, other])
+    order = np.argsort(ends, kind="stable")
+    first = np.searchsorted(ends[order], np.arange(nodes + 1))
+    return first, np.concatenate([other, one])[order], order % max(one.size, 1)
+
+
 def kept_resolution(extract: Extract, graph: Graph, setting: ResolveSetting) -> Resolution:
     """Resolve from best to worst: drop a text only if it is similar to a kept one."""
     texts = graph.example.size
-    ends = np.concatenate([graph.one, graph.other])
-    order = np.argsort(ends, kind="stable")
     winner = np.empty(texts, np.int64)
     similarity, compared = np.ones(texts), np.zeros(texts, bool)
     component = roots_among(texts, graph.one, graph.other)
-    place = np.empty(texts, np.int64)
-    place[graph.sequence] = np.arange(texts)
+    place = np.argsort(graph.sequence)
+    first, neighbours, pairs = neighbours_of(texts, graph.one, graph.other)
     both_ways = similarities.Graph(
-        np.lexsort((place, component)), component, place,
-        np.searchsorted(ends[order], np.arange(texts + 1)),
-        np.concatenate([graph.other, graph.one])[order],
-        np.concatenate([graph.matches, graph.matches])[order].astype(np.int64),
+        np.lexsort((place, component)), component, place, first, neighbours,
+        graph.matches[pairs].astype(np.int64),
     )  # fmt: skip
     measured = resolve_kept(
         both_ways,
-        similarities.Limits(setting.enough, setting.permutations, float(setting.threshold)),
+        (setting.enough, setting.permutations, float(setting.threshold)),
         _texts(extract, graph, setting),
-        similarities.Resolved(winner, similarity, compared),
+        (winner, similarity, compared),
     )
     stage = np.where(compared, BY_SHINGLES, BY_SKETCH).astype(np.uint8)
     return Resolution(winner, similarity, stage, measured)
@@ -128,11 +134,9 @@ def component_resolution(extract: Extract, graph: Graph, setting: ResolveSetting
     similar = ~(similarity < setting.threshold)
     one, other = graph.one[similar], graph.other[similar]
     roots = roots_among(texts, one, other)
-    place = np.empty(texts, np.int64)
-    place[graph.sequence] = np.arange(texts)
-    first_place = np.full(texts, texts, np.int64)
-    np.minimum.at(first_place, roots, place)
-    winner = graph.sequence[first_place[roots]]
+    best = np.empty(texts, np.int64)
+    best[roots[graph.sequence[::-1]]] = graph.sequence[::-1]  # the last assignment wins
+    winner = best[roots]
     # For direct pairs with the winner, similarity and stage are known, not just the chain.
     found = np.full(texts, np.nan), np.full(texts, BY_CHAIN, np.uint8)
     for text, with_whom in ((one, other), (other, one)):
