@@ -2,16 +2,17 @@
 
 import logging
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from corpusmill.mill.dedup.candidates import Corpus, identical_edges, same_key_edges, similar_edges
 from corpusmill.mill.dedup.edges import EDGE, IDENTICAL, Similarity, certain_matches
-from corpusmill.mill.dedup.lsh import Banding, Bands, bounded_slices
+from corpusmill.mill.dedup.lsh import Banding, Bands, count_entries
 from corpusmill.mill.dedup.order import Preference, Ranked
 from corpusmill.mill.storage.arrays import save_array
-from corpusmill.mill.storage.buckets import Buckets, Slice, bucket_slices
+from corpusmill.mill.storage.buckets import Buckets, Slice, bounded_slices, bucket_slices
 from corpusmill.mill.storage.files import content_digest, load_json, save_json
 from corpusmill.run.job import run
 from corpusmill.run.job_progress import phase
@@ -61,10 +62,11 @@ def pair(
     def edges_of(share: Slice) -> Iterator[np.ndarray]:
         """Yield the edges in pieces, each from as many keys as a job may hold."""
         if share.band == banding.bands:
-            for piece in bounded_slices(digested, share._replace(band=0), buckets.entries):
+            count = partial(count_entries, digested)
+            for piece in bounded_slices(share._replace(band=0), buckets.entries, count):
                 yield identical_edges(digested, piece, corpus.digests)
         else:
-            for piece in bounded_slices(banded, share, buckets.entries):
+            for piece in bounded_slices(share, buckets.entries, partial(count_entries, banded)):
                 if banding.method == "sketch":
                     yield same_key_edges(banded, piece)
                 else:

@@ -1,13 +1,14 @@
 """Find the spans that occurred earlier in the corpus, in one bucket of all keys."""
 
 import logging
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from corpusmill.mill.read.spans import Spans, bounded_slices, by_place, repeats_of_slice
+from corpusmill.mill.read.spans import Spans, by_place, count_spans, repeats_of_slice
 from corpusmill.mill.storage.arrays import save_array
-from corpusmill.mill.storage.buckets import Buckets, bucket_slices
+from corpusmill.mill.storage.buckets import Buckets, bounded_slices, bucket_slices
 from corpusmill.mill.storage.files import content_digest, load_json, save_json
 from corpusmill.run.job import run
 from corpusmill.run.job_progress import phase
@@ -21,12 +22,11 @@ def repeat(listing: Path, span_bucket: int, buckets: Buckets, repeats: Path, cou
     ]
     found = [np.zeros((4, 0), np.uint64)]
     (share,) = bucket_slices(span_bucket, buckets.jobs, 1)
-    spans = sum(part.within(share).stop - part.within(share).start for part in parts)
+    spans = count_spans(parts, share)
     with phase("comparing", spans, "spans") as progress:
-        for piece in bounded_slices(parts, share, buckets.entries):
+        for piece in bounded_slices(share, buckets.entries, partial(count_spans, parts)):
             found.append(repeats_of_slice(parts, piece))
-            within = [part.within(piece) for part in parts]
-            progress.advance(sum(one.stop - one.start for one in within))
+            progress.advance(count_spans(parts, piece))
     table = by_place(np.concatenate(found, axis=1))
     save_array(repeats, table)
     save_json(

@@ -1,5 +1,6 @@
 """Edges of all slices together are those of comparing all documents with all."""
 
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -14,10 +15,10 @@ from hypothesis import strategies as st
 from corpusmill.mill.decide.fates import KEPT
 from corpusmill.mill.dedup.candidates import FAR_APART, identical_edges, looked_up, similar_edges
 from corpusmill.mill.dedup.edges import IDENTICAL
-from corpusmill.mill.dedup.lsh import bounded_slices, save_bands
+from corpusmill.mill.dedup.lsh import count_entries, save_bands
 from corpusmill.mill.dedup.order import Preference
 from corpusmill.mill.storage.arrays import save_array
-from corpusmill.mill.storage.buckets import Slice, bucket_slices
+from corpusmill.mill.storage.buckets import Slice, bounded_slices, bucket_slices
 
 BANDS, ROWS = 3, 2
 PERMUTATIONS = BANDS * ROWS + 1
@@ -50,7 +51,7 @@ def similar_of_all(files, least: int, buckets: int = 1, most: int = 1000) -> lis
     return [
         edge
         for share in all_slices(buckets, BANDS)
-        for piece in bounded_slices(banded, share, most)
+        for piece in bounded_slices(share, most, partial(count_entries, banded))
         for edge in similar_edges(banded, piece, corpus, ROWS, least, ANY_ORDER).tolist()
     ]
 

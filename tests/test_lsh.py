@@ -1,6 +1,7 @@
 """Sorted keys, and stars of shared ones: for any buckets the groups of comparing all with all."""
 
 import itertools
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -17,7 +18,6 @@ from corpusmill.mill.dedup.lsh import (
     INCREMENT,
     Bands,
     band_keys,
-    bounded_slices,
     count_entries,
     entries_in,
     sorted_bands,
@@ -25,7 +25,7 @@ from corpusmill.mill.dedup.lsh import (
 )
 from corpusmill.mill.read.ids import ids_of_part
 from corpusmill.mill.storage.arrays import save_array
-from corpusmill.mill.storage.buckets import Slice, bucket_slices
+from corpusmill.mill.storage.buckets import Slice, bounded_slices, bucket_slices
 
 BANDS, ROWS = 3, 2
 ALL_KEYS = (0, 1 << 64)
@@ -170,7 +170,7 @@ def test_pairs_of_slice__take_only_keys_of_the_slice(tmp_path):
 def test_bounded_slices__give_the_same_pairs_in_bounded_pieces(tmp_path, most):
     parts = opened(tmp_path, random_parts(5, [60, 40]))
     share = Slice(0, *ALL_KEYS)
-    pieces = list(bounded_slices(parts, share, most))
+    pieces = list(bounded_slices(share, most, partial(count_entries, parts)))
     largest = max(
         np.unique(np.concatenate([part.of_band(0)[0].all() for part in parts]), return_counts=True)[
             1

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import SimpleNamespace
@@ -24,15 +25,15 @@ from corpusmill.mill.read.parts import TextPart
 from corpusmill.mill.read.spans import (
     Spans,
     SpanSetting,
-    bounded_slices,
     compared,
+    count_spans,
     repeats_of_slice,
     spans_of,
     units_of,
 )
 from corpusmill.mill.read.text_column import TextColumn
 from corpusmill.mill.storage.arrays import load_array, save_array
-from corpusmill.mill.storage.buckets import Buckets, Slice
+from corpusmill.mill.storage.buckets import Buckets, Slice, bounded_slices
 from corpusmill.mill.storage.files import load_json, save_json
 from corpusmill.mill.storage.sha256 import file_sha256
 from corpusmill.mill.storage.tables import save_table
@@ -268,7 +269,7 @@ def test_bounded_slices__give_the_same_repeats_in_bounded_pieces(tmp_path, most)
     keys = np.random.default_rng(1).integers(0, 2**64, 12, np.uint64)[[*range(12)] * 5]
     save_array(tmp_path / "0.npy", np.stack([np.sort(keys), np.arange(60, dtype=np.uint64) << 32]))
     parts = [Spans.open(part, tmp_path / "0.npy") for part in (0, 1)]
-    pieces = list(bounded_slices(parts, ALL_KEYS, most))
+    pieces = list(bounded_slices(ALL_KEYS, most, partial(count_spans, parts)))
     got = np.concatenate([repeats_of_slice(parts, piece) for piece in pieces], axis=1)
     assert got.tolist() == repeats_of_slice(parts, ALL_KEYS).tolist()
     assert got.shape == (4, 2 * 60 - 12)

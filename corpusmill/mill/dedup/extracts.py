@@ -54,11 +54,8 @@ def write_extract(
         advance(batch.num_rows)
     texts = pa.chunked_array(pieces, pa.large_string()).combine_chunks()
     # Texts are in row order: find the place of each in bin order; null if it is not needed.
-    place = np.empty(rows.size, np.int64)
-    in_row_order = np.argsort(rows[needed], kind="stable")
-    ranks = np.empty(in_row_order.size, np.int64)
-    ranks[in_row_order] = np.arange(in_row_order.size)
-    place[needed] = ranks
+    place = np.zeros(rows.size, np.int64)
+    place[needed] = np.argsort(np.argsort(rows[needed]))
     texts = texts.take(pa.array(place, mask=~needed))
     columns = [ids[rows], order.rank[rows], order.shorter[rows], texts]
     table = pa.table([pa.array(column) for column in columns], schema=SCHEMA)

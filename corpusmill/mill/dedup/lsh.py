@@ -1,6 +1,6 @@
 """LSH: sorted band keys of a part's documents, and documents with equal keys."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ import numpy as np
 from corpusmill.mill.read.digests import digest_words
 from corpusmill.mill.read.ids import ROW_BITS, mixed
 from corpusmill.mill.storage.arrays import StoredArray, append_array
-from corpusmill.mill.storage.buckets import Slice, halves
+from corpusmill.mill.storage.buckets import Slice
 from corpusmill.mill.storage.files import writing
 from corpusmill.mill.storage.sums import CheckedFile, DamagedError
 
@@ -94,27 +94,10 @@ class Bands(NamedTuple):
         return keys.row(band), rows.row(band)
 
 
-def _range(keys: StoredArray, share: Slice) -> tuple[int, int]:
-    start = keys.place_of(np.uint64(share.low))
-    return start, len(keys) if share.high == 1 << 64 else keys.place_of(np.uint64(share.high))
-
-
 def count_entries(parts: list[Bands], share: Slice) -> int:
     """Count the band keys of all parts in the slice."""
-    total = 0
-    for part in parts:
-        start, stop = _range(part.of_band(share.band)[0], share)
-        total += stop - start
-    return total
-
-
-def bounded_slices(parts: list[Bands], share: Slice, most: int) -> Iterator[Slice]:
-    """Yield the slice in pieces of at most `most` band keys; a single key is never split."""
-    if share.high - share.low > 1 and count_entries(parts, share) > most:
-        for half in halves(share):
-            yield from bounded_slices(parts, half, most)
-    else:
-        yield share
+    found = (part.of_band(share.band)[0].within(share) for part in parts)
+    return sum(one.stop - one.start for one in found)
 
 
 def entries_in(parts: list[Bands], share: Slice) -> tuple[np.ndarray, np.ndarray]:
@@ -122,9 +105,9 @@ def entries_in(parts: list[Bands], share: Slice) -> tuple[np.ndarray, np.ndarray
     keys, ids = [np.zeros(0, np.uint64)], [np.zeros(0, np.uint64)]
     for part in parts:
         of_band, of_rows = part.of_band(share.band)
-        start, stop = _range(of_band, share)
-        keys.append(np.array(of_band[start:stop]))
-        rows = of_rows[start:stop].astype(np.uint64)
+        chosen = of_band.within(share)
+        keys.append(np.array(of_band[chosen]))
+        rows = of_rows[chosen].astype(np.uint64)
         ids.append(np.uint64(part.part << ROW_BITS) | rows)
     all_keys, all_ids = np.concatenate(keys), np.concatenate(ids)
     # Stable: parts come in ascending order, so equal keys keep ascending ids, on any machine.

@@ -5,7 +5,7 @@ A text is split into units (lines, paragraphs, sentences); a span is `width` con
 
 import hashlib
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ from corpusmill.mill.read.digests import WHOLE
 from corpusmill.mill.read.ids import ROW_BITS, ROW_MASK
 from corpusmill.mill.read.text_column import TextColumn
 from corpusmill.mill.storage.arrays import StoredArray, save_array
-from corpusmill.mill.storage.buckets import Slice, halves
+from corpusmill.mill.storage.buckets import Slice
 
 UNITS = {"line": LINE, "paragraph": PARAGRAPH, "sentence": SENTENCE}
 BLOCK_SPANS = 1 << 16
@@ -116,22 +116,11 @@ class Spans(NamedTuple):
         table = StoredArray.open(path)
         return cls(part, table.row(0), table.row(1))
 
-    def within(self, share: Slice) -> slice:
-        """Return the entries with a key in [low, high)."""
-        start = self.keys.place_of(np.uint64(share.low))
-        if share.high == 1 << 64:
-            return slice(start, len(self.keys))
-        return slice(start, self.keys.place_of(np.uint64(share.high)))
 
-
-def bounded_slices(parts: list[Spans], share: Slice, most: int) -> Iterator[Slice]:
-    """Yield the slice in pieces of at most `most` spans. A single key is never split."""
-    found = [part.within(share) for part in parts]
-    if share.high - share.low > 1 and sum(one.stop - one.start for one in found) > most:
-        for half in halves(share):
-            yield from bounded_slices(parts, half, most)
-    else:
-        yield share
+def count_spans(parts: list[Spans], share: Slice) -> int:
+    """Count the spans of all parts in the slice."""
+    found = (part.keys.within(share) for part in parts)
+    return sum(one.stop - one.start for one in found)
 
 
 def repeats_of_slice(parts: list[Spans], share: Slice) -> np.ndarray:
@@ -142,7 +131,7 @@ def repeats_of_slice(parts: list[Spans], share: Slice) -> np.ndarray:
     """
     keys, ids, units = ([np.zeros(0, np.uint64)] for _ in range(3))
     for part in parts:
-        chosen = part.within(share)
+        chosen = part.keys.within(share)
         places = part.places[chosen]
         keys.append(part.keys[chosen])
         ids.append(np.uint64(part.part << ROW_BITS) | places >> np.uint64(ROW_BITS))

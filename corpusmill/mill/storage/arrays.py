@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from corpusmill.mill.storage.buckets import Slice
 from corpusmill.mill.storage.files import writing
 from corpusmill.mill.storage.sums import BLOCK_BYTES, CheckedFile, DamagedError, SummedFile
 
@@ -113,6 +114,12 @@ class StoredArray:
             self.all()
             raise AssertionError(f"{self._file.path}: not in ascending order")
         return place
+
+    def within(self, share: Slice) -> slice:
+        """Return the places of the keys in [low, high), for an ascending array of uint64."""
+        start = self.place_of(np.uint64(share.low))
+        at_end = share.high == 1 << 64
+        return slice(start, len(self) if at_end else self.place_of(np.uint64(share.high)))
 
     def read_nothing_ahead(self) -> None:
         """Tell the system to expect access to scattered rows."""

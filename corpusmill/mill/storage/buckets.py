@@ -1,6 +1,7 @@
 """Divide the band keys of all parts among pair jobs."""
 
 import math
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 
@@ -36,10 +37,17 @@ def bucket_slices(bucket: int, buckets: int, bands: int) -> list[Slice]:
     return slices
 
 
-def halves(share: Slice) -> tuple[Slice, Slice]:
-    """Return the lower and upper half of a slice's keys."""
-    middle = (share.low + share.high) // 2
-    return share._replace(high=middle), share._replace(low=middle)
+def bounded_slices(share: Slice, most: int, count: Callable[[Slice], int]) -> Iterator[Slice]:
+    """Yield the slice in pieces of at most `most` entries. A single key is never split.
+
+    count: returns the number of entries in a slice.
+    """
+    if share.high - share.low > 1 and count(share) > most:
+        middle = (share.low + share.high) // 2
+        for half in (share._replace(high=middle), share._replace(low=middle)):
+            yield from bounded_slices(half, most, count)
+    else:
+        yield share
 
 
 def bucket_count(documents: int, bands: int, bucket_entries: int) -> int:
