@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from corpusmill.kernels.clean import decode_one
-from corpusmill.kernels.finding import any_of, finder, literal
+from corpusmill.kernels.clean import decode_one, longest_of
+from corpusmill.kernels.finding import any_of, finder, literal, literal_rows
 from corpusmill.kernels.jit import kernel
-from corpusmill.kernels.lines import line_end, without_blanks
+from corpusmill.kernels.lines import ends_with_one_of, line_end, without_blanks
 from corpusmill.kernels.splitting import after_sentence, is_space, space_end
 from corpusmill.kernels.words import DIGIT, NO_BLANK
 
@@ -21,11 +21,7 @@ PHRASES = (
 # Every line with a phrase has one of these, and few others do. k is also the Kelvin sign's lower
 # case.
 PARTS = ("ipsu", "javas", "s of us", "cy polic", "cooki")
-MAX_PHRASE = 14
-PHRASE_BYTES = np.zeros((len(PHRASES), MAX_PHRASE), np.uint8)
-for _row, _phrase in enumerate(PHRASES):
-    PHRASE_BYTES[_row, : len(_phrase)] = list(_phrase.encode())
-PHRASE_SIZES = np.array([len(one) for one in PHRASES])
+PHRASE_BYTES, PHRASE_SIZES = literal_rows(PHRASES)
 HAS_LOREM, HAS_JAVASCRIPT, HAS_POLICY = 1, 2, 0xFC
 """Bits of the phrases."""
 
@@ -144,19 +140,10 @@ def citation_end(data, i, stop, table):
 
 @kernel
 def has_end_mark(data, start, stop, marks):
-    """Return whether the text ends in one of the marks, but not in three dots. marks: uint32."""
-    if start == stop:
-        return False
+    """Return whether the text ends in one of the marks, but not in three dots."""
     if stop - start >= 3 and data[stop - 1] == data[stop - 2] == data[stop - 3] == 0x2E:
         return False
-    i = stop - 1
-    while data[i] & 0xC0 == 0x80:
-        i -= 1
-    last, _ = decode_one(data, i)
-    found = False
-    for mark in marks:
-        found |= last == mark
-    return found
+    return start < stop and ends_with_one_of(data, stop, marks)
 
 
 @kernel
@@ -223,16 +210,13 @@ def c4_lines(data, offsets, table, needs, marks, cuts, counts):
     data: uint8, valid UTF-8. offsets: int64 (documents + 1,). table: see kernels.words. needs:
     int64 (6,): whether lines need an end mark, fewest words of a line, most characters of a word,
     whether to cut citations, lines with javascript, lines with policies; -1 for no limit. marks:
-    uint32, code points that may end a line. cuts: int64 (room, 4), written up to its end: row,
-    start, stop and rule, by row. counts: int64 (documents, 3), written: sentences in kept lines,
-    lines with lorem ipsum, lines with a {. Documents with such lines are dropped, so their cuts do
-    not matter.
+    uint32, ascending, code points that may end a line. cuts: int64 (room, 4), written up to its
+    end: row, start, stop and rule, by row. counts: int64 (documents, 3), written: sentences in kept
+    lines, lines with lorem ipsum, lines with a {. Documents with such lines are dropped, so their
+    cuts do not matter.
     """
     citations = needs[3]
-    longest = 0
-    for d in range(offsets.size - 1):
-        longest = max(longest, offsets[d + 1] - offsets[d])
-    edited = np.empty(longest if citations == 1 else 0, np.uint8)
+    edited = np.empty(longest_of(offsets) if citations == 1 else 0, np.uint8)
     n = 0
     for d in range(offsets.size - 1):
         counts[d] = 0

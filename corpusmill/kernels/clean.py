@@ -6,7 +6,7 @@ UTF-8 bytes to code points, with the tables of `corpusmill.mill.read.unicode_tab
 
 import numpy as np
 
-from corpusmill.kernels.jit import kernel
+from corpusmill.kernels.jit import counting_nothing, kernel
 
 # Layout of a table entry: the lowered code point, and flags.
 CODE_POINT = 0x1FFFFF
@@ -38,13 +38,29 @@ def decode_one(data, i):
     return high | (np.uint32(data[i + 2]) & 0x3F) << 6 | (np.uint32(data[i + 3]) & 0x3F), i + 4
 
 
+@counting_nothing
+def before(data, i):
+    """Return the start of the character that ends at byte i."""
+    i -= 1
+    while data[i] & 0xC0 == 0x80:
+        i -= 1
+    return i
+
+
+@kernel
+def longest_of(first):
+    """Return the most entries between two neighbours of `first`: offsets, or numbers of rows."""
+    longest = 0
+    for d in range(first.size - 1):
+        longest = max(longest, first[d + 1] - first[d])
+    return longest
+
+
 @kernel
 def cased_before(data, start, i, table):
     """Return whether the last character before byte i that is not case-ignorable is cased."""
     while i > start:
-        i -= 1
-        while data[i] & 0xC0 == 0x80:
-            i -= 1
+        i = before(data, i)
         point, _ = decode_one(data, i)
         if not table[point] & CASE_IGNORABLE:
             return table[point] & CASED != 0
@@ -59,6 +75,13 @@ def cased_after(data, i, stop, table):
         if not table[point] & CASE_IGNORABLE:
             return table[point] & CASED != 0
     return False
+
+
+@kernel
+def lowered_sigma(data, start, at, i, stop, table):
+    """Return the lower case of the capital sigma data[at:i] in the text data[start:stop]."""
+    final = cased_before(data, start, at, table) and not cased_after(data, i, stop, table)
+    return np.uint32(FINAL_SIGMA if final else SMALL_SIGMA)
 
 
 @kernel
@@ -82,10 +105,7 @@ def clean_text(data, start, stop, table, chars):
             entry = table[point]
             if entry & IRREGULAR:
                 if point == CAPITAL_SIGMA:
-                    final = cased_before(data, start, at, table)
-                    if final:
-                        final = not cased_after(data, i, stop, table)
-                    entry = np.uint32(FINAL_SIGMA if final else SMALL_SIGMA)
+                    entry = lowered_sigma(data, start, at, i, stop, table)
                 else:  # U+0130 lowers to "i" and a combining dot above
                     chars[n] = np.uint32(0x69)
                     n += 1

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from corpusmill.kernels.clean import decode_one
+from corpusmill.kernels.clean import decode_one, longest_of
 from corpusmill.kernels.gopher import (
     HAS_ALPHA,
     LEAST_DUPLICATE,
@@ -10,16 +10,17 @@ from corpusmill.kernels.gopher import (
     MOST_DUPLICATE,
     MOST_TOP,
     count_symbols,
+    ends_in_ellipsis,
 )
 from corpusmill.kernels.jit import kernel
 from corpusmill.kernels.lines import hash_of, without_blanks
 from corpusmill.kernels.repeats import (
-    FINISH,
     NONE,
-    as_key,
     find_pairs,
+    key_of,
     lengthen,
     place_in,
+    room_for_elements,
     room_for_grams,
     slots_for,
     top_gram,
@@ -33,14 +34,13 @@ def copies(hashes, sizes, slots, counts):
     slots[:] = U(0)
     counts[:] = 0
     for k in range(hashes.size):
-        key = as_key(hashes[k] ^ U(sizes[k]) * FINISH)
+        key = key_of(hashes[k], sizes[k])
         place = place_in(slots, key)
         slots[place] = key
         counts[place] += 1
     count = size = 0
     for k in range(hashes.size):
-        key = as_key(hashes[k] ^ U(sizes[k]) * FINISH)
-        if counts[place_in(slots, key)] > 1:
+        if counts[place_in(slots, key_of(hashes[k], sizes[k]))] > 1:
             count += 1
             size += sizes[k]
     return count, size
@@ -74,11 +74,8 @@ def count_copies(data, first, lines, table, counts):
     kernels.lines.
     """
     starts, ends, chars, _, _ = lines
-    most = 1
-    for d in range(first.size - 1):
-        most = max(most, first[d + 1] - first[d])
-    hashes, sizes = np.empty(most, np.uint64), np.empty(most, np.int64)
-    slots, often = np.empty(4 * most + 16, np.uint64), np.empty(4 * most + 16, np.int64)
+    hashes, sizes, slots = room_for_elements(longest_of(first))
+    often = np.empty(slots.size, np.int64)
     for d in range(first.size - 1):
         begin, end = first[d], first[d + 1]
         for whole in range(2):
@@ -122,9 +119,7 @@ def copied_gram_shares(first, chars, hashes, longest_of_equals, shares):
     repeated 5- to 10-grams. first, chars, hashes: the words. longest_of_equals: whether a tie
     between top n-grams goes to the longest or to the first.
     """
-    most = 0
-    for d in range(first.size - 1):
-        most = max(most, first[d + 1] - first[d])
+    most = longest_of(first)
     grams, ats = room_for_grams(most), np.zeros(most + 1, np.int64)
     for d in range(first.size - 1):
         of_words = hashes[first[d] : first[d + 1]]
@@ -150,15 +145,10 @@ def copied_gram_shares(first, chars, hashes, longest_of_equals, shares):
 @kernel
 def ends_in_dots(data, start, stop):
     """Return whether data[start:stop] ends in ... or . . . or …"""
-    if stop - start < 3:
-        return False
-    a, b, c = data[stop - 3], data[stop - 2], data[stop - 1]
-    if a == 0xE2 and b == 0x80 and c == 0xA6:
-        return True
-    if a == 0x2E and b == 0x2E and c == 0x2E:
-        return True
-    spaced = stop - start >= 5 and data[stop - 5] == 0x2E and data[stop - 4] == 0x20
-    return spaced and a == 0x2E and b == 0x20 and c == 0x2E
+    if ends_in_ellipsis(data, start, stop) or stop - start < 5:
+        return ends_in_ellipsis(data, start, stop)
+    dots = data[stop - 5] == 0x2E and data[stop - 3] == 0x2E and data[stop - 1] == 0x2E
+    return dots and data[stop - 4] == 0x20 and data[stop - 2] == 0x20
 
 
 @kernel

@@ -3,7 +3,8 @@
 import numpy as np
 
 from corpusmill.kernels.c4 import lowered
-from corpusmill.kernels.clean import decode_one
+from corpusmill.kernels.clean import decode_one, longest_of
+from corpusmill.kernels.finding import literal_rows
 from corpusmill.kernels.jit import kernel
 from corpusmill.kernels.words import ALPHA, DIGIT, NO_BLANK, UPPER
 
@@ -20,10 +21,7 @@ COUNTED = (
     "likes", "shares", "comments", "retweets", "reposts", "quotes", "bookmarks", "upvotes",
     "downvotes", "downloads", "views", "followers",
 )  # fmt: skip
-COUNTED_BYTES = np.zeros((len(COUNTED), max(map(len, COUNTED))), np.uint8)
-for _row, _word in enumerate(COUNTED):
-    COUNTED_BYTES[_row, : len(_word)] = list(_word.encode())
-COUNTED_SIZES = np.array([len(one) for one in COUNTED])
+COUNTED_BYTES, COUNTED_SIZES = literal_rows(COUNTED)
 
 
 @kernel
@@ -46,18 +44,6 @@ def line_counts(data, start, stop, table):
 
 
 @kernel
-def starts_with(data, i, stop, literal):
-    """Return the end of a lower-case literal at byte i, matched in any case; -1 if there is
-    none."""
-    if i + literal.size > stop:
-        return -1
-    for k in range(literal.size):
-        if lowered(data[i + k]) != literal[k]:
-            return -1
-    return i + literal.size
-
-
-@kernel
 def behind_others(data, i, stop, in_words):
     r"""Return the position of the first word character (`\w`) from byte i on."""
     while i < stop:
@@ -69,7 +55,7 @@ def behind_others(data, i, stop, in_words):
 
 
 @kernel
-def is_counter(data, i, stop, table, in_words):
+def is_counter(data, why, i, stop, table, in_words):
     """Return whether data[i:stop] is only a counter such as `3.5k views`."""
     i = behind_others(data, i, stop, in_words)
     first = i
@@ -91,7 +77,7 @@ def is_counter(data, i, stop, table, in_words):
     if i == blanks:
         return False
     for which in range(COUNTED_SIZES.size):
-        end = starts_with(data, i, stop, COUNTED_BYTES[which, : COUNTED_SIZES[which]])
+        end = left_with(data, why, i, stop, COUNTED_BYTES[which, : COUNTED_SIZES[which]])
         if end >= 0 and behind_others(data, end, stop, in_words) == stop:
             return True
     return False
@@ -209,7 +195,7 @@ def cut_lines(data, start, stop, table, in_words, needs, why):
                 rule = UPPER_CASE
             elif digits / chars > max_digits:
                 rule = DIGITS
-            elif counters and is_counter(data, start, end, table, in_words):
+            elif counters and is_counter(data, why, start, end, table, in_words):
                 rule = COUNTER
             elif words < min_words:
                 rule = FEW_WORDS
@@ -282,10 +268,7 @@ def dclm_cuts(data, offsets, table, in_words, needs, cuts, counts):
     stop and rule, by row, up to the end of `cuts`; counts, int64 (documents, 2), words before and
     after.
     """
-    longest = 0
-    for d in range(offsets.size - 1):
-        longest = max(longest, offsets[d + 1] - offsets[d])
-    room = np.empty(longest, np.uint8)
+    room = np.empty(longest_of(offsets), np.uint8)
     n = 0
     for d in range(offsets.size - 1):
         text = data[offsets[d] : offsets[d + 1]]

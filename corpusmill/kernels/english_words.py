@@ -10,9 +10,9 @@ the whole and of the piece.
 
 import numpy as np
 
-from corpusmill.kernels.clean import decode_one
+from corpusmill.kernels.clean import before, decode_one
 from corpusmill.kernels.jit import counting_nothing
-from corpusmill.kernels.words import BASE, U
+from corpusmill.kernels.words import BASE, U, facts_of
 
 # Flags of a table entry. Its upper 16 bits are the facts of kernels.words.
 LETTER, SMALL, CAPITAL, FIGURE = 1, 2, 4, 8
@@ -40,7 +40,7 @@ MIXER = U(0xD6E8FEB86659FD93)
 INVERSE = U(pow(int(BASE), -1, 1 << 64))
 
 DOT, PLUS, MINUS, DOLLAR, SLASH, COLON, AT, COMMA = 0x2E, 0x2B, 0x2D, 0x24, 0x2F, 0x3A, 0x40, 0x2C
-ELLIPSIS, DEGREE, EN_DASH, EM_DASH, APOSTROPHE, CURLY = 0x2026, 0xB0, 0x2013, 0x2014, 0x27, 0x2019
+ELLIPSIS, DEGREE, EM_DASH, APOSTROPHE, CURLY = 0x2026, 0xB0, 0x2014, 0x27, 0x2019
 
 
 # The lists in one array: a row per kind of content, a column per word hash. Lengths are packed.
@@ -69,15 +69,6 @@ def is_word(lists, value, length):
 
 
 @counting_nothing
-def before(data, i):
-    """Return the start of the character that ends at byte i."""
-    i -= 1
-    while data[i] & 0xC0 == 0x80:
-        i -= 1
-    return i
-
-
-@counting_nothing
 def kind_at(data, i, table):
     point, _ = decode_one(data, i)
     return table[point]
@@ -86,13 +77,7 @@ def kind_at(data, i, table):
 @counting_nothing
 def put(data, i, stop, table, n, chars, facts, hashes):
     """Write data[i:stop] as word n."""
-    length, fact, value = np.uint32(0), np.uint8(0), U(0)
-    while i < stop:
-        point, i = decode_one(data, i)
-        fact |= np.uint8(table[point] >> FACTS_AT)
-        length += np.uint32(1)
-        value = value * BASE + U(point) + U(1)
-    chars[n], facts[n], hashes[n] = length, fact, value
+    chars[n], facts[n], hashes[n] = facts_of(data, i, stop, table, FACTS_AT)
 
 
 @counting_nothing
@@ -200,7 +185,9 @@ def dot_start(data, a, last, table):
     """Return the start of the dots to cut off, the last of them at byte `last`; the byte after if
     none."""
     if data[last - 1] == DOT:
-        return dots_start(data, a, last)
+        while last > a and data[last - 1] == DOT:
+            last -= 1
+        return last
     previous = before(data, last)
     point, _ = decode_one(data, previous)
     kind = table[point]
@@ -213,13 +200,6 @@ def dot_start(data, a, last, table):
         return last
     of_degrees = point == 0x43 or point == 0x46 or point == 0x4B
     return last if first == DEGREE and of_degrees else last + 1
-
-
-@counting_nothing
-def dots_start(data, a, last):
-    while last > a and data[last - 1] == DOT:
-        last -= 1
-    return last
 
 
 @counting_nothing
@@ -260,17 +240,14 @@ def unit_start(data, a, b, table, lists):
             return b
         previous = before(data, start)
         if kind_at(data, previous, table) & FIGURE:
-            return start if start < b and is_unit(data, start, b, lists) else b
+            return start if start < b and is_unit(data, start, b, table, lists) else b
         start = previous
     return b
 
 
 @counting_nothing
-def is_unit(data, i, stop, lists):
-    value = U(0)
-    while i < stop:
-        point, i = decode_one(data, i)
-        value = value * BASE + U(point) + U(1)
+def is_unit(data, i, stop, table, lists):
+    _, _, value = facts_of(data, i, stop, table, FACTS_AT)
     return lists[UNITS, slot_of(lists, UNITS, value)] == value
 
 

@@ -4,8 +4,9 @@ A loop over single bytes takes 0.5 to 2 ns per byte. Its end, which the processo
 costs as much as ten bytes more. Comparing 64 at once takes 0.1 ns per byte.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
+import numpy as np
 from llvmlite import ir
 
 import corpusmill.kernels.jit  # noqa: F401 - imports numba as we want it
@@ -29,6 +30,13 @@ def literal(text: str) -> Pattern:
 
 def any_of(marks: str) -> list[Pattern]:
     return [literal(mark) for mark in marks]
+
+
+def literal_rows(texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Return uint8 (texts, bytes of the longest): a text per row; and the bytes of each."""
+    padded = np.array([text.encode() for text in texts])
+    rows = padded.view(np.uint8).reshape(len(texts), padded.itemsize)
+    return rows, np.array([len(text.encode()) for text in texts])
 
 
 def _all_equal(byte: int) -> ir.Constant:

@@ -6,18 +6,21 @@ text, and the first occurrence is not a repeat.
 
 import numpy as np
 
+from corpusmill.kernels.clean import longest_of
 from corpusmill.kernels.finding import finder, literal
 from corpusmill.kernels.jit import kernel
-from corpusmill.kernels.lines import NEWLINE, hash_of, line_end, without_blanks
+from corpusmill.kernels.lines import hash_of, line_end, without_blanks
 from corpusmill.kernels.repeats import (
     NONE,
     find_pairs,
     lengthen,
     repeats,
+    room_for_elements,
     room_for_grams,
     slots_for,
     top_gram,
 )
+from corpusmill.kernels.splitting import NEWLINE
 from corpusmill.kernels.words import ALPHA, BASE, FACTS, NO_MARK, U
 
 HAS_ALPHA, HAS_NO_MARK = ALPHA >> FACTS, NO_MARK >> FACTS
@@ -172,11 +175,7 @@ def count_repeats(data, offsets, first, lines, table, counts):
     their characters; lines, repeated ones and their characters. Lines are separated by runs of
     newlines. first, lines: lines split at newlines, see kernels.lines.
     """
-    most = 1
-    for d in range(first.size - 1):
-        most = max(most, first[d + 1] - first[d])
-    hashes, sizes = np.empty(most, np.uint64), np.empty(most, np.int64)
-    slots = np.empty(4 * most + 16, np.uint64)
+    hashes, sizes, slots = room_for_elements(longest_of(first))
     powers = powers_of_base(255)
     for d in range(first.size - 1):
         begin, end = first[d], first[d + 1]
@@ -238,9 +237,7 @@ def gram_shares(first, chars, hashes, of_text, shares):
     shares: float64 (documents, 9), written: the top 2-, 3- and 4-gram, repeated 5- to 10-grams.
     first, chars, hashes: the words. of_text: int64 (documents,), characters of each text.
     """
-    longest = 0
-    for d in range(first.size - 1):
-        longest = max(longest, first[d + 1] - first[d])
+    longest = longest_of(first)
     grams, ats = room_for_grams(longest), np.zeros(longest + 1, np.int64)
     next_place = np.empty(longest, np.int64)
     seen, mark = np.zeros(grams.members.size, np.uint32), np.uint32(0)

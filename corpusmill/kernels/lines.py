@@ -2,15 +2,14 @@
 
 import numpy as np
 
-from corpusmill.kernels.clean import decode_one
+from corpusmill.kernels.clean import before, decode_one
 from corpusmill.kernels.finding import any_of, finder
 from corpusmill.kernels.jit import kernel
+from corpusmill.kernels.splitting import NEWLINE, find_newline
 from corpusmill.kernels.words import BASE, NO_BLANK, U
 
-NEWLINE = 0x0A
 BASE_2, BASE_3, BASE_4 = (U(pow(int(BASE), k, 1 << 64)) for k in (2, 3, 4))
 
-find_newline = finder(any_of("\n"))
 # Line ends of `str.splitlines`.
 find_line_end = finder([((0x0A, 0x0D),), ((0x1C, 0x1E),), *any_of("\x85\u2028\u2029")])
 
@@ -94,11 +93,17 @@ def without_blanks(data, i, stop, table):
             break
         i = after
     while stop > i:
-        before = stop - 1
-        while data[before] & 0xC0 == 0x80:
-            before -= 1
-        point, _ = decode_one(data, before)
+        last = before(data, stop)
+        point, _ = decode_one(data, last)
         if table[point] & NO_BLANK:
             break
-        stop = before
+        stop = last
     return i, stop
+
+
+@kernel
+def ends_with_one_of(data, stop, marks):
+    """Return whether the character before byte `stop` is one of `marks`, uint32, ascending."""
+    point, _ = decode_one(data, before(data, stop))
+    place = np.searchsorted(marks, point)
+    return place < marks.size and marks[place] == point

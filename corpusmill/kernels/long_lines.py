@@ -1,7 +1,7 @@
 """Count long lines of texts."""
 
 from corpusmill.kernels.jit import kernel
-from corpusmill.kernels.lines import find_newline
+from corpusmill.kernels.splitting import find_newline
 
 
 @kernel

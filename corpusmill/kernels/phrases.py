@@ -10,13 +10,12 @@ from corpusmill.kernels.clean import (
     CAPITAL_SIGMA,
     CODE_POINT,
     COMBINING_DOT,
-    FINAL_SIGMA,
     IRREGULAR,
-    SMALL_SIGMA,
     SPACE,
-    cased_after,
-    cased_before,
+    before,
     decode_one,
+    longest_of,
+    lowered_sigma,
 )
 from corpusmill.kernels.jit import kernel
 from corpusmill.kernels.shingles import put_utf8
@@ -93,10 +92,7 @@ def lower_text(data, start, stop, table, lowered):
         small = point if entry & SPACE else entry & np.uint32(CODE_POINT)
         if entry & IRREGULAR:
             if point == CAPITAL_SIGMA:
-                final = cased_before(data, start, at, table)
-                if final:
-                    final = not cased_after(data, i, stop, table)
-                small = np.uint32(FINAL_SIGMA if final else SMALL_SIGMA)
+                small = lowered_sigma(data, start, at, i, stop, table)
             else:  # U+0130 lowers to "i" and a combining dot above
                 lowered[n] = 0x69
                 n += 1
@@ -119,10 +115,7 @@ def ends_word(text, i, is_word):
     """Return whether a word character ends before byte i; False at the start."""
     if i == 0:
         return False
-    i -= 1
-    while text[i] & 0xC0 == 0x80:
-        i -= 1
-    point, _ = decode_one(text, i)
+    point, _ = decode_one(text, before(text, i))
     return is_word[point]
 
 
@@ -200,10 +193,7 @@ def count_phrases(data, offsets, table, is_word, automaton, boundaries, hits, fi
     columns, following, phrase, depth, fallback.
     """
     columns, following, phrase, depth, fallback = automaton
-    largest = 0
-    for d in range(hits.size):
-        largest = max(largest, offsets[d + 1] - offsets[d])
-    lowered = np.empty(2 * largest + 8, np.uint8)
+    lowered = np.empty(2 * longest_of(offsets) + 8, np.uint8)
     for d in range(hits.size):
         size = lower_text(data, offsets[d], offsets[d + 1], table, lowered)
         hits[d], first[d] = find_phrases(

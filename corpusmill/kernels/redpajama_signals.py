@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from corpusmill.kernels.clean import decode_one
+from corpusmill.kernels.clean import decode_one, longest_of
 from corpusmill.kernels.gopher import count_symbols
 from corpusmill.kernels.jit import kernel
 from corpusmill.kernels.repeats import ONE, number_alike, slots_for
@@ -112,9 +112,7 @@ def word_entropy(first, hashes, unique, entropy):
 
     unique: int64 (documents,), entropy: float64 (documents,), in nats, nan without words; written.
     """
-    most = 1
-    for d in range(first.size - 1):
-        most = max(most, first[d + 1] - first[d])
+    most = longest_of(first)
     slots = np.empty(4 * most + 16, np.uint64)
     ids, members = np.empty(most, np.uint32), np.empty(most, np.uint64)
     for d in range(first.size - 1):

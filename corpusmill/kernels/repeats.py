@@ -29,8 +29,20 @@ def place_in(slots, key):
 
 
 @kernel
-def as_key(value):
-    return value if value != U(0) else U(1)
+def room_for_elements(count):
+    """Allocate hashes, sizes and slots for up to `count` elements."""
+    return (
+        np.empty(count, np.uint64),
+        np.empty(count, np.int64),
+        np.empty(4 * count + 16, np.uint64),
+    )
+
+
+@kernel
+def key_of(value, size):
+    """Return the key of an element, which combines its hash and size; never 0."""
+    key = value ^ U(size) * FINISH
+    return key if key != U(0) else U(1)
 
 
 @kernel
@@ -39,8 +51,7 @@ def repeats(hashes, sizes, slots):
     slots[:] = U(0)
     count = size = 0
     for k in range(hashes.size):
-        # The key combines hash and size.
-        key = as_key(hashes[k] ^ U(sizes[k]) * FINISH)
+        key = key_of(hashes[k], sizes[k])
         place = place_in(slots, key)
         if slots[place] == key:
             count += 1

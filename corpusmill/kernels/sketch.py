@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from corpusmill.kernels.clean import clean_text
+from corpusmill.kernels.clean import clean_text, longest_of
 from corpusmill.kernels.jit import kernel
 from corpusmill.kernels.shingles import rolling_hashes, sha1_hashes
 
@@ -66,9 +66,7 @@ def sketch_affine32(data, offsets, table, width, a, b, signatures):
     data: uint8; offsets: int64 (documents + 1,); signatures: uint32 (documents, permutations), all
     2**32 - 1 on entry. Rows of documents without a shingle stay so.
     """
-    longest = 0
-    for d in range(offsets.size - 1):
-        longest = max(longest, offsets[d + 1] - offsets[d])
+    longest = longest_of(offsets)
     chars = np.empty(longest + 4, np.uint32)
     hashes = np.empty(longest + 4, np.uint32)
     for d in range(offsets.size - 1):
@@ -82,9 +80,7 @@ def sketch_affine32(data, offsets, table, width, a, b, signatures):
 def sketch_legacy(data, offsets, table, width, a, b, signatures):
     """Write sketches like `sketch_affine32`, with SHA-1 shingle hashes and datasketch 1's
     permutations."""
-    longest = 0
-    for d in range(offsets.size - 1):
-        longest = max(longest, offsets[d + 1] - offsets[d])
+    longest = longest_of(offsets)
     chars = np.empty(longest + 4, np.uint32)
     hashes = np.empty(longest + 4, np.uint32)
     message = np.empty(4 * width + 72, np.uint8)

@@ -13,7 +13,7 @@ SENTENCE = 2
 
 NEWLINE = 0x0A
 
-find_newline = finder(any_of("\n"))
+find_newline = finder(any_of(chr(NEWLINE)))
 find_mark = finder(any_of(".!?。！？"))
 
 

@@ -11,7 +11,7 @@ characters. Each character is written to the row of its word; then the row may a
 import numpy as np
 
 from corpusmill.kernels.clean import decode_one
-from corpusmill.kernels.jit import kernel
+from corpusmill.kernels.jit import counting_nothing, kernel
 
 # Word_Break classes, the low bits of a table entry. OTHER: no class.
 OTHER, CR, LF, NEWLINE, EXTEND, ZWJ, FORMAT, REGIONAL, KATAKANA, HEBREW, LETTER = range(11)
@@ -149,15 +149,20 @@ def split_whitespace(data, offsets, table, first, chars, facts, hashes):
     return n
 
 
+@counting_nothing
+def facts_of(data, i, stop, table, shift):
+    """Return length, facts and hash of the word data[i:stop]. shift: of facts in an entry."""
+    length, fact, value = np.uint32(0), np.uint8(0), U(0)
+    while i < stop:
+        point, i = decode_one(data, i)
+        fact |= np.uint8(table[point] >> shift & 0x3F)
+        length += np.uint32(1)
+        value = value * BASE + U(point) + U(1)
+    return length, fact, value
+
+
 @kernel
 def facts_of_words(data, offsets, table, chars, facts, hashes):
     """Record length, facts and hash of words that are whole texts of a column."""
     for n in range(chars.size):
-        i, stop = offsets[n], offsets[n + 1]
-        length, fact, value = np.uint32(0), np.uint8(0), U(0)
-        while i < stop:
-            point, i = decode_one(data, i)
-            fact |= np.uint8(table[point] >> FACTS & 0x3F)
-            length += np.uint32(1)
-            value = value * BASE + U(point) + U(1)
-        chars[n], facts[n], hashes[n] = length, fact, value
+        chars[n], facts[n], hashes[n] = facts_of(data, offsets[n], offsets[n + 1], table, FACTS)
