@@ -8,7 +8,6 @@ file that it writes, and rejects inputs with another recipe.
 import contextlib
 import hashlib
 import struct
-import sys
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
@@ -55,20 +54,13 @@ def _key(name: str) -> int:
     return xxhash.xxh3_64_intdigest(name.encode("utf-8", "surrogateescape"))
 
 
-def _stored(numbers: array) -> bytes:
-    if sys.byteorder == "big":
-        numbers = array("Q", numbers)
-        numbers.byteswap()
-    return numbers.tobytes()
-
-
 def as_stored(recipes: dict[str, Recipe]) -> bytes:
     """Encode recipes by file name, relative to results."""
     entries = sorted((_key(name), recipe) for name, recipe in recipes.items())
     keys = array("Q", (key for key, _ in entries))
     settings = array("Q", (recipe.settings for _, recipe in entries))
     digests = b"".join(recipe.digest for _, recipe in entries)
-    content = _HEADER.pack(MAGIC, len(entries)) + _stored(keys) + _stored(settings) + digests
+    content = _HEADER.pack(MAGIC, len(entries)) + keys.tobytes() + settings.tobytes() + digests
     return content + _ONE.pack(xxhash.xxh3_64_intdigest(content))
 
 
@@ -85,9 +77,6 @@ class Recipes:
         self._keys = array("Q", content[at : at + size])
         self._settings = array("Q", content[at + size : at + 2 * size])
         self._digests = content[at + 2 * size :]
-        if sys.byteorder == "big":
-            self._keys.byteswap()
-            self._settings.byteswap()
 
     @classmethod
     def load(cls, path: Path) -> "Recipes":

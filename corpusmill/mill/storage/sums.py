@@ -10,7 +10,6 @@ import hashlib
 import mmap
 import os
 import struct
-import sys
 from array import array
 from collections.abc import Iterator
 from pathlib import Path
@@ -60,7 +59,7 @@ class Sums(NamedTuple):
     @property
     def digest(self) -> str:
         """A digest of the content."""
-        return xxhash.xxh3_128_hexdigest(_stored(self.of_blocks), seed=self.bytes)
+        return xxhash.xxh3_128_hexdigest(self.of_blocks.tobytes(), seed=self.bytes)
 
 
 def sums_path(path: Path) -> Path:
@@ -78,13 +77,6 @@ def name_of(path: Path) -> str:
     parts = Path(path).absolute().parts
     above = [place for place, part in enumerate(parts) if part == "results"]
     return "/".join(parts[above[-1] + 1 :] if above else parts[-2:])
-
-
-def _stored(numbers: array) -> bytes:
-    if sys.byteorder == "big":
-        numbers = array("Q", numbers)
-        numbers.byteswap()
-    return numbers.tobytes()
 
 
 class _BlockSum:
@@ -175,7 +167,7 @@ def encoded(sums: Sums) -> bytes:
     name = sums.name.encode()
     sha256 = bytes.fromhex(sums.sha256) if sums.sha256 else bytes(32)
     header = _HEADER.pack(MAGIC, sha256, sums.recipe, sums.bytes, len(name))
-    content = header + name + _stored(sums.of_blocks)
+    content = header + name + sums.of_blocks.tobytes()
     return content + _ONE.pack(xxhash.xxh3_64_intdigest(content))
 
 
@@ -188,8 +180,6 @@ def _decoded(stored: bytes) -> Sums | None:
     if magic != MAGIC:
         return None
     of_blocks = array("Q", content[_HEADER.size + name_bytes :])
-    if sys.byteorder == "big":
-        of_blocks.byteswap()
     name = content[_HEADER.size : _HEADER.size + name_bytes].decode()
     return Sums(name, size, of_blocks, sha256.hex() if any(sha256) else None, recipe)
 
