@@ -14,10 +14,10 @@ from handmade import text_part
 from hypothesis import given
 from hypothesis import strategies as st
 
+from corpusmill.mill.dedup.order import dense_ranks
 from corpusmill.mill.dedup.preferences import (
     Preferences,
     counted_kinds,
-    dense_ranks,
     kinds_of,
     preference_key,
 )

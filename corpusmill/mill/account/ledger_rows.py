@@ -20,7 +20,7 @@ from corpusmill.mill.read.ids import ROW_MASK, ids_of_part
 from corpusmill.mill.read.parts import TextPart
 from corpusmill.mill.storage.arrays import load_array
 from corpusmill.mill.storage.streams import read_written_lines
-from corpusmill.mill.storage.tables import load_column, load_parquet, load_table
+from corpusmill.mill.storage.tables import load_column, load_parquet, load_table, named
 
 
 class About(NamedTuple):
@@ -49,12 +49,6 @@ class Cut(NamedTuple):
 
 def only(mask: np.ndarray, values: pa.Array) -> pa.Array:
     return pa.compute.if_else(pa.array(mask), values, pa.scalar(None, values.type))
-
-
-def named(numbers: np.ndarray, names: dict[int, str]) -> pa.Array:
-    """Return the names of numbers from 1 on; null for 0."""
-    labels = pa.array([None, *(names[value] for value in sorted(names))], pa.string())
-    return labels.take(pa.array(numbers.astype(np.int64)))
 
 
 def values_where_they_decided(
@@ -136,14 +130,6 @@ def document_rows(
 
 def malformed_rows(quarantine: Path, filters: list[FilterValues]) -> pa.Table:
     records = [json.loads(line) for line in read_written_lines(quarantine, Silence())]
-    rows = [
-        {
-            "source": record["source"],
-            "file": record["file"],
-            "line": record["line"],
-            "fate": MALFORMED,
-            "reason": record["reason"],
-        }
-        for record in records
-    ]
+    told = ("source", "file", "line", "reason")
+    rows = [{name: record[name] for name in told} | {"fate": MALFORMED} for record in records]
     return pa.Table.from_pylist(rows, schema_of(filters))

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 from corpusmill.mill.account.accounts import imbalances
 from corpusmill.mill.decide.fates import DUPLICATE
 from corpusmill.mill.storage.files import load_json
-from corpusmill.mill.storage.tables import parquet_rows
+from corpusmill.mill.storage.tables import open_parquet
 
 
 def account_of(rows: pa.Table) -> dict[str, Counter]:
@@ -72,7 +72,7 @@ def cut_faults(figures: dict[str, Counter], rows: pa.Table) -> list[str]:
 def table_faults(figure: str, figures: dict[str, Counter], tables: list[Path]) -> list[str]:
     """Return a fault if the rows of tables differ from a figure of the account."""
     counted = sum(count[figure] for count in figures.values())
-    rows = sum(parquet_rows(table) for table in tables)
+    rows = sum(open_parquet(table).metadata.num_rows for table in tables)
     if not tables or rows == counted:
         return []
     named = " and ".join(map(str, tables))

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from corpusmill.mill.read.ids import ROW_MASK
-from corpusmill.mill.storage.tables import in_one_piece, load_parquet, parquet_columns
+from corpusmill.mill.storage.tables import in_one_piece, open_parquet
 
 SPANS = "repeated spans were the last of it"
 
@@ -22,8 +22,9 @@ def emptied_by(records: Sequence[Path], emptied: np.ndarray) -> pa.Array:
     """
     reasons = pa.nulls(emptied.size, pa.string())
     for record in records:
-        by_filters = "filter" in parquet_columns(record)
-        table = load_parquet(record, ["id", "filter", "rule"] if by_filters else ["id"])
+        file = open_parquet(record)
+        by_filters = "filter" in file.schema_arrow.names
+        table = file.read(["id", "filter", "rule"] if by_filters else ["id"])
         table = table.filter(pa.array(emptied[rows_of(table)]))
         mine, words = last_filters(table) if by_filters else (rows_of(table), [SPANS])
         at = np.full(emptied.size, -1)

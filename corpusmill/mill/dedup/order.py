@@ -7,7 +7,6 @@ import numpy as np
 import pyarrow as pa
 
 from corpusmill.mill.decide.fate_columns import FateColumn
-from corpusmill.mill.dedup.preferences import dense_ranks
 from corpusmill.mill.read.ids import by_part
 from corpusmill.mill.storage.tables import load_column, load_labels, load_table
 
@@ -67,6 +66,13 @@ def order_of_part(
         keys = load_column(tables.measures, "preference")
         keys = keys if rows is None else keys.take(pa.array(rows))
     return Order(rank, keys, np.uint64(LAST) - sizes)
+
+
+def dense_ranks(keys: pa.LargeBinaryArray) -> np.ndarray:
+    """Return uint64 (documents,): ranks of keys; equal keys share a rank, no key ranks last."""
+    import pyarrow.compute as pc
+
+    return pc.rank(keys, sort_keys="ascending", tiebreaker="dense").to_numpy()
 
 
 def best_first(order: Order, ids: np.ndarray) -> np.ndarray:

@@ -125,13 +125,6 @@ def kinds_of(keys: pa.LargeBinaryArray) -> np.ndarray:
     return kinds
 
 
-def dense_ranks(keys: pa.LargeBinaryArray) -> np.ndarray:
-    """Return uint64 (documents,): ranks of keys; equal keys share a rank, no key ranks last."""
-    import pyarrow.compute as pc
-
-    return pc.rank(keys, sort_keys="ascending", tiebreaker="dense").to_numpy()
-
-
 class Preferences:
     """The keys of all documents of a part, collected as its text is read."""
 

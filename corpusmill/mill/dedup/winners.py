@@ -9,7 +9,7 @@ from corpusmill.mill.dedup.edges import DROPPED, STAGES, place_of
 from corpusmill.mill.read.ids import ROW_BITS, ROW_MASK
 from corpusmill.mill.storage.arrays import StoredArray
 from corpusmill.mill.storage.files import load_json
-from corpusmill.mill.storage.tables import save_parquet
+from corpusmill.mill.storage.tables import named, save_parquet
 
 
 def dropped_of_part(resolved: Path, part: int) -> np.ndarray:
@@ -45,14 +45,13 @@ def save_clusters(
 
     rows: of the duplicates. The other arrays cover all documents.
     """
-    names = pa.array([None, *(STAGES[value] for value in sorted(STAGES))], pa.string())
     measured = similarity[rows]
     table = pa.table(
         {
             "id": ids[rows],
             "winner": winner[rows],
             "similarity": pa.array(measured, pa.float32(), mask=np.isnan(measured)),
-            "stage": names.take(pa.array(stage[rows].astype(np.int64))),
+            "stage": named(stage[rows], STAGES),
         }
     )
     save_parquet(path, table)

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import regex
 
 if TYPE_CHECKING:
     from corpusmill.mill.filters.declaration import Limit
@@ -24,6 +23,8 @@ def unlike(value: str, pattern: str) -> bool:
 
     `regex` reads what `re` reads; it also has a time limit, and other threads run meanwhile.
     """
+    import regex  # few filters need it
+
     try:
         found = regex.search(pattern, value, timeout=LONGEST_SEARCH, concurrent=True)
     except TimeoutError:

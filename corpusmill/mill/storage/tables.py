@@ -4,14 +4,17 @@ import contextlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.feather as feather
-import pyarrow.parquet as pq
 
 from corpusmill.mill.storage.files import writing
 from corpusmill.mill.storage.sums import CheckedFile
+
+if TYPE_CHECKING:
+    import pyarrow.parquet as pq
 
 NOTES = b"corpusmill.notes"
 
@@ -53,6 +56,12 @@ def in_one_piece(column: pa.ChunkedArray) -> pa.Array:
     return pa.concat_arrays([pa.array([], column.type), *column.chunks])
 
 
+def named(numbers: np.ndarray, names: dict[int, str]) -> pa.Array:
+    """Return the names of numbers from 1 on; null for 0."""
+    labels = pa.array([None, *(names[value] for value in sorted(names))], pa.string())
+    return labels.take(pa.array(numbers.astype(np.int64)))
+
+
 def load_notes(path: Path) -> dict | None:
     """Return the notes given to save_table, or None."""
     metadata = load_schema(path).metadata or {}
@@ -68,13 +77,17 @@ def load_labels(path: Path, name: str) -> tuple[list[str], np.ndarray]:
 
 def save_parquet(path: Path, table: pa.Table) -> None:
     """Save a table that the user keeps."""
+    import pyarrow.parquet as pq
+
     with writing(path, kept=True) as file:
         pq.write_table(table, file, compression="zstd")
 
 
 @contextlib.contextmanager
-def parquet_writer(path: Path, schema: pa.Schema) -> Iterator[pq.ParquetWriter]:
+def parquet_writer(path: Path, schema: pa.Schema) -> Iterator["pq.ParquetWriter"]:
     """Yield a writer for a table that the user keeps."""
+    import pyarrow.parquet as pq
+
     with (
         writing(path, kept=True) as file,
         pq.ParquetWriter(file, schema, compression="zstd") as writer,
@@ -82,24 +95,17 @@ def parquet_writer(path: Path, schema: pa.Schema) -> Iterator[pq.ParquetWriter]:
         yield writer
 
 
-def _whole(path: Path) -> CheckedFile:
+def open_parquet(path: Path) -> "pq.ParquetFile":
     """Open a table that the user keeps, with all of it checked."""
+    import pyarrow.parquet as pq
+
     file = CheckedFile(path)
     file.check(0, file.size)
-    return file
+    return pq.ParquetFile(file)
 
 
 def load_parquet(path: Path, columns: list[str] | None = None) -> pa.Table:
-    return pq.read_table(_whole(path), columns=columns)
-
-
-def parquet_columns(path: Path) -> list[str]:
-    return list(pq.read_schema(_whole(path)).names)
-
-
-def parquet_rows(path: Path) -> int:
-    """Return the number of rows."""
-    return int(pq.read_metadata(_whole(path)).num_rows)
+    return open_parquet(path).read(columns)
 
 
 def save_schema(path: Path, schema: pa.Schema) -> None:

@@ -8,7 +8,6 @@ import math
 from typing import Any
 
 import msgspec
-import regex
 
 from corpusmill.mill.tokens.vocabulary import MOST_IDS
 
@@ -112,6 +111,8 @@ def _growth(part: str, step: dict[str, Any]) -> int:
 
 def _matches_nothing(pattern: object) -> bool:
     """Say whether a pattern matches the empty string, and so adds to every character."""
+    import regex  # few tokenizers need it
+
     match pattern:
         case {"String": str(said)}:
             return not said

@@ -1,7 +1,5 @@
 """Texts in the record."""
 
-import regex
-
 from corpusmill.mill.filters.declaration import (
     Filter,
     Value,
@@ -69,6 +67,8 @@ class Metadata(Filter):
         return {"metadata_value": [as_text(one) for one in documents.members(self.field)]}
 
     def faults(self):
+        import regex
+
         if not all(self.field.split(".")):
             yield f"metadata: field {self.field!r} has an empty name. Correct it."
         try:
