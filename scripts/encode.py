@@ -10,15 +10,17 @@ from corpusmill.mill.shuffle.text_shards import COLUMNS, read_columns
 from corpusmill.mill.storage.tables import save_parquet
 from corpusmill.mill.tokens.losses import LossCounter
 from corpusmill.mill.tokens.token_shards import TokenFiles, TokenShardWriter, with_ends
-from corpusmill.mill.tokens.tokenizers import TokenizerFacts, encoder_of
+from corpusmill.mill.tokens.tokenizers import TokenizerFacts, encoder_of, load_kept
 from corpusmill.run.job import run
 from corpusmill.run.job_progress import phase
 
 
 def encode(text: Path, folder: Path, files: TokenFiles, placements: Path) -> None:
     setting = TokenizerFacts.load(folder)
-    encoder = encoder_of(folder, setting)
-    losses = LossCounter(folder, setting)
+    # Loaded once for both, if the encoder needs it at all.
+    reference = None if setting.engine == "gigatoken" else load_kept(folder, setting)
+    encoder = encoder_of(folder, setting, reference)
+    losses = LossCounter(folder, setting, reference)
     origins = [COLUMNS.empty_table().drop_columns("text")]
     with (
         phase("encoding", text.stat().st_size) as progress,

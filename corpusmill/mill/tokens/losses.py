@@ -66,14 +66,15 @@ def example(reference: Any, id: int, text: str, back: str) -> dict:
 class LossCounter:
     """A counter of the losses of a shard by document; keeps the first EXAMPLES per source."""
 
-    def __init__(self, folder: Path, setting: TokenizerFacts) -> None:
+    def __init__(self, folder: Path, setting: TokenizerFacts, reference: Any = None) -> None:
+        """reference: from `load_kept`; None: loaded when it is needed."""
         self.examples: dict[str, list[dict]] = {}
         self._folder, self._setting = folder, setting
         self._unknown = frozenset(setting.unknown_ids)
         self._sizes = None
         if setting.added_bytes is not None:
             self._sizes = pa.array(load_array(Path(folder) / BYTES_FILE))
-        self._reference = None
+        self._reference = reference
 
     def count(self, batch: pa.Table, tokens: np.ndarray, lengths: np.ndarray) -> dict:
         """Return LOSS_SUMS of each document, int64.

@@ -155,6 +155,18 @@ def _refused(*_: Any, **__: Any) -> None:
     raise ValueError("no code is loaded: trust_remote_code is False")
 
 
+@contextlib.contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Name a kept file in errors about its content."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(
+            f"{path}: expected what corpusmill writes, found something else ({error}). "
+            "Copy it again."
+        ) from error
+
+
 class LightReference:
     """A fast tokenizer for jobs, without the second that transformers takes to load.
 
@@ -170,13 +182,8 @@ class LightReference:
         path = Path(folder) / "tokenizer.json"
         with read_as_written(path):
             written = whole_file(path)
-            try:
+            with _named(path):
                 bounded_definition(written)
-            except ValueError as error:
-                raise ValueError(
-                    f"{path}: expected what corpusmill writes, found something else ({error}). "
-                    "Copy it again."
-                ) from error
             self.backend_tokenizer = Tokenizer.from_str(written.decode("utf-8", "replace"))
         self.backend_tokenizer.no_truncation()
         self.backend_tokenizer.no_padding()
@@ -327,15 +334,10 @@ def first_difference(reference: Any, encode: Encoder, texts: list[str]) -> str |
     return None
 
 
-def encoder_of(folder: Path, setting: TokenizerFacts) -> Encoder:
+def encoder_of(folder: Path, setting: TokenizerFacts, reference: Any = None) -> Encoder:
+    """Return the run's encoder. reference: from `load_kept`, if it is loaded already."""
     if setting.engine == "gigatoken":
         path = Path(folder) / PLAIN_FILE
-        with read_as_written(path):
-            try:
-                return gigatoken_encoder(whole_file(path).decode("utf-8"))
-            except ValueError as error:
-                raise ValueError(
-                    f"{path}: expected what corpusmill writes, found something else ({error}). "
-                    "Copy it again."
-                ) from error
-    return reference_encoder(load_kept(folder, setting))
+        with read_as_written(path), _named(path):
+            return gigatoken_encoder(whole_file(path).decode("utf-8"))
+    return reference_encoder(reference or load_kept(folder, setting))
