@@ -25,7 +25,7 @@ from workflow import ROOT, mill
 
 from corpusmill.cli.main import main
 from corpusmill.cli.running import snakemake_command
-from corpusmill.mill.account.cross_checks import contradictions
+from corpusmill.mill.account.cross_checks import Facts, contradictions
 from corpusmill.mill.filters.configured import ConfiguredFilter
 from corpusmill.mill.storage.arrays import StoredArray
 from corpusmill.mill.storage.files import save_json, writing
@@ -161,11 +161,12 @@ def test_summarize__unpickles_plain_values_alone(tmp_path):
     with writing(tmp_path / "results/tokens/meta.pkl", kept=True) as file:
         file.write(evil)
     names = ("admitted", "allowed", "duplicates", "scattered")
-    files = [tmp_path / f"results/{name}.json" for name in names]
-    for file in files:
+    files = {name: tmp_path / f"results/{name}.json" for name in names}
+    for file in files.values():
         save_json(file, {"sources": {}, "dropped": {}, "parts": []})
+    facts = Facts([], [], [], **files, meta=tmp_path / "results/tokens/meta.pkl")
     with pytest.raises(ValueError, match=r"meta\.pkl: expected a pickle of plain numbers and text"):
-        contradictions({}, *files, [], tmp_path / "results/tokens/meta.pkl", [])
+        contradictions({}, facts, [])
     assert not (tmp_path / "ran").exists()
 
 

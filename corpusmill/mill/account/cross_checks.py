@@ -77,31 +77,6 @@ def whole_numbers(account: dict[str, Counter], duplicates: dict, scattered: dict
     yield "copies of all splits", total["copies"], by_split
 
 
-def contradictions(
-    account: dict[str, Counter],
-    admitted: Path,
-    allowed: Path,
-    duplicates: Path,
-    scattered: Path,
-    shards: list[Path],
-    meta: Path,
-    filters: list[str],
-) -> list[str]:
-    """Return one line per pair of counts that disagree; none in a good run.
-
-    account: of every source. shards: the facts of the token shards. filters: their fates.
-    """
-    guarded = load_json(duplicates)
-    totals = plain_values(checked_bytes(meta), meta)["total_tokens"]
-    told = [
-        *source_numbers(account, load_json(admitted), guarded, filters),
-        *filtered_numbers(account, load_json(allowed), filters),
-        *shard_numbers(shards, totals),
-        *whole_numbers(account, guarded, load_json(scattered)),
-    ]
-    return [f"{what}: {one} and {other}" for what, one, other in told if one != other]
-
-
 class Facts(NamedTuple):
     """The files with counts of the run."""
 
@@ -115,20 +90,27 @@ class Facts(NamedTuple):
     meta: Path
 
 
+def contradictions(account: dict[str, Counter], numbers: Facts, filters: list[str]) -> list[str]:
+    """Return one line per pair of counts that disagree; none in a good run.
+
+    account: of every source. filters: their fates.
+    """
+    guarded = load_json(numbers.duplicates)
+    totals = plain_values(checked_bytes(numbers.meta), numbers.meta)["total_tokens"]
+    told = [
+        *source_numbers(account, load_json(numbers.admitted), guarded, filters),
+        *filtered_numbers(account, load_json(numbers.allowed), filters),
+        *shard_numbers(numbers.facts, totals),
+        *whole_numbers(account, guarded, load_json(numbers.scattered)),
+    ]
+    return [f"{what}: {one} and {other}" for what, one, other in told if one != other]
+
+
 def checked_account(numbers: Facts, filters: list[str]) -> dict[str, Counter]:
     """Return the account of every source; raise ValueError if counts disagree."""
     account = balanced_account(
         numbers.accounts, numbers.text_facts, numbers.facts, dropping_fates(filters)
     )
-    if faults := contradictions(
-        account,
-        numbers.admitted,
-        numbers.allowed,
-        numbers.duplicates,
-        numbers.scattered,
-        numbers.facts,
-        numbers.meta,
-        filters,
-    ):
+    if faults := contradictions(account, numbers, filters):
         raise ValueError("counts disagree:\n" + "\n".join(faults))
     return account
