@@ -4,15 +4,13 @@ A run would refuse these too, but only after reading everything. Runs in its own
 starts.
 """
 
-import json
 import sys
 from collections import Counter
 from collections.abc import Sequence
 
 from corpusmill.mill.dedup.mixed_kinds import refuse_mixed
 from corpusmill.mill.dedup.preferences import KINDS, preference_key
-from corpusmill.mill.read.first_records import Asked, first_records
-from corpusmill.mill.read.plugins import serve_another
+from corpusmill.mill.read.first_records import Asked, asked_for, first_records
 from corpusmill.mill.read.records import Record
 from corpusmill.mill.storage.streams import ReadLimits
 
@@ -37,13 +35,10 @@ def refuse_mixed_first(
 
 
 def main() -> None:
-    """Read {"field", "files": [Asked], "readers": [path], "limits": ReadLimits} from standard
-    input; on a fault, print it to standard error and exit with code 1."""
-    serve_another()
-    asked = json.load(sys.stdin)
-    files = [Asked(*file) for file in asked["files"]]
+    """Check the files of `asked_for`, with a "field"; on a fault, print it and exit with code 1."""
+    asked, files, limits = asked_for()
     try:
-        refuse_mixed_first(asked["field"], files, asked["readers"], ReadLimits(**asked["limits"]))
+        refuse_mixed_first(asked["field"], files, asked["readers"], limits)
     except ValueError as error:
         sys.exit(str(error))
 

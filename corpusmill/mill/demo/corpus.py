@@ -60,13 +60,12 @@ N_EVALUATION_FRESH = 20
 N_EVALUATION_PLANTED = 10
 
 
-def make_demo(directory: Path, progress: Callable[[str], None] | None = None) -> dict:
+def make_demo(directory: Path, tell: Callable[[str], None] = lambda message: None) -> dict:
     """Write every file of FILES, truth.jsonl and evaluation.jsonl into `directory`.
 
     Returns {"documents": {file: n}, "text_bytes": {file: n}, "malformed": n, "planted": {kind: n}};
     malformed records are not documents.
     """
-    tell = progress or (lambda message: None)
     directory.mkdir(parents=True, exist_ok=True)
     tell("reading the standard library")
     sources: dict[str, list[Any]] = {

@@ -77,22 +77,23 @@ class ConfiguredFilter:
     @property
     def named_files(self) -> list[str]:
         """The files that its settings name."""
-        settings = self.declaration.settings.items()
-        named = [self.settings.get(name) for name, setting in settings if setting.is_file]
-        return [file for file in named if file]
+        return self._given("is_file")
 
     @property
     def patterns(self) -> list[str]:
         """The regular expressions among its settings."""
-        settings = self.declaration.settings.items()
-        given = [self.settings.get(name) for name, setting in settings if setting.is_pattern]
-        return [one for one in given if one]
+        return self._given("is_pattern")
 
     @property
     def members(self) -> list[str]:
         """The record members that its settings name."""
+        return self._given("is_member")
+
+    def _given(self, kind: str) -> list[str]:
+        """Return the values of the settings of a kind, without empty ones."""
         settings = self.declaration.settings.items()
-        return [self.settings[name] for name, setting in settings if setting.is_member]
+        given = [self.settings.get(name) for name, setting in settings if getattr(setting, kind)]
+        return [one for one in given if one]
 
     @property
     def given_settings(self) -> dict[str, Any]:

@@ -4,7 +4,6 @@ A built-in filter is the module of its name in `known/`; there is no other list.
 """
 
 import importlib
-import inspect
 import json
 import os
 from collections.abc import Iterator, Mapping
@@ -21,7 +20,7 @@ from corpusmill.mill.filters.declaration import (
     Setting,
     Value,
 )
-from corpusmill.mill.read.plugins import loaded
+from corpusmill.mill.read.plugins import classes_in, loaded
 
 Entry = dict[str, Any]
 """An entry of the configuration's `filters`: the name and the settings.
@@ -88,14 +87,8 @@ def filter_class(entry: Entry) -> type[Filter]:
         module = importlib.import_module(f"corpusmill.mill.filters.known.{name}")
     else:
         module = loaded(file)
-    found = {
-        one.fate: one
-        for one in vars(module).values()
-        if inspect.isclass(one)
-        and issubclass(one, Filter)
-        and one.__module__ == module.__name__
-        and isinstance(vars(one).get("fate"), str)
-    }
+    classes = classes_in(module, Filter)
+    found = {one.fate: one for one in classes if isinstance(vars(one).get("fate"), str)}
     if name in found:
         return found[name]
     if file is not None and callable(getattr(module, "keep", None)):

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from corpusmill.kernels import characters as kinds
-from corpusmill.mill.read.unicode_tables import SIZE, kept_table, scalars, text_of
+from corpusmill.mill.read.unicode_tables import flags_of, kept_table
 
 
 def built_kinds() -> np.ndarray:
@@ -22,10 +22,7 @@ def built_kinds() -> np.ndarray:
         kinds.NON_ASCII: lambda one: not one.isascii(),
         kinds.ANY: lambda _: True,
     }
-    table, characters = np.zeros(SIZE, np.uint8), text_of(scalars())
-    for kind, test in tests.items():
-        table[[ord(one) for one in characters if test(one)]] |= 1 << kind
-    return table
+    return flags_of({1 << kind: test for kind, test in tests.items()}).astype(np.uint8)
 
 
 @functools.cache

@@ -133,15 +133,22 @@ def faults_of(
     return faults
 
 
-def main() -> None:
-    """Check the files described on standard input. Print one line per fault and exit with 1.
+def asked_for() -> tuple[dict, list[Asked], ReadLimits]:
+    """Return the task of this helper process, with its files and limits.
 
-    The input is {"files": [Asked], "milled": [source], "readers": [path], "limits": ReadLimits}.
+    Standard input is {"files": [Asked], "readers": [path], "limits": ReadLimits} and more.
     """
     serve_another()
     asked = json.load(sys.stdin)
-    files = [Asked(*one) for one in asked["files"]]
-    limits = ReadLimits(**asked["limits"])
+    return asked, [Asked(*one) for one in asked["files"]], ReadLimits(**asked["limits"])
+
+
+def main() -> None:
+    """Check the files described on standard input. Print one line per fault and exit with 1.
+
+    The input is as for `asked_for`, and has "milled": [source].
+    """
+    asked, files, limits = asked_for()
     faults = faults_of(files, asked["readers"], limits)
     milled = [file for file in files if file.source in asked["milled"]]
     if not faults and milled and (fault := all_empty(milled, asked["readers"], limits)):

@@ -3,6 +3,7 @@
 import atexit
 import functools
 import hashlib
+import inspect
 import os
 import signal
 import sys
@@ -11,10 +12,12 @@ import traceback
 from opcode import opmap
 from pathlib import Path
 from types import ModuleType, TracebackType
-from typing import TextIO
+from typing import TextIO, TypeVar
 
 from corpusmill.messages.plain_text import ShownStream
 from corpusmill.messages.progress import AWAITED
+
+Of = TypeVar("Of")
 
 MOST_SHOWN = 300
 """Most characters shown of an error message, which may contain megabytes of text."""
@@ -121,6 +124,15 @@ def _loaded(file: str, path: str, mtime_ns: int, size: int) -> ModuleType:
     except Exception as error:
         raise ValueError(f"{place_of(error, file)}: {one_line(error)}") from error
     return module
+
+
+def classes_in(module: ModuleType, base: type[Of]) -> list[type[Of]]:
+    """Return the subclasses of `base` that a module defines."""
+    return [
+        one
+        for one in vars(module).values()
+        if inspect.isclass(one) and issubclass(one, base) and one.__module__ == module.__name__
+    ]
 
 
 def place_of(error: BaseException, file: str) -> str:

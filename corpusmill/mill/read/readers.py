@@ -4,7 +4,6 @@ Users can add formats, see docs/how-to/extend.md.
 """
 
 import hashlib
-import inspect
 import json
 import math
 import os
@@ -13,7 +12,7 @@ from typing import Any, ClassVar
 
 from corpusmill.messages.progress import Progress
 from corpusmill.mill.read.json_records import fault_of_line, json_records
-from corpusmill.mill.read.plugins import UsersCode, loaded, one_line, place_of
+from corpusmill.mill.read.plugins import UsersCode, classes_in, loaded, one_line, place_of
 from corpusmill.mill.read.records import FORMATS, Malformed, Record, too_long
 from corpusmill.mill.storage.files import stored_blocks
 from corpusmill.mill.storage.regular_files import fault_of_kind
@@ -52,15 +51,8 @@ def own_readers(files: Sequence[str]) -> dict[str, tuple[Reader, str]]:
     """Return ending -> (reader, its file); ValueError if a file has no valid reader."""
     found: dict[str, tuple[Reader, str]] = {}
     for file in files:
-        module = loaded(file)
-        classes = [
-            one
-            for one in vars(module).values()
-            if inspect.isclass(one)
-            and issubclass(one, Reader)
-            and one.__module__ == module.__name__
-            and one.read is not Reader.read
-        ]
+        found_in = classes_in(loaded(file), Reader)
+        classes = [one for one in found_in if one.read is not Reader.read]
         if not classes:
             raise ValueError(
                 f"{file} has no subclass of Reader with a method read. Add one, or remove the "

@@ -9,7 +9,7 @@ import hashlib
 import platform
 import re
 import string
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -44,13 +44,22 @@ def scalars() -> np.ndarray:
     return points[(points < 0xD800) | (points >= 0xE000)]
 
 
+def flags_of(tests: Mapping[int, Callable[[str], object]]) -> np.ndarray:
+    """Return uint16 (0x110000,): the flags whose test each character passes."""
+    table, characters = np.zeros(SIZE, np.uint16), text_of(scalars())
+    for flag, test in tests.items():
+        table[points_of("".join(filter(test, characters)))] |= flag
+    return table
+
+
 def kept_table(name: str, built: Callable[[], np.ndarray], *of: str) -> np.ndarray:
     """Return a table, cached beside the compiled kernels for this Python and the table's inputs.
 
-    Building takes longer than a small job. of: code files that build it, and package versions used.
+    Building takes longer than a small job. of: code files that build it beside this one, and
+    package versions used.
     """
     made_of = b"".join(
-        Path(one).read_bytes() if one.endswith(".py") else one.encode() for one in of
+        Path(one).read_bytes() if one.endswith(".py") else one.encode() for one in (__file__, *of)
     )
     digest = hashlib.sha256(made_of).hexdigest()[:16]
     kept = kept_beside_kernels() / f"{name}-{platform.python_version()}-{digest}.npy"
@@ -73,7 +82,7 @@ def _ends_final(pattern: list, scalars: np.ndarray) -> np.ndarray:
 @functools.cache
 def character_table() -> np.ndarray:
     """Return uint32 (0x110000,): lowered code points and flags of `kernels.clean`."""
-    return kept_table("characters", built_table, __file__, clean.__file__)
+    return kept_table("characters", built_table, clean.__file__)
 
 
 def built_table() -> np.ndarray:

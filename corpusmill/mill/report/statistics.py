@@ -49,16 +49,9 @@ def statistics_of(tally: Tally) -> list[dict[str, Any]]:
 def all_languages(tally: Tally) -> Tally:
     """Return a tally with the languages of each source summed."""
     place, field = TOTALS.get_field_index("language"), TOTALS.field("language")
-    return added(
-        [
-            Tally(
-                *(
-                    one.set_column(place, field, pa.nulls(one.num_rows, pa.string()))
-                    for one in tally
-                )
-            )
-        ]
-    )
+    nulls = (pa.nulls(one.num_rows, pa.string()) for one in tally)
+    together = (one.set_column(place, field, of) for one, of in zip(tally, nulls, strict=True))
+    return added([Tally(*together)])
 
 
 def with_language(tally: Tally) -> Tally:

@@ -46,6 +46,8 @@ TOTALS = pa.schema(
     ]
 )
 """One row per numeric value. Documents without a value (NaN) do not count."""
+HOW = {"documents": "sum", "sum": "sum", "least": "min", "greatest": "max"}
+"""How rows of TOTALS with one key are added."""
 
 
 class Tally(NamedTuple):
@@ -76,12 +78,9 @@ def tally_of_part(measures: pa.Table, kept: np.ndarray) -> Tally:
             if is_text:
                 bins.append(_texts(column, groups, chosen, stage, name))
             else:
-                for rows, tables in zip(
-                    _numbers(column.to_numpy(), groups, chosen, stage, name),
-                    (bins, totals),
-                    strict=True,
-                ):
-                    tables.append(rows)
+                found = _numbers(column.to_numpy(), groups, chosen, stage, name)
+                bins.append(found.bins)
+                totals.append(found.totals)
     return Tally(pa.concat_tables(bins), pa.concat_tables(totals))
 
 
@@ -144,11 +143,8 @@ def _texts(
     column: pa.ChunkedArray, groups: _Groups, chosen: np.ndarray, stage: str, value: str
 ) -> pa.Table:
     rows = pa.table({"group": groups.of_row, "text": column}).filter(pa.array(chosen))
-    counts = (
-        rows.drop_null()
-        .group_by(["group", "text"], use_threads=False)
-        .aggregate([([], "count_all")])
-    )
+    by_text = rows.drop_null().group_by(["group", "text"], use_threads=False)
+    counts = by_text.aggregate([([], "count_all")])
     return _table(
         BINS, groups, counts["group"].to_numpy(), stage, value,
         text=counts["text"].combine_chunks(), documents=counts["count_all"].to_numpy(),
@@ -157,7 +153,7 @@ def _texts(
 
 def _numbers(
     values: np.ndarray, groups: _Groups, chosen: np.ndarray, stage: str, value: str
-) -> tuple[pa.Table, pa.Table]:
+) -> Tally:
     chosen = chosen & ~np.isnan(values)
     of_group, numbers = groups.of_row[chosen], values[chosen]
     # In float32, 0.7 is less than 0.7 as a double.
@@ -179,7 +175,7 @@ def _numbers(
         least=np.array([mine.min() for mine in parted]) + 0.0,
         greatest=np.array([mine.max() for mine in parted]) + 0.0,
     )  # fmt: skip
-    return bins, totals
+    return Tally(bins, totals)
 
 
 def _total(numbers: np.ndarray) -> float:
@@ -200,16 +196,9 @@ def added(tallies: Iterable[Tally], most_texts: int = MOST_TEXTS) -> Tally:
     whole = Tally(BINS.empty_table(), TOTALS.empty_table())
     for one in tallies:
         bins, totals = (pa.concat_tables(pair) for pair in zip(whole, one, strict=True))
-        whole = Tally(
-            _summed(bins, [*KEY, "low", "text"], {"documents": "sum"}, BINS),
-            _summed(
-                totals,
-                KEY,
-                {"documents": "sum", "sum": "sum", "least": "min", "greatest": "max"},
-                TOTALS,
-            ),
-        )
-        whole = whole._replace(bins=_without_rare_texts(whole.bins, most_texts))
+        bins = _summed(bins, [*KEY, "low", "text"], {"documents": "sum"}, BINS)
+        totals = _summed(totals, KEY, HOW, TOTALS)
+        whole = Tally(_without_rare_texts(bins, most_texts), totals)
     return whole
 
 

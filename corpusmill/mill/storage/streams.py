@@ -4,6 +4,7 @@ import os
 import sys
 import zlib
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import IO, Any, NamedTuple, Protocol
 
@@ -129,8 +130,7 @@ class _Zstd:
 def _zstd_frames() -> Callable[[], _Zstd]:
     # The windows of all frames are already checked. A new decompressor per frame would take forty
     # times as long as unpacking a small frame.
-    packing = zstandard.ZstdDecompressor(max_window_size=MAX_WINDOW)
-    return lambda: _Zstd(packing)
+    return partial(_Zstd, zstandard.ZstdDecompressor(max_window_size=MAX_WINDOW))
 
 
 class _Gzip:

@@ -8,14 +8,7 @@ import numpy as np
 
 from corpusmill.kernels.phrases import build_automaton, count_phrases
 from corpusmill.mill.read.text_column import TextColumn, string_array
-from corpusmill.mill.read.unicode_tables import (
-    SIZE,
-    character_table,
-    kept_table,
-    points_of,
-    scalars,
-    text_of,
-)
+from corpusmill.mill.read.unicode_tables import character_table, flags_of, kept_table
 
 
 class Phrases(NamedTuple):
@@ -78,9 +71,7 @@ def phrases_of(phrases: list[str]) -> Phrases:
 
 def built_word_characters() -> np.ndarray:
     """Build the table of `word_characters`."""
-    found = np.zeros(SIZE, np.bool_)
-    found[points_of("".join(re.findall(r"\w", text_of(scalars()))))] = True
-    return found
+    return flags_of({1: re.compile(r"\w").match}).astype(np.bool_)
 
 
 @functools.cache

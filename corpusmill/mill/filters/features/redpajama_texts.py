@@ -11,7 +11,7 @@ import numpy as np
 from corpusmill.kernels import redpajama_signals as signals
 from corpusmill.mill.read.normalization import in_order
 from corpusmill.mill.read.text_column import TextColumn, string_array
-from corpusmill.mill.read.unicode_tables import SIZE, kept_table, scalars, text_of
+from corpusmill.mill.read.unicode_tables import flags_of, kept_table
 
 PUNCTUATION = string.punctuation.encode()
 BULLETS = "\u2022\u2023\u25b6\u25c0\u25e6\u25a0\u25a1\u25aa\u25ab\u2013"
@@ -25,15 +25,9 @@ def normalized(text: bytes) -> str:
 
 
 def normalized_column(texts: TextColumn) -> TextColumn:
-    ends = texts.offsets.tolist()
-    return TextColumn.of(
-        string_array(
-            [
-                normalized(texts.data[start:end].tobytes()).encode()
-                for start, end in itertools.pairwise(ends)
-            ]
-        )
-    )
+    bounds = itertools.pairwise(texts.offsets.tolist())
+    found = [normalized(texts.data[start:end].tobytes()).encode() for start, end in bounds]
+    return TextColumn.of(string_array(found))
 
 
 def built_signal_table() -> np.ndarray:
@@ -48,10 +42,7 @@ def built_signal_table() -> np.ndarray:
         signals.LATIN: string.ascii_letters.__contains__,
         signals.STOP: ".!?".__contains__,
     }
-    table, characters = np.zeros(SIZE, np.uint8), text_of(scalars())
-    for flag, test in tests.items():
-        table[[ord(one) for one in characters if test(one)]] |= flag
-    return table
+    return flags_of(tests).astype(np.uint8)
 
 
 @functools.cache

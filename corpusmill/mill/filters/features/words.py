@@ -8,7 +8,7 @@ spaCy's English tokenizer: it splits contractions and keeps URLs and abbreviatio
 
 import functools
 import string
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from importlib.metadata import version
 from typing import NamedTuple
 
@@ -19,7 +19,14 @@ from corpusmill.kernels import words as kernels
 from corpusmill.kernels.words import facts_of_words, split_unicode, split_whitespace
 from corpusmill.mill.filters.features import english_words
 from corpusmill.mill.read.text_column import TextColumn, string_array
-from corpusmill.mill.read.unicode_tables import SIZE, kept_table, points_of, scalars, text_of
+from corpusmill.mill.read.unicode_tables import (
+    SIZE,
+    flags_of,
+    kept_table,
+    points_of,
+    scalars,
+    text_of,
+)
 
 CLASSES = {
     "CR": kernels.CR, "LF": kernels.LF, "Newline": kernels.NEWLINE, "Extend": kernels.EXTEND,
@@ -89,10 +96,7 @@ def built_word_table() -> np.ndarray:
         kernels.LOWER: str.islower,
         kernels.DIGIT: str.isdecimal,
     }
-    characters = text_of(scalars())
-    for flag, test in tests.items():
-        table[[ord(one) for one in characters if test(one)]] |= flag
-    return table
+    return table | flags_of(tests)
 
 
 def ends_of_sentences() -> np.ndarray:
@@ -199,7 +203,8 @@ def english_lists() -> np.ndarray:
     lists = np.zeros((english.LISTS, english.SLOTS), np.uint64)
     for unit in english_words.UNITS:
         enter(lists, english.UNITS, unit)
-    pieces = split_by(lists, TextColumn.of(string_array([word.encode() for word in found])))
+    words = TextColumn.of(string_array([word.encode() for word in found]))
+    pieces = split_by(english.split_english, words, english_table(), lists)
     joints = np.split(pieces.chars, pieces.first[1:-1])
     for sizes, (word, parts) in zip(joints, found.items(), strict=True):
         if len(sizes) >= max(len(parts), 2):
@@ -219,27 +224,21 @@ def enter(lists: np.ndarray, which: int, word: str) -> int:
     return slot
 
 
-def split_by(lists: np.ndarray, texts: TextColumn) -> Words:
+def split_by(kernel: Callable[..., int], texts: TextColumn, *tables: np.ndarray) -> Words:
     first = np.zeros(texts.offsets.size, np.int64)
+    # Room for the most words possible. Unused room takes no memory.
     columns = room_for(int(texts.offsets[-1] - texts.offsets[0]) + 1)
-    count = english.split_english(
-        texts.data, texts.offsets, english_table(), lists, first, *columns
-    )
+    count = kernel(texts.data, texts.offsets, *tables, first, *columns)
     return Words(first, *(column[:count] for column in columns))
 
 
 def words_of(texts: TextColumn, rule: str) -> Words:
     """Split texts. rule: whitespace, unicode or english."""
     if rule == "english":
-        return split_by(english_lists(), texts)
-    first = np.zeros(texts.offsets.size, np.int64)
-    # Room for the most words possible. Unused room takes no memory.
-    columns = room_for(int(texts.offsets[-1] - texts.offsets[0]) + 1)
+        return split_by(english.split_english, texts, english_table(), english_lists())
     if rule == "unicode":
-        count = split_unicode(texts.data, texts.offsets, word_table(), joins(), first, *columns)
-    else:
-        count = split_whitespace(texts.data, texts.offsets, word_table(), first, *columns)
-    return Words(first, *(column[:count] for column in columns))
+        return split_by(split_unicode, texts, word_table(), joins())
+    return split_by(split_whitespace, texts, word_table())
 
 
 def room_for(words: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from corpusmill.mill.filters.declaration import Filter, Value, above, below, count, number, share
+from corpusmill.mill.filters.known.gopher_quality import STOP_WORDS
+from corpusmill.mill.filters.known.gopher_repetition import DUPLICATE, TOP
 
 if TYPE_CHECKING:
     import numpy as np
@@ -12,9 +14,6 @@ if TYPE_CHECKING:
     from corpusmill.mill.filters.documents import Documents
     from corpusmill.mill.filters.features.words import Words
 
-STOP_WORDS = ["the", "be", "to", "of", "and", "that", "have", "with"]
-TOP = {2: 0.2, 3: 0.18, 4: 0.16}
-DUPLICATE = {5: 0.15, 6: 0.14, 7: 0.13, 8: 0.12, 9: 0.11, 10: 0.1}
 SEGMENTS = {"line": "lines", "paragraph": "paragraphs, split at empty lines"}
 BULLETS = "●•*-"
 

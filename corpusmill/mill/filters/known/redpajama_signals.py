@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from corpusmill.mill.filters.declaration import Filter, Value, several
+from corpusmill.mill.filters.known.gopher_quality import STOP_WORDS
+from corpusmill.mill.filters.known.gopher_repetition import DUPLICATE, TOP
 
 if TYPE_CHECKING:
     import numpy as np
 
     from corpusmill.mill.read.text_column import TextColumn
 
-STOP_WORDS = ["the", "be", "to", "of", "and", "that", "have", "with"]
-TOP, DUPLICATE = (2, 3, 4), range(5, 11)
 WHAT = {
     "rps_doc_num_sentences": "matches of `\\b[^.!?]+[.!?]*`",
     "rps_doc_word_count": "normalized words",

@@ -5,7 +5,6 @@ beside the compiled kernels.
 """
 
 import functools
-import hashlib
 import importlib.util
 import io
 import lzma
@@ -15,7 +14,6 @@ from typing import NamedTuple
 import numpy as np
 
 from corpusmill.kernels import languages as kernels
-from corpusmill.kernels.jit import kept_beside_kernels
 from corpusmill.kernels.languages import (
     BLOCK,
     NONE,
@@ -26,7 +24,7 @@ from corpusmill.kernels.languages import (
     Weights,
 )
 from corpusmill.mill.filters.languages.codes import MODEL_LANGUAGES
-from corpusmill.mill.storage.files import replacing
+from corpusmill.mill.read.unicode_tables import kept_table
 from corpusmill.mill.storage.sha256 import file_sha256
 
 PACKAGE = "py3langid"
@@ -113,12 +111,9 @@ def _automaton(moves: np.ndarray, row_of: np.ndarray) -> tuple[Automaton, np.nda
     least = np.full(len(moves), depths.size)
     np.minimum.at(least, row_of, depths)
     rows = np.argsort(least, kind="stable")
-    number = np.empty_like(rows)
-    number[rows] = np.arange(rows.size)
-    row_of = number[row_of]
+    row_of = np.argsort(rows)[row_of]
     states = np.argsort(row_of, kind="stable")
-    state = np.empty_like(states)
-    state[states] = np.arange(states.size)
+    state = np.argsort(states)
     low = state - 2 * row_of + STATE_OFFSET
     assert rows.size <= 1 << 16, rows.size
     assert low.min() >= 0 and low.max() < 1 << 16, (low.min(), low.max())  # noqa: PT018
@@ -155,15 +150,12 @@ def built_tables() -> Tables:
 @functools.cache
 def tables() -> Tables:
     """Return the tables; the first call on a machine builds them."""
-    code = Path(__file__).read_bytes() + Path(kernels.__file__).read_bytes()
-    digest = hashlib.sha256(code + MODEL_SHA256.encode()).hexdigest()[:16]
-    folder = kept_beside_kernels()
-    kept = [folder / f"language-{name}-{digest}.npy" for name in Tables._fields]
-    if not all(path.exists() for path in kept):
-        for path, table in zip(kept, built_tables(), strict=True):
-            with replacing(path, shared=True) as temporary, open(temporary, "wb") as file:
-                np.save(file, table, allow_pickle=False)
-    return Tables(*map(np.load, kept))
+    built, made_of = functools.cache(built_tables), (__file__, kernels.__file__, MODEL_SHA256)
+
+    def table(name: str) -> np.ndarray:
+        return kept_table(f"language-{name}", lambda: getattr(built(), name), *made_of)
+
+    return Tables(*map(table, Tables._fields))
 
 
 def automaton() -> Automaton:

@@ -14,7 +14,7 @@ from corpusmill.kernels.scripts import (
     TRADITIONAL,
     UPPER,
 )
-from corpusmill.mill.read.unicode_tables import kept_table
+from corpusmill.mill.read.unicode_tables import SIZE, kept_table, points_of, scalars, text_of
 
 SCRIPTS = (
     "Zyyy", "Jpan", "Hans", "Hant", "Hani", "Hira", "Kana", "Latn", "Cyrl", "Grek", "Arab", "Hebr",
@@ -26,33 +26,26 @@ SCRIPTS = (
 )  # fmt: skip
 """ISO 15924 codes. Zyyy: no letter. Zzzz: letters of a script that is not listed."""
 
-SIZE = 0x110000
-
-
-def _characters() -> list[str]:
-    return [chr(c) for c in range(SIZE) if not 0xD800 <= c < 0xE000]
-
 
 def _script_of_letters(text: str) -> np.ndarray:
     """Return uint32 (0x110000,): index in SCRIPTS for letters, 0 for other characters."""
     import regex
 
     found = np.zeros(SIZE, np.uint32)
-    letters = [ord(character) for character in regex.findall(r"\p{L}", text)]
-    found[letters] = SCRIPTS.index("Zzzz")
+    found[points_of("".join(regex.findall(r"\p{L}", text)))] = SCRIPTS.index("Zzzz")
     for place, script in enumerate(SCRIPTS):
         if script not in ("Zyyy", "Jpan", "Hans", "Hant", "Zzzz"):
             of_script = regex.findall(rf"(?V1)[\p{{Script={script}}}&&\p{{L}}]", text)
-            found[[ord(character) for character in of_script]] = place
+            found[points_of("".join(of_script))] = place
     # Modifier letters without a script say as little about the script as digits do.
     common = regex.findall(r"(?V1)[\p{Script=Common}&&\p{L}]", text)
-    found[[ord(character) for character in common]] = 0
+    found[points_of("".join(common))] = 0
     return found
 
 
 def _second_parts() -> set[int]:
     """Return the characters that can compose with the one before them."""
-    pairs = [unicodedata.decomposition(character).split() for character in _characters()]
+    pairs = map(str.split, map(unicodedata.decomposition, text_of(scalars())))
     jamo = {*range(0x1161, 0x1176), *range(0x11A8, 0x11C3)}  # composed by rule, not by table
     return jamo | {int(pair[1], 16) for pair in pairs if len(pair) == 2 and pair[0][0] != "<"}
 
@@ -67,8 +60,8 @@ def _has(codec: str, character: str) -> bool:
 
 def built_table() -> np.ndarray:
     """Build the table of `script_table`."""
-    characters = _characters()
-    table = _script_of_letters("".join(characters))
+    characters = text_of(scalars())
+    table = _script_of_letters(characters)
     hani = SCRIPTS.index("Hani")
     seconds = _second_parts()
     for character in characters:
