@@ -6,7 +6,6 @@ from corpusmill.kernels.clean import decode_one
 from corpusmill.kernels.jit import kernel
 
 KINDS = 8
-LETTER, DIGIT, UPPER, MARK, SYMBOL, BLANK, NON_ASCII, ANY = range(KINDS)
 
 
 @kernel

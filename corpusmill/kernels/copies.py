@@ -145,8 +145,10 @@ def copied_gram_shares(first, chars, hashes, longest_of_equals, shares):
 @kernel
 def ends_in_dots(data, start, stop):
     """Return whether data[start:stop] ends in ... or . . . or …"""
-    if ends_in_ellipsis(data, start, stop) or stop - start < 5:
-        return ends_in_ellipsis(data, start, stop)
+    if ends_in_ellipsis(data, start, stop):
+        return True
+    if stop - start < 5:
+        return False
     dots = data[stop - 5] == 0x2E and data[stop - 3] == 0x2E and data[stop - 1] == 0x2E
     return dots and data[stop - 4] == 0x20 and data[stop - 2] == 0x20
 

@@ -2,10 +2,11 @@
 
 import numpy as np
 
-from corpusmill.kernels.c4 import lowered
+from corpusmill.kernels.c4 import lowered, put_cut
 from corpusmill.kernels.clean import decode_one, longest_of
 from corpusmill.kernels.finding import literal_rows
 from corpusmill.kernels.jit import kernel
+from corpusmill.kernels.lines import blanks_end
 from corpusmill.kernels.words import ALPHA, DIGIT, NO_BLANK, UPPER
 
 # Reasons for cuts; 0: the byte stays. NEWLINES: too many in a row. WHITE_SPACE: at the ends of the
@@ -68,12 +69,7 @@ def is_counter(data, why, i, stop, table, in_words):
         return False
     unit = lowered(data[i])
     i += unit == 0x6B or unit == 0x6D or unit == 0x62  # k m b
-    blanks = i
-    while i < stop:
-        point, after = decode_one(data, i)
-        if table[point] & NO_BLANK:
-            break
-        i = after
+    blanks, i = i, blanks_end(data, i, stop, table)
     if i == blanks:
         return False
     for which in range(COUNTED_SIZES.size):
@@ -230,30 +226,28 @@ def cut_ends(data, why, table):
 
 
 @kernel
-def cut_newlines(data, start, stop, most, why):
+def cut_newlines(data, most, why):
     """Mark the newlines after `most` others in a row."""
     together = 0
-    for i in range(start, stop):
+    for i in range(data.size):
         together = together + 1 if data[i] == NEWLINE else 0
         if together > most:
             why[i] = NEWLINES
 
 
 @kernel
-def put_cuts(data, why, start, stop, row, cuts, n):
-    """Write the marked cuts, split at line ends. Return the number of cuts."""
-    i = start
-    while i < stop:
+def put_cuts(data, why, offset, row, cuts, n):
+    """Write the marked cuts, split at line ends. Return the number of cuts. offset: of the text."""
+    i = 0
+    while i < data.size:
         rule, begin = why[i], i
         i += 1
-        while i < stop and why[i] == rule:
+        while i < data.size and why[i] == rule:
             if data[i - 1] == NEWLINE and rule < NEWLINES:
                 break
             i += 1
         if rule:
-            if n < cuts.shape[0]:
-                cuts[n, 0], cuts[n, 1], cuts[n, 2], cuts[n, 3] = row, begin, i, rule
-            n += 1
+            n = put_cut(cuts, n, row, offset + begin, offset + i, rule)
     return n
 
 
@@ -274,12 +268,8 @@ def dclm_cuts(data, offsets, table, in_words, needs, cuts, counts):
         text = data[offsets[d] : offsets[d + 1]]
         why = room[: text.size]
         why[:] = 0
-        cut_newlines(text, 0, text.size, needs[5], why)
+        cut_newlines(text, needs[5], why)
         counts[d] = cut_lines(text, 0, text.size, table, in_words, needs, why)
         cut_ends(text, why, table)
-        before = n
-        n = put_cuts(text, why, 0, text.size, d, cuts, n)
-        for k in range(before, min(n, cuts.shape[0])):
-            cuts[k, 1] += offsets[d]
-            cuts[k, 2] += offsets[d]
+        n = put_cuts(text, why, offsets[d], d, cuts, n)
     return n

@@ -113,18 +113,7 @@ def gopher_quality(data, offsets, table, first, chars, facts, hashes, stop_words
 
 
 @kernel
-def powers_of_base(most):
-    """Return uint64 (most + 1,): BASE**k."""
-    powers = np.ones(most + 1, np.uint64)
-    for k in range(1, most + 1):
-        powers[k] = powers[k - 1] * BASE
-    return powers
-
-
-@kernel
-def power_of_base(k, powers):
-    if k < powers.size:
-        return powers[k]
+def power_of_base(k):
     found, square = U(1), BASE
     while k > 0:
         if k & 1:
@@ -135,7 +124,7 @@ def power_of_base(k, powers):
 
 
 @kernel
-def paragraphs_of(data, lines, begin, end, table, powers, hashes, sizes):
+def paragraphs_of(data, lines, begin, end, table, hashes, sizes):
     """Compute hash and characters of a text's paragraphs; return their number.
 
     The text is stripped, and paragraphs are separated by empty lines. begin, end: its lines.
@@ -156,9 +145,8 @@ def paragraphs_of(data, lines, begin, end, table, powers, hashes, sizes):
         if size == 0:
             inside = False
         elif inside:
-            hashes[n - 1] = (hashes[n - 1] * BASE + U(NEWLINE + 1)) * power_of_base(
-                size, powers
-            ) + value
+            with_newline = hashes[n - 1] * BASE + U(NEWLINE + 1)
+            hashes[n - 1] = with_newline * power_of_base(size) + value
             sizes[n - 1] += size + 1
         else:
             hashes[n], sizes[n] = value, size
@@ -176,14 +164,13 @@ def count_repeats(data, offsets, first, lines, table, counts):
     newlines. first, lines: lines split at newlines, see kernels.lines.
     """
     hashes, sizes, slots = room_for_elements(longest_of(first))
-    powers = powers_of_base(255)
     for d in range(first.size - 1):
         begin, end = first[d], first[d + 1]
         total = end - begin - 1
         for k in range(begin, end):
             total += lines[2][k]
         counts[d, 0] = total
-        n = paragraphs_of(data, lines, begin, end, table, powers, hashes, sizes)
+        n = paragraphs_of(data, lines, begin, end, table, hashes, sizes)
         counts[d, 1] = max(n, 1)
         counts[d, 2], counts[d, 3] = repeats(hashes[:n], sizes[:n], slots_for(n, slots))
         n = 0

@@ -38,13 +38,14 @@ def hash_of(data, start, stop):
 
 
 @kernel
-def is_blank(data, i, stop, table):
-    """Return whether data[i:stop] is only white space."""
+def blanks_end(data, i, stop, table):
+    """Return the end of the white space at byte i."""
     while i < stop:
-        point, i = decode_one(data, i)
+        point, after = decode_one(data, i)
         if table[point] & NO_BLANK:
-            return False
-    return True
+            break
+        i = after
+    return i
 
 
 @kernel
@@ -64,7 +65,7 @@ def split_newlines(data, offsets, table, first, starts, ends, chars, hashes, bla
             end = find_newline(data, start, stop)
             starts[n], ends[n] = start, end
             hashes[n], chars[n] = hash_of(data, start, end)
-            blank[n] = is_blank(data, start, end, table)
+            blank[n] = blanks_end(data, start, end, table) == end
             n += 1
             start = end + 1
     first[first.size - 1] = n
@@ -87,11 +88,7 @@ def line_end(data, i, stop):
 @kernel
 def without_blanks(data, i, stop, table):
     """Return start and end of data[i:stop] without surrounding white space."""
-    while i < stop:
-        point, after = decode_one(data, i)
-        if table[point] & NO_BLANK:
-            break
-        i = after
+    i = blanks_end(data, i, stop, table)
     while stop > i:
         last = before(data, stop)
         point, _ = decode_one(data, last)
@@ -107,3 +104,28 @@ def ends_with_one_of(data, stop, marks):
     point, _ = decode_one(data, before(data, stop))
     place = np.searchsorted(marks, point)
     return place < marks.size and marks[place] == point
+
+
+@kernel
+def count_chars(data):
+    """Count the characters of valid UTF-8."""
+    chars = 0
+    for byte in data:
+        chars += byte & 0xC0 != 0x80
+    return chars
+
+
+@kernel
+def count_long_lines(data, offsets, least, counts):
+    """Count the lines, split at newlines, of at least `least` characters.
+
+    data: uint8, valid UTF-8. offsets: int64 (documents + 1,). counts: int64 (documents,), written.
+    """
+    for d in range(offsets.size - 1):
+        counts[d] = 0
+        start, stop = offsets[d], offsets[d + 1]
+        while start <= stop:
+            end = find_newline(data, start, stop)
+            if end - start >= least:
+                counts[d] += count_chars(data[start:end]) >= least
+            start = end + 1

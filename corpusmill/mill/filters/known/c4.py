@@ -52,7 +52,7 @@ class C4(Filter):
         import numpy as np
 
         from corpusmill.kernels.c4 import c4_lines
-        from corpusmill.kernels.long_lines import count_long_lines
+        from corpusmill.kernels.lines import count_long_lines
         from corpusmill.mill.filters.edits import Cuts
         from corpusmill.mill.filters.features.words import word_table
         from corpusmill.mill.read.unicode_tables import points_of
