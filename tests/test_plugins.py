@@ -16,11 +16,10 @@ import zstandard
 from workflow import ROOT, document, jobs, mill, snakemake, write_jsonl
 
 from corpusmill.mill.filters.configured import configured
-from corpusmill.mill.filters.documents import Documents
+from corpusmill.mill.filters.documents import Documents, decoded
 from corpusmill.mill.filters.measuring import Measures
 from corpusmill.mill.filters.reference import page
 from corpusmill.mill.filters.registry import filter_class, known_filters
-from corpusmill.mill.read.json_values import decoded
 from corpusmill.mill.read.text_column import TextColumn, string_array
 from corpusmill.mill.storage.streams import READ_LIMITS
 from corpusmill.run.filter_faults import filter_faults

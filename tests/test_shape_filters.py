@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from corpusmill.mill.filters.configured import ConfiguredFilter, configured
 from corpusmill.mill.filters.documents import Documents
+from corpusmill.mill.filters.known.char_shares import built_kinds, kind_table
 from corpusmill.mill.filters.registry import filter_class, known_filters
-from corpusmill.mill.read.character_kinds import built_kinds, kind_table
 from corpusmill.mill.read.text_column import TextColumn, string_array
 from corpusmill.run.filter_faults import filter_faults
 

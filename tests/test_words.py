@@ -14,7 +14,6 @@ from word_classes import of_any_class
 from corpusmill.kernels import english_words as kernels_of_english
 from corpusmill.kernels import words as kernels
 from corpusmill.mill.filters.features.english_words import UNITS, listed_words
-from corpusmill.mill.filters.features.lines import lines_of
 from corpusmill.mill.filters.features.words import (
     built_english_table,
     built_word_table,
@@ -22,6 +21,7 @@ from corpusmill.mill.filters.features.words import (
     english_table,
     given_words,
     hash_of,
+    lines_of,
     sentence_ends,
     word_table,
     words_of,

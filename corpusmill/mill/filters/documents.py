@@ -1,7 +1,11 @@
 """Batches of a part's documents, as filters see them."""
 
+import json
+import math
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from decimal import Decimal, InvalidOperation
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -11,12 +15,38 @@ import pyarrow as pa
 
 from corpusmill.mill.filters.declaration import NEEDS
 from corpusmill.mill.filters.edits import Cuts, without
-from corpusmill.mill.read.json_values import decoded
 from corpusmill.mill.read.text_column import TextColumn
 
 if TYPE_CHECKING:
-    from corpusmill.mill.filters.features.lines import Lines
-    from corpusmill.mill.filters.features.words import Words
+    from corpusmill.mill.filters.features.words import Lines, Words
+
+
+def decoded(written: bytes) -> Any:
+    """Decode JSON for users' code: integers as int and other numbers as the nearest float.
+
+    Decimal holds what these cannot: integers of thousands of digits, and numbers beyond the floats.
+    Numbers that are also beyond Decimal's range become an infinite Decimal.
+    """
+    try:
+        return msgspec.json.decode(written)
+    except msgspec.ValidationError:
+        # It is valid JSON, so a number is too large. Decode again with the slower parser.
+        return json.loads(written, parse_int=_whole, parse_float=_real)
+
+
+def _whole(digits: str) -> int | Decimal:
+    most = sys.get_int_max_str_digits()
+    return int(digits) if len(digits) <= most or not most else Decimal(digits)
+
+
+def _real(digits: str) -> float | Decimal:
+    nearest = float(digits)
+    if math.isfinite(nearest):
+        return nearest
+    try:
+        return Decimal(digits)
+    except InvalidOperation:
+        return Decimal(nearest)
 
 
 @cache
@@ -60,7 +90,7 @@ class Documents:
 
     def lines(self) -> "Lines":
         """Return the lines of each text."""
-        from corpusmill.mill.filters.features.lines import lines_of
+        from corpusmill.mill.filters.features.words import lines_of
 
         self._allow("lines")
         if "lines" not in self._split:

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 import pyarrow as pa
-import pyarrow.json as pj
 import zstandard
 
 from corpusmill.messages.progress import Progress
@@ -244,6 +243,8 @@ def _whole_lines(blocks: Iterator[bytes]) -> Iterator[bytes]:
 
 def _parsed(lines: bytes) -> list[pa.ChunkedArray]:
     """Return COLUMNS of whole lines; raise if Arrow's parser is stricter than JSON."""
+    import pyarrow.json as pj  # only steps that read whole shards need it
+
     whole = pj.ReadOptions(use_threads=False, block_size=len(lines) + 1)
     known = pj.ParseOptions(explicit_schema=_RECORD, unexpected_field_behavior="ignore")
     # ASSUME texts are UTF-8, which Arrow does not check: record_line encoded them from str.

@@ -1,4 +1,4 @@
-"""Split texts into words by one of three rules, and record facts of each word.
+"""Split texts into words by one of three rules, or into lines, and record facts of each.
 
 `whitespace` is `str.split()`. `unicode` uses the word boundaries of UAX #29: each punctuation mark
 is a word, white space is not. In scripts without spaces, a word is a Han or Hiragana character, a
@@ -16,6 +16,7 @@ import numpy as np
 
 from corpusmill.kernels import english_words as english
 from corpusmill.kernels import words as kernels
+from corpusmill.kernels.lines import split_newlines
 from corpusmill.kernels.words import facts_of_words, split_unicode, split_whitespace
 from corpusmill.mill.filters.features import english_words
 from corpusmill.mill.read.text_column import TextColumn, string_array
@@ -64,6 +65,22 @@ class Words(NamedTuple):
     def counts(self) -> np.ndarray:
         """Return int64 (documents,): the number of words of each document."""
         return np.diff(self.first)
+
+
+class Lines(NamedTuple):
+    """The lines of several documents in order, split at newlines. Empty lines count."""
+
+    first: np.ndarray  # int64 (documents + 1,): number of each document's first line
+    starts: np.ndarray  # int64: first byte in the column
+    ends: np.ndarray
+    chars: np.ndarray  # uint32
+    hashes: np.ndarray  # uint64, as for words
+    blank: np.ndarray  # bool: only white space
+
+    @property
+    def columns(self) -> tuple[np.ndarray, ...]:
+        """All columns but `first`."""
+        return self[1:]
 
 
 def properties(name: str, value: str) -> np.ndarray:
@@ -239,6 +256,16 @@ def words_of(texts: TextColumn, rule: str) -> Words:
     if rule == "unicode":
         return split_by(split_unicode, texts, word_table(), joins())
     return split_by(split_whitespace, texts, word_table())
+
+
+def lines_of(texts: TextColumn) -> Lines:
+    bytes_of_all = texts.data[texts.offsets[0] : texts.offsets[-1]]
+    count = int(np.count_nonzero(bytes_of_all == ord("\n"))) + texts.offsets.size - 1
+    dtypes = np.int64, np.int64, np.uint32, np.uint64, np.bool_
+    columns = [np.empty(count, dtype) for dtype in dtypes]
+    first = np.zeros(texts.offsets.size, np.int64)
+    split_newlines(texts.data, texts.offsets, word_table(), first, *columns)
+    return Lines(first, *columns)
 
 
 def room_for(words: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

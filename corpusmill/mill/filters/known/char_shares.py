@@ -1,17 +1,46 @@
 """Limits on classes of characters."""
 
+import functools
+import unicodedata
+
 from corpusmill.mill.filters.declaration import Filter, Value, above, below, share
 
 KINDS = {
-    "letter": ("letters", "`str.isalpha`, without combining marks"),
-    "digit": ("digits", "`str.isdecimal`, all scripts"),
-    "upper": ("upper-case letters", "`str.isupper`"),
-    "punctuation": ("punctuation marks", "Unicode P*, such as . , ! # % & * @ _ « 、"),
-    "symbol": ("symbols", "Unicode S*, such as $ + < = > ^ ~ © € ° and emoji"),
-    "whitespace": ("white space", "`str.isspace`, newlines included"),
-    "non_ascii": ("non-ASCII characters", "U+0080 and above"),
+    "letter": ("letters", "`str.isalpha`, without combining marks", str.isalpha),
+    "digit": ("digits", "`str.isdecimal`, all scripts", str.isdecimal),
+    "upper": ("upper-case letters", "`str.isupper`", str.isupper),
+    "punctuation": (
+        "punctuation marks",
+        "Unicode P*, such as . , ! # % & * @ _ « 、",
+        lambda one: unicodedata.category(one)[0] == "P",
+    ),
+    "symbol": (
+        "symbols",
+        "Unicode S*, such as $ + < = > ^ ~ © € ° and emoji",
+        lambda one: unicodedata.category(one)[0] == "S",
+    ),
+    "whitespace": ("white space", "`str.isspace`, newlines included", str.isspace),
+    "non_ascii": ("non-ASCII characters", "U+0080 and above", lambda one: not one.isascii()),
 }
-"""In the order of the kernel's kinds: name and exact definition."""
+"""Name, exact definition and test of each kind."""
+
+
+def built_kinds():
+    """Build the table of `kind_table`."""
+    import numpy as np
+
+    from corpusmill.mill.read.unicode_tables import flags_of
+
+    tests = [*(test for *_, test in KINDS.values()), lambda one: True]
+    return flags_of({1 << bit: test for bit, test in enumerate(tests)}).astype(np.uint8)
+
+
+@functools.cache
+def kind_table():
+    """Return uint8 (0x110000,): a bit for each of KINDS, and one that all characters have."""
+    from corpusmill.mill.read.unicode_tables import kept_table
+
+    return kept_table("character-kinds", built_kinds, __file__)
 
 
 class CharShares(Filter):
@@ -22,12 +51,12 @@ class CharShares(Filter):
     fate = "char_shares"
     settings = {
         f"{side}_{kind}_share": share(None, f"{word} share of {called}.")
-        for kind, (called, _) in KINDS.items()
+        for kind, (called, *_) in KINDS.items()
         for side, word in (("min", "Minimum"), ("max", "Maximum"))
     }
     values = {
         f"{kind}_share": Value("float64", f"{called} / characters; {exactly}")
-        for kind, (called, exactly) in KINDS.items()
+        for kind, (called, exactly, _) in KINDS.items()
     }
     limits = tuple(
         beyond(f"{kind}_share", f"{side}_{kind}_share")
@@ -39,10 +68,9 @@ class CharShares(Filter):
         import numpy as np
 
         from corpusmill.kernels import characters
-        from corpusmill.mill.read.character_kinds import kind_table
 
         counts = np.empty((texts.offsets.size - 1, characters.KINDS), np.int64)
         characters.count_kinds(texts.data, texts.offsets, kind_table(), counts)
         with np.errstate(invalid="ignore"):
-            shares = counts / counts[:, [characters.ANY]]
+            shares = counts / counts[:, [-1]]
         return {name: shares[:, kind] for kind, name in enumerate(self.values)}
