@@ -64,11 +64,7 @@ def largest_groups(bins: list[dict], most_of: str) -> list[dict]:
 def shares(count: Counter) -> dict[str, int | float]:
     """Return the figures of a source for the report."""
     share = count["duplicates"] / max(count["documents"], 1)
-    return {
-        "documents": count["documents"],
-        "duplicates": count["duplicates"],
-        "share": round(share, 6),
-    }
+    return {name: count[name] for name in ("documents", "duplicates")} | {"share": round(share, 6)}
 
 
 def source_faults(

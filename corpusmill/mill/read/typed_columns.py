@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from pyarrow import types
 
 from corpusmill.messages.progress import Silence
-from corpusmill.mill.read.json_records import joined_members
+from corpusmill.mill.read.json_records import joined_members, raw_members
 from corpusmill.mill.read.parquet_pages import opened
 from corpusmill.mill.read.parquet_records import named_if_damaged
 from corpusmill.mill.read.parquet_values import Column, is_bytes, is_listed, is_text, retyped
@@ -46,7 +46,6 @@ PLAIN = (types.is_boolean, types.is_integer, types.is_floating, types.is_decimal
 NO_VALUE = (pa.ArrowException, ValueError, TypeError, OverflowError, InvalidOperation)
 """Errors raised for a value that does not fit its column's type."""
 
-_raw_members = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _exactly = msgspec.json.Decoder(float_hook=Decimal)
 _encode = msgspec.json.Encoder().encode
 
@@ -67,7 +66,7 @@ def _value(raw: bytes) -> Any:
 def _members(rest: bytes) -> dict[str, msgspec.Raw]:
     """Return the members; none if a name cannot be decoded."""
     try:
-        return _raw_members.decode(b"{%s}" % rest)
+        return raw_members(b"{%s}" % rest)
     except msgspec.MsgspecError:
         return {}
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 import zstandard
 
 from corpusmill.messages.progress import Progress
-from corpusmill.mill.read.json_records import joined_members
+from corpusmill.mill.read.json_records import joined_members, raw_members
 from corpusmill.mill.read.text_column import TextColumn, TextRows
 from corpusmill.mill.storage.streams import read_written_blocks, read_written_lines
 from corpusmill.mill.storage.sums import CheckedFile, SummedFile
@@ -65,12 +65,11 @@ class Written(NamedTuple):
 
 
 _document = msgspec.json.Decoder(Document)
-_members = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 def _moved_to_before(rest: bytes) -> tuple[bytes, bytes]:
     """Return the rest without members of our names, and these as `"before":{...}`, or b""."""
-    members = _members.decode(b"{%s}" % rest)
+    members = raw_members(b"{%s}" % rest)
     taken = {name: members.pop(name) for name in OUR_NAMES if name in members}
     if not taken:
         return rest, b""
