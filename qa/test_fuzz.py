@@ -16,7 +16,7 @@ import pytest
 from warm import CLIENT_OF, warm_jobs, warm_python
 
 from corpusmill.run.config import Config
-from qa.fuzz import configs, figures, files, laws, minimise, records, texts
+from qa.fuzz import configs, figures, files, laws, records, texts
 from qa.fuzz.campaign import work
 from qa.fuzz.corpora import generate
 from qa.fuzz.runner import unexplained
@@ -125,35 +125,6 @@ def test_column__can_be_stored(tmp_path, kind):
     table = pa.table({"c": column})
     pq.write_table(table, tmp_path / "c.parquet", version="2.6")
     assert pq.read_table(tmp_path / "c.parquet").num_rows == 30
-
-
-def planted(case: minimise.Case) -> bool:
-    """A difference of every case with this text, as long as the filter is not as shipped."""
-    filters = case.config.get("filters", [])
-    return len(filters) == 1 and any(b"needle" in b"".join(lines) for lines in case.lines.values())
-
-
-def test_smaller__finds_the_one_record_and_the_one_key(tmp_path):
-    config = generate(4, tmp_path)
-    config["filters"] = [{"name": "too_short", "min_chars": 7}]
-    case = minimise.read_case(tmp_path, config)
-    path = max(case.lines, key=lambda path: len(case.lines[path]))
-    case.lines[path].insert(5, b'{"text":"hay needle hay and hay","n":1.50}\n')
-    least = minimise.smaller(case, planted)
-    assert least.config.keys() == {"sources", "filters"}
-    assert [source["files"] for source in least.config["sources"]] == [[path]]
-    assert len(least.lines[path]) == 1
-    assert len(least.lines[path][0]) < len(b'{"text":"hay needle hay"}')
-    assert least.tables == {}
-
-
-def test_case__is_written_as_it_was_read(tmp_path):
-    config = generate(5, tmp_path / "one")
-    case = minimise.read_case(tmp_path / "one", config)
-    case.write(tmp_path / "two")
-    again = minimise.read_case(tmp_path / "two", case.config)
-    assert (again.lines, again.config, again.others) == (case.lines, case.config, case.others)
-    assert all(again.tables[path].equals(case.tables[path]) for path in case.tables)
 
 
 @pytest.mark.parametrize(("error", "is_fault"), [("KeyError: 1", True), ("ValueError: a", False)])

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from warm import warm_jobs
 
-from qa.fuzz import figures, laws, minimise
+from qa.fuzz import figures, laws
 from qa.fuzz.runner import Result, run_seed
 
 DEFAULT_FOLDER = Path(tempfile.gettempdir()) / "corpusmill-fuzz"
@@ -30,7 +30,6 @@ def asked() -> argparse.Namespace:
     parser.add_argument(
         "--law", choices=sorted(laws.LAWS), help="check a law in place of the oracle"
     )
-    parser.add_argument("--minimise", action="store_true", help="make each finding smaller")
     return parser.parse_args()
 
 
@@ -79,8 +78,4 @@ def main() -> None:
                 print(f"    {difference}", flush=True)
     found = [result for result in earlier(results) if result["seed"] in range(*options.seeds)]
     print(figures.account(found))
-    if options.minimise:
-        for result in found:
-            if result["differences"]:
-                print(minimise.minimise(result["seed"], options.keep / f"small-{result['seed']}"))
     sys.exit(any(result["differences"] for result in found))
