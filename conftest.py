@@ -66,9 +66,12 @@ def pytest_collection_modifyitems(config, items):
     left_out = set()
     for item in items:
         number = next(cases[item.parent.nodeid, item.originalname])
-        sampled = item.get_closest_marker("one_in")
+        shares = [item.get_closest_marker("one_in")]
+        if not config.option.whole:
+            shares.append(item.get_closest_marker("some"))
         slow = item in starting or item.get_closest_marker("whole")
-        if (slow and not config.option.whole) or (sampled and number % sampled.args[0]):
+        sampled_out = any(share and number % share.args[0] for share in shares)
+        if (slow and not config.option.whole) or sampled_out:
             left_out.add(item)
     config.hook.pytest_deselected(items=[item for item in items if item in left_out])
     items[:] = [item for item in items if item not in left_out]

@@ -17,6 +17,7 @@ FIRST = "marks, two classes"
 KINDS = [FIRST, *(name for name in TEXTS if name != FIRST)]
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("name", LINES)
 def test_reading__of_the_worst_lines_takes_moments(name):
     for mode in ("nfc", "ftfy"):
@@ -24,6 +25,7 @@ def test_reading__of_the_worst_lines_takes_moments(name):
         assert "seconds" in found, (mode, found)
 
 
+@pytest.mark.whole
 @pytest.mark.one_in(8)
 @pytest.mark.parametrize("name", KINDS)
 def test_steps__of_the_worst_texts_take_moments(name, tmp_path):

@@ -175,6 +175,7 @@ def all_pairs(texts: list[str], threshold: float) -> dict[tuple[int, int], float
     return found
 
 
+@pytest.mark.some(4)
 @pytest.mark.parametrize("threshold", [0.3, 0.5, 0.8, 1.0])
 def test_true_pairs__are_those_of_all_pairs(threshold):
     chance = random.Random(threshold)

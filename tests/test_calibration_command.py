@@ -31,6 +31,7 @@ def inside(folder, monkeypatch) -> Path:
     return folder
 
 
+@pytest.mark.whole
 def test_calibrate__gives_the_same_bytes_again(inside):
     for name in ("again", "once_more"):
         assert called("mine.yaml", "--documents", "90", "-o", name).exit_code == 0
@@ -173,6 +174,7 @@ def test_page_of_docs__has_commands_that_work(tmp_path, monkeypatch):
     assert Path("looked/calibration.json").exists()
 
 
+@pytest.mark.whole
 @pytest.mark.skipif(data_folder() is None, reason="CORPUSMILL_DATA names no folder of real text")
 def test_calibrate__of_real_text_is_near_to_all_of_it(tmp_path, monkeypatch):
     """Within four standard errors; of all documents it has no error."""

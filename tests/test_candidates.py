@@ -98,20 +98,6 @@ def test_similar_edges__of_one_slice_are_sorted(tmp_path):
     assert len(edges) > 50
 
 
-@pytest.mark.parametrize("parts", [[[]], [[], []], [[0]], [[], [0], []], [[0], [1]]])
-def test_edges__of_next_to_nothing_are_none(tmp_path, parts):
-    sketches = [[0] * PERMUTATIONS, [1] * PERMUTATIONS]
-    files = candidate_files(tmp_path, parts, sketches, BANDS, ROWS)
-    assert identical_of_all(files) == similar_of_all(files, 0) == []
-
-
-def test_edges__of_nothing_but_copies_are_one_star(tmp_path):
-    files = candidate_files(tmp_path, [[0] * 5, [], [0] * 3], [[7] * PERMUTATIONS], BANDS, ROWS)
-    assert similar_of_all(files, 0) == []
-    got = identical_of_all(files, 3)
-    assert got == [(0, i, IDENTICAL) for i in [1, 2, 3, 4, 2 << 32, 2 << 32 | 1, 2 << 32 | 2]]
-
-
 def test_identical_edges__tell_digests_apart_that_begin_alike(tmp_path):
     _, digested, corpus = candidate_files(
         tmp_path, [[0, 1, 2, 0, 1, 2]], [[0] * PERMUTATIONS] * 3, BANDS, ROWS
@@ -200,14 +186,6 @@ def test_similar_edges__cut_a_large_group_by_further_values(tmp_path, monkeypatc
     edges = similar_of_all(clique(tmp_path, sketches, [1] * 16), 2)
     expected = [(a, b, 4) for a in range(16) for b in range(a + 1, 16) if a // 4 == b // 4]
     assert sorted(edge for edge in edges if edge[2] == 4) == expected
-
-
-def test_similar_edges__are_the_same_twice(tmp_path, monkeypatch):
-    monkeypatch.setattr("corpusmill.mill.dedup.candidates.MOST_MEMBERS", 5)
-    monkeypatch.setattr("corpusmill.mill.dedup.candidates.MOST_PARTNERS", 3)
-    sketches = np.random.default_rng(3).integers(0, 2, (80, PERMUTATIONS)).tolist()
-    files = clique(tmp_path, sketches, list(range(80)))
-    assert similar_of_all(files, 0) == similar_of_all(files, 0)
 
 
 def test_similar_edges__pair_a_large_group_with_the_text_whose_copy_is_best(tmp_path, monkeypatch):

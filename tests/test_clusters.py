@@ -102,11 +102,6 @@ def test_largest_groups__of_texts_not_at_hand_share_nothing_to_show():
 
 
 @pytest.mark.parametrize("resolve", RESOLUTIONS)
-def test_largest_groups__of_no_documents_are_none(resolve):
-    assert groups_of(extract_by_hand([], [], [], []), resolve) == []
-
-
-@pytest.mark.parametrize("resolve", RESOLUTIONS)
 def test_largest_groups__of_copies_are_their_numbers(resolve):
     edges = [(0, 1, IDENTICAL), (0, 2, IDENTICAL), (3, 4, IDENTICAL)]
     extract = extract_by_hand(list(range(5)), [FIRST] * 5, ["a"] * 3 + ["b"] * 2, edges)
@@ -137,11 +132,6 @@ def test_largest_groups__have_those_with_most_documents_too():
         extract_by_hand(list(range(count)), [FIRST] * count, [""] * count, many + pairs)
     )
     assert {"texts": 1, "documents": 50}.items() <= groups[LARGEST].items()
-
-
-def test_largest_groups__of_which_nobody_is_dropped_are_none():
-    extract = extract_by_hand([0, 1], [FIRST] * 2, ["abcdef", "uvwxyz"], [(0, 1, 3)])
-    assert groups_of(extract, "kept") == []
 
 
 def test_largest_groups__name_stages_and_chains():

@@ -39,13 +39,6 @@ def test_components__equal_naive(engine, graph):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_components__root_is_the_least_member(engine):
-    chain = [(5, 9), (9, 7), (7, 3), (3, 8)]
-    got = roots_of(engine, [4, 0, 6], chain)
-    assert got.tolist() == [0, 1, 2, 3, 4, 3, 6, 3, 3, 3]
-
-
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("blocks", [1, 2, 5])
 def test_components__do_not_depend_on_order_or_blocks(engine, blocks):
     rng = np.random.default_rng(1)
@@ -69,11 +62,6 @@ def test_union_find__climbs_chains_longer_than_what_is_read_at_once(step):
     documents = 3 * PAIRS_AT_ONCE + 7
     chain = [(n, n + 1) for n in range(documents - 1)][::step]
     assert not roots_of("union_find", [documents], chain).any()
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-def test_components__without_pairs_everyone_is_alone(engine):
-    assert roots_of(engine, [2, 1], []).tolist() == [0, 1, 2]
 
 
 @given(graph=graphs())

@@ -46,6 +46,7 @@ def test_table__without_jobs_says_so():
     assert list(table(Counter(), 0, 2)) == ["Nothing to do: results/ is up to date."]
 
 
+@pytest.mark.whole
 def test_dry_run__is_a_table_and_raw_where_asked(folder):
     Path("a.jsonl").write_text(json.dumps({"text": document(1)}) + "\n")
     Path("mine.yaml").write_text("sources: [{name: a, files: [a.jsonl]}]\n")
@@ -61,6 +62,7 @@ def test_dry_run__is_a_table_and_raw_where_asked(folder):
     assert not Path("logs").exists()
 
 
+@pytest.mark.whole
 def test_dry_run__of_what_is_wrong_says_why(folder):
     Path("a.jsonl").write_text("{}\n")
     Path("mine.yaml").write_text("sources: [{name: a, files: [a.jsonl]}]\n")

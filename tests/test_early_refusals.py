@@ -104,6 +104,7 @@ def test_check_tokenizer__counts_ids_as_they_are_kept(tmp_path):
     assert check_tokenizer(Path(wide(tmp_path / "wide"))).vocabulary == (1 << 16) + 1
 
 
+@pytest.mark.whole
 def test_check_tokenizer__tries_an_engine_that_is_asked_for(tmp_path, monkeypatch):
     source = Path(EXACT["byte level"](tmp_path / "given"))
     assert check_tokenizer(source, engine="gigatoken").end_of_text == "<|endoftext|>"

@@ -58,10 +58,6 @@ def test_certain_matches__without_sketches_only_equal_texts_decide():
     assert undecided(edges, enough).tolist() == [False, False, True]
 
 
-def test_certain_matches__one_value_decides_nothing():
-    assert certain_matches(1, 0.8) == (0, 2)
-
-
 def test_edges_of__are_sorted_with_the_lesser_id_first():
     rng = np.random.default_rng(1)
     a, b = rng.permutation(400).astype(np.uint64).reshape(2, 200) % np.uint64(50)

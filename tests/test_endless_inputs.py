@@ -184,6 +184,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_check__of_hostile_inputs_ends_soon_and_says_little(tmp_path, monkeypatch, kind):
     monkeypatch.chdir(tmp_path)

@@ -126,6 +126,7 @@ def extracted(step, folder: Path, bins: int, block: int, files: int) -> list:
     return [read_extract(blocks, bin) for bin in range(bins)]
 
 
+@pytest.mark.some(5)
 @pytest.mark.parametrize("bins", [1, 2, 5])
 @pytest.mark.parametrize("block", [1, 2, 9])
 @pytest.mark.parametrize("files", [1, 3])

@@ -88,6 +88,7 @@ def told(model, text: str, k: int) -> list[tuple[float, str]]:
     return model.f.predict(text.replace("\n", " ") + "\n", k, 0.0, "strict")
 
 
+@pytest.mark.some(3)
 @pytest.mark.one_in(13)
 @pytest.mark.parametrize(("loss", "shape", "way"), CASES)
 def test_predict__equals_fasttext(loss, shape, way, trained):
@@ -110,6 +111,7 @@ def is_alone(share: float, shares: list[float]) -> bool:
     return sum(abs(other - share) < 1e-5 for other in shares) == 1
 
 
+@pytest.mark.some(3)
 @pytest.mark.one_in(13)
 @pytest.mark.parametrize(("loss", "shape", "way"), CASES)
 def test_wanted__is_what_fasttext_tells_of_that_label(loss, shape, way, trained):

@@ -68,13 +68,6 @@ def test_replacing__removes_what_a_killed_writer_left(tmp_path):
     assert (tmp_path / "a.bin").read_bytes() == b"whole"
 
 
-def test_replacing__lets_writers_of_other_files_be(tmp_path):
-    with replacing(tmp_path / "b.bin") as other:
-        other.write_bytes(b"other")
-        write(tmp_path / "a.bin", b"1")
-    assert names(tmp_path) == ["a.bin", "b.bin"]
-
-
 def test_replacing__lets_writers_of_longer_names_be(tmp_path):
     with replacing(tmp_path / "train.bin") as other:
         other.write_bytes(b"other")

@@ -51,8 +51,3 @@ def test_origins_of__need_the_whole_digest():
     held_out = table([[(b"\1" * 32, 2)]])
     documents = [b"\1" * 32, b"\1" * 31 + b"\2", b"\1" * 8 + b"\0" * 24, b"\0" * 32]
     assert origins_of(array(documents), held_out).tolist() == [2, 0, 0, 0]
-
-
-def test_origins_of__of_nothing_are_none():
-    assert origins_of(array([]), table([[(b"\1" * 32, 2)]])).tolist() == []
-    assert origins_of(array([b"\1" * 32]), table([])).tolist() == [0]

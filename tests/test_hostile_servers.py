@@ -90,6 +90,7 @@ def impatient(monkeypatch):
     monkeypatch.setattr("corpusmill.reader.s3.responses.WAITED_SECONDS", 0.4)
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("slow", SLOW)
 def test_place__of_a_server_that_is_too_slow_is_given_up(slow, impatient):
     said: list[str] = []
@@ -103,6 +104,7 @@ def test_place__of_a_server_that_is_too_slow_is_given_up(slow, impatient):
     assert len(said) == 2
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("slow", ["a header", "a body", "nothing"])
 def test_verify__gives_a_slow_server_up_after_two_attempts(slow, impatient, monkeypatch):
     monkeypatch.setattr("corpusmill.reader.http_store.SILENCE_SECONDS", 0.4)
@@ -179,6 +181,7 @@ def test_heartbeat__says_what_is_waited_for(monkeypatch):
     assert said[-1].startswith(f"waiting for {address}/a (")
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("slow", ["a header", "a body", "nothing"])
 def test_opening__says_every_two_seconds_what_is_waited_for(slow, tmp_path, monkeypatch):
     monkeypatch.setattr("corpusmill.messages.progress.SAY_EVERY_SECONDS", 0.05)

@@ -124,6 +124,7 @@ def begun_check(folder):
     return TokenizerCheck("corpusmill.mill.tokens.tokenizer_check", arguments, "", ROOT)
 
 
+@pytest.mark.whole
 def test_check__says_that_code_is_not_run(tokenizer):
     said_in(tokenizer, "tokenizer_config.json", AUTO_MAPS["beside a class of transformers"])
     check = begun_check(tokenizer)
@@ -133,6 +134,7 @@ def test_check__says_that_code_is_not_run(tokenizer):
     assert "tokenizer_config.json names code of its own (auto_map). corpusmill never runs" in note
 
 
+@pytest.mark.whole
 def test_check__of_a_config_without_end(tokenizer):
     (tokenizer / "tokenizer_config.json").write_text('{"a":' * 100_000)
     (fault,) = begun_check(tokenizer).faults()
@@ -140,6 +142,7 @@ def test_check__of_a_config_without_end(tokenizer):
     assert "Copy the tokenizer again." in fault
 
 
+@pytest.mark.whole
 def test_check__that_is_killed_has_a_fault(tokenizer):
     check = begun_check(tokenizer)
     check._process.kill()
@@ -314,6 +317,7 @@ BEYOND_BOUNDS = {
 }  # fmt: skip
 
 
+@pytest.mark.some(4)
 @pytest.mark.parametrize("kind", BEYOND_BOUNDS)
 def test_definition__beyond_bounds_is_refused_wherever_it_is_loaded(kind, tokenizer):
     members, expected = BEYOND_BOUNDS[kind]
@@ -337,6 +341,7 @@ PANICS = {
 }
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("kind", PANICS)
 def test_keep_tokenizer__of_what_a_library_gives_up_on_is_a_sentence(
     kind, tokenizer, tmp_path, capfd
@@ -356,6 +361,7 @@ def test_keep_tokenizer__of_settings_of_another_type_is_a_sentence(length, token
         keep_tokenizer(tmp_path / "kept", str(tokenizer), "auto", "auto")
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("kind", ["in a pre-tokenizer", "in a normalizer", "in a table"])
 def test_check__of_what_a_library_gives_up_on_is_a_sentence(kind, tokenizer):
     said_in(tokenizer, "tokenizer.json", PANICS[kind])
@@ -364,6 +370,7 @@ def test_check__of_what_a_library_gives_up_on_is_a_sentence(kind, tokenizer):
     assert "Panic" not in fault
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("kind", PANICS)
 def test_received__is_tried_where_a_panic_is_not_seen(kind, tiny_tokenizer, tokenizer, capfd):
     said_in(tokenizer, "tokenizer.json", PANICS[kind])
@@ -418,6 +425,7 @@ NAMING = {
 }
 
 
+@pytest.mark.some(4)
 @pytest.mark.parametrize("kind", NAMING)
 def test_tokenizer__that_names_files_is_refused_wherever_it_is_loaded(
     kind, tokenizer, tiny_tokenizer, tmp_path
@@ -463,6 +471,7 @@ def test_tokenizer__whose_other_files_name_files_is_refused(file, members, token
             load(tokenizer)
 
 
+@pytest.mark.whole
 def test_tokenizer__may_say_where_it_once_lay(tokenizer, tiny_tokenizer):
     said_in(tokenizer, "tokenizer_config.json", {
         "tokenizer_file": "/root/.cache/tokenizer.json", "name_or_path": "/tmp/x",
@@ -481,6 +490,7 @@ def test_definition__of_an_inner_tokenizer_is_within_bounds_too(tokenizer):
         load_reference(str(tokenizer))
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("kind", ["for a class of its own", "a list"])
 def test_check__refuses_code_that_the_run_cannot_do_without(kind, tokenizer):
     a_list = {"auto_map": ["evil.T", "evil.T"], "tokenizer_class": "T"}
@@ -490,6 +500,7 @@ def test_check__refuses_code_that_the_run_cannot_do_without(kind, tokenizer):
     assert begun_check(tokenizer).faults() == [str(refused.value)]
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("id", [4294967295, 4294967290, MOST_IDS])
 def test_check__refuses_ids_that_the_run_refuses(id, tokenizer):
     definition = json.loads((tokenizer / "tokenizer.json").read_text())
@@ -560,6 +571,7 @@ def test_quiet__of_several_threads_ends_with_the_last(capfd):
     assert capfd.readouterr().err == "there again"
 
 
+@pytest.mark.whole
 def test_bounded_process__ends_what_takes_too_long_or_too_much():
     def busy() -> None:
         while True:
@@ -593,6 +605,7 @@ def test_bounded_process__gives_back_what_the_system_says_of_a_disk(file):
     assert (caught.value.errno, caught.value.filename) == (errno.ENOSPC, file)
 
 
+@pytest.mark.whole
 def test_bounded_process__that_waits_for_ever_is_ended(monkeypatch):
     monkeypatch.setattr("corpusmill.mill.tokens.bounded.MOST_SECONDS_PER_CPU_SECOND", 0.1)
     with pytest.raises(ValueError, match=r"took too much time .* \(signal 9\)"):

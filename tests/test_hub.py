@@ -102,6 +102,7 @@ def test_keep_tokenizer__loads_a_hub_id(hub, tmp_path, tiny_tokenizer):
     assert (tmp_path / "kept/tokenizer.json").read_bytes() == expected
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("call", [kept, checked])
 def test_hub_id__of_a_tokenizer_that_names_files_is_refused(call, hub, tmp_path):
     Hub.folder = Path(shutil.copytree(Hub.folder, tmp_path / "given"))

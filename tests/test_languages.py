@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
 from workflow import data_folder
 
-from corpusmill.kernels.languages import BLOCK, MEMORY, Automaton, row_after, walk
+from corpusmill.kernels.languages import BLOCK, MEMORY, row_after, walk
 from corpusmill.mill.filters.languages import model
 from corpusmill.mill.filters.languages.codes import LANGUAGES, MODEL_LANGUAGES, UNKNOWN, code_faults
 from corpusmill.mill.filters.languages.identification import identify
@@ -113,16 +113,6 @@ def test_identify__of_one_long_line_is_the_packages():
     assert_as_the_package([line])
 
 
-def test_identify__of_no_documents_is_empty():
-    got = identify(column([]))
-    assert [got.places.size, got.scores.size, got.scripts.size] == [0, 0, 0]
-
-
-def test_identify__does_not_depend_on_neighbours():
-    together = found(SENTENCES * 2)
-    assert together == [found([text])[0] for text in SENTENCES] * 2
-
-
 def test_identify__sees_a_slice_of_a_column():
     whole = pa.array(SENTENCES, pa.large_string())
     assert identify(TextColumn.of(whole[3:6])).scores.tolist() == [
@@ -130,6 +120,7 @@ def test_identify__sees_a_slice_of_a_column():
     ]
 
 
+@pytest.mark.some(4)
 @pytest.mark.parametrize("among", [["de"], ["de", "en", "fr"], ["sr", "hr", "bs"], ["uz", "zxx"]])
 def test_identify__among_some_is_the_packages(among):
     model = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
@@ -138,11 +129,6 @@ def test_identify__among_some_is_the_packages(among):
         expected, expected_score = model.classify(text)
         assert code == expected
         assert score == pytest.approx(expected_score, abs=1e-5)
-
-
-@pytest.mark.parametrize("text", ["ok", "", "\u00a0"])
-def test_identify__without_a_feature_is_unknown(text):
-    assert found([text]) == [(UNKNOWN, 0.0)]
 
 
 @pytest.mark.skipif(data_folder() is None, reason="CORPUSMILL_DATA names no folder of real text")
@@ -198,17 +184,6 @@ def test_row_after__remembers_no_more_than_it_says():
     for stop in draw.integers(MEMORY, text.size, 500).tolist():
         whole = row_after(text, 0, stop, automaton)
         assert row_after(text, stop - MEMORY, stop, automaton) == whole
-
-
-def test_walk__does_not_depend_on_its_pieces():
-    automaton = Automaton(*model.tables()[:2])
-    data = np.frombuffer(" ".join(SENTENCES).encode(), np.uint8)
-    whole, pieces = np.empty(data.size, np.uint32), np.empty(data.size, np.uint32)
-    walk(data, 0, 0, data.size, automaton, whole)
-    for start in range(0, data.size, 7):
-        stop = min(start + 7, data.size)
-        walk(data, 0, start, stop, automaton, pieces[start:stop])
-    assert (whole == pieces).all()
 
 
 @pytest.mark.parametrize("times", [1, 3, 4, 5, 63, 64, 65, 1000])

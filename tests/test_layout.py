@@ -186,6 +186,7 @@ def test_permutations__are_none_where_only_equal_texts_are_looked_for():
     assert found.banding == {"method": "exact", "bands": 0, "rows": 1}
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(("parts", "megabytes"), [(3, 360.03), (40_000, 760)])
 def test_memory__on_a_cluster_has_room_for_the_snakemakes_of_the_job(parts, megabytes):
     mem_mb = memory(parts, on_cluster=True).flat(500)

@@ -72,6 +72,7 @@ def by_decoding(kept, texts: list[str]) -> dict:
     return found
 
 
+@pytest.mark.some(4)
 @examples(150)
 @given(texts=st.lists(pieces, max_size=5))
 @example(texts=[])
@@ -82,6 +83,7 @@ def test_loss_counter__equals_decoding_everything(kept, texts):
     assert counted(kept, texts) == by_decoding(kept, texts)
 
 
+@pytest.mark.some(4)
 @pytest.mark.parametrize("kind", EXACT)
 def test_loss_counter__of_plain_documents_decodes_nothing(kind, tmp_path, monkeypatch):
     source = EXACT[kind](tmp_path / "given")
@@ -117,6 +119,7 @@ def test_loss_counter__keeps_three_examples_of_each_source(tmp_path):
     assert found[0]["back"] == "miller opened the [UNK] [UNK] before sunrise"
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("kind", LOSSY)
 def test_keep_tokenizer__has_no_bytes_of_ids_where_they_are_not_fixed(kind, tmp_path):
     setting = keep_tokenizer(tmp_path / "kept", LOSSY[kind](tmp_path / "given"), "auto", "auto")

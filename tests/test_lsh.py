@@ -116,25 +116,10 @@ def test_bands__read_back_what_was_sorted(tmp_path):
         assert list(got) == expected
 
 
-def test_bands__of_no_entries_read_back(tmp_path):
-    (bands,) = opened(tmp_path, random_parts(3, [0]))
-    assert [table.shape for table in bands.tables()] == [(BANDS, 0)] * 2
-    assert pairs_of_slice([bands], Slice(0, *ALL_KEYS)).shape == (0, 2)
-
-
 def test_bands__refuse_half_a_file(tmp_path):
     save_array(tmp_path / "0.npy", np.zeros((BANDS, 4), np.uint64))
     with pytest.raises(ValueError, match="EOF: reading magic string"):
         Bands(0, tmp_path / "0.npy").tables()
-
-
-@pytest.mark.parametrize("buckets", [1, 2, 3, 7, 20])
-def test_pairs_of_slice__join_the_same_groups_for_any_buckets(buckets, tmp_path):
-    parts = random_parts(4, [40, 0, 25, 1], values=12)
-    pairs = pairs_of_buckets(opened(tmp_path, parts), buckets)
-    expected = expected_groups(parts)
-    assert naive.roots(expected, pairs) == expected
-    assert 1 < len(set(expected.values())) < 66
 
 
 @examples(60)
@@ -154,16 +139,6 @@ def test_pairs_of_slice__have_one_edge_less_than_documents_per_group(tmp_path):
     assert len(pairs) == (8 - 1) + (6 - 1)
     assert (pairs[:, 0] < pairs[:, 1]).all()
     assert sorted(set(pairs[:, 0].tolist())) == [0, 4]  # each group's least id
-
-
-def test_pairs_of_slice__take_only_keys_of_the_slice(tmp_path):
-    parts = opened(tmp_path, random_parts(6, [30]))
-    middle = int(np.sort(parts[0].of_band(0)[0].all())[15])
-    low = pairs_of_slice(parts, Slice(0, 0, middle)).tolist()
-    high = pairs_of_slice(parts, Slice(0, middle, 1 << 64)).tolist()
-    assert sorted(low + high) == pairs_of_slice(parts, Slice(0, *ALL_KEYS)).tolist()
-    assert low
-    assert high
 
 
 @pytest.mark.parametrize("most", [1, 7, 50, 10_000])

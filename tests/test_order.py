@@ -73,13 +73,6 @@ def test_best_first__sorts_as_a_key_of_python_does(parts, order, later, generati
     assert got == sorted(expected, key=expected.get)
 
 
-def test_order_of_part__of_no_documents(tmp_path):
-    path = verdict_file(tmp_path / "0", [], [], [])
-    assert order_rows(order_of_part(path, 0, Preference({}, {}, None, [0]))) == []
-    none = order_of([path], np.zeros(0, np.uint64), Preference({}, {}, None, None))
-    assert order_rows(none) == []
-
-
 def test_order_of__is_that_of_the_parts(tmp_path):
     preference = Preference(PRIORITY, WEIGHTS, None, [3, 1])
     sources = ["none", "first", "first", "none"]

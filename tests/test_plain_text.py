@@ -139,6 +139,7 @@ def test_json_text__is_json_whatever_the_numbers_are():
 LONG = "A" * 70_000
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize(
     "more",
     [{"sources": [{"name": "a", "files": [LONG]}]}, {"tokenizer": {"source": LONG}},
@@ -160,6 +161,7 @@ def test_check__repeats_no_long_value_whole(tmp_path, monkeypatch, more):
             assert "AAA... (70," in done.output or "b.jsonl" in done.output
 
 
+@pytest.mark.whole
 def test_check_and_init__tell_nul_and_depth_in_a_sentence(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_jsonl(tmp_path / "a.jsonl", [{"text": "some text"}])

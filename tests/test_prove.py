@@ -141,6 +141,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.some(5)
 @pytest.mark.parametrize("name", CHANGES)
 def test_prove__tells_what_was_changed_and_mended(name, copied):
     CHANGES[name](copied / "results")
@@ -180,6 +181,7 @@ NO_PLANS = {
 }
 
 
+@pytest.mark.some(4)
 @pytest.mark.parametrize("kind", NO_PLANS)
 def test_prove__refuses_a_plan_that_is_none(kind, copied):
     path = copied / "results/plan/parts.jsonl"

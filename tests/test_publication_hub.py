@@ -286,6 +286,7 @@ FAULTS += [("no answer", place) for place in ("/refs", "PUT", "/commit/")]
 FAULTS += [("lost answer", place) for place in ("PUT", "/commit/", "/tag/", "/create")]  # fmt: skip
 
 
+@pytest.mark.some(4)
 @pytest.mark.parametrize(("fault", "place"), FAULTS)
 def test_fault__that_passes_is_tried_again(fault, place, hub, results, tmp_path):
     left = [1]
@@ -490,6 +491,7 @@ def test_reader__is_told_in_a_sentence_what_may_not_be_read(hub, results, tmp_pa
     assert "expected a dataset repository" in output
 
 
+@pytest.mark.some(3)
 def test_fault__of_reading_that_passes_is_tried_again(hub, results, tmp_path):
     publish(results)
     seen: dict[str, int] = {}

@@ -118,6 +118,7 @@ BOMBS = {
 }
 
 
+@pytest.mark.some(4)
 @pytest.mark.parametrize("name", BOMBS)
 def test_read_lines__of_a_bomb_hold_little_of_it(tmp_path, name):
     pack, content, ending = BOMBS[name]
@@ -243,6 +244,7 @@ def test_read_records__of_many_small_pieces_are_read(read, ending, pack):
     assert len(read(pack(record(3) + b"\n") * 12_000, ending)) == 12_000
 
 
+@pytest.mark.some(4)
 @pytest.mark.parametrize("ending", [".jsonl", ".jsonl.zst", ".jsonl.gz", ".parquet"])
 def test_progress__is_told_the_bytes_of_a_file_while_they_are_unpacked(tmp_path, ending):
     """A packed block holds many records; rows of Parquet may take less than a byte each."""

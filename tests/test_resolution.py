@@ -29,7 +29,6 @@ from corpusmill.mill.dedup.resolution import (
     dropped_documents,
     graph_of,
 )
-from corpusmill.mill.read.unicode_tables import character_table
 
 WIDTH, PERMUTATIONS = 3, 8
 HIGH = 0xFFFFFFF0 << 32
@@ -187,27 +186,6 @@ def test_kept_resolution__drops_only_what_is_like_a_kept_better_one(extract, thr
                    for a, b in itertools.combinations(kept, 2))  # fmt: skip
 
 
-@pytest.mark.parametrize("resolve", RESOLUTIONS)
-@examples(100)
-@given(extract=corpora(), shuffle=st.randoms(use_true_random=False))
-def test_resolutions__do_not_depend_on_the_order_of_pairs(resolve, extract, shuffle):
-    rows = list(range(len(extract.edges)))
-    shuffle.shuffle(rows)
-    other = extract._replace(edges=extract.edges[rows])
-    setting = setting_of(resolve)
-    assert dropped_of(extract, setting).tobytes() == dropped_of(other, setting).tobytes()
-
-
-@examples(100)
-@given(extract=corpora())
-def test_resolutions__keep_the_best_of_everybody(extract):
-    if extract.ids.size:
-        ids = extract.ids.tolist()
-        best = min(zip(order_rows(extract.order), ids, strict=True))[1]
-        for resolve in RESOLUTIONS:
-            assert best not in dropped_of(extract, setting_of(resolve))["id"].tolist()
-
-
 def chain(order: list[int]) -> Extract:
     """a ~ b ~ c ~ d: neighbours share 0.85 and more of their shingles, the ends less than 0.4."""
     rng = np.random.default_rng(5)
@@ -239,22 +217,6 @@ def test_component_resolution__of_a_chain_keeps_one():
     near, nan = np.float32(185 / 215).item(), None
     expected = [(1, 0, near, BY_SHINGLES), (2, 0, nan, BY_CHAIN), (3, 0, nan, BY_CHAIN)]
     assert readable(dropped) == expected
-
-
-@pytest.mark.parametrize("resolve", RESOLUTIONS)
-def test_resolutions__of_no_documents_or_one(resolve):
-    for ids, texts in (([], []), ([HIGH], ["a"]), ([HIGH], [""])):
-        extract = extract_by_hand(ids, [(0, 0, 0)] * len(ids), texts, [])
-        assert dropped_of(extract, setting_of(resolve)).size == 0
-
-
-@pytest.mark.parametrize("resolve", RESOLUTIONS)
-def test_resolutions__of_nothing_but_one_text_keep_the_best(resolve):
-    order = [(1, 0, 0), (0, 0, 5), (0, 0, 4)]
-    edges = [(4, HIGH, IDENTICAL), (4, HIGH + 9, IDENTICAL)]
-    extract = extract_by_hand([4, HIGH, HIGH + 9], order, ["same"] * 3, edges)
-    expected = [(4, HIGH + 9, 1, BY_DIGEST), (HIGH, HIGH + 9, 1, BY_DIGEST)]
-    assert readable(dropped_of(extract, setting_of(resolve))) == expected
 
 
 @pytest.mark.parametrize("resolve", RESOLUTIONS)
@@ -295,19 +257,3 @@ def test_resolve_kept__decides_the_same_with_room_for_any_number_of_sets(room, e
         got = dropped_of(extract, setting)
     assert got.tobytes() == expected.tobytes()
     assert max(kept_slots, default=0) <= room
-
-
-def test_set_of__keeps_a_set_while_there_is_room():
-    data = np.frombuffer(b"abcdefghijklmnopqrstuvwxyz", np.uint8)
-    begins, stops = np.array([0, 3]), np.array([9, 26])
-    sets, sizes = [np.zeros(0, np.uint64)] * 2, np.full(2, -1)
-    texts = kernels.Texts(data, begins, stops, character_table(), 3)
-    set_of = kernels.set_of.py_func
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kernels, "KEPT_SLOTS", 40)
-        first = set_of(0, sets, sizes, 0, texts)
-        assert (first[1], first[2], sizes.tolist()) == (7, 32, [7, -1])
-        again = set_of(0, sets, sizes, 32, texts)
-        assert (again[0] is first[0], again[2]) == (True, 32)
-        other = set_of(1, sets, sizes, 32, texts)
-        assert (other[1], other[2], sizes.tolist()) == (21, 32, [7, -1])

@@ -2,7 +2,6 @@
 
 import json
 
-import numpy as np
 import pytest
 
 from corpusmill.mill.dedup.minhash import MinHasher
@@ -59,11 +58,6 @@ def test_sample_documents__are_evenly_spread(files):
     assert share == pytest.approx(4000 / 5000, abs=0.03)
 
 
-def test_sample_documents__take_all_when_there_are_fewer(files):
-    got = sampled(files, most=100_000)
-    assert len(got.signatures) == got.of.documents == 5041
-
-
 def test_sample_documents__are_sketched_composed(tmp_path):
     got = sampled([write(tmp_path / "a.jsonl", [LONG + "e\u0301"])])
     expected = HASHER.sign(TextColumn.of(string_array([(LONG + "\u00e9").encode()])))
@@ -81,10 +75,3 @@ def test_sample__leaves_out_what_has_no_shingle(tmp_path):
     path = write(tmp_path / "a.jsonl", [LONG, "?!"])
     got = sampled([path], min_chars=0)
     assert (got.too_short.sum(), got.without_shingle().sum(), len(got.comparable())) == (0, 1, 1)
-
-
-def test_sample__of_nothing_is_empty(tmp_path):
-    got = sampled([write(tmp_path / "a.jsonl", [])])
-    assert got.signatures.shape == (0, 16)
-    assert (got.of.documents, got.sketch_seconds) == (0, 0.0)
-    assert np.array_equal(got.comparable(), got.signatures)

@@ -98,6 +98,7 @@ def test_scan__refuses_by_the_rule_of_admit(folder, step, fraction, code):
     assert str(refused.value).startswith(scanned()[1]["faults"][0])
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize(
     ("name", "spoilt", "fault"),
     [
@@ -120,6 +121,7 @@ def test_scan__names_files_that_cannot_be_read_to_their_end(folder, name, spoilt
     assert any(f"web/{name}" in one and fault in one for one in found["faults"]), found["faults"]
 
 
+@pytest.mark.whole
 def test_scan__reads_files_side_by_side_and_tells_the_same(folder):
     for number in range(5):
         lines = write_lines(folder / f"web/{number}.jsonl", 20).read_text().splitlines()

@@ -44,24 +44,12 @@ def test_read_scattered__gives_back_each_targets_rows(tmp_path_factory, sizes):
     assert [row for rows in got for row in rows] == table(sum(sizes)).to_pylist()
 
 
-@pytest.mark.parametrize("sizes", [[0], [0, 0, 0], [0, 2, 0], [3, 0, 0]])
-def test_read_scattered__of_an_empty_target_is_nothing(tmp_path, sizes):
-    assert [len(rows) for rows in scattered(tmp_path, sizes)] == sizes
-
-
 def test_write_scattered__index_covers_the_file(tmp_path):
     scattered(tmp_path, [2, 0, 5])
     offsets = np.load(tmp_path / "index.npy")
     assert (offsets.dtype, offsets.size) == (np.uint64, 4)
     assert offsets[0] == 0 < offsets[1] == offsets[2] < offsets[3]
     assert offsets[3] == (tmp_path / "data").stat().st_size
-
-
-def test_write_scattered__same_rows_give_same_bytes(tmp_path):
-    for name in "ab":
-        (tmp_path / name).mkdir()
-        scattered(tmp_path / name, [2, 0, 5])
-    assert (tmp_path / "a/data").read_bytes() == (tmp_path / "b/data").read_bytes()
 
 
 @given(st.lists(st.integers(0, 40), max_size=20), st.integers(0, 20), st.integers(1, 50))

@@ -74,11 +74,6 @@ def test_record_line__is_text_fields_and_origin():
     assert got == b'{"text":"a\\"b","n":1.0e5,"x":{ "y" : "\\/" },%s}\n' % origin
 
 
-def test_record_line__without_fields():
-    got = record_line("", b"", 0, 0, "s")
-    assert got == b'{"text":"","corpusmill":{"id":0,"copy":0,"source":"s"}}\n'
-
-
 @given(st.text(), st.text())
 def test_record_line__gives_back_any_text_and_is_one_line(text, source):
     got = record_line(text, b'"n":1', 5, 1, source)
@@ -121,20 +116,6 @@ def test_read_shard__gives_back_the_documents_in_order(write, format, progress):
     assert list(read_shard(path, progress)) == expected_documents(ROWS)
     assert written.bytes == path.stat().st_size
     assert written.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-@pytest.mark.parametrize("format", FORMATS)
-def test_read_shard__of_no_documents_is_empty(write, format, progress):
-    path, written = write([], format)
-    assert list(read_shard(path, progress)) == []
-    assert written.bytes == path.stat().st_size > 0
-
-
-@pytest.mark.parametrize("format", FORMATS)
-def test_write_shard__same_rows_give_same_bytes(write, format):
-    rows = [(n, n, 0, "s", f"text {n} " * 20, b'"n":%d' % n) for n in range(5000)]
-    (one, _), (other, _) = write(rows, format, "1"), write(rows, format, "2")
-    assert one.read_bytes() == other.read_bytes()
 
 
 @pytest.mark.parametrize("format", FORMATS)

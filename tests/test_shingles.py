@@ -52,14 +52,3 @@ def test_sha1_hashes__equal_hashlib(width, text):
 def test_sha1_hashes__equal_hashlib_at_block_borders(width, character):
     text = character * width + "x"
     assert sha1(text, width) == naive.sha1_hashes(text, width)
-
-
-@pytest.mark.parametrize("text", ["", "a", "a" * 12])
-def test_hashes__of_a_text_shorter_than_the_width(text):
-    assert len(rolling(text, 13)) == (1 if text else 0)
-    assert sha1(text, 13) == []
-
-
-def test_rolling_hashes__of_a_run_do_not_depend_on_what_stands_before():
-    got = rolling("somewhere over the rainbow", 13)
-    assert got[-1] == rolling("r the rainbow", 13)[0]

@@ -70,6 +70,7 @@ def split(texts: list[str], unit: str) -> list[list[tuple[str, str]]]:
     return [pairs[a:b] for a, b in zip(first[:-1].tolist(), first[1:].tolist(), strict=True)]
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("unit", UNITS)
 @examples(400)
 @given(texts=st.lists(st.one_of(tricky, phrases), max_size=4))

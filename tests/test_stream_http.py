@@ -137,6 +137,7 @@ def test_cache__may_be_before_a_folder_too(results, tmp_path):
 FAULTS = ["503", "500", "429", "truncated", "reset", "stalled", "wrong bytes"]
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("ranges", [True, False])
 @pytest.mark.parametrize("fault", FAULTS)
 def test_fault__that_passes_is_tried_again(fault, ranges, server, results, tmp_path, monkeypatch):

@@ -24,9 +24,3 @@ def test_load_table__refuses_a_column_that_is_not_there(tmp_path):
     save_table(tmp_path / "t.arrow", fate=np.zeros(3, np.uint8))
     with pytest.raises(ValueError, match="winner"):
         load_table(tmp_path / "t.arrow", "winner")
-
-
-def test_save_table__same_columns_give_same_bytes(tmp_path):
-    for name in "ab":
-        save_table(tmp_path / name, fate=np.arange(5000, dtype=np.uint8))
-    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()

@@ -94,12 +94,6 @@ def test_tallies__add_up_to_what_the_values_are(parts):
             assert row["documents"] == members(rows, 4, row).count(row["text"])
 
 
-def test_tallies__do_not_depend_on_how_documents_are_parted():
-    rows = [("web", "en", n / 8, n, "ab"[n % 2], n % 3 == 0) for n in range(50)]
-    whole = added([tally_of_part(*table(rows))])
-    assert whole == added(tally_of_part(*table([row])) for row in reversed(rows))
-
-
 def test_tallies__of_texts_those_that_were_read_most_often():
     parts = [
         [("web", "en", 0.0, 1, f"{part}{n}", False) for n in range(9) for _ in range(3)]
@@ -170,8 +164,3 @@ def test_statistics__are_per_language_and_of_all_and_their_page_is_escaped():
     assert "0.0012" in page
     assert not re.search("<[biu]>", page)
     assert statistics_page([], BINS.empty_table(), {}).count("<h2>") == 0
-
-
-def test_statistics__of_no_documents():
-    assert statistics_of(added([])) == []
-    assert quantiles(BINS.empty_table(), {"median": 0.5}) == {}

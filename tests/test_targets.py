@@ -51,12 +51,6 @@ def test_emissions__target_is_split_and_naive_shard(rows):
         assert t == starts[split] + naive.shard(k, SHARDS[splits[split]])
 
 
-def test_emissions__copies_of_one_document_are_far_apart():
-    _, (_, _, key, target) = emitted([(5, 0)])
-    assert sorted(target.tolist()) == [0, 1, 2, 3, 4]
-    assert min(np.diff(np.sort(key)).tolist()) > 2**64 // 6
-
-
 def test_emissions__do_not_need_shards_of_unused_splits():
     _, (row, _, _, target) = emitted([(1, 0), (0, 1)], {"train": 1})
     assert (row.tolist(), target.tolist()) == ([0], [0])

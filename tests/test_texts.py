@@ -58,13 +58,6 @@ def test_text_writer__starts_a_batch_at_each_limit(tmp_path, monkeypatch, limit)
     assert [batch.num_rows for batch in TextPart(path, ["text"]).batches()] == [4, 4, 2]
 
 
-def test_text_part__of_no_documents_is_empty(tmp_path):
-    part = TextPart(written(tmp_path / "0.arrow", []), ["file", "line"])
-    assert list(part.batches()) == []
-    assert part.column("line").size == len(part.sources()) == 0
-    assert part.files == FILES
-
-
 def test_text_part__knows_files_and_sources(tmp_path):
     path = written(tmp_path / "0.arrow", [("x", b"", file, 9) for file in (2, 1, 0, 1)])
     part = TextPart(path, ["file"])
@@ -83,12 +76,6 @@ def test_text_part__refuses_another_arrow_file(tmp_path):
     save_schema(tmp_path / "0.arrow", texts.SCHEMA)
     with pytest.raises(DamagedError, match=r"0\.arrow: expected a text part of version 1"):
         TextPart(tmp_path / "0.arrow", ["text"])
-
-
-def test_text_writer__same_documents_give_same_bytes(tmp_path):
-    documents = [("ä" * n, b"r", n % 3, n + 1) for n in range(50)]
-    one, other = (written(tmp_path / name, documents).read_bytes() for name in "ab")
-    assert one == other
 
 
 @given(st.lists(st.text(max_size=6), max_size=8), st.integers(0, 8), st.integers(0, 8))

@@ -88,13 +88,6 @@ def test_token_shard_writer__describes_the_shard(tmp_path):
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("batches", [[], [[]]])
-def test_token_shard__of_no_documents_is_empty(tmp_path, batches):
-    shard = written(tmp_path, batches, "uint16")
-    assert (shard.tokens.size, shard.starts.tolist()) == (0, [0])
-    assert (shard.facts["documents"], shard.facts["bytes"]) == (0, 0)
-
-
 def test_token_shard_writer__leaves_nothing_on_an_exception(tmp_path):
     def fail() -> None:
         with TokenShardWriter(TokenFiles(*names(tmp_path))) as writer:

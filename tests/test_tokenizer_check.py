@@ -64,6 +64,7 @@ def test_keep_tokenizer__refuses_what_has_no_ids_for_plain_text(kind, tmp_path):
 CHATS = ["<|im_end|>", "<|eot_id|>", "<end_of_turn>", "<|end|>", "<|eom_id|>", "[/INST]", "<mine>"]
 
 
+@pytest.mark.some(4)
 @pytest.mark.parametrize("eos", CHATS)
 def test_auto__between_a_chat_turn_and_an_end_of_text_is_refused_with_both(eos, tmp_path):
     source = Path(chat(tmp_path / "given", eos))

@@ -175,6 +175,7 @@ def test_keep_tokenizer__wanted_gigatoken_does_not_fall_back(tmp_path):
         keep_tokenizer(tmp_path / "kept", source, "auto", "gigatoken")
 
 
+@pytest.mark.some(4)
 @pytest.mark.parametrize("kind", EXACT)
 def test_keep_tokenizer__exact_ones_are_lossless(kind, tmp_path):
     setting = keep_tokenizer(tmp_path / "kept", EXACT[kind](tmp_path / "given"), "auto", "auto")

@@ -406,6 +406,7 @@ def test_manifest__that_is_none_of_ours(content, results):
     assert len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize(
     "path",
     ["/etc/passwd", "results/../../secret", "results/", "results/tokens//x", "results/./x",
@@ -569,6 +570,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.some(4)
 @pytest.mark.parametrize("change", CHANGES)
 def test_deep__sees_what_sums_and_manifest_hide(change, results):
     spoil, names = CHANGES[change]
@@ -625,6 +627,7 @@ def other_seed_and_digest(summary: dict) -> None:
     summary["config_digest"] = digest_of_shaping(summary["configuration"])
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("options", [[], ["--deep"]])
 @pytest.mark.parametrize(
     ("edit", "change", "fault"),
