@@ -279,17 +279,6 @@ def test_export__that_failed_leaves_its_folder_to_others(files, name, length, tm
     assert {path.name for path in folder.rglob(".*")} == set()
 
 
-def test_export__that_failed_goes_on_with_the_same(tmp_path):
-    results = corpus(tmp_path / "corpus")
-    with pytest.raises(OSError, match="disk is full"):
-        Exporting("megatron", results, tmp_path / "out", LENGTH).write(Failing(3))
-    first = tmp_path / "out/train/00000.idx"
-    made = first.stat().st_ino
-    exported("megatron", results, tmp_path / "out")
-    assert first.stat().st_ino == made
-    assert bytes_of(tmp_path / "out") == bytes_of(exported("megatron", results, tmp_path / "new"))
-
-
 def test_export__removes_no_file_that_it_did_not_make(tmp_path):
     results = corpus(tmp_path / "corpus")
     folder = tmp_path / "begun"

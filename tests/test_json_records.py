@@ -174,27 +174,10 @@ def test_read_records__take_a_record_just_if_no_member_stands_twice(read, line):
             assert rest == [member for member in members if member[0] != "text"]
 
 
-@pytest.mark.parametrize("end", ["", "\r", " "])
-@pytest.mark.parametrize("separators", [(",", ":"), (", ", ": "), (" , ", " : ")])
-def test_read_records__take_every_style_of_json(read, separators, end):
-    record = {"a": [1, {"b": 2}], "text": "ab", "c": None, "水": "水", 'say "x"': {}}
-    for ascii_only in (True, False):
-        line = json.dumps(record, ensure_ascii=ascii_only, separators=separators) + end
-        (got,) = read(line.encode())
-        assert msgspec.json.decode(b"{%s}" % got.rest) == {
-            k: record[k] for k in record if k != "text"
-        }
-
-
 @pytest.mark.parametrize("keep_surrogates", [False, True])
 def test_read_records__kept_surrogates_do_not_excuse_a_doubled_member(read, keep_surrogates):
     (got,) = read(rb'{"text":"\ud800","x":1,"x":2}', keep_surrogates=keep_surrogates)
     assert got.reason == 'member "x" stands twice'
-
-
-def test_read_records__of_nested_doubled_names_are_carried_along(read):
-    (got,) = read(b'{"x": {"a": 1, "a": 2}, "text": "a", "y": [{"a": 1, "a": 1}]}')
-    assert got.rest == b'"x":{"a": 1, "a": 2},"y":[{"a": 1, "a": 1}]'
 
 
 @pytest.mark.parametrize("keep_surrogates", [False, True])

@@ -45,15 +45,6 @@ def test_read_records__of_parquet_null_is_malformed(read):
     assert got == Malformed(2, None, '"text" is null, not a string', "null")
 
 
-def test_read_records__of_parquet_number_lines_across_batches(read):
-    got = read(parquet(text=[str(n) for n in range(2500)]), ".parquet")
-    assert [(record.line, record.text) for record in got] == [(n + 1, str(n)) for n in range(2500)]
-
-
-def test_read_records__of_parquet_without_rows_are_none(read):
-    assert read(parquet(text=pa.array([], pa.string())), ".parquet") == []
-
-
 def footed(body: bytes) -> bytes:
     return b"PAR1" + body + len(body).to_bytes(4, "little") + b"PAR1"
 
@@ -127,13 +118,6 @@ def test_read_records__of_parquet_with_sums_of_pages_never_take_a_flipped_bit(re
         broken = data[:place] + bytes([data[place] ^ 16]) + data[place + 1 :]
         with contextlib.suppress(ValueError):
             assert read(broken, ".parquet") == expected, place
-
-
-def test_read_records__of_parquet_name_a_damaged_file(read):
-    data = bytearray(parquet(text=[f"number {n}" for n in range(3000)]))
-    data[200:260] = b"\xff" * 60
-    with pytest.raises(ValueError, match=r"input\.parquet"):
-        read(bytes(data), ".parquet")
 
 
 def test_read_records__of_parquet_locate_a_text_that_is_not_utf8(read):
