@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from corpusmill.mill.account.accounts import (
-    added,
     funnel,
     imbalances,
     losses_in_words,
@@ -24,15 +23,6 @@ BALANCED = Counter(
     copies=12, text_bytes=1350, kept_bytes=900, written_bytes=1200, duplicate_bytes=400,
     too_short_bytes=50, train_tokens=300, test_tokens=7,
 )  # fmt: skip
-
-
-def test_added__sums_source_by_source():
-    got = added([{"a": {"documents": 1}}, {"b": {"kept": 2}}, {"a": {"documents": 2, "kept": 1}}])
-    assert got == {"a": {"documents": 3, "kept": 1}, "b": {"kept": 2}}
-
-
-def test_imbalances__of_a_balanced_account_are_none():
-    assert imbalances({"web": BALANCED, "none": Counter()}, "part 00001", FATES) == []
 
 
 @pytest.mark.parametrize("figure", ["documents", "kept", *FATES])
@@ -115,15 +105,6 @@ def test_losses_in_words__has_a_line_only_where_something_was_lost():
         "WARNING: source b: 1,234 of 5,000 characters are lost in its tokens (24.6800%), "
         "0 tokens are unknown, 0 documents have none"
     ]
-
-
-def test_table__has_a_line_per_source_and_a_total():
-    lines = table({"web": BALANCED, "books": BALANCED}, FATES).splitlines()
-    assert [line.split()[0] for line in (lines[0], *lines[2:4], lines[5])] == [
-        "source", "web", "books", "total",
-    ]  # fmt: skip
-    assert lines[5].split()[1] == "40"
-    assert len({len(line) for line in lines[:6]}) == 1
 
 
 def test_table__has_no_column_for_what_nothing_met():

@@ -42,11 +42,6 @@ def found():
     return load_announcement(ANNOUNCEMENT)
 
 
-def test_announce__says_who_and_when():
-    name = announce()
-    assert (found().run, found().lives, found().is_alive) == (name, [this_process()], True)
-
-
 def test_announce__leaves_a_living_run_and_a_locked_folder_alone():
     name = announce()
     assert (announce(), found().run) == ("", name)

@@ -15,13 +15,11 @@ from workflow import ROOT, document, write_jsonl
 
 from benchmarks import growth
 from benchmarks.dag import sizes
-from benchmarks.dedup_quality import comparison, quality, shingles, true_pairs
-from benchmarks.make_corpus import Corpus, Originals, pieces_of
+from benchmarks.dedup_quality import quality, true_pairs
 from benchmarks.make_fresh_corpus import make_fresh_corpus
 from benchmarks.measuring import timed
 from benchmarks.removal import presets, removed, table_of, texts_by_source
 from benchmarks.run_folder import summary
-from benchmarks.workflow import Job, running
 from corpusmill.mill.filters.configured import configured
 from corpusmill.mill.read.readers import read_records
 from corpusmill.run.config import Splits
@@ -53,13 +51,6 @@ def test_make_corpus__same_bytes_for_any_number_of_processes(originals, tmp_path
     assert abs(one["text_bytes"] - 300_000) < 60_000
 
 
-def test_make_corpus__another_seed_gives_another_corpus(originals, tmp_path):
-    assert (
-        make(originals, tmp_path / "one")["sha256"]
-        != (make(originals, tmp_path / "two", "--seed", "1")["sha256"])
-    )
-
-
 def test_make_corpus__says_what_it_repeats(originals, tmp_path):
     facts = make(originals, tmp_path / "corpus")
     texts, exact, near = [], 0, 0
@@ -88,18 +79,6 @@ def test_make_fresh_corpus__never_repeats_itself_and_comes_out_the_same(tmp_path
     assert set(tens.values()) == {1}
 
 
-def test_corpus__without_duplicates_all_texts_differ(originals):
-    corpus = Corpus(Originals(originals), duplicates=0, seed=0)
-    assert len({corpus.text(number) for number in range(200)}) == 200
-
-
-@pytest.mark.parametrize("text", ["", "a", "One. Two!\n\nThree 1.2.3 four", "x" * 1000, "水。火。"])
-def test_pieces_of__together_are_the_text(text):
-    pieces = pieces_of(text)
-    assert "".join(pieces) == text
-    assert all(0 < len(piece) <= 300 for piece in pieces)
-
-
 def measurement(what: str, seconds: float, **row) -> dict:
     row = {"seconds": seconds, "peak_memory_mb": 10.0, "output": "x"} | row
     place = {"kind": "measurement", "table": "t", "group": "g", "what": what}
@@ -125,13 +104,6 @@ def test_summary__says_whether_outputs_are_equal():
     assert [row[5] for row in cells(rows)] == [
         "yes", "yes", "no", "not the same work: words", "-",
     ]  # fmt: skip
-
-
-def test_running__joins_jobs_that_overlap():
-    def job(start, end):
-        return Job("sign", start, end, 0, 0, 0)
-
-    assert running([job(5, 6), job(1, 3), job(2, 4), job(1.5, 2)]) == [(1, 4), (5, 6)]
 
 
 def test_timed__sees_memory_that_is_given_back():
@@ -186,44 +158,12 @@ def test_true_pairs__are_those_of_all_pairs(threshold):
     assert len(got) > 10
 
 
-def test_true_pairs__of_texts_with_few_shingles():
-    texts = [
-        "Short!",
-        "short",
-        "",
-        "",
-        "?!",
-        "?!",
-        "...",
-        "other",
-        "thirteen char",
-        "Thirteen char.",
-    ]
-    assert true_pairs(texts, 0.8) == {(0, 1): 1.0, (4, 5): 1.0, (8, 9): 1.0}
-
-
-@pytest.mark.parametrize("text", ["", "?!", "Ab, c", "A  b\tc" * 5, "ÄÖÜ " * 9])
-def test_shingles__are_the_naive_ones(text):
-    cleaned = naive.clean(text)
-    assert shingles(text) == set(naive.runs(cleaned, 13) or [cleaned] if cleaned else [])
-
-
 def test_quality__counts_missed_pairs_and_documents_dropped_for_nobody():
     pairs = [(0, 1), (1, 2), (3, 4), (5, 6)]
     got = quality(pairs, dropped={1, 3, 4, 7})
     assert got.missed == [(5, 6)]
     assert got.wrong == [3, 4, 7]  # 3 and 4 are alike, but neither is kept
     assert (got.recall, got.precision) == (0.75, 0.25)
-
-
-def test_quality__of_nothing_is_perfect():
-    assert quality([], set()) == ([], [], 1, 1)
-
-
-def test_comparison__counts_both_sides():
-    got = comparison({(0, 1): 0.9, (1, 2): 0.8}, {(0, 1): 0.8}, "pairs.jsonl")
-    assert "1 pairs; 1 are found here too, 0 are not, 1 only here" in got
-    assert "1.0e-01" in got
 
 
 @pytest.mark.whole
@@ -239,12 +179,6 @@ def test_exponent__is_the_power():
     sizes = [10, 20, 50]
     assert growth.exponent(sizes, [3 * size**1.5 for size in sizes]) == pytest.approx(1.5)
     assert growth.exponent(sizes, [7, 7, 7]) == pytest.approx(0)
-
-
-def test_projected__follows_the_power_or_the_line():
-    sizes = [10, 20, 50]
-    assert growth.projected(sizes, [size**1.5 for size in sizes], 1000) == pytest.approx(1000**1.5)
-    assert growth.projected(sizes, [90 + size for size in sizes], 1000) == pytest.approx(1090)
 
 
 @pytest.mark.whole
@@ -272,10 +206,3 @@ def test_removal__tells_what_each_filter_drops_and_cuts(tmp_path):
     assert heading == "| source | documents | MB | `empty` | `too_short` | kept | kept bytes |"
     assert english.startswith("| web, en | 4 | 0.0 | 0.0 | 50.0 | 50.0 |")
     assert others.endswith("| 100.0 | 0.0 | 0.0 |")
-
-
-def test_removal__reads_no_more_of_a_row_than_it_is_told(tmp_path):
-    text = "\n".join(json.dumps({"text": "x" * 10}) for _ in range(10)).encode()
-    (tmp_path / "0.jsonl.zst").write_bytes(zstandard.compress(text))
-    (texts,) = texts_by_source([tmp_path], {}, [], 35).values()
-    assert len(texts) == 4

@@ -44,12 +44,6 @@ def test_calibrate__gives_the_same_bytes_again(inside):
     assert figures[0]["filters"] != figures[1]["filters"]
 
 
-def test_calibrate__has_headings_without_escapes(inside):
-    said = called("mine.yaml", "--documents", "90", "-o", "headed").stdout
-    assert "\nThe sample\n" in said
-    assert "x1b" not in said
-
-
 def test_calibrate__of_a_sample_weighs_sources_by_what_they_have(inside):
     assert called("mine.yaml", "--documents", "100", "-o", "weighed").exit_code == 0
     figures = json.loads((inside / "weighed/calibration.json").read_text())

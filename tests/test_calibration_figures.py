@@ -11,12 +11,11 @@ from hypothesis import strategies as st
 from corpusmill.tools.tune.calibrate.account import plain
 from corpusmill.tools.tune.calibrate.examples import excerpts
 from corpusmill.tools.tune.calibrate.figures import (
-    only,
     overlap_of,
     threshold_at,
 )
 from corpusmill.tools.tune.calibrate.page import with_signs
-from corpusmill.tools.tune.calibrate.words import number, percent
+from corpusmill.tools.tune.calibrate.words import number
 from corpusmill.tools.tune.sample import standard_error
 
 WEIGHTED = st.lists(
@@ -43,10 +42,6 @@ def test_overlap__equals_naive(rows):
     assert np.allclose(got.alone, alone)
 
 
-def test_only__of_nothing_is_nothing():
-    assert only([]) == []
-
-
 def test_standard_error__is_that_of_the_hypergeometric_law():
     rng = np.random.default_rng(1)
     shares = rng.hypergeometric(100, 900, 200, size=20_000) / 200
@@ -61,11 +56,6 @@ def test_standard_error__is_that_of_the_hypergeometric_law():
 )  # fmt: skip
 def test_number__in_words(value, words):
     assert number(value) == words
-
-
-@pytest.mark.parametrize(("share", "words"), [(0, "-"), (1e-5, "<0.1 %"), (0.1234, "12.3 %")])
-def test_percent__in_words(share, words):
-    assert percent(share) == words
 
 
 def test_plain__has_no_number_that_json_has_not():

@@ -16,7 +16,6 @@ from corpusmill.tools.tune.calibrate.picture import (
     drawn_at,
     heights_of,
     histogram,
-    ticks_of,
 )
 
 FLOATS = st.one_of(
@@ -63,14 +62,6 @@ def test_histogram__can_be_drawn_of_anything(some):
     assert "nan" not in re.sub(r"[a-z]+=\"[^\"]*nan[^\"]*\"", "", got.lower().split("<path")[1])
 
 
-@given(rules())
-def test_ticks__are_few_and_on_the_axis(some):
-    axis = axis_of(some)
-    ticks = ticks_of(axis)
-    assert len(ticks) <= 11
-    assert all(axis.least - 1e-9 <= tick <= axis.greatest * (1 + 1e-9) + 1e-9 for tick in ticks)
-
-
 @pytest.mark.parametrize("dtype", [np.uint32, np.float64])
 @pytest.mark.parametrize("side", ["below", "above"])
 def test_bars__have_what_is_dropped_on_one_side_of_the_limit(dtype, side):
@@ -83,16 +74,3 @@ def test_bars__have_what_is_dropped_on_one_side_of_the_limit(dtype, side):
     at = np.searchsorted(axis.edges, drawn_at(rule, 120))
     dropped, kept = counts if side == "below" else counts[::-1]
     assert dropped[at:].sum() == kept[:at].sum() == 0
-
-
-def test_histogram__names_its_limits_ticks_and_shares():
-    values = np.arange(0, 16, dtype=np.uint32)
-    some = [rule_of(values, side, bound) for side, bound in (("below", 3), ("above", 12))]
-    of = Measured(
-        np.full(16, "s"), np.ones(16), values, [Group("all", "all", values)], some, {}, {}
-    )
-    got = histogram(of, some, of.groups[0], axis_of(some), [3 / 16, 3 / 16])
-    labels = re.findall(r"<text [^>]*>([^<]*)</text>", got)
-    assert labels[-2:] == ["most 3", "most 12"]
-    assert {"0.01 %", "100 %", *map(str, range(0, 16, 5))} <= set(labels)
-    assert "Histogram of value in all: 18.8 % dropped by most, 18.8 %" in got

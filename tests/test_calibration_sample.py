@@ -101,16 +101,6 @@ def test_sample__does_not_depend_on_how_files_lie_there(tmp_path):
     assert parts[0] == parts[1]
 
 
-def test_sample__of_fewer_documents_is_part_of_a_larger_one(tmp_path):
-    write(tmp_path / "a.jsonl", [str(n) for n in range(500)])
-    few, many = (
-        {row["text"] for row in sampled(sources_at(tmp_path, "a"), n, tmp_path / "p")[1]}
-        for n in (50, 200)
-    )
-    assert len(few) == 50
-    assert few < many
-
-
 def test_proportional_sample__weighs_what_it_did_not_read(tmp_path):
     """Of 40 files it reads 8, and of their documents it takes a third."""
     for n in range(40):

@@ -187,13 +187,6 @@ def test_init__never_replaces_a_file(folder):
     assert (got.exit_code, Path("corpusmill.yaml").read_text()) == (1, "mine")
 
 
-def test_init__writes_what_check_accepts(folder):
-    write_lines(folder / "täglich neu/größe 1.jsonl", field="body")
-    assert called("init", "täglich neu").exit_code == 0
-    got = called("check")
-    assert (got.exit_code, got.stderr) == (0, "")
-
-
 @pytest.mark.parametrize(
     ("eos", "ends"),
     [
@@ -291,20 +284,6 @@ def test_check__notes_a_member_that_no_first_record_has(folder):
         "NOTE: the filter other asks for the member score, which none of the first records has. "
         "Known: id.",
     ]
-
-
-def test_run__notes_members_that_no_record_has(tmp_path):
-    write_lines(tmp_path / "a.jsonl")
-    config = {
-        "sources": [{"name": "a", "files": ["a.jsonl"]}],
-        "filters": [{"name": "metadata", "field": "lang", "missing": "keep"}],
-        "tokenizer": {"source": "train", "train_vocabulary": 300},
-    }
-    (tmp_path / "corpusmill.yaml").write_text(yaml.safe_dump(config))
-    note = "NOTE: the filter metadata asks for the member lang, which none of the first records has"
-    got = run_of(tmp_path, "run", "--", "--until", "plan")
-    assert got.returncode == 0, got.stderr
-    assert got.stderr.count(note) == 1
 
 
 def test_check__says_everything_at_once(folder):

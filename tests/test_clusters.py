@@ -95,12 +95,6 @@ def test_largest_groups__show_pairs_and_what_their_texts_share():
     assert [group["sample"][n]["id"] for n in (0, -1)] == [1, 39]
 
 
-def test_largest_groups__of_texts_not_at_hand_share_nothing_to_show():
-    (group,) = groups_of(star(["", "", ""]))
-    assert group["shared"] == ""
-    assert len(group["sample"]) == 2
-
-
 @pytest.mark.parametrize("resolve", RESOLUTIONS)
 def test_largest_groups__of_copies_are_their_numbers(resolve):
     edges = [(0, 1, IDENTICAL), (0, 2, IDENTICAL), (3, 4, IDENTICAL)]

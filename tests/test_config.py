@@ -9,13 +9,12 @@ import yaml
 from datasketch import MinHashLSH
 
 from corpusmill.mill.dedup.band_settings import RECALL
-from corpusmill.run.config import Config, Splits
+from corpusmill.run.config import Config
 from corpusmill.run.config_files import refuse_config_without_sources
 from corpusmill.run.typed import as_given
 
 ROOT = Path(__file__).parent.parent
 SHIPPED = yaml.safe_load((ROOT / "config.yaml").read_text("utf-8"))
-PRESETS = sorted((ROOT / "presets").glob("*.yaml"))
 
 
 def merged(base: dict, over: dict) -> dict:
@@ -35,11 +34,6 @@ def faults(over: dict) -> list[str]:
 
 def test_check_config__accepts_what_ships():
     Config.checked(SHIPPED)
-
-
-@pytest.mark.parametrize("preset", PRESETS, ids=lambda path: path.stem)
-def test_check_config__accepts_presets(preset):
-    Config.checked(merged(SHIPPED, yaml.safe_load(preset.read_text("utf-8"))))
 
 
 @pytest.mark.parametrize(
@@ -165,15 +159,6 @@ def test_band_setting__auto_for_verification_has_the_longest_rows_that_find_enou
 
 def test_band_setting__exact_has_no_bands():
     assert Config.of(merged(SHIPPED, {"dedup": {"method": "exact"}})).band_setting == (0, 1)
-
-
-def test_band_setting__given_numbers_stand():
-    assert Config.of(merged(SHIPPED, {"dedup": {"bands": 4, "rows": 5}})).band_setting == (4, 5)
-
-
-def test_fractions__leave_the_rest_to_train():
-    got = Splits(validation=0.25, test=0).fractions
-    assert got == {"train": 0.75, "validation": 0.25, "test": 0}
 
 
 def test_milled_sources__and_held_out_ones_are_all():

@@ -8,7 +8,7 @@ import pytest
 import zstandard
 from workflow import ROOT
 
-from benchmarks.languages import Text, cut, drawn, languages_of, sample, share_right, slices
+from benchmarks.languages import Text, drawn, languages_of, share_right
 
 ENGLISH = "The miller and the wheel of the mill that is for you. " * 20
 GERMAN = "Der Müller öffnete das Wehr vor Sonnenaufgang. " * 20
@@ -33,24 +33,6 @@ def test_drawn__are_the_same_texts_every_time(data):
     assert found == drawn(data, 3)
     assert {language: len(texts) for language, texts in found.items()} == {"de": 3, "en": 3}
     assert all("Müller" in text for text in found["de"])
-
-
-def test_sample__has_every_kind(data):
-    kinds = sample(data, 2)
-    assert [len(kinds[kind]) for kind in ("whole", "200", "20", "mixed")] == [4, 4, 4, 4]
-    assert {len(text.text) for text in kinds["20"]} == {20}
-    assert {text.language for text in kinds["mixed"]} == {"de en", "en de"}
-
-
-def test_slices__of_a_book_are_three():
-    book = Text("en", "".join(chr(ord("a") + n % 26) for n in range(100_000)))
-    found = list(slices(book))
-    assert [len(text.text) for text in found] == [20_000] * 3
-    assert len({text.text for text in found}) == 3
-
-
-def test_cut__takes_the_longest_line():
-    assert cut("a menu\na line of words\n\n", 6) == "a line"
 
 
 def test_share_right__takes_codes_of_all_kinds():

@@ -53,10 +53,6 @@ def test_measure__says_language_score_and_script():
     assert got["language_score"][4] == 0
 
 
-def test_measure__among_some():
-    assert measured([ENGLISH], among=["de", "fr"])["language"][0] in ("de", "fr")
-
-
 @pytest.mark.parametrize(
     ("settings", "expected"),
     [

@@ -1,7 +1,6 @@
 """S-curves and what follows from them, against datasketch, simulation and brute force."""
 
 import itertools
-from math import comb
 
 import naive
 import numpy as np
@@ -20,7 +19,6 @@ from corpusmill.mill.dedup.band_settings import (
 )
 from corpusmill.tools.tune.bands.design import (
     band_probability,
-    bytes_per_document,
     expected,
     histogram,
     recommend,
@@ -55,13 +53,6 @@ def test_recall_at__has_the_areas_of_datasketch(setting, threshold):
     assert missed == pytest.approx(_false_negative_probability(threshold, *setting), abs=1e-6)
 
 
-@pytest.mark.parametrize("similarity", [0.3, 0.6, 0.8])
-def test_recall_at__is_the_share_of_simulated_pairs(similarity):
-    equal = np.random.default_rng(1).random((20_000, 8, 4)) < similarity
-    share = equal.all(axis=2).any(axis=1).mean()
-    assert share == pytest.approx(recall_at(similarity, BandSetting(8, 4)), abs=0.01)
-
-
 @given(small_settings)
 def test_band_probability__equals_naive(case):
     bands, rows, unused = case
@@ -72,15 +63,6 @@ def test_band_probability__equals_naive(case):
     assert got == pytest.approx(
         [naive.band_probability(permutations, bands, rows, equal) for equal in places]
     )
-
-
-@pytest.mark.parametrize("setting", SETTINGS)
-@pytest.mark.parametrize("similarity", [0.005, 0.3, 0.8, 1.0])
-def test_band_probability__has_the_s_curve_as_its_mean(setting, similarity):
-    """So a histogram of noisy estimates still counts candidates without bias."""
-    chances = [comb(128, k) * similarity**k * (1 - similarity) ** (128 - k) for k in range(129)]
-    mean = float(np.array(chances) @ band_probability(128, setting))
-    assert mean == pytest.approx(recall_at(similarity, setting), rel=1e-9)
 
 
 def test_band_probability__of_large_sketches_is_sound():
@@ -110,14 +92,6 @@ def test_expected__parts_the_pairs_at_the_threshold():
     assert got.false == pytest.approx(2 * 2 / 6)
 
 
-def test_expected__of_no_pairs_is_nothing():
-    assert expected(np.zeros(129, np.int64), 0.8, BandSetting(9, 13)) == (0, 0, 0, 0)
-
-
-def test_bytes_per_document__are_sketch_digest_and_bands():
-    assert bytes_per_document(128, 9) == 128 * 4 + 9 * 12 + 32
-
-
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("threshold", [0.4, 0.7, 0.9])
 def test_recommend__equals_brute_force(seed, threshold):
@@ -128,14 +102,6 @@ def test_recommend__equals_brute_force(seed, threshold):
         key=lambda one: (expected(counts, threshold, one).false, -one.band_rows, one.bands),
     )
     assert recommend(counts, threshold, 0.95) == best
-
-
-def test_recommend__has_the_recall_over_the_histogram_too():
-    counts = np.random.default_rng(0).integers(0, 1000, 129)
-    best = recommend(counts, 0.8, 0.995)
-    pairs = expected(counts, 0.8, best)
-    assert recall_at(0.8, best) >= 0.995
-    assert 1 - pairs.missed / pairs.above >= 0.995
 
 
 def test_recommend__is_steep_when_the_sample_has_no_false_candidate():

@@ -8,11 +8,9 @@ import pytest
 from corpusmill.mill.dedup.band_settings import BandSetting
 from corpusmill.tools.tune.bands.picture import (
     BOTTOM,
-    HEIGHT,
     LEFT,
     RIGHT,
     TOP,
-    WIDTH,
     Curve,
     picture,
 )
@@ -37,15 +35,6 @@ def test_picture__names_axes_threshold_and_settings():
     assert all(texts.count(f"{tick / 10}") == 2 for tick in range(11))
 
 
-def test_picture__draws_curves_from_corner_to_corner():
-    lines = list(drawn([100, 5, 1]).iter(f"{SVG}polyline"))
-    points = [
-        [tuple(map(float, p.split(","))) for p in line.get("points").split()] for line in lines
-    ]
-    assert len(points) == 2
-    assert all(line[0] == (LEFT, BOTTOM) and line[-1] == (RIGHT, TOP) for line in points)
-
-
 @pytest.mark.parametrize("places", [2, 3, 129, 4097])
 @pytest.mark.parametrize("most", [0, 1, 10**9])
 def test_picture__keeps_bars_inside_the_plot(places, most):
@@ -55,16 +44,3 @@ def test_picture__keeps_bars_inside_the_plot(places, most):
         assert LEFT - 0.2 <= bar["x"] <= bar["x"] + bar["width"] <= RIGHT + 0.2
         assert TOP - 0.2 <= bar["y"] <= BOTTOM
         assert bar["y"] + bar["height"] == pytest.approx(BOTTOM, abs=0.11)
-
-
-def test_picture__has_higher_bars_for_more_pairs_and_none_for_no_pair():
-    heights = [bar["height"] for bar in bars(drawn([1000, 0, 10, 1]))]
-    assert heights == sorted(heights, reverse=True)
-    assert len(heights) == 3
-    assert heights[-1] > 10
-
-
-def test_picture__has_its_text_inside_the_frame():
-    for text in drawn([10**9] * 129, 0.05).iter(f"{SVG}text"):
-        assert 0 <= float(text.get("x")) <= WIDTH
-        assert 0 <= float(text.get("y")) <= HEIGHT

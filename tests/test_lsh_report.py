@@ -5,7 +5,6 @@ import argparse
 import numpy as np
 import pytest
 
-from corpusmill.messages.text_tables import aligned
 from corpusmill.mill.dedup.band_settings import BandSetting
 from corpusmill.tools.tune.bands.design import histogram
 from corpusmill.tools.tune.bands.picture import Curve
@@ -34,10 +33,6 @@ def sample_of(rows: int, documents: int) -> Sample:
 )
 def test_number__has_as_many_digits_as_it_needs(value, expected):
     assert number(value) == expected
-
-
-def test_aligned__puts_columns_under_one_another():
-    assert aligned([["a", "bbb"], ["cc", "d"], ["e", ""]]) == "a   bbb\ncc    d\ne"
 
 
 def test_pairs_scale__is_the_inverse_chance_of_a_pair():

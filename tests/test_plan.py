@@ -143,10 +143,6 @@ def test_plan_parts__fill_parts_up_to_part_bytes(part_bytes, expected):
     assert [part.name for part in parts] == [f"{n:05d}" for n in range(len(expected))]
 
 
-def test_plan_parts__a_large_file_is_a_part_of_its_own():
-    assert paths(plan_parts(inputs(a=1, b=500, c=1), 100, [])) == [["a"], ["b"], ["c"]]
-
-
 def test_plan_parts__keep_old_parts_when_files_are_added():
     before = earlier(plan_parts(inputs(b=60, d=60), 100, []))
     grown = plan_parts(inputs(a=10, b=60, c=10, d=60, e=10), 100, before)
@@ -157,12 +153,6 @@ def test_plan_parts__keep_old_parts_when_files_are_added():
     assert [part.generation for part in again] == [1, 1, 2, 3]
 
 
-def test_plan_parts__are_the_same_when_planned_again():
-    files = inputs(a=60, b=30, c=30)
-    once = plan_parts(files, 100, [])
-    assert plan_parts(files, 100, earlier(once)) == once
-
-
 def test_plan_parts__refuse_a_vanished_file():
     with pytest.raises(ValueError, match=r"b is in .* no longer an input \(1 such files"):
         plan_parts(inputs(a=1, c=1), 100, [EarlierPart(1, ["a", "b"])])
@@ -171,10 +161,6 @@ def test_plan_parts__refuse_a_vanished_file():
 def test_plan_parts__plan_another_corpus_anew():
     parts = plan_parts(inputs(x=1, y=1), 100, [EarlierPart(1, ["a"]), EarlierPart(2, ["b"])])
     assert parts == [Part(0, list(inputs(x=1, y=1)), 1)]
-
-
-def test_plan_parts__of_nothing_are_none():
-    assert plan_parts([], 100, []) == []
 
 
 def test_earlier_parts__are_those_of_the_finished_run():

@@ -26,8 +26,7 @@ from corpusmill.mill.dedup.cluster_sizes import added, cluster_sizes
 from corpusmill.mill.dedup.edges import STAGES
 from corpusmill.mill.report import duplicates, funnel, statistics, times
 from corpusmill.mill.report.duplicates import bins, removed, similarities_page
-from corpusmill.mill.report.pages import TEMPLATES, as_csv, page, shortened
-from corpusmill.mill.report.svg import LIGHT
+from corpusmill.mill.report.pages import TEMPLATES, as_csv, page
 from corpusmill.mill.report.tallies import BINS
 from corpusmill.mill.report.times import Time
 from corpusmill.mill.report.whole import Finished, by_language, whole_page
@@ -137,11 +136,6 @@ def test_as_csv__is_read_back():
     assert list(csv.reader(io.StringIO(made, newline=""))) == [["name", "n", "share"], *rows]
 
 
-def test_shortened__has_beginning_and_end():
-    assert shortened("abcdefgh", 8) == "abcdefgh"
-    assert shortened("abcdefghi", 8) == "abc…fghi"
-
-
 def test_page__refuses_to_leave_out_a_fact():
     with pytest.raises(UndefinedError, match="'account' is undefined"):
         page("funnel.html", picture="", heading=[], rows=[])
@@ -191,22 +185,6 @@ def test_funnel_picture__cuts_nothing_off_and_tells_fates_apart():
     colours = [bar.get("fill") for bar in image.iter(f"{SVG}rect") if bar.get("class") == "text"]
     assert len(set(colours)) == 31
     assert len(colours) == 51 * 31
-
-
-def test_funnel_picture__has_colours_that_are_not_alike():
-    fates = [f"filter{n}" for n in range(12)]
-    image = ET.fromstring(
-        funnel.picture(summed({"web": account(13, **dict.fromkeys(fates, 1))}, fates))
-    )
-    fills = [bar.get("fill") for bar in image.iter(f"{SVG}rect") if bar.get("class") == "text"]
-    colours = [[int(fill[at : at + 2], 16) for at in (1, 3, 5)] for fill in fills[:13]]
-    distances = [np.linalg.norm(np.subtract(*two)) for two in itertools.combinations(colours, 2)]
-    assert min(distances) > 50
-
-
-def test_funnel_picture__escapes_names():
-    image = ET.fromstring(funnel.picture(summed({'<a> & "b"': account(2)})))
-    assert '<a> & "b"' in [text.text for text in image.iter(f"{SVG}text")]
 
 
 @pytest.mark.parametrize("sources", [{}, {"web": account(0)}, {"web": account(4, malformed=4)}])
@@ -259,15 +237,6 @@ def test_similarities_picture__has_all_inside(least, threshold, most):
     assert duplicates.TOP <= top < duplicates.BOTTOM
 
 
-def test_similarities_picture__marks_the_threshold_between_the_bars():
-    image = ET.fromstring(duplicates.picture(removed([part([(0.85, "shingles")])]), 0.8))
-    (mark,) = (line for line in image.iter(f"{SVG}line") if line.get("stroke-dasharray"))
-    # The axis is from 0.7 to 1.
-    assert float(mark.get("x1")) == pytest.approx(duplicates.LEFT + 740 / 3, abs=0.1)
-    (tip,) = image.iter(f"{SVG}title")
-    assert tip.text == "0.85 to 0.86: 1"
-
-
 # Clusters.
 
 
@@ -289,15 +258,6 @@ def test_cluster_picture__has_bars_as_long_as_the_numbers():
     assert widths(image, "documents") == pytest.approx([190 * n / 31 for n in (6, 3, 31)], abs=0.1)
     words = [text.text for text in image.iter(f"{SVG}text")]
     assert [one for one in words if "2" in one or "3" in one][-3:] == ["2", "3", "21 to 50"]
-
-
-def test_cluster_picture__of_large_numbers_cuts_nothing_off():
-    bins = [
-        {"least": 10**k + 1, "most": 2 * 10**k, "clusters": 10**9, "documents": 10**11}
-        for k in range(9)
-    ]
-    image = ET.fromstring(duplicates.clusters_picture(bins))
-    assert cut_off(image) == overlapping(image) == []
 
 
 # Languages.
@@ -367,28 +327,6 @@ def test_statistics_picture__labels_bars_by_where_they_begin(lows):
     assert sum(int(tip.split(": ")[1].split(" read")[0].replace(",", "")) for tip in tips[::2]) == (
         sum(range(1, len(lows) + 1))
     )
-
-
-def heights(image: ET.Element) -> list[float]:
-    """Of the bars of what was read."""
-    light = [one for one in image.iter(f"{SVG}rect") if one.get("fill") == LIGHT]
-    return [float(one.get("height")) for one in light]
-
-
-def test_statistics_picture__of_lengths_that_are_even_in_logarithms_has_no_jumps():
-    lows = [float(f"{lead}e{power}") for power in range(1, 4) for lead in range(10, 100)]
-    ends = [*lows[1:], 1e5]
-    documents = [round(1e6 * math.log(end / low)) for low, end in zip(lows, ends, strict=True)]
-    rows = [
-        {"low": low, "stage": stage, "documents": number}
-        for low, number in zip(lows, documents, strict=True)
-        for stage in ("read", "kept")
-    ]
-    image = ET.fromstring(statistics.picture(rows))
-    found = heights(image)
-    assert len(found) == 30
-    assert min(found) > 0.75 * max(found)
-    assert [text.text for text in image.iter(f"{SVG}text")] == ["100", "1,000", "10,000"]
 
 
 @pytest.mark.parametrize(

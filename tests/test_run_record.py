@@ -89,10 +89,6 @@ def test_stale_files__are_what_earlier_runs_made_and_this_one_does_not(folder):
     assert sorted(map(str, run_record.stale_files(recorded(EARLIER), CURRENT))) == STALE
 
 
-def test_stale_files__of_no_earlier_run_are_none(folder):
-    assert list(run_record.stale_files(recorded({}), CURRENT)) == []
-
-
 def test_foreign_files__are_numbered_as_ours_in_our_folders_and_not_ours(folder):
     for path in run_record.stale_files(recorded(EARLIER), CURRENT):
         path.unlink()
@@ -139,15 +135,6 @@ def test_finish__keeps_the_parts_and_only_this_runs_files(tmp_path, monkeypatch)
 
 def manifest(digest: str) -> dict:
     return {"inputs": [{"path": "a", "sha256": "1a"}], "sha256": digest}
-
-
-def test_load_record__of_an_untouched_folder_is_empty(tmp_path):
-    assert run_record.load_record(tmp_path / "none.json") == {
-        "made": {},
-        "finished": None,
-        "manifest": None,
-        "noted": {},
-    }
 
 
 def test_load_record__takes_the_first_version_which_said_nothing_of_itself(tmp_path):

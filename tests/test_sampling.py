@@ -40,11 +40,6 @@ def test_sample_documents__do_not_depend_on_the_order_of_files(files):
     assert one.of.documents == other.of.documents == 5041
 
 
-def test_sample_documents__are_others_with_another_seed(files):
-    one, other = (sampled(files, seed=seed) for seed in (1, 2))
-    assert one.signatures.tolist() != other.signatures.tolist()
-
-
 def test_sample_documents__of_a_smaller_sample_are_part_of_a_larger_one(files):
     small, large = (sampled(files, most=most) for most in (50, 500))
     assert len(small.signatures) == 50

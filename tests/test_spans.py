@@ -207,16 +207,6 @@ def test_cut__equals_naive_for_any_parts_and_buckets(
 
 
 @pytest.mark.parametrize("unit", UNITS)
-@given(texts=st.lists(phrases, max_size=5))
-def test_without_repeats__no_unit_is_lost_from_the_corpus(unit, texts):
-    """Of the twin, which `cut` equals: what is cut stands somewhere else still."""
-    rest, _ = naive.without_repeats(texts, unit, WIDTHS[unit], 1)
-    kept = {compared(unit_text) for text in rest for unit_text, _ in naive.units(text, unit)}
-    before = {compared(unit_text) for text in texts for unit_text, _ in naive.units(text, unit)}
-    assert before - kept <= {""}
-
-
-@pytest.mark.parametrize("unit", UNITS)
 def test_cut__keeps_rows_fields_schema_and_batches(step, tmp_path, unit, monkeypatch):
     monkeypatch.setattr("corpusmill.mill.read.parts.MAX_BATCH_ROWS", 3)
     texts = ["One. Two. Three. Four.", "", "one. two. three.", "x", "One. Two. Three.\n", "y\n"]
@@ -231,15 +221,6 @@ def test_cut__keeps_rows_fields_schema_and_batches(step, tmp_path, unit, monkeyp
 
 
 @pytest.mark.parametrize("unit", UNITS)
-def test_cut__of_nothing_repeated_is_the_same_file(step, tmp_path, unit):
-    cut_parts(step, tmp_path, [[document(n) for n in range(5)], []], unit)
-    for part in ("00000", "00001"):
-        text, cut = (tmp_path / f"{folder}/{part}.arrow" for folder in ("text", "cut"))
-        assert cut.read_bytes() == text.read_bytes()
-        assert pq.read_table(tmp_path / f"cut/{part}.parquet").num_rows == 0
-
-
-@pytest.mark.parametrize("unit", UNITS)
 def test_cut__gives_the_same_bytes_for_other_buckets(step, tmp_path, unit):
     parts = [[f"{document(n % 3)}.\n\nKept once. Or so. Really so. {n}" for n in range(9)]] * 2
     for name, buckets, entries in (("a", 1, 10**6), ("b", 5, 3)):
@@ -249,12 +230,6 @@ def test_cut__gives_the_same_bytes_for_other_buckets(step, tmp_path, unit):
     assert len(files) == 2 * 8  # with their sums
     for file in files:
         assert file_sha256(tmp_path / "a/cut" / file) == file_sha256(tmp_path / "b/cut" / file)
-
-
-def test_cut__min_chars_counts_compared_characters(step, tmp_path):
-    texts = ["  ab   cd  \nabcde", "AB CD\nABCDE\nabcd\n", "abcd"]
-    cut_parts(step, tmp_path, [texts], "line", min_chars=5)
-    assert texts_of(tmp_path, 1) == [texts[0], "abcd\n", "abcd"]
 
 
 def test_cut__leaves_a_source_whole_that_takes_no_part(step, tmp_path):

@@ -95,25 +95,6 @@ def test_batches__have_every_sample_once_for_any_ranks_and_workers(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@given(st.lists(st.tuples(st.integers(1, 5), st.integers(1, 4), st.integers(0, 9)), max_size=4))
-def test_batches__go_on_with_other_ranks_without_loss_or_repeat(kind, train, results, parts):
-    """Trainers one after the other: each of so many ranks, of other batches, for some steps."""
-    order, state, seen = KINDS[kind](train), None, []
-    for batch_size, ranks, steps in parts:
-        trainer = [Batches(order, batch_size, rank, ranks) for rank in range(ranks)]
-        for batches in trainer:
-            if state:
-                batches.load_state_dict(state)
-        for _ in range(steps):
-            seen += [row for batches in trainer for row in next(batches).tolist()]
-        states = [json.dumps(batches.state_dict()) for batches in trainer]
-        assert len(set(states)) == 1
-        state = json.loads(states[0])
-    epochs = 2 + len(seen) // 10
-    assert seen == expected_rows(kind, results, epochs)[: len(seen)]
-
-
-@pytest.mark.parametrize("kind", KINDS)
 @given(st.integers(0, 30), st.integers(1, 3), st.integers(0, 2))
 def test_state__is_exact_in_the_middle_of_a_worker(kind, train, steps, workers, worker):
     order, of = KINDS[kind](train), (worker % workers, workers)
@@ -232,15 +213,6 @@ def test_skip__is_as_if_steps_had_been_made(kind, train, steps, epochs):
     assert made.state_dict() == skipped.state_dict()
 
 
-def test_batches__differ_between_epochs_and_seeds(train):
-    orders = [Shuffled(train, LENGTH, seed) for seed in (1, 2)]
-    count = len(orders[0].samples)
-    one, other = (next(Batches(order, 2 * count)).tolist() for order in orders)
-    assert sorted(one[:count]) == sorted(one[count:]) == sorted(other[:count])
-    assert one[:count] != one[count:]
-    assert one[:count] != other[:count]
-
-
 def test_orders__can_be_sent_to_another_process(train):
     mixture = Mixture([KINDS[kind](train) for kind in KINDS], [1, 2, 3, 4], 5)
     batches = Batches(mixture, 7)
@@ -294,22 +266,6 @@ def test_mixture__has_exact_shares_of_a_block(train, other):
     assert not np.array_equal(whose[:BLOCK], whose[BLOCK : 2 * BLOCK])
     runs = np.array([int(whose[a : a + 100].sum()) for a in range(0, 2 * BLOCK - 100, 37)])
     assert np.abs(runs - 10).max() <= 2
-
-
-@given(st.integers(0, 30), st.integers(1, 4))
-def test_mixture__goes_on_exactly(train, other, steps, ranks):
-    def mixture():
-        return Mixture([Shuffled(train, 8, 1), Windowed(other, 8, 1)], [3, 1], 1)
-
-    whole = Batches(mixture(), 12)
-    expected = [row for _ in range(60) for row in next(whole).tolist()]
-    first = Batches(mixture(), 3)
-    seen = [row for _ in range(steps) for row in next(first).tolist()]
-    trainer = [Batches(mixture(), 2, rank, ranks) for rank in range(ranks)]
-    for batches in trainer:
-        batches.load_state_dict(json.loads(json.dumps(first.state_dict())))
-    seen += [row for _ in range(5) for one in trainer for row in next(one).tolist()]
-    assert seen == expected[: len(seen)]
 
 
 # What is wrong.

@@ -155,11 +155,6 @@ def test_samples__come_in_the_order_that_is_asked(train, results, length, data):
     assert got.shape == (len(numbers), length + 1)
 
 
-def test_samples__end(train):
-    samples = Samples(train, 8)
-    assert len(list(samples)) == len(samples)
-
-
 ROWS = st.lists(st.lists(st.integers(0, 2), min_size=6, max_size=6), min_size=1, max_size=4)
 
 

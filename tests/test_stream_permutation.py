@@ -43,13 +43,3 @@ def test_permutation__reaches_all_orders_about_equally_often(size):
     chi_square = sum((count - due) ** 2 / due for count in seen.values())
     assert len(seen) == orders
     assert chi_square < orders + 5 * (2 * orders) ** 0.5
-
-
-@pytest.mark.parametrize("size", [1000, 100_003])
-def test_permutation__puts_neighbours_anywhere(size):
-    images = Permutation(size, "1/0/samples")(np.arange(size))
-    steps = np.diff(images) % size
-    counts = np.bincount(steps * 10 // size, minlength=10)
-    due = steps.size / 10
-    assert ((counts - due) ** 2 / due).sum() < 30  # nine degrees of freedom
-    assert abs(np.corrcoef(np.arange(size), images)[0, 1]) < 4 / size**0.5

@@ -9,12 +9,10 @@ import re
 import shlex
 import shutil
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
-import naive_results as naive
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -36,13 +34,11 @@ from corpusmill.mill.storage.files import as_json, own_digest
 from corpusmill.mill.tokens.tokenizers import encoder_of
 from corpusmill.reader.patience import Patience
 from corpusmill.reader.s3_store import S3Store
-from corpusmill.run import job_progress as progress
 from corpusmill.run.config import digest_of_shaping
 from corpusmill.run.job_progress import Phase
 from corpusmill.tools.export.exporting import Exporting
 from corpusmill.tools.verify import deep, reading
 from corpusmill.tools.verify import verifying as command
-from corpusmill.tools.verify.accounts import LedgerLook
 from corpusmill.tools.verify.between import differences
 from corpusmill.tools.verify.copies import CopySums, copy_numbers, text_numbers
 from corpusmill.tools.verify.decoding import Decoder, Spelling
@@ -52,8 +48,6 @@ from corpusmill.tools.verify.findings import Findings
 from corpusmill.tools.verify.kinds import rule_of
 from corpusmill.tools.verify.listing import Kept, Listing, name_below_results, read_listing
 from corpusmill.tools.verify.locations import BucketPlace, LocalPlace, PlaceFile, place_of
-from corpusmill.tools.verify.reading import Corpus
-from corpusmill.tools.verify.shard_documents import ShardLook, shards_of
 
 QUICK = Patience(attempts=3, first_seconds=0.01, longest_seconds=0.02)
 
@@ -141,26 +135,6 @@ def test_verify__says_in_words_what_it_read(every_fate, monkeypatch):
     *others, last = done.stdout.splitlines()
     assert re.fullmatch(r"Whole: 7\d files, [\d.]+ MB, read at [\d,]+ MB/s\.", last)
     assert others == ["not looked at: whether the files agree with one another: --deep does"]
-
-
-class Told(Phase):
-    """A phase that keeps the names that it had."""
-
-    names: ClassVar[list[str]] = []
-
-    def __setattr__(self, name, value):
-        if name == "name":
-            self.names.append(value)
-        super().__setattr__(name, value)
-
-
-def test_verify__deep_says_how_far_it_is(every_fate, monkeypatch):
-    monkeypatch.setattr(progress, "Phase", Told)
-    assert verified(every_fate / "results", "--deep")["whole"]
-    assert "verifying the ledger" in Told.names
-    shards = [name for name in Told.names if re.fullmatch(
-        r"looking into \d+ of \d+ shards, [1-9]\d* documents of it", name)]  # fmt: skip
-    assert len(shards) >= 3
 
 
 def test_verify__writes_nothing(results):
@@ -674,28 +648,6 @@ def test_deep__holds_what_lies_between_the_steps_against_the_ledger(every_fate, 
 
 
 # Counts, decoding, sums.
-
-
-def test_counts__are_those_of_all_files_read_whole(every_fate):
-    place = LocalPlace(every_fate / "results")
-    corpus = Corpus(place, read_listing(place, Findings()), Findings())
-    shards = shards_of(corpus)
-    counts = Counter(one.split for one in shards)
-    sums = CopySums(counts, 1)
-    ledger = LedgerLook(corpus, CopySums(counts, 1), counts)
-    parts = Phase("", 0, "parts")
-    ledger.look(parts)
-    assert parts.done == parts.total == len([*every_fate.glob("results/ledger/*.parquet")]) > 0
-    decoder = Decoder(every_fate / "results/tokenizer")
-    assert {name: +of for name, of in ledger.account.items()} == naive.account(
-        every_fate / "results"
-    )
-    for shard in shards:
-        look = ShardLook(corpus, shard, decoder, sums)
-        told = list(look.look())
-        assert told[-1] == look.counted.documents
-        expected = naive.shard_counts(every_fate / "results", shard.split, shard.number)
-        assert (look.counted.texts, look.counted.tokens) == expected
 
 
 @given(st.lists(st.text(max_size=30), max_size=6))

@@ -1,7 +1,6 @@
 """`corpusmill why`: every way of asking, against all results read whole."""
 
 import errno
-import hashlib
 import itertools
 import json
 import shutil
@@ -646,12 +645,6 @@ def test_text_part__gives_a_text_by_its_row(folder, whole):
     assert [TextPart(path, ["text"]).text(row) for row in range(len(texts))] == texts
     with pytest.raises(IndexError, match=f"has {len(texts)} rows"):
         TextPart(path, ["text"]).text(len(texts))
-
-
-def test_digest__is_of_the_utf8_bytes(whole):
-    row = one_of(whole, fate="kept", source="books")
-    digest = hashlib.sha256(whole.text("text", row["id"]).encode()).digest()
-    assert row["digest"].to_bytes(8, "big") == digest[:8]
 
 
 def test_why__ends_without_a_word_when_nobody_reads_on(here, monkeypatch):
