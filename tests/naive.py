@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import xxhash
 
-MASK_32 = (1 << 32) - 1
 MASK_64 = (1 << 64) - 1
 WITHOUT_PUNCTUATION = str.maketrans("", "", string.punctuation)
 

@@ -1,21 +1,17 @@
 """All results of a small run read whole, for whoever looks up a little of them."""
 
 import hashlib
-import json
-from collections import Counter
 from pathlib import Path
 
 import naive
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-import zstandard
 from datasketch import MinHash
-from tokenizers import Tokenizer
 
 
-class WholeLedger:
-    """Every row of the ledger."""
+class WholeResults:
+    """Everything that the files of a folder say, by document id; rows of the ledger without nulls."""
 
     def __init__(self, results: Path) -> None:
         self.parts = sorted(path.stem for path in (results / "ledger").glob("*.parquet"))
@@ -24,14 +20,6 @@ class WholeLedger:
             for part in self.parts
             for row in pq.read_table(results / f"ledger/{part}.parquet").to_pylist()
         ]
-        """Without nulls."""
-
-
-class WholeResults(WholeLedger):
-    """Everything that the files of a folder say, by document id."""
-
-    def __init__(self, results: Path) -> None:
-        super().__init__(results)
         self._results = results
         self.documents = [row for row in self.rows if "id" in row]
         self.by_id = {row["id"]: row for row in self.documents}
@@ -101,39 +89,3 @@ def most_similar(text: str, sketches: dict[int, np.ndarray], most: int) -> list[
     sketch.update_batch(naive.rolling_hashes(naive.clean(text), 13))
     shares = [(-float((one == sketch.hashvalues).mean()), id) for id, one in sketches.items()]
     return [(id, -share) for share, id in sorted(shares)[:most] if share]
-
-
-def account(results: Path) -> dict[str, Counter]:
-    """Per source, of the ledger: documents and bytes of every fate, copies, what was cut."""
-    found: dict[str, Counter] = {}
-    for row in WholeLedger(results).rows:
-        of = found.setdefault(row["source"], Counter())
-        size, cut, copies = (row.get(name, 0) for name in ("text_bytes", "cut_bytes", "copies"))
-        of.update({"documents": 1, "text_bytes": size + cut, "cut_bytes": cut})
-        of.update({row["fate"]: 1, f"{row['fate']}_bytes": size, "copies": copies})
-        if "split" in row:
-            of[f"{row['split']}_copies"] += copies
-    return {source: +of for source, of in found.items()}
-
-
-def shard_counts(results: Path, split: str, number: int) -> tuple[dict, dict]:
-    """Per source: of a text shard, and of its tokens as they are decoded."""
-    lines = zstandard.decompress(
-        (results / f"corpus/{split}/{number:05d}.jsonl.zst").read_bytes(), 1 << 28
-    )
-    starts = np.fromfile(results / f"tokens/{split}/{number:05d}.idx", "<u8").tolist()
-    ids = np.fromfile(results / f"tokens/{split}/{number:05d}.bin", "<u2").tolist()
-    tokenizer = Tokenizer.from_file(str(results / "tokenizer/tokenizer.json"))
-    texts: dict[str, Counter] = {}
-    tokens: dict[str, Counter] = {}
-    for row, line in enumerate(lines.splitlines()):
-        record = json.loads(line)
-        text, source = record["text"], record["corpusmill"]["source"]
-        own = ids[starts[row] : starts[row + 1]]
-        back = tokenizer.decode(own[:-1], skip_special_tokens=False)
-        of_text, of_tokens = (one.setdefault(source, Counter()) for one in (texts, tokens))
-        of_text.update({"documents": 1, "text_bytes": len(text.encode())})
-        of_tokens.update({"documents": 1, "tokens": len(own), "characters": len(text)})
-        of_tokens.update({"lost_characters": (Counter(text) - Counter(back)).total()})
-        of_tokens.update({"unknown_tokens": 0, "documents_without_token": int(len(own) == 1)})
-    return texts, tokens

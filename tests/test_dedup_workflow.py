@@ -89,13 +89,6 @@ def test_chain__keeps_every_text_that_is_like_no_kept_one(tmp_path):
     assert all(jaccard(a, b) < THRESHOLD for a, b in itertools.combinations(kept.values(), 2))
 
 
-def test_chain__is_swallowed_by_resolve_component(tmp_path):
-    dropped = deduplicated(tmp_path, chain(8), resolve="component")
-    assert len(dropped) == 7
-    assert {row["stage"] for row in dropped.values()} == {"shingles", "chain"}
-    assert all((row["similarity"] is None) == (row["stage"] == "chain") for row in dropped.values())
-
-
 @pytest.mark.parametrize("texts", [1000, pytest.param(10_000, marks=pytest.mark.whole)])
 @pytest.mark.parametrize(("own_words", "similarity"), [(200, 0.3), (40, 0.66)])
 def test_family__that_shares_a_licence_is_kept(own_words, similarity, texts, tmp_path):
@@ -157,12 +150,6 @@ def test_all_candidates__of_the_filter_too_are_told_once(tmp_path):
     assert sum(figures["duplicates"].values()) == 2
 
 
-def test_exact_method__goes_with_the_legacy_scheme(tmp_path):
-    config = config_of(tmp_path, [document(1), document(1), document(2)], method="exact")
-    mill(tmp_path, config | {"minhash": {"scheme": "legacy"}}, "results/duplicates.json")
-    assert len(clusters(tmp_path)) == 1
-
-
 def test_preferred_field__of_parquet_is_compared_exactly(tmp_path):
     config = config_of(tmp_path, [], prefer={"field": "at", "order": "highest"})
     config["sources"][0]["files"] = ["raw/*.parquet"]
@@ -176,24 +163,6 @@ def test_preferred_field__of_parquet_is_compared_exactly(tmp_path):
     assert {row["winner"] for row in clusters(tmp_path).values()} == {2}
     report = json.loads((tmp_path / "results/duplicates.json").read_text())
     assert report["prefer"] == {"number": 0, "text": 3, "none": 1}
-
-
-def test_preferred_field__of_numbers_and_texts_stops_the_run(tmp_path):
-    records = [{"text": document(k), "at": at} for k, at in enumerate([1, "2024", 2, "2025"])]
-    config = config_of(tmp_path, records, prefer={"field": "at", "order": "highest"})
-    config["input"]["part_bytes"] = 1 << 16
-    for half in range(2):  # as large as a part, so that each file is one
-        path = tmp_path / f"raw/{half}.jsonl"
-        path.write_text(path.read_text() + json.dumps({"text": "x" * (1 << 16)}) + "\n")
-    (tmp_path / "mine.yaml").write_text(json.dumps(config))
-    done = snakemake(
-        tmp_path, "--configfile", "mine.yaml", "--cores", "2", "results/duplicates.json"
-    )
-    assert done.returncode != 0
-    assert (
-        "a number in 2 documents, first in raw/0.jsonl:1, and a text in 2, first in raw/1.jsonl:1"
-        in (done.stdout + done.stderr)
-    )
 
 
 def test_guard__stops_with_the_evidence_until_it_is_confirmed(tmp_path):
@@ -214,12 +183,6 @@ def test_guard__stops_with_the_evidence_until_it_is_confirmed(tmp_path):
     report = json.loads((tmp_path / "results/duplicates.json").read_text())
     assert report["largest_groups"][0]["texts"] == 8
     assert report["sources"]["all"]["duplicates"] == len(clusters(tmp_path))
-
-
-def test_unverified_bands__cannot_be_resolved_by_the_kept(tmp_path):
-    config = config_of(tmp_path, chain(2), method="sketch")
-    with pytest.raises(AssertionError, match=r"does not compute\. Set resolve to component"):
-        mill(tmp_path, config)
 
 
 def fates_of(folder: Path) -> dict[int, tuple[str, str]]:

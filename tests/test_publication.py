@@ -508,13 +508,6 @@ def campaign(front, old: Path, new: Path, address: str, cache: Path, moments: li
     assert uploads(address) == []
 
 
-@pytest.mark.parametrize("moment", [[6], [14], [26]])
-def test_publish__killed_shows_readers_whole_versions_alone(
-    moment, front, results, large, address, small_parts, tmp_path
-):
-    campaign(front, results, large, address, tmp_path / "cache", moment)
-
-
 def test_publish__killed_twenty_times(front, results, large, address, small_parts, tmp_path):
     """Each time the publication before is gone on with, so the moments are those of a few runs."""
     moments = [random.Random(seed).randint(1, 40) for seed in range(20)]

@@ -4,7 +4,6 @@ import pytest
 
 from corpusmill.cli.check import loaded
 from corpusmill.messages.sentences import sentence
-from corpusmill.mill.read.first_records import Asked, fault_of
 from corpusmill.tools.verify import listing
 from corpusmill.tools.verify.findings import NoCorpusError, UnreachableError
 from corpusmill.tools.verify.locations import LocalPlace
@@ -36,9 +35,3 @@ def test_config_file__that_is_no_yaml_is_told_in_sentences(tmp_path):
     with pytest.raises(ValueError, match="Correct it") as caught:
         loaded(tmp_path / "a.yaml")
     assert ".." not in str(caught.value)
-
-
-def test_first_records__are_told_in_sentences(tmp_path):
-    path = tmp_path / "a.jsonl"
-    path.write_text("{\n")
-    assert ".. " not in fault_of(Asked("a", str(path), "text", 0))

@@ -18,7 +18,6 @@ from corpusmill.reader import Batches, Corpus, Windowed
 from corpusmill.reader.opening import Latest
 from corpusmill.reader.patience import Patience
 from corpusmill.reader.s3.bucket import Bucket
-from corpusmill.reader.s3_store import S3Store
 from corpusmill.tools.publish.published import Asked
 from corpusmill.tools.publish.publishing import publish
 from corpusmill.tools.verify.findings import NoCorpusError
@@ -72,11 +71,6 @@ def opened(cache: Path, address: str = ADDRESS, said: list | None = None, **more
 
 def whole(split) -> list[int]:
     return split.read(0, split.tokens).tolist()
-
-
-def test_address__needs_a_cache(front):
-    with pytest.raises(ValueError, match=r"expected cache, a folder of this machine"):
-        Corpus(ADDRESS)
 
 
 PASSING = ["503", "500", "truncated", "reset", "wrong bytes", "no answer", "403", "stalled"]
@@ -136,16 +130,6 @@ def test_credentials__that_are_renewed_meanwhile_are_taken(front, results, tmp_p
     assert whole(train) == tokens_of(results)
     assert len(front.asked) == first + 1 + 2 * len(SIZES)
     assert front.tokens[first:] == ["old"] + ["new"] * 2 * len(SIZES)
-
-
-def test_disk__that_is_full_is_told(front, tmp_path, monkeypatch):
-    train = opened(tmp_path)
-    usage = shutil.disk_usage(tmp_path)._replace(free=100)
-    with monkeypatch.context() as full:
-        full.setattr("shutil.disk_usage", lambda folder: usage)
-        with pytest.raises(OSError, match=r"expected 224 free bytes for .*00000.bin, found 100"):
-            train.document(0)
-    assert train.document(0).size == 40
 
 
 def test_shard__that_is_replaced_under_a_reader_is_never_served(front, results, tmp_path):
@@ -219,14 +203,6 @@ def test_web__address_of_a_published_corpus_is_one_of_a_corpus(results, tmp_path
         (folder / "latest").unlink()
         with pytest.raises(ValueError, match=r"manifest.json: expected the file, the server says"):
             opened(tmp_path / "cache", server.address)
-
-
-def test_blocks__begin_anywhere(front, results):
-    data = (results / FIRST).read_bytes()
-    version = read_manifest(results)["sha256"][:16]
-    for start in (0, 1, 199, 200):
-        files = S3Store("mill", f"web/versions/{version}")
-        assert b"".join(files.blocks(FIRST, start, 200)) == data[start:]
 
 
 # Several processes.

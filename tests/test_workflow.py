@@ -8,7 +8,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pyarrow.parquet as pq
 import pytest
 import yaml
@@ -82,20 +81,6 @@ def test_run__accounts_for_every_record(milled):
     places = [(row["file"], row["line"]) for row in ledger]
     assert len(places) == len(set(places)) == 600
     assert all(row["winner"] is not None for row in ledger if row["fate"] == "duplicate")
-
-
-def test_run__placements_point_at_the_tokens_of_each_document(milled):
-    folder, _ = milled
-    ids = {record["corpusmill"]["id"]: record["text"] for record in records_of(folder)}
-    seen = 0
-    for path in glob.glob(f"{folder}/results/placements/*/*.parquet"):
-        for row in pq.read_table(path).to_pylist():
-            bin = folder / f"results/tokens/{row['split']}/{row['shard']:05d}.bin"
-            tokens = np.fromfile(bin, "<u2")[row["token_start"] : row["token_end"]]
-            assert tokens[-1] == 0  # the trained tokenizer's end of text
-            assert len(tokens) > len(ids[row["id"]]) / 20
-            seen += 1
-    assert seen == 540
 
 
 def test_second_run__has_nothing_to_do(milled):
@@ -221,21 +206,6 @@ def test_code_change__reruns_the_rules_that_import_it(milled, tmp_path):
     listed = set(dry(folder, checkout=checkout))
     assert {"group", "assign"} <= listed
     assert not {"normalize", "filter", "sign", "pair"} & listed
-
-
-def failing(folder: Path, config: dict) -> str:
-    """What a run that must fail tells its user."""
-    with pytest.raises(AssertionError) as failure:
-        mill(folder, config)
-    return str(failure.value)
-
-
-def test_unknown_config_key__is_refused_in_one_line(tmp_path):
-    config = small_corpus(tmp_path)
-    config["dedup"] = {"bandz": 3}
-    told = failing(tmp_path, config)
-    assert "dedup: unknown key bandz. Did you mean bands? Known here: bands, candidates" in told
-    assert "Traceback" not in told
 
 
 def test_every_log__says_how_its_job_ended(milled):
