@@ -11,7 +11,7 @@ from datasketch import MinHash
 
 
 class WholeResults:
-    """Everything that the files of a folder say, by document id; rows of the ledger without nulls."""
+    """Everything that the files of a folder say, by document id; its rows are without nulls."""
 
     def __init__(self, results: Path) -> None:
         self.parts = sorted(path.stem for path in (results / "ledger").glob("*.parquet"))
