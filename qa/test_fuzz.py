@@ -71,6 +71,7 @@ def bytes_of(folder: Path) -> dict[str, str]:
     }
 
 
+@pytest.mark.some(4)
 @pytest.mark.parametrize("seed", range(20))
 def test_generate__same_seed_same_bytes(tmp_path, seed):
     one, two = (generate(seed, tmp_path / name) for name in ("one", "two"))
@@ -78,6 +79,7 @@ def test_generate__same_seed_same_bytes(tmp_path, seed):
     assert bytes_of(tmp_path / "one") == bytes_of(tmp_path / "two")
 
 
+@pytest.mark.some(4)
 @pytest.mark.parametrize("seed", range(20))
 def test_generate__config_is_valid_and_every_pattern_matches(tmp_path, monkeypatch, seed):
     config = generate(seed, tmp_path)

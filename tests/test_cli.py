@@ -134,6 +134,7 @@ def test_init__takes_numbered_folders_for_one_source_and_quotes_what_yaml_would_
     assert called("check").exit_code == 0
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("number", ["1e400", "7" * 5000], ids=["1e400", "5000 digits"])
 def test_init_and_check__take_numbers_of_any_size(folder, number):
     (folder / "data").mkdir()
@@ -187,6 +188,7 @@ def test_init__never_replaces_a_file(folder):
     assert (got.exit_code, Path("corpusmill.yaml").read_text()) == (1, "mine")
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize(
     ("eos", "ends"),
     [
@@ -216,6 +218,7 @@ def test_init__of_no_tokenizer_is_a_sentence(folder):
     assert not Path("corpusmill.yaml").exists()
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("chosen", ["<|endoftext|>", "<|im_end|>", "auto"])
 def test_check__says_what_ends_documents(chosen, folder):
     write_lines(folder / "a.jsonl")

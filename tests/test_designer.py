@@ -73,12 +73,6 @@ def test_main__says_what_the_numbers_rest_on(capsys, corpus):
     assert "warning" not in out
 
 
-def test_main__warns_when_the_sample_is_small(capsys, corpus):
-    out = printed(capsys, corpus, "--documents", "20")
-    assert "too few to say what is missed" in out
-    assert "sample: 20 documents" in out
-
-
 def test_main__compares_the_given_setting(capsys, corpus):
     out = printed(capsys, corpus, "--bands", "14", "--rows", "8", "--recall", "0.92")
     assert re.search(r"^given, recommended, datatrove +14 x 8 +0\.92", out, re.MULTILINE)

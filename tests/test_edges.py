@@ -31,6 +31,7 @@ def chance_of_fewer(matches: int, permutations: int, threshold: float) -> Fracti
     )
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("permutations", [1, 2, 16, 128, 256])
 @pytest.mark.parametrize("threshold", [0.05, 0.3, 0.5, 0.8, 0.99])
 def test_certain_matches__are_the_outermost_that_the_binomial_allows(permutations, threshold):

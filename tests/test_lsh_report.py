@@ -66,7 +66,3 @@ def test_recommendation__is_in_the_form_of_config_yaml():
     assert got == "recommended: dedup: {threshold: 0.8, bands: 18, rows: 6}"
     got = recommendation(BandSetting(18, 6), options(permutations=256), CONFIG)
     assert got.splitlines()[1].strip() == "minhash: {permutations: 256}"
-
-
-def test_recommendation__says_which_sketch_would_do():
-    assert "4 are the least" in recommendation(None, options(permutations=3), CONFIG)

@@ -5,19 +5,16 @@ import json
 
 import naive_filters
 import pyarrow as pa
-import pyarrow.feather as feather
 import pytest
 from effort import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from workflow import write_jsonl
 
 from corpusmill.mill.filters import limits
 from corpusmill.mill.filters.configured import ConfiguredFilter, configured
 from corpusmill.mill.filters.documents import Documents
 from corpusmill.mill.filters.measuring import decided
 from corpusmill.mill.read.text_column import TextColumn, string_array
-from corpusmill.mill.storage.streams import READ_LIMITS
 from corpusmill.run.filter_faults import filter_faults
 
 members = st.sampled_from(
@@ -141,34 +138,6 @@ def test_metadata__escaped_names_and_odd_spaces_of_json():
 def test_metadata__wrong_settings_are_told(settings, says):
     (fault,) = filter_faults(configured([{"name": "metadata", "field": "a"} | settings]), ["web"])
     assert says in fault
-
-
-def test_metadata__through_the_steps(step, tmp_path):
-    raw = tmp_path / "raw.jsonl"
-    write_jsonl(raw, [{"text": "one", "score": 0.4}, {"text": "two", "score": 0.7}, {"text": "3"}])
-    state = {"bytes": raw.stat().st_size, "mtime_ns": raw.stat().st_mtime_ns, "text_field": "text"}
-    paths = [tmp_path / name for name in ("text.arrow", "quarantine.jsonl", "counts.json")]
-    files = [{"source": "web", "path": str(raw)} | state]
-    step("normalize").normalize(files, "nfc", [], READ_LIMITS, 1 << 40, *paths)
-    entries = [
-        {"name": "metadata_number", "field": "score", "min": 0.5, "missing": "keep"},
-        {"name": "metadata", "field": "score"},
-    ]
-    measures, verdicts = tmp_path / "measures.arrow", tmp_path / "verdicts.arrow"
-    measure = step("measure")
-    none = measure.EditedFiles([], [], [], [])
-    filters = configured(entries)
-    measuring = [one.measuring for one in filters]
-    deciding = [one.deciding for one in filters]
-    measure.measure(paths[0], measuring, {"field": None}, 0, measures, none)
-    step("filter").filter(measures, deciding, verdicts, tmp_path / "c.json")
-    measured = feather.read_table(measures)
-    assert measured["metadata_value"].to_pylist() == ["0.4", "0.7", None]
-    found = feather.read_table(verdicts)
-    assert found["fate"].to_pylist() == ["metadata_number", "kept", "metadata"]
-    assert found["reason"].to_pylist() == [
-        "metadata_number 0.4 below min 0.5", None, "no metadata_value",
-    ]  # fmt: skip
 
 
 def test_records__are_there_for_filters_that_declare_it_alone():

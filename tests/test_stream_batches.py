@@ -181,6 +181,7 @@ def test_skip__of_any_number_takes_no_time_and_is_as_two_skips(kind, train, coun
     assert time.process_time() - begun < 2
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("kind", KINDS)
 @given(st.integers(0, 400))
 def test_after__is_the_rows_of_the_oracle_from_there(kind, train, results, count):
@@ -203,6 +204,7 @@ def test_mixture__after_counts_what_the_oracle_gives(train, first, count):
     assert [place["epoch"] * size + place["position"] for place in cursor["of"]] == expected
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("kind", KINDS)
 @given(st.integers(0, 40), st.sampled_from([None, 1, 3]))
 def test_skip__is_as_if_steps_had_been_made(kind, train, steps, epochs):

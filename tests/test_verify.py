@@ -46,7 +46,7 @@ from corpusmill.tools.verify.exports import Export
 from corpusmill.tools.verify.files import FilesSeen, look_at_files
 from corpusmill.tools.verify.findings import Findings
 from corpusmill.tools.verify.kinds import rule_of
-from corpusmill.tools.verify.listing import Kept, Listing, name_below_results, read_listing
+from corpusmill.tools.verify.listing import Kept, Listing, name_below_results
 from corpusmill.tools.verify.locations import BucketPlace, LocalPlace, PlaceFile, place_of
 
 QUICK = Patience(attempts=3, first_seconds=0.01, longest_seconds=0.02)
@@ -848,19 +848,6 @@ def test_one_line__is_redrawn_on_a_terminal_and_printed_elsewhere(capsys, monkey
     line.show("verifying 1 of 2 files")
     line.close()
     assert capsys.readouterr().err == "\r\x1b[Kverifying\r\x1b[K"
-
-
-def test_progress__says_files_bytes_speed_and_time_left(every_fate):
-    place = LocalPlace(every_fate / "results")
-    findings = Findings()
-    listing = read_listing(place, findings)
-    progress = Phase("verifying", 2 * listing.bytes, "MB")
-    progress.started -= 1
-    look_at_files(place, listing, findings, FilesSeen(progress, len(listing.files), findings))
-    assert re.fullmatch(
-        r"verifying (\d+) of \1 files: 1 of 1 MB, 50 %, [\d.]+ MB/s, 1 s left \(1 s\)",
-        progress.line(),
-    )
 
 
 class Endless:
