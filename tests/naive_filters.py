@@ -138,12 +138,6 @@ def phrases_in(text: str, phrases: list[str], boundaries: bool) -> list[str]:
     return re.findall(pattern, text.lower())
 
 
-def has_bad_word(text: str, phrases: list[str]) -> bool:
-    """As C4 says it."""
-    pattern = "|".join(re.escape(one.lower()) for one in phrases)
-    return re.search(rf"(?:\W|^)({pattern})(?:\W|$)", text.lower()) is not None
-
-
 def url_hits(url: str, lists: dict[str, list[str]]) -> tuple[str | None, int]:
     """The list that has a URL with a scheme, and how many soft words it has."""
     host = urlsplit(url).hostname or ""

@@ -50,14 +50,6 @@ def test_phrases__are_those_of_the_regular_expression(texts, phrases, boundaries
 
 
 @examples(600)
-@given(texts, phrases)
-def test_phrases__are_in_texts_that_c4_drops(text, phrases):
-    column = TextColumn.of(string_array([text.encode()]))
-    (hits,) = found_in(column, phrases_of(phrases), True).hits
-    assert (hits > 0) == naive_filters.has_bad_word(text, phrases)
-
-
-@examples(600)
 @given(texts)
 def test_lower_text__is_str_lower(text):
     check_lowered(text)

@@ -64,25 +64,6 @@ def test_shape_filter__of_a_line_of_ten_megabytes(name):
     assert same(after, TWINS[name]("x"))
 
 
-@pytest.mark.parametrize(
-    ("entry", "says"),
-    [
-        ({"name": "lengths", "min_words": 9, "max_words": 8}, "lengths: min_words 9 is above"),
-        (
-            {"name": "char_shares", "min_digit_share": 0.5, "max_digit_share": 0.25},
-            "char_shares: min_digit_share 0.5 is above max_digit_share 0.25",
-        ),
-        (
-            {"name": "char_shares", "max_upper_share": 2},
-            "max_upper_share: expected a number from 0 to 1, got 2.",
-        ),
-    ],
-)
-def test_shape_filter__limits_that_cannot_be_are_told(entry, says):
-    (fault,) = filter_faults(configured([entry]), ["web"])
-    assert says in fault
-
-
 @pytest.mark.parametrize("name", TWINS)
 def test_shape_filter__drops_nothing_by_itself(name):
     assert list(filter_faults(configured([{"name": name}]), ["web"])) == []

@@ -107,10 +107,6 @@ def test_host_of__is_the_host(url, host):
     assert host_of(url) == host
 
 
-def test_with_parents__are_the_domains_that_it_is_in():
-    assert with_parents("a.b.org") == ["a.b.org", "b.org", "org"]
-
-
 @pytest.mark.parametrize(
     ("name", "line", "says"),
     [
