@@ -386,15 +386,6 @@ def test_run__refuses_a_folder_whose_name_snakemake_takes_for_a_pattern(tmp_path
     assert "Traceback" not in got.stderr
 
 
-def test_run__refuses_less_memory_than_a_job_needs(folder):
-    write_lines(folder / "a.jsonl")
-    Path("mine.yaml").write_text("sources:\n  - {name: a, files: [a.jsonl]}\n")
-    got = run_of(folder, "run", "mine.yaml", "--", "--resources", "mem_mb=50")
-    assert got.returncode == 1
-    reason = got.stderr.splitlines()[-1]
-    assert re.match(r"--resources mem_mb allows 50 MB, but \w+ needs \d+\. Allow more, ", reason)
-
-
 def test_run__notes_a_job_that_needs_more_than_was_known_when_it_began(tmp_path):
     (tmp_path / "a.jsonl").write_text(json.dumps({"text": different_text(1) * 60_000}) + "\n")
     config = {"sources": [{"name": "a", "files": ["a.jsonl"]}], "filters": [{"name": "empty"}]}

@@ -124,19 +124,6 @@ def test_end_of_text__in_a_broken_file_is_one_line(written, tmp_path):
     assert "\n" not in str(told.value)
 
 
-@pytest.mark.parametrize("arguments", [["-n"], ["--cores", "2"]], ids=["dry", "real"])
-def test_run__with_an_unclear_end_of_text_stops_before_any_job(arguments, tmp_path):
-    config = small_corpus(tmp_path)
-    config["tokenizer"] = {"source": chat(tmp_path / "given", "<|im_end|>")}
-    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(config))
-    done = snakemake(tmp_path, "--configfile", "mine.yaml", *arguments)
-    assert done.returncode == 1
-    told = [line for line in done.stderr.splitlines() if line.startswith("tokenizer.end_of_text")]
-    assert len(told) == 1
-    assert "Traceback" not in done.stdout + done.stderr
-    assert not (tmp_path / "results").exists()
-
-
 @pytest.mark.parametrize(
     ("ids", "refused"),
     [
@@ -167,16 +154,24 @@ def test_check_tokenizer__loads_neither_transformers_nor_numpy(tmp_path):
     subprocess.run([sys.executable, "-c", code, source], env=environment, check=True)
 
 
+UNUSABLE = {
+    "an unclear end": (lambda folder: chat(folder, "<|im_end|>"), "tokenizer.end_of_text: auto"),
+    "no ids": (config_only, "tokenizer.source: "),
+}
+
+
+@pytest.mark.parametrize("kind", UNUSABLE)
 @pytest.mark.parametrize("arguments", [["-n"], ["--cores", "2"]], ids=["dry", "real"])
-def test_run__with_a_useless_tokenizer_stops_before_any_job(arguments, tmp_path):
+def test_run__with_an_unusable_tokenizer_stops_before_any_job(arguments, kind, tmp_path):
+    make, expected = UNUSABLE[kind]
     config = small_corpus(tmp_path)
-    config["tokenizer"] = {"source": config_only(tmp_path / "given")}
+    config["tokenizer"] = {"source": make(tmp_path / "given")}
     (tmp_path / "mine.yaml").write_text(yaml.safe_dump(config))
     done = snakemake(tmp_path, "--configfile", "mine.yaml", *arguments)
     assert done.returncode == 1
-    told = [line for line in done.stderr.splitlines() if line.startswith("tokenizer.source: ")]
+    told = [line for line in done.stderr.splitlines() if line.startswith(expected)]
     assert len(told) == 1
-    assert "has no ids for 'Hello, world!'" in told[0]
+    assert kind != "no ids" or "has no ids for 'Hello, world!'" in told[0]
     assert "Traceback" not in done.stdout + done.stderr
     assert not (tmp_path / "results").exists()
     assert not list((tmp_path / ".snakemake/locks").glob("*"))
