@@ -42,8 +42,6 @@ rule manifest:
         eye_test="results/eye_test.txt",
     log:
         "logs/manifest/manifest.log",
-    benchmark:
-        "logs/manifest/manifest.tsv"
     localrule: True
     conda:
         "../envs/corpusmill.yaml"
@@ -76,8 +74,6 @@ rule export:
         folder=directory("results/exports/{form}"),
     log:
         "logs/export/{form}.log",
-    benchmark:
-        "logs/export/{form}.tsv"
     wildcard_constraints:
         form="[a-z0-9-]+",
     conda:
@@ -113,8 +109,6 @@ rule ledger:
         account="results/ledger/{part}.json",
     log:
         "logs/ledger/{part}.log",
-    benchmark:
-        "logs/ledger/{part}.tsv"
     conda:
         "../envs/corpusmill.yaml"
     resources:
@@ -162,8 +156,6 @@ rule summarize:
         ),
     log:
         "logs/summarize/summarize.log",
-    benchmark:
-        "logs/summarize/summarize.tsv"
     localrule: True
     conda:
         "../envs/corpusmill.yaml"

@@ -63,6 +63,7 @@ from corpusmill.run.slurm import Spared, watched
 from corpusmill.run.step_rules import StepRules, named_paths, run_script, settings
 from corpusmill.run.step_settings import StepSettings
 from corpusmill.run.termination import handle_beside
+from corpusmill.run import warm
 from corpusmill.run.tokenizer_source import (
     local_tokenizer,
     states_of_files,
@@ -157,6 +158,11 @@ def finish_checks():
 
 def begin_run():
     """Prepare the first job: wait for the checks, and record the files to be made."""
+    global SERVER
+    if workflow.is_main_process and not on_cluster() and not IN_CONDA and not warm.is_there():
+        rules_to_do = [job.rule for job in workflow.dag.needrun_jobs()]
+        if len(rules_to_do) >= warm.FEWEST_JOBS:
+            SERVER = warm.started(STEP_RULES.scripts(rules_to_do), ROOT)
     finish_checks()
     if not workflow.is_main_process:
         return

@@ -15,8 +15,6 @@ rule complete:
         listing="results/{stage}/complete.json",
     log:
         "logs/complete/{stage}.log",
-    benchmark:
-        "logs/complete/{stage}.tsv"
     wildcard_constraints:
         stage="|".join(LAYOUT.barriers),
     localrule: True

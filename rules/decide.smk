@@ -31,8 +31,6 @@ rule assign:
         counts="results/assign/{part}.json",
     log:
         "logs/assign/{part}.log",
-    benchmark:
-        "logs/assign/{part}.tsv"
     conda:
         "../envs/corpusmill.yaml"
     resources:
@@ -55,8 +53,6 @@ rule evaluation:
         counts="results/holdout/evaluation.json",
     log:
         "logs/evaluation/evaluation.log",
-    benchmark:
-        "logs/evaluation/evaluation.tsv"
     # First, so that a fault in an evaluation set shows at once, not after hours.
     priority: 10
     conda:
@@ -88,8 +84,6 @@ rule holdout:
         held_out="results/holdout/all.npy",
     log:
         "logs/holdout/holdout.log",
-    benchmark:
-        "logs/holdout/holdout.tsv"
     conda:
         "../envs/corpusmill.yaml"
     resources:
@@ -112,8 +106,6 @@ rule decontaminate:
         marks="results/holdout/{block}.arrow",
     log:
         "logs/decontaminate/{block}.log",
-    benchmark:
-        "logs/decontaminate/{block}.tsv"
     conda:
         "../envs/corpusmill.yaml"
     resources:

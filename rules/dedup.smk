@@ -44,8 +44,6 @@ rule sign:
         digests="results/digests/{part}.npy",
     log:
         "logs/sign/{part}.log",
-    benchmark:
-        "logs/sign/{part}.tsv"
     conda:
         "../envs/corpusmill.yaml"
     resources:
@@ -77,8 +75,6 @@ rule band:
         counts="results/bands/{part}.json",
     log:
         "logs/band/{part}.log",
-    benchmark:
-        "logs/band/{part}.tsv"
     conda:
         "../envs/corpusmill.yaml"
     resources:
@@ -104,8 +100,6 @@ rule pair:
         counts="results/pairs/{bucket}.json",
     log:
         "logs/pair/{bucket}.log",
-    benchmark:
-        "logs/pair/{bucket}.tsv"
     conda:
         "../envs/corpusmill.yaml"
     resources:
@@ -132,8 +126,6 @@ rule group:
         starts="results/groups/starts.npy",
     log:
         "logs/group/group.log",
-    benchmark:
-        "logs/group/group.tsv"
     conda:
         "../envs/corpusmill.yaml"
     resources:
@@ -166,8 +158,6 @@ rule extract:
         counts="results/extracts/{block}.json",
     log:
         "logs/extract/{block}.log",
-    benchmark:
-        "logs/extract/{block}.tsv"
     conda:
         "../envs/corpusmill.yaml"
     resources:
@@ -194,8 +184,6 @@ rule resolve:
         report="results/resolved/{bin}.json",
     log:
         "logs/resolve/{bin}.log",
-    benchmark:
-        "logs/resolve/{bin}.tsv"
     conda:
         "../envs/corpusmill.yaml"
     resources:
@@ -225,8 +213,6 @@ rule guard:
         report="results/duplicates.json",
     log:
         "logs/guard/guard.log",
-    benchmark:
-        "logs/guard/guard.tsv"
     # First: if the run is stopped, no later step should start.
     priority: 10
     localrule: True

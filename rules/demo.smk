@@ -10,8 +10,6 @@ rule demo:
         truth=f"{DEMO}/truth.jsonl",
     log:
         "logs/demo/demo.log",
-    benchmark:
-        "logs/demo/demo.tsv"
     conda:
         "../envs/corpusmill.yaml"
     resources:
@@ -32,8 +30,6 @@ rule recall:
         report=f"{DEMO}/recall.json",
     log:
         "logs/recall/recall.log",
-    benchmark:
-        "logs/recall/recall.tsv"
     localrule: True
     conda:
         "../envs/corpusmill.yaml"

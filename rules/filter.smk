@@ -24,8 +24,6 @@ rule measure:
         edit_counts=LAYOUT.if_edited(["results/edited/{part}.json"]),
     log:
         "logs/measure/{part}.log",
-    benchmark:
-        "logs/measure/{part}.tsv"
     conda:
         "../envs/corpusmill.yaml"
     resources:
@@ -54,8 +52,6 @@ rule filter:
         counts="results/filter/{part}.json",
     log:
         "logs/filter/{part}.log",
-    benchmark:
-        "logs/filter/{part}.tsv"
     conda:
         "../envs/corpusmill.yaml"
     resources:
@@ -79,8 +75,6 @@ rule allow:
         report="results/allowed.json",
     log:
         "logs/allow/allow.log",
-    benchmark:
-        "logs/allow/allow.tsv"
     # First: if the run is stopped, no later step should start.
     priority: 10
     localrule: True

@@ -17,8 +17,6 @@ rule plan:
         parts="results/plan/parts.jsonl",
     log:
         "logs/plan/plan.log",
-    benchmark:
-        "logs/plan/plan.tsv"
     localrule: True
     conda:
         "../envs/corpusmill.yaml"
@@ -43,8 +41,6 @@ rule normalize:
         quarantine="results/quarantine/{part}.jsonl",
     log:
         "logs/normalize/{part}.log",
-    benchmark:
-        "logs/normalize/{part}.tsv"
     conda:
         "../envs/corpusmill.yaml"
     resources:
@@ -71,8 +67,6 @@ rule admit:
         admitted="results/admitted.json",
     log:
         "logs/admit/admit.log",
-    benchmark:
-        "logs/admit/admit.tsv"
     # As soon as all parts are read: if the corpus is refused, no later step should start.
     priority: 10
     localrule: True

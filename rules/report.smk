@@ -24,8 +24,6 @@ rule tally:
         languages="results/tally/{block}.json",
     log:
         "logs/tally/{block}.log",
-    benchmark:
-        "logs/tally/{block}.tsv"
     conda:
         "../envs/corpusmill.yaml"
     resources:
@@ -98,8 +96,6 @@ rule report:
         ),
     log:
         "logs/report/report.log",
-    benchmark:
-        "logs/report/report.tsv"
     localrule: True
     conda:
         "../envs/corpusmill.yaml"

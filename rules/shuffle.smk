@@ -26,8 +26,6 @@ rule scatter:
         counts="results/scatter/{part}.json",
     log:
         "logs/scatter/{part}.log",
-    benchmark:
-        "logs/scatter/{part}.tsv"
     conda:
         "../envs/corpusmill.yaml"
     resources:
@@ -50,8 +48,6 @@ rule columns:
         columns="results/plan/columns.arrow",
     log:
         "logs/columns/columns.log",
-    benchmark:
-        "logs/columns/columns.tsv"
     localrule: True
     conda:
         "../envs/corpusmill.yaml"
@@ -78,8 +74,6 @@ rule gather:
         facts="results/corpus/{split}/{shard}.json",
     log:
         "logs/gather/{split}/{shard}.log",
-    benchmark:
-        "logs/gather/{split}/{shard}.tsv"
     # All shards are gathered first, then encoded, largest first, then verified. So only short jobs
     # are left at the end, when cores idle.
     priority: 2

@@ -22,8 +22,6 @@ rule span:
         counts="results/spans/{part}.json",
     log:
         "logs/span/{part}.log",
-    benchmark:
-        "logs/span/{part}.tsv"
     conda:
         "../envs/corpusmill.yaml"
     resources:
@@ -47,8 +45,6 @@ rule repeat:
         counts="results/repeats/{span_bucket}.json",
     log:
         "logs/repeat/{span_bucket}.log",
-    benchmark:
-        "logs/repeat/{span_bucket}.tsv"
     conda:
         "../envs/corpusmill.yaml"
     resources:
@@ -74,8 +70,6 @@ rule cut:
         counts="results/cut/{part}.json",
     log:
         "logs/cut/{part}.log",
-    benchmark:
-        "logs/cut/{part}.tsv"
     conda:
         "../envs/corpusmill.yaml"
     resources:

@@ -30,8 +30,6 @@ rule tokenizer:
         folder=directory("results/tokenizer"),
     log:
         "logs/tokenizer/tokenizer.log",
-    benchmark:
-        "logs/tokenizer/tokenizer.tsv"
     # A hub id is first loaded here, so that an unusable tokenizer stops the run at its start. A local
     # one was checked before any job, and waits for an idle core.
     priority: -1 if local_tokenizer(CONFIG.tokenizer.source) else 20
@@ -65,8 +63,6 @@ rule encode:
         placements="results/placements/{split}/{shard}.parquet",
     log:
         "logs/encode/{split}/{shard}.log",
-    benchmark:
-        "logs/encode/{split}/{shard}.tsv"
     priority: 1  # see gather
     conda:
         "../envs/corpusmill.yaml"
@@ -94,8 +90,6 @@ rule verify:
         eye="results/verify/{split}/{shard}.txt",
     log:
         "logs/verify/{split}/{shard}.log",
-    benchmark:
-        "logs/verify/{split}/{shard}.tsv"
     conda:
         "../envs/corpusmill.yaml"
     resources:
@@ -122,8 +116,6 @@ rule join:
         facts="results/tokens/{joined}.json",
     log:
         "logs/join/{joined}.log",
-    benchmark:
-        "logs/join/{joined}.tsv"
     wildcard_constraints:
         joined="train|val|test",
     conda:

@@ -11,6 +11,7 @@ from workflow import document
 
 from corpusmill.cli.dry_run import table, took
 from corpusmill.cli.main import main
+from corpusmill.run.job_state import FINISHED, JobState, save_state
 from corpusmill.run.steps import STAGES
 
 
@@ -23,7 +24,9 @@ def folder(tmp_path, monkeypatch):
 def measured(rule: str, *seconds: float) -> None:
     Path("logs", rule).mkdir(parents=True)
     for number, one in enumerate(seconds):
-        Path("logs", rule, f"{number:05d}.tsv").write_text(f"s\th:m:s\n{one}\t0:00:01\n")
+        log = Path("logs", rule, f"{number:05d}.log")
+        log.touch()
+        save_state(log, JobState(FINISHED, seconds=one))
 
 
 def test_table__has_stages_in_order_with_their_jobs():

@@ -20,6 +20,8 @@ ALLOWED = {
         "importlib.import_module",
     ): "a format of ours, by a list",
     ("corpusmill/tools/prove/run.py", "importlib.util.spec_from_file_location"): "a script of ours",
+    ("corpusmill/run/warm.py", "importlib.import_module"): "what our scripts import",
+    ("corpusmill/run/warm.py", "runpy.run_path"): "a script of ours, that the rule's command names",
     ("corpusmill/mill/storage/plain_pickles.py", "pickle.Unpickler"): "opcodes name nothing",
 }
 """File and call -> why it may be."""

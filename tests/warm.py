@@ -24,6 +24,8 @@ import traceback
 from collections.abc import Iterator
 from pathlib import Path
 
+from corpusmill.run.start import SERVER
+
 ROOT = Path(__file__).parents[1]
 PATH = [str(ROOT), str(ROOT / "tests"), str(ROOT / "corpusmill/cli/snakemake_plugin")]
 """Where the server finds what it imports, beside what every Python finds."""
@@ -39,6 +41,8 @@ FIRST = "WARM_FIRST"
 # Standard library only, and not even its site packages: it has to start in no time.
 CLIENT = """#!{python} -IS
 import array, json, os, socket, sys
+if sys.argv[1] == "-IS" and sys.argv[2].endswith("/corpusmill/run/start.py"):
+    sys.argv[1:3] = ["-P"]
 step = sys.argv[1] == "-P" and sys.argv[2].endswith(".py")
 module = [one for one in sys.argv[1:4] if one != "-P"][:2]
 if not step and module not in (["-m", "snakemake"], ["-m", "corpusmill"]):
@@ -88,12 +92,16 @@ def warm_jobs() -> Iterator[None]:
             )  # fmt: skip
         around = os.environ.get(CLIENT_OF)  # a server around this one
         os.environ[CLIENT_OF] = str(client)
+        # Runs need no server of their own: this one forks their jobs, too.
+        os.environ[SERVER] = str(address)
         try:
             yield
         finally:
             os.environ.pop(CLIENT_OF)
+            os.environ.pop(SERVER)
             if around:
                 os.environ[CLIENT_OF] = around
+                os.environ[SERVER] = around
             server.communicate()  # its input ends, and so does it
 
 

@@ -7,7 +7,7 @@ from statistics import mean
 
 from corpusmill.messages.text_tables import aligned
 from corpusmill.run.job_progress import duration
-from corpusmill.run.measurements import seconds_of
+from corpusmill.run.measurements import finished_jobs
 from corpusmill.run.steps import STAGES, stage_of
 
 CPU_SECONDS_PER_GB = {
@@ -58,4 +58,4 @@ def table(counts: Counter[str], text_bytes: int, cores: int) -> Iterator[str]:
 
 def took(rule: str) -> list[float]:
     """Return the seconds that the jobs of a rule took in this folder."""
-    return [seconds_of(file) for file in Path("logs", rule).rglob("*.tsv")]
+    return [job.seconds for job in finished_jobs(Path("logs", rule)).values()]

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from corpusmill.mill.storage.untrusted import json_of, whole_file
+from corpusmill.run.start import BEGAN
 
 RUNNING, FINISHED, FAILED, STOPPED = "running", "finished", "failed", "stopped"
 MOST_BYTES = 1 << 20
@@ -20,7 +21,7 @@ class JobState:
     is_fault: bool = False
     """Whether the failure is a bug of corpusmill, not a fault of the input."""
     began: float = 0.0
-    """Start in seconds since 1970, like file times."""
+    """When its command started, in seconds since 1970, like file times."""
     seconds: float = 0.0
     cpu_seconds: float = 0.0
     memory_mb: int = 0
@@ -35,7 +36,11 @@ class JobState:
         """Return the state of a job that this process starts now."""
         host = os.uname().nodename
         return cls(
-            RUNNING, began=time.time(), allowed_mb=allowed_mb, process=os.getpid(), host=host
+            RUNNING,
+            began=float(os.environ.get(BEGAN, time.time())),
+            allowed_mb=allowed_mb,
+            process=os.getpid(),
+            host=host,
         )
 
     def now(self, state: str, said: str, memory_mb: float, is_fault: bool = False) -> "JobState":

@@ -95,6 +95,9 @@ def memory_in_words(megabytes: int, allowed: int) -> str:
 
 
 def stop(number: int, _: Any) -> NoReturn:
+    # The process group and the command of a job may both be told to stop.
+    for one in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(one, signal.SIG_IGN)
     if number == signal.SIGINT:
         raise EndedByHand("stopped: the run was interrupted")
     raise Stopped(f"stopped by signal {number}: the job was cancelled, or its time was over")

@@ -5,7 +5,7 @@ root, here and below: the folder of the package. home: the folder of scripts/.
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,8 @@ def run_script(step: str) -> str:
     """
     path = 'PYTHONPATH="$CORPUSMILL_ROOT${{PYTHONPATH:+:$PYTHONPATH}}"'
     path += " CORPUSMILL_MEM_MB={resources.mem_mb}"
-    script = f'"$CORPUSMILL_PYTHON" -P "$CORPUSMILL_SCRIPTS/{step}.py"'
+    start = '"$CORPUSMILL_PYTHON" -IS "$CORPUSMILL_ROOT/corpusmill/run/start.py"'
+    script = f'{start} "$CORPUSMILL_SCRIPTS/{step}.py"'
     killed = 'sh -c "$CORPUSMILL_KILLED" {log:q} $? {resources.mem_mb}'
     job = f"<<'JOB' || {killed}\n{{params.settings}}\n{{params.paths}}\nJOB"
     return f"{path} {script} {{log:q}} {job}"
@@ -103,6 +104,11 @@ class StepRules:
             if step and rule in self._modifier.rules:
                 yield rule, step[1]
 
+    def scripts(self, rules: Iterable[Any]) -> list[Path]:
+        """Return the scripts of some rules, in order."""
+        wanted = set(rules)
+        return [self._scripts / f"{step}.py" for rule, step in self if rule in wanted]
+
     def faults(self) -> list[str]:
         """Return one fault per mismatch of a rule and its step, once all rules are read."""
         faults = []
@@ -122,7 +128,7 @@ class StepRules:
         for rule, step in self:
             if step in self._idle or STEPS[step].after_manifest:
                 continue
-            for file in [*rule.output, *rule.log, rule.benchmark]:
+            for file in [*rule.output, *rule.log]:
                 # Snakemake adds the constraint of each wildcard to its name.
                 pattern = re.sub(r"\{(\w+),(?:[^{}]|\{[^{}]*\})*\}", r"{\1}", str(file or ""))
                 if pattern and not pattern.startswith(self._demo):

@@ -13,8 +13,7 @@ import numpy as np
 from corpusmill.mill.storage.files import load_json, save_plain_json
 from corpusmill.run.config import Config
 from corpusmill.run.job_progress import Phase
-from corpusmill.run.job_state import load_state
-from corpusmill.run.measurements import seconds_of
+from corpusmill.run.measurements import finished_jobs
 from corpusmill.run.snakemake_events import heard
 from corpusmill.run.typed import as_given
 from corpusmill.run.workflow_files import snakemake_with_workflow
@@ -172,9 +171,11 @@ def _works(logs: Path, of_text: list[int], of_shard: dict[str, int]) -> dict[str
     """Return the costs of every job by the name of its log: for a part, a shard, or the whole."""
     found: dict[str, list[tuple[float, float, float]]] = {}
     kept_share = sum(of_shard.values()) / max(sum(of_text), 1)
-    for path in sorted(logs.rglob("*.tsv")):
-        rule, *which = path.relative_to(logs).with_suffix("").parts
-        jobs = len(list((logs / rule).rglob("*.tsv")))
+    ends = finished_jobs(logs)
+    jobs_of = Counter(log.relative_to(logs).parts[0] for log in ends)
+    for log, end in ends.items():
+        rule, *which = log.relative_to(logs).with_suffix("").parts
+        jobs = jobs_of[rule]
         if "/".join(which) in of_shard:
             amount = float(of_shard["/".join(which)])
         elif which[0].isdigit() and jobs == len(of_text):
@@ -182,9 +183,7 @@ def _works(logs: Path, of_text: list[int], of_shard: dict[str, int]) -> dict[str
         else:
             amount = sum(of_text) / jobs
         amount *= kept_share if rule == "scatter" else 1  # its share of what is kept
-        state = load_state(path.with_suffix(".log"))
-        assert state, path
-        found.setdefault(rule, []).append((amount, seconds_of(path), state.cpu_seconds))
+        found.setdefault(rule, []).append((amount, end.seconds, end.cpu_seconds))
     return {rule: np.array(jobs) for rule, jobs in found.items()}
 
 

@@ -1,0 +1,355 @@
+"""The server of a run: it forks the processes of jobs, so that these need not import anything.
+
+Importing numpy, pyarrow and the kernels takes most jobs longer than their work. The server imports
+them once, one module after another while it waits. A request may come at any time: the job imports
+itself what the server has not imported yet.
+
+Each job is a process of its own, with the streams, folder and environment of the command that asked
+for it. The server only reports how a killed job ended. It ends jobs whose command is gone, and all
+of them when Snakemake is gone.
+"""
+
+import array
+import ast
+import atexit
+import contextlib
+import gc
+import importlib
+import os
+import runpy
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import traceback
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from corpusmill.run.start import (
+    EXITED,
+    GO,
+    HELLO,
+    KILLED,
+    PATIENCE_SECONDS,
+    READY,
+    SERVER,
+    STALE,
+    received,
+)
+
+FEWEST_JOBS = 4
+"""With fewer jobs, imports of a server take longer than theirs."""
+ONE_THREAD = {
+    "OMP_NUM_THREADS": "1", "GOTO_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1", "VECLIB_MAXIMUM_THREADS": "1", "NUMEXPR_NUM_THREADS": "1",
+}  # fmt: skip
+"""Snakemake sets these for a job with one thread. Libraries read them when they are imported."""
+READ_AT_IMPORT = ("ARROW_", "GLIBC_", "LD_", "MALLOC_", "NUMBA_", "PYTHON")
+"""Variables with these prefixes, and those above, must be the same for the server and a job."""
+LATE_MODULES = (
+    "msgspec", "pyarrow.parquet", "pyarrow.dataset", "pyarrow.compute", "tokenizers", "gigatoken",
+)  # fmt: skip
+"""What steps import only where they need it."""
+LONGEST_END_SECONDS = 10.0
+"""Time from SIGTERM to SIGKILL for a job that nobody waits for."""
+MOST_BYTES = 1 << 26
+"""Longest request."""
+
+
+def is_there() -> bool:
+    """Return whether jobs of this process have a server: one of a run around this one."""
+    return SERVER in os.environ
+
+
+def started(scripts: Sequence[Path], root: Path) -> subprocess.Popen | None:
+    """Start a server that lasts as long as the process that it returns is referred to.
+
+    scripts: of the steps of the run, in order. Return None where servers are not possible.
+    """
+    folder = tempfile.mkdtemp(prefix="corpusmill-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    address = os.path.join(folder, "server")
+    path = os.environ.get("PYTHONPATH")
+    environment = {"PYTHONPATH": f"{root}:{path}" if path else str(root)}
+    try:
+        os.close(os.pidfd_open(os.getpid()))  # Linux since 5.3
+        with socket.socket(socket.AF_UNIX) as listening:
+            listening.bind(address)
+            listening.listen(128)
+            number = listening.fileno()
+            # Its standard input ends with this process.
+            server = subprocess.Popen(
+                [sys.executable, "-P", "-m", "corpusmill.run.warm", str(number), folder,
+                 *map(str, scripts)],
+                stdin=subprocess.PIPE, pass_fds=[number],
+                env=os.environ | ONE_THREAD | environment,
+            )  # fmt: skip
+    except (AttributeError, OSError):
+        return None
+    atexit.register(server.kill)  # first at the end: it may hang
+    os.environ[SERVER] = address
+    return server
+
+
+class Job:
+    """A process forked by the server."""
+
+    def __init__(self, pid: int, connection: socket.socket) -> None:
+        self.pid, self.connection = pid, connection
+        self.end_by: float | None = None
+        """When it is killed, by the monotonic clock, if it was asked to end."""
+
+    def ask_to_end(self) -> None:
+        if self.end_by is None:
+            self.end_by = time.monotonic() + LONGEST_END_SECONDS
+            os.kill(self.pid, signal.SIGTERM)
+
+
+class Server:
+    def __init__(self, listening: socket.socket, scripts: Sequence[Path]) -> None:
+        self._listening = listening
+        self._to_import = imported_by(scripts)
+        self._jobs: dict[int, Job] = {}
+        """By the number of their process descriptor."""
+        self._connections: dict[int, Job] = {}
+        self._poll = select.poll()
+        self._poll.register(listening, select.POLLIN)
+        self._poll.register(0, select.POLLIN)
+        self._files: dict[str, tuple[int, ...]] = {}
+        """Files of imported modules of the package, as they were."""
+
+    def serve(self) -> None:
+        """Serve until Snakemake is gone; then end all jobs."""
+        while self._handle(self._prepare()):
+            pass
+        self._listening.close()
+        for job in self._jobs.values():
+            job.ask_to_end()
+        while self._jobs:
+            self._handle(100)
+
+    def _prepare(self) -> int:
+        """Import one more module. Return how long to wait for requests, in milliseconds."""
+        module = next(self._to_import, None)
+        if module is None:
+            return 1000
+        # A job reports the error, if it needs the module.
+        with contextlib.suppress(Exception):
+            importlib.import_module(module)
+            load_kernels(module)
+        self._note_files()
+        gc.freeze()  # or garbage collection in jobs would copy all pages
+        return 0
+
+    def _note_files(self) -> None:
+        for name, module in list(sys.modules.items()):
+            file = getattr(module, "__file__", None)
+            if name.partition(".")[0] == "corpusmill" and file and file not in self._files:
+                self._files[file] = state_of(file)
+
+    def _handle(self, wait: int) -> bool:
+        """Handle what has come. Return whether Snakemake is there."""
+        events = [number for number, _ in self._poll.poll(wait)]
+        for number in events:
+            if number in self._jobs:
+                self._reap(number)
+            elif number in self._connections:
+                self._poll.unregister(number)
+                self._connections[number].ask_to_end()
+        # Last: a new connection may get the number of one that was closed above.
+        if self._listening.fileno() in events:
+            self._fork()
+        now = time.monotonic()
+        for job in self._jobs.values():
+            if job.end_by is not None and job.end_by < now:
+                os.kill(job.pid, signal.SIGKILL)
+        if 0 in events:
+            self._poll.unregister(0)
+        return 0 not in events
+
+    def _fork(self) -> None:
+        connection, _ = self._listening.accept()
+        pid = os.fork()
+        if pid == 0:
+            self._listening.close()
+            for number in self._jobs:
+                os.close(number)
+            for job in self._jobs.values():
+                job.connection.close()
+            self._run(connection)
+        job = Job(pid, connection)
+        descriptor = os.pidfd_open(pid)
+        self._jobs[descriptor] = self._connections[connection.fileno()] = job
+        self._poll.register(descriptor, select.POLLIN)
+        # A job sends its exit code itself, then its command closes the connection.
+        self._poll.register(connection, select.POLLRDHUP)
+
+    def _reap(self, number: int) -> None:
+        job = self._jobs.pop(number)
+        self._poll.unregister(number)
+        os.close(number)
+        _, status = os.waitpid(job.pid, 0)
+        if os.WIFSIGNALED(status):
+            with contextlib.suppress(OSError):
+                job.connection.sendall(KILLED + bytes([os.WTERMSIG(status)]))
+        with contextlib.suppress(KeyError):
+            self._poll.unregister(job.connection)
+        del self._connections[job.connection.fileno()]
+        job.connection.close()
+
+    def _run(self, connection: socket.socket) -> NoReturn:
+        """Do the job that is asked for in the place of this process."""
+        code = 1
+        try:
+            connection.settimeout(PATIENCE_SECONDS)
+            connection.sendall(HELLO)
+            request = taken(connection)
+            if request is None or not self._is_fit_for(request[0][0], request[1]):
+                connection.sendall(STALE)
+                os._exit(0)
+            connection.sendall(READY + os.getpid().to_bytes(8, "little"))
+            if received(connection, 1) != GO:
+                os._exit(0)
+            connection.settimeout(None)
+            code = done(*request)
+            # From here on, the command is gone at any moment, and the server asks this to end.
+            for number in (signal.SIGTERM, signal.SIGINT):
+                signal.signal(number, signal.SIG_IGN)
+            connection.sendall(EXITED + bytes([code & 255]))
+        except OSError:
+            pass  # the command is gone
+        finally:
+            # Not Python's own end, which takes apart every module of the server.
+            os._exit(code)
+
+    def _is_fit_for(self, python: str, environment: dict[str, str]) -> bool:
+        """Return whether what was imported here is what a job would import."""
+        return (
+            python == sys.executable
+            and read_at_import(environment) == read_at_import(os.environ)
+            and all(state_of(file) == state for file, state in self._files.items())
+        )
+
+
+def imported_by(scripts: Sequence[Path]) -> Iterator[str]:
+    """Yield the modules that scripts import, then those that they import late."""
+    for script in scripts:
+        for node in ast.parse(script.read_bytes()).body:
+            if isinstance(node, ast.ImportFrom) and node.module:
+                yield node.module
+            elif isinstance(node, ast.Import):
+                yield from (alias.name for alias in node.names)
+    yield from LATE_MODULES
+    yield from [name for name in sys.modules if name.startswith("corpusmill.kernels.")]
+
+
+def load_kernels(module: str) -> None:
+    """Load the compiled kernels of a module from the cache, which takes jobs a third of a second.
+
+    Kernels that are not compiled yet are left to the jobs.
+    """
+    if not module.startswith("corpusmill.kernels."):
+        return
+    from numba.core.dispatcher import Dispatcher
+
+    for kernel in vars(sys.modules[module]).values():
+        if isinstance(kernel, Dispatcher) and not kernel.signatures:
+            cache: Any = kernel._cache  # type: ignore[attr-defined]
+            for signature, *_ in cache._cache_file._load_index():
+                kernel.compile(signature)
+
+
+def state_of(file: str) -> tuple[int, ...]:
+    try:
+        found = os.stat(file)
+    except OSError:
+        return ()
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def read_at_import(environment: dict[str, str] | os._Environ) -> dict[str, str]:
+    return {
+        name: value
+        for name, value in environment.items()
+        if name in ONE_THREAD or name.startswith(READ_AT_IMPORT)
+    }
+
+
+def taken(connection: socket.socket) -> tuple[list[str], dict[str, str], list[int]] | None:
+    """Return a request: Python, folder, script and log; the environment; the streams."""
+    head, ancillary, _, _ = connection.recvmsg(8, socket.CMSG_SPACE(3 * 4))
+    size = int.from_bytes(head, "little")
+    if len(head) < 8 or size > MOST_BYTES or not ancillary:
+        return None
+    streams = array.array("i", ancillary[0][2]).tolist()
+    job, variables = received(connection, size).split(b"\0\0", 1)
+    environment = dict(
+        os.fsdecode(one).split("=", 1) for one in variables.split(b"\0") if b"=" in one
+    )
+    return [os.fsdecode(part) for part in job.split(b"\0")], environment, streams
+
+
+def done(job: list[str], environment: dict[str, str], streams: list[int]) -> int:
+    """Run a script as Python would, and return its exit code."""
+    _, folder, *arguments = job
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
+        os.close(stream)
+    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - it lasts
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environment)
+    signal.signal(signal.SIGINT, INTERRUPT)
+    sys.argv = arguments
+    atexit._clear()  # of the server
+    name_process(Path(arguments[0]).stem)
+    code = exit_code(arguments[0])
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    for said in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            said.flush()
+    return code
+
+
+def exit_code(script: str) -> int:
+    try:
+        runpy.run_path(script, run_name="__main__")
+    except SystemExit as end:
+        if not isinstance(end.code, str):
+            return end.code or 0
+        print(end.code, file=sys.stderr)
+        return 1
+    except BaseException:
+        traceback.print_exc()
+        return 1
+    return 0
+
+
+def name_process(step: str) -> None:
+    """Have `ps` and `top` show the step. Elsewhere than on Linux, they do not."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/comm").write_text(f"mill {step}"[:15])
+
+
+INTERRUPT = signal.getsignal(signal.SIGINT)
+"""What SIGINT does to a job: nothing if the run ignores it, as under `nohup ... &`."""
+
+
+def main() -> None:
+    number, folder, *scripts = sys.argv[1:]
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # jobs get it, too, and this waits for them
+    try:
+        Server(socket.socket(fileno=int(number)), list(map(Path, scripts))).serve()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()
