@@ -159,7 +159,12 @@ def finish_checks():
 def begin_run():
     """Prepare the first job: wait for the checks, and record the files to be made."""
     global SERVER
-    if workflow.is_main_process and not on_cluster() and not IN_CONDA and not warm.is_there():
+    if (
+        workflow.is_main_process
+        and not on_cluster()
+        and not IN_CONDA
+        and not warm.is_there()
+    ):
         rules_to_do = [job.rule for job in workflow.dag.needrun_jobs()]
         if len(rules_to_do) >= warm.FEWEST_JOBS:
             SERVER = warm.started(STEP_RULES.scripts(rules_to_do), ROOT)
