@@ -41,7 +41,7 @@ RUN = ThisRun(workflow, placed(ANNOUNCEMENT), IS_MODULE)
 RUN.announce()
 
 from corpusmill.mill.demo.files import DEMO, GENERATED
-from corpusmill.run import record
+from corpusmill.run import record, warm
 from corpusmill.run.config import config_digest, shaping
 from corpusmill.run.disk import unwritable
 from corpusmill.run.early_checks import early_checks, notes_of
@@ -63,7 +63,6 @@ from corpusmill.run.slurm import Spared, watched
 from corpusmill.run.step_rules import StepRules, named_paths, run_script, settings
 from corpusmill.run.step_settings import StepSettings
 from corpusmill.run.termination import handle_beside
-from corpusmill.run import warm
 from corpusmill.run.tokenizer_source import (
     local_tokenizer,
     states_of_files,
@@ -159,15 +158,8 @@ def finish_checks():
 def begin_run():
     """Prepare the first job: wait for the checks, and record the files to be made."""
     global SERVER
-    if (
-        workflow.is_main_process
-        and not on_cluster()
-        and not IN_CONDA
-        and not warm.is_there()
-    ):
-        rules_to_do = [job.rule for job in workflow.dag.needrun_jobs()]
-        if len(rules_to_do) >= warm.FEWEST_JOBS:
-            SERVER = warm.started(STEP_RULES.scripts(rules_to_do), ROOT)
+    if workflow.is_main_process and not on_cluster() and not IN_CONDA:
+        SERVER = warm.started(STEP_RULES.jobs_to_do(), ROOT)
     finish_checks()
     if not workflow.is_main_process:
         return

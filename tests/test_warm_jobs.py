@@ -25,7 +25,7 @@ START = [sys.executable, "-IS", str(ROOT / "corpusmill/run/start.py")]
 def server(monkeypatch):
     monkeypatch.delenv(SERVER, raising=False)
     monkeypatch.setenv("PYTHONSAFEPATH", "1")
-    process = warm.started([ROOT / "scripts/plan.py"], ROOT)
+    process = warm.started({ROOT / "scripts/plan.py": warm.FEWEST_JOBS}, ROOT)
     yield process
     process.send_signal(signal.SIGCONT)
     process.stdin.close()

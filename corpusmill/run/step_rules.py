@@ -5,7 +5,8 @@ root, here and below: the folder of the package. home: the folder of scripts/.
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -104,10 +105,10 @@ class StepRules:
             if step and rule in self._modifier.rules:
                 yield rule, step[1]
 
-    def scripts(self, rules: Iterable[Any]) -> list[Path]:
-        """Return the scripts of some rules, in order."""
-        wanted = set(rules)
-        return [self._scripts / f"{step}.py" for rule, step in self if rule in wanted]
+    def jobs_to_do(self) -> dict[Path, int]:
+        """Return the number of jobs to do by script, in order."""
+        jobs = Counter(job.rule for job in self._workflow.dag.needrun_jobs())
+        return {self._scripts / f"{step}.py": jobs[rule] for rule, step in self if rule in jobs}
 
     def faults(self) -> list[str]:
         """Return one fault per mismatch of a rule and its step, once all rules are read."""

@@ -62,16 +62,14 @@ MOST_BYTES = 1 << 26
 """Longest request."""
 
 
-def is_there() -> bool:
-    """Return whether jobs of this process have a server: one of a run around this one."""
-    return SERVER in os.environ
-
-
-def started(scripts: Sequence[Path], root: Path) -> subprocess.Popen | None:
+def started(jobs: dict[Path, int], root: Path) -> subprocess.Popen | None:
     """Start a server that lasts as long as the process that it returns is referred to.
 
-    scripts: of the steps of the run, in order. Return None where servers are not possible.
+    jobs: their number by script, in order. Return None if there are few, if a run around this one
+    has a server, or where servers are not possible.
     """
+    if SERVER in os.environ or sum(jobs.values()) < FEWEST_JOBS:
+        return None
     folder = tempfile.mkdtemp(prefix="corpusmill-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     address = os.path.join(folder, "server")
@@ -86,7 +84,7 @@ def started(scripts: Sequence[Path], root: Path) -> subprocess.Popen | None:
             # Its standard input ends with this process.
             server = subprocess.Popen(
                 [sys.executable, "-P", "-m", "corpusmill.run.warm", str(number), folder,
-                 *map(str, scripts)],
+                 *map(str, jobs)],
                 stdin=subprocess.PIPE, pass_fds=[number],
                 env=os.environ | ONE_THREAD | environment,
             )  # fmt: skip
