@@ -90,9 +90,19 @@ def started(jobs: dict[Path, int], root: Path) -> subprocess.Popen | None:
             )  # fmt: skip
     except (AttributeError, OSError):
         return None
-    atexit.register(server.kill)  # first at the end: it may hang
+    atexit.register(end, server)
     os.environ[SERVER] = address
     return server
+
+
+def end(server: subprocess.Popen) -> None:
+    """Wait for the server, which ends jobs that still run; kill it if it hangs."""
+    assert server.stdin
+    server.stdin.close()
+    try:
+        server.wait(LONGEST_END_SECONDS + 1)
+    except subprocess.TimeoutExpired:
+        server.kill()
 
 
 class Job:
@@ -258,9 +268,12 @@ def load_kernels(module: str) -> None:
 
     for kernel in vars(sys.modules[module]).values():
         if isinstance(kernel, Dispatcher) and not kernel.signatures:
-            cache: Any = kernel._cache  # type: ignore[attr-defined]
-            for signature, *_ in cache._cache_file._load_index():
-                kernel.compile(signature)
+            of_numba: Any = kernel
+            cache, codegen = of_numba._cache, of_numba.targetctx.codegen()
+            index = cache._cache_file._load_index()
+            for signature, *_ in index:
+                if cache._index_key(signature, codegen) in index:  # not of another processor
+                    kernel.compile(signature)
 
 
 def state_of(file: str) -> tuple[int, ...]:
