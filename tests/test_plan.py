@@ -247,6 +247,23 @@ def test_files_beneath__refuses_a_folder_that_cannot_be_looked_into(tmp_path, mo
         files_beneath(str(tmp_path), [".jsonl"], [])
 
 
+@pytest.mark.parametrize("entry", ["data", "data/**/*.jsonl"])
+def test_list_inputs__refuse_folders_deeper_than_a_path_can_be(here, tmp_path, entry):
+    here("data/0.jsonl")
+    place = os.open(tmp_path / "data", os.O_RDONLY)
+    for _ in range(20):
+        os.mkdir("d" * 250, dir_fd=place)
+        inner = os.open("d" * 250, os.O_RDONLY, dir_fd=place)
+        os.close(place)
+        place = inner
+    os.close(place)
+    with pytest.raises(
+        ValueError, match=r"data/d+\.\.\.: expected a path .* Move these"
+    ) as refused:
+        list_inputs([source("s", entry)], {})
+    assert len(str(refused.value)) < 300
+
+
 def special_files(folder) -> dict[str, str]:
     """Entry of a folder -> what is found there, of entries that nobody can read as a file."""
     os.mkfifo(folder / "fifo.jsonl")

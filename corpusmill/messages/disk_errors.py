@@ -45,4 +45,9 @@ def in_words(error: OSError) -> str:
         return (
             f"{file}: no permission to read or write it ({error.strerror}). Change its permissions."
         )
+    if error.errno == errno.ENAMETOOLONG:
+        return (
+            f"{str(file)[:100]}...: expected a path that the system can open, found one of "
+            f"{len(str(file)):,} characters. Move these files to a shorter path."
+        )
     return str(error)

@@ -4,6 +4,7 @@ Only regular files count. Symlinks are followed, but each real folder is visited
 a parent folder does no harm.
 """
 
+import contextlib
 import glob
 import os
 from collections.abc import Container, Iterable, Iterator
@@ -24,12 +25,16 @@ def folders_beneath(folder: str, skipped: list[str]) -> Iterator[tuple[str, list
     folders, links = [folder], list[str]()
     while folders or links:
         place = folders.pop() if folders else links.pop(0)
-        state = os.stat(place)
-        known = entered.setdefault((state.st_dev, state.st_ino), place)
-        if known != place:
-            skipped.append(f"{place} is skipped: it is the folder {known}, which is already read.")
-            continue
-        entries = [one for one in _entries(place) if not one.name.startswith(".")]
+        with _told(place):
+            state = os.stat(place)
+            known = entered.setdefault((state.st_dev, state.st_ino), place)
+            if known != place:
+                said = f"{place} is skipped: it is the folder {known}, which is already read."
+                skipped.append(said)
+                continue
+            with os.scandir(place) as found:
+                visible = (entry for entry in found if not entry.name.startswith("."))
+                entries = sorted(visible, key=lambda entry: entry.name)
         for entry in reversed(entries):
             if entry.is_dir(follow_symlinks=False):
                 folders.append(entry.path)
@@ -37,15 +42,18 @@ def folders_beneath(folder: str, skipped: list[str]) -> Iterator[tuple[str, list
         yield place, entries
 
 
-def _entries(folder: str) -> list[os.DirEntry]:
+@contextlib.contextmanager
+def _told(folder: str) -> Iterator[None]:
+    """Turn the system's errors for a folder into a ValueError with one sentence."""
     try:
-        with os.scandir(folder) as entries:
-            return sorted(entries, key=lambda entry: entry.name)
-    except OSError as error:
+        yield
+    except PermissionError as error:
         raise ValueError(
-            f"{error.filename}: no permission to list this folder. Change its permissions, or name "
-            "other folders in sources[].files."
+            f"{folder}: no permission to list this folder. Change its permissions, or name other "
+            "folders in sources[].files."
         ) from error
+    except OSError as error:
+        raise ValueError(in_words(error)) from error
 
 
 def files_beneath(folder: str, known: Iterable[str], skipped: list[str]) -> set[str]:
