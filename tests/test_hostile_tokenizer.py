@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -15,8 +16,9 @@ from pathlib import Path
 import pytest
 from workflow import ROOT, write_jsonl
 
-from corpusmill.mill.tokens.bounded import in_bounded_process, quiet
+from corpusmill.mill.tokens.bounded import Bounds, in_bounded_process, quiet
 from corpusmill.mill.tokens.named_files import refuse_named_files_below
+from corpusmill.mill.tokens.probes import PROBES
 from corpusmill.mill.tokens.tokenizer_check import check_tokenizer, own_code, whole_vocabulary
 from corpusmill.mill.tokens.tokenizer_folder import keep_tokenizer
 from corpusmill.mill.tokens.tokenizers import (
@@ -24,12 +26,15 @@ from corpusmill.mill.tokens.tokenizers import (
     LightReference,
     TokenizerFacts,
     decoded,
+    load_kept,
     load_received,
     load_reference,
+    normalized,
     reference_ids,
 )
 from corpusmill.mill.tokens.vocabulary import MOST_IDS, token_ids_of
 from corpusmill.run.early_checks import TokenizerCheck
+from corpusmill.run.job_progress import Heartbeat
 
 AUTO_MAPS = {
     "beside a class of transformers": {"auto_map": {"AutoTokenizer": ["evil.Evil", "evil.Evil"]}},
@@ -551,6 +556,88 @@ def test_panic__behind_the_probes_is_one_sentence(tiny_tokenizer, tokenizer, cap
     assert capfd.readouterr().err == "there again"
 
 
+def slow(tokenizer: Path) -> list[int]:
+    """Let the tokenizer take minutes for the ids that are returned, and no time for PROBES."""
+    definition = json.loads((tokenizer / "tokenizer.json").read_text())
+    vocabulary = definition["model"]["vocab"]
+    last = max(vocabulary, key=vocabulary.__getitem__)
+    id = vocabulary.pop(last)
+    vocabulary["x" * 400 + "zy"] = id
+    definition["model"]["merges"] = [
+        pair for pair in definition["model"]["merges"] if "".join(pair) in vocabulary
+    ]
+    pattern = {"Regex": "x*x*x*y"}
+    definition["decoder"] = {"type": "Sequence", "decoders": [replacing(pattern, "z"), BYTE_LEVEL]}
+    definition["normalizer"] = replacing(pattern, "z")
+    (tokenizer / "tokenizer.json").write_text(json.dumps(definition))
+    return [id] * 50
+
+
+SLOW_TEXT = ("x" * 400 + "z ") * 50 + "y"
+OF_A_CORPUS = {
+    "decoding": lambda reference, ids: decoded(reference, ids),
+    "normalizing": lambda reference, _: normalized(reference, SLOW_TEXT),
+    "encoding": lambda reference, _: reference_ids(reference, [SLOW_TEXT]),
+}
+
+
+@pytest.mark.parametrize("kind", OF_A_CORPUS)
+def test_received__that_is_slow_on_a_corpus_is_told_and_ended(
+    kind, tiny_tokenizer, tokenizer, monkeypatch
+):
+    ids, told = slow(tokenizer), []
+    monkeypatch.setattr("corpusmill.mill.tokens.bounded.MOST_CPU_SECONDS_OF_A_CALL", 1)
+    monkeypatch.setattr("corpusmill.messages.progress.SAY_EVERY_SECONDS", 0.1)
+    reference = load_received(tokenizer, tiny_tokenizer[1], "results/tokenizer")
+    heartbeat = Heartbeat(told.append)
+    heartbeat.start()
+    try:
+        for _ in range(2):  # whoever asks again is told the same at once
+            with pytest.raises(ValueError, match=r"results/tokenizer took too much time or mem"):
+                OF_A_CORPUS[kind](reference, ids)
+    finally:
+        heartbeat.stop()
+    assert any(line.startswith("waiting for the tokenizer results/tokenizer (") for line in told)
+
+
+@pytest.mark.parametrize("kind", OF_A_CORPUS)
+def test_received__that_is_slow_on_a_corpus_is_stopped(kind, tiny_tokenizer, tokenizer):
+    ids = slow(tokenizer)
+    reference = load_received(tokenizer, tiny_tokenizer[1])
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    began = time.process_time()
+    signal.alarm(1)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            OF_A_CORPUS[kind](reference, ids)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert time.process_time() - began < 1
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)
+
+
+def test_received__whose_answer_is_huge_is_refused(tiny_tokenizer, tokenizer, monkeypatch):
+    huge = {"type": "Sequence", "decoders": [BYTE_LEVEL, replacing({"String": "q"}, "x" * 200)]}
+    said_in(tokenizer, "tokenizer.json", {"decoder": huge})
+    monkeypatch.setattr("corpusmill.mill.tokens.bounded.MOST_ANSWER_BYTES", 1 << 10)
+    reference = load_received(tokenizer, tiny_tokenizer[1])
+    (ids,) = reference_ids(reference, ["q" * 9999])
+    with pytest.raises(ValueError, match=r"expected at most [\d,]+ bytes from .*, found 1,999,"):
+        decoded(reference, ids)
+    assert decoded(reference, ids[:0]) == ""
+
+
+@pytest.mark.parametrize("file", ["tokenizer.json", None])
+def test_received__gives_what_the_reference_gives(file, tiny_tokenizer, tokenizer):
+    setting = tiny_tokenizer[1]._replace(light=file is not None)
+    received, reference = load_received(tokenizer, setting), load_kept(tokenizer, setting)
+    ids = reference_ids(reference, PROBES)
+    assert reference_ids(received, PROBES) == ids
+    assert [decoded(received, one) for one in ids] == [decoded(reference, one) for one in ids]
+    assert [normalized(received, one) for one in PROBES] == PROBES
+
+
 def test_quiet__of_several_threads_ends_with_the_last(capfd):
     def often() -> None:
         for _ in range(500):
@@ -574,20 +661,20 @@ def test_bounded_process__ends_what_takes_too_long_or_too_much():
 
     began = time.monotonic()
     with pytest.raises(ValueError, match=r"^tokenizer\.source: x took too much time or memory"):
-        in_bounded_process("x", 1, busy)
+        in_bounded_process("x", Bounds(1), busy)
     assert time.monotonic() - began < 60
     with pytest.raises(ValueError, match="MemoryError"):
-        in_bounded_process("x", 9, lambda: bytes(8 << 30))
+        in_bounded_process("x", Bounds(9), lambda: bytes(8 << 30))
 
 
 def test_bounded_process__gives_back_results_and_errors():
-    assert in_bounded_process("x", 9, lambda: {"a": [1]}) == {"a": [1]}
+    assert in_bounded_process("x", Bounds(9), lambda: {"a": [1]}) == {"a": [1]}
 
     def wrong() -> None:
         raise AssertionError("ours")
 
     with pytest.raises(AssertionError, match="ours"):
-        in_bounded_process("x", 9, wrong)
+        in_bounded_process("x", Bounds(9), wrong)
 
 
 @pytest.mark.parametrize("file", [None, "tokenizer/tokenizer.json"])
@@ -596,7 +683,7 @@ def test_bounded_process__gives_back_what_the_system_says_of_a_disk(file):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), file)
 
     with pytest.raises(OSError, match="No space left") as caught:
-        in_bounded_process("x", 9, writes)
+        in_bounded_process("x", Bounds(9), writes)
     assert (caught.value.errno, caught.value.filename) == (errno.ENOSPC, file)
 
 
@@ -604,7 +691,7 @@ def test_bounded_process__gives_back_what_the_system_says_of_a_disk(file):
 def test_bounded_process__that_waits_for_ever_is_ended(monkeypatch):
     monkeypatch.setattr("corpusmill.mill.tokens.bounded.MOST_SECONDS_PER_CPU_SECOND", 0.1)
     with pytest.raises(ValueError, match=r"took too much time .* \(signal 9\)"):
-        in_bounded_process("x", 5, lambda: time.sleep(1000))
+        in_bounded_process("x", Bounds(5), lambda: time.sleep(1000))
 
 
 def test_bounded_process__needs_no_threads_of_a_library_that_was_used_before(
@@ -616,7 +703,7 @@ def test_bounded_process__needs_no_threads_of_a_library_that_was_used_before(
     text = [f"some words {number}" for number in range(1000)]
     made = Tokenizer.from_file(str(tokenizer / "tokenizer.json"))
     made.encode_batch(text)
-    ids = in_bounded_process("x", 5, lambda: [one.ids for one in made.encode_batch(text)])
+    ids = in_bounded_process("x", Bounds(5), lambda: [one.ids for one in made.encode_batch(text)])
     assert ids == [one.ids for one in made.encode_batch(text)]
 
 

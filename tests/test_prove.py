@@ -14,7 +14,7 @@ from test_verify import change_parquet, edit_json, mend
 
 from corpusmill.cli.main import main
 from corpusmill.tools.prove import proving
-from corpusmill.tools.prove.run import other_versions
+from corpusmill.tools.prove.run import Finished, other_versions
 from corpusmill.tools.prove.sample import evenly
 
 BETWEEN = ("text", "measures", "filter", "digests", "scatter", "assign", "signatures",
@@ -70,6 +70,20 @@ def test_prove__of_a_clean_run_finds_all_equal(here):
     assert "text/00001.arrow" in parts["made_again"][1]["equal"]
     assert (told["other_code"], told["other_versions"]) == ([], "")
     assert state(here) == before
+
+
+def test_prove__ends_a_tokenizer_that_is_slow_on_the_corpus(here, monkeypatch):
+    def slow(run: Finished, name: str, **given: object) -> None:
+        while name == "encode":
+            pass
+        step(run, name, **given)
+
+    step = Finished.step
+    monkeypatch.setattr(Finished, "step", slow)
+    monkeypatch.setattr("corpusmill.mill.tokens.bounded.MOST_CPU_SECONDS_OF_A_CALL", 1)
+    told = proven("--parts", "0", "--shards", "1")
+    (damage,) = told["damages"] + told["not_made_again"]
+    assert "results/tokenizer took too much time or memory (signal 24)" in str(damage)
 
 
 @pytest.mark.parametrize(

@@ -675,7 +675,7 @@ def test_unequal__names_the_documents_that_are_other_texts(tiny_tokenizer, texts
     now = [f"{text}!" if row in changed else text for row, text in enumerate(texts)]
     column = TextColumn.of(string_array([text.encode() for text in now]))
     lengths = np.array([ids.size for ids in found])
-    got = Decoder(folder).unequal(column, np.concatenate(found), lengths)
+    got = Decoder(folder, "tokenizer").unequal(column, np.concatenate(found), lengths)
     assert {one.row for one in got if one.lost or one.faulty} == changed
 
 

@@ -3,6 +3,7 @@
 import errno
 import itertools
 import json
+import re
 import shutil
 from collections import Counter
 from pathlib import Path
@@ -160,6 +161,12 @@ def test_by_shard_line__is_the_document_that_stands_there(here, whole):
         shard = f"{place['split']}/{place['shard']:05d}"
         got = answer(f"{prefix}corpus/{shard}.jsonl.zst:{place['row'] + 1}")
         assert got["record"]["id"] == place["id"]
+
+
+def test_why__says_that_it_works(here, monkeypatch):
+    monkeypatch.setattr("corpusmill.messages.progress.SAY_EVERY_SECONDS", 0.01)
+    done = called("tokens/train/00000.bin:5")
+    assert re.search(r"^(working|waiting for the tokenizer) .*\(0 s\)$", done.stderr, re.M)
 
 
 def test_by_token__is_its_document_and_its_text(here, whole):

@@ -857,14 +857,9 @@ def why(queries: tuple[str, ...], as_json: bool, results: Path, **given: Any) ->
     width = shutil.get_terminal_size((100, 24)).columns
     text = text if text_file is None else whole_text(text_file)
     asked = command.Asked(queries, text, wanted, results, as_json, width, given["readers"])
-    try:
-        with read_as_written(results):
-            for line in command.why(asked):
-                echo(line, as_json)
-    except BrokenPipeError:
-        raise  # by `| head`: click ends silently
-    except (ValueError, OSError) as error:
-        raise click.ClickException(str(error)) from error
+    with speaking(), read_as_written(results):
+        for line in command.why(asked):
+            echo(line, as_json)
 
 
 def whole_text(file: IO[str]) -> str:

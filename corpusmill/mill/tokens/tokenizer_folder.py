@@ -12,7 +12,7 @@ import numpy as np
 
 from corpusmill.mill.storage.files import replacing_folder, save_plain_json
 from corpusmill.mill.storage.untrusted import load_plain_json
-from corpusmill.mill.tokens.bounded import first_line, in_bounded_process, is_panic
+from corpusmill.mill.tokens.bounded import Bounds, first_line, in_bounded_process, is_panic
 from corpusmill.mill.tokens.ends_of_text import refuse_guess
 from corpusmill.mill.tokens.id_bytes import UNCERTAIN, IdBytes, id_bytes, steps
 from corpusmill.mill.tokens.losses import lost_characters
@@ -157,7 +157,7 @@ def keep_tokenizer(
     with replacing_folder(folder) as temporary:
         kept = in_bounded_process(
             name,
-            MOST_CPU_SECONDS,
+            Bounds(MOST_CPU_SECONDS),
             lambda: _keep_tokenizer(temporary, source, end_of_text, engine, name)._asdict(),
         )
     setting = TokenizerFacts(**kept)

@@ -5,9 +5,10 @@ split_special_tokens=True)` of transformers: a special token's string inside a t
 """
 
 import contextlib
+import functools
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 import numpy as np
@@ -16,7 +17,8 @@ from corpusmill.mill.storage.files import check_folder, load_json
 from corpusmill.mill.storage.regular_files import fault_of_kind
 from corpusmill.mill.storage.untrusted import MOST_BYTES, read_as_written, too_large, whole_file
 from corpusmill.mill.tokens.bounded import (
-    MOST_CPU_SECONDS,
+    BoundedProcess,
+    Bounds,
     first_line,
     in_bounded_process,
     is_panic,
@@ -27,6 +29,9 @@ from corpusmill.mill.tokens.ends_of_text import DEFINITION, named_in
 from corpusmill.mill.tokens.named_files import SMALL, refuse_files_named_in, tokenizer_folders
 from corpusmill.mill.tokens.probes import PROBES
 from corpusmill.mill.tokens.vocabulary import token_ids_of
+
+_Given = TypeVar("_Given")
+_Found = TypeVar("_Found")
 
 SETTING_FILE = "corpusmill.json"
 PLAIN_FILE = "corpusmill-plain.json"
@@ -207,35 +212,78 @@ def load_kept(folder: Path, setting: TokenizerFacts) -> Any:
     return LightReference(folder) if setting.light else load_reference(str(folder))
 
 
-def load_received(folder: Path, setting: TokenizerFacts) -> Any:
-    """Return the reference tokenizer of untrusted results, after trying it in a bounded process."""
-    try_received(folder, setting, encodes=False)
-    return load_kept(folder, setting)
+class ReceivedReference:
+    """The reference of untrusted results. It works in a process of its own, within bounds."""
+
+    def __init__(self, folder: Path, setting: TokenizerFacts, name: object) -> None:
+        """Load and try it. name: for messages."""
+        self._process = BoundedProcess(
+            name, Bounds(), lambda: _tried(folder, setting), _answer_of_reference
+        )
+
+    def ask(self, function: str, given: Any) -> Any:
+        """Call a function of `_in_its_process` there."""
+        return self._process.ask([function, given])
 
 
-def try_received(folder: Path, setting: TokenizerFacts, encodes: bool) -> None:
-    """Raise ValueError if the libraries fail on the tokenizer or exceed the bounds.
+def load_received(folder: Path, setting: TokenizerFacts, name: object = None) -> ReceivedReference:
+    """Return the reference tokenizer of untrusted results.
 
-    encodes: whether the run's encoder will be used, too.
+    Raise ValueError if the libraries fail on it or exceed the bounds. name: for messages, if not
+    the folder.
     """
+    return ReceivedReference(folder, setting, name or folder)
+
+
+def try_received(folder: Path, setting: TokenizerFacts) -> None:
+    """Raise ValueError if a tokenizer or its encoder fails or exceeds the bounds."""
 
     def tried() -> None:
-        reference = load_kept(folder, setting)
-        if encodes:
-            encoder_of(folder, setting)([probe.encode() for probe in PROBES])
-        for ids in reference_ids(reference, PROBES):
-            decoded(reference, ids)
-        for text in PROBES:
-            normalized(reference, text)
+        _tried(folder, setting)
+        encoder_of(folder, setting)([probe.encode() for probe in PROBES])
 
-    in_bounded_process(folder, MOST_CPU_SECONDS, tried)
+    in_bounded_process(folder, Bounds(), tried)
 
 
+def _tried(folder: Path, setting: TokenizerFacts) -> Any:
+    """Return the reference after trying it."""
+    reference = load_kept(folder, setting)
+    for ids in reference_ids(reference, PROBES):
+        decoded(reference, ids)
+    for text in PROBES:
+        normalized(reference, text)
+    return reference
+
+
+def _answer_of_reference(reference: Any, question: Any) -> Any:
+    function, given = question
+    return _FUNCTIONS[function](reference, given)
+
+
+_FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {}
+"""Functions of a reference that work in its process, by name."""
+
+
+def _in_its_process(function: Callable[[Any, _Given], _Found]) -> Callable[[Any, _Given], _Found]:
+    """Let a function of a reference and something else work where the reference is."""
+
+    @functools.wraps(function)
+    def called(reference: Any, given: _Given) -> _Found:
+        if isinstance(reference, ReceivedReference):
+            found: _Found = reference.ask(function.__name__, given)
+            return found
+        with told_of_tokenizer("this tokenizer"):
+            return function(reference, given)
+
+    _FUNCTIONS[function.__name__] = called
+    return called
+
+
+@_in_its_process
 def reference_ids(reference: Any, texts: list[str]) -> list[list[int]]:
     if not texts:
         return []
-    with told_of_tokenizer("this tokenizer"):
-        return reference(texts, add_special_tokens=False, split_special_tokens=True)["input_ids"]
+    return reference(texts, add_special_tokens=False, split_special_tokens=True)["input_ids"]
 
 
 def definition_of(reference: Any) -> bytes | None:
@@ -258,17 +306,17 @@ def plain_definition(definition: bytes | None) -> str:
     return msgspec.json.encode(members).decode("utf-8")
 
 
+@_in_its_process
 def normalized(reference: Any, text: str) -> str:
     """Return a text after the tokenizer's own normalizer."""
     if not getattr(reference, "is_fast", False) or not reference.backend_tokenizer.normalizer:
         return text
-    with told_of_tokenizer("this tokenizer"):
-        return reference.backend_tokenizer.normalizer.normalize_str(text)
+    return reference.backend_tokenizer.normalizer.normalize_str(text)
 
 
-def decoded(reference: Any, ids: Any) -> str:
-    with told_of_tokenizer("this tokenizer"):
-        return reference.decode(ids, skip_special_tokens=False, clean_up_tokenization_spaces=False)
+@_in_its_process
+def decoded(reference: Any, ids: list[int]) -> str:
+    return reference.decode(ids, skip_special_tokens=False, clean_up_tokenization_spaces=False)
 
 
 def as_it_may_come_back(reference: Any, text: str) -> list[str]:

@@ -17,6 +17,7 @@ from corpusmill.mill.read.ids import ROW_MASK
 from corpusmill.mill.shuffle.scattering import PartRows, write_scattered
 from corpusmill.mill.shuffle.targets import emissions, first_targets
 from corpusmill.mill.storage.files import replacing_folder, save_json
+from corpusmill.mill.tokens.bounded import Bounds, in_bounded_process
 from corpusmill.mill.tokens.tokenizers import TokenizerFacts, try_received
 from corpusmill.tools.prove.parts_again import ChangedError, PartAgain
 from corpusmill.tools.prove.run import Finished
@@ -82,7 +83,7 @@ def tokenizer(run: Finished) -> Path:
             path = temporary / name.removeprefix("tokenizer/")
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes((run.results / name).read_bytes())
-    try_received(folder, TokenizerFacts.load(folder), encodes=True)
+    try_received(folder, TokenizerFacts.load(folder))
     return folder
 
 
@@ -114,8 +115,8 @@ def make(
         "gather", listing=listing, split=split, shard=shard, shards=run.shards, columns=typed,
         text=of_text, facts=facts,
     )  # fmt: skip
-    run.step(
-        "encode", text=of_text, folder=run.scratch / "tokenizer", bin=bin, idx=idx,
-        facts=token_facts, placements=placements,
-    )  # fmt: skip
+    given = {"text": of_text, "folder": run.scratch / "tokenizer", "bin": bin, "idx": idx,
+             "facts": token_facts, "placements": placements}  # fmt: skip
+    bounds = Bounds.of_call(of_text.stat().st_size)
+    in_bounded_process(run.results / "tokenizer", bounds, lambda: run.step("encode", **given))
     return names

@@ -79,15 +79,15 @@ class Losses(NamedTuple):
 class Decoder:
     """The tokenizer of a corpus."""
 
-    def __init__(self, folder: Path) -> None:
-        """Load it. folder: with all its files; nothing is downloaded."""
+    def __init__(self, folder: Path, name: str) -> None:
+        """Load it. folder: with all its files; nothing is downloaded. name: for messages."""
         path = folder / SETTING_FILE
         self.setting = TokenizerFacts.of(load_plain_json(path), path)
         self.dtype = np.dtype(self.setting.dtype).newbyteorder("<")
         self._spelling = Spelling.of(folder, self.setting)
         self._lossy = set(self.setting.lossy_tokens.values())
         self._unknown = frozenset(self.setting.unknown_ids)
-        self._reference = load_received(folder, self.setting)
+        self._reference = load_received(folder, self.setting, name)
 
     def unequal(
         self, texts: TextColumn, tokens: np.ndarray, lengths: np.ndarray

@@ -88,7 +88,7 @@ def decoder_of(corpus: Corpus, folder: Path) -> Decoder | None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(whole(corpus.place, name))
     try:
-        decoder = Decoder(folder / TOKENIZER)
+        decoder = Decoder(folder / TOKENIZER, corpus.place.where(TOKENIZER))
     except UNLIKE as error:
         corpus.unlike(f"{TOKENIZER}corpusmill.json", error)
         return None
