@@ -16,6 +16,7 @@ from effort import examples
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from corpusmill.mill.read.parquet_pages import _header
 from corpusmill.mill.read.records import Malformed, Record
 
 
@@ -70,6 +71,13 @@ def test_read_records__of_parquet_refuse_very_many_columns(read):
     hidden = columns_of_thrift(1)[:-1] + b"\x09\x04" + columns_of_thrift(20_000)[2:]
     with pytest.raises(ValueError, match=r"at most 10,000 columns and fields, found 20,000\."):
         read(footed(hidden.replace(b"\x09\x04\x19\xfc", b"\x09\x04\xfc")), ".parquet")
+
+
+def test_page_header__with_a_number_that_does_not_end_is_refused():
+    longest = b"\x15" + b"\xff" * 9 + b"\x01\0"
+    assert _header(io.BytesIO(longest), 0)[1] == len(longest)
+    with pytest.raises(pa.ArrowInvalid, match="expected a number of 64 bits"):
+        _header(io.BytesIO(b"\x15" + b"\xff" * 10 + b"\x01\0"), 0)
 
 
 @pytest.mark.parametrize("length", [0, 3, 55, 96, 100, 101, 1 << 31, (1 << 32) - 1])

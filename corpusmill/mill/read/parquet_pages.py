@@ -39,6 +39,8 @@ TRUE, FALSE, BYTE, DOUBLE, BINARY, LIST, STRUCT = 1, 2, 3, 7, 8, 9, 12
 SCHEMA = 2
 """The footer field that lists columns and fields; parquet.thrift, FileMetaData."""
 WHOLE_NUMBERS = (4, 5, 6)
+MOST_NUMBER_BYTES = 10
+"""Bytes of a stored number of 64 bits, with 7 in each."""
 
 
 class Page(NamedTuple):
@@ -58,13 +60,14 @@ class _Thrift:
 
     def _varint(self) -> int:
         value = shift = 0
-        while True:
+        while shift < 7 * MOST_NUMBER_BYTES:
             byte = self._data[self.at]
             self.at += 1
             value |= (byte & 0x7F) << shift
             shift += 7
             if byte < 0x80:
                 return value
+        raise pa.ArrowInvalid("expected a number of 64 bits, found a longer one")
 
     def _number(self) -> int:
         value = self._varint()
