@@ -1,12 +1,14 @@
 """Sums beside files: what was written is handed out, anything else is refused by name."""
 
 import shutil
+import struct
 import tempfile
 from pathlib import Path
 
 import naive
 import numpy as np
 import pytest
+import xxhash
 from effort import examples
 from hypothesis import given
 from hypothesis import strategies as st
@@ -134,6 +136,16 @@ def test_sums__that_are_damaged_are_refused(folder, bit):
     save_json(folder / "a.json", {"n": 1})
     beside = sums_path(folder / "a.json")
     flip(beside, bit % (8 * beside.stat().st_size))
+    with pytest.raises(DamagedError, match=r"a\.json: its sums in .* are not what was written"):
+        load_json(folder / "a.json")
+
+
+@pytest.mark.parametrize("now", [b"\xdc", b"n and no eight bytes"])
+def test_sums__that_somebody_damaged_and_summed_again_are_refused(folder, now):
+    save_json(folder / "a.json", {"n": 1})
+    beside = sums_path(folder / "a.json")
+    content = beside.read_bytes()[:-8].replace(b"a.json", b"a.jso" + now)
+    beside.write_bytes(content + struct.pack("<Q", xxhash.xxh3_64_intdigest(content)))
     with pytest.raises(DamagedError, match=r"a\.json: its sums in .* are not what was written"):
         load_json(folder / "a.json")
 

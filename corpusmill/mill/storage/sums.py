@@ -179,8 +179,11 @@ def _decoded(stored: bytes) -> Sums | None:
     magic, sha256, recipe, size, name_bytes = _HEADER.unpack_from(content)
     if magic != MAGIC:
         return None
-    of_blocks = array("Q", content[_HEADER.size + name_bytes :])
-    name = content[_HEADER.size : _HEADER.size + name_bytes].decode()
+    try:
+        of_blocks = array("Q", content[_HEADER.size + name_bytes :])
+        name = content[_HEADER.size : _HEADER.size + name_bytes].decode()
+    except ValueError:
+        return None
     return Sums(name, size, of_blocks, sha256.hex() if any(sha256) else None, recipe)
 
 
