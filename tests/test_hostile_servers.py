@@ -328,6 +328,14 @@ def test_redirect__to_no_address_of_the_web_is_refused_and_nobody_asked(to):
     assert not asked
 
 
+def test_redirect__to_a_host_of_other_characters_is_told_with_the_address():
+    with (
+        saying(lambda asked: asked.sendall(moved("http://%E4%BE%8B%E3%81%88.jp/"))) as address,
+        pytest.raises(ValueError, match=f"{address}/a: expected a host of plain characters"),
+    ):
+        list(HttpStore(address).blocks("a"))
+
+
 def test_redirect__from_https_to_http_is_refused():
     with pytest.raises(ValueError, match="expected https as before"):
         onward("https://example.org/a", "http://example.org/a", "a")

@@ -138,6 +138,11 @@ def _passing(where: str) -> Iterator[None]:
             f"{where}: expected the file, the server says {said}. Is the "
             "address that of the results folder, and may you read it?"
         ) from None
+    except UnicodeError as error:  # of a host that cannot be written in a request
+        raise ValueError(
+            f"{where}: expected a host of plain characters in it, or where the server redirects "
+            f"to, found others ({error}). Write it in ASCII, or ask its administrator."
+        ) from None
     except (http.client.HTTPException, OSError) as error:
         cause = getattr(error, "reason", error)
         if isinstance(cause, ssl.SSLCertVerificationError):
