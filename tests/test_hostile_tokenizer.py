@@ -501,6 +501,19 @@ def test_check__refuses_code_that_the_run_cannot_do_without(kind, tokenizer):
 
 
 @pytest.mark.whole
+def test_check__refuses_a_tokenizer_of_inner_ones_that_the_run_refuses(tokenizer):
+    for inner in ("question_encoder_tokenizer", "generator_tokenizer"):
+        (tokenizer / inner).mkdir()
+        said_in(tokenizer / inner, "tokenizer_config.json", {"tokenizer_class": "RagTokenizer"})
+    rag = {"model_type": "rag", "question_encoder": {"model_type": "rag"}, "generator": {}}
+    said_in(tokenizer, "config.json", rag)
+    said_in(tokenizer, "tokenizer_config.json", {"tokenizer_class": "RagTokenizer"})
+    with pytest.raises(ValueError, match="transformers cannot load") as refused:
+        load_reference(str(tokenizer))
+    assert begun_check(tokenizer).faults() == [str(refused.value)]
+
+
+@pytest.mark.whole
 @pytest.mark.parametrize("id", [4294967295, 4294967290, MOST_IDS])
 def test_check__refuses_ids_that_the_run_refuses(id, tokenizer):
     definition = json.loads((tokenizer / "tokenizer.json").read_text())

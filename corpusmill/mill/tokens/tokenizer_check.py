@@ -26,6 +26,7 @@ from corpusmill.mill.tokens.ends_of_text import (
     refuse_guess,
     refuse_no_special,
 )
+from corpusmill.mill.tokens.named_files import SMALL, tokenizer_folders
 from corpusmill.mill.tokens.probes import PLAIN, refuse_useless
 
 
@@ -79,7 +80,8 @@ def check_tokenizer(
         return Told(end_of(folder, end_of_text), None)
     vocabulary = whole_vocabulary(folder)
     end = end_of(folder, end_of_text)
-    if own_code(folder):  # only the library knows whether it works without that code
+    # Only the library knows whether it works without that code, or with tokenizers inside.
+    if own_code(folder) or any((one / SMALL[0]).is_file() for one in tokenizer_folders(folder)[1:]):
         from corpusmill.mill.tokens.tokenizers import load_reference
 
         load_reference(str(folder))
