@@ -586,7 +586,7 @@ def slow(tokenizer: Path) -> list[int]:
     return [id] * 50
 
 
-SLOW_TEXT = ("x" * 400 + "z ") * 50 + "y"
+SLOW_TEXT = ("x" * 400 + "z") * 2 + "y"
 OF_A_CORPUS = {
     "decoding": lambda reference, ids: decoded(reference, ids),
     "normalizing": lambda reference, _: normalized(reference, SLOW_TEXT),
@@ -626,8 +626,8 @@ def test_received__that_is_slow_on_a_corpus_is_stopped(kind, tiny_tokenizer, tok
     finally:
         signal.signal(signal.SIGALRM, before)
     assert time.process_time() - began < 1
-    with pytest.raises(ChildProcessError):
-        os.waitpid(-1, os.WNOHANG)
+    with pytest.raises(ValueError, match="took too much time"):  # its process is gone
+        decoded(reference, [])
 
 
 def test_received__whose_answer_is_huge_is_refused(tiny_tokenizer, tokenizer, monkeypatch):
