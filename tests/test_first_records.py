@@ -1,8 +1,12 @@
 """The first records of an input file, looked at before any job."""
 
 import json
+import subprocess
+import sys
 
+import psutil
 import pytest
+from workflow import ROOT
 
 from corpusmill.mill.read.first_records import LOOKED_AT, Asked, fault_of
 from corpusmill.mill.read.records import too_long
@@ -63,3 +67,21 @@ def test_admit__names_the_key_that_records_are_too_long_for(tmp_path):
     assert admitted(tmp_path, '{"reason": "no JSON"}') == f"Repair them, or raise {rest}"
     long = json.dumps({"reason": too_long(3000, 1024)})
     assert admitted(tmp_path, long) == f"Repair them, or raise input.max_record_bytes, or {rest}"
+
+
+def test_helper__ends_when_its_command_is_killed(tmp_path):
+    """A reader of the user's that never ends keeps no process alive."""
+    program = (
+        "import subprocess, sys, time\n"
+        "helper = subprocess.Popen([sys.executable, '-c', 'from corpusmill.mill.read.plugins import"
+        " serve_another; print(1, flush=True); serve_another()\\nwhile True: pass'],"
+        " stdout=subprocess.PIPE)\n"
+        "helper.stdout.readline(); time.sleep(0.5)\n"
+        "print(helper.pid, flush=True); time.sleep(60)\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, cwd=ROOT, text=True
+    ) as command:
+        helper = psutil.Process(int(command.stdout.readline()))
+        command.kill()
+    helper.wait(20)

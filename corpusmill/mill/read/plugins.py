@@ -7,6 +7,7 @@ import inspect
 import os
 import signal
 import sys
+import threading
 import time
 import traceback
 from opcode import opmap
@@ -89,9 +90,10 @@ ENDED = "corpusmill: this process came to its end"
 def serve_another() -> None:
     """Set up a helper process: only its standard error is read, and users' output is dropped.
 
-    The parent handles Ctrl-C and ends this process. The last line is ENDED, unless users' code
-    ended the process, for example from C.
+    The parent handles Ctrl-C and ends this process. If the parent is killed, this process ends
+    itself. The last line is ENDED, unless users' code ended the process, for example from C.
     """
+    threading.Thread(target=end_after, args=(os.getppid(),), daemon=True).start()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.stderr = os.fdopen(os.dup(2), "w", encoding="utf-8", errors="backslashreplace")
     atexit.register(lambda: print(ENDED, file=sys.stderr, flush=True))
@@ -99,6 +101,13 @@ def serve_another() -> None:
     for number in (1, 2):
         os.dup2(nowhere, number)
     UsersCode.hearers = (open(os.devnull, "w"),) * 2  # noqa: SIM115 - as long as the process
+
+
+def end_after(parent: int) -> None:
+    """End this process when its parent has ended."""
+    while os.getppid() == parent:
+        time.sleep(1)
+    os._exit(1)
 
 
 def loaded(file: str) -> ModuleType:
