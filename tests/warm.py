@@ -92,16 +92,16 @@ def warm_jobs() -> Iterator[None]:
             )  # fmt: skip
         around = os.environ.get(CLIENT_OF)  # a server around this one
         os.environ[CLIENT_OF] = str(client)
-        # Runs need no server of their own: this one forks their jobs, too.
-        os.environ[SERVER] = str(address)
+        # Runs need no server of their own, which this name of none says.
+        os.environ[SERVER] = str(Path(folder) / "none")
         try:
             yield
         finally:
             os.environ.pop(CLIENT_OF)
-            os.environ.pop(SERVER)
             if around:
                 os.environ[CLIENT_OF] = around
-                os.environ[SERVER] = around
+            else:
+                os.environ.pop(SERVER)
             server.communicate()  # its input ends, and so does it
 
 
