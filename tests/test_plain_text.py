@@ -6,6 +6,7 @@ import math
 import re
 import subprocess
 import sys
+import time
 import unicodedata
 
 import pytest
@@ -127,6 +128,13 @@ def test_short__cuts_words_lines_and_messages():
     assert len(short("a b " * 10_000)) < LONGEST_LINE + 100
     assert short(f"{'a b ' * 10_000}. Correct it.").endswith("b . Correct it.")
     assert len(short("a b\n" * 100_000)) < LONGEST_MESSAGE + 100
+
+
+def test_short__takes_time_in_proportion_to_the_message():
+    """Words just too short to be cut took 2 s of CPU per megabyte."""
+    began = time.process_time()
+    short(("a" * 1000 + " ") * 20_000)
+    assert time.process_time() - began < 20
 
 
 def test_json_text__is_json_whatever_the_numbers_are():

@@ -1,5 +1,6 @@
 """The quality model: what it learns, that it learns the same again, its file, its command."""
 
+import hashlib
 import json
 import math
 import random
@@ -26,6 +27,7 @@ from corpusmill.messages.progress import Silence
 from corpusmill.mill.filters.models.evaluation import THRESHOLDS, evaluated, roc_auc
 from corpusmill.mill.filters.models.examples import ExampleFile
 from corpusmill.mill.filters.models.quality_model import (
+    HEAD,
     Definition,
     QualityModel,
     load_quality_model,
@@ -215,6 +217,15 @@ def whole() -> bytes:
 DATA = whole()
 
 
+def resealed(**forged) -> bytes:
+    """The file with other members in its head, and the digest of that."""
+    *numbers, size = HEAD.unpack_from(DATA)
+    head = json.loads(DATA[HEAD.size : HEAD.size + size]) | forged
+    told = json.dumps(head).encode()
+    body = HEAD.pack(*numbers, len(told)) + told + DATA[HEAD.size + size : -32]
+    return body + hashlib.sha256(body).digest()
+
+
 @pytest.mark.parametrize(
     ("data", "fault"),
     [
@@ -227,6 +238,11 @@ DATA = whole()
         (DATA[:200] + b"\1" + DATA[201:], "damaged"),
         (DATA.replace(b'"bits": 10', b'"bits":999'), "damaged"),
         (DATA[:20] + b"\xff" + DATA[21:], "damaged"),
+        (resealed(bias="0x1p+99999"), "damaged"),
+        (resealed(bias="nan"), "damaged"),
+        (resealed(most_words=0), "damaged"),
+        (resealed(most_words=[2]), "damaged"),
+        (resealed(most_words=10**9), "damaged"),
         (DATA[:8] + struct.pack("<I", 2) + DATA[12:], "expected version 1 .* found 2"),
     ],
 )

@@ -13,7 +13,7 @@ STEERING = ("Cc", "Cf", "Co", "Cn", "Cs", "Zl", "Zp")
 JOINERS = "\u200c\u200d"
 """They join letters and emoji. Without them, words of some languages change."""
 LINES = "\n\t"
-LONG_WORD = re.compile(r"\S{1001,}")
+LONG_WORD = re.compile(r"(?<!\S)\S{1001,}")
 KEPT_OF_WORD = 100
 LONGEST_LINE, LONGEST_MESSAGE = 4000, 20_000
 """In characters."""

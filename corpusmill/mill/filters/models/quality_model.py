@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 import struct
 from pathlib import Path
 from typing import NamedTuple
@@ -21,6 +22,7 @@ HEAD = struct.Struct("<8sII")
 ALIGNED = 64
 DIGEST_BYTES = 32
 LEAST_BITS, MOST_BITS = 10, 26
+MOST_WORDS = 5
 MOST_MODEL_BYTES = (4 << MOST_BITS) + (1 << 20)
 
 
@@ -87,10 +89,14 @@ def load_quality_model(path: Path) -> QualityModel:
         head = json.loads(data[HEAD.size : start])
         definition = Definition(head["most_words"], head["bits"])
         bias = float.fromhex(head["bias"])
-        if definition.bits not in range(LEAST_BITS, MOST_BITS + 1):
-            raise ValueError(definition.bits)
+        if (
+            definition.bits not in range(LEAST_BITS, MOST_BITS + 1)
+            or definition.most_words not in range(1, MOST_WORDS + 1)
+            or not math.isfinite(bias)
+        ):
+            raise ValueError(head)
         size = start + (4 << definition.bits) + DIGEST_BYTES
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, OverflowError) as error:
         raise damaged(path) from error
     if len(data) < size:
         raise cut_off(path, size, len(data))
