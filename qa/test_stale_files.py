@@ -107,7 +107,7 @@ def test_record__of_an_earlier_run_stops_the_run(two_runs, run):
     shutil.copyfile(two_runs["before"] / record, run / record)
     done = asked(run, "-n")
     assert done.returncode == 1
-    assert "record.json and results/summary.json are of two runs" in done.stderr
+    assert "record.json and results/summary.json belong to different runs" in done.stderr
 
 
 # What is gone.

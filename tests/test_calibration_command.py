@@ -88,7 +88,9 @@ def test_calibrate__names_a_source_without_documents(inside):
     (inside / "none.jsonl").write_text("")
     said = faulty(inside, sources=[{"name": "none", "files": ["none.jsonl"]}],
                   filters=[{"name": "empty"}])  # fmt: skip
-    assert 'source "none": expected documents in what was read of its files (1), found none' in said
+    assert (
+        'source "none": expected documents in the text read from its files (1), found none' in said
+    )
 
 
 def test_calibrate__says_that_fewer_documents_than_sources_are_too_few(inside):
@@ -112,7 +114,10 @@ def test_calibrate__names_a_file_that_cannot_be_read(inside):
 def test_calibrate__says_where_nothing_can_be_written(inside):
     got = called("mine.yaml", "-o", "one.jsonl/below")
     assert got.exit_code == 1
-    assert "one.jsonl/below: expected a folder or room for one, found Not a directory" in got.stderr
+    assert (
+        "one.jsonl/below: expected a folder, or a place to create one, found Not a directory"
+        in got.stderr
+    )
 
 
 def test_calibrate__says_that_spans_are_not_cut(inside):
@@ -130,7 +135,7 @@ def test_calibrate__reads_parquet_and_says_what_it_read(inside):
     told = json.loads((inside / "rows/calibration.json").read_text())["sources"]["rows"]
     assert told["read_share"] < 0.7
     assert told["documents"] == pytest.approx(3000, rel=0.1)
-    assert "only the beginnings were read" in got.stdout
+    assert "Only the beginnings of" in got.stdout
 
 
 def test_calibrate__ends_quietly_when_it_is_stopped(inside):

@@ -563,7 +563,7 @@ def test_run__stopped_says_how_to_go_on(tmp_path, number, code, before):
         process.send_signal(number)
         assert process.wait(60) == code
     text = (tmp_path / "said").read_text()
-    assert "the same command goes on from there" in text
+    assert "Repeat the command to resume" in text
     assert "Traceback" not in text
     assert not list(tmp_path.glob(".snakemake/locks/*"))
 

@@ -29,7 +29,7 @@ def test_clock_faults__are_none_up_to_a_minute_ahead(tmp_path, later):
 def test_clock_faults__name_an_input_and_how_many_more():
     files = [input_file("a", 5 * DAY), input_file("b", 9 * DAY), input_file("c", DAY)]
     assert clock_faults(files, Path("none"), 2 * DAY) == [
-        "a and 1 more: expected a time up to now (1970-01-03T00:00:00Z), found "
+        "a and 1 more: expected a time no later than now (1970-01-03T00:00:00Z), found "
         "1970-01-06T00:00:00Z. Correct the clock, or the time: touch -d '1970-01-03T00:00:00Z' a"
     ]
 
@@ -41,7 +41,7 @@ def test_clock_faults__what_they_say_of_results_mends_them(tmp_path):
     for path in (results / "text/a", results / "text"):
         os.utime(path, ns=(now + DAY, now + DAY))
     (told,) = clock_faults([], results, now)
-    assert told.startswith(f"{results}/text: expected a time up to now (")
+    assert told.startswith(f"{results}/text: expected a time no later than now (")
     subprocess.run(told.partition("or the time: ")[2], shell=True, check=True)
     assert clock_faults([], results, now) == []
     assert (results / "text/a").stat().st_mtime_ns <= now

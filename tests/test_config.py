@@ -107,14 +107,14 @@ def test_check_config__says_key_and_fault_in_one_line(over, expected):
          "dedup.bands (43) x dedup.rows (3) = 129 exceeds minhash.permutations (128). "
          "Lower one or raise the other."),
         ({"dedup": {"bands": "auto"}},
-         "dedup.bands and dedup.rows: one is auto and the other a number. "
-         "Give both, or auto for both."),
+         "dedup.bands and dedup.rows: one is auto and the other a number. Give two numbers, or "
+         "auto for both."),
         ({"dedup": {"method": "sketch"}},
          "dedup.resolve: kept needs the similarity of each pair, which dedup.method "
          "sketch does not compute. Set resolve to component, or method to verified."),
         ({"dedup": {"rows": "auto"}},
-         "dedup.bands and dedup.rows: one is auto and the other a number. "
-         "Give both, or auto for both."),
+         "dedup.bands and dedup.rows: one is auto and the other a number. Give two numbers, or "
+         "auto for both."),
         ({"sources": [{"name": "exam", "files": ["a.jsonl"], "held_out": True}]},
          "sources: all are held_out, so the corpus would be empty. Add one that is not."),
         ({"splits": {"validation": 0.5, "test": 0.5}},

@@ -67,7 +67,7 @@ def test_main__recommends_what_config_yaml_takes(capsys, corpus):
 
 def test_main__says_what_the_numbers_rest_on(capsys, corpus):
     out = printed(capsys, corpus)
-    assert "corpus: 201 documents in 1 files, 1 malformed records beside them" in out
+    assert "corpus: 201 documents in 1 files, 1 malformed records left out" in out
     assert "left out: 1 shorter than 200 characters, 0 without a shingle" in out
     assert "pairs:  19,900 in the sample, 40 estimated at 0.8 or more" in out
     assert "warning" not in out

@@ -146,12 +146,12 @@ def told_of(**changed) -> list[str]:
 def test_told__says_what_was_compared_and_how():
     last = told_of()[-1]
     assert last.startswith(
-        "All 100 documents were read and filtered, and the 90 that stay compared"
+        "All 100 documents were read and filtered, and the 90 that remain were compared"
     )
-    assert "by sketches; held-out texts and repeated spans were not looked for." in last
-    assert last.endswith("those of 2 MB that were milled.")
+    assert "by sketches; held-out texts and repeated spans were not searched for." in last
+    assert last.endswith("come from 2 MB that were milled.")
     (some, _) = told_of(taken_share=0.25)[-2:]
-    assert some.startswith("25.0% of the input was filtered and compared: 90 documents")
+    assert some.startswith("25.0% of the input was filtered; the 90 documents")
 
 
 def test_share__of_a_source_of_which_nothing_was_taken_is_none():
@@ -232,7 +232,7 @@ def test_workflow__plans_by_events_and_says_why_it_is_refused(folder, tmp_path, 
     assert not {"all", "total"} & set(jobs)
     lacking = replace(config, sources=[replace(config.sources[0], files=["none.jsonl"])])
     refused = Workflow(tmp_path / "refused", lacking, "--cores", "1", "--dry-run")
-    with pytest.raises(ValueError, match="the whole one would") as caught:
+    with pytest.raises(ValueError, match="the whole run would fail") as caught:
         refused.end()
     refused.stop()
     assert str(caught.value).splitlines()[1].startswith('source "a": no file matches none.jsonl')

@@ -323,7 +323,9 @@ def test_faults__say_what_a_format_cannot_hold(tmp_path):
     results = corpus(tmp_path, "uint32")
     with pytest.raises(ValueError, match=r"nanogpt has ids of 16 bits.* 50,000"):
         exported("nanogpt", results, tmp_path / "out")
-    with pytest.raises(ValueError, match="length 60: validation has 50 tokens, so not one sample"):
+    with pytest.raises(
+        ValueError, match="length 60: validation has 50 tokens, too few for one sample"
+    ):
         exported("mds", results, tmp_path / "out", 60)
     assert not (tmp_path / "out").exists()
 

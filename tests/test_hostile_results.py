@@ -121,7 +121,7 @@ def test_commands__run_nothing_that_they_find(run):
     )
     assert {name: answer.problems() for name, answer in answers.items() if answer.problems()} == {}
     assert not marker.exists()
-    assert "names code of its own" in answers["prove"].said
+    assert "uses custom code" in answers["prove"].said
     assert "tokens/meta.pkl" in answers["verify, deep"].said
 
 
@@ -151,7 +151,7 @@ def test_prove__runs_the_code_that_the_user_names(run, monkeypatch):
     )
     refused = CliRunner().invoke(main, ["prove"])
     assert refused.exit_code == 2
-    assert "summary.json names code of its own, e.py, which is run only if" in refused.stderr
+    assert "summary.json uses custom code, e.py, which is run only if" in refused.stderr
     proven = CliRunner().invoke(main, ["prove", "mine.yaml", "--parts", "1", "--shards", "0"])
     assert proven.exit_code == 0, proven.output
 
@@ -226,7 +226,7 @@ def test_prove__of_a_plain_definition_that_harms_is_not_ended(kind, run):
     mend(run / "results")
     (answer,) = attacked({"": ["prove", "--parts", "0", "--shards", "1"]}, run).values()
     assert (answer.problems(), answer.code) == ([], 1), answer.said
-    assert "corpusmill-plain.json: expected what corpusmill writes, found" in answer.said
+    assert "corpusmill-plain.json: expected content written by corpusmill, found" in answer.said
 
 
 @pytest.mark.parametrize("kind", ["a FIFO", "a device", "10 GB", "deep lists"])
@@ -299,12 +299,12 @@ def test_why__of_a_ledger_that_is_cut_while_it_is_read_is_a_sentence(tmp_path):
     command = [sys.executable, "-c", CUT_WHILE_READ, str(tmp_path / "a.parquet")]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert "a.parquet: expected a table as corpusmill writes it" in done.stdout
+    assert "a.parquet: expected a table written by corpusmill" in done.stdout
 
 
 def test_why__of_no_parquet_names_the_file(tmp_path):
     (tmp_path / "a.parquet").write_bytes(b"no Parquet at all")
-    with pytest.raises(ValueError, match=r"a\.parquet: expected what corpusmill writes"):
+    with pytest.raises(ValueError, match=r"a\.parquet: expected content written by corpusmill"):
         Rows(tmp_path / "a.parquet")
 
 
@@ -351,7 +351,7 @@ def test_verify__repeats_nothing_that_an_export_may_not_say(member, value, run):
     edit_json(exported(run) / "export.json", lambda told: told.update({member: value}))
     (answer,) = attacked({"": ["verify"]}, run).values()
     assert answer.code == 1
-    assert "export.json: does not say what an export is" in answer.said
+    assert "export.json: is not the description of an export" in answer.said
     assert len(answer.said) < 2000
 
 
@@ -519,7 +519,7 @@ def test_rows__hold_a_text_that_many_rows_share_once(tmp_path):
     ids=["rows of no bytes", "lists", "columns"],
 )
 def test_rows__refuse_a_footer_that_corpusmill_does_not_write(table, tmp_path):
-    with pytest.raises(ValueError, match=r"a\.parquet: expected a table as corpusmill writes it"):
+    with pytest.raises(ValueError, match=r"a\.parquet: expected a table written by corpusmill"):
         one_value(tmp_path / "a.parquet", table)
 
 
@@ -592,7 +592,7 @@ def test_unlock__removes_nothing_behind_a_link(tmp_path, monkeypatch):
     (tmp_path / ".snakemake/locks").symlink_to(tmp_path / "mine")
     done = CliRunner().invoke(main, ["run", "--unlock"])
     assert done.exit_code == 1
-    assert "expected what Snakemake puts there" in done.output
+    assert "expected Snakemake's own files" in done.output
     assert (tmp_path / "mine/notes.txt").exists()
 
 
@@ -604,7 +604,7 @@ def test_unlock__of_what_is_no_lock_is_one_sentence(kind, tmp_path, monkeypatch)
     place.mkdir() if kind == "a folder" else os.mkfifo(place)
     done = CliRunner().invoke(main, ["run", "--unlock"])
     assert done.exit_code == 1
-    assert f"{Path('.snakemake/locks/x')}: expected what Snakemake puts there" in done.output
+    assert f"{Path('.snakemake/locks/x')}: expected Snakemake's own files" in done.output
 
 
 @pytest.mark.parametrize("told", ["chrome_trace: victim", "a: [1", "opt: 7", "disable_jit: 1"])

@@ -384,7 +384,7 @@ def signed_in(monkeypatch):
 
 @pytest.mark.parametrize(
     ("keys", "says"),
-    [(["a/b"], "expected a list with an end"), ([], "expected a list with an end"),
+    [(["a/b"], "expected a list that ends"), ([], "expected a list that ends"),
      ([""], "expected keys, found one without a name")],
 )  # fmt: skip
 def test_list__without_an_end_or_names_is_refused(keys, says, signed_in):

@@ -85,7 +85,7 @@ def test_load_reference__runs_no_code_of_the_folder(kind, tokenizer, tmp_path):
     assert bool(refused) == (kind != "beside a class of transformers")
     assert "\n" not in refused
     if kind in ("for a class of its own", "in another repository"):
-        assert "code of its own (auto_map), which corpusmill never runs" in refused
+        assert "custom code (auto_map), which corpusmill never runs" in refused
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_check__says_that_code_is_not_run(tokenizer):
     (note,) = check.notes()
     assert check.faults() == []
     assert note == own_code(tokenizer)
-    assert "tokenizer_config.json names code of its own (auto_map). corpusmill never runs" in note
+    assert "tokenizer_config.json refers to custom code (auto_map). corpusmill never runs" in note
 
 
 @pytest.mark.whole
@@ -169,7 +169,9 @@ BROKEN = [
 @pytest.mark.parametrize("content", BROKEN)
 def test_light_reference__of_no_tokenizer_is_a_sentence(content, tmp_path):
     (tmp_path / "tokenizer.json").write_bytes(content)
-    with pytest.raises(ValueError, match=r"tokenizer\.json: expected what corpusmill writes"):
+    with pytest.raises(
+        ValueError, match=r"tokenizer\.json: expected content written by corpusmill"
+    ):
         LightReference(tmp_path)
 
 
@@ -307,7 +309,7 @@ BEYOND_BOUNDS = {
     "long words": ({"model": {"type": "WordPiece", "max_input_chars_per_word": 1 << 60}},
                    "model.max_input_chars_per_word: expected 10,000 characters at most"),
     "chance": ({"model": {"type": "BPE", "dropout": 0.5, "vocab": {}, "merges": []}},
-               "model.dropout: expected none, as every run would give other ids"),
+               "model.dropout: expected none, as it gives different ids in every run"),
     "many added tokens": ({"added_tokens": [added(n, f"<{n}>") for n in range(100_001)]},
                           "added_tokens: expected 100,000 tokens at most, found 100,001"),
     "a long added token": ({"added_tokens": [added(9, "x" * 10_001)]},
@@ -495,7 +497,7 @@ def test_definition__of_an_inner_tokenizer_is_within_bounds_too(tokenizer):
 def test_check__refuses_code_that_the_run_cannot_do_without(kind, tokenizer):
     a_list = {"auto_map": ["evil.T", "evil.T"], "tokenizer_class": "T"}
     said_in(tokenizer, "tokenizer_config.json", AUTO_MAPS.get(kind, a_list))
-    with pytest.raises(ValueError, match="code of its own") as refused:
+    with pytest.raises(ValueError, match="custom code") as refused:
         load_reference(str(tokenizer))
     assert begun_check(tokenizer).faults() == [str(refused.value)]
 
@@ -549,7 +551,7 @@ def test_encoder__of_a_plain_definition_beyond_bounds_is_refused(kind, tokenizer
         cwd=ROOT, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
-    assert re.search(rf"{PLAIN_FILE}: expected what corpusmill writes, found", done.stdout)
+    assert re.search(rf"{PLAIN_FILE}: expected content written by corpusmill, found", done.stdout)
 
 
 ON_TEXTS = {"decoder": {"type": "Sequence", "decoders": [

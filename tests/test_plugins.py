@@ -172,8 +172,8 @@ class Mine(Filter):
         ("", "", {"least": "x"}, "filters[1].least: expected a whole number from 0 to 9, got x."),
         ("", "", {"lest": 2}, "filters[1]: unknown key lest. Did you mean least? Known here: least"),
         ("count(3,", "count(None,", {}, "filters[1]: mine needs least. Fewest of something."),
-        ('fate = "mine"', 'fate = "duplicate"', {"name": "duplicate"}, "filters[1]: fate duplicate is taken"),
-        ("something\": Value", "winner\": Value", {}, "filters[1]: value winner is taken"),
+        ('fate = "mine"', 'fate = "duplicate"', {"name": "duplicate"}, "filters[1]: fate duplicate is reserved"),
+        ("something\": Value", "winner\": Value", {}, "filters[1]: value winner is reserved"),
         ("uint32\", ", "uint12\", ", {}, "filters[1]: value something has dtype 'uint12', expected one of"),
         ("settings =", 'measured_with = ("nothing",)\n    settings =', {}, "measured_with names nothing, which is not one of its settings"),
         ("class Mine(Filter):", "class Mine(Filter):\n    def __init__(self, **s): pass", {}, "filters[1]: it has an __init__"),
@@ -182,8 +182,8 @@ class Mine(Filter):
         ('Value("uint32", "of something")', '"uint32"', {}, "its values do not map names to Value"),
         ("count(3,", "count(12,", {}, "the default of setting least: 12 is greater than the maximum of 9"),
         ('"least": count', '"fate": count', {}, "setting fate is taken"),
-        ('fate = "mine"', 'fate = "written"', {"name": "written"}, "fate written is taken: the account has another figure"),
-        ('fate = "mine"', 'fate = "train_copies"', {"name": "train_copies"}, "fate train_copies is taken"),
+        ('fate = "mine"', 'fate = "written"', {"name": "written"}, "fate written is reserved: the account has another figure"),
+        ('fate = "mine"', 'fate = "train_copies"', {"name": "train_copies"}, "fate train_copies is reserved"),
         ('fate = "mine"', 'fate = "mine"\n    files = ("words.txt",)', {}, "it reads words.txt, which does not exist"),
         ("import numpy as np", "import sys; sys.exit(0)", {}, "filters[1]: mine.py:2: SystemExit: 0"),
         ("", "", {"name": "too_shirt", "file": None}, "there is no filter too_shirt. Did you mean too_short?"),
@@ -322,7 +322,7 @@ def test_wrong_reader__is_refused_before_any_job(tmp_path, old, new, says):
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        ("record(2,", "record(1,", "record 1 follows record 1: their numbers must rise"),
+        ("record(2,", "record(1,", "record 1 follows record 1: their numbers must increase"),
         ('record(2, "two", {})', "2", "expected a Record or Malformed, found 2"),
         ('"two"', 'b"two"', "the text of record 2 is bytes, expected str"),
         ('record(2, "two", {})', 'Record(2, "two", b"n")', "the other members of record 2 are not valid JSON"),
@@ -520,10 +520,8 @@ class Mine(Filter):
     [
         ("str(1 // (record['n'] - 7))", "bool", "mine.py:14: filter mine: ZeroDivisionError: integer "
          "division or modulo by zero, at the document raw.jsonl:8"),
-        ("record['n'] - 7 or 'x'", "bool", "filter mine: measure: value something is -7, expected a "
-         "text of valid Unicode or None, at the document raw.jsonl:1"),
-        ("'\\ud800' * (record['n'] == 7)", "bool", "value something is '\\ud800', expected a text of "
-         "valid Unicode or None, at the document raw.jsonl:8"),
+        ("record['n'] - 7 or 'x'", "bool", "filter mine: measure: value something is -7, expected valid Unicode text or None, at the document raw.jsonl:1"),
+        ("'\\ud800' * (record['n'] == 7)", "bool", "value something is '\\ud800', expected valid Unicode text or None, at the document raw.jsonl:8"),
         ("str(record['n'])", "lambda n: 1 // (int(n) - 7)", "mine.py:17: filter mine: ZeroDivisionError:"
          " integer division or modulo by zero, at a document with something 7, text_bytes 8"),
     ],

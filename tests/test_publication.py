@@ -278,8 +278,8 @@ def test_fault__that_passes_is_tried_again(fault, front, large, address, small_p
 @pytest.mark.parametrize(
     ("fault", "says"),
     [
-        ("503", r"the store says 503 SlowDown, 4 times in a row. .* the same command goes on."),
-        ("no answer", r"4 times in a row. What came is kept: the same command goes on."),
+        ("503", r"the store says 503 SlowDown, 4 times in a row. .* Repeat the command to resume."),
+        ("no answer", r"4 times in a row. What arrived is kept. Repeat the command to resume."),
         ("403", r"the store says 403 ExpiredToken: the credentials are expired. Get new ones"),
         ("wrong bytes", r"the store says 400 \w+, 4 times in a row"),
     ],
@@ -467,7 +467,7 @@ def killed_at(front, results: Path, address: str, moment: int, answered: bool) -
 
 
 @pytest.mark.parametrize(
-    ("method", "told"), [("PUT", "Readers see what they saw before"), ("DELETE", "goes on")]
+    ("method", "told"), [("PUT", "Readers are not affected"), ("DELETE", "Repeat the command")]
 )
 def test_stopped__while_the_store_is_silent_ends_at_once(method, told, front, results, address):
     words = ["publish", str(results), address]
@@ -536,7 +536,7 @@ def test_results__that_are_no_corpus_are_refused_before_the_store_is_asked(
     write_manifest(copy, content | {"corpusmill.manifest": 2})
     assert "expected manifest version 1, found 2" in refused("publish", copy, address)
     (copy / "manifest.json").write_text(json.dumps(content | {"generation": 7}))
-    assert "it was changed or cut off" in refused("publish", copy, address)
+    assert "it was changed or truncated" in refused("publish", copy, address)
     write_manifest(copy, content)
     (copy / "summary.json").write_text('{"manifest": "another"}')
     assert "expected the summary of manifest" in refused("publish", copy, address)
@@ -601,7 +601,7 @@ def test_file__that_the_disk_does_not_give_is_no_fault_of_the_store(
 
 def test_bucket__that_does_not_exist_is_told(front, results, tmp_path):
     said = refused("publish", results, "s3://no-such-bucket/x")
-    assert "404 NoSuchBucket: there is no such bucket. Make it first" in said
+    assert "404 NoSuchBucket: there is no such bucket. Create it first" in said
     with pytest.raises(ValueError, match="NoSuchBucket: there is no such bucket"):
         read("s3://no-such-bucket/x", tmp_path)
     assert verified("s3://no-such-bucket/x")[0] == 2
@@ -615,14 +615,14 @@ def test_bucket__that_does_not_exist_is_told(front, results, tmp_path):
 )  # fmt: skip
 def test_name__with_odd_characters_is_refused(address, front, results):
     said = refused("publish", results, address)
-    assert "expected s3://bucket/name" in said or "expected 1 to 64 of" in said
+    assert "expected s3://bucket/name" in said or "expected 1 to 64 characters" in said
     assert front.asked == []
 
 
 def test_version__with_odd_characters_is_refused(front, results, address):
     for version in ("a/b", "", "..", "x" * 65, "a b"):
         said = refused("publish", results, address, "--version", version)
-        assert f"version {version!r}: expected 1 to 64 of" in said
+        assert f"version {version!r}: expected 1 to 64 characters" in said
     assert "expected no version in it" in refused("publish", results, f"{address}@1")
     assert front.asked == []
 
@@ -637,10 +637,10 @@ def test_target__with_something_else_there_is_left_alone(front, results, address
     before = len(front.paths("PUT"))
     assert "found notes.txt" in refused("publish", results, address).replace(f"{name}/", "")
     assert "found" in refused("publish", results, f"{address}/sub", "--version", "x")
-    assert "expected what `corpusmill publish` writes" in refused(
+    assert "expected a file written by `corpusmill publish`" in refused(
         "publish", results, f"{address}/sub/b"
     )
-    assert "expected what `corpusmill publish` writes" in refused(
+    assert "expected a file written by `corpusmill publish`" in refused(
         "publish", results, f"{address}/sub/c", "--version", "1"
     )
     assert len(front.paths("PUT")) == before
@@ -722,8 +722,9 @@ def test_dry_run__says_what_would_be_done_and_does_nothing(front, large, address
     assert done.exit_code == 0, done.output
     assert {method for method, _ in front.asked} == {"GET"}
     assert "to send  tokens/train/00000.bin" in done.stdout
-    assert re.search(r"roughly 0.0001 a month, 0.0001 to send it, 0.0005 a full read, in the money "
-                     r"of your prices: 0.02 for a GB for a month", done.stdout)  # fmt: skip
+    assert re.search(r"roughly 0.0001 a month, 0.0001 to send it, 0.0005 a full read, "
+                     r"in the currency of your prices: 0.02 for a GB for a month",
+                     done.stdout)  # fmt: skip
     publish(large, address)
     there = publish(large, address, dry_run=True)
     assert (there.also["sent_bytes"], len(there.there)) == (

@@ -149,7 +149,7 @@ def test_version__that_follows_takes_the_place_of_the_older_which_stays_by_its_t
 def test_dry_run__says_what_would_be_done_and_does_none_of_it(hub, results, others):
     code, output = command("publish", results, ADDRESS, "--dry-run")
     assert code == 0
-    assert "there is no such repository; a private one would be made" in output
+    assert "there is no such repository; a private one would be created" in output
     assert hub.repos == {}
     publish(results)
     before = dict(main_of(hub).tags)
@@ -353,7 +353,7 @@ def test_publishers__do_not_overwrite_one_another(theirs, hub, results, others):
         publish(results, "ours")
         assert main_of(hub).tags["ours"] == main_of(hub).tags["theirs"] == main_of(hub).head
     else:
-        with pytest.raises(ValueError, match=r"found a commit of somebody else. Theirs stays"):
+        with pytest.raises(ValueError, match=r"found a commit of somebody else, which stays"):
             publish(results, "ours")
         assert main_of(hub).tags.keys() == {"zero", "theirs"}
         assert main_of(hub).tags["theirs"] == main_of(hub).head
@@ -463,7 +463,7 @@ def test_token__that_fits_in_no_header_is_refused_and_not_repeated(
     for words in (["publish", results, ADDRESS], ["verify", ADDRESS]):
         code, said = command(*words)
         assert code
-        assert "line ends, found something else. Correct HF_TOKEN" in said
+        assert "line breaks, found something else. Correct HF_TOKEN" in said
         assert "hid" not in said
 
 

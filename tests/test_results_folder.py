@@ -163,7 +163,7 @@ def test_fewer_shards__remove_what_earlier_runs_made_and_nothing_else(milled):
     kept = sorted(path.name for path in folder.glob("results/tokens/train/*.bin"))
     assert kept == ["00000.bin", "00099.bin"]
     assert not list(folder.glob("logs/encode/train/00001.*"))
-    assert "WARNING: 3 files in the folders of this run are not its own" in done.stderr
+    assert "WARNING: 3 files in the folders of this run do not belong to it" in done.stderr
     assert all(name in done.stderr for name in foreign[2:])
 
 

@@ -193,5 +193,9 @@ def test_record__of_another_run_than_the_last_is_refused(record, manifest, summa
     for name, key, told in (("manifest", "sha256", manifest), ("summary", "manifest", summary)):
         if told:
             save_json(tmp_path / f"results/{name}.json", {key: told})
-    with contextlib.nullcontext() if good else pytest.raises(ValueError, match="are of two runs"):
+    with (
+        contextlib.nullcontext()
+        if good
+        else pytest.raises(ValueError, match="belong to different runs")
+    ):
         run_record.refuse_other_run({"manifest": record}, tmp_path / "results")

@@ -107,7 +107,7 @@ def test_scan__refuses_by_the_rule_of_admit(folder, step, fraction, code):
         ("a.parquet", lambda data: b"PAR1" + data, "damaged Parquet file"),
         ("a.jsonl", lambda data: b"\xff\xfe" + data, "UTF-16"),
         ("a.jsonl.gz", lambda _: gzip.compress((b'{"text":"' + b"a" * 1000 + b'"}\n') * 1000),
-         "expand further than text does"),
+         "expand more than text usually does"),
     ],
 )  # fmt: skip
 def test_scan__names_files_that_cannot_be_read_to_their_end(folder, name, spoilt, fault):

@@ -24,10 +24,7 @@ def test_listing__that_cannot_be_read_is_told_in_sentences(tmp_path, monkeypatch
     monkeypatch.setattr(listing, "whole", refuse)
     with pytest.raises(NoCorpusError) as caught:
         listing.manifest_bytes(LocalPlace(tmp_path))
-    assert (
-        str(caught.value)
-        == f"{sentence(told)} Without the manifest there is nothing to hold on to."
-    )
+    assert str(caught.value) == f"{sentence(told)} Without the manifest nothing can be verified."
 
 
 def test_config_file__that_is_no_yaml_is_told_in_sentences(tmp_path):

@@ -275,7 +275,9 @@ def test_mixture__has_exact_shares_of_a_block(train, other):
 
 @pytest.mark.parametrize(("rank", "ranks"), [(0, 0), (2, 2), (-1, 2), (0, -1)])
 def test_batches__refuse_ranks_that_cannot_be(rank, ranks, train):
-    with pytest.raises(ValueError, match=rf"^rank {rank} of world_size {ranks}: expected one rank"):
+    with pytest.raises(
+        ValueError, match=rf"^rank {rank} of world_size {ranks}: expected a world_size"
+    ):
         Batches(InOrder(train, 8), 4, rank, ranks)
 
 
@@ -285,11 +287,11 @@ def test_batches__refuse_no_samples(train):
 
 
 STATES = {
-    "expected corpus '.*', found '.*'. It is of another corpus": lambda s, o: s | {"order": o},
+    "expected corpus '.*', found '.*'. It belongs to another corpus": lambda s, o: s | {"order": o},
     "expected version 1 of a stream's state, found 2": lambda s, o: s | {"corpusmill.stream": 2},
     "found None. Load one": lambda s, o: {},
     "expected seed 3, found 4": lambda s, o: s | {"order": s["order"] | {"seed": 4}},
-    r"expected a place in this order, found \{'epoch': 0\} \('position'\)": (
+    r"expected a position in this order, found \{'epoch': 0\} \('position'\)": (
         lambda s, o: s | {"cursor": {"epoch": 0}}
     ),
     r"expected turn to be \[worker, workers\], found \[2, 2\]": lambda s, o: s | {"turn": [2, 2]},
@@ -299,7 +301,7 @@ STATES = {
     ),
     "found waiting, which this version does not know": lambda s, o: s | {"waiting": 1},
     "an epoch has 37 samples": lambda s, o: s | {"cursor": {"epoch": 0, "position": 37}},
-    "expected a place in this order, found None": lambda s, o: s | {"cursor": None},
+    "expected a position in this order, found None": lambda s, o: s | {"cursor": None},
 }
 
 

@@ -191,7 +191,7 @@ def file_of(content, ending):
 
 CHANGES = {
     "expected manifest version 1, found 2": lambda c: c.update({"corpusmill.manifest": 2}),
-    "expected what a finished run": lambda c: c.pop("files"),
+    "expected the manifest of a finished run": lambda c: c.pop("files"),
     "has 380 bytes, expected 191 tokens of uint16": (
         lambda c: file_of(c, "train/00000.bin").update(bytes=380, tokens=191)
     ),
@@ -223,7 +223,10 @@ def test_manifest__that_cannot_be_is_refused_in_a_sentence(says, tmp_path):
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"corpusmill.manifest": 1, "files": [{}]}'])
 def test_manifest__that_is_none_is_refused(content, tmp_path):
     (tmp_path / "manifest.json").write_text(content)
-    with pytest.raises(ValueError, match=r"manifest.json: expected what a finished run"):
+    with pytest.raises(
+        ValueError,
+        match=r"manifest.json: expected (a manifest that ends|the manifest of a finished run)",
+    ):
         Corpus(tmp_path)
 
 
@@ -260,7 +263,7 @@ def test_split__that_is_not_there_is_refused(results):
 
 
 def test_keep_shards__is_for_a_cache_alone(results):
-    with pytest.raises(ValueError, match="Nothing that lies elsewhere is ever removed"):
+    with pytest.raises(ValueError, match="Only shards in a cache are ever removed"):
         Corpus(results, keep_shards=2)
 
 
@@ -305,7 +308,7 @@ UNSEALED = {
     "line ends of another system": lambda data: data.replace(b"\n", b"\r\n"),
     "another name of the seal": lambda data: data.replace(b'\n "sha256": "', b'\n "sha257": "'),
     "more line ends": lambda data: data + b"\n\n",
-    "laid out otherwise": lambda data: json.dumps(json.loads(data)).encode(),
+    "its layout is not as it was written": lambda data: json.dumps(json.loads(data)).encode(),
     "a shard taken out": lambda data: as_json(without_last_shard(json.loads(data))).encode(),
     "no end": lambda data: data[:-20],
 }

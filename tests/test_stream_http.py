@@ -124,7 +124,7 @@ def test_fault__of_a_shard_that_is_not_needed_yet_waits(server, tmp_path):
 
 
 def test_address__needs_a_cache(server):
-    with pytest.raises(ValueError, match=r"expected cache, a folder of this machine"):
+    with pytest.raises(ValueError, match=r"expected a cache, a local folder"):
         Corpus(server.address)
 
 
@@ -159,7 +159,7 @@ def test_manifest__is_tried_again(fault, server, results, tmp_path):
 
 
 GIVEN_UP = {
-    "503": (OSError, "the server says 503 .*, 4 times in a row. What came is kept"),
+    "503": (OSError, "the server says 503 .*, 4 times in a row. What arrived is kept"),
     "404": (ValueError, "expected the file, the server says 404 .*Is the address"),
     "403": (ValueError, "expected the file, the server says 403"),
     "wrong bytes": (ValueError, "expected SHA-256 .*, found .*, 3 times.*upload it again"),

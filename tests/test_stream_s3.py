@@ -93,7 +93,7 @@ def test_fault__that_passes_is_tried_again(fault, front, results, tmp_path, monk
 @pytest.mark.parametrize(
     ("fault", "kind", "says"),
     [
-        ("503", OSError, "the store says 503 SlowDown, 4 times in a row. What came is kept"),
+        ("503", OSError, "the store says 503 SlowDown, 4 times in a row. What arrived is kept"),
         ("403", OSError, "403 ExpiredToken: the credentials are expired.*4 times in a row"),
         ("401", ValueError, "the store says 401 AccessDenied: these credentials may not"),
         ("404", ValueError, "the store says 404 AccessDenied"),
@@ -160,7 +160,7 @@ def test_latest__that_names_another_manifest_is_refused(front, results, tmp_path
         with pytest.raises(NoCorpusError, match="expected the manifest with SHA-256 0000"):
             place_of(ADDRESS, lambda line: None, QUICK)
         bucket.put("web/latest", b'{"corpusmill.latest": 1, "version": "../x"}')
-        with pytest.raises(ValueError, match="expected what `corpusmill publish` writes"):
+        with pytest.raises(ValueError, match="expected a file written by `corpusmill publish`"):
             opened(tmp_path)
         bucket.put("web/latest", before)
     assert whole(opened(tmp_path)) == tokens_of(results)

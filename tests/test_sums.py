@@ -126,7 +126,7 @@ def test_file__under_another_name_is_refused(folder):
         shutil.copyfile(path, folder / "text/5.npy")
         shutil.copyfile(sums_path(beside), sums_path(folder / "text/5.npy"))
     with pytest.raises(
-        DamagedError, match=r"expected the sums of text/5\.npy, found those of text/4"
+        DamagedError, match=r"expected the checksums of text/5\.npy, found those of text/4"
     ):
         load_array(folder / "text/5.npy")
 

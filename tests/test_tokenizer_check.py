@@ -75,7 +75,9 @@ def test_auto__between_a_chat_turn_and_an_end_of_text_is_refused_with_both(eos, 
     ):
         with pytest.raises(ValueError, match=r"^tokenizer\.end_of_text: auto would end") as told:
             refuse()
-        assert f"Set end_of_text to {END}, as base models have it, or to {eos}." in str(told.value)
+        assert f"Set end_of_text to {END}, the token of base models, or to {eos}." in str(
+            told.value
+        )
         assert "\n" not in str(told.value)
     for chosen in (eos, END):
         assert check_tokenizer(source, chosen).end_of_text == chosen
@@ -90,7 +92,9 @@ def test_auto__knows_the_usual_ends_of_text(usual, tmp_path):
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
     tokenizer.add_special_tokens(["<|eot_id|>", usual])
     source = Path(saved(tmp_path / "chat", tokenizer, unk_token="<unk>", eos_token="<|eot_id|>"))
-    with pytest.raises(ValueError, match=re.escape(f"end_of_text to {usual}, as base models")):
+    with pytest.raises(
+        ValueError, match=re.escape(f"end_of_text to {usual}, the token of base models")
+    ):
         check_tokenizer(source)
     assert keep_tokenizer(tmp_path / "kept", str(source), usual, "auto").end_of_text == usual
     base = Path(saved(tmp_path / "base", tokenizer, unk_token="<unk>", eos_token=usual))

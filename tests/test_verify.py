@@ -134,7 +134,7 @@ def test_verify__says_in_words_what_it_read(every_fate, monkeypatch):
     assert done.exit_code == 0
     *others, last = done.stdout.splitlines()
     assert re.fullmatch(r"Whole: 7\d files, [\d.]+ MB, read at [\d,]+ MB/s\.", last)
-    assert others == ["not looked at: whether the files agree with one another: --deep does"]
+    assert others == ["not checked: whether the files agree with one another (--deep checks that)"]
 
 
 def test_verify__writes_nothing(results):
@@ -218,7 +218,7 @@ def test_verify__tells_every_damaged_file(damage, options, results):
     assert damaged(told) == set(names)
     for one in told["damages"]:
         assert SAID[damage] in one["what"]
-        assert f"rule {one['rule']} makes it anew" in one["way_out"]
+        assert f"rule {one['rule']} rebuilds it" in one["way_out"]
 
 
 def test_verify__says_whose_content_it_is(results):
@@ -402,7 +402,7 @@ def test_manifest__of_a_workflow_with_a_prefix(path):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"bytes": -1}, "no whole numbers"), ({"bytes": "9"}, "no whole numbers"),
+        ({"bytes": -1}, "not whole numbers"), ({"bytes": "9"}, "not whole numbers"),
         ({"sha256": "ab"}, "no SHA-256"), ({"path": None}, "no path"),
         ({"path": "results/eye_test.txt"}, "listed twice"),
     ],
@@ -756,7 +756,7 @@ def test_exports__that_are_damaged_say_what_makes_them_anew(results):
     assert damaged(told) == expected
     ways = {damage["path"]: damage["way_out"] for damage in told["damages"]}
     command = f"corpusmill export mds {results} --to {folder} --length 64"
-    assert f"remove {folder} and make it anew: {command}" in ways[f"exports/mds/{first}"]
+    assert f"remove {folder} and rebuild it: {command}" in ways[f"exports/mds/{first}"]
     assert {damage["rule"] for damage in told["damages"]} == {"export"}
 
 
@@ -782,7 +782,7 @@ def test_exports__of_another_corpus_and_those_that_nobody_knows(results):
     said = {damage["path"]: damage["what"] for damage in told["damages"]}
     assert "of another corpus" in said.pop("exports/mds/export.json")
     assert "begun and is not done" in said.pop("exports/megatron")
-    assert "nobody can say what it is" in said.pop("exports/mine")
+    assert "it cannot be identified" in said.pop("exports/mine")
     assert "version 2, expected 1" in said.pop("exports/spoilt/export.json")
     assert not said
 
@@ -802,7 +802,7 @@ def test_exports__alone_are_looked_at_here_and_at_an_address(results, tmp_path):
     assert done.exit_code == 0, done.output
     told, last = done.stdout.splitlines()
     origin = json.loads((results / "manifest.json").read_text())["sha256"]
-    assert told == f"not looked at: whether it is of the corpus that you mean: of manifest {origin}"
+    assert told == f"not checked: whether it is the corpus that you mean. Its manifest is {origin}"
     assert last.startswith("Whole: ")
     (tmp_path / "mds/train/index.json").write_text("{}")
     with served(tmp_path) as server:

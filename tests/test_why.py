@@ -305,11 +305,11 @@ def test_story__of_an_equal_text_that_another_source_has(here, whole):
     ("wanted", "expected"),
     [
         ({"fate": "too_short"}, "Dropped by the filter too_short: chars 5 below min_chars 100."),
-        ({"fate": "not_sampled"}, "The source few has weight 0.5, and this document is not of the "
-         "share that is kept (drawn with shuffle.seed 42)."),
+        ({"fate": "not_sampled"}, "The source few has weight 0.5, and this document is not in "
+         "the kept share (drawn with shuffle.seed 42)."),
         ({"held_out_by": "evaluation"}, "Its text equals one of the sources that are held out "
          "(evaluation)."),
-        ({"fate": "malformed"}, "is no document: the record is malformed. normalize Put aside: "
+        ({"fate": "malformed"}, "is not a document: the record is malformed. normalize Put aside: "
          "not JSON"),
         ({"fate": "kept", "split": "test"}, "Drawn for test (splits.test 0.15); 1 copy,"),
         ({"fate": "kept", "copies": 2}, "was kept: it is in train twice."),
@@ -338,7 +338,7 @@ def test_story__shows_what_was_cut(here, whole):
     for row in whole.documents:
         pieces = whole.pieces.get(row["id"], [])
         told = said(row["id"])
-        assert (" bytes went in all, " in told) == bool(pieces)
+        assert (" bytes were cut in total, " in told) == bool(pieces)
         spans = [one for one in pieces if "filter" not in one]
         assert (f"{len(spans)} repeated span" in told) == bool(spans)
         assert ("of it cut out: 1 by c4" in told) == (len(pieces) > len(spans))
@@ -421,7 +421,7 @@ def test_story__does_without_what_may_be_removed(copied, whole):
     short = one_of(whole, fate="too_short")
     assert "chars 5 below min_chars 100. Measured: chars 5." in said(short["id"])
     bad = one_of(whole, fate="malformed")
-    assert "What it was is in its file alone." in said(f"{bad['file']}:{bad['line']}")
+    assert "Its content is only in its file." in said(f"{bad['file']}:{bad['line']}")
     assert "cut; which is recorded no more" in said(first_with(whole, "filter"))
 
 
@@ -431,13 +431,14 @@ def test_story__does_without_what_may_be_removed(copied, whole):
 @pytest.mark.parametrize(
     ("query", "expected"),
     [
-        ("123456789123456789", "would be of part 28744523, and the run has"),
+        ("123456789123456789", "would be in part 28744523, and the run has"),
         ("4000", r"there is no document 4000. The ids of part 0: from 0 to"),
         ("raw/web/0.jsonl:4000", "raw/web/0.jsonl has no record on line 4000: its records are on "
          "lines up to 78."),
         ("raw/web/O.jsonl:4", "raw/web/O.jsonl is none of the 4 files that were milled. Nearest: "
          "raw/web/1.jsonl"),
-        ("0.jsonl:4", "0.jsonl: 2 input files end so: raw/web/0.jsonl, raw/few/0.jsonl. Give more"),
+        ("0.jsonl:4", "0.jsonl: 2 input files end like this: raw/web/0.jsonl, raw/few/0.jsonl. "
+         "Give more"),
         ("corpus/train/00000.jsonl.zst:4000", "there is no line 4000 in it."),
         ("corpus/train/00000.jsonl.zst:0", "lines count from 1."),
         ("corpus/train/00077.jsonl.zst:1", "is missing"),
@@ -456,8 +457,9 @@ def test_why__says_in_a_sentence_what_is_not_there(here, query, expected):
     [
         (["--fate", "duplicates"], "there is no fate duplicates; this run has kept, malformed,"),
         (["--source", "evaluation"], "no source evaluation; this run has web, few, books."),
-        (["--text", "quite other words"], "no document has just this text, and by its sketch none"),
-        (["--text", " .. "], "no document has just this text, and the text has no shingle"),
+        (["--text", "quite other words"], "no document has exactly this text, and by its sketch "
+         "none"),
+        (["--text", " .. "], "no document has exactly this text, and the text has no shingle"),
         (["--text-file", "nowhere.txt"], "nowhere.txt"),
         (["--text-file", "results/digests/00000.npy"], "00000.npy: not UTF-8. Save it as UTF-8."),
     ],
@@ -477,7 +479,7 @@ def test_why__wants_one_thing_at_once(here, options):
 
 def test_why__in_a_folder_without_results(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert fault("5") == "there is no folder results. Name that of your results: --results DIR"
+    assert fault("5") == "there is no folder results. Name your results folder: --results DIR"
     (tmp_path / "results").mkdir()
     assert "results has no results of corpusmill, expected results/summary.json" in fault("5")
 
@@ -509,7 +511,7 @@ def test_why__of_an_earlier_version(copied):
     summary = json.loads(Path("results/summary.json").read_text())
     path = Path("results/ledger/00000.parquet")
     pq.write_table(pq.read_table(path).drop_columns("whole_digest"), path)
-    assert "of an earlier corpusmill and has no digests" in fault("5")
+    assert "by an earlier corpusmill and has no digests" in fault("5")
     del summary["configuration"]
     save_json(Path("results/summary.json"), summary)
     assert "does not say with which configuration" in fault("5")

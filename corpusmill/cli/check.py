@@ -77,7 +77,7 @@ def loaded(path: Path) -> ConfigFile:
     except yaml.YAMLError as error:
         raise ValueError(f"{path}: {sentence(' '.join(str(error).split()))} Correct it.") from error
     except RecursionError:
-        raise ValueError(f"{path}: lists in lists deeper than YAML is read. Correct it.") from None
+        raise ValueError(f"{path}: lists are nested too deeply to be read. Correct it.") from None
     if not isinstance(found.value, dict):
         kind = "nothing" if found.value is None else f"a {type(found.value).__name__}"
         raise ValueError(f"{path}: expected keys and values, found {kind}.")
@@ -86,7 +86,7 @@ def loaded(path: Path) -> ConfigFile:
 
 def facts(config: Config, layout: Layout, end_of_text: str | None) -> list[str]:
     """Describe what would run, and with which versions."""
-    ends = end_of_text or "the eos_token of the tokenizer, which is not here yet"
+    ends = end_of_text or "the eos_token of the tokenizer, which is not downloaded yet"
     inputs = layout.inputs
     wanted = wanted_disk(config, layout).likely
     return [

@@ -48,7 +48,7 @@ def lock_reason(others: Iterable[psutil.Process]) -> str:
     alive = [process.pid for process in others]
     if alive:
         return (
-            f"Another run is going on in this folder (process {alive[0]}). Wait for it, or stop it "
+            f"Another run is active in this folder (process {alive[0]}). Wait for it, or stop it "
             f"first: kill {alive[0]}"
         )
     return (

@@ -242,8 +242,8 @@ def quoted(value: str | list[str]) -> str:
 
 SOURCE_COMMENTS = [
     "    # weight: 1                   # epochs; 0.5 keeps half",
-    "    # priority: 1                 # of duplicates the least number stays",
-    "    # max_malformed_fraction: 0   # share of broken records that is put up with",
+    "    # priority: 1                 # duplicates: the lowest number is kept",
+    "    # max_malformed_fraction: 0   # tolerated share of malformed records",
 ]
 
 
@@ -271,7 +271,8 @@ def config_text(found: list[Found], cores: int, tokenizer: str, ends: list[str])
     shipped = yaml.safe_load((workflow_home() / "config.yaml").read_text("utf-8"))
     lines = [
         "# Written by corpusmill init. Every other key has the value of the shipped config.yaml;",
-        "# all of them are in docs/reference/configuration.md. Look at it, then: corpusmill check",
+        "# all of them are in docs/reference/configuration.md. Review it, then run: corpusmill "
+        "check",
         "",
         "sources:",
     ]
@@ -295,7 +296,7 @@ def config_text(found: list[Found], cores: int, tokenizer: str, ends: list[str])
             for place, (end, why) in enumerate(zip(ends, ENDS, strict=False))
         ),
         "",
-        "# These are shipped. A list of yours here replaces them, and those of a preset too;",
+        "# The default filters. A list of yours here replaces them, and those of a preset too;",
         "# All filters: docs/reference/filters.md. Presets: docs/how-to/presets.md.",
         "# Your own: docs/how-to/extend.md.",
         "# filters:",

@@ -151,7 +151,7 @@ def main() -> None:
 )  # fmt: skip
 @click.option(
     "--tokenizer", default="train", show_default=True, metavar="FOLDER|ID|train",
-    help="Folder, Hugging Face id, or train to train one on this corpus.",
+    help="A folder or a Hugging Face id. train: train one on this corpus.",
 )  # fmt: skip
 def init(data: tuple[Path, ...], output: Path, tokenizer: str) -> None:
     """Write a config file for your data.
@@ -468,7 +468,8 @@ endpoint_option = click.option(
 @endpoint_option
 @click.option(
     "--price", "prices", multiple=True, metavar="WHAT=NUMBER",
-    help="Price for --dry-run: month or read per GB, writes or reads per 1,000. Repeatable.",
+    help="Price for --dry-run: month and read per GB, writes and reads per 1,000 requests. "
+    "Repeatable.",
 )  # fmt: skip
 @click.option("--json", "in_json", is_flag=True, help="Print what was done as JSON.")
 def publish(prices: tuple[str, ...], in_json: bool, **given: Any) -> None:
@@ -486,7 +487,7 @@ def publish(prices: tuple[str, ...], in_json: bool, **given: Any) -> None:
     from corpusmill.tools.publish.published import Asked, as_json, publisher_of, told
 
     publish_there = publisher_of(given["address"])
-    stopped = "Stopped. Readers see what they saw before; the same command goes on."
+    stopped = "Stopped. Readers are not affected. Repeat the command to resume."
     with speaking(stopped) as say, read_as_written(given["results"]):
         done = publish_there(Asked(prices=prices_of(prices), **given), say)
     echo(as_json(done) if in_json else "\n".join(told(done)), in_json)
@@ -509,7 +510,7 @@ def unpublish(in_json: bool, **given: Any) -> None:
     """
     from corpusmill.tools.publish import withdrawal as command
 
-    with speaking("Stopped. The same command goes on.") as say:
+    with speaking("Stopped. Repeat the command to resume.") as say:
         done = command.unpublish(command.Asked(**given), say)
     echo(command.as_json(done) if in_json else "\n".join(command.told(done)), in_json)
 
@@ -718,7 +719,7 @@ def export(format_name: str | None, results: Path, to: Path | None, length: int)
     if format_name is None:
         echo("\n".join(command.table()))
         return
-    with speaking("Stopped. The same command goes on."), read_as_written(results):
+    with speaking("Stopped. Repeat the command to resume."), read_as_written(results):
         echo(command.export(format_name, results, to, length))
 
 

@@ -41,7 +41,7 @@ def result(run: Run) -> str:
             for path, what in LIES_WHERE
         ),
         "",
-        "More text later: add the files and run again. Why a document went: corpusmill why "
-        "--dropped, and then its id.",
+        "To add text later, add the files and run again. To see why documents were dropped: "
+        "corpusmill why --dropped",
     ]
     return "\n".join(lines)

@@ -27,7 +27,7 @@ ASK_AGAIN_SECONDS = 2
 STOPS = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
 """Exit code of each signal that ends a run."""
 
-FIRST_RUN = "The first run of this version here: its kernels are compiled, some 20 s in all."
+FIRST_RUN = "First run of this version on this machine: compiling its kernels takes about 20 s."
 
 
 def snakemake_command(configs: Sequence[Path], more: Sequence[str]) -> list[str]:
@@ -129,7 +129,9 @@ class Stopping:
             self.first = number
             self._ask()
             with contextlib.suppress(OSError, ValueError):  # the terminal may be closed
-                self._screen.say("Stopping: running jobs are ended. Once more to end them at once.")
+                self._screen.say(
+                    "Stopping the running jobs. Press Ctrl-C again to kill them at once."
+                )
         elif not self.at_once and self._running:
             self.at_once = True
             self._running.signal(signal.SIGKILL)
@@ -201,7 +203,7 @@ def watched(
             if stopping.at_once:
                 remove_locks()
             with contextlib.suppress(OSError, ValueError):
-                shown.say("Stopped. What is finished stays: the same command goes on from there.")
+                shown.say("Stopped. Finished work is kept. Repeat the command to resume.")
             return STOPS[signal.Signals(stopping.first)], run
         if code:
             said.seek(0)
@@ -225,8 +227,8 @@ def remove_locks() -> str | None:
         mode = place.lstat().st_mode
         if not (stat.S_ISREG(mode) if place in locks else stat.S_ISDIR(mode)):
             return (
-                f"{place}: expected what Snakemake puts there, found something else, a link "
-                "perhaps. Look at it, and remove it."
+                f"{place}: expected Snakemake's own files, found something else, perhaps a link. "
+                "Inspect it, then remove it."
             )
     for lock in locks:
         lock.unlink()
@@ -245,4 +247,4 @@ def unlocked() -> tuple[str, bool]:
         )
     if told := remove_locks():
         return told, False
-    return "The lock is gone. Jobs of a cluster may still run: docs/how-to/cluster.md.", True
+    return "The lock was removed. Jobs of a cluster may still run: docs/how-to/cluster.md.", True

@@ -173,7 +173,7 @@ def _end_of(process: BaseProcess) -> str:
     """Explain why a reading process ended early."""
     process.join()
     if process.exitcode is not None and process.exitcode >= 0:
-        return "code of yours ended the process that read it. Correct its reader."
+        return "your reader ended the process that read it. Correct the reader."
     return "the process that read it was killed, probably out of memory. Use fewer --cores."
 
 

@@ -42,8 +42,8 @@ def watch(path: Path) -> int:
 
 ENDS = {
     "finished": "Finished.",
-    "failed": "Failed. What is finished stays: the same command goes on from there.",
-    "stopped": "Stopped. What is finished stays: the same command goes on from there.",
+    "failed": "Failed. Finished work is kept. Repeat the command to resume.",
+    "stopped": "Stopped. Finished work is kept. Repeat the command to resume.",
 }
 
 

@@ -28,13 +28,13 @@ def in_words(error: OSError) -> str:
         return str(error)
     if error.errno in FULL:
         return (
-            f"{file}: expected room for it, found a full disk or quota ({error.strerror}). Free "
+            f"{file}: expected free space, found a full disk or quota ({error.strerror}). Free "
             "some space and run again: finished work is kept."
         )
     if error.errno in GONE:
         return (
-            f"{file}: expected a file, found none. If its disk or folder is missing, bring it "
-            "back. Then run again: files below results/ are made again."
+            f"{file}: expected a file, found none. If its disk or folder is missing, restore it. "
+            "Then run again: files below results/ are rebuilt."
         )
     if error.errno in LOST:
         return (

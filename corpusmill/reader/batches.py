@@ -37,8 +37,8 @@ class Batches:
     ) -> None:
         if world_size < 1 or not 0 <= rank < world_size:
             raise ValueError(
-                f"rank {rank} of world_size {world_size}: expected one rank or more, and a rank "
-                "from 0 to the last. Ask torch.distributed or your launcher."
+                f"rank {rank} of world_size {world_size}: expected a world_size of at least 1 and "
+                "a rank below it, from 0. Take both from torch.distributed or your launcher."
             )
         if batch_size < 1:
             raise ValueError(f"batch_size {batch_size}: expected 1 or more samples for each rank.")
@@ -121,17 +121,17 @@ class Batches:
         if version != VERSION:
             raise ValueError(
                 f"state: expected version {VERSION} of a stream's state, found {version}. Load one "
-                "that `state_dict` gave, or begin anew."
+                "that `state_dict` returned, or start without a state."
             )
         if told := difference(self.order.identity, state["order"]):
             raise ValueError(
-                f"state: expected {told}. It is of another corpus or order: open those, or begin "
-                "anew without it."
+                f"state: expected {told}. It belongs to another corpus or order: open those, or "
+                "start without a state."
             )
         if unknown := sorted(set(state) - MEMBERS):
             raise ValueError(
-                f"state: expected no more than {', '.join(sorted(MEMBERS))}, found "
-                f"{', '.join(unknown)}, which this version does not know. Begin anew."
+                f"state: expected only the members {', '.join(sorted(MEMBERS))}, found "
+                f"{', '.join(unknown)}, which this version does not know. Start without a state."
             )
         turn, workers = checked_turn(state.get("turn", [0, 1]))
         cursor = state["cursor"]
@@ -139,8 +139,8 @@ class Batches:
             self.order.check(cursor)
         except (ValueError, KeyError, TypeError) as fault:
             raise ValueError(
-                f"state: expected a place in this order, found {cursor!r} ({fault}). Load a "
-                "complete state, or begin anew."
+                f"state: expected a position in this order, found {cursor!r} ({fault}). Load a "
+                "complete state, or start without a state."
             ) from None
         self._ahead.clear()
         self.cursor = dict(cursor)
@@ -153,8 +153,8 @@ def checked_turn(turn: Any) -> tuple[int, int]:
     whole = isinstance(turn, list) and [type(number) for number in turn] == [int, int]
     if not whole or not 0 <= turn[0] < turn[1]:
         raise ValueError(
-            f"state: expected turn to be [worker, workers], found {turn!r}. Load a complete "
-            "state, or begin anew."
+            f"state: expected turn to be [worker, workers], found {turn!r}. Load a complete state, "
+            "or start without a state."
         )
     return turn[0], turn[1]
 

@@ -40,13 +40,13 @@ class Corpus:
         store = store_of(place, headers)
         if cache is None and not isinstance(store, Folder):
             raise ValueError(
-                f"{store.where('')}: expected cache, a folder of this machine to which shards are "
-                "fetched. Corpus(..., cache=FOLDER)"
+                f"{store.where('')}: expected a cache, a local folder for downloaded shards. Pass "
+                "it: Corpus(..., cache=FOLDER)"
             )
         if keep_shards is not None and (cache is None or keep_shards < 1):
             raise ValueError(
-                f"keep_shards {keep_shards}: expected 1 or more shards in a cache, which is "
-                f"{cache}. Nothing that lies elsewhere is ever removed."
+                f"keep_shards {keep_shards}: expected 1 or more shards in a cache, found cache "
+                f"{cache}. Only shards in a cache are ever removed."
             )
         with speaking(say, f"opening {store.where('manifest.json')}"):
             store, manifest = opened(store, patience, say)

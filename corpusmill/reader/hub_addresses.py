@@ -37,9 +37,9 @@ def parsed_hub(address: str) -> HubAddress:
     words = repository.split("/")
     if not is_hub(address) or len(words) != 2 or not all(map(WORD.fullmatch, words)):
         raise ValueError(
-            f"{address!r}: expected {SCHEME}org/name, or with @version. Both are of A-Z, a-z, 0-9, "
-            "dot, hyphen and underscore, begin and end with none of dot and hyphen, and have "
-            "neither twice in a row."
+            f"{address!r}: expected {SCHEME}org/name, or with @version. Both consist of A-Z, a-z, "
+            "0-9, dot, hyphen and underscore. Dots and hyphens cannot come first, last or twice in "
+            "a row."
         )
     if at:
         check_version(version)
@@ -59,7 +59,8 @@ def token() -> str | None:
         # Not repeated: Python would quote it in the error about the header.
         raise ValueError(
             "the token of the Hugging Face hub: expected ASCII letters, digits and signs, without "
-            "blanks and line ends, found something else. Correct HF_TOKEN, or log in: hf auth login"
+            "spaces and line breaks, found something else. Correct HF_TOKEN, or log in: hf auth "
+            "login"
         )
     return found
 

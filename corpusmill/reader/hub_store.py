@@ -50,7 +50,7 @@ class HubStore:
             ) from None
         except (TypeError, KeyError, NoJsonError):
             raise ValueError(
-                f"{files.where(name)}: expected what the Hugging Face hub says of a revision, "
+                f"{files.where(name)}: expected the Hugging Face hub's description of a revision, "
                 "found something else. Is HF_ENDPOINT the address of a hub?"
             ) from None
         return str(found)

@@ -79,13 +79,13 @@ def read_manifest(store: Store, patience: Patience, say: Say, digest: str = "") 
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         told = str(error) if type(error) is ValueError else repr(error)
         raise ValueError(
-            f"{where}: expected what a finished run of corpusmill lists, found something else "
-            f"({told}). Give the results folder of a run, or its address."
+            f"{where}: expected the manifest of a finished run, found something else ({told}). "
+            "Give the results folder of a run, or its address."
         ) from None
     if version != VERSION:
         raise ValueError(
-            f"{where}: expected manifest version {VERSION}, found {version!r:.40}. Read it "
-            "with the corpusmill that wrote it, or mill the corpus with this one."
+            f"{where}: expected manifest version {VERSION}, found {version!r:.40}. Read it with "
+            "the version of corpusmill that wrote it, or mill the corpus with this version."
         )
     vocabulary = _vocabulary(store, where, facts, patience, say)
     splits = {split: _shards(where, split, found, vocabulary) for split, found in files.items()}
@@ -109,8 +109,8 @@ def broken_seal(data: bytes, digest: str = "") -> str | None:
         return f"expected the manifest with SHA-256 {digest}, found {found or 'none'}"
     if not seal:
         return (
-            "expected what a finished run of corpusmill lists, its own SHA-256 at the end, found "
-            "another end: it was changed or cut off, or is no manifest"
+            "expected a manifest that ends with its own SHA-256, found another end: it was changed "
+            "or truncated, or is not a manifest"
         )
     own = hashlib.sha256(data[: seal.start()] + b"\n}\n").hexdigest()
     return (
@@ -180,11 +180,13 @@ def _vocabulary(
     """Read the facts of the tokenizer, which must match the manifest."""
     name = "/".join(FACTS)
     if listed is None:
-        raise ValueError(f"{where}: expected {name} among its files, found none. Mill it again.")
+        raise ValueError(
+            f"{where}: expected {name} among its files, found none. Mill the corpus again."
+        )
 
     def fault_of(data: bytes) -> str | None:
         found = hashlib.sha256(data).hexdigest()
-        its = f"expected SHA-256 {listed['sha256']}, found {found}: it is of another run"
+        its = f"expected SHA-256 {listed['sha256']}, found {found}: it belongs to another run"
         return None if found == listed["sha256"] else its
 
     data = read_whole(store, name, patience, say, fault_of)
@@ -206,7 +208,9 @@ def _shards(
     for bin in bins:
         if missing := {"tokens", "documents"} - bin.keys():
             told = " and ".join(sorted(missing))
-            raise ValueError(f"{where}: {bin['path']} has no number of {told}. Mill it again.")
+            raise ValueError(
+                f"{where}: {bin['path']} has no number of {told}. Mill the corpus again."
+            )
     indexes = [files.get(f"{number}.idx", NO_FILE) for number in numbers]
     tokens, documents, sizes = (
         np.array([bin[key] for bin in bins], np.int64) for key in ("tokens", "documents", "bytes")

@@ -41,8 +41,9 @@ class Latest(NamedTuple):
             known = False
         if not known:
             raise ValueError(
-                f"{where}: expected what `corpusmill publish` writes, version {LATEST_VERSION}, "
-                "found something else. Correct the address, or name a version: ADDRESS@VERSION."
+                f"{where}: expected a file written by `corpusmill publish`, version "
+                f"{LATEST_VERSION}, found something else. Correct the address, or name a version: "
+                "ADDRESS@VERSION."
             )
         return found
 

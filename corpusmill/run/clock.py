@@ -33,8 +33,9 @@ def clock_faults(files: Iterable[InputFile], results: Path, now_ns: int) -> list
         if late:
             path, at = late[0]
             faults.append(
-                f"{path}{and_more(late)}: expected a time up to now ({now}), found {moment(at)}. "
-                "Correct the clock, or the time: " + way.format(now=now, path=path, results=results)
+                f"{path}{and_more(late)}: expected a time no later than now ({now}), found "
+                f"{moment(at)}. Correct the clock, or the "
+                "time: " + way.format(now=now, path=path, results=results)
             )
     return faults
 

@@ -239,8 +239,8 @@ class Dedup(Section):
     def faults(self, permutations: int) -> Iterator[str]:
         if (self.bands == "auto") != (self.rows == "auto"):
             yield (
-                "dedup.bands and dedup.rows: one is auto and the other a number. "
-                "Give both, or auto for both."
+                "dedup.bands and dedup.rows: one is auto and the other a number. Give two numbers, "
+                "or auto for both."
             )
         elif self.bands == "auto":
             try:
@@ -352,7 +352,7 @@ class Tokenizer(Section):
                 f"only {TRAINED_END_OF_TEXT}. Leave the key out."
             )
         if "\0" in self.source:
-            yield "tokenizer.source: expected a folder or an id, found one with a NUL. Correct it."
+            yield "tokenizer.source: expected a folder or an id, found a NUL byte in it. Remove it."
         is_path = self.source.startswith(("/", "./", "../", "~"))
         if is_path and not os.path.isdir(self.source):
             yield f"tokenizer.source: there is no folder {self.source}. Correct the path."

@@ -43,5 +43,5 @@ def told_replaced(now: dict[str, str], earlier: dict[str, str]) -> str | None:
     if not others:
         return None
     more = f" and {len(others) - 1} more" if len(others) > 1 else ""
-    told = "changed since the last run ended; everything that depends on it was made again"
+    told = "changed since the last run ended; everything that depends on it was rebuilt"
     return f"{others[0]}{more}: {told}"

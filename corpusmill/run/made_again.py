@@ -65,7 +65,7 @@ class MadeAgain:
             more = f" and {len(others) - 1} more" if len(others) > 1 else ""
             note(
                 f"{others[0]}{more}: made from other settings, code or inputs than those of this "
-                "run, so made again"
+                "run, so rebuilt"
             )
         again = others
         while True:

@@ -97,8 +97,8 @@ def refuse_other_run(record: Record, results: Path) -> None:
         return  # Unknown; those who read a damaged file report it.
     if record["manifest"] not in {None, *told}:
         raise ValueError(
-            f"{results / 'plan/record.json'} and {summary} are of two runs: one of them was "
-            "restored from an earlier run. Restore both as the last run left them; or remove "
+            f"{results / 'plan/record.json'} and {summary} belong to different runs: one of them "
+            "was restored from an earlier run. Restore both as the last run left them; or remove "
             "the summary to continue from the run in the record."
         )
 

@@ -278,7 +278,7 @@ def half_a_run(folder: Path) -> None:
     assert ran(folder, plan=plan).code
 
 
-AHEAD = r"expected a time up to now \(.*or the time: (find \S+ -exec )?touch"
+AHEAD = r"expected a time no later than now \(.*or the time: (find \S+ -exec )?touch"
 
 
 def finished_then(by: int | None, below: str) -> Callable[[Path], None]:
@@ -322,7 +322,7 @@ def beside_a_run_without_lock(folder: Path) -> Ended:
 
 
 def two_at_once() -> Iterator[Case]:
-    yield Case("two at once", {REFUSED}, r"Another run is going on in this folder \(process \d+\)",
+    yield Case("two at once", {REFUSED}, r"Another run is active in this folder \(process \d+\)",
                run=beside_a_run)  # fmt: skip
     yield Case(
         "two at once, the second with --nolock", {WHOLE, REFUSED}, run=beside_a_run_without_lock

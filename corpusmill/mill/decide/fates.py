@@ -36,18 +36,18 @@ FATES = {
     for fate in (
         Fate(
             MALFORMED, "normalize", "The record cannot be read as a text. It has no row and no id.",
-            heading="{Place} is no document: the record is malformed.",
+            heading="{Place} is not a document: the record is malformed.",
             is_compared=False,
         ),
         Fate(
-            DUPLICATE, "assign", "It passes the filters and has a winner.",
+            DUPLICATE, "assign", "A duplicate: another document, its winner, is kept instead.",
             heading="{name} was dropped as a duplicate of document {winner}.",
             in_list="{stage}{similarity}, of {winner}",
         ),
-        Fate(NOT_SAMPLED, "assign", "Its source's weight gives it no copy."),
+        Fate(NOT_SAMPLED, "assign", "Its source has a weight below 1, and it was not drawn."),
         Fate(
             CONTAMINATED, "decontaminate",
-            "It would be kept in train, but a held-out text has its SHA-256.",
+            "It would be kept in train, but a held-out text is identical (same SHA-256).",
             in_list="held out by {held_out_by}",
         ),
         Fate(

@@ -31,7 +31,7 @@ def too_much_dropped(
             faults.append(
                 f"source {source}: filters drop {count} of {documents} documents "
                 f"({', '.join(f'{name} {its}' for name, its in ranked)}), max_dropped_fraction "
-                f"allows {most[source]} of them. Raise it for the source if that is right, or "
+                f"allows {most[source]} of them. Raise it for the source if that is intended, or "
                 "change the filters. Examples:"
             )
             for name, _ in ranked[:SHOWN]:

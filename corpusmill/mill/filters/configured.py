@@ -177,7 +177,7 @@ def name_faults(filter: ConfiguredFilter) -> Iterator[str]:
     if not name.isidentifier() or name != name.lower():
         yield f"fate {name!r} is not a name of lower-case letters, digits and _"
     if name in FATES or is_figure(name):
-        yield f"fate {name} is taken: the account has another figure of that name"
+        yield f"fate {name} is reserved: the account has another figure with that name"
     for column in filter.columns.values():
         if column in RESERVED_VALUES:
-            yield f"value {column} is taken: it is a column that every document has"
+            yield f"value {column} is reserved: every document has a column with that name"

@@ -99,7 +99,7 @@ class Setting(NamedTuple):
     is_member: bool = False
     """Whether it names a record member. `check` reports a member that no first record has."""
     is_pattern: bool = False
-    """Whether it is a regular expression, which may take for ever. `prove` uses none of a
+    """Whether it is a regular expression, which may run forever. `prove` uses none of a
     stranger's."""
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from corpusmill.mill.read.text_column import TextColumn
 
 BYTES_PER_CUT = 8
-"""Bytes of text for which room for one cut is reserved. Unused room takes no memory."""
+"""One cut is reserved per this many bytes of text. Unused cuts take no memory."""
 
 
 class Cuts(NamedTuple):

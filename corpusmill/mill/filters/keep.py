@@ -57,7 +57,7 @@ def keep_filter(
                 if not isinstance(said, bool | str):
                     raise ValueError(
                         f"{file}: keep returned {said!r} for the document {documents.place(row)}, "
-                        "expected True, False or a text, the reason to drop it"
+                        "expected True, False or the reason to drop it, as text"
                     )
                 reasons.append(None if said is True else as_text(said or NO_REASON))
             return {"reason": reasons}

@@ -30,7 +30,7 @@ def unlike(value: str, pattern: str) -> bool:
     except TimeoutError:
         raise ValueError(
             f"the regular expression {shown(pattern)!r} took over {LONGEST_SEARCH:g} seconds on "
-            f"the text {shown(value)!r}. Rewrite it without a repetition inside a repetition."
+            f"the text {shown(value)!r}. Rewrite it without nested repetition."
         ) from None
     return found is None
 

@@ -59,7 +59,7 @@ def refuse_no_text(values: list, what: str, documents: Documents) -> None:
         if one is None or (type(one) is str and not has_lone_surrogate(one)):
             continue
         raise ValueError(
-            f"{what} is {one!r:.60}, expected a text of valid Unicode or None, at the document "
+            f"{what} is {one!r:.60}, expected valid Unicode text or None, at the document "
             f"{documents.place(row)}"
         )
 

@@ -37,8 +37,8 @@ ENTRY_SCHEMA: dict[str, Any] = {
         "name": _NAME | {"description": "Name of the filter, and fate of the documents it drops."},
         "use": _NAME
         | {
-            "description": "The filter behind a name of your own. So you can use a filter twice. "
-            "Its values are named after both."
+            "description": "The filter that your own name stands for, so that you can use a filter "
+            "twice. Its values begin with your name."
         },
         "file": {
             "description": "Your Python file with the filter, relative to the working directory. "
@@ -131,7 +131,7 @@ def declaration_faults(cls: type[Filter]) -> Iterator[str]:
     if "reason" in cls.values and cls.values["reason"].dtype != "text":
         yield "value reason is not a text"
     if bool(cls.edits) != (cls.measure_and_edit is not Filter.measure_and_edit):
-        yield "edits and the method measure_and_edit need each other, and it has only one of them"
+        yield "it has only one of edits and the method measure_and_edit; it needs both or neither"
     for name in cls.measured_with:
         if name not in cls.settings:
             yield f"measured_with names {name}, which is not one of its settings"

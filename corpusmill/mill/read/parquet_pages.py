@@ -209,7 +209,7 @@ def refuse_expanding(
 
 def _no_table(where: object, found: str) -> ValueError:
     return ValueError(
-        f"{where}: expected a table as corpusmill writes it, found {found}. Copy it again."
+        f"{where}: expected a table written by corpusmill, found {found}. Copy it again."
     )
 
 

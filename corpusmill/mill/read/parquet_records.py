@@ -96,8 +96,8 @@ def bounded_batches(
                 if page.unpacked > max(most_bytes, MOST_EXPANSION * page.packed):
                     raise ValueError(
                         f"{path}: a page of {page.packed:,} bytes expands to {page.unpacked:,}, "
-                        f"but input.max_record_bytes allows {most_bytes:,} for what expands "
-                        "further than text does. Write the file again, or raise it."
+                        f"but input.max_record_bytes allows {most_bytes:,} for data that expands "
+                        "more than text usually does. Write the file again, or raise it."
                     )
                 per_row = max(per_row, page.unpacked * page.repeats)
         rows = max(1, min(PARQUET_ROWS, most_bytes // per_row))

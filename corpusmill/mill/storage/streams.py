@@ -214,8 +214,9 @@ def _zstd_pieces(path: str, stored: Iterator[bytes], window_log: int) -> Iterato
         if window > 1 << window_log:
             raise ValueError(
                 f"{path}: expected zstd frames with a window of at most {1 << window_log:,} bytes, "
-                f"found one of {window:,}, as much memory as unpacking takes. Compress the file "
-                f"again without --long, or set input.max_window_log to {(window - 1).bit_length()}."
+                f"found one of {window:,}, and unpacking would take that much memory. Compress the "
+                "file again without --long, or set input.max_window_log to "
+                f"{(window - 1).bit_length()}."
             )
 
     pieces = Pieces(check_window)

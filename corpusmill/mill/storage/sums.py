@@ -39,7 +39,7 @@ class DamagedError(ValueError):
     """Raised for a file between jobs that is not as written."""
 
     def __init__(self, path: Path, what: str, remove: str = "the file") -> None:
-        super().__init__(f"{path}: {what}: remove {remove} and run again, it is made again")
+        super().__init__(f"{path}: {what}: remove {remove} and run again to rebuild it")
         self.path, self.what = path, what
 
 
@@ -212,7 +212,7 @@ def load_sums(path: Path) -> Sums:
     try:
         stored = whole_file(beside)
     except FileNotFoundError as error:
-        what = f"it cannot be verified, its sums in {beside} are missing"
+        what = f"it cannot be verified, its checksums in {beside} are missing"
         copied = "(when you copy results, copy hidden files too)"
         raise DamagedError(path, f"{what} {copied}") from error
     if (sums := _decoded(stored)) is None:
@@ -220,7 +220,7 @@ def load_sums(path: Path) -> Sums:
         what = "of another version of corpusmill" if other else "not what was written"
         raise DamagedError(path, f"its sums in {beside} are {what}")
     if sums.name != name_of(path):
-        what = f"expected the sums of {name_of(path)}, found those of {sums.name}"
+        what = f"expected the checksums of {name_of(path)}, found those of {sums.name}"
         raise DamagedError(path, what)
     expected = followed(sums.name)
     if expected not in (None, sums.recipe):

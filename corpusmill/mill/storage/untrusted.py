@@ -128,7 +128,7 @@ def read_as_written(where: object, *others: type[Exception]) -> Iterator[None]:
             raise
         said = (str(error).splitlines() or [""])[0][:200]
         raise ValueError(
-            f"{where}: expected what corpusmill writes, found something else "
+            f"{where}: expected content written by corpusmill, found something else "
             f"({type(error).__name__}: {said}). Copy it again. If it is unchanged, this is a fault "
             "of corpusmill: please report it."
         ) from error

@@ -134,7 +134,7 @@ def _hold_model(model: _Model) -> None:
     found = model.max_input_chars_per_word
     _at_most("model.max_input_chars_per_word", MOST_CHARS, found, "characters")
     if model.dropout:
-        raise ValueError("model.dropout: expected none, as every run would give other ids")
+        raise ValueError("model.dropout: expected none, as it gives different ids in every run")
 
 
 def _hold_added(tokens: list[_Added]) -> None:

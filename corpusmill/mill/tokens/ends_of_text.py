@@ -141,14 +141,14 @@ def refuse_guess(source: str, eos_token: str, special: Collection[str]) -> None:
     others = " or ".join(usual)
     raise ValueError(
         f"tokenizer.end_of_text: auto would end every document with {eos_token}, the eos_token of "
-        f"{source}, which seems to end chat turns, as there is {others} too. Set "
-        f"end_of_text to {others}, as base models have it, or to {eos_token}."
+        f"{source}, which seems to end chat turns, as the tokenizer also has {others}. Set "
+        f"end_of_text to {others}, the token of base models, or to {eos_token}."
     )
 
 
 def refuse_no_special(source: str, end_of_text: str, special: Collection[str]) -> None:
     if end_of_text not in special:
         raise ValueError(
-            f"tokenizer.end_of_text: {end_of_text} is no special token of {source}. It has: "
+            f"tokenizer.end_of_text: {end_of_text} is not a special token of {source}. It has: "
             f"{', '.join(special) or 'none'}."
         )

@@ -73,9 +73,9 @@ class TokenizerFacts(NamedTuple):
                 raise ValueError(f"member {min(other)} missing or not known")
             return msgspec.convert([content[one] for one in cls._fields], cls).within(ids.size)
         except ValueError as error:
-            raise ValueError(f"{where}: no facts of a tokenizer ({error}). Mill it again.") from (
-                error
-            )
+            raise ValueError(
+                f"{where}: not a tokenizer's description ({error}). Mill the corpus again."
+            ) from (error)
 
     def within(self, size: int) -> "TokenizerFacts":
         """Return the facts; raise ValueError if an id is not below `size`."""
@@ -111,7 +111,7 @@ def _told_of_loading(source: str) -> Iterator[None]:
             raise
         said = first_line(error)
         if "trust_remote_code" in str(error):
-            said = "it needs code of its own (auto_map), which corpusmill never runs"
+            said = "it needs custom code (auto_map), which corpusmill never runs"
         raise ValueError(
             f"tokenizer.source: transformers cannot load {source} ({said}). Give a folder with "
             "tokenizer.json, a hub id that this machine can reach, or train."
@@ -167,8 +167,8 @@ def _named(path: Path) -> Iterator[None]:
         yield
     except ValueError as error:
         raise ValueError(
-            f"{path}: expected what corpusmill writes, found something else ({error}). "
-            "Copy it again."
+            f"{path}: expected content written by corpusmill, found something else ({error}). Copy "
+            "it again."
         ) from error
 
 

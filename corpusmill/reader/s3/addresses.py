@@ -36,9 +36,9 @@ def parsed(address: str) -> Address:
     words = name.split("/")
     if not is_s3(address) or not BUCKET.fullmatch(bucket) or not all(map(is_word, words)):
         raise ValueError(
-            f"{address!r}: expected {SCHEME}bucket/name. A bucket has 3 to 63 of a-z, 0-9, dot and "
-            "hyphen; a name is of A-Z, a-z, 0-9, dot, hyphen and underscore, begins with a letter "
-            "or digit, may have slashes, and is neither versions nor latest."
+            f"{address!r}: expected {SCHEME}bucket/name. A bucket has 3 to 63 characters: a-z, "
+            "0-9, dot, hyphen. A name consists of A-Z, a-z, 0-9, dot, hyphen, underscore and "
+            "slash, begins with a letter or digit, and is neither versions nor latest."
         )
     if "@" in path:
         check_version(version)
@@ -52,6 +52,6 @@ def is_word(word: str) -> bool:
 def check_version(version: str) -> None:
     if not WORD.fullmatch(version):
         raise ValueError(
-            f"version {version!r}: expected 1 to 64 of A-Z, a-z, 0-9, dot, hyphen and underscore, "
-            "a letter or digit first. Name one that looks so."
+            f"version {version!r}: expected 1 to 64 characters: A-Z, a-z, 0-9, dot, hyphen and "
+            "underscore, a letter or digit first. Choose another name."
         )

@@ -14,10 +14,10 @@ CHANGED_CODES = {
 """Codes for a body that does not match the digest just taken: it changed on the way."""
 
 REASONS = {
-    "NoSuchBucket": "there is no such bucket. Make it first, or correct its name.",
+    "NoSuchBucket": "there is no such bucket. Create it first, or correct its name.",
     "NoSuchKey": "it is not there.",
     "AccessDenied": "these credentials may not do that. Ask the bucket's owner.",
-    "ExpiredToken": "the credentials are expired. Get new ones, and go on with the same command.",
+    "ExpiredToken": "the credentials are expired. Get new ones, and repeat the command.",
     "TokenRefreshRequired": "the credentials are expired. Get new ones.",
     "InvalidAccessKeyId": "the access key is unknown. Correct AWS_ACCESS_KEY_ID or the profile.",
     "InvalidToken": "the session token is unknown. Correct AWS_SESSION_TOKEN or the profile.",
@@ -57,7 +57,7 @@ def fault(where: str, status: int, headers: Mapping[str, str], body: bytes) -> E
     region = region if re.fullmatch("[a-z0-9-]{1,40}", region) else "another one"
     reason = REASONS.get(code, "expected success. Look the code up in the store's documentation.")
     if not code:
-        reason = "it gives no reason. Are the credentials still good, and of this store?"
+        reason = "it gives no reason. Are the credentials still valid, and for this store?"
     if code in OTHER_REGION or (status in (301, 307, 400) and "x-amz-bucket-region" in headers):
         reason = f"the bucket is in {region}. Set AWS_REGION to it, or correct the endpoint."
     return Refusal(f"{said}: {reason}", status, code)

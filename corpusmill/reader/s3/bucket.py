@@ -248,8 +248,8 @@ class Bucket:
                 break
             query |= asked
         raise ValueError(
-            f"{self.where(key)}: expected a list with an end, found an endless one. Is the "
-            "endpoint that of a store?"
+            f"{self.where(key)}: expected a list that ends, found an endless one. Is the endpoint "
+            "that of a store?"
         )
 
     def _below(self, prefix: str, key: str) -> str:
@@ -258,8 +258,8 @@ class Bucket:
             raise PassingError(f"{self.where('')}: expected keys, found one without a name")
         if not key.startswith(prefix) or ".." in key.split("/"):
             raise ValueError(
-                f"{self.where(prefix)}: expected a list of what lies below, the store lists "
-                f"{shown(key)[:MOST_SAID]} too. Is the endpoint that of a store?"
+                f"{self.where(prefix)}: expected only keys below it, the store also lists "
+                f"{shown(key)[:MOST_SAID]}. Is the endpoint that of a store?"
             )
         return key
 

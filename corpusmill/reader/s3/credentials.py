@@ -62,7 +62,7 @@ def _credentials(where: str, profile: Mapping[str, str], region: str) -> Credent
             # Not repeated: Python would quote it in the error about the header.
             raise ValueError(
                 f"{where}: expected access key, session token and region of ASCII letters, digits "
-                "and signs, without blanks and line ends, found something else. Copy them anew."
+                "and signs, without spaces and line breaks, found something else. Copy them again."
             )
         return Credentials(key, secret, token)
     found = "none" if not key and not secret else "the secret" if secret else "the access key"

@@ -37,7 +37,7 @@ class Shard:
         if (found := file_sha256(path)) != expected:
             raise ValueError(
                 f"{path}: expected SHA-256 {expected}, as manifest.json says, found {found}. Copy "
-                "it again, or remove it and run again, which makes it anew."
+                "it again, or remove it and run again, which rebuilds it."
             )
         return path
 
@@ -58,7 +58,7 @@ class Shard:
         if len(table) != int(self._split.shards.documents[self.number]):
             raise ValueError(
                 f"{self._folder / name}: expected {self._split.shards.documents[self.number]} "
-                f"documents, as manifest.json says, found {len(table)}. It is of another run: "
+                f"documents, as manifest.json says, found {len(table)}. It belongs to another run: "
                 "copy it again."
             )
         return table

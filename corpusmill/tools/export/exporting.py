@@ -99,8 +99,8 @@ def faults(name: str, exported: Exported) -> list[str]:
             )
         if form.samples and 0 < split.tokens < exported.length:
             found.append(
-                f"length {exported.length:,}: {split.name} has {split.tokens:,} tokens, so not "
-                "one sample. Take a shorter one."
+                f"length {exported.length:,}: {split.name} has {split.tokens:,} tokens, too few "
+                "for one sample. Choose a smaller length."
             )
     return found
 

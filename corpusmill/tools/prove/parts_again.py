@@ -168,7 +168,7 @@ class PartAgain:
             known = dict(zip(places.tolist(), found.tolist(), strict=True))
             asked = (of_batch << 32 | heads - units.first[of_batch]).tolist()
             if [known.get(place) for place in asked] != keys[mine].tolist():
-                told = "has spans that are none of the texts, or with other keys"
+                told = "has spans that are not in the texts, or that have other keys"
                 self._run.findings.damage(f"cut/{self.name}.parquet", told)
                 raise ChangedError
             yield (heads - units.first[of_batch]).astype(np.uint64)
@@ -249,5 +249,5 @@ def equal(run: Finished, name: str) -> bool:
     """Say whether a rebuilt file equals that of the results, and report if not."""
     made, kept = (file_sha256(folder / name) for folder in (run.scratch, run.results))
     if made != kept:
-        run.findings.damage(name, f"made again from the inputs it has SHA-256 {made}, not {kept}")
+        run.findings.damage(name, f"rebuilt from the inputs, it has SHA-256 {made}, not {kept}")
     return made == kept

@@ -22,7 +22,7 @@ from corpusmill.tools.verify.reading import UNLIKE
 
 def taken(run: Finished) -> list[str]:
     """Return what is not rebuilt, and where it was taken from."""
-    cut = ["which spans stand first in another document: results/cut"] * run.layout.cuts_spans
+    cut = ["which spans occur first in another document: results/cut"] * run.layout.cuts_spans
     return [
         "which documents are duplicates, and of which: results/clusters",
         *cut,
@@ -134,7 +134,7 @@ def prove_all(
     if scattered is not None:
         prove_shards(run, targets, outcome, scattered)
     elif targets:
-        why = "a part that they are made of could not be made again"
+        why = "one of their parts could not be rebuilt"
         run.findings.unseen(f"shards {', '.join(outcome.shards)}", why)
 
 
@@ -212,7 +212,10 @@ def in_words(outcome: Outcome) -> Iterator[str]:
     if outcome.other_code:
         yield f"made by other code than this: {', '.join(outcome.other_code)}"
     if outcome.other_versions:
-        yield f"made with other packages, which may write other bytes: {outcome.other_versions}"
+        yield (
+            "made with other package versions, which may write different bytes: "
+            f"{outcome.other_versions}"
+        )
     for taking in taken(run):
         yield f"taken from what is kept: {taking}"
     yield conclusion(outcome)
@@ -222,8 +225,8 @@ def conclusion(outcome: Outcome) -> str:
     parts = [one.documents for one in outcome.of_parts if not one.differ]
     shards = [one.documents for one in outcome.of_shards if not one.differ]
     said = (
-        f"parts {len(parts)} of {outcome.all_parts}: {sum(parts):,} documents from their input "
-        f"files, all that is kept of them is equal; shards {len(shards)} of {outcome.all_shards}: "
+        f"parts {len(parts)} of {outcome.all_parts}: {sum(parts):,} documents rebuilt from their "
+        f"input files, all kept files equal; shards {len(shards)} of {outcome.all_shards}: "
         f"{sum(shards):,} documents, bytes equal."
     )
     if outcome.findings.damages:

@@ -126,7 +126,7 @@ def config_of(results: Path, listing: Listing, named: Config | None) -> Config:
     if found != expected:
         raise NoCorpusError(
             f"{where}: expected the one of manifest.json, digest {expected}, found {found}. Name "
-            "the config files of the run, all of them and in their order."
+            "the config files of the run, all of them, in the same order."
         )
     return config
 
@@ -138,7 +138,7 @@ def refuse_own_code(path: Path, config: Config) -> None:
     filters = [one.file for one in config.filters if one.file is not None]
     for file in [*config.input.readers, *filters]:
         raise NoCorpusError(
-            f"{path} names code of its own, {file}, which is run only if you name it. {way}"
+            f"{path} uses custom code, {file}, which is run only if you name it. {way}"
         )
     for one in config.filters:
         for file in one.named_files:
@@ -148,8 +148,8 @@ def refuse_own_code(path: Path, config: Config) -> None:
             )
         if one.patterns:
             raise NoCorpusError(
-                f"{path} has a regular expression for the filter {one.name}, which may take for "
-                f"ever. {way}"
+                f"{path} has a regular expression for the filter {one.name}, which may run "
+                f"forever. {way}"
             )
 
 
@@ -160,7 +160,7 @@ def plan_of(results: Path, listing: Listing, config: Config) -> tuple[list[Part]
         lines = whole_file(path).splitlines()[1:]
     except OSError as error:
         raise NoCorpusError(
-            f"{path} is not there, which says which files made which part. Bring it back."
+            f"{path} is missing. It says which files belong to which part: restore it."
         ) from error
     parts = [
         # Copied inputs have another time, but the same SHA-256.
@@ -174,7 +174,7 @@ def plan_of(results: Path, listing: Listing, config: Config) -> tuple[list[Part]
     milled = [file.path for part in parts for file in part.files]
     if [one["path"] for one in inputs[: len(milled)]] != milled:
         raise NoCorpusError(
-            f"{path} has other input files than manifest.json: it is of another run. Bring back "
+            f"{path} has other input files than manifest.json: it belongs to another run. Restore "
             "the one of this corpus."
         )
     rest = inputs[len(milled) :]

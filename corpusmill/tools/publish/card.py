@@ -33,7 +33,7 @@ def card_of(listing: Listing, summary: dict[str, Any] | None, address: str) -> s
         lines += [*funnel(summary), ""]
     lines += ["## How to read it", "", READING.format(address=address, split=split)]
     lines += [
-        f"`corpusmill verify {address}` reads all of it and holds it against its digests.",
+        f"`corpusmill verify {address}` reads all files and compares them with their checksums.",
         "",
     ]
     lines += ["## How it was made", ""]

@@ -137,6 +137,6 @@ def summary_of(results: Path, listing: Listing) -> dict[str, Any] | None:
 
 def no_summary(path: Path, listing: Listing, found: str) -> ValueError:
     return ValueError(
-        f"{path}: expected the summary of manifest {listing.sha256}, found {found}. "
-        "Run again: corpusmill run; or move it away, and the corpus goes without."
+        f"{path}: expected the summary of manifest {listing.sha256}, found {found}. Run again: "
+        "corpusmill run; or move it away to publish without it."
     )

@@ -38,7 +38,7 @@ def prices_of(given: tuple[str, ...]) -> dict[str, float]:
         if not known:
             raise ValueError(
                 f"--price {text}: expected one of {', '.join(PRICES)}, an equals sign and a number "
-                "from 0 on, as month=0.023."
+                "of at least 0, such as month=0.023."
             )
     return prices
 
@@ -65,13 +65,13 @@ def costs_of(contents: Contents, there: set[str], prices: Mapping[str, float]) -
 
 def in_words(costs: Costs, prices: Mapping[str, float]) -> Iterator[str]:
     yield (
-        f"{costs.bytes / GB:,.3f} GB to be stored; about {costs.writes:,} requests to send what is "
-        f"not there, {costs.reads:,} for a full read"
+        f"{costs.bytes / GB:,.3f} GB to store; about {costs.writes:,} requests to upload what is "
+        f"missing, {costs.reads:,} for a full read"
     )
     said = {"per_month": "a month", "to_send": "to send it", "per_full_read": "a full read"}
     if costs.money:
         rough = ", ".join(f"{costs.money[name]:,.4f} {said[name]}" for name in costs.money)
         stated = "; ".join(f"{prices[name]:g} for {PRICES[name]}" for name in prices)
-        yield f"roughly {rough}, in the money of your prices: {stated}"
+        yield f"roughly {rough}, in the currency of your prices: {stated}"
     else:
-        yield "no prices are given (--price), so nothing is said of money"
+        yield "no prices are given (--price), so no costs are computed"

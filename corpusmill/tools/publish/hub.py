@@ -59,9 +59,9 @@ def publish(asked: Asked, say: Say, patience: Patience = Patience()) -> Publishe
     check_tag(version)
     if len(contents.all_files) > MOST_FILES:
         raise ValueError(
-            f"{asked.results}: expected at most {MOST_FILES:,} files, as many as a commit of the "
-            f"hub takes, found {len(contents.all_files):,}. Mill with a larger output.shard_bytes, "
-            "or publish it to an object store."
+            f"{asked.results}: expected at most {MOST_FILES:,} files, the limit of a commit to the "
+            f"hub, found {len(contents.all_files):,}. Mill with a larger output.shard_bytes, or "
+            "publish it to an object store."
         )
     repository = Repository(address, found, asked.streams, patience, say)
     target = HubTarget(repository, address, contents, version, patience, say)
@@ -70,7 +70,7 @@ def publish(asked: Asked, say: Say, patience: Patience = Patience()) -> Publishe
     commit = None if asked.dry_run else target.bring(there)
     plan = [f"{'':>16}  to go    {name}" for name in there.going]
     if there.refs is None:
-        plan.append(f"{address}: there is no such repository; a private one would be made")
+        plan.append(f"{address}: there is no such repository; a private one would be created")
     what = "would be sent at most" if asked.dry_run else "were missing"
     return Published(
         str(address), version, contents, there.whole, f"{missing / 1e6:,.1f} MB {what}",
@@ -84,8 +84,8 @@ def checked(asked: Asked) -> HubAddress:
         raise ValueError(f"{asked.address}: expected no version in it. Give it as --version.")
     if asked.endpoint is not None or asked.prices:
         raise ValueError(
-            f"{asked.address}: expected no --endpoint-url and no --price, which are of s3. Another "
-            "hub is named in HF_ENDPOINT."
+            f"{asked.address}: expected no --endpoint-url and no --price, which are only for s3. "
+            "Name another hub in HF_ENDPOINT."
         )
     return address
 
@@ -94,8 +94,8 @@ def check_tag(version: str) -> None:
     check_version(version)
     if version == BRANCH or ".." in version or version.endswith((".", ".lock")):
         raise ValueError(
-            f"version {version!r}: expected the name of a tag: not {BRANCH}, without two dots in a "
-            "row, not ending with a dot or .lock. Name one that looks so."
+            f"version {version!r}: expected a valid tag name: not {BRANCH}, without two dots in a "
+            "row, not ending with a dot or .lock. Choose another name."
         )
 
 
@@ -132,7 +132,7 @@ class HubTarget(NamedTuple):
         if strange := tree.keys() - known:
             raise ValueError(
                 f"{self.address}: expected a new repository or a corpus that was published there, "
-                f"found {min(strange)}. Choose another name, or take that away."
+                f"found {min(strange)}. Choose another name, or delete that."
             )
         files = self.contents.all_files
         whole = {file.name for file in files if is_held(file, tree.get(file.name))}
@@ -204,8 +204,7 @@ class HubTarget(NamedTuple):
             if now.parent is None or not complete(self.contents, now.whole):
                 raise ValueError(
                     f"{self.address}: expected the main branch as it was when this began, found a "
-                    "commit of somebody else. Theirs stays; give the same command again if yours "
-                    "is to follow it."
+                    "commit of somebody else, which stays. Repeat the command to commit after it."
                 )
             return now.parent
 
@@ -220,7 +219,7 @@ class HubTarget(NamedTuple):
             if not is_held(file, tree.get(file.name)):
                 raise OSError(
                     f"{self.address}, commit {found}: expected {file.name} as it was sent, found "
-                    "something else. The version is not tagged: give the same command again."
+                    "something else. The version is not tagged: repeat the command."
                 )
         return found
 

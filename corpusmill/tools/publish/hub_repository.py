@@ -108,9 +108,7 @@ class Repository:
                 "such a token in HF_TOKEN, or correct the address.",
                 status,
             )
-        return RefusalError(
-            f"{told}. Look at the repository, and give the same command again.", status
-        )
+        return RefusalError(f"{told}. Inspect the repository, and repeat the command.", status)
 
     # Looking.
 
@@ -169,9 +167,9 @@ class Repository:
                 self._for_the_commit += file.bytes
                 if self._for_the_commit > COMMITTED_BYTES:
                     raise RefusalError(
-                        f"{self._address}: expected at most {COMMITTED_BYTES >> 20} MiB that the "
-                        f"hub does not take as large files, found more, at {file.name}. Publish "
-                        "it to an object store.",
+                        f"{self._address}: expected at most {COMMITTED_BYTES >> 20} MiB of files "
+                        f"that the hub does not store as large files, found more, at {file.name}. "
+                        "Publish it to an object store.",
                         413,
                     )
                 one.path_or_fileobj = content(file)
@@ -179,7 +177,7 @@ class Repository:
             if stamp(file) != stamped:
                 raise DamagedFileError(
                     f"{file.path}: it was changed while it was sent. Stop what writes there, and "
-                    "give the same command again."
+                    "repeat the command."
                 )
         return additions
 

@@ -68,7 +68,7 @@ def told(done: Published) -> Iterator[str]:
     known = sum(file.name in done.there for file in files)
     yield (
         f"{version}: {len(files):,} files, {done.contents.bytes / 1e6:,.1f} MB; {done.missing}, "
-        f"{known:,} files were there"
+        f"{known:,} files were there already"
     )
     if not done.dry_run:
         yield f'Published. Corpus("{done.address}", cache=FOLDER) reads it, or "{version}".'

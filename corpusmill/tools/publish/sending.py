@@ -263,5 +263,5 @@ class Sender:
 
 def other_bytes(target: Target, file: File) -> PassingError:
     return PassingError(
-        f"{target.where(file.name)}: the store does not tell the size and checksum of what was sent"
+        f"{target.where(file.name)}: the store does not report size and checksum of the upload"
     )

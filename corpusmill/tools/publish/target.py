@@ -59,7 +59,7 @@ class Target:
 
     def patiently(self, action: Callable[[], T]) -> T:
         """Return the result of an action. Raise OSError if its faults persist."""
-        patience, advice = self._patience, "What came is kept: the same command goes on."
+        patience, advice = self._patience, "What arrived is kept. Repeat the command to resume."
         if not self._answered:
             patience = FIRST_ANSWER._replace(attempts=min(2, patience.attempts))
             advice = IS_IT_THERE
@@ -92,8 +92,8 @@ class Target:
         strange = list(set(sizes) - {*files, MANIFEST, CLAIM})
         if strange or (sizes and claimed is None):
             raise ValueError(
-                f"{self.where()}: expected nothing or what `corpusmill publish` sends, found "
-                f"{min(strange or sizes)}. Choose another --version, or move that away."
+                f"{self.where()}: expected nothing, or only files sent by `corpusmill publish`, "
+                f"found {min(strange or sizes)}. Choose another --version, or move that away."
             )
         return sizes
 
@@ -120,7 +120,7 @@ class Target:
         except (ValueError, TypeError, KeyError):
             pass
         raise ValueError(
-            f"{self.where(CLAIM)}: expected what `corpusmill publish` writes, version "
+            f"{self.where(CLAIM)}: expected a file written by `corpusmill publish`, version "
             f"{CLAIM_VERSION}, found something else. Choose another --version."
         )
 

@@ -20,9 +20,10 @@ def not_taken_away(address: str) -> ValueError:
     """Return the error for a version of a repository, which is a tag in git's history."""
     name = parsed_hub(address).repository
     return ValueError(
-        f"{address}: expected s3://bucket/name, as the history of a repository is the hub's. A tag "
-        f"goes by `hf repos tag delete {name} VERSION --repo-type dataset`; its files stay in the "
-        "history until you rewrite that, or delete the repository, on the hub."
+        f"{address}: expected s3://bucket/name, as the hub itself keeps the history of a "
+        f"repository. Delete a tag with `hf repos tag delete {name} VERSION --repo-type dataset`; "
+        "its files stay in the history until you rewrite the history or delete the repository on "
+        "the hub."
     )
 
 
@@ -88,7 +89,7 @@ def going_keys(target: Target, sizes: dict[str, int], latest: bool) -> list[str]
             )
             raise ValueError(
                 f"{target.where()}: expected a version that is not the latest, found the latest of "
-                f"{others + 1} in {folder}. To take it away, {way}."
+                f"{others + 1} in {folder}. To delete it, {way}."
             )
         first = [target.latest_key, *first]
     return [*first, *between, target.key(CLAIM)]

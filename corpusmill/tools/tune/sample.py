@@ -204,8 +204,8 @@ class FileReading:
             if in_all > self._most_text_bytes:
                 raise ValueError(
                     f"{self.path}:{record.line}: expected at most {self._most_text_bytes:,} bytes "
-                    f"of records, found more: its {self.size:,} bytes expand further than text "
-                    "does. Unpack it, or take it out of the source."
+                    f"of records, found more: its {self.size:,} bytes expand more than text "
+                    "usually does. Unpack it, or remove it from the source."
                 )
             if fraction and (is_much or (self._share < 1 and fraction >= self._share)):
                 self.fraction = fraction

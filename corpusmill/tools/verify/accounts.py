@@ -59,7 +59,7 @@ class LedgerLook:
 
     def _part(self, name: str) -> None:
         if missing := set(READ) - set(self._corpus.columns_of(name)):
-            why = f"it is of an earlier corpusmill, without {', '.join(sorted(missing))}"
+            why = f"it was written by an earlier corpusmill, without {', '.join(sorted(missing))}"
             self._corpus.findings.unseen(name, why)
             self.complete = False
             return

@@ -18,7 +18,7 @@ Account = dict[str, Counter[str]]
 FOLDERS = ("", "text", "filter", "assign", "ledger")
 MOST_TOLD = 5
 """Most contradictions reported per file."""
-WAY_OUT = "remove it; a run that needs it makes it anew"
+WAY_OUT = "remove it; a run that needs it rebuilds it"
 
 
 class Between:

@@ -43,7 +43,9 @@ def look_inside(place: Place, listing: Listing, findings: Findings) -> None:
         return
     summary = summary_of(corpus)
     if summary is None and not findings.damaged(SUMMARY):
-        why = "it is not there, or of an earlier corpusmill; every number was counted all the same"
+        why = (
+            "it is missing, or was written by an earlier corpusmill; every number was still counted"
+        )
         findings.unseen(SUMMARY, why, by_design=True)
     shards = shards_of(corpus)
     counts = {split: sum(1 for one in shards if one.split == split) for split in SPLITS}
@@ -93,7 +95,7 @@ def decoder_of(corpus: Corpus, folder: Path) -> Decoder | None:
         corpus.unlike(f"{TOKENIZER}corpusmill.json", error)
         return None
     if not decoder.setting.lossless:
-        why = "its tokenizer does not give texts back; the characters that are lost were counted"
+        why = "its tokenizer does not restore texts exactly; lost characters were counted"
         corpus.findings.unseen("whether tokens decode to their text", why, by_design=True)
     return decoder
 
@@ -131,7 +133,7 @@ def hold_copies(corpus: Corpus, shards: list[Shard], expected: CopySums, found: 
             corpus.findings.damage(those[0].placements, fault)
         others = expected.of_texts[place] != found.of_texts[place]
         if others and all(corpus.has(shard.text) for shard in those):
-            fault = "other documents than in the ledger, or texts of another SHA-256 than there"
+            fault = "documents or their SHA-256 differ from the ledger"
             corpus.findings.damage(those[0].text, fault)
 
 

@@ -50,7 +50,7 @@ class Export(NamedTuple):
     def way_out(self) -> str:
         if not self.here:
             return "copy it again from where the export was made"
-        return f"copy it again; or remove {self.at} and make it anew: {self.command}"
+        return f"copy it again; or remove {self.at} and rebuild it: {self.command}"
 
     def as_json(self) -> dict[str, Any]:
         files, size = len(self.listing.files), self.listing.bytes
@@ -87,12 +87,12 @@ def read_export(place: Place, folder: str, findings: Findings) -> Export | None:
         if BEGUN_EXPORT in (place.names(folder) or []):
             what, way = "it was begun and is not done", "give the command of this export again"
         else:
-            what = f"there is no {EXPORT}, so nobody can say what it is"
+            what = f"there is no {EXPORT}, so it cannot be identified"
             way = f"move {folder} out of the results, or remove it and export again"
         findings.add(Damage(folder, what, way))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         way = f"copy it again; or remove {folder or 'this folder'} and export again"
-        said = f"does not say what an export is: {type(error).__name__}: {error}"
+        said = f"is not the description of an export: {type(error).__name__}: {error}"
         findings.add(Damage(name, said, way))
     except (UnreachableError, OSError) as error:
         findings.unseen(name, str(error))
@@ -142,10 +142,13 @@ def look_at_export(place: Place, export: Export, findings: Findings, progress: P
     )
     # Links are not followed: they may lead anywhere on the machine.
     for name in islice(foreign, MOST_FOREIGN):
-        what = f"{EXPORT} does not list it, and who reads the whole folder takes it for data"
+        what = (
+            f"{EXPORT} does not list it, and programs that read the whole folder would take it for "
+            "data"
+        )
         findings.add(Damage(name, what, f"move {name} out of the export"))
     if more := next(foreign, None):
-        what = f"more than {MOST_FOREIGN} files that {EXPORT} does not list; no others are told"
+        what = f"more than {MOST_FOREIGN} files that {EXPORT} does not list; no more are named"
         findings.add(Damage(more, what, f"move all that is not listed out of {export.at}"))
 
 
@@ -153,7 +156,7 @@ def hold_origin(corpus: Listing, export: Export, findings: Findings) -> None:
     """Report if it was made from another corpus than the one around it."""
     own = corpus.sha256
     if export.manifest_sha256 != own and not findings.damaged(MANIFEST):
-        told = f"of another corpus: of manifest {export.manifest_sha256}, here {own}"
+        told = f"of another corpus: its manifest is {export.manifest_sha256}, here {own}"
         name = posixpath.join(export.folder, EXPORT)
         findings.add(Damage(name, told, export.way_out))
 
@@ -169,7 +172,7 @@ def hold_tokens(corpus: Listing, export: Export, findings: Findings) -> None:
     if not shards <= {file.sha256 for file in export.listing.files.values()}:
         findings.unseen(
             f"whether the ids of {export.folder} are those of the corpus",
-            "its format has copies of them, which are what was written then. Make it anew "
-            f"elsewhere, and hold both {EXPORT} side by side: {export.command}",
+            "its format has copies of them, which the corpus cannot confirm. Rebuild it elsewhere, "
+            f"and compare both {EXPORT} : {export.command}",
             by_design=True,
         )

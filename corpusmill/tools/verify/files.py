@@ -14,7 +14,7 @@ from corpusmill.tools.verify.kinds import KINDS, looks_ours
 from corpusmill.tools.verify.listing import Kept, Listing
 from corpusmill.tools.verify.locations import Place
 
-NO_LIST = "a server lists none; to look at an export, name its address"
+NO_LIST = "a server does not list them; to check an export, name its address"
 
 
 class FilesSeen:

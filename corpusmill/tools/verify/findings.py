@@ -55,15 +55,18 @@ class Findings:
         self.add(Damage(name, what, short(self._advice.damaged(name))))
 
     def foreign(self, name: str) -> None:
-        what = "the manifest does not list it, and who reads the whole folder takes it for ours"
+        what = (
+            "the manifest does not list it, and programs that read the whole folder would take it "
+            "for the corpus"
+        )
         self.add(Damage(name, what, self._advice.foreign(name)))
 
     def changed_input(self, path: str, what: str) -> None:
-        self.add(Damage(path, what, "bring back the file that was milled, or run again"))
+        self.add(Damage(path, what, "restore the file that was milled, or run again"))
 
     def not_made(self, what: str, error: BaseException, files: list[str]) -> None:
         """Report what cannot be made again, because these files have changed."""
-        said = f"cannot be made again from {', '.join(files)}: {error or type(error).__name__}"
+        said = f"cannot be rebuilt from {', '.join(files)}: {error or type(error).__name__}"
         self.add(Damage(what, said, "look at these files: corpusmill verify --deep"))
 
     def add(self, damage: Damage) -> None:

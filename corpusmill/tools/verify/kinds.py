@@ -78,11 +78,9 @@ def way_out(name: str) -> str:
     manifest, which requires all kept files, is missing."""
     rule = rule_of(name)
     if name == MANIFEST or rule is None:
-        return f"copy it again; or remove {MANIFEST} and run again: rule manifest makes it anew"
+        return f"copy it again; or remove {MANIFEST} and run again: rule manifest rebuilds it"
     gone = "the folder tokenizer" if rule == "tokenizer" else name
-    return (
-        f"copy it again; or remove {gone} and {MANIFEST} and run again: rule {rule} makes it anew"
-    )
+    return f"copy it again; or remove {gone} and {MANIFEST} and run again: rule {rule} rebuilds it"
 
 
 class Advice(NamedTuple):
@@ -115,7 +113,7 @@ def published_at(address: str) -> Advice:
     def damaged(name: str) -> str:
         if name == MANIFEST and version:
             anew = f"corpusmill unpublish {shlex.quote(corpus)}{named}"
-            return f"take the version away ({anew}) and send it again: {publish}"
+            return f"delete the version ({anew}) and send it again: {publish}"
         return f"send it again from the results that were published: {publish}"
 
     return COPIED._replace(damaged=damaged, foreign=f"delete {address.rstrip('/')}/{{}}".format)

@@ -53,13 +53,13 @@ def read_listing(place: Place, findings: Findings) -> Listing:
     if version != VERSION:
         raise NoCorpusError(
             f"{place.where(MANIFEST)}: expected manifest version {VERSION}, found {version!r:.40}. "
-            "Look "
-            "at it with the corpusmill that wrote it, or name the results folder of a run."
+            "Verify it with the version of corpusmill that wrote it, or name the results folder of "
+            "a run."
         )
     if told := broken_seal(data):
         findings.damage(MANIFEST, told)
     elif as_json(content) != text:
-        findings.damage(MANIFEST, "laid out otherwise than it was written: it was changed")
+        findings.damage(MANIFEST, "its layout is not as it was written: it was changed")
     files: dict[str, Kept] = {}
     for number, entry in enumerate(content["files"]):
         kept = kept_of(entry)
@@ -70,7 +70,7 @@ def read_listing(place: Place, findings: Findings) -> Listing:
         else:
             files[kept.name] = kept
     if not files:
-        findings.damage(MANIFEST, "no file is listed, and a run keeps some")
+        findings.damage(MANIFEST, "no file is listed, but every run keeps some")
     for missing in gaps(files):
         findings.damage(MANIFEST, f"{missing} is not listed, later ones are")
     return Listing(files, content, own_digest(content), sum(file.bytes for file in files.values()))
@@ -94,11 +94,11 @@ def manifest_bytes(place: Place) -> bytes:
         return whole(place, MANIFEST)
     except MissingError:
         raise NoCorpusError(
-            f"there is no {place.where(MANIFEST)}, which a finished run ends with. "
+            f"there is no {place.where(MANIFEST)}, which a finished run writes last. "
             f"{place.advice.no_manifest}"
         ) from None
     except (UnreachableError, OSError, ValueError) as error:
-        why = "Without the manifest there is nothing to hold on to."
+        why = "Without the manifest nothing can be verified."
         raise NoCorpusError(f"{sentence(str(error))} {why}") from error
 
 
@@ -125,7 +125,7 @@ def kept_of(entry: Any) -> Kept | str:
         return f"the path {entry['path']!r} leads out of the results folder; it is not followed"
     numbers = entry.get("bytes"), entry.get("documents", 0), entry.get("tokens", 0)
     if not all(map(is_count, numbers)):
-        return f"{name}: bytes, documents or tokens are no whole numbers"
+        return f"{name}: bytes, documents or tokens are not whole numbers"
     if not SHA256.fullmatch(str(entry.get("sha256"))):
         return f"{name}: no SHA-256"
     return Kept(name, entry["bytes"], entry["sha256"], entry.get("documents"), entry.get("tokens"))

@@ -140,7 +140,7 @@ def placed_of(corpus: Corpus, shard: Shard, starts: np.ndarray | None) -> Placed
             corpus.findings.damage(name, f"rows from {done:,} on are not those of this shard")
             return None
         if starts is not None and not placed_as_in(table, starts, rows):
-            told = f"tokens from row {done:,} on are elsewhere than {shard.token_file('idx')} says"
+            told = f"tokens from row {done:,} on are not where {shard.token_file('idx')} says"
             corpus.findings.damage(name, told)
             return None
         ids.append(table["id"].to_numpy())

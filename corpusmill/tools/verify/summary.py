@@ -30,7 +30,9 @@ def summary_of(corpus: Corpus) -> dict[str, Any] | None:
     except (MissingError, UnreachableError):
         return None
     except UNLIKE as error:
-        corpus.findings.damage(SUMMARY, f"is no summary of a run: {type(error).__name__}: {error}")
+        corpus.findings.damage(
+            SUMMARY, f"is not the summary of a run: {type(error).__name__}: {error}"
+        )
         return None
     for fault in faults:
         corpus.findings.damage(SUMMARY, fault)

@@ -90,9 +90,9 @@ def in_words(done: Verified) -> Iterator[str]:
     yield from findings.in_words("not looked at")
     if not listing.content and done.exports:
         origin = done.exports[0].manifest_sha256
-        yield f"not looked at: whether it is of the corpus that you mean: of manifest {origin}"
+        yield f"not checked: whether it is the corpus that you mean. Its manifest is {origin}"
     elif not done.deep:
-        yield "not looked at: whether the files agree with one another: --deep does"
+        yield "not checked: whether the files agree with one another (--deep checks that)"
     amount = done.bytes / 1e6
     rate = amount / max(done.seconds, 1e-9)
     large = f"{amount / 1e3:,.2f} GB" if amount >= 1e3 else f"{amount:,.1f} MB"
@@ -100,9 +100,9 @@ def in_words(done: Verified) -> Iterator[str]:
     read = f"{size}, read at {rate:,.0f} MB/s"
     if findings.damages:
         names = {damage.name for damage in findings.damages}
-        yield f"Damaged: {len(names):,} files are not what they were, of {read}."
+        yield f"Damaged: {len(names):,} files differ from what was written, of {read}."
     elif findings.code:
-        yield f"Not all of it could be looked at: {read}."
+        yield f"Not all of it could be checked: {read}."
     else:
         yield f"Whole: {read}."
 

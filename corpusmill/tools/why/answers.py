@@ -94,7 +94,7 @@ def about_text(asked: Asked, results: Results, ledger: Ledger, text: str) -> Ite
         return
     ids = [one.id for one in found]
     have = "has" if count == 1 else "have"
-    yield f"{counted(count, 'document')} {have} just this text: {documents(ids, count)}."
+    yield f"{counted(count, 'document')} {have} exactly this text: {documents(ids, count)}."
     yield ""
     yield from story(best, asked.width)
 
@@ -105,15 +105,15 @@ def about_similar(asked: Asked, results: Results, ledger: Ledger, text: str) -> 
     try:
         near = nearest(results, text)
     except ValueError as error:
-        raise ValueError(sentence(f"no document has just this text, and {error}")) from error
+        raise ValueError(sentence(f"no document has exactly this text, and {error}")) from error
     if not near:
-        raise ValueError("no document has just this text, and by its sketch none is like it.")
+        raise ValueError("no document has exactly this text, and by its sketch none is similar.")
     found = [(Facts(results, ledger, ledger.of_id(one.id)), one.similarity) for one in near]
     if asked.as_json:
         similar = [{"estimate": s, "record": f.row} for f, s in found]
         yield json_text({"documents": 0, "similar": similar}, None)
         return
-    yield "No document has just this text. Most like it, by the share of equal sketch values:"
+    yield "No document has exactly this text. The most similar, by share of equal sketch values:"
     yield ""
     yield from table([[f"{share:.3f}", *line_of_list(facts)] for facts, share in found])
     best = found[0][0]

@@ -25,7 +25,9 @@ class Copy(NamedTuple):
 def placements(results: Results, split: str, shard: int) -> Rows:
     path = results.folder / f"placements/{split}/{shard:05d}.parquet"
     if not path.exists():
-        raise ValueError(f"{path} is missing, which tells what stands in a shard: corpusmill run")
+        raise ValueError(
+            f"{path} is missing; it lists the documents of a shard. Rebuild it: corpusmill run"
+        )
     index = results.folder / f"tokens/{split}/{shard:05d}.idx"
     documents = regular_state(index).st_size // 8 - 1 if index.exists() else None
     return Rows(path, documents)

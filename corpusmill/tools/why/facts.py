@@ -208,7 +208,7 @@ class Facts:
         size, its_size = self.row["text_bytes"], other.row["text_bytes"]
         if size > its_size:
             return f"its text is longer: {size:,} bytes, and {its_size:,}"
-        return "its id is lower, all else that is compared being equal"
+        return "its id is lower, and all other criteria are equal"
 
 
 def row_of_table(path: Any, row: int) -> dict[str, Any]:

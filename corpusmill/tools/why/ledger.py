@@ -10,7 +10,7 @@ from corpusmill.tools.why.parquet_rows import Row, Rows, has_one_of
 from corpusmill.tools.why.results import Results
 
 MOST_ALIKE = 20
-"""Most documents with one text, or dropped for one, that are named; all are counted."""
+"""Most documents to name that share a text or a winner; all are counted."""
 
 KEPT_OPEN = 64
 
@@ -28,12 +28,13 @@ class Ledger:
         if not path.exists():
             raise ValueError(
                 f"{path} is missing: the run is not finished, or part of its results was removed. "
-                "Make it again: corpusmill run"
+                "Rebuild it: corpusmill run"
             )
         file = Rows(path)
         if "whole_digest" not in file.names:
             raise ValueError(
-                f"{path} is of an earlier corpusmill and has no digests. Run again: corpusmill run"
+                f"{path} was written by an earlier corpusmill and has no digests. Run again: "
+                "corpusmill run"
             )
         return file
 
@@ -42,7 +43,7 @@ class Ledger:
         part, row = id >> ROW_BITS, id & ROW_MASK
         if part >= self._results.parts:
             raise ValueError(
-                f"there is no document {id}: it would be of part {part}, and the run has "
+                f"there is no document {id}: it would be in part {part}, and the run has "
                 f"{self._results.parts}, numbered from 0."
             )
         file = self.part(part)

@@ -34,7 +34,7 @@ def sketches(results: Results, part: int) -> np.ndarray:
     """Return uint32 (documents, permutations)."""
     path = results.path("signatures/{}.npy", part)
     if not path.exists():
-        raise ValueError(f"{path} has been removed, which has the sketches")
+        raise ValueError(f"{path} has been removed; it had the sketches")
     return load_array(path)
 
 
@@ -50,7 +50,7 @@ def nearest(results: Results, text: str) -> list[Near]:
         raise ValueError(f"{results.folder}/signatures has others than summary.json says")
     sketch, found = sketch_of(results, text), []
     if (sketch == NO_SHINGLE).all():
-        raise ValueError("the text has no shingle to be compared by")
+        raise ValueError("the text has no shingles to compare")
     for part in range(results.parts):
         table = sketches(results, part)
         for start in range(0, len(table), BLOCK_ROWS):

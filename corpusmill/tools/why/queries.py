@@ -50,7 +50,7 @@ def found_by(results: Results, ledger: Ledger, query: str) -> Found:
         raise ValueError(
             f"{query}: expected the id of a document, or FILE:LINE of an input file, of a text "
             "shard (corpus/train/00000.jsonl.zst:17) or FILE:TOKEN (tokens/train/00000.bin:123). "
-            "A text is asked for with --text."
+            "For a text, use --text."
         )
     if path not in results.files and (inside := path_inside(results, path)):
         if shard := SHARD_LINE.fullmatch(inside):
@@ -96,7 +96,9 @@ def milled_path(results: Results, path: str) -> str:
     ends = [one for one in files if one.endswith(f"/{path}")]
     if len(ends) > 1:
         some = ", ".join(ends[:3])
-        raise ValueError(f"{path}: {len(ends)} input files end so: {some}. Give more of the path.")
+        raise ValueError(
+            f"{path}: {len(ends)} input files end like this: {some}. Give more of the path."
+        )
     if ends:
         return ends[0]
     real = Path(path).resolve()

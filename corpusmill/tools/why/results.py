@@ -21,7 +21,7 @@ def refuse_unfinished(folder: Path) -> None:
     if (folder / "summary.json").is_file() and (folder / "plan/parts.jsonl").is_file():
         return
     if not folder.is_dir():
-        raise ValueError(f"there is no folder {folder}. Name that of your results: --results DIR")
+        raise ValueError(f"there is no folder {folder}. Name your results folder: --results DIR")
     if not (folder / "plan").is_dir():
         raise ValueError(
             f"{folder} has no results of corpusmill, expected {folder}/summary.json and "
@@ -53,8 +53,8 @@ class Results:
         summary = load_plain_json(folder / "summary.json")
         if not isinstance(summary, dict) or "configuration" not in summary:
             raise ValueError(
-                f"{folder}/summary.json is of an earlier corpusmill and does not say with which "
-                "configuration it was made. Run again: corpusmill run"
+                f"{folder}/summary.json was written by an earlier corpusmill and does not say with "
+                "which configuration it was made. Run again: corpusmill run"
             )
         self.config = configuration_of(folder, summary["configuration"])
         self.sources = {source.name: source for source in self.config.sources}

@@ -74,7 +74,7 @@ def steps(facts: Facts) -> list[Step]:
 def put_aside(facts: Facts) -> str:
     found = facts.quarantined
     if not found:
-        return " What it was is in its file alone."
+        return " Its content is only in its file."
     at = "" if found["offset"] is None else f", at byte {found['offset']:,} of it unpacked"
     return (
         f" It is {place(facts)}, source {facts.row['source']}{at}, and begins: "
@@ -118,7 +118,7 @@ def cut(facts: Facts) -> list[Step]:
         )
     lost, left = facts.row["cut_bytes"], facts.row["text_bytes"]
     last = told[-1]
-    told[-1] = Step(last.name, f"{last.said} {lost:,} bytes went in all, {left:,} are left.")
+    told[-1] = Step(last.name, f"{last.said} {lost:,} bytes were cut in total, {left:,} are left.")
     return told
 
 
@@ -186,12 +186,12 @@ def how_alike(facts: Facts) -> str:
     limit = f"dedup.threshold is {config.dedup.threshold}"
     return {
         "identical": f"Its text equals that of {other} (SHA-256).",
-        "sketch": f"Its sketch and that of {other} agree in {share} of their values; {limit}, and "
-        "a mistake has a chance below 1e-9.",
+        "sketch": f"Its sketch and that of {other} agree in {share} of their values; {limit}; "
+        "the chance of an error is below 1e-9.",
         "shingles": f"The Jaccard similarity of its {chars}-character shingles and those of "
         f"{other} is {share}; {limit}.",
         "band": f"It shares a band key with {other}; dedup.method is {config.dedup.method}.",
-        "chain": f"A chain of pairs that are alike leads to {other}; dedup.resolve is "
+        "chain": f"A chain of similar pairs leads to {other}; dedup.resolve is "
         f"{config.dedup.resolve}.",
     }[row["stage"]]
 
@@ -202,8 +202,8 @@ def assigned(facts: Facts) -> Step:
     if facts.fate == NOT_SAMPLED:
         return Step(
             "assign",
-            f"The source {source} has weight {weight}, and this document is not of the share that "
-            f"is kept (drawn with shuffle.seed {seed}).",
+            f"The source {source} has weight {weight}, and this document is not in the kept share "
+            f"(drawn with shuffle.seed {seed}).",
         )
     split = facts.row["split"]
     share = "" if split == "train" else f" (splits.{split} {getattr(config.splits, split)})"
@@ -220,7 +220,7 @@ def contaminated(facts: Facts) -> Step:
         said = f"one of the sources that are held out ({', '.join(held)})"
     else:
         said = f"one that is held out for {origin}"
-    before = ", as it was or as it is without what was cut," if "cuts" in facts.row else ""
+    before = ", before or after the cuts," if "cuts" in facts.row else ""
     return Step("decontaminate", f"Its text{before} equals {said}.")
 
 
@@ -242,7 +242,7 @@ def written(facts: Facts) -> list[Step]:
         tokens = f"{copy.token_start:,} to {copy.token_end - 1:,} of {folder}/tokens/{shard}.bin"
         told += [
             Step("gather", f"{which} is line {copy.row + 1:,} of {text}."),
-            Step("encode", f"Its tokens are {tokens}, the last one the end of text."),
+            Step("encode", f"Its tokens are {tokens}; the last one is end of text."),
         ]
     return told
 

@@ -123,7 +123,7 @@ def record_at(results: Results, source: str, path: Path, line: int) -> str | Non
         return found.text if isinstance(found, Record) else None
     if not results.readers and not path.name.endswith(tuple(FORMATS)):
         raise ValueError(
-            f"{path} is of no format that corpusmill knows. Name the file with your reader: "
+            f"{path} has no format that corpusmill knows. Name the file with your reader: "
             "corpusmill why --reader FILE"
         )
     for one in read_records(str(path), field, Silence(), mends, results.readers, limits=limits):

@@ -18,7 +18,9 @@ def tokens_around(results: Results, token: Token) -> tuple[int, list[str]]:
     """Return (id of the token, [text before, its own text, text after]), within its document."""
     folder = results.folder / "tokenizer"
     if not Path(folder / "corpusmill.json").exists():
-        raise ValueError(f"{folder} is missing, which says what a token stands for: corpusmill run")
+        raise ValueError(
+            f"{folder} is missing; it says what each token stands for. Rebuild it: corpusmill run"
+        )
     setting = TokenizerFacts.load(folder)
     reference = load_received(folder, setting)
     dtype = np.dtype(setting.dtype).newbyteorder("<")

@@ -76,7 +76,7 @@ def facts(sample: Sample, counts: np.ndarray, given: argparse.Namespace) -> list
     error = (given.threshold * (1 - given.threshold) / given.permutations) ** 0.5
     lines = [
         f"corpus: {sample.of.documents:,.0f} documents in {sample.of.files} files, "
-        f"{sample.of.malformed:,} malformed records beside them",
+        f"{sample.of.malformed:,} malformed records left out",
         f"sample: {len(sample.signatures):,} documents, {sample.text_bytes.sum() / 1e6:.1f} MB; "
         f"left out: {sample.too_short.sum():,} shorter than {given.min_chars} characters, "
         f"{sample.without_shingle().sum():,} without a shingle",
@@ -89,8 +89,8 @@ def facts(sample: Sample, counts: np.ndarray, given: argparse.Namespace) -> list
     ]
     if above < FEW_PAIRS:
         lines.append(
-            f"warning: {above} pairs above the threshold are too few to say what is missed. "
-            "Raise --documents or give more files; the recall at the threshold stands."
+            f"warning: {above} pairs above the threshold are too few to estimate missed pairs. "
+            "Raise --documents or give more files; the recall at the threshold is still valid."
         )
     return lines
 
@@ -102,8 +102,8 @@ def recommendation(best: BandSetting | None, given: argparse.Namespace, config: 
         least = least_permutations(given.threshold, given.recall)
         return (
             f"recommended: none: with {given.permutations} permutations no setting has recall "
-            f"{given.recall:g} at {given.threshold:g}; {least:,} are the least that have. "
-            "Raise --permutations."
+            f"{given.recall:g} at {given.threshold:g}; {least:,} would suffice. Raise "
+            "--permutations."
         )
     line = (
         f"recommended: dedup: {{threshold: {given.threshold:g}, bands: {best.bands}, "

@@ -42,8 +42,8 @@ def prepare(output: Path, force: bool) -> None:
         output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ValueError(
-            f"{output}: expected a folder or room for one, found {error.strerror}. Name another "
-            "as --output."
+            f"{output}: expected a folder, or a place to create one, found {error.strerror}. Name "
+            "another as --output."
         ) from error
     if not os.access(output, os.W_OK | os.X_OK):
         raise ValueError(f"{output}: nothing can be written there. Name another as --output.")
@@ -78,11 +78,11 @@ def refuse_empty(sampled: list[Sampled], documents: int) -> None:
         if one.documents and not one.sampled:
             raise ValueError(
                 f'source "{one.name}": none of the {documents} documents of --documents is left '
-                f"for it, as {len(sampled)} sources share them. Ask for more."
+                f"for it, as {len(sampled)} sources share them. Raise it."
             )
         if not one.sampled:
             raise ValueError(
-                f'source "{one.name}": expected documents in what was read of its files '
+                f'source "{one.name}": expected documents in the text read from its files '
                 f"({one.files}), found none and {one.malformed:,} malformed records. Correct "
                 "sources[].files, or read more with --read."
             )

@@ -115,12 +115,12 @@ def told(found: Calibration) -> Iterator[str]:
     yield "\nThe sample"
     yield sample_table(found)
     yield "\nDropped now, of all documents"
-    yield "alone: what no other filter, or no other rule, drops; first: what none before it drops"
+    yield "alone: dropped by no other filter or rule; first: dropped by none before it"
     if any("*" in bound_now(rule) for rule in found.of.rules):
         yield "* some sources have another limit, or none"
     yield shares_table(found)
     yield "\nThe threshold that would drop so many documents at most"
-    yield "a dash: so many have the extreme value that none drops so few"
+    yield "a dash: too many ties, no limit drops this share"
     yield thresholds_table(found)
     if any(rule.judges_texts for rule in found.of.rules):
         yield "\nThe most frequent texts where a limit is on them"

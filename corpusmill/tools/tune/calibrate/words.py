@@ -46,31 +46,31 @@ def facts(found: Calibration) -> list[str]:
     some = [one for one in found.sampled if one.sampled < one.documents]
     size = found.of.text_bytes.sum() / 1e6
     lines = [
-        f"{sampled:,} documents sampled ({size:,.1f} MB) of {'' if whole else 'about '}"
-        f"{documents:,.0f}; seed {found.seed}. Sources weigh in sums what they have.",
+        f"{sampled:,} documents sampled ({size:,.1f} MB) of "
+        f"{'' if whole else 'about '}{documents:,.0f}; seed {found.seed}. Sums weigh each source "
+        "by its size.",
     ]
     if some:
         error = max(standard_error(0.1, one.sampled, one.documents) for one in some)
         lines.append(
-            f"A share of 10 % of a source is uncertain by {100 * error:.1f} % or less: one "
-            "standard error, in the source where it is the greatest."
+            f"A share of 10 % of a source has a standard error of {100 * error:.1f} % or less."
         )
     else:
         lines.append("Every document is in the sample, so the shares are exact.")
     part_read = [one for one in found.sampled if one.read_share < 1]
     if any(one.entered for one in part_read):
         lines.append(
-            "Of files that are not packed, stretches at even places were read: neighbours come "
-            "together, and where they are more alike than others, shares are more uncertain."
+            "Uncompressed files were read in evenly spaced stretches. If neighbouring documents "
+            "are similar, shares are less certain."
         )
     if any(len(one.entered) < one.files for one in part_read):
         lines.append(
-            "Of packed and Parquet files only the beginnings were read: if a file is sorted, its "
-            "sample is not even. --read reads more."
+            "Only the beginnings of compressed and Parquet files were read: a sorted file is not "
+            "sampled evenly. Raise --read to read more."
         )
     if found.spans != "none":
         lines.append(
-            f"spans.unit is {found.spans}: a run cuts repeated spans before it measures, this "
-            "sample has them all."
+            f"spans.unit is {found.spans}: a run cuts repeated spans before it measures, but this "
+            "sample still has them."
         )
     return lines

@@ -61,7 +61,7 @@ def estimate(config: Config, layout: Layout, options: Options) -> Estimate:
             planning.stop()
         if not any(reading.trial.values()):
             raise ValueError(
-                "expected documents in what was read of the input files, found none. Correct "
+                "expected documents in the text read from the input files, found none. Correct "
                 "sources[].files, or read more with --read."
             )
         if not compiled:
@@ -154,22 +154,22 @@ def _duplicates(found: Estimate) -> str:
 
 def _doubts(found: Estimate) -> Iterator[str]:
     if found.exports_disk_bytes:
-        yield (f"Exports are in the disk ({amount(found.exports_disk_bytes)}) and not in the time.")
-    milled = f"Time, disk and tokens are those of {amount(found.milled_bytes)} that were milled."
-    how = "by sketches; held-out texts and repeated spans were not looked for"
+        yield (f"Disk includes exports ({amount(found.exports_disk_bytes)}); time does not.")
+    milled = f"Time, disk and tokens come from {amount(found.milled_bytes)} that were milled."
+    how = "by sketches; held-out texts and repeated spans were not searched for"
     if found.taken_share > ALL:
         yield (
             f"All {found.documents:,.0f} documents were read and filtered, and the "
-            f"{found.compared:,} that stay compared {how}. {milled}"
+            f"{found.compared:,} that remain were compared {how}. {milled}"
         )
         return
     yield (
-        f"{found.taken_share:.1%} of the input was filtered and compared: {found.compared:,} "
-        f"documents that stay, {how}. {milled}"
+        f"{found.taken_share:.1%} of the input was filtered; the {found.compared:,} documents "
+        f"that remain were compared {how}. {milled}"
     )
     yield (
-        "A document whose duplicate was not read looks like none: the number of duplicates is a "
-        "guess between the least and the most that this sample allows. Packed files are read from "
-        "their beginning; if that is unlike the rest, so is all above. More is read with more "
-        "--seconds, up to --read."
+        "A duplicate is not found if the other document was not read. So the number of duplicates "
+        "is a guess between the least and the most that this sample allows. Only the beginning of "
+        "compressed files is read; if the rest differs, the estimate is wrong. Raise --seconds to "
+        "read more, up to --read."
     )

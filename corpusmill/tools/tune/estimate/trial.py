@@ -78,7 +78,9 @@ class Workflow:
             self._said.seek(0)
             last = self._said.read().strip().splitlines()[-LAST_LINES:]
             reason = self._refused or "\n".join(last)
-            raise ValueError(f"a run of a sample failed, and the whole one would:\n{reason}")
+            raise ValueError(
+                f"a run of a sample failed, so the whole run would fail too:\n{reason}"
+            )
         return self.plan
 
     def stop(self) -> None:

@@ -47,7 +47,7 @@ class Seen(NamedTuple):
         if self.drawn and self.drawn.repeated:
             found.append(f"{self.drawn.repeated:,} samples come twice in an epoch")
         if self.drawn and self.drawn.shifted < self.drawn.read:
-            found.append("targets are not the inputs one place on")
+            found.append("targets are not the inputs shifted by one")
         return found
 
 
@@ -96,8 +96,8 @@ def told(seen: Seen, decoder: Decoder) -> Iterator[str]:
     yield f"  lengths    {at} tokens"
     used = int((figures.counts > 0).sum())
     yield (
-        f"  ids        {used:,} of {vocabulary:,} occur; loss at first near ln({vocabulary:,}) = "
-        f"{math.log(vocabulary):.2f}, of a model that knows their frequencies {figures.entropy:.2f}"
+        f"  ids        {used:,} of {vocabulary:,} occur; initial loss near ln({vocabulary:,}) = "
+        f"{math.log(vocabulary):.2f}, with token frequencies alone {figures.entropy:.2f}"
     )
     frequent = figures.counts.argsort()[::-1][:FREQUENT].tolist()
     parts = [f"{decoder.name(id)} {figures.counts[id] / split.tokens:.2%}" for id in frequent]
@@ -117,8 +117,8 @@ def sampler(tried: Drawn | None) -> str:
         return "no sample: the split is shorter than one"
     of_all = f" of {tried.samples:,}" if tried.checked < tried.samples else ""
     return (
-        f"{tried.checked:,}{of_all} samples drawn, {tried.repeated:,} twice; targets one place on "
-        f"in {tried.shifted} of {tried.read}; {tried.tokens_per_second / 1e6:,.0f} million "
+        f"{tried.checked:,}{of_all} samples drawn, {tried.repeated:,} twice; targets shifted by "
+        f"one in {tried.shifted} of {tried.read}; {tried.tokens_per_second / 1e6:,.0f} million "
         "tokens/s on one core"
     )
 
