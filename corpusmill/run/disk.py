@@ -21,7 +21,7 @@ PACKED_LZ4 = 0.65
 
 PACKED_ZSTD = 0.38
 TOKEN_BYTES = 4 / 4.2
-"""Token bytes per byte of text: four bytes for 4.2 bytes; half that for small vocabularies."""
+"""Bytes of tokens per byte of text: 4-byte tokens of 4.2 bytes; small vocabularies need half."""
 
 LEAST_KEPT = 0.5
 """Share of the final files to require at least: filters may drop the rest."""

@@ -63,7 +63,10 @@ def setting_faults(filter: ConfiguredFilter, sources: list[str], place: str) -> 
         if source not in sources:
             yield f"{where}: there is no source {source}.{meant(str(source), sources)}"
         for name in sorted(set(cls.measured_with) & set(own or {})):
-            yield f"{where}: {name} affects what is measured, so it cannot differ by source."
+            yield (
+                f"{where}: {name} affects what is measured, so it cannot differ by source. Set it "
+                "for all sources."
+            )
         yield from said(own or {}, where)
     for file in files_missing(filter):
         yield f"{place}: there is no file {file}. Correct its path."

@@ -97,7 +97,7 @@ class Setting(NamedTuple):
     """Whether it names a file that the filter reads. When the file changes, dependent steps run
     again."""
     is_member: bool = False
-    """Whether it names a record member. `check` reports a member that no first record has."""
+    """Whether it names a record member. `check` reports it if none of the first records has it."""
     is_pattern: bool = False
     """Whether it is a regular expression, which may run forever. `prove` uses none of a
     stranger's."""

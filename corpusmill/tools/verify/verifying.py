@@ -29,7 +29,7 @@ class Verified(NamedTuple):
 
     where: str
     listing: Listing
-    """Without files if only an export was checked."""
+    """Its list of files is empty if only an export was checked."""
     exports: list[Export]
     findings: Findings
     seconds: float

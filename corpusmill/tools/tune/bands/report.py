@@ -82,8 +82,8 @@ def facts(sample: Sample, counts: np.ndarray, given: argparse.Namespace) -> list
         f"{sample.without_shingle().sum():,} without a shingle",
         f"pairs:  {counts.sum():,} in the sample, {above:,} estimated at {given.threshold:g} or "
         f"more; all files have {number(pairs_scale(sample))} times as many",
-        f"        An estimate is binomial around the true similarity: standard error {error:.3f} "
-        f"at {given.threshold:g} with {given.permutations} values.",
+        f"        Estimated similarities are binomial, with a standard error of {error:.3f} at "
+        f"{given.threshold:g} with {given.permutations} values.",
         f"time:   {sample.sketch_seconds * 1e9:.1f} s/GB of text to sketch, on one core, measured "
         "here; MB/s is of sketches and bands",
     ]
