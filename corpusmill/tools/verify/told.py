@@ -79,7 +79,7 @@ def hold_token_facts(
         for by_source in (told.get("by_source", {}), counted.tokens)
     ]
     if counted.tokens_known and lost[0] != lost[1]:
-        fault = f"not the tokens of {shard.text}: {counted.losing} lose something"
+        fault = f"other tokens than the run made of {shard.text}: {counted.losing} lose characters"
         corpus.findings.damage(bin, fault)
 
 
