@@ -157,9 +157,8 @@ def finish_checks():
 
 def begin_run():
     """Prepare the first job: wait for the checks, and record the files to be made."""
-    global SERVER
     if workflow.is_main_process and not on_cluster() and not IN_CONDA:
-        SERVER = warm.started(STEP_RULES.jobs_to_do(), ROOT)
+        warm.started(STEP_RULES.jobs_to_do(), ROOT)
     finish_checks()
     if not workflow.is_main_process:
         return

@@ -20,11 +20,11 @@ import subprocess
 import sys
 import tempfile
 import threading
-import traceback
 from collections.abc import Iterator
 from pathlib import Path
 
 from corpusmill.run.start import SERVER
+from corpusmill.run.warm import exit_code
 
 ROOT = Path(__file__).parents[1]
 PATH = [str(ROOT), str(ROOT / "tests"), str(ROOT / "corpusmill/cli/snakemake_plugin")]
@@ -189,29 +189,14 @@ def answered(connection: socket.socket) -> int:
         sys.executable = client  # with which Snakemake starts its jobs
         if not is_safe:
             sys.path.insert(0, folder)
-        status = status_of(runpy.run_module, arguments[1])
+        status = exit_code(runpy.run_module, arguments[1])
     else:
-        status = status_of(runpy.run_path, sys.argv[0])
+        status = exit_code(runpy.run_path, sys.argv[0])
     threading._shutdown()
     atexit._run_exitfuncs()
     sys.stdout.flush()
     sys.stderr.flush()
     return status
-
-
-def status_of(run, name: str) -> int:
-    """What a script or a module exits with, run to its end; it tells what it tells."""
-    try:
-        run(name, run_name="__main__")
-    except SystemExit as end:
-        if not isinstance(end.code, str):
-            return end.code or 0
-        print(end.code, file=sys.stderr)
-        return 1
-    except BaseException:
-        traceback.print_exc()
-        return 1
-    return 0
 
 
 if __name__ == "__main__":

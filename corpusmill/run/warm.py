@@ -27,7 +27,7 @@ import tempfile
 import threading
 import time
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -63,7 +63,7 @@ MOST_BYTES = 1 << 26
 
 
 def started(jobs: dict[Path, int], root: Path) -> subprocess.Popen | None:
-    """Start a server that lasts as long as the process that it returns is referred to.
+    """Start a server that ends with this process.
 
     jobs: their number by script, in order. Return None if there are few, if a run around this one
     has a server, or where servers are not possible.
@@ -136,6 +136,7 @@ class Server:
         """Serve until Snakemake is gone; then end all jobs."""
         while self._handle(self._prepare()):
             pass
+        self._poll.unregister(self._listening)
         self._listening.close()
         for job in self._jobs.values():
             job.ask_to_end()
@@ -320,7 +321,7 @@ def done(job: list[str], environment: dict[str, str], streams: list[int]) -> int
     sys.argv = arguments
     atexit._clear()  # of the server
     name_process(Path(arguments[0]).stem)
-    code = exit_code(arguments[0])
+    code = exit_code(runpy.run_path, arguments[0])
     threading._shutdown()  # type: ignore[attr-defined]
     atexit._run_exitfuncs()
     for said in (sys.stdout, sys.stderr):
@@ -329,9 +330,10 @@ def done(job: list[str], environment: dict[str, str], streams: list[int]) -> int
     return code
 
 
-def exit_code(script: str) -> int:
+def exit_code(run: Callable[..., Any], name: str) -> int:
+    """Return the exit code of a script or module. run: of runpy."""
     try:
-        runpy.run_path(script, run_name="__main__")
+        run(name, run_name="__main__")
     except SystemExit as end:
         if not isinstance(end.code, str):
             return end.code or 0
