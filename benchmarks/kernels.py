@@ -349,7 +349,7 @@ def sha256(sample: Sample) -> Work:
 
 
 def random_signatures(documents: int):
-    """Return sketches of which one in four repeats an earlier one."""
+    """Return sketches; one in four repeats an earlier one."""
     import numpy as np
 
     rng = np.random.default_rng(1)

@@ -5,18 +5,15 @@
 Every run starts in an empty folder, after one on a tiny corpus that compiles the kernels. Then the
 same command runs once more, to measure how long it takes to find nothing to do.
 
-Start and end of a job come from Snakemake's benchmark file: its modification time is the end, its
-column `s` the length. From this and the CPU time of Snakemake's own process:
+Start and end of a job are in its state beside its log; the start is that of its command. From this
+and the CPU time of Snakemake's own process:
 
     overhead = seconds in which no job ran + CPU seconds of Snakemake itself while jobs ran
 
-The second part is CPU time that jobs could have used. The start of jobs (process, imports) is
-reported separately: the jobs' seconds by Snakemake's measure minus those in the jobs' own logs.
+The second part is CPU time that jobs could have used.
 """
 
-import csv
 import hashlib
-import re
 import shutil
 import sys
 import tempfile
@@ -33,15 +30,13 @@ from benchmarks.measuring import ROOT, parser, shown
 from benchmarks.run_folder import RunFolder, spread
 from benchmarks.watching import MEMORY, Watched, watched
 from corpusmill.mill.storage.files import load_json
-
-FINISHED = re.compile(r"finished: ([\d.]+) s, ([\d.]+) s of CPU, peak memory (\d+) MB")
+from corpusmill.run.measurements import finished_jobs
 
 
 class Job(NamedTuple):
     rule: str
     start: float
     end: float
-    own_seconds: float  # without the start of its process
     cpu_seconds: float
     peak_memory_mb: float
 
@@ -82,16 +77,15 @@ def warm_up(cores: int) -> None:
 
 
 def jobs_of(folder: Path) -> list[Job]:
-    """Return every job of a finished run, from its benchmark file and the last line of its log."""
-    jobs = []
-    for file in sorted((folder / "logs").rglob("*.tsv")):
-        (row,) = csv.DictReader(file.read_text().splitlines(), delimiter="\t")
-        end = file.stat().st_mtime
-        finished = FINISHED.findall(file.with_suffix(".log").read_text("utf-8"))
-        own, cpu, memory = map(float, finished[-1])
-        rule = file.relative_to(folder / "logs").parts[0]
-        jobs.append(Job(rule, end - float(row["s"]), end, own, cpu, memory))
-    return jobs
+    """Return every job of a finished run."""
+    logs = folder / "logs"
+    return [
+        Job(
+            log.relative_to(logs).parts[0], end.began, end.began + end.seconds,
+            end.cpu_seconds, end.memory_mb,
+        )
+        for log, end in finished_jobs(logs).items()
+    ]  # fmt: skip
 
 
 def running(jobs: list[Job]) -> list[tuple[float, float]]:
@@ -115,7 +109,6 @@ def overhead(run: Watched, jobs: list[Job]) -> dict[str, float]:
         "no job ran": idle,
         "own CPU while jobs ran": float(during),
         "overhead": idle + float(during),
-        "starting the jobs": sum(job.end - job.start - job.own_seconds for job in jobs),
     }
 
 

@@ -20,10 +20,12 @@ from benchmarks.make_fresh_corpus import make_fresh_corpus
 from benchmarks.measuring import timed
 from benchmarks.removal import presets, removed, table_of, texts_by_source
 from benchmarks.run_folder import summary
+from benchmarks.workflow import Job, jobs_of
 from corpusmill.mill.filters.configured import configured
 from corpusmill.mill.read.readers import read_records
 from corpusmill.run.config import Splits
 from corpusmill.run.job_progress import Phase
+from corpusmill.run.job_state import FINISHED, JobState, save_state
 from corpusmill.run.plan import InputFile, Part, shard_counts, split_bytes
 
 
@@ -206,3 +208,11 @@ def test_removal__tells_what_each_filter_drops_and_cuts(tmp_path):
     assert heading == "| source | documents | MB | `empty` | `too_short` | kept | kept bytes |"
     assert english.startswith("| web, en | 4 | 0.0 | 0.0 | 50.0 | 50.0 |")
     assert others.endswith("| 100.0 | 0.0 | 0.0 |")
+
+
+def test_jobs_of__are_those_that_finished(tmp_path):
+    log = tmp_path / "logs/sign/00000.log"
+    log.parent.mkdir(parents=True)
+    log.touch()
+    save_state(log, JobState(FINISHED, began=5.0, seconds=1.5, cpu_seconds=1.0, memory_mb=80))
+    assert jobs_of(tmp_path) == [Job("sign", 5.0, 6.5, 1.0, 80)]
