@@ -50,6 +50,7 @@ def recorded(made: dict) -> Path:
         ({"text/../../notes.txt": None}, "which no run makes"),
         ({"text/{}.arrow": 10**12}, "more files than a run makes"),
         ({"text/{}.arrow": -1}, "more files than a run makes"),
+        ({f"text{n}/{{}}.arrow": 90_000 for n in range(200)}, "more files than a run makes"),
         ([1, 2], "Expected `object`"),
         ({"a": "b"}, "Expected `int | null`"),
     ],

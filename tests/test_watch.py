@@ -186,6 +186,21 @@ def test_amounts__are_those_of_finished_jobs(made):
     assert "written: 5,000 tokens, 5,000 tokens/s" in told
 
 
+@pytest.mark.parametrize(
+    "counted",
+    [[], {"by_source": []}, {"by_source": {"a": {"records": 10**300, "text_bytes": 1}}},
+     {"by_source": {"a": {"records": -1, "text_bytes": "x"}}}],
+)  # fmt: skip
+def test_amounts__that_no_job_writes_are_refused_with_their_file(counted, made):
+    made.begin(normalize=["00000"])
+    path = made.path / "results/text/00000.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps(counted))
+    made.job("normalize/00000", finished(2, 100))
+    with pytest.raises(ValueError, match=r"results/text/00000\.json: "):
+        made.notes()
+
+
 def test_watch__goes_on_until_the_run_is_over(made):
     made.begin(sign=["00000"])
     made.run("sign/00000", "signing: 1 MB")

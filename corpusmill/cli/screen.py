@@ -17,7 +17,7 @@ from corpusmill.messages.plain_text import shown, told_lines
 from corpusmill.run.job_progress import duration
 from corpusmill.run.steps import STEPS
 
-LINE_EVERY_SECONDS = 10.0
+LINE_EVERY_SECONDS = 5.0
 MOST_JOBS = 8
 
 

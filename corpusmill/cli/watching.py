@@ -11,8 +11,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, TypeVar
 
+import msgspec
 import psutil
 
 from corpusmill.cli.run_progress import Job, Run
@@ -43,6 +44,27 @@ MOST_FILES = 200_000
 
 OVER = ("finished", "failed", "stopped")
 WAITING, DONE = "waiting", "done"
+
+
+Counts = TypeVar("Counts")
+Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+
+
+class SourceCounts(msgspec.Struct):
+    records: Count
+    text_bytes: Count
+
+
+class TextCounts(msgspec.Struct):
+    """What `normalize` counted, beside its text."""
+
+    by_source: dict[str, SourceCounts]
+
+
+class TokenCounts(msgspec.Struct):
+    """What `encode` counted, beside its ids."""
+
+    tokens: Count = 0
 
 
 @dataclass
@@ -101,21 +123,24 @@ class Amounts:
         """Add the figures from the small file beside a job's results."""
         which = job.log.with_suffix(".json")
         if job.rule == "normalize":
-            found = read_json(results / "text" / which.name)
-            for source in found.get("by_source", {}).values():
-                self.documents += source["records"]
-                self.text_bytes += source["text_bytes"]
+            counted = counts_in(results / "text" / which.name, TextCounts) or TextCounts({})
+            for source in counted.by_source.values():
+                self.documents += source.records
+                self.text_bytes += source.text_bytes
         elif job.rule == "encode":
-            found = read_json(results / "tokens" / which.parent.name / which.name)
-            self.tokens += found.get("tokens", 0)
+            file = results / "tokens" / which.parent.name / which.name
+            self.tokens += (counts_in(file, TokenCounts) or TokenCounts()).tokens
 
 
-def read_json(path: Path) -> dict[str, Any]:
-    """Read a JSON file; {} if it has disappeared, as another run may rewrite it."""
+def counts_in(file: Path, kind: type[Counts]) -> Counts | None:
+    """Return the counts in a JSON file; None if it is gone, as another run may rewrite it."""
     try:
-        return load_plain_json(path)
+        return msgspec.convert(load_plain_json(file), kind)
     except FileNotFoundError:
-        return {}
+        return None
+    except msgspec.ValidationError as error:
+        raise ValueError(f"{file}: expected counts, found something else: {error}. Remove it, and "
+                         "repeat the run.") from None  # fmt: skip
 
 
 @dataclass

@@ -1,17 +1,25 @@
 """Suggestions for misspelled names."""
 
 import difflib
+import itertools
 from collections.abc import Collection
 
 SHOWN = 10
 """Most names shown out of a long list."""
 MOST_TOLD = 200
 """Lists up to this length are shown in full."""
+MOST_COMPARED, LONGEST_COMPARED = 20_000, 500
+"""Most names, and most characters of a name, to compare: a comparison takes time for their product.
+"""
 
 
 def near_names(name: str, known: Collection[str], cutoff: float = 0.6) -> list[str]:
-    """Return the nearest known names, best first."""
-    return difflib.get_close_matches(name, known, SHOWN, cutoff)
+    """Return the nearest known names, best first, among those it compares."""
+    if len(name) > LONGEST_COMPARED:
+        return []
+    short = (one for one in known if len(one) <= LONGEST_COMPARED)
+    compared = itertools.islice(short, MOST_COMPARED)
+    return difflib.get_close_matches(name, list(compared), SHOWN, cutoff)
 
 
 def meant(name: str, known: Collection[str], cutoff: float = 0.6) -> str:

@@ -23,7 +23,7 @@ NUMBER = "{}"
 
 Made = dict[str, int | None]
 """Pattern -> number of files; None: the pattern is the path of a single file."""
-MOST_NUMBERED, MOST_PATTERNS = 100_000, 10_000
+MOST_NUMBERED, MOST_PATTERNS, MOST_FILES = 100_000, 10_000, 10_000_000
 
 
 class KeptPart(TypedDict):
@@ -75,7 +75,8 @@ def as_written(record: dict) -> Record:
 
     found = msgspec.convert(record, Record)
     counts = [count for count in found["made"].values() if count is not None]
-    if len(found["made"]) > MOST_PATTERNS or not all(0 <= n <= MOST_NUMBERED for n in counts):
+    fits = len(found["made"]) <= MOST_PATTERNS and sum(counts) <= MOST_FILES
+    if not fits or not all(0 <= n <= MOST_NUMBERED for n in counts):
         raise ValueError("it names more files than a run makes")
     for pattern in found["made"]:
         if pattern.startswith("/") or ".." in PurePosixPath(pattern).parts or "\0" in pattern:
@@ -179,9 +180,10 @@ def stale_files(record: Path, current: Made) -> Iterator[Path]:
     results = record.absolute().parent.parent
     folders = [os.path.realpath(folder) for folder in (results, results.with_name("logs"))]
     for path in without(load_record(record)["made"], current):
-        there = os.path.realpath(path.parent)
-        if path.is_file() and any(os.path.commonpath([one, there]) == one for one in folders):
-            yield path
+        if path.is_file():
+            there = os.path.realpath(path.parent)
+            if any(os.path.commonpath([one, there]) == one for one in folders):
+                yield path
 
 
 def foreign_files(current: Made) -> Iterator[Path]:

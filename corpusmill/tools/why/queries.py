@@ -1,10 +1,10 @@
 """Parses queries: an id, a line of an input file, a line of a text shard, a token, a text."""
 
-import difflib
 import re
 from pathlib import Path
 from typing import NamedTuple
 
+from corpusmill.messages.near_names import near_names
 from corpusmill.tools.why.copies_in_shards import (
     document_at,
     row_of_token,
@@ -105,7 +105,7 @@ def milled_path(results: Results, path: str) -> str:
     for one in files:
         if Path(one).name == real.name and results.input_file(one).resolve() == real:
             return one
-    near = difflib.get_close_matches(path, files, 3, 0.4)
+    near = near_names(path, files, 0.4)[:3]
     meant = f" Nearest: {', '.join(near)}." if near else ""
     raise ValueError(f"{path} is none of the {len(files):,} files that were milled.{meant}")
 
