@@ -196,6 +196,8 @@ def handler_of(hub: Hub, is_elsewhere: bool) -> type[BaseHTTPRequestHandler]:
                 return self.break_off()
             if fault and fault.isdigit():
                 return self.give(int(fault), b"")
+            if fault and fault[0] in "[{<":
+                return self.give(200, fault.encode())
             try:
                 path, _, query = unquote(self.path).partition("?")
                 found = (self.of_large if is_elsewhere else self.of_hub)(path, query, body, proof)

@@ -322,6 +322,19 @@ def test_fault__that_stays_is_told_and_the_same_command_goes_on(place, hub, resu
         assert len(hub.sent()) - before == 4
 
 
+@pytest.mark.some(3)
+@pytest.mark.parametrize("place", ["/refs", "/tree/", "/preupload/", "/batch", "/commit/"])
+@pytest.mark.parametrize("odd", ["[null]", '{"branches": 5, "files": 7}', "<html>"])
+def test_odd_answer__is_told_of_the_hub(odd, place, hub, results, others):
+    publish(results, "one")
+    head = main_of(hub).head
+    hub.fault = lambda method, path, number: odd if place in path else None
+    with pytest.raises(ValueError, match=r"hf://.*: the hub's answer") as refused:
+        publish(others, "two")
+    assert not any(secret in str(refused.value) for secret in SECRETS)
+    assert main_of(hub).head == head
+
+
 def test_silence__is_a_fault_that_passes(hub, results, monkeypatch):
     monkeypatch.setattr("corpusmill.tools.publish.hub_repository.SILENCE_SECONDS", 0.2)
     slow = [True]

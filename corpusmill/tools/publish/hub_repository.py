@@ -91,6 +91,13 @@ class Repository:
             raise self._understood(cause) from None
         except OF_THE_NETWORK as error:
             raise self._understood(error) from None
+        except (RefusalError, DamagedFileError):
+            raise
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            raise ValueError(
+                f"{self._address}: the hub's answer is none that huggingface_hub understands "
+                f"({type(error).__name__}). Check HF_ENDPOINT, and repeat the command."
+            ) from error
 
     def _understood(self, error: BaseException) -> Exception:
         if not isinstance(error, HfHubHTTPError):
