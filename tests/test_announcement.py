@@ -126,3 +126,10 @@ def test_announced__is_no_dry_run(options):
 
 def test_announced__is_nothing_that_ran_nothing():
     assert left(0, ["--version"], listed=False) is None
+
+
+@pytest.mark.parametrize("written", ["{}", "[]", "[" * 100_000, '{"began": 1}', ""])
+def test_announced__of_a_damaged_list_of_jobs_ran_nothing(written):
+    JOB_LIST.parent.mkdir()
+    JOB_LIST.write_text(written)
+    assert left(0, [], listed=False) is None

@@ -540,6 +540,17 @@ def test_reasons__of_a_full_disk_are_told_where_no_log_could_be_written(folder, 
     assert [*reasons(run, 1, FULL, [])] == told[-1:]
 
 
+def test_traceback__of_snakemake_goes_to_a_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    said = (
+        "Building DAG\nTraceback (most recent call last):\n  File x\nRecursionError: too \x1bdeep\n"
+    )
+    (told,) = reasons(Run(), 1, said, [])
+    assert told.startswith("Snakemake itself failed: RecursionError: too \\x1bdeep. If .snakemake")
+    assert Path("logs/snakemake.log").read_text() == said.replace("\x1b", "\\x1b")
+    assert [*reasons(Run(), 1, "a plain fault\n", [])] == ["a plain fault"]
+
+
 def ignore_ctrl_c() -> None:
     """As a shell does for what it starts with `&`."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -730,6 +730,21 @@ def with_exports(results: Path) -> Path:
     return results
 
 
+def test_findings__beyond_the_most_that_are_listed_are_counted(results, monkeypatch):
+    monkeypatch.setattr("corpusmill.tools.verify.findings.MOST_LISTED", 2)
+    names = listed(results)
+    for name in names:
+        (results / name).unlink()
+    told = verified(results)
+    assert len(told["damages"]) == 2
+    assert told["unlisted"] == len(names) - 2
+    done = command.verified(LocalPlace(results), deep=False)
+    lines = [*command.in_words(done)]
+    assert f"and {len(names) - 2:,} more, which are left out here" in lines
+    assert lines[-1].startswith(f"Damaged: {len(names)} files differ")
+    assert all(done.findings.damaged(name) for name in names)
+
+
 def test_exports__that_are_whole(results):
     told = verified(with_exports(results), "--deep")
     assert (told["exit_code"], told["damages"]) == (0, [])

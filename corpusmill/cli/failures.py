@@ -8,10 +8,12 @@ from pathlib import Path
 import psutil
 
 from corpusmill.cli.run_progress import Job, Run
+from corpusmill.messages.plain_text import short, shown, shown_lines
 from corpusmill.mill.storage.untrusted import whole_file
 from corpusmill.run.job_state import FAILED, STOPPED, load_state
 
 FULL = re.compile("No space left on device|Disk quota exceeded")
+SAID, METADATA = Path("logs/snakemake.log"), Path(".snakemake/metadata")
 REPORT = "This is a fault of corpusmill. Please report it, with this log:"
 
 
@@ -34,14 +36,28 @@ def reasons(run: Run, code: int, said: str, others: Iterable[psutil.Process]) ->
     elif run.errors and (full := FULL.search(said)):
         yield no_room(full[0])
     elif run.errors:
-        yield from (text.strip() for _, text in run.errors)
+        yield from (without_traceback(text) for _, text in run.errors)
     elif code < 0:
         name = signal.Signals(-code).name
         yield f"Snakemake was killed ({name}). Its jobs may still run: check before you resume."
     elif said.startswith("usage:"):
         yield said.strip().splitlines()[-1]  # the option that it does not know
     else:
-        yield said.strip() or "Snakemake failed and said nothing."
+        yield without_traceback(said) or "Snakemake failed and said nothing."
+
+
+def without_traceback(said: str) -> str:
+    """Return a message of Snakemake. Save one with a traceback, and return its last line."""
+    said = said.strip()
+    if "Traceback (most recent call last)" not in said:
+        return said
+    SAID.parent.mkdir(exist_ok=True)
+    SAID.write_text(f"{shown_lines(said)}\n", "utf-8")
+    last = short(shown(said.splitlines()[-1]))
+    return (
+        f"Snakemake itself failed: {last}. If {METADATA} is damaged, "
+        f"remove it. Otherwise please report this, with {SAID}"
+    )
 
 
 def lock_reason(others: Iterable[psutil.Process]) -> str:

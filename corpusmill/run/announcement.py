@@ -115,10 +115,18 @@ def announced(options: Sequence[str]) -> Iterator[Told]:
     finally:
         if code != 0:
             end(ANNOUNCEMENT, told.name, FAILED, told.reason)
-        elif told.name and JOB_LIST.exists() and load_job_list(JOB_LIST).run == told.name:
+        elif told.name and _listed_run() == told.name:
             end(ANNOUNCEMENT, told.name, FINISHED)
         else:
             withdraw(ANNOUNCEMENT, told.name)  # for example --version
+
+
+def _listed_run() -> str:
+    """Return the name of the run whose jobs are listed; "" for none, or a damaged list."""
+    try:
+        return load_job_list(JOB_LIST).run
+    except ValueError:
+        return ""
 
 
 def go_on(path: Path, name: str) -> None:

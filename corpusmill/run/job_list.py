@@ -42,7 +42,10 @@ def load_job_list(path: Path) -> JobList:
         )
     found = load_plain_json(path)
     if not isinstance(found, dict) or found.get("corpusmill.jobs") != 1:
-        raise ValueError(f"{path}: not a list of jobs of this version")
+        raise ValueError(
+            f"{path}: expected a list of jobs of this version, found something else. Remove it, "
+            "and run again."
+        )
     try:
         listed = msgspec.convert([found.get("run", ""), found.get("rules")], _Said)
     except msgspec.ValidationError as error:

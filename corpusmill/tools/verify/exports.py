@@ -129,10 +129,7 @@ def look_at_export(place: Place, export: Export, findings: Findings, progress: P
     own = Findings()
     progress.name = f"verifying {export.at}"
     look_at_files(place, export.listing, own, FilesSeen(progress, len(export.listing.files), own))
-    for damage in own.damages:
-        findings.add(damage._replace(way_out=export.way_out))
-    for one in own.not_seen:
-        findings.unseen(*one)
+    findings.join(own, export.way_out)
     known = {*export.listing.files, posixpath.join(export.folder, EXPORT)}
     foreign = (
         name

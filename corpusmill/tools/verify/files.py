@@ -30,9 +30,9 @@ class FilesSeen:
         self._name()
 
     def _name(self) -> None:
-        damaged = len(self._findings.damages)
+        damaged = self._findings.damaged_files
         self._phase.name = f"{self._doing} {self._seen:,} of {self._files:,} files" + (
-            f", {damaged:,} damages" if damaged else ""
+            f", {damaged:,} damaged" if damaged else ""
         )
 
     def advance(self, amount: int) -> None:

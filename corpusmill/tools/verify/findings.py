@@ -9,6 +9,8 @@ from corpusmill.tools.verify.kinds import LOCAL, Advice, rule_of
 
 WHOLE, DAMAGED, NOT_SEEN = 0, 1, 2
 """Exit codes."""
+MOST_LISTED = 10_000
+"""Most findings to list of each kind. Further ones are counted."""
 
 
 class NoCorpusError(ValueError):
@@ -42,11 +44,16 @@ class NotSeen(NamedTuple):
 
 
 class Findings:
-    """Findings, collected by several threads."""
+    """Findings, collected by several threads. Memory holds the first of each kind and all names."""
 
     def __init__(self, advice: Advice = LOCAL) -> None:
         self.damages: list[Damage] = []
         self.not_seen: list[NotSeen] = []
+        self.unlisted = 0
+        """Further findings, which the lists leave out."""
+        self._damaged: set[str] = set()
+        self._unseen: set[str] = set()
+        self._by_design = True
         self._advice = advice
         self._lock = threading.Lock()
 
@@ -71,16 +78,43 @@ class Findings:
 
     def add(self, damage: Damage) -> None:
         with self._lock:
-            self.damages.append(damage)
+            self._damaged.add(damage.name)
+            self._list(self.damages, damage)
 
     def unseen(self, what: str, why: str, by_design: bool = False) -> None:
         with self._lock:
-            self.not_seen.append(NotSeen(what, short(why), by_design))
+            self._unseen.add(what)
+            self._by_design = self._by_design and by_design
+            self._list(self.not_seen, NotSeen(what, short(why), by_design))
+
+    def join(self, others: "Findings", way_out: str) -> None:
+        """Add the findings about an export, whose damage has its own way out."""
+        for damage in others.damages:
+            self.add(damage._replace(way_out=way_out))
+        for one in others.not_seen:
+            self.unseen(*one)
+        with self._lock:
+            self._damaged |= others._damaged
+            self._unseen |= others._unseen
+            self.unlisted += others.unlisted
+
+    def _list(self, listed: list, finding: Damage | NotSeen) -> None:
+        if len(listed) < MOST_LISTED:
+            listed.append(finding)
+        else:
+            self.unlisted += 1
 
     def damaged(self, *names: str) -> bool:
         """Say whether one of these files is known to be damaged."""
-        known = {damage.name for damage in self.damages}
-        return not known.isdisjoint(names)
+        return not self._damaged.isdisjoint(names)
+
+    def is_unseen(self, name: str) -> bool:
+        """Say whether a file could not be checked."""
+        return name in self._unseen
+
+    @property
+    def damaged_files(self) -> int:
+        return len(self._damaged)
 
     def in_words(self, not_seen: str) -> Iterator[str]:
         """Yield the lines for the terminal. not_seen: begins the line of what was not checked."""
@@ -89,9 +123,11 @@ class Findings:
             yield f"  {damage.way_out}"
         for one in self.not_seen:
             yield f"{not_seen}: {one.what}: {one.why}"
+        if self.unlisted:
+            yield f"and {self.unlisted:,} more, which are left out here"
 
     @property
     def code(self) -> int:
         if self.damages:
             return DAMAGED
-        return NOT_SEEN if any(not one.by_design for one in self.not_seen) else WHOLE
+        return WHOLE if self._by_design else NOT_SEEN

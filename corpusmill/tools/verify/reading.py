@@ -33,8 +33,10 @@ class Corpus(NamedTuple):
 
     def has(self, name: str) -> bool:
         """Say whether a file is listed and its bytes are intact."""
-        unseen = {one.what for one in self.findings.not_seen}
-        return name in self.listing.files and not (self.findings.damaged(name) or name in unseen)
+        findings = self.findings
+        return name in self.listing.files and not (
+            findings.damaged(name) or findings.is_unseen(name)
+        )
 
     def file(self, name: str) -> PlaceFile:
         return PlaceFile(self.place, name, self.listing.files[name].bytes)

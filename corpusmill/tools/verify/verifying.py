@@ -72,11 +72,12 @@ def verified(place: Place, deep: bool) -> Verified:
             look_at_export(place, export, findings, progress)
     done = done._replace(seconds=time.monotonic() - began)
     if listing.files:
-        look_for_foreign(place, listing, findings)
-        for export in exports:
-            hold_origin(listing, export, findings)
-            if deep:
-                hold_tokens(listing, export, findings)
+        with phase("comparing the files with the manifest"):
+            look_for_foreign(place, listing, findings)
+            for export in exports:
+                hold_origin(listing, export, findings)
+                if deep:
+                    hold_tokens(listing, export, findings)
     if listing.files and not deep:
         summary_of(Corpus(place, listing, findings))
     if deep and listing.files:
@@ -99,8 +100,7 @@ def in_words(done: Verified) -> Iterator[str]:
     size = f"{done.files:,} files, {large}"
     read = f"{size}, read at {rate:,.0f} MB/s"
     if findings.damages:
-        names = {damage.name for damage in findings.damages}
-        yield f"Damaged: {len(names):,} files differ from what was written, of {read}."
+        yield f"Damaged: {findings.damaged_files:,} files differ from what was written, of {read}."
     elif findings.code:
         yield f"Not all of it could be checked: {read}."
     else:
@@ -123,5 +123,6 @@ def as_json(done: Verified) -> str:
         "exports": [export.as_json() for export in done.exports],
         "damages": [damage.as_json() for damage in findings.damages],
         "not_looked_at": [one._asdict() for one in findings.not_seen],
+        "unlisted": findings.unlisted,
     }
     return json_text(told)
