@@ -98,7 +98,7 @@ def test_record__that_was_changed_stops_the_run(run):
     path.write_text(path.read_text().replace('"generation": 1', '"generation": 2', 1))
     done = asked(run, "-n")
     assert done.returncode == 1
-    assert "record.json: malformed record of the runs here (it was changed" in done.stderr
+    assert "record.json: malformed record of earlier runs (it was changed" in done.stderr
     assert "Traceback" not in done.stderr
 
 

@@ -35,7 +35,7 @@ def test_filter__that_drops_too_much_stops_the_run_with_examples(tmp_path, confi
     said = (tmp_path / "logs/allow/allow.log").read_text()
     assert (
         "error: source web: filters drop 118 of 120 documents (too_short 118), "
-        "max_dropped_fraction allows 0.9 of them."
+        "but max_dropped_fraction is 0.9."
     ) in said
     assert "  web.jsonl:3: chars 7 below min_chars 200: 'short 0'" in said
     assert "source notes" not in said
@@ -83,7 +83,7 @@ def test_allow__adds_up_what_the_filters_of_a_source_drop(tmp_path, step):
     most = {"web": 0.99, "books": 0.99}
     with pytest.raises(ValueError, match="source web") as caught:
         allow(*files, most, tmp_path / "report.json")
-    assert "filters drop 199 of 200 documents (c 139, a 60), max_dropped_fraction" in str(
+    assert "filters drop 199 of 200 documents (c 139, a 60), but max_dropped_fraction" in str(
         caught.value
     )
     assert "books" not in str(caught.value)

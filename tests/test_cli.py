@@ -146,7 +146,7 @@ def test_init_and_check__take_numbers_of_any_size(folder, number):
     Path("asks.yaml").write_text(asks)
     told = called("check", "corpusmill.yaml", "asks.yaml")
     assert (
-        "asks for the member scores, which none of the first records has. Did you mean score"
+        "needs the member scores, but none of the first records has it. Did you mean score"
         in told.output
     )
     Path("wrong.yaml").write_text("sources: [{name: a, files: [data], text_field: body}]\n")
@@ -201,7 +201,7 @@ def test_init__writes_which_token_ends_documents(eos, ends, folder):
     write_lines(folder / "a.jsonl")
     source = chat(folder / "given", eos) if eos else "train"
     got = called("init", "a.jsonl", "--tokenizer", source)
-    assert ("could be <|im_end|> as well" in got.stderr) == (len(ends) == 2)
+    assert ("<|im_end|> is possible as well" in got.stderr) == (len(ends) == 2)
     lines = Path("corpusmill.yaml").read_text().splitlines()
     written = [line for line in lines if "end_of_text" in line]
     assert all(line.startswith(end) for line, end in zip(written, ends, strict=True))
@@ -282,9 +282,9 @@ def test_check__notes_a_member_that_no_first_record_has(folder):
     got = called("check", "mine.yaml")
     assert got.exit_code == 0, got.output
     assert [line for line in got.stdout.splitlines() if line.startswith("NOTE")] == [
-        "NOTE: the filter url_blocklist asks for the member url, which none of the first records "
-        "has. Did you mean meta.url? Known: meta, meta.url, score.",
-        "NOTE: the filter other asks for the member score, which none of the first records has. "
+        "NOTE: the filter url_blocklist needs the member url, but none of the first records "
+        "has it. Did you mean meta.url? Known: meta, meta.url, score.",
+        "NOTE: the filter other needs the member score, but none of the first records has it. "
         "Known: id.",
     ]
 
@@ -311,7 +311,7 @@ def test_check__says_everything_at_once(folder):
     [
         ("sources: [\n\t", "found character '\\t'"),
         ("- a\n- b\n", "expected keys and values, found a list"),
-        ("dedup: {threshold: 0.7}\n", "no sources, so this would mill the bundled demo"),
+        ("dedup: {threshold: 0.7}\n", "no sources, so this would run the bundled demo"),
         ("sources:\n  - {name: a, files: [nothing/*.jsonl]}\n", "no file matches nothing/*.jsonl"),
         ("sources:\n  - {name: a, files: [empty]}\n", "the folder empty has no file that ends in"),
         ("sources:\n  - {name: a/b, files: [a.jsonl]}\n", "sources[0].name"),

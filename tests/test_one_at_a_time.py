@@ -210,7 +210,7 @@ def test_alone__goes_on_where_there_are_no_locks(tmp_path, monkeypatch, caplog):
     monkeypatch.setattr(one_at_a_time.fcntl, "flock", flock)
     with one_at_a_time.alone(tmp_path / "a.log"):
         pass
-    assert "another copy of this job goes unnoticed" in caplog.text
+    assert "a second copy of this job would go unnoticed" in caplog.text
 
 
 def test_stopped_job__says_so_and_leaves_nothing_behind(copies):
@@ -219,6 +219,6 @@ def test_stopped_job__says_so_and_leaves_nothing_behind(copies):
     time.sleep(0.1)
     running.terminate()
     assert ended(running) == (
-        1, "error: stopped by signal 15: the job was cancelled, or its time was over\n"
+        1, "error: stopped by signal 15: the job was cancelled, or ran out of time\n"
     )  # fmt: skip
     assert copies.written() == {"one": "x"}

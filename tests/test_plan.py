@@ -192,7 +192,9 @@ def planned(folder, *names: str) -> None:
 
 def test_refuse_other_corpus__of_which_this_run_has_no_file(tmp_path):
     planned(tmp_path, "a.jsonl", "b.jsonl")
-    with pytest.raises(ValueError, match=r"another corpus \(2 input files, a\.jsonl the first\)"):
+    with pytest.raises(
+        ValueError, match=r"another corpus \(2 input files, the first is a\.jsonl\)"
+    ):
         refuse_other_corpus(inputs(**{"c.jsonl": 1}), DEMO, tmp_path)
     with pytest.raises(ValueError, match="this run is the bundled demo"):
         refuse_other_corpus(inputs(**{"made.jsonl": 1}), DEMO, tmp_path)

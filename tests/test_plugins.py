@@ -203,8 +203,8 @@ def test_wrong_filter__is_refused_before_any_job(tmp_path, old, new, entry, says
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        ('return {"something"', 'return {"other"', "measure returned ['other'], its declaration has ['something']"),
-        ("np.uint32)", "np.int8)", "value something is int8, its declaration says uint32"),
+        ('return {"something"', 'return {"other"', "measure returned ['other'], but the filter declares ['something']"),
+        ("np.uint32)", "np.int8)", "value something is int8, but declared as uint32"),
         ("size - 1,", "size,", "the shape (31,), expected one for each of 30 documents"),
         ('return {"something"', 'return 1 / 0, {"something"', "mine.py:11: filter mine: ZeroDivisionError: division by zero, at the document raw.jsonl:1"),
         ("measure(self, texts):", "measure(self, texts):\n        self.least", "mine.py:11: filter mine: AttributeError"),
@@ -212,7 +212,7 @@ def test_wrong_filter__is_refused_before_any_job(tmp_path, old, new, entry, says
         ("return values", "return 1 / 0, values", "mine.py:14: filter mine: ZeroDivisionError"),
         ('"uint32"', '"text"', "value something is ndarray, expected a list of str and None"),
         ("texts):", "texts):\n        texts.data[0] = 32", "ValueError: assignment destination is read-only"),
-        ('np.zeros(texts.offsets.size - 1, np.uint32)', "np.ma.zeros(30, np.uint32)", "value something is MaskedArray, its"),
+        ('np.zeros(texts.offsets.size - 1, np.uint32)', "np.ma.zeros(30, np.uint32)", "value something is MaskedArray, but"),
         ("texts):", "texts):\n        import sys; sys.exit(0)", "mine.py:11: filter mine: SystemExit: 0"),
     ],
 )  # fmt: skip

@@ -144,9 +144,9 @@ def test_examples__are_counted(tmp_path):
 @pytest.mark.parametrize(
     ("good", "bad", "fault"),
     [
-        ([], ["a b", "c d"], "no good one left to learn from, of 0 different good texts"),
-        (["a b", "c d"], [], "no bad one left to learn from"),
-        (["a b"], [f"c {n}" for n in range(50)], "no good one"),
+        ([], ["a b", "c d"], "found 0 different good texts, none of them left to train on"),
+        (["a b", "c d"], [], "found 0 different bad texts, none of them left"),
+        (["a b"], [f"c {n}" for n in range(50)], "found 1 different good texts, none of them "),
     ],
 )
 def test_training__refuses_a_class_without_texts(good, bad, fault, tmp_path):
@@ -307,7 +307,7 @@ def test_train_filter__same_bytes_on_any_number_of_cores(folder):
         ("empty.jsonl", "bad.parquet", "empty.jsonl: expected good texts, found no record."),
         ("other.jsonl", "bad.parquet", 'other.jsonl:1: expected a record with a text, found no "b'),
         ("nowhere.jsonl", "bad.parquet", "--good nowhere.jsonl: expected a file, found none."),
-        ("good", "good", "found no good one left to learn from, of 0 different good texts"),
+        ("good", "good", "found 0 different good texts, none of them left to train on"),
         ("good", "empty", "--bad empty: expected a file, found none"),
         ("good", "readme.txt", "readme.txt: expected a file name ending in .jsonl"),
         ("good", "hollow", "--bad hollow: expected files that end in .jsonl"),

@@ -63,7 +63,7 @@ def test_demo__is_not_milled_over_another_corpus_whose_plan_was_removed(milled, 
 def test_config_file_without_sources__is_refused(tmp_path, dry_run):
     (tmp_path / "mine.yaml").write_text(yaml.safe_dump({"spans": {"min_chars": 100}}))
     told = refused(tmp_path, "--configfile", "mine.yaml", *dry_run)
-    assert "mine.yaml: no sources, so this would mill the bundled demo" in told
+    assert "mine.yaml: no sources, so this would run the bundled demo" in told
     assert not (tmp_path / "results").exists()
 
 
@@ -73,7 +73,7 @@ def test_another_corpus_altogether__is_refused(milled):
     sources = [{"name": "other", "files": ["other/*.jsonl"]}]
     (folder / "other.yaml").write_text(yaml.safe_dump(config | {"sources": sources}))
     told = refused(folder, "--configfile", "other.yaml")
-    assert "raw/one/0.jsonl the first), and this run is for other/a.jsonl" in told
+    assert "the first is raw/one/0.jsonl), and this run is for other/a.jsonl" in told
 
 
 def test_file_of_others__where_a_result_would_go_is_not_replaced(tmp_path):

@@ -75,7 +75,7 @@ def test_small_profile__ends_with_the_bytes_of_a_local_run(tmp_path, local):
 
 def test_profile__ends_with_the_same_bytes_whatever_slurm_does(tmp_path, local):
     """SLURM answers late, fails to at first, forgets what has ended, and cuts four jobs short: each
-    is tried again, with more memory unless it was cancelled or its time was over."""
+    is tried again, with more memory unless it was cancelled or ran out of time."""
     faults = {"holdout": "CANCELLED", "group": "TIMEOUT", "pair": "FAILED", "tokenizer": "lost"}
     said, jobs = submitted(tmp_path, "slurm", rules=faults, late=0.5, hides=True, silent=7)
     assert kept(tmp_path) == local

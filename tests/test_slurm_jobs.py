@@ -177,7 +177,7 @@ def test_job__that_squeue_has_forgotten_has_ended_if_it_says_so(cluster, tmp_pat
     assert run.look() == ["2", "3"]
     run.now = 61
     assert run.look() == ["3"]
-    assert run.executor.ended["2"].startswith("SLURM job 2 LOST: nothing says why")
+    assert run.executor.ended["2"].startswith("SLURM job 2 LOST: no reason found")
     assert run.heard == ["sign: " + run.executor.ended["2"].removesuffix(". ")]
 
 
@@ -219,7 +219,7 @@ def test_job__that_may_have_lacked_memory_is_not_spared(cluster, tmp_path, state
     run.submit(step, state, says)
     assert run.look() == []
     assert run.spared.of("sign", ["00001"]) == 0
-    why_it_ended = says.partition("error: ")[2].strip() or "nothing says why"
+    why_it_ended = says.partition("error: ")[2].strip() or "no reason found"
     assert f"error: SLURM job 1 {state}: {why_it_ended}" in Path(step.log[0]).read_text()
 
 

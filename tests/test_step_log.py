@@ -133,7 +133,7 @@ def test_state__is_what_the_log_says_for_programs(run, tmp_path, body, state, sa
         (signal.SIGINT, "error: stopped: the run was interrupted\n"),
         (
             signal.SIGTERM,
-            "error: stopped by signal 15: the job was cancelled, or its time was over\n",
+            "error: stopped by signal 15: the job was cancelled, or ran out of time\n",
         ),
     ],
 )

@@ -95,7 +95,7 @@ def facts(config: Config, layout: Layout, end_of_text: str | None) -> list[str]:
         f"held out     files: {len(inputs.held_out):,}",
         f"tokenizer    {config.tokenizer.source}; documents end with {ends}",
         f"shards       {', '.join(f'{split} {n}' for split, n in layout.shards.items())}",
-        f"disk         about {amount(wanted)} wanted, {amount(free_bytes(RESULTS))} free",
+        f"disk         about {amount(wanted)} needed, {amount(free_bytes(RESULTS))} free",
         f"versions     Python {platform.python_version()}, "
         + ", ".join(f"{name} {version(name)}" for name in ("snakemake", "numpy", "pyarrow")),
     ]

@@ -20,7 +20,7 @@ BASIS = (
     "measured on earlier jobs here.",
     "a rough guess from the amount of text. corpusmill estimate measures a sample.",
 )
-"""Basis of the time estimate, by whether some of it is a guess."""
+"""Basis of the time estimate: without guesses, and with some."""
 
 START_SECONDS = 0.25
 """Start-up time of a job."""

@@ -43,7 +43,7 @@ def reasons(run: Run, code: int, said: str, others: Iterable[psutil.Process]) ->
     elif said.startswith("usage:"):
         yield said.strip().splitlines()[-1]  # the option that it does not know
     else:
-        yield without_traceback(said) or "Snakemake failed and said nothing."
+        yield without_traceback(said) or "Snakemake failed without a message."
 
 
 def without_traceback(said: str) -> str:
@@ -68,8 +68,8 @@ def lock_reason(others: Iterable[psutil.Process]) -> str:
             f"first: kill {alive[0]}"
         )
     return (
-        "An earlier run in this folder was killed and left its lock. No run of this machine is "
-        "active here: remove the lock with corpusmill run --unlock, then repeat the command."
+        "An earlier run in this folder was killed and left its lock. This machine runs nothing "
+        "here now: remove the lock with corpusmill run --unlock, then repeat the command."
     )
 
 
@@ -88,12 +88,12 @@ def reason_of(job: Job, said: str = "") -> str:
     if not failed and (full := FULL.search(said)):
         return no_room(full[0])
     if job.log is None or state is None:
-        return "it left no log, so it was killed before it started. Check whether memory is free."
+        return "it left no log, so it was killed before it started. Check if enough memory is free."
     if not failed:
         return (
-            "it was killed, most likely for lack of memory. Run fewer jobs at once (--cores), tell "
-            "Snakemake how much there is (--resources mem_mb=...), or lower input.part_bytes and "
-            f"output.shard_bytes. It said last: {job.doing() or 'nothing'}"
+            "it was killed, most likely for lack of memory. Run fewer jobs at once (--cores), give "
+            "Snakemake a memory limit (--resources mem_mb=...), or lower input.part_bytes and "
+            f"output.shard_bytes. Its last message: {job.doing() or 'none'}"
         )
     if not failed.is_fault:
         return failed.said

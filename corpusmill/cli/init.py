@@ -51,7 +51,9 @@ def config_for(data: list[Path], output: Path, tokenizer: str) -> tuple[str, lis
     """Write the config file. Return its text and a list of doubtful guesses. Raise ValueError if
     there is no text, the file exists, or the tokenizer is unknown."""
     if output.exists():
-        raise ValueError(f"{output} exists already and is kept. Name another file: --output")
+        raise ValueError(
+            f"{output} already exists and is not replaced. Name another file: --output"
+        )
     unsure: list[str] = []
     found: list[Found] = []
     for path in data:
@@ -64,7 +66,7 @@ def config_for(data: list[Path], output: Path, tokenizer: str) -> tuple[str, lis
         )
     ends = ends_of_text(tokenizer)
     if len(ends) > 1:
-        unsure.append(f"{tokenizer}: documents end with {ends[0]}; it could be {ends[1]} as well")
+        unsure.append(f"{tokenizer}: documents end with {ends[0]}; {ends[1]} is possible as well")
     text = config_text(named_apart(found), os.cpu_count() or 1, tokenizer, ends)
     with replacing(output) as temporary:
         temporary.write_text(text, "utf-8")
@@ -270,9 +272,8 @@ def config_text(found: list[Found], cores: int, tokenizer: str, ends: list[str])
     expected = sum(one.text_bytes for one in found)
     shipped = yaml.safe_load((workflow_home() / "config.yaml").read_text("utf-8"))
     lines = [
-        "# Written by corpusmill init. Every other key has the value of the shipped config.yaml;",
-        "# all of them are in docs/reference/configuration.md. Review it, then run: corpusmill "
-        "check",
+        "# Written by corpusmill init. Keys that are left out keep their default; all keys are in",
+        "# docs/reference/configuration.md. Review this file, then run: corpusmill check",
         "",
         "sources:",
     ]
@@ -290,13 +291,14 @@ def config_text(found: list[Found], cores: int, tokenizer: str, ends: list[str])
         "  #   held_out: true",
         "",
         "tokenizer:",
-        f"  source: {in_yaml(tokenizer):<23} # train: one of this corpus; or a folder, a hub id",
+        f"  source: {in_yaml(tokenizer):<23} # train: train one on this corpus; or a folder, a "
+        "hub id",
         *(
             f"  {'# ' * place}end_of_text: {in_yaml(end):<{18 - 2 * place}} # {why}"
             for place, (end, why) in enumerate(zip(ends, ENDS, strict=False))
         ),
         "",
-        "# The default filters. A list of yours here replaces them, and those of a preset too;",
+        "# The default filters. A list here replaces them, and those of a preset too.",
         "# All filters: docs/reference/filters.md. Presets: docs/how-to/presets.md.",
         "# Your own: docs/how-to/extend.md.",
         "# filters:",
@@ -306,7 +308,7 @@ def config_text(found: list[Found], cores: int, tokenizer: str, ends: list[str])
         part = max(LEAST_PART_BYTES, -(-expected // (2 * cores)) >> 20 << 20)
         lines += [
             "",
-            f"# About {expected / 1e6:,.0f} MB of text and {cores} cores: few parts, but enough.",
+            f"# About {expected / 1e6:,.0f} MB of text: small parts keep {cores} cores busy.",
             "input:",
             f"  part_bytes: {part}",
             "output:",

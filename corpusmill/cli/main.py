@@ -230,7 +230,7 @@ def run_options(command: Callable) -> Callable:
             "-n",
             "--dry-run",
             is_flag=True,
-            help="Show what would run and how long it takes, and stop.",
+            help="Only show what would run and how long it would take.",
         ),
         click.option("-q", "--quiet", is_flag=True, help="Show nothing until the end."),
         click.option("-v", "--verbose", is_flag=True, help="Show all output of Snakemake."),
@@ -468,8 +468,8 @@ endpoint_option = click.option(
 @endpoint_option
 @click.option(
     "--price", "prices", multiple=True, metavar="WHAT=NUMBER",
-    help="Price for --dry-run: month and read per GB, writes and reads per 1,000 requests. "
-    "Repeatable.",
+    help="Price for --dry-run. WHAT is month or read (price per GB), writes or reads (price per "
+    "1,000 requests). Repeatable.",
 )  # fmt: skip
 @click.option("--json", "in_json", is_flag=True, help="Print what was done as JSON.")
 def publish(prices: tuple[str, ...], in_json: bool, **given: Any) -> None:
@@ -539,8 +539,9 @@ def prove(configs: tuple[Path, ...], in_json: bool, **options: Any) -> None:
     """Rebuild a sample of a finished corpus and compare bytes.
 
     Rebuilds parts (input to ledger) and shards (text and tokens), chosen evenly over sources and
-    splits. A shard needs all inputs. The results are not changed. The command lists what it took
-    from the results instead of rebuilding it. Relative input paths start at the current folder.
+    splits. To rebuild a shard, all inputs are needed. The results are not changed. The command
+    lists what it took from the results instead of rebuilding it. Relative input paths start at the
+    current folder.
     Default for CONFIG: the configuration in summary.json.
 
     \b
@@ -752,8 +753,8 @@ def export(format_name: str | None, results: Path, to: Path | None, length: int)
 def estimate(configs: tuple[Path, ...], cores: str, read: int, seconds: int, in_json: bool) -> None:
     """Estimate a run's output, time, memory and disk space.
 
-    Reads some text of every source, compares it, and runs a sample in a temporary folder. This
-    takes at least ten seconds, more at the first use on a machine.
+    Reads some text of every source, finds its duplicates, and runs a sample in a temporary folder.
+    This takes at least ten seconds, more at the first use on a machine.
     """
 
     from corpusmill.cli.check import planned
@@ -850,10 +851,10 @@ def why(queries: tuple[str, ...], as_json: bool, results: Path, **given: Any) ->
 
     text_file, text = given["text_file"], given["text"]
     wanted = command.wanted_of(given["dropped"], given["fates"], given["sources"], given["sample"])
-    few = "name a document, give a text, or list some"
+    few = "give a document, a text, or what to list"
     ways = (bool(queries), text is not None, text_file is not None, wanted is not None)
     if sum(ways) != 1:
-        few = "ask for one thing at once" if any(ways) else few
+        few = "give only one of these at a time" if any(ways) else few
         raise click.UsageError(f"{few}: QUERY, --text, --text-file, or --dropped, --fate, --source")
     width = shutil.get_terminal_size((100, 24)).columns
     text = text if text_file is None else whole_text(text_file)

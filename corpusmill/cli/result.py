@@ -8,12 +8,12 @@ from corpusmill.cli.watching import Folder
 from corpusmill.run.job_progress import duration
 
 LIES_WHERE = [
-    ("results/tokens/", "token ids by split, {tokens:,} of them, for a trainer"),
+    ("results/tokens/", "{tokens:,} token ids for training, one folder per split"),
     ("results/corpus/", "the same documents as text"),
-    ("results/ledger/", "what became of every input record, and why"),
-    ("results/summary.json", "this account, with time and memory of every rule"),
+    ("results/ledger/", "what happened to every input record, and why"),
+    ("results/summary.json", "the table above, with time and memory of every rule"),
     ("results/manifest.json", "every file with its size and SHA-256"),
-    ("results/eye_test.txt", "samples to read: look at them"),
+    ("results/eye_test.txt", "decoded samples: look at them"),
 ]
 
 

@@ -241,7 +241,7 @@ def unlocked() -> tuple[str, bool]:
         return "There is no lock in this folder.", True
     for process in runs_here():
         return (
-            f"A run is active in this folder (process {process.pid}): its lock stays. Stop it "
+            f"A run is active in this folder (process {process.pid}): its lock is kept. Stop it "
             f"first: kill {process.pid}",
             False,
         )

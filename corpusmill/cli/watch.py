@@ -61,7 +61,7 @@ def notes(folder: Folder) -> Iterator[str]:
         yield f"No job has run for {silent}: jobs are queued, or Snakemake was killed."
     if folder.state == "reading" and folder.announced and folder.announced.is_alive is None:
         host = folder.announced.lives[0].host if folder.announced.lives else "another machine"
-        yield f"Snakemake reads the workflow on {host}. Only there can you see if it still runs."
+        yield f"Snakemake reads the workflow on {host}. Check there if it still runs."
     if folder.state == "failed" and not folder.of(FAILED) and folder.reason:
         yield short(folder.reason)
     slow = [
@@ -75,7 +75,7 @@ def notes(folder: Folder) -> Iterator[str]:
         for job in folder.stalled()
     ]
     killed = [
-        f"{job.name} disappeared, killed by hand or out of memory; log {job.log}"
+        f"{job.name} disappeared; it was killed by hand or for lack of memory; log {job.log}"
         for job in folder.killed()
     ]
     failed = [

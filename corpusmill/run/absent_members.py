@@ -36,8 +36,8 @@ def absent_members(
         for field in filter.members:
             if not has_member(judged, field, readers, limits):
                 yield (
-                    f"the filter {filter.name} asks for the member {field}, which none of "
-                    f"the first records has.{meant(field, names_in(first), cutoff=0.5)}"
+                    f"the filter {filter.name} needs the member {field}, but none of the first "
+                    f"records has it.{meant(field, names_in(first), cutoff=0.5)}"
                 )
 
 

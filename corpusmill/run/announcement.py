@@ -25,7 +25,7 @@ ANNOUNCED = "CORPUSMILL_ANNOUNCED"
 """Environment variable with which `corpusmill run` passes the run's name to its Snakemake."""
 
 MOST_BYTES = 1 << 20
-"""Most bytes of an announcement. It bounds the processes that have to be looked up."""
+"""Most bytes of an announcement. This limits how many processes have to be looked up."""
 
 LATEST = 1e11
 """Latest time an announcement may contain, in seconds since 1970: some 3,000 years."""
@@ -34,10 +34,10 @@ FINISHED, NOTHING, FAILED = "finished", "nothing", "failed"
 """Outcomes of a run; NOTHING: there was nothing to do."""
 
 DRY_RUN = re.compile("-[a-zA-Z]*n[a-zA-Z]*|--dry-?run")
-"""Snakemake options for a dry run. If one only looks like it, the Snakefile still announces."""
+"""Snakemake options that look like a dry run. If it is none, the Snakefile still announces."""
 
 START_SECONDS = 2.0
-"""Tolerance in seconds of a process's start time, which is counted from the machine's boot."""
+"""Tolerance in seconds for a process's start time, which is counted from the machine's boot."""
 
 
 class Life(msgspec.Struct, frozen=True):

@@ -56,8 +56,8 @@ class Source(Section):
         default=1,
     )
     priority: int | None = key(
-        "Which source keeps a text that several have: the one with the lowest number. Sources "
-        "without a priority come last.",
+        "Rank of the source when several sources have duplicates of a text. The source with the "
+        "lowest number keeps its document. Sources without a priority come last.",
         least=0,
         most=1000000,
         default=None,
@@ -129,8 +129,8 @@ class Input(Section):
         entries=NOT_EMPTY,
     )
     verify: Literal["changed", "always", "never"] = key(
-        "Which input files to compare with what earlier runs read. changed: those that are read "
-        "again. always: all, before the first job. never: none."
+        "Which input files to check for changes by SHA-256 since earlier runs. changed: only files "
+        "that are read again. always: all files, before the first job. never: none."
     )
 
     @property
@@ -189,9 +189,9 @@ class Prefer(Section):
     """Which duplicate to keep if the sources have equal priority."""
 
     field: str | None = key(
-        "Field of the record. Numbers are compared as numbers, dates and times as instants, "
-        "other texts by code points. A field with both numbers and texts is refused. Records "
-        "without the field come last.",
+        "Field that ranks duplicates. Numbers are compared as numbers, dates and times as "
+        "instants, other texts by code points. A field with both numbers and texts is refused. "
+        "Records without the field come last.",
         least_chars=1,
     )
     order: Literal["highest", "lowest"] = key("Keep the highest or the lowest value.")
@@ -210,9 +210,9 @@ class Dedup(Section):
         below=1,
     )
     bands: Literal["auto"] | int = key(
-        "LSH bands. Two documents are candidates if one band of their sketches is equal. auto, "
-        "only together with rows: the most rows that find 99.5 % of the pairs at the threshold; "
-        "with method sketch, datasketch's choice.",
+        "LSH bands. Two documents are candidates if one band of their sketches is equal. auto, for "
+        "both bands and rows: the most rows that find 99.5 % of the pairs at the threshold; with "
+        "method sketch, datasketch's choice.",
         least=1,
         most=4096,
     )
@@ -225,7 +225,7 @@ class Dedup(Section):
         "document per connected component."
     )
     earlier_first: bool = key(
-        "Whether documents of a finished run are kept even if files added later have better ones."
+        "Whether documents of a finished run stay even if files added later have better duplicates."
     )
     prefer: Prefer
     max_group_texts: int | None = key(
@@ -327,7 +327,7 @@ class Tokenizer(Section):
         least_chars=1,
     )
     end_of_text: str = key(
-        "Token that ends every document. auto: the tokenizer's eos_token, but refused if that "
+        "Token that ends every document. auto: the tokenizer's eos_token. The run fails if that "
         "seems to end chat turns.",
         least_chars=1,
     )

@@ -19,7 +19,7 @@ MOST_BYTES = 1 << 22
 """Most bytes of a config file. Naming tens of thousands of files takes a few MiB."""
 NUMBER = "tag:yaml.org,2002:int"
 LONGEST_NUMBER = 100
-"""Most digits of a number. Python refuses to print one with thousands."""
+"""Most digits of a number. Python refuses to print numbers with thousands of digits."""
 MOST_VALUES = 100_000
 """Most values of a config file; each alias counts as all values it stands for."""
 MOST_DEPTH = 100
@@ -215,7 +215,7 @@ def refuse_config_without_sources(config_files: list[Path], given: dict) -> None
     """
     if config_files and "sources" not in given:
         raise ValueError(
-            f"{', '.join(map(str, config_files))}: no sources, so this would mill the bundled "
+            f"{', '.join(map(str, config_files))}: no sources, so this would run the bundled "
             "demo. Name your sources; or, for the demo with these settings, name the shipped "
             "config.yaml before this file: --configfile config.yaml mine.yaml"
         )
@@ -236,7 +236,7 @@ def laid_over(shipped: Path | dict, given: dict) -> dict:
 
 
 NO_TEXT = {"not": {"type": "string"}}
-"""Schema for values without a known one, such as filter settings: rather a number than a text."""
+"""Schema for values without a known one, such as filter settings. It prefers numbers to texts."""
 
 
 def as_in_files(config: dict, told: dict) -> dict:

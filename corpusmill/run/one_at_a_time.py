@@ -64,7 +64,9 @@ def locked(path: Path) -> TextIO:
         except OSError as error:
             if error.errno not in WITHOUT_LOCKS:
                 raise
-            logging.warning("no file locks (%s): another copy of this job goes unnoticed", error)
+            logging.warning(
+                "no file locks (%s): a second copy of this job would go unnoticed", error
+            )
             break
         # If the holder has removed the file, others lock a new one of that name: try again.
         with contextlib.suppress(FileNotFoundError):

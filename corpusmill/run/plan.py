@@ -29,7 +29,7 @@ MOST_NUMBERED = 99_999
 """Most jobs of a rule, such as parts or shards of a split: their names have five digits."""
 
 WHOLE_BYTES = 1 << 20
-"""Proposed sizes are multiples of so many bytes."""
+"""Proposed sizes are multiples of this many bytes."""
 
 
 class InputFile(NamedTuple):
@@ -38,7 +38,7 @@ class InputFile(NamedTuple):
     text_bytes: int
     """Expected bytes of text, from the file's size and format."""
     bytes: int | None = None
-    """Size of the file, like mtime_ns None for a file that a rule makes."""
+    """Size of the file; None, as is mtime_ns, for a file that a rule makes."""
     mtime_ns: int | None = None
 
 
@@ -152,7 +152,7 @@ def refuse_other_corpus(
     earlier = planned_paths(results / "plan/parts.jsonl")
     theirs = [path for path in earlier if path not in generated]
     if theirs and mine.isdisjoint(theirs):
-        others = f"{len(theirs)} input files, {theirs[0]} the first"
+        others = f"{len(theirs)} input files, the first is {theirs[0]}"
     elif not earlier and is_demo and (results / "manifest.json").exists():
         sources = load_json(results / "manifest.json").get("sources", ["unknown"])
         if sources == list(dict.fromkeys(file.source for file in inputs)):
@@ -245,7 +245,7 @@ def refuse_too_many(count: int, what: str, key: str, bytes: int) -> None:
 def too_many(count: int, what: str, key: str, bytes: int, fitting: int) -> str:
     """Return the message. fitting: the proposed size in WHOLE_BYTES."""
     return (
-        f"{key}: {bytes:,} bytes make {count:,} {what}, and {MOST_NUMBERED:,} are allowed. "
+        f"{key}: {bytes:,} bytes make {count:,} {what}, but at most {MOST_NUMBERED:,} are allowed. "
         f"Set it to {fitting * WHOLE_BYTES} or more."
     )
 

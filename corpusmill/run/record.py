@@ -63,7 +63,7 @@ def load_record(path: Path = RECORD) -> Record:
         return as_written(empty | record)
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError(
-            f"{path}: malformed record of the runs here ({error}). Restore the file that the last "
+            f"{path}: malformed record of earlier runs ({error}). Restore the file that the last "
             f"run wrote; or remove the folder {path.parent} for a new plan: every document then "
             "gets a new id."
         ) from error

@@ -71,7 +71,9 @@ def _unknown(error: jsonschema.ValidationError) -> str:
     near = {key: near_names(key.lower(), known) for key in unknown}
     keys = f"key{'s' if len(unknown) > 1 else ''} {', '.join(unknown)}"
     if len(unknown) > 1:
-        meant = "".join(f" Is {found[0]} meant by {key}?" for key, found in near.items() if found)
+        meant = "".join(
+            f" Did you mean {found[0]} instead of {key}?" for key, found in near.items() if found
+        )
     else:
         meant = _is_meant(near[unknown[0]])
     return f"unknown {keys}.{meant} Known here: {', '.join(known)}."

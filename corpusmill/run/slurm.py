@@ -238,7 +238,7 @@ def watched(executor: Any, hear: Callable[[str], None], spared: Spared) -> Any:
             if reason:
                 told += f": {reason}"
             elif end not in OTHER_CAUSES:
-                told += f": nothing says why, as when a node runs out of memory. Its log: {log}"
+                told += f": no reason found; the node may be out of memory. Its log: {log}"
             if (explained or end in OTHER_CAUSES) and not MEMORY.search(reason):
                 spared.add(job)
             tell_logs(job, told)

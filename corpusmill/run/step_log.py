@@ -100,7 +100,7 @@ def stop(number: int, _: Any) -> NoReturn:
         signal.signal(one, signal.SIG_IGN)
     if number == signal.SIGINT:
         raise EndedByHand("stopped: the run was interrupted")
-    raise Stopped(f"stopped by signal {number}: the job was cancelled, or its time was over")
+    raise Stopped(f"stopped by signal {number}: the job was cancelled, or ran out of time")
 
 
 class EndedByHand(Stopped):

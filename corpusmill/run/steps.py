@@ -45,7 +45,7 @@ class Step(NamedTuple):
 
 _IN_ORDER = [
     Step("demo", "read", "make the demo corpus", only_if="inputs.uses_demo"),
-    Step("plan", "read", "share out the input files"),
+    Step("plan", "read", "divide the input files into parts"),
     Step(
         "normalize", "read", "read and normalize records", plugins="input.readers", is_proved=True
     ),
@@ -130,9 +130,9 @@ _IN_ORDER = [
     Step("join", "tokenize", "join token shards", follows_kept=True, only_if="joins"),
     Step("manifest", "tokenize", "list all files with their SHA-256"),
     Step("export", "account", "write formats of trainers", only_looks=True, after_manifest=True),
-    Step("ledger", "account", "write what became of each record", is_proved=True),
+    Step("ledger", "account", "write the fate of each record", is_proved=True),
     Step("tally", "account", "count statistics", only_looks=True),
-    Step("summarize", "account", "sum the run up", only_looks=True),
+    Step("summarize", "account", "summarize the run", only_looks=True),
     Step("report", "account", "draw the report", only_looks=True),
     Step(
         "recall",

@@ -44,7 +44,7 @@ from corpusmill.run.start import (
 )
 
 FEWEST_JOBS = 4
-"""With fewer jobs, imports of a server take longer than theirs."""
+"""With fewer jobs, a server takes longer for its imports than the jobs save."""
 ONE_THREAD = {
     "OMP_NUM_THREADS": "1", "GOTO_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1", "VECLIB_MAXIMUM_THREADS": "1", "NUMEXPR_NUM_THREADS": "1",
@@ -55,7 +55,7 @@ READ_AT_IMPORT = ("ARROW_", "GLIBC_", "LD_", "MALLOC_", "NUMBA_", "PYTHON")
 LATE_MODULES = (
     "msgspec", "pyarrow.parquet", "pyarrow.dataset", "pyarrow.compute", "tokenizers", "gigatoken",
 )  # fmt: skip
-"""What steps import only where they need it."""
+"""Modules that steps import only where they need them."""
 LONGEST_END_SECONDS = 10.0
 """Time from SIGTERM to SIGKILL for a job that nobody waits for."""
 MOST_BYTES = 1 << 26
@@ -111,7 +111,7 @@ class Job:
     def __init__(self, pid: int, connection: socket.socket) -> None:
         self.pid, self.connection = pid, connection
         self.end_by: float | None = None
-        """When it is killed, by the monotonic clock, if it was asked to end."""
+        """Time on the monotonic clock when it is killed; None if it was not asked to end."""
 
     def ask_to_end(self) -> None:
         if self.end_by is None:
@@ -130,7 +130,7 @@ class Server:
         self._poll.register(listening, select.POLLIN)
         self._poll.register(0, select.POLLIN)
         self._files: dict[str, tuple[int, ...]] = {}
-        """Files of imported modules of the package, as they were."""
+        """State of the files of imported modules of the package, when they were imported."""
 
     def serve(self) -> None:
         """Serve until Snakemake is gone; then end all jobs."""

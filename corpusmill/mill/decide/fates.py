@@ -44,14 +44,17 @@ FATES = {
             heading="{name} was dropped as a duplicate of document {winner}.",
             in_list="{stage}{similarity}, of {winner}",
         ),
-        Fate(NOT_SAMPLED, "assign", "Its source has a weight below 1, and it was not drawn."),
+        Fate(
+            NOT_SAMPLED, "assign",
+            "Its source has a weight below 1, and the document was not drawn.",
+        ),
         Fate(
             CONTAMINATED, "decontaminate",
             "It would be kept in train, but a held-out text is identical (same SHA-256).",
             in_list="held out by {held_out_by}",
         ),
         Fate(
-            KEPT, "assign", "None of the above: it is written.",
+            KEPT, "assign", "None of the above: the document is in the corpus.",
             heading="{name} was kept: it is in {split}{often}.",
             in_list="{split}, {copies}",
         ),

@@ -11,7 +11,7 @@ from corpusmill.mill.storage.tables import load_column
 LEAST_DOCUMENTS = 100
 """Smaller sources are not checked: filters may well drop all of them."""
 SHOWN = 3
-"""Filters shown, those that drop most first, and documents shown of each."""
+"""Number of filters shown, those that drop most first, and of documents shown per filter."""
 SHOWN_CHARS = 160
 
 
@@ -30,9 +30,9 @@ def too_much_dropped(
             ranked = [(name, its) for name, its in by_filter.most_common() if its]
             faults.append(
                 f"source {source}: filters drop {count} of {documents} documents "
-                f"({', '.join(f'{name} {its}' for name, its in ranked)}), max_dropped_fraction "
-                f"allows {most[source]} of them. Raise it for the source if that is intended, or "
-                "change the filters. Examples:"
+                f"({', '.join(f'{name} {its}' for name, its in ranked)}), but max_dropped_fraction "
+                f"is {most[source]}. Raise it for the source if that is intended, or change the "
+                "filters. Examples:"
             )
             for name, _ in ranked[:SHOWN]:
                 faults += examples(source, name, counts, texts, verdicts)

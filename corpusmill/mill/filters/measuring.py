@@ -28,7 +28,7 @@ def checked(
     missing, surplus = set(values) - set(measured), set(measured) - set(values)
     if missing or surplus:
         raise ValueError(
-            f"{where} returned {sorted(measured)}, its declaration has {sorted(values)}"
+            f"{where} returned {sorted(measured)}, but the filter declares {sorted(values)}"
         )
     columns = {}
     for name, value in values.items():
@@ -40,7 +40,7 @@ def checked(
             refuse_no_text(got, f"{where}: value {name}", documents)
         elif type(got) is not np.ndarray or got.dtype != np.dtype(value.dtype):
             kind = got.dtype if type(got) is np.ndarray else type(got).__name__
-            raise ValueError(f"{where}: value {name} is {kind}, its declaration says {value.dtype}")
+            raise ValueError(f"{where}: value {name} is {kind}, but declared as {value.dtype}")
         shape = (len(got),) if isinstance(got, list) else got.shape
         if shape != (len(documents),):
             raise ValueError(
@@ -126,7 +126,7 @@ def failed_measuring(
     if row is not None:
         return failed(error, filter, f"at the document {documents.place(row)}")
     last = documents.place(len(documents) - 1)
-    about = f"among the documents from {documents.place(0)} to {last}; none fails by itself"
+    about = f"among the documents from {documents.place(0)} to {last}; no single one fails alone"
     return failed(error, filter, about)
 
 
@@ -209,7 +209,7 @@ class Decision:
             )
             of_row = {} if row is None else {k: v[row] for k, v in values.items()}
             said = ", ".join(f"{name} {value!s:.60}" for name, value in of_row.items())
-            about = f"at a document with {said}" if said else "and with no document by itself"
+            about = f"at a document with {said}" if said else "but no single document fails alone"
             raise failed(error, filter, about) from error
         if not isinstance(drops, np.ndarray) or drops.dtype != bool or drops.shape != rows.shape:
             raise ValueError(

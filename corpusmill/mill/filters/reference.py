@@ -24,7 +24,7 @@ This page lists every built-in filter, its settings and the values it measures. 
   fate.
 - All values are in `results/measures/{part}.arrow`. For each dropped document, the ledger has the
   values of the filter that dropped it and the limit it exceeded.
-- Values are checked in the order of their table; the first one beyond a limit is the reason.
+- Values are checked in the order of their table. The reason is the first value beyond its limit.
 - The column `limits` names the settings that limit a value, with their defaults. A limit without a
   default drops nothing until you set it; `null` switches a limit off.
 - A document without a value passes its limits.
@@ -41,16 +41,16 @@ The setting `words` says how a text is split. Limits tuned for one rule do not f
 | `words` | what is a word |
 |---|---|
 | `unicode` | UAX #29 word boundaries, without white space. A punctuation mark is a word. In \
-scripts without spaces: each Han or Hiragana character, each run of Katakana, each Thai, Lao, \
-Khmer or Burmese base character with its marks |
+scripts without spaces, each of these is a word: a Han or Hiragana character, a run of Katakana, a \
+Thai, Lao, Khmer or Burmese base character with its marks |
 | `english` | spaCy's English tokenizer, as in datatrove. `can't` is two words, a URL is one |
 | `whitespace` | `str.split()` |
 """
 OTHER_FATES = """
 ## Other fates
 
-Every filter is a fate. These are the others, in the order in which they are decided; the filters
-come after the first.
+The name of every filter is a fate. This table lists the other fates in the order in which they are
+decided. Filters run after `malformed`.
 
 | fate | decided by | meaning |
 |---|---|---|

@@ -104,7 +104,7 @@ def filter_class(entry: Entry) -> type[Filter]:
 def declaration_faults(cls: type[Filter]) -> Iterator[str]:
     """Yield what is wrong with a filter's declaration."""
     if cls.__init__ is not Filter.__init__:
-        yield "it has an __init__; use settings, and build what else it needs in measure"
+        yield "it has an __init__; use settings, and build other objects in measure"
     for kind, members in ((Setting, cls.settings), (Value, cls.values)):
         if not isinstance(members, Mapping) or not all(
             isinstance(name, str) and isinstance(one, kind) for name, one in members.items()
@@ -172,7 +172,7 @@ def default_faults(name: str, setting: Setting) -> Iterator[str]:
         json.dumps(setting.default, allow_nan=False)
         jsonschema.validate(setting.default, setting.schema)
     except (TypeError, ValueError):
-        yield f"the default of setting {name} is {setting.default!r}, which JSON cannot hold"
+        yield f"the default of setting {name} is {setting.default!r}, which JSON cannot represent"
     except jsonschema.ValidationError as error:
         yield f"the default of setting {name}: {error.message}"
     except jsonschema.exceptions.SchemaError as error:

@@ -21,8 +21,9 @@ MOST_TABLE_BYTES = 256 * 10**6
 class BadWords(Filter):
     """Drops documents that contain words or phrases of your list. Case does not matter. The
     lower-cased text is searched for `(?:\\W|^)phrase(?:\\W|$)`; with `boundaries: false`, for the
-    phrase anywhere. When phrases overlap, the first counts; at the same place, the longest. For a
-    second list, such as spam words, use the filter again under another name (`use`)."""
+    phrase anywhere. If phrases overlap, the first counts; if several start at one place, the
+    longest. For a second list, such as spam words, use the filter again under another name
+    (`use`)."""
 
     fate = "bad_words"
     needs = ("words",)

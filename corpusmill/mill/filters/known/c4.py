@@ -79,4 +79,4 @@ class C4(Filter):
 
     def faults(self):
         if self.needs_end_mark and not self.end_marks:
-            yield "c4: end_marks has no mark. Name some, or set needs_end_mark to false."
+            yield "c4: end_marks is empty. Give some characters, or set needs_end_mark to false."

@@ -6,8 +6,8 @@ from corpusmill.mill.filters.declaration import Filter, Value, above, count, fla
 class DclmLines(Filter):
     """Cuts boilerplate lines: capitals, digits, single words, counters of likes. Cuts shop and
     log-in phrases out of short lines. Drops documents that lose too many words this way. Later
-    filters see the text without the cut parts. Lines are split at newlines. Unlike DCLM, phrases
-    next to white space at the end of a line may stay."""
+    filters see the text without the cut parts. Lines are split at newlines, words at
+    white space. Unlike in DCLM, phrases next to white space at the end of a line may remain."""
 
     fate = "dclm_lines"
     settings = {
@@ -20,14 +20,14 @@ class DclmLines(Filter):
             "In lines of at most this many words, cut `items in cart`, `read more` with three "
             "characters at the end, and `sign-in` at the start.",
         ),
-        "max_newlines": count(2, "Longest run of newlines that stays.", least=1),
+        "max_newlines": count(2, "Longest run of newlines to keep.", least=1),
         "max_removed_word_share": share(0.05, "Maximum share of words cut."),
     }
     measured_with = tuple(settings)[:6]
     values = {
         "removed_word_share": Value(
             "float64",
-            "words cut / words, split at white space, that begin with a letter or digit",
+            "words cut / words; only words that begin with a letter or digit count",
         )
     }
     limits = (above("removed_word_share", "max_removed_word_share"),)

@@ -14,7 +14,7 @@ from corpusmill.mill.filters.declaration import (
 
 
 class FinewebQuality(Filter):
-    """Drops documents whose lines do not end like sentences, are short or repeated, or hold too few
+    """Drops documents whose lines do not end like sentences, are short or repeated, or have too few
     words. Lines are split at newlines; blank lines are ignored."""
 
     fate = "fineweb_quality"

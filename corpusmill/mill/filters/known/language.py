@@ -18,7 +18,7 @@ class Language(Filter):
     settings = {
         "languages": several(None, "Codes of the languages to keep.", least=1),
         "min_score": share(None, "Minimum language_score."),
-        "among": several([], "Codes that the model chooses from; empty: all it knows."),
+        "among": several([], "Codes that the model chooses from; empty: all known codes."),
     }
     measured_with = ("among",)
     values = {
@@ -51,6 +51,6 @@ class Language(Filter):
         for code in self.languages or []:
             if code in MODEL_LANGUAGES and code not in among:
                 yield (
-                    f"languages has {code}, but among does not: the model never finds it. Add it "
+                    f"languages has {code}, but among does not, so no document gets it. Add it "
                     "to among."
                 )

@@ -42,12 +42,16 @@ class UrlBlocklist(Filter):
         "field": member("url", "Member with the URL, or `meta.url` for a member of an object."),
         "domains": optional_file("File of domains; each blocks its subdomains too."),
         "urls": optional_file("File of whole URLs."),
-        "words": optional_file("File of words; one is enough to drop."),
-        "soft_words": optional_file("File of words; min_soft_words together drop."),
+        "words": optional_file("File of words; one of them drops a document."),
+        "soft_words": optional_file(
+            "File of words; min_soft_words different ones drop a document."
+        ),
         "subwords": optional_file(
             "File of character sequences, searched in the letters and digits of the URL."
         ),
-        "min_soft_words": count(2, "This many different soft words drop a document.", least=1),
+        "min_soft_words": count(
+            2, "Number of different soft words that drops a document.", least=1
+        ),
         "missing": keep_or_drop("keep", "What to do with records without a URL."),
     }
     measured_with = ("field", *EXPECTED)

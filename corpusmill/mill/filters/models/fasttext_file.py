@@ -29,7 +29,7 @@ BEHIND_A_WORD = 10
 CENTROIDS = 256
 
 LONGEST_NGRAM, MOST_BUCKETS = 1 << 16, 1 << 27
-"""More than any real model has. They bound the memory used."""
+"""Limits above those of any real model, to bound memory."""
 
 LABEL_PREFIX = "__label__"
 

@@ -41,13 +41,13 @@ def trained(
     """
     apart = held_out(examples, settings.held_out, settings.seed)
     seen, unseen = examples.at(np.flatnonzero(~apart)), examples.at(np.flatnonzero(apart))
-    for some, what in ((seen, "left to learn from"), (unseen, "held out")):
+    for some, what in ((seen, "left to train on"), (unseen, "held out")):
         for good, name in ((True, "good"), (False, "bad")):
             if not (some.good == good).any():
                 raise ValueError(
-                    "expected good and bad texts, some to learn from and some to hold out; found "
-                    f"no {name} one {what}, of {(examples.good == good).sum()} different {name} "
-                    "texts. Give more, or another --held-out."
+                    "expected good and bad texts both to train on and to hold out; found "
+                    f"{(examples.good == good).sum()} different {name} texts, none of them {what}. "
+                    "Give more texts, or another --held-out."
                 )
     model = learnt(seen, definition, settings, progress)
     scores = np.empty(unseen.good.size, np.float32)

@@ -53,7 +53,7 @@ def parser(config: Config) -> argparse.ArgumentParser:
     add("--text-field", default="text", help="field or column that holds the text")
     add("--threshold", type=float, default=config.dedup.threshold,
         help="Jaccard similarity of duplicates")  # fmt: skip
-    add("--bands", type=int, help="bands of a setting to compare with; needs --rows")
+    add("--bands", type=int, help="bands of your own setting, to compare; needs --rows")
     add("--rows", type=int, help="sketch values per band")
     add("--permutations", type=int, default=config.minhash.permutations,
         help="values per sketch")  # fmt: skip
@@ -61,7 +61,7 @@ def parser(config: Config) -> argparse.ArgumentParser:
     add("--documents", type=int, default=20_000, help="documents to sample")
     add("--min-chars", type=int, default=shortest(config),
         help="leave out shorter documents")  # fmt: skip
-    add("--picture", type=Path, metavar="FILE.svg", help="file to draw the S-curves in")
+    add("--picture", type=Path, metavar="FILE.svg", help="file for a picture of the S-curves")
     return arguments
 
 
