@@ -51,7 +51,8 @@ def evaluation(
         most = max_malformed_fraction[source]
         if fault := too_many_malformed(source, bad[source], records[source], most):
             raise ValueError(
-                f"held_out {fault} The log of this step lists them: repair them, or raise it."
+                f"held_out {fault} The log of this step lists them. Repair them, or raise the "
+                "limit."
             )
     table = np.frombuffer(b"".join(digests), np.uint8).reshape(-1, 32)
     save_array(held_out, gathered([table], [np.full(len(table), EVALUATION, np.uint8)]))

@@ -103,7 +103,7 @@ def test_losses_in_words__has_a_line_only_where_something_was_lost():
     account = {"a": whole, "b": whole + Counter(lost_characters=1234), "c": Counter(copies=1)}
     assert losses_in_words(account) == [
         "WARNING: source b: 1,234 of 5,000 characters are lost in its tokens (24.6800%), "
-        "0 tokens are unknown, 0 documents have none"
+        "0 tokens are unknown, 0 documents have no tokens"
     ]
 
 

@@ -173,7 +173,7 @@ def test_guard__stops_with_the_evidence_until_it_is_confirmed(tmp_path):
     done = snakemake(tmp_path, *asked)
     assert done.returncode != 0
     told = done.stdout + done.stderr
-    assert "max_duplicate_fraction allows 0.5 of them" in told
+    assert "max_duplicate_fraction allows only 0.5 of them" in told
     assert "a group of 8 different texts is connected" in told
     assert '"sample"' in told
     assert words(40, "chain")[30] in told  # what the texts share

@@ -45,13 +45,15 @@ CASES = {
         lambda folder: {
             "output": {"exports": ["nanogpt"]}, "tokenizer": {"source": wide(folder / "given")}
         },
-        "output.exports: nanogpt has ids of 16 bits, and this vocabulary has 65,537, expected",
+        "output.exports: nanogpt has 16-bit ids: expected a vocabulary of "
+        "at most 65,536, found 65,537",
     ),
     "nanogpt of a large vocabulary that is trained": (
         lambda folder: {
             "output": {"exports": ["nanogpt"]}, "tokenizer": {"train_vocabulary": 70_000}
         },
-        "output.exports: nanogpt has ids of 16 bits, and this vocabulary has 70,000, expected",
+        "output.exports: nanogpt has 16-bit ids: expected a vocabulary of "
+        "at most 65,536, found 70,000",
     ),
     "numbers and texts in the preferred field": (
         numbers_and_texts,

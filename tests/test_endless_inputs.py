@@ -81,7 +81,7 @@ def test_fault_of__content_without_a_line_is_read_no_further(tmp_path, name):
     NO_LINE[name](tmp_path / name)
     fault = fault_of(asked(tmp_path / name), limits=LIMITS)
     assert fault == (
-        f"{tmp_path / name}: expected a record within 327,680 bytes, found none that ends there. "
+        f"{tmp_path / name}: expected a record that ends within 327,680 bytes, found none. "
         "Correct the file, or leave it out of sources[].files."
     )
 
@@ -132,7 +132,7 @@ def test_file_reading__of_a_line_without_end_ends(tmp_path, monkeypatch, name, s
     ONE_LINE[name](tmp_path / name)
     file = InputFile("a", str(tmp_path / name), 1 << 10, (tmp_path / name).stat().st_size)
     reading = FileReading(file, 0, "text", share, Wanted(0, "nfc", [], LIMITS))
-    with pytest.raises(ReadEnoughError, match="expected a record within"):
+    with pytest.raises(ReadEnoughError, match="expected a record that ends within"):
         list(reading.records(Silence()))
 
 

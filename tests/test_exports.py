@@ -302,7 +302,7 @@ def test_export__into_a_folder_of_one_that_is_under_way_is_refused(tmp_path):
 
     class Meanwhile(Silence):
         def advance(self, amount: int) -> None:
-            with pytest.raises(ValueError, match="another export into it is under way"):
+            with pytest.raises(ValueError, match="another export into it is in progress"):
                 exported("olmo", results, folder)
 
     Exporting("megatron", results, folder, LENGTH).write(Meanwhile())
@@ -321,7 +321,7 @@ def test_export__of_a_damaged_shard_is_refused(tmp_path):
 
 def test_faults__say_what_a_format_cannot_hold(tmp_path):
     results = corpus(tmp_path, "uint32")
-    with pytest.raises(ValueError, match=r"nanogpt has ids of 16 bits.* 50,000"):
+    with pytest.raises(ValueError, match=r"nanogpt has 16-bit ids.* 50,000"):
         exported("nanogpt", results, tmp_path / "out")
     with pytest.raises(
         ValueError, match="length 60: validation has 50 tokens, too few for one sample"

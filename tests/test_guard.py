@@ -80,7 +80,7 @@ def test_guard__stops_at_a_source_of_too_many_duplicates_with_the_evidence(step,
     sources = [{"web": counts(10, 10), "books": counts(10, 9)}]
     with pytest.raises(ValueError, match="source web: 10 of 10 documents are duplicates") as error:
         report_of(step, tmp_path, sources, [[shown]], web=0.9, books=0.9)
-    assert "max_duplicate_fraction allows 0.9" in str(error.value)
+    assert "max_duplicate_fraction allows only 0.9" in str(error.value)
     assert "books" not in str(error.value)
     assert json.dumps(shown, ensure_ascii=False) in str(error.value)
     assert not (tmp_path / "duplicates.json").exists()
@@ -88,7 +88,7 @@ def test_guard__stops_at_a_source_of_too_many_duplicates_with_the_evidence(step,
 
 def test_guard__stops_at_a_group_of_too_many_texts_with_the_evidence(step, tmp_path):
     groups = [group(n, n, shared=f"passage {n}") for n in (101, 8, 100, 9)]
-    with pytest.raises(ValueError, match=r"a group of 101 different texts .* allows 100") as error:
+    with pytest.raises(ValueError, match=r"a group of 101 different texts .* only 100") as error:
         report_of(step, tmp_path, [], [groups[:2], groups[2:]])
     assert [f"passage {n}" in str(error.value) for n in (101, 100, 9, 8)] == [True] * 3 + [False]
 

@@ -320,7 +320,7 @@ def npy(descr: str, shape: str) -> bytes:
 )  # fmt: skip
 def test_stored_array__of_another_header_names_the_file(descr, shape, tmp_path):
     write_bytes(tmp_path / "results/a.npy", npy(descr, shape) + bytes(8))
-    with pytest.raises(DamagedError, match=r"results/a\.npy: not an array of ours"):
+    with pytest.raises(DamagedError, match=r"results/a\.npy: not an array of corpusmill"):
         StoredArray.open(tmp_path / "results/a.npy")
 
 

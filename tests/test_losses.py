@@ -207,6 +207,6 @@ def test_too_many_losses__show_three_examples(tmp_path):
     shards = [facts(tmp_path / f"{n}.json", lost, web=(2, 100)) for n in range(2)]
     assert too_many_losses(shards, 0.001) == [
         "source web: 4 of 200 characters are lost in its tokens (2.00%), "
-        "tokenizer.max_lost_fraction allows 0.10%",
+        "but tokenizer.max_lost_fraction allows only 0.10%",
         *[f"  document {id}: 'a水b' comes back as 'ab'" for id in (7, 8, 7)],
     ]

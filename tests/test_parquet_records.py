@@ -76,7 +76,7 @@ def test_read_records__of_parquet_refuse_very_many_columns(read):
 def test_page_header__with_a_number_that_does_not_end_is_refused():
     longest = b"\x15" + b"\xff" * 9 + b"\x01\0"
     assert _header(io.BytesIO(longest), 0)[1] == len(longest)
-    with pytest.raises(pa.ArrowInvalid, match="expected a number of 64 bits"):
+    with pytest.raises(pa.ArrowInvalid, match="expected a 64-bit number"):
         _header(io.BytesIO(b"\x15" + b"\xff" * 10 + b"\x01\0"), 0)
 
 

@@ -279,7 +279,7 @@ def test_fault__that_passes_is_tried_again(fault, front, large, address, small_p
     ("fault", "says"),
     [
         ("503", r"the store says 503 SlowDown, 4 times in a row. .* Repeat the command to resume."),
-        ("no answer", r"4 times in a row. What arrived is kept. Repeat the command to resume."),
+        ("no answer", r"4 times in a row. Sent data is kept. Repeat the command to resume."),
         ("403", r"the store says 403 ExpiredToken: the credentials are expired. Get new ones"),
         ("wrong bytes", r"the store says 400 \w+, 4 times in a row"),
     ],
@@ -546,7 +546,7 @@ def test_results__that_are_no_corpus_are_refused_before_the_store_is_asked(
         assert "found what has other members" in refused("publish", copy, address)
     (copy / "summary.json").unlink()
     (copy / "tokens/train/00001.bin").unlink()
-    assert "00001.bin: it is not there" in refused("publish", copy, address)
+    assert "00001.bin: it is missing" in refused("publish", copy, address)
     (copy / "tokens/train/00001.bin").write_bytes(b"x")
     assert "00001.bin: expected 200 bytes, as manifest.json" in refused("publish", copy, address)
     assert front.asked == []

@@ -366,7 +366,7 @@ def test_publishers__do_not_overwrite_one_another(theirs, hub, results, others):
         publish(results, "ours")
         assert main_of(hub).tags["ours"] == main_of(hub).tags["theirs"] == main_of(hub).head
     else:
-        with pytest.raises(ValueError, match=r"found a commit of somebody else, which stays"):
+        with pytest.raises(ValueError, match=r"found a commit by somebody else, which is kept"):
             publish(results, "ours")
         assert main_of(hub).tags.keys() == {"zero", "theirs"}
         assert main_of(hub).tags["theirs"] == main_of(hub).head
@@ -497,7 +497,7 @@ def test_reader__is_told_in_a_sentence_what_may_not_be_read(hub, results, tmp_pa
             read(address, tmp_path / "cache")
     monkeypatch.setenv("HF_TOKEN", "")
     assert token() is None
-    with pytest.raises(ValueError, match=r"shows none to no token. Correct the address, or give a"):
+    with pytest.raises(ValueError, match=r"shows none without a token. Correct the address, or"):
         read(ADDRESS, tmp_path / "cache")
     code, output = command("verify", ADDRESS)
     assert code == 2

@@ -482,14 +482,14 @@ def test_whole_page__shows_how_pairs_of_groups_begin(milled):
     assert "Group 1: 5 was dropped for 2 (shingles, similarity 0.91)" in made
     assert "<h3>Document 5 begins</h3>\n<pre>&lt;i&gt;a</pre>" in made
     assert "<h3>Document 2 begins</h3>\n<pre>b</pre>" in made
-    assert "<h3>Both have</h3>\n<pre>&amp;</pre>" in made
+    assert "<h3>Passage in both</h3>\n<pre>&amp;</pre>" in made
     assert "Group 2: 5 was dropped for 2 (identical)" in made
     assert made.count("Their texts are equal") == 1
     assert made.count("corpusmill why 5") == 2
 
 
 def test_whole_page__tells_languages_or_that_no_filter_does(milled):
-    none = "no filter of this run tells the language"
+    none = "No filter of this run detects languages"
     assert none in whole(milled)
     made = whole(milled, {"languages": {"en": {"read": 4, "dropped": {"<b>": 1}}}})
     assert none not in made

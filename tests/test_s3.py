@@ -262,7 +262,7 @@ def test_listed__takes_no_page_of_a_proxy_for_an_empty_list(monkeypatch, body):
     bucket = Bucket("b", "http://127.0.0.1:1")
     monkeypatch.setattr(bucket.connections, "ask", lambda *_: Answer(200, {}, body))
     for asked in (bucket.listed, bucket.uploads):
-        with pytest.raises(PassingError, match="expected XML of a store"):
+        with pytest.raises(PassingError, match="expected XML of an object store"):
             asked("corpus/")
 
 

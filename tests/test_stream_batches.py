@@ -287,7 +287,7 @@ def test_batches__refuse_no_samples(train):
 
 
 STATES = {
-    "expected corpus '.*', found '.*'. It belongs to another corpus": lambda s, o: s | {"order": o},
+    "expected corpus '.*', found '.*'. It was saved for another": lambda s, o: s | {"order": o},
     "expected version 1 of a stream's state, found 2": lambda s, o: s | {"corpusmill.stream": 2},
     "found None. Load one": lambda s, o: {},
     "expected seed 3, found 4": lambda s, o: s | {"order": s["order"] | {"seed": 4}},
@@ -337,7 +337,7 @@ def test_mixture__refuses_weights_that_are_none(weights, train):
 
 
 def test_mixture__refuses_what_does_not_mix(train, tmp_path):
-    with pytest.raises(ValueError, match="expected each to be at least 1 in 65536"):
+    with pytest.raises(ValueError, match="expected each to be at least 1/65536"):
         Mixture([InOrder(train, 8)] * 2, [1, 1e-9], 1)
     with pytest.raises(ValueError, match="expected one length and one tokenizer for all"):
         Mixture([InOrder(train, 8), InOrder(train, 9)], [1, 1], 1)

@@ -308,7 +308,7 @@ UNSEALED = {
     "line ends of another system": lambda data: data.replace(b"\n", b"\r\n"),
     "another name of the seal": lambda data: data.replace(b'\n "sha256": "', b'\n "sha257": "'),
     "more line ends": lambda data: data + b"\n\n",
-    "its layout is not as it was written": lambda data: json.dumps(json.loads(data)).encode(),
+    "its layout differs from what was written": lambda data: json.dumps(json.loads(data)).encode(),
     "a shard taken out": lambda data: as_json(without_last_shard(json.loads(data))).encode(),
     "no end": lambda data: data[:-20],
 }

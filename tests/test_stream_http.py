@@ -159,7 +159,7 @@ def test_manifest__is_tried_again(fault, server, results, tmp_path):
 
 
 GIVEN_UP = {
-    "503": (OSError, "the server says 503 .*, 4 times in a row. What arrived is kept"),
+    "503": (OSError, "the server says 503 .*, 4 times in a row. The received bytes are kept"),
     "404": (ValueError, "expected the file, the server says 404 .*Is the address"),
     "403": (ValueError, "expected the file, the server says 403"),
     "wrong bytes": (ValueError, "expected SHA-256 .*, found .*, 3 times.*upload it again"),
@@ -347,7 +347,7 @@ def test_rotation__needs_room_for_two_windows(server, tmp_path):
     remote = Remote(server, tmp_path, keep_shards=3)
     with pytest.raises(ValueError, match=r"keep_shards 3: expected 4 or more: the 2 of a window"):
         Windowed(remote.train, 8, 1, 2)
-    with pytest.raises(ValueError, match=r"keep_shards 3: expected room for all 8 shards of train"):
+    with pytest.raises(ValueError, match=r"keep_shards 3: expected 8, all shards of train"):
         Shuffled(remote.train, 8, 1)
 
 

@@ -93,7 +93,7 @@ def test_fault__that_passes_is_tried_again(fault, front, results, tmp_path, monk
 @pytest.mark.parametrize(
     ("fault", "kind", "says"),
     [
-        ("503", OSError, "the store says 503 SlowDown, 4 times in a row. What arrived is kept"),
+        ("503", OSError, "the store says 503 SlowDown, 4 times in a row. The received bytes"),
         ("403", OSError, "403 ExpiredToken: the credentials are expired.*4 times in a row"),
         ("401", ValueError, "the store says 401 AccessDenied: these credentials may not"),
         ("404", ValueError, "the store says 404 AccessDenied"),

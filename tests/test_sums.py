@@ -136,7 +136,7 @@ def test_sums__that_are_damaged_are_refused(folder, bit):
     save_json(folder / "a.json", {"n": 1})
     beside = sums_path(folder / "a.json")
     flip(beside, bit % (8 * beside.stat().st_size))
-    with pytest.raises(DamagedError, match=r"a\.json: its sums in .* are not what was written"):
+    with pytest.raises(DamagedError, match=r"its checksums in .* are not what was written"):
         load_json(folder / "a.json")
 
 
@@ -146,7 +146,7 @@ def test_sums__that_somebody_damaged_and_summed_again_are_refused(folder, now):
     beside = sums_path(folder / "a.json")
     content = beside.read_bytes()[:-8].replace(b"a.json", b"a.jso" + now)
     beside.write_bytes(content + struct.pack("<Q", xxhash.xxh3_64_intdigest(content)))
-    with pytest.raises(DamagedError, match=r"a\.json: its sums in .* are not what was written"):
+    with pytest.raises(DamagedError, match=r"its checksums in .* are not what was written"):
         load_json(folder / "a.json")
 
 
@@ -273,7 +273,7 @@ def test_sums__of_another_version_are_told_as_such(folder):
     path = folder / "text/9.json"
     save_json(path, {})
     sums_path(path).write_bytes(b"millsum1" + sums_path(path).read_bytes()[8:])
-    with pytest.raises(DamagedError, match=r"9\.json: its sums in .* are of another version"):
+    with pytest.raises(DamagedError, match=r"9\.json: its checksums in .* are of another version"):
         load_json(path)
 
 

@@ -202,7 +202,7 @@ def a_folder(path: Path, other: Path) -> None:
 
 SAID = {
     flipped: "expected SHA-256", truncated: "cut off", longer: "too long",
-    removed: "not there", of_another: "bytes", a_folder: "",
+    removed: "missing", of_another: "bytes", a_folder: "",
 }  # fmt: skip
 
 
@@ -314,7 +314,7 @@ def test_verify__tells_gaps_in_numbers(folder, results):
     told = verified(results, "--deep")
     said = [one["what"] for one in told["damages"] if one["path"] == "manifest.json"]
     assert any(one.startswith(f"{folder}/00000.") for one in said)
-    assert "what is in the files" in [one["what"] for one in told["not_looked_at"]]
+    assert "the content of the files" in [one["what"] for one in told["not_looked_at"]]
 
 
 def test_deep__unpacks_no_endless_line(results, monkeypatch):
@@ -339,7 +339,7 @@ def test_advice__is_for_where_the_corpus_lies(results):
     with served(results) as server:
         (damage,) = verified(server.address)["damages"]
         assert damage["way_out"] == (
-            f"copy tokens/{SHARD}.idx again from the results folder that it is a copy of"
+            f"copy tokens/{SHARD}.idx again from the original results folder"
         )
         done = CliRunner().invoke(main, ["verify", f"{server.address}/nowhere"])
     assert "corpusmill run" not in done.stderr
@@ -587,7 +587,7 @@ def test_deep__says_what_it_could_not_look_at(results):
     (results / f"corpus/{SHARD}.jsonl.zst").unlink()
     told = verified(results, "--deep")
     assert damaged(told) == {f"corpus/{SHARD}.jsonl.zst"}
-    assert f"whether tokens/{SHARD}.bin is the text" in [
+    assert f"whether tokens/{SHARD}.bin matches the text" in [
         one["what"] for one in told["not_looked_at"]
     ]
 
@@ -608,8 +608,8 @@ def other_seed_and_digest(summary: dict) -> None:
     [
         (edit_json, lambda summary: summary.update(balanced=False), "its own SHA-256 says"),
         (seal, other_seed, "its configuration has the digest"),
-        (seal, other_seed_and_digest, "is about manifest"),
-        (seal, lambda summary: summary.update(manifest="0" * 64), "is about manifest 000"),
+        (seal, other_seed_and_digest, "describes manifest"),
+        (seal, lambda summary: summary.update(manifest="0" * 64), "describes manifest 000"),
         (edit_json, dict.clear, ""),  # of an early version, for all that one can say
     ],
 )
@@ -796,7 +796,7 @@ def test_exports__of_another_corpus_and_those_that_nobody_knows(results):
     told = verified(results)
     said = {damage["path"]: damage["what"] for damage in told["damages"]}
     assert "of another corpus" in said.pop("exports/mds/export.json")
-    assert "begun and is not done" in said.pop("exports/megatron")
+    assert "begun and is not finished" in said.pop("exports/megatron")
     assert "it cannot be identified" in said.pop("exports/mine")
     assert "version 2, expected 1" in said.pop("exports/spoilt/export.json")
     assert not said
@@ -829,7 +829,7 @@ def test_http__is_looked_at_like_a_folder(results):
         told = verified(server.address, "--deep")
         assert (told["exit_code"], told["damages"]) == (0, [])
         assert [one["what"] for one in told["not_looked_at"]] == [
-            "files that the manifest does not list, exports too"
+            "files that the manifest does not list, and exports"
         ]
         flipped(results / f"tokens/{SHARD}.bin", results)
         (results / f"tokens/{SHARD}.idx").unlink()

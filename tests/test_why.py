@@ -290,7 +290,7 @@ def test_story__of_a_near_duplicate(here, whole):
     ) in told
     assert f"(line {winner['line']} of {winner['file']}, source web) comes before it" in told
     assert "[otherwise]" in told
-    assert "words are in both, of 280 and 280." in told
+    assert "words are in both texts, of 280 and 280." in told
 
 
 def test_story__of_an_equal_text_that_another_source_has(here, whole):
@@ -397,7 +397,7 @@ def test_text__of_an_input_that_has_changed_is_not_shown(copied, whole):
     expected = f"results/text has been removed, and {row['file']} has changed since it was milled"
     assert f"Its text cannot be shown: {expected}." in said(row["id"])
     Path(row["file"]).unlink()
-    assert f"{row['file']} is not there." in said(row["id"])
+    assert f"{row['file']} is missing." in said(row["id"])
 
 
 def test_why__of_a_copy_without_sums_or_of_another_name(copied, whole):
@@ -409,7 +409,7 @@ def test_why__of_a_copy_without_sums_or_of_another_name(copied, whole):
     told = answer(row["id"], "--results", "elsewhere")
     assert told["text"]["from"] == f"{row['file']}:{row['line']}"
     Path(row["file"]).unlink()
-    assert "elsewhere/text is without its sums, and" in said(row["id"], "--results", "elsewhere")
+    assert "elsewhere/text has no checksums, and" in said(row["id"], "--results", "elsewhere")
     assert said("--dropped", "--sample", 3, "--results", "elsewhere")
     Path("elsewhere/summary.json").write_text("{")
     assert "elsewhere/summary.json: not JSON" in fault(row["id"], "--results", "elsewhere")
@@ -421,8 +421,8 @@ def test_story__does_without_what_may_be_removed(copied, whole):
     short = one_of(whole, fate="too_short")
     assert "chars 5 below min_chars 100. Measured: chars 5." in said(short["id"])
     bad = one_of(whole, fate="malformed")
-    assert "Its content is only in its file." in said(f"{bad['file']}:{bad['line']}")
-    assert "cut; which is recorded no more" in said(first_with(whole, "filter"))
+    assert "Its content is only in the input file." in said(f"{bad['file']}:{bad['line']}")
+    assert "cut; their records were removed" in said(first_with(whole, "filter"))
 
 
 # What is not there.
@@ -442,8 +442,8 @@ def test_story__does_without_what_may_be_removed(copied, whole):
         ("corpus/train/00000.jsonl.zst:4000", "there is no line 4000 in it."),
         ("corpus/train/00000.jsonl.zst:0", "lines count from 1."),
         ("corpus/train/00077.jsonl.zst:1", "is missing"),
-        ("tokens/train/00000.bin:9999999", "there is none at 9999999."),
-        ("tokens/val.bin:9999999", "there is none at 9999999."),
+        ("tokens/train/00000.bin:9999999", "there is no token 9999999."),
+        ("tokens/val.bin:9999999", "there is no token 9999999."),
         ("tokens/train/00077.bin:1", "numbered from 0."),
         ("the mill", "expected the id of a document, or FILE:LINE"),
     ],
@@ -720,4 +720,4 @@ def test_story__of_a_winner_that_a_filter_dropped(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     told = said("worse.jsonl:2")
     assert "comes before it: its source better has priority 1, worse has none." in told
-    assert "That one was dropped itself by the filter too_short." in told
+    assert "That one was itself dropped by the filter too_short." in told

@@ -13,7 +13,7 @@ from corpusmill.kernels.fasttext_rows import CODES, average_rows
 from corpusmill.kernels.jit import kernel
 
 TREE, SIGMOID, SOFTMAX = 1, 2, 3
-"""Hierarchical softmax; negative sampling and one-vs-all, which predict alike; softmax."""
+"""Hierarchical softmax; negative sampling or one-vs-all (same predictions); softmax."""
 
 SIGMOIDS = 512
 SIGMOID_LIMIT = 8

@@ -21,7 +21,7 @@ BYTES = ir.VectorType(ir.IntType(8), WIDTH)
 BITS = ir.IntType(WIDTH)
 
 Pattern = tuple[tuple[int, int], ...]
-"""Smallest and largest value of each byte. Not zero, which pads the data here."""
+"""Smallest and largest value of each byte. Zero is excluded: it pads the data here."""
 
 
 def literal(text: str) -> Pattern:

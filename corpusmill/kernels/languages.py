@@ -14,7 +14,7 @@ from corpusmill.kernels.jit import kernel
 BLOCK = 1 << 14
 """Bytes walked before their states are counted."""
 MEMORY = 6
-"""Bytes that a state depends on: after so many, a walk from the root is in the same state."""
+"""Bytes that a state depends on: a walk over this many, from the root, ends in the same state."""
 STATE_OFFSET = 1 << 15
 ROWS_SUMMED = 64
 """Rows summed in float32 before they are added to a float64 sum."""

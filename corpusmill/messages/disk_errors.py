@@ -28,8 +28,8 @@ def in_words(error: OSError) -> str:
         return str(error)
     if error.errno in FULL:
         return (
-            f"{file}: expected free space, found a full disk or quota ({error.strerror}). Free "
-            "some space and run again: finished work is kept."
+            f"{file}: the disk or its quota is full ({error.strerror}). Free some space and run "
+            "again: finished work is kept."
         )
     if error.errno in GONE:
         return (

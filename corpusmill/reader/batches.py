@@ -125,8 +125,8 @@ class Batches:
             )
         if told := difference(self.order.identity, state["order"]):
             raise ValueError(
-                f"state: expected {told}. It belongs to another corpus or order: open those, or "
-                "start without a state."
+                f"state: expected {told}. It was saved for another corpus or order: open those, "
+                "or start without a state."
             )
         if unknown := sorted(set(state) - MEMBERS):
             raise ValueError(

@@ -173,8 +173,8 @@ class Cache:
             while not (lock.alone() and self._there.has_room(shard, self.kept, self._wanted)):
                 lock.free()
                 self._wait_a_little(
-                    f"room for {self._shards.name(shard, 'bin')}: the cache is full with "
-                    f"{self.kept} shards, all in use"
+                    f"space in the cache for {self._shards.name(shard, 'bin')}: all "
+                    f"{self.kept} cached shards are in use"
                 )
             # The next process that counts includes it.
             self._there.file(shard, "bin.part").touch()

@@ -58,7 +58,7 @@ def _complete(
     stopped: Event,
 ) -> None:
     """Fetch the rest of a file, with as many attempts as needed."""
-    attempts = Attempts(patience, tell, stopped, "What arrived is kept: try again later.")
+    attempts = Attempts(patience, tell, stopped, "The received bytes are kept: try again later.")
     while True:
         before = _present(part, file.size)
         try:

@@ -26,7 +26,7 @@ from corpusmill.reader.stores import (
 
 NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 SILENCE_SECONDS = 30.0
-"""A connection without data for so long counts as broken."""
+"""A connection without data for this long counts as broken."""
 
 MOST_REDIRECTS = 10
 REDIRECTS = {301, 302, 303, 307, 308}
@@ -45,7 +45,7 @@ class HttpStore:
             # The value is not repeated: messages with addresses are logged.
             raise ValueError(
                 "an address with a name or password before the host: expected https://host/..., "
-                'and the password in headers={"Authorization": "..."}, which go to that server.'
+                'and the password in headers={"Authorization": "..."}, which only that server gets.'
             )
         if not is_web(address):
             raise ValueError(f"{address}: expected https://host/..., found no such host or port.")
@@ -140,15 +140,15 @@ def _passing(where: str) -> Iterator[None]:
         ) from None
     except UnicodeError as error:  # of a host that cannot be written in a request
         raise ValueError(
-            f"{where}: expected a host of plain characters in it, or where the server redirects "
-            f"to, found others ({error}). Write it in ASCII, or ask its administrator."
+            f"{where}: expected a host name in ASCII, also in redirects, found another ({error}). "
+            "Write it in ASCII, or ask the server's administrator."
         ) from None
     except (http.client.HTTPException, OSError) as error:
         cause = getattr(error, "reason", error)
         if isinstance(cause, ssl.SSLCertVerificationError):
             raise ValueError(
-                f"{where}: expected a certificate that this machine trusts ({error}). Install that "
-                "of its authority, or name it in SSL_CERT_FILE."
+                f"{where}: expected a certificate that this machine trusts ({error}). Install its "
+                "authority's certificate, or name it in SSL_CERT_FILE."
             ) from None
         kind = SlowError if isinstance(cause, TimeoutError) else PassingError
         raise kind(f"{where}: {str(error)[:MOST_SAID] or type(error).__name__}") from None

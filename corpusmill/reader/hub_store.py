@@ -42,10 +42,10 @@ class HubStore:
             if not COMMIT.fullmatch(found):
                 raise TypeError("no commit")
         except (MissingError, ForbiddenError) as refusal:
-            held = "the token that was found" if bearer() else "no token"
+            held = "for the token that was found" if bearer() else "without a token"
             raise type(refusal)(
                 f"{self._address}: expected a dataset repository with this version that you may "
-                f"read, {self._server} shows none to {held}. Correct the address, or give a "
+                f"read, {self._server} shows none {held}. Correct the address, or give a "
                 "token in HF_TOKEN."
             ) from None
         except (TypeError, KeyError, NoJsonError):

@@ -18,7 +18,7 @@ MANIFEST = "manifest.json"
 VERSION = 1
 WRONG_TIMES = 3  # attempts to fetch a small file that arrives corrupted
 SEAL = re.compile(rb',\n "sha256": "([0-9a-f]{64})"\n}\n\Z')
-"""End of a manifest: the digest of everything before it."""
+"""End of a manifest: the SHA-256 of everything before it."""
 SHA256 = re.compile("[0-9a-f]{64}")
 FACTS = ["tokenizer", "corpusmill.json"]
 
@@ -186,7 +186,7 @@ def _vocabulary(
 
     def fault_of(data: bytes) -> str | None:
         found = hashlib.sha256(data).hexdigest()
-        its = f"expected SHA-256 {listed['sha256']}, found {found}: it belongs to another run"
+        its = f"expected SHA-256 {listed['sha256']}, found {found}: it is from another run"
         return None if found == listed["sha256"] else its
 
     data = read_whole(store, name, patience, say, fault_of)

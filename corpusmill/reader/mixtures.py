@@ -46,7 +46,7 @@ class Mixture:
         self._counts = shares(weights)
         if not self._counts.all():
             raise ValueError(
-                f"weights {list(weights)}: expected each to be at least 1 in {BLOCK} of their sum. "
+                f"weights {list(weights)}: expected each to be at least 1/{BLOCK} of their sum. "
                 "Leave out smaller ones."
             )
         self._orders = list(orders)

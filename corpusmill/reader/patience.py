@@ -16,7 +16,7 @@ SAY_SECONDS = 2.0
 """Longest wait without a message."""
 
 LEAST_BYTES = 1 << 14
-"""Fewest bytes of an attempt that counts as progress."""
+"""An attempt that brings at least this many bytes counts as progress."""
 
 Say = Callable[[str], None]
 T = TypeVar("T")

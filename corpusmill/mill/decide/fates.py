@@ -26,7 +26,7 @@ class Fate(NamedTuple):
     heading: str = "{name} was dropped: {fate}."
     """First line of `why`, with values of `Facts.words`."""
     in_list: str = "{reason}"
-    """Words of `why` in a list of documents, with the same values."""
+    """What `why` says in a list of documents, with the same values."""
     is_compared: bool = True
     """Whether documents of this fate were compared to find duplicates."""
 

@@ -15,7 +15,7 @@ from corpusmill.mill.storage.arrays import StoredArray
 from corpusmill.mill.storage.buckets import Slice
 
 FAR_APART = 128
-"""Sequential sketches of 512 bytes that disk reads in the time of a single one (measured: 118).
+"""Sequential sketches of 512 bytes that a disk reads in the time of a random one (measured: 118).
 
 If wanted rows are further apart, read-ahead is disabled: it would read nearly the whole file. For
 narrower rows a larger number would fit, but they are cached sooner.
@@ -25,8 +25,8 @@ CHUNK_ROWS = 1 << 18
 """Most sketches in memory at once."""
 
 MOST_PARTNERS = 64
-"""Most better documents of its group to pair a document with: the best one, and those with the
-most similar sketches."""
+"""A document is paired with at most this many better ones of its group: the best one, and those
+with the most similar sketches."""
 
 MOST_MEMBERS = 1 << 14
 """Most members of a group. Larger ones are split by further sketch values, to limit the pairs."""

@@ -38,8 +38,8 @@ def refuse_too_many(
     if max_group_texts is not None and groups and groups[0]["texts"] > max_group_texts:
         faults.append(
             f"a group of {groups[0]['texts']} different texts is connected by pairs that may be "
-            f"similar, dedup.max_group_texts allows {max_group_texts}. Raise it if that is "
-            "intended."
+            f"similar, but dedup.max_group_texts allows only {max_group_texts}. Raise it if that "
+            "is intended."
         )
     if faults:
         raise ValueError(with_evidence(faults, groups, of_copies))
@@ -74,8 +74,8 @@ def source_faults(
     """Return one sentence per source that loses too much."""
     return [
         f"source {source}: {count['duplicates']} of {count['documents']} documents are duplicates, "
-        f"max_duplicate_fraction allows {max_duplicate_fraction[source]} of them. Raise it at the "
-        "source if that is intended."
+        f"but max_duplicate_fraction allows only {max_duplicate_fraction[source]} of them. Raise "
+        "it for this source if that is intended."
         for source, count in sorted(sources.items())
         if count["duplicates"] > max_duplicate_fraction[source] * count["documents"]
     ]

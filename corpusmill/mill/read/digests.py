@@ -10,7 +10,7 @@ from corpusmill.mill.read.text_column import TextColumn
 WORDS = 4
 
 WHOLE = np.dtype([("row", "<u4"), ("digest", "u1", 32), ("text_bytes", "<u8")])
-"""A document that lost a span: SHA-256 and size of its text before."""
+"""A document that lost a span: SHA-256 and size of its text before the cut."""
 
 
 def digest_words(digests: np.ndarray, word: int = 0) -> np.ndarray:

@@ -74,7 +74,10 @@ def fault_of(
             if isinstance(record, Malformed):
                 wrong.append(record)
     except PermissionError:
-        return f"{path}: no permission to read it. Change that, or remove it from the source."
+        return (
+            f"{path}: no permission to read it. Change its permissions, or remove it from the "
+            "source."
+        )
     except ValueError as error:
         return str(error)
     except OSError as error:

@@ -35,7 +35,7 @@ NO_MARKS = bytes(set(range(256)) - set(b'[]{}"'))
 PIECE_MARKS = 1 << 16
 
 LEAST_MEMBER = 5
-"""Fewest bytes that another member of an object takes: a comma, two quotes, a colon, a digit."""
+"""Fewest bytes that one more member adds to an object: a comma, two quotes, a colon, a digit."""
 
 _members = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _string = msgspec.json.Decoder(str)

@@ -28,7 +28,7 @@ MOST_ROW_BYTES = 512
 """Most unpacked bytes of our row groups: LARGEST_VALUES for the longest values, MOST_ROW_BYTES per
 row."""
 MOST_ROWS_PER_BYTE = 64
-"""Most rows per byte of our tables. Each row has an id or a digest, which hardly compress."""
+"""Most rows per byte of our tables. Each row has an id or a digest, which hardly compresses."""
 MOST_GROUP_PAGES = 1 << 14
 MOST_COLUMNS = 1 << 10
 
@@ -40,7 +40,7 @@ SCHEMA = 2
 """The footer field that lists columns and fields; parquet.thrift, FileMetaData."""
 WHOLE_NUMBERS = (4, 5, 6)
 MOST_NUMBER_BYTES = 10
-"""Bytes of a stored number of 64 bits, with 7 in each."""
+"""Bytes of a stored 64-bit number, with 7 bits in each byte."""
 
 
 class Page(NamedTuple):
@@ -67,7 +67,7 @@ class _Thrift:
             shift += 7
             if byte < 0x80:
                 return value
-        raise pa.ArrowInvalid("expected a number of 64 bits, found a longer one")
+        raise pa.ArrowInvalid("expected a 64-bit number, found a longer one")
 
     def _number(self) -> int:
         value = self._varint()
@@ -227,7 +227,7 @@ def pages_of(stored: IO[bytes], column: pq.ColumnChunkMetaData) -> Iterator[Page
             isinstance(unpacked, int) and isinstance(packed, int) and isinstance(of_values, dict)
             and min(unpacked, packed) >= 0
         ):  # fmt: skip
-            raise pa.ArrowInvalid(f"the header at byte {at} is not that of a page")
+            raise pa.ArrowInvalid(f"no page header at byte {at}")
         encoding = of_values.get(2 if 5 in header else 4)
         repeats = header.get(1) == DICTIONARY_PAGE or encoding == DELTA_BYTE_ARRAY
         yield Page(packed, unpacked, encoding, repeats)

@@ -28,7 +28,7 @@ _encode = msgspec.json.Encoder().encode
 PARQUET_ROWS = 64  # rows per batch: a row may be a book
 BUFFER_BYTES = 1 << 20
 MOST_EXPANSION = 64
-"""Most expansion of a large page. Text never expands so far, and a page is held whole in memory."""
+"""Most expansion of a large page. Text never expands that much, and a whole page is in memory."""
 
 
 def paged(path: str, stored: IO[bytes]) -> pq.ParquetFile:
@@ -44,7 +44,7 @@ def _opened(path: str, stored: IO[bytes], text_field: str) -> pq.ParquetFile:
     schema = file.schema_arrow
     if (doubled := doubled_field(schema)) is not None:
         raise ValueError(
-            f'{path}: two columns or fields are called "{doubled}". Give each a name of its own.'
+            f'{path}: two columns or fields are called "{doubled}". Give each its own name.'
         )
     if text_field not in schema.names:
         raise ValueError(
@@ -97,7 +97,7 @@ def bounded_batches(
                     raise ValueError(
                         f"{path}: a page of {page.packed:,} bytes expands to {page.unpacked:,}, "
                         f"but input.max_record_bytes allows {most_bytes:,} for data that expands "
-                        "more than text usually does. Write the file again, or raise it."
+                        "more than text usually does. Raise it, or write smaller pages."
                     )
                 per_row = max(per_row, page.unpacked * page.repeats)
         rows = max(1, min(PARQUET_ROWS, most_bytes // per_row))

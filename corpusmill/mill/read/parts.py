@@ -15,7 +15,7 @@ from corpusmill.mill.storage.sliced_streams import IPC_OPTIONS
 from corpusmill.mill.storage.sums import CheckedFile, DamagedError, SummedFile
 
 BATCH_BYTES = 32 << 20
-"""Text bytes per record batch: the most that a job streaming a part holds at once."""
+"""Text bytes per record batch: the most that a job reading a part has in memory at once."""
 
 MAX_BATCH_ROWS = 1 << 16
 

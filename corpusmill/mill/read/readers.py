@@ -74,7 +74,7 @@ def own_readers(files: Sequence[str]) -> dict[str, tuple[Reader, str]]:
                     "above 0."
                 )
             if cls.__init__ is not object.__init__:
-                raise ValueError(f"{file}: {cls.__name__} has an __init__; a reader needs none.")
+                raise ValueError(f"{file}: {cls.__name__} has an __init__. Remove it.")
             found[ending] = (cls(), file)
     return found
 

@@ -34,9 +34,8 @@ def too_much_text(file: dict, line: int, most_text_bytes: int) -> str:
     """Describe why reading a file of a part stopped."""
     return (
         f"{file['path']}:{line}: expected at most {most_text_bytes:,} bytes of text in its part, "
-        f"found more: its {os.path.getsize(file['path']):,} bytes expand more than text usually "
-        "does, but memory and disk are planned from them. If this is intended, unpack it, or raise "
-        "input.part_bytes."
+        f"found more. The file's {os.path.getsize(file['path']):,} bytes expand more than text "
+        "usually does. If this is intended, unpack the file, or raise input.part_bytes."
     )
 
 

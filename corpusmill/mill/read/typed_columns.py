@@ -30,8 +30,8 @@ LOOKED_AT = 100
 """Records used to infer types, in files without types."""
 
 MOST_COLUMNS = 1000
-"""Most typed columns. Names that are data, different in every record, must not add columns
-forever."""
+"""Most typed columns. Names that are data differ in every record and must not add columns without
+end."""
 
 TYPES = {bool: pa.bool_(), int: pa.int64(), Decimal: pa.float64(), str: pa.large_string()}
 """Types for JSON values as decoded here."""
@@ -50,7 +50,7 @@ _exactly = msgspec.json.Decoder(float_hook=Decimal)
 _encode = msgspec.json.Encoder().encode
 
 NOT_HELD: Any = object()
-"""Stands for a value that cannot be held: a lone surrogate or thousands of digits."""
+"""Stands for a value that no column can store: a lone surrogate or thousands of digits."""
 
 Kept: TypeAlias = pa.DataType | None
 """The type of a column; None if its values stay JSON."""
@@ -166,7 +166,7 @@ def _ticks(text: str, unit: str) -> int:
 def _whole(value: Decimal) -> int:
     """Return 1e3 as an integer. Arrow would write out every digit of 1e400000."""
     if value.adjusted() > 20 or value != value.to_integral_value():
-        raise ValueError(f"{value} is no integer of 64 bits")
+        raise ValueError(f"{value} is not a 64-bit integer")
     return int(value)
 
 

@@ -92,8 +92,8 @@ def built_table() -> np.ndarray:
     lowered = points_of(text_of(regular).lower())
     if lowered.size != regular.size:
         raise RuntimeError(
-            "this Python lowers more characters to several than U+0130; "
-            "kernels.clean.clean_text knows only that one"
+            "this Python lower-cases a character other than U+0130 to several; "
+            "kernels.clean.clean_text handles only U+0130"
         )
     table = np.zeros(SIZE, np.uint32)
     table[regular] = lowered

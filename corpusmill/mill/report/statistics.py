@@ -25,11 +25,11 @@ LEFT, RIGHT, TOP, BOTTOM = 40, 860, 12, 120  # of the plot
 MOST_BARS = 120
 LABELS = 8
 PER_DECADE = (10, 5, 2, 1)
-"""Bars per power of ten: the first of these with at most MOST_BARS bars."""
+"""Bars per power of ten: the first of these that gives at most MOST_BARS bars."""
 SHARE_STEP = 0.02
 ROUNDING = 1e-9
 LARGEST = 1e17
-"""Bound of all bin starts, except minus infinity."""
+"""Bound on the size of all bin starts, except minus infinity."""
 
 
 def statistics_of(tally: Tally) -> list[dict[str, Any]]:

@@ -47,7 +47,7 @@ TOTALS = pa.schema(
 )
 """One row per numeric value. Documents without a value (NaN) do not count."""
 HOW = {"documents": "sum", "sum": "sum", "least": "min", "greatest": "max"}
-"""How rows of TOTALS with one key are added."""
+"""How rows of TOTALS with the same key are combined."""
 
 
 class Tally(NamedTuple):

@@ -14,7 +14,7 @@ TEXT_BYTES = "text_bytes"
 SHOWN_RECORDS = 20
 DRAWN_SOURCES = 12
 MOST_COLUMNS = 8
-"""Most sources side by side; of more only the largest are shown."""
+"""Most sources shown side by side. If there are more, only the largest are shown."""
 SHOWN_GROUPS, SHOWN_CHARS = 10, 600
 SHOWN_LANGUAGES, SHOWN_FATES = 15, 12
 OTHER_LANGUAGES, OTHER_FATES = "other languages", "other reasons"

@@ -66,7 +66,7 @@ class StoredArray:
         except DamagedError:
             raise
         except ValueError as error:
-            raise DamagedError(file.path, f"not an array of ours ({error})") from error
+            raise DamagedError(file.path, f"not an array of corpusmill ({error})") from error
         file.seek(array._array.nbytes, 1)
         return array
 

@@ -31,7 +31,7 @@ class Recipe(NamedTuple):
     settings: int
     """A digest of the job's settings, to identify the job."""
     digest: Digest
-    """A digest of everything that the files follow from."""
+    """A digest of everything that determines the files."""
 
 
 def settings_digest(settings: str) -> int:

@@ -55,8 +55,8 @@ class ReadEnoughError(ValueError):
 
     def __init__(self, path: str, most: int) -> None:
         super().__init__(
-            f"{path}: expected a record within {most:,} bytes, found none that ends there. Correct "
-            "the file, or leave it out of sources[].files."
+            f"{path}: expected a record that ends within {most:,} bytes, found none. Correct the "
+            "file, or leave it out of sources[].files."
         )
 
 
@@ -214,7 +214,7 @@ def _zstd_pieces(path: str, stored: Iterator[bytes], window_log: int) -> Iterato
         if window > 1 << window_log:
             raise ValueError(
                 f"{path}: expected zstd frames with a window of at most {1 << window_log:,} bytes, "
-                f"found one of {window:,}, and unpacking would take that much memory. Compress the "
+                f"found one of {window:,}, which would take that much memory. Compress the "
                 "file again without --long, or set input.max_window_log to "
                 f"{(window - 1).bit_length()}."
             )

@@ -22,7 +22,7 @@ from corpusmill.mill.storage.regular_files import open_regular
 from corpusmill.mill.storage.untrusted import whole_file
 
 BLOCK_BYTES = 1 << 15
-"""Bytes per sum: the least that is read and checked for a single row."""
+"""Bytes per checksum. Even for a single row, this many bytes are read and checked."""
 
 MAGIC = b"millsum2"
 _HEADER = struct.Struct("<8s32s16sQI")
@@ -47,7 +47,7 @@ class Sums(NamedTuple):
     """The recorded name, size and checksums of a file."""
 
     name: str
-    """Path relative to results, which no other file has."""
+    """Path relative to results. It is unique."""
     bytes: int
     of_blocks: array
     """uint64 (blocks,): one per BLOCK_BYTES; the last block may be shorter."""
@@ -218,7 +218,7 @@ def load_sums(path: Path) -> Sums:
     if (sums := _decoded(stored)) is None:
         other = stored[:7] == MAGIC[:7] and stored[7:8] != MAGIC[7:]
         what = "of another version of corpusmill" if other else "not what was written"
-        raise DamagedError(path, f"its sums in {beside} are {what}")
+        raise DamagedError(path, f"its checksums in {beside} are {what}")
     if sums.name != name_of(path):
         what = f"expected the checksums of {name_of(path)}, found those of {sums.name}"
         raise DamagedError(path, what)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Generator, Iterator
 
 MAGIC = 0xFD2FB528
 SKIPPABLE = 0x184D2A50
-"""First of the magic numbers, to 0x184D2A5F, of skippable frames."""
+"""First magic number of skippable frames; the last one is 0x184D2A5F."""
 
 PIECE_BLOCKS = 8
 """Blocks per piece. A block expands to at most 128 KiB, so a piece gives about 1 MiB."""
@@ -14,7 +14,7 @@ RLE = 1
 
 _Parser = Generator[int, bytes, None]
 """A parser that asks for a number of bytes. If the number is negative, they are skipped and b""
-sent."""
+is sent."""
 
 
 def _number(data: bytes) -> int:

@@ -31,9 +31,9 @@ MOST_CPU_SECONDS_OF_A_CALL = 60
 """CPU seconds for texts or ids of a corpus."""
 MOST_ANSWER_BYTES = 1 << 26
 MOST_SECONDS_PER_CPU_SECOND = 20
-"""Wall seconds per CPU second. A process that takes longer waits for something that never comes."""
+"""Wall seconds per CPU second. A process that takes longer is stuck."""
 MOST_DATA_BYTES = 3 << 30
-"""Bytes beyond those in use before. A tokenizer of 250,000 ids takes 0.3 GB."""
+"""Bytes of additional memory. A tokenizer of 250,000 ids takes 0.3 GB."""
 
 
 class Bounds(NamedTuple):
@@ -85,7 +85,7 @@ def in_short(error: BaseException) -> str:
 
 _lock = threading.Lock()
 _quiet, _said = 0, -1
-"""Number of quiet blocks at present; copy of standard error's descriptor from outside of them."""
+"""Number of quiet blocks in progress; a copy of the descriptor that standard error has outside."""
 
 
 def _free_lock() -> None:

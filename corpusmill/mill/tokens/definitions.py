@@ -15,7 +15,7 @@ MOST_STEPS = 64
 """Most steps of a normalizer, or of another part; a Persian tokenizer has some 30."""
 MOST_DEPTH = 16
 MOST_VALUES = 20_000
-"""Most values of one part. A template with 1,000 special tokens has half of it."""
+"""Most values of one part. A template with 1,000 special tokens has half as many."""
 MOST_CHARS = 10_000
 """Most characters of a string. The longest pattern of a known tokenizer has some 1,000."""
 MOST_PART_BYTES = 1 << 22

@@ -141,7 +141,7 @@ def refuse_guess(source: str, eos_token: str, special: Collection[str]) -> None:
     others = " or ".join(usual)
     raise ValueError(
         f"tokenizer.end_of_text: auto would end every document with {eos_token}, the eos_token of "
-        f"{source}, which seems to end chat turns, as the tokenizer also has {others}. Set "
+        f"{source}. It seems to end chat turns, as the tokenizer also has {others}. Set "
         f"end_of_text to {others}, the token of base models, or to {eos_token}."
     )
 

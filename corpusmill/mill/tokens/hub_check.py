@@ -37,7 +37,7 @@ from corpusmill.mill.tokens.ends_of_text import FILES as ENDS
 from corpusmill.mill.tokens.tokenizer_check import ids_of_definition
 
 FILES = ("tokenizer.json", "tokenizer_config.json", "tokenizer.model", "vocab.json", "vocab.txt")
-"""Files of which every tokenizer has some."""
+"""Every tokenizer has at least one of these files."""
 
 WAIT_SECONDS = 5
 

@@ -136,7 +136,7 @@ def too_many_losses(facts: list[Path], most: float) -> list[str]:
             continue
         told.append(
             f"source {source}: {lost:,} of {characters:,} characters are lost in its tokens "
-            f"({lost / characters:.2%}), tokenizer.max_lost_fraction allows {most:.2%}"
+            f"({lost / characters:.2%}), but tokenizer.max_lost_fraction allows only {most:.2%}"
         )
         found = [one for shard in shards for one in shard["lost"].get(source, [])]
         told += [

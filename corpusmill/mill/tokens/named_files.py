@@ -30,8 +30,8 @@ def refuse_named_files(path: Path, members: dict[str, Any]) -> None:
     """Raise ValueError if a member names a file. path: one of SMALL, with these members."""
     for name in named_files(members):
         raise ValueError(
-            f"tokenizer.source: {path}: its member {name:.80} names a file, which may lie "
-            "anywhere. Remove this member, or give another tokenizer."
+            f"tokenizer.source: {path}: its member {name:.80} names a file, which may be anywhere "
+            "on this machine. Remove this member, or give another tokenizer."
         )
     for name in template_names(members.get("chat_template")):
         if not (isinstance(name, str) and PLAIN_NAME.fullmatch(name)):
@@ -81,7 +81,7 @@ def refuse_links_out(folder: Path, inner: Path) -> None:
             os.path.commonpath([one, real]) == one for one in inside
         ):  # fmt: skip
             raise ValueError(
-                f"tokenizer.source: {path} is a link that leads out of the folder. Copy the file "
+                f"tokenizer.source: {path} is a symlink out of the folder. Copy the file "
                 "into it, or remove the link."
             )
 

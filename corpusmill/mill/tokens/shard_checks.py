@@ -58,7 +58,7 @@ def index_faults(shard: TokenShard) -> Iterator[str]:
     if starts.size != documents + 1:
         yield f"the index has {starts.size} entries, expected {documents + 1}"
     elif starts[0] != 0 or starts[-1] != shard.tokens.size or (np.diff(starts) < 1).any():
-        yield f"the index does not cut {shard.tokens.size} tokens into {documents} documents"
+        yield f"the index does not divide {shard.tokens.size} tokens into {documents} documents"
 
 
 def placement_faults(placements: Path, files: TokenFiles) -> Iterator[str]:
@@ -175,11 +175,11 @@ def sample_faults(
         (expected,) = reference_ids(reference, [document.text])
         if ids.tolist() != expected:
             yield (
-                f"document {row} has other ids than the reference: set tokenizer.engine to "
-                "reference if the files are as they were written"
+                f"document {row} has other ids than the reference. If its file is undamaged, set "
+                "tokenizer.engine to reference"
             )
     if documents != shard.facts["documents"]:
-        yield f"{shard.facts['documents']} documents of tokens, {documents} of text"
+        yield f"{shard.facts['documents']} documents in the tokens, {documents} in the text"
 
 
 def eye_test(shard: TokenShard, reference: Any, name: str) -> str:

@@ -232,7 +232,7 @@ def keep_id_bytes(
     if not known:
         return None
     hidden = hidden_loss(reference, known, probes, setting.unknown_ids)
-    assert hidden is None, f"by the bytes of its ids {hidden!r} loses nothing, but it does"
+    assert hidden is None, f"the bytes of its ids do not show that {hidden!r} loses characters"
     np.save(folder / BYTES_FILE, known.sizes)
     return known.added
 

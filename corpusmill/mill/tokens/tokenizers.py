@@ -37,7 +37,7 @@ SETTING_FILE = "corpusmill.json"
 PLAIN_FILE = "corpusmill-plain.json"
 BYTES_FILE = "corpusmill-bytes.npy"
 READ_WHOLE = (".json", ".jinja", ".txt", ".model", ".codes", ".spm", ".vocab")
-"""Endings of files that transformers reads whole."""
+"""Endings of files that transformers reads completely."""
 
 
 class TokenizerFacts(NamedTuple):
@@ -261,7 +261,7 @@ def _answer_of_reference(reference: Any, question: Any) -> Any:
 
 
 _FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {}
-"""Functions of a reference that work in its process, by name."""
+"""Functions of a reference that run in its process, by name."""
 
 
 def _in_its_process(function: Callable[[Any, _Given], _Found]) -> Callable[[Any, _Given], _Found]:

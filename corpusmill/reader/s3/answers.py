@@ -11,11 +11,11 @@ PASSING_CODES = {"SlowDown", "RequestTimeout", "OperationAborted", "ConditionalR
 CHANGED_CODES = {
     "BadDigest", "XAmzContentSHA256Mismatch", "IncompleteBody", "InvalidDigest", "MalformedXML",
 }  # fmt: skip
-"""Codes for a body that does not match the digest just taken: it changed on the way."""
+"""Codes for a body that does not match its digest: it changed on the way."""
 
 REASONS = {
     "NoSuchBucket": "there is no such bucket. Create it first, or correct its name.",
-    "NoSuchKey": "it is not there.",
+    "NoSuchKey": "it is missing.",
     "AccessDenied": "these credentials may not do that. Ask the bucket's owner.",
     "ExpiredToken": "the credentials are expired. Get new ones, and repeat the command.",
     "TokenRefreshRequired": "the credentials are expired. Get new ones.",

@@ -29,7 +29,7 @@ MOST_PAGES = 1500
 """Most responses of a list: 1.5 million keys. A corpus of 99,999 parts and shards has 1.1
 million."""
 MOST_BARREN = 50
-"""Most nearly empty responses in a row that announce more."""
+"""Most consecutive responses that are nearly empty but announce more."""
 MOST_BYTES = 1 << 29
 """Most bytes of an object held in memory: the manifest of the largest corpus has 200 MB."""
 NUMBER = re.compile("[0-9]{1,15}")
@@ -249,7 +249,7 @@ class Bucket:
             query |= asked
         raise ValueError(
             f"{self.where(key)}: expected a list that ends, found an endless one. Is the endpoint "
-            "that of a store?"
+            "an object store?"
         )
 
     def _below(self, prefix: str, key: str) -> str:
@@ -259,13 +259,13 @@ class Bucket:
         if not key.startswith(prefix) or ".." in key.split("/"):
             raise ValueError(
                 f"{self.where(prefix)}: expected only keys below it, the store also lists "
-                f"{shown(key)[:MOST_SAID]}. Is the endpoint that of a store?"
+                f"{shown(key)[:MOST_SAID]}. Is the endpoint an object store?"
             )
         return key
 
     def _number(self, text: str, key: str) -> int:
         if not NUMBER.fullmatch(text):
-            raise PassingError(f"{self.where(key)}: expected a number of bytes, found another text")
+            raise PassingError(f"{self.where(key)}: expected a number of bytes, found other text")
         return int(text)
 
     def _xml(
@@ -277,7 +277,9 @@ class Bucket:
         answer = self.connections.ask(method, key, query, headers)
         root = parsed(answer.body)
         if root is None or name_of(root) != name:
-            raise PassingError(f"{self.where(key)}: expected XML of a store, found something else")
+            raise PassingError(
+                f"{self.where(key)}: expected XML of an object store, found other data"
+            )
         return root
 
 

@@ -24,7 +24,7 @@ from corpusmill.reader.stores import PassingError, SlowError
 
 CONNECT_SECONDS = 10.0
 SILENCE_SECONDS = 30.0
-"""A connection without data for so long counts as broken."""
+"""A connection without data for this long counts as broken."""
 REFUSAL_BYTES = 1 << 16
 MOST_SAID = 200
 """Most characters quoted of a network error, which may contain received data."""
@@ -295,7 +295,7 @@ def _whole(response: http.client.HTTPResponse, where: str, most: int) -> bytes:
     if len(body) > most:
         raise ValueError(
             f"{where}: expected an answer of {most:,} bytes at most, found more. Is the endpoint "
-            "that of a store?"
+            "an object store?"
         )
     if response.length:  # http.client does not report a truncated body
         raise http.client.IncompleteRead(body, response.length)
@@ -312,7 +312,7 @@ def faults_of_the_network(where: str) -> Iterator[None]:
         yield
     except ssl.SSLCertVerificationError as error:
         raise ValueError(
-            f"{where}: expected a certificate that this machine trusts ({error}). Install that of "
+            f"{where}: expected a certificate that this machine trusts ({error}). Install its of "
             "its authority, or name it in SSL_CERT_FILE."
         ) from None
     except (http.client.HTTPException, OSError) as error:

@@ -14,9 +14,9 @@ MOST_HEADER_BYTES = 1 << 20
 """Most header bytes of a response. Python itself does not limit those of `100 Continue` and
 trailers."""
 FRAME_BYTES = 16
-"""Overhead of a chunk that is free. More counts, except for twice the chunk's size."""
+"""Overhead allowed per chunk, besides twice its size. Any excess is counted."""
 MOST_FRAME_BYTES = 1 << 14
-"""Most counted overhead: extensions after the size of a chunk, which are ignored."""
+"""Most excess overhead: extensions after the size of a chunk, which are ignored."""
 
 HEADER_SECONDS = 30.0
 """Time limit for all headers of a response, and for its trailers."""
@@ -105,7 +105,7 @@ class BoundedResponse(http.client.HTTPResponse):
         self._frame_bytes = max(0, self._frame_bytes + taken - FRAME_BYTES - 2 * size)
         if self._frame_bytes > MOST_FRAME_BYTES:
             raise http.client.HTTPException(
-                f"more than {MOST_FRAME_BYTES:,} bytes around chunks that hold less"
+                f"more than {MOST_FRAME_BYTES:,} bytes of overhead around small chunks"
             )
         return int(size)
 

@@ -80,8 +80,8 @@ def fault_of_vocabulary(name: str, size: int, is_wide: bool) -> str | None:
     if not (format_of(name).uint16_alone and is_wide):
         return None
     return (
-        f"{name} has ids of 16 bits, and this vocabulary has {size:,}, expected 65,536 at most. "
-        "Take a tokenizer with a smaller vocabulary, or another format."
+        f"{name} has 16-bit ids: expected a vocabulary of at most 65,536, found {size:,}. Take a "
+        "tokenizer with a smaller vocabulary, or another format."
     )
 
 
@@ -94,8 +94,8 @@ def faults(name: str, exported: Exported) -> list[str]:
         most = max((shard.tokens for shard in split.shards), default=0)
         if form.most_tokens is not None and most > form.most_tokens:
             found.append(
-                f"{name} has shards of {form.most_tokens:,} tokens at most, and one of "
-                f"{split.name} has {most:,}. Mill with a smaller output.shard_bytes."
+                f"{name}: expected shards of at most {form.most_tokens:,} tokens, found one of "
+                f"{most:,} in {split.name}. Mill with a smaller output.shard_bytes."
             )
         if form.samples and 0 < split.tokens < exported.length:
             found.append(
@@ -171,8 +171,8 @@ def alone_in(folder: Path) -> Iterator[None]:
     try:
         if not lock.alone():
             raise ValueError(
-                f"{folder}: another export into it is under way. Wait for its end, or name another "
-                "folder with --to."
+                f"{folder}: another export into it is in progress. Wait for its end, or name "
+                "another folder with --to."
             )
         yield
     finally:

@@ -86,7 +86,7 @@ def refuse_links(folder: Path, results: Path) -> None:
         if is_link or not (path.is_dir() or path.is_file() or not path.exists()):
             raise ValueError(
                 f"{path}: expected a folder or a file of an export, found "
-                f"{'a link to elsewhere' if is_link else 'something else'}. Nothing is written "
+                f"{'a symlink' if is_link else 'something else'}. Nothing is written "
                 "through it: remove it, or name another folder with --to."
             )
 

@@ -79,7 +79,7 @@ def prove(asked: Asked) -> Outcome:
     made = {one.name for one in (*outcome.of_parts, *outcome.of_shards)}
     left = sorted({*(f"{part:05d}" for part in parts), *shards} - made)
     if left and not outcome.findings.code:  # then nothing is proven
-        outcome.findings.unseen(", ".join(left), "chosen, but not made again")
+        outcome.findings.unseen(", ".join(left), "chosen, but not rebuilt")
     return outcome
 
 
@@ -124,7 +124,7 @@ def prove_all(
             except ChangedError:
                 scattered = None
             except FileNotFoundError as error:
-                run.findings.unseen(f"part {again.name}", f"{error.filename} is not there")
+                run.findings.unseen(f"part {again.name}", f"{error.filename} is missing")
                 scattered = None
             except UNLIKE as error:
                 run.findings.not_made(f"part {again.name}", error, again.files)
@@ -208,16 +208,16 @@ def in_words(outcome: Outcome) -> Iterator[str]:
                 f"equal byte for byte: {', '.join(one.equal)}" if one.equal else "nothing equal"
             )
             yield f"{what} {one.name}, {one.documents:,} documents, {equals}"
-    yield from outcome.findings.in_words("not made again")
+    yield from outcome.findings.in_words("not rebuilt")
     if outcome.other_code:
-        yield f"made by other code than this: {', '.join(outcome.other_code)}"
+        yield f"made by other code than this version: {', '.join(outcome.other_code)}"
     if outcome.other_versions:
         yield (
             "made with other package versions, which may write different bytes: "
             f"{outcome.other_versions}"
         )
     for taking in taken(run):
-        yield f"taken from what is kept: {taking}"
+        yield f"not rebuilt but read from the results: {taking}"
     yield conclusion(outcome)
 
 
@@ -230,7 +230,7 @@ def conclusion(outcome: Outcome) -> str:
         f"{sum(shards):,} documents, bytes equal."
     )
     if outcome.findings.damages:
-        return f"Not proven: something differs. Equal are {said}"
+        return f"Not proven: something differs. Equal: {said}"
     return f"Not all proven: {said}" if outcome.findings.code else f"Proven: {said}"
 
 

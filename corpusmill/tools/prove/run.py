@@ -33,7 +33,7 @@ class Finished(NamedTuple):
 
     results: Path
     scratch: Path
-    """A folder named `results` too: checksum files contain names below it."""
+    """Also named `results`: checksum files contain paths below that name."""
     config: Config
     layout: Layout
     settings: StepSettings
@@ -56,7 +56,7 @@ class Finished(NamedTuple):
         try:
             found = file_sha256(self.results / name)
         except FileNotFoundError:
-            self.findings.damage(name, "it is not there")
+            self.findings.damage(name, "it is missing")
             return False
         if found != listed.sha256:
             self.findings.damage(name, f"expected SHA-256 {listed.sha256}, found {found}")
@@ -104,7 +104,7 @@ def opened(results: Path, scratch: Path, named: Config | None) -> Finished:
 def config_of(results: Path, listing: Listing, named: Config | None) -> Config:
     """Return the configuration of the corpus. Its digest is in the manifest."""
     if named:
-        where, config, given = "the configuration that was named", named, named.given
+        where, config, given = "the configuration that you named", named, named.given
     else:
         path = results / "summary.json"
         where = str(path)
@@ -125,8 +125,8 @@ def config_of(results: Path, listing: Listing, named: Config | None) -> Config:
     expected, found = listing.content.get("config_digest"), config_digest(given)
     if found != expected:
         raise NoCorpusError(
-            f"{where}: expected the one of manifest.json, digest {expected}, found {found}. Name "
-            "the config files of the run, all of them, in the same order."
+            f"{where}: expected the digest in manifest.json, {expected}, found {found}. Name all "
+            "config files of the run, in the same order."
         )
     return config
 
@@ -174,7 +174,7 @@ def plan_of(results: Path, listing: Listing, config: Config) -> tuple[list[Part]
     milled = [file.path for part in parts for file in part.files]
     if [one["path"] for one in inputs[: len(milled)]] != milled:
         raise NoCorpusError(
-            f"{path} has other input files than manifest.json: it belongs to another run. Restore "
+            f"{path} has other input files than manifest.json: it is from another run. Restore "
             "the one of this corpus."
         )
     rest = inputs[len(milled) :]

@@ -104,7 +104,7 @@ def check_size(file: File) -> None:
     try:
         found = file.path.stat().st_size
     except (FileNotFoundError, NotADirectoryError):
-        raise DamagedFileError(f"{file.path}: it is not there. {way_out(file.name)}.") from None
+        raise DamagedFileError(f"{file.path}: it is missing. {way_out(file.name)}.") from None
     if found != file.bytes or not file.path.is_file():
         raise DamagedFileError(
             f"{file.path}: expected {file.bytes:,} bytes, as manifest.json says, found {found:,}. "

@@ -132,7 +132,7 @@ class HubTarget(NamedTuple):
         if strange := tree.keys() - known:
             raise ValueError(
                 f"{self.address}: expected a new repository or a corpus that was published there, "
-                f"found {min(strange)}. Choose another name, or delete that."
+                f"found {min(strange)}. Choose another name, or delete that file."
             )
         files = self.contents.all_files
         whole = {file.name for file in files if is_held(file, tree.get(file.name))}
@@ -203,8 +203,8 @@ class HubTarget(NamedTuple):
             now = self.look()
             if now.parent is None or not complete(self.contents, now.whole):
                 raise ValueError(
-                    f"{self.address}: expected the main branch as it was when this began, found a "
-                    "commit of somebody else, which stays. Repeat the command to commit after it."
+                    f"{self.address}: expected an unchanged main branch, found a commit by "
+                    "somebody else, which is kept. Repeat the command to commit after it."
                 )
             return now.parent
 

@@ -24,7 +24,7 @@ from corpusmill.tools.publish.contents import DamagedFileError, File
 from corpusmill.tools.publish.sending import blocks
 
 SILENCE_SECONDS = 300.0
-"""A connection without data for so long counts as broken. A large commit takes minutes."""
+"""A connection without data for this long counts as broken. A large commit takes minutes."""
 COMMITTED_BYTES = 256 << 20
 """Most bytes held in memory for a commit: files that the hub does not store as large files."""
 QUERY = re.compile(r"\?\S*")
@@ -183,8 +183,8 @@ class Repository:
         for file, stamped in zip(files, before, strict=True):
             if stamp(file) != stamped:
                 raise DamagedFileError(
-                    f"{file.path}: it was changed while it was sent. Stop what writes there, and "
-                    "repeat the command."
+                    f"{file.path}: it was changed while it was sent. Stop the program that writes "
+                    "it, and repeat the command."
                 )
         return additions
 

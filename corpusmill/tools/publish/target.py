@@ -59,7 +59,7 @@ class Target:
 
     def patiently(self, action: Callable[[], T]) -> T:
         """Return the result of an action. Raise OSError if its faults persist."""
-        patience, advice = self._patience, "What arrived is kept. Repeat the command to resume."
+        patience, advice = self._patience, "Sent data is kept. Repeat the command to resume."
         if not self._answered:
             patience = FIRST_ANSWER._replace(attempts=min(2, patience.attempts))
             advice = IS_IT_THERE

@@ -85,7 +85,7 @@ def going_keys(target: Target, sizes: dict[str, int], latest: bool) -> list[str]
             way = (
                 "publish another one, or one of these, first"
                 if others
-                else "give --latest too, and nothing is left"
+                else "add --latest; then no version is left"
             )
             raise ValueError(
                 f"{target.where()}: expected a version that is not the latest, found the latest of "

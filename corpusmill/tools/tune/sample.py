@@ -43,8 +43,8 @@ MOST_EXPANSION = 16
 
 LEAST_READ = 1 << 20
 RECORD_BYTES = 64
-"""Bytes counted per record besides its text: a few bytes may be millions of short records. At most
-16 times the expected text of a file is read, but always 1 MiB."""
+"""Bytes counted per record besides its text: a small file may unpack to millions of short records.
+At most 16 times the expected text of a file is read, but always 1 MiB."""
 
 
 class Wanted(NamedTuple):

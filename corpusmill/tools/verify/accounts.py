@@ -42,7 +42,7 @@ class LedgerLook:
         progress.total = len(parts)
         for number, name in enumerate(parts):
             if name != f"ledger/{number:05d}.parquet":
-                told = f"part {number:05d} of the ledger is not listed, later ones are"
+                told = f"part {number:05d} of the ledger is not listed, but later ones are"
                 self._corpus.findings.damage("manifest.json", told)
                 self.complete = False
                 break
@@ -119,7 +119,7 @@ class LedgerLook:
         known = np.array([self._shards.get(split, 0) > 0 for split in SPLITS])[splits]
         if not known.all():
             gone = SPLITS[int(splits[~known][0])]
-            told = f"{int((~known).sum()):,} documents of {gone}, of which no shard is listed"
+            told = f"{int((~known).sum()):,} documents of {gone}, but no shard of it is listed"
             self._corpus.findings.damage(name, told)
         ids, copies, digests = (
             in_one_piece(kept[one]).to_numpy()[known] for one in ("id", "copies", "digest")
@@ -144,7 +144,7 @@ class LedgerLook:
         if all(map(corpus.has, cuts)):
             rows = sum(table.num_rows for one in cuts for table in corpus.parquet(one, ["id"]))
             if rows != figures["cuts"]:
-                told = f"{rows:,} pieces were cut by {' and '.join(cuts) or 'nobody'}"
+                told = f"{rows:,} cut pieces in {' and '.join(cuts) or 'no file'}"
                 corpus.findings.damage(name, f"{told}, the ledger has {figures['cuts']:,}")
 
 

@@ -39,12 +39,12 @@ def look_inside(place: Place, listing: Listing, findings: Findings) -> None:
     """Check the files of a corpus against each other."""
     corpus = Corpus(place, listing, findings)
     if any(gaps(listing.files)):
-        findings.unseen("what is in the files", "the manifest leaves some of them out")
+        findings.unseen("the content of the files", "the manifest leaves some of them out")
         return
     summary = summary_of(corpus)
     if summary is None and not findings.damaged(SUMMARY):
         why = (
-            "it is missing, or was written by an earlier corpusmill; every number was still counted"
+            "it is missing, or was written by an earlier corpusmill; its figures were still counted"
         )
         findings.unseen(SUMMARY, why, by_design=True)
     shards = shards_of(corpus)
@@ -66,7 +66,7 @@ def look_inside(place: Place, listing: Listing, findings: Findings) -> None:
             corpus.findings.damage(SUMMARY, f"is no account: {type(error).__name__}: {error}")
     else:
         findings.unseen("whether documents balance", "a part of the ledger cannot be read")
-    with phase("verifying what is told of all shards"):
+    with phase("verifying facts about all shards"):
         guarded(corpus, META, lambda: hold_meta(corpus, decoder, written))
         if decoder and summary and (told := summary.get("tokenizer")) is not None:
             facts = decoder.setting._asdict()
@@ -83,7 +83,7 @@ def decoder_of(corpus: Corpus, folder: Path) -> Decoder | None:
     """
     names = [name for name in corpus.listing.files if name.startswith(TOKENIZER)]
     if not names or not all(map(corpus.has, names)):
-        corpus.findings.unseen("tokens", "the tokenizer is damaged or not there")
+        corpus.findings.unseen("tokens", "the tokenizer is damaged or missing")
         return None
     for name in names:
         path = folder / name
@@ -110,7 +110,7 @@ def look_at_shards(
     written = {}
     with phase("verifying", sum(sizes)) as progress:
         for number, (shard, size) in enumerate(zip(shards, sizes, strict=True)):
-            doing = f"looking into {number:,} of {len(shards):,} shards"
+            doing = f"reading {number:,} of {len(shards):,} shards"
             look = ShardLook(corpus, shard, decoder, found)
             for documents in look.look():
                 progress.name = f"{doing}, {documents:,} documents of it"
@@ -129,7 +129,7 @@ def hold_copies(corpus: Corpus, shards: list[Shard], expected: CopySums, found: 
         counts = int(expected.count[place]), int(found.count[place])
         moved = counts[0] != counts[1] or expected.of_copies[place] != found.of_copies[place]
         if moved and all(corpus.has(shard.placements) for shard in those):
-            fault = f"{counts[1]:,} documents that are not the {counts[0]:,} of the ledger"
+            fault = f"its {counts[1]:,} documents are not the {counts[0]:,} that the ledger has"
             corpus.findings.damage(those[0].placements, fault)
         others = expected.of_texts[place] != found.of_texts[place]
         if others and all(corpus.has(shard.text) for shard in those):
@@ -169,5 +169,5 @@ def hold_account(
     tell(corpus, SUMMARY, {one: summary.get(one) for one in wanted},
          {one: totals[one] for one in wanted})  # fmt: skip
     if not known:
-        why = "a shard is damaged or not there"
+        why = "a shard is damaged or missing"
         corpus.findings.unseen("bytes and tokens of the summary", why)

@@ -33,9 +33,9 @@ class Export(NamedTuple):
     manifest_sha256: str
     listing: Listing
     results: str
-    """The results of its corpus, as a command names them."""
+    """Path of its corpus's results, to use in a command."""
     at: str
-    """Its own place, as a command names it."""
+    """Its own path, to use in a command."""
     here: bool = True
     """Whether it is a local folder."""
 
@@ -85,7 +85,7 @@ def read_export(place: Place, folder: str, findings: Findings) -> Export | None:
         return told_export(place, folder, json_of(whole(place, name), place.where(name)))
     except MissingError:
         if BEGUN_EXPORT in (place.names(folder) or []):
-            what, way = "it was begun and is not done", "give the command of this export again"
+            what, way = "it was begun and is not finished", "give the command of this export again"
         else:
             what = f"there is no {EXPORT}, so it cannot be identified"
             way = f"move {folder} out of the results, or remove it and export again"
@@ -110,14 +110,14 @@ def told_export(place: Place, folder: str, content: Any) -> Export:
         if not inside or not {"", ".", ".."}.isdisjoint(path.split("/")):
             raise ValueError(f"the path {path!r} leads out of the folder; it is not followed")
         if not is_count(size) or not SHA256.fullmatch(sha256):
-            raise ValueError(f"{path} without a size or a SHA-256")
+            raise ValueError(f"{path} has no valid size or SHA-256")
         kept = Kept(posixpath.join(folder, path), size, sha256, None, None)
         files[kept.name] = kept
     name, length, origin = content["format"], content["length"], content["manifest_sha256"]
     if not re.fullmatch("[a-z0-9-]{1,40}", name) or not SHA256.fullmatch(origin):
         raise ValueError(f"format {name:.40} of the corpus {origin:.80}")
     if not (length is None or is_count(length)):
-        raise ValueError("a length that is no number")
+        raise ValueError("the length is not a number")
     listing = Listing(files, content, "", sum(file.bytes for file in files.values()))
     results = posixpath.dirname(place.where(MANIFEST)) if folder else "RESULTS"
     at = posixpath.dirname(place.where(posixpath.join(folder, EXPORT)))
@@ -169,7 +169,7 @@ def hold_tokens(corpus: Listing, export: Export, findings: Findings) -> None:
     if not shards <= {file.sha256 for file in export.listing.files.values()}:
         findings.unseen(
             f"whether the ids of {export.folder} are those of the corpus",
-            "its format has copies of them, which the corpus cannot confirm. Rebuild it elsewhere, "
+            "the export has its own copies of them, in another form. Rebuild it elsewhere, "
             f"and compare both {EXPORT} : {export.command}",
             by_design=True,
         )

@@ -66,7 +66,7 @@ def look_at_files(place: Place, listing: Listing, findings: Findings, seen: File
             if fault := fault_of(place, file, owner, seen):
                 findings.damage(file.name, fault)
         except MissingError:
-            findings.damage(file.name, "it is not there")
+            findings.damage(file.name, "it is missing")
         except UnreachableError as error:
             findings.unseen(file.name, str(error))
         except NotRegularError as error:
@@ -135,7 +135,7 @@ def look_for_foreign(place: Place, listing: Listing, findings: Findings) -> None
     for folder in sorted({kind.folder.split("/")[0] for kind in KINDS}):
         found = place.below(folder, findings.unseen)
         if found is None:
-            findings.unseen("files that the manifest does not list, exports too", NO_LIST, True)
+            findings.unseen("files that the manifest does not list, and exports", NO_LIST, True)
             return
         for name in found:
             if looks_ours(name) and name not in listing.files:

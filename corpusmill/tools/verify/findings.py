@@ -74,7 +74,7 @@ class Findings:
     def not_made(self, what: str, error: BaseException, files: list[str]) -> None:
         """Report what cannot be made again, because these files have changed."""
         said = f"cannot be rebuilt from {', '.join(files)}: {error or type(error).__name__}"
-        self.add(Damage(what, said, "look at these files: corpusmill verify --deep"))
+        self.add(Damage(what, said, "examine these files: corpusmill verify --deep"))
 
     def add(self, damage: Damage) -> None:
         with self._lock:

@@ -97,7 +97,7 @@ LOCAL = Advice(
     "Name the results folder of a run, or finish it: corpusmill run",
 )
 COPIED = Advice(
-    "copy {} again from the results folder that it is a copy of".format,
+    "copy {} again from the original results folder".format,
     "remove {} from the server".format,
     "Name the address of a results folder, or of a published corpus.",
 )

@@ -59,7 +59,7 @@ def read_listing(place: Place, findings: Findings) -> Listing:
     if told := broken_seal(data):
         findings.damage(MANIFEST, told)
     elif as_json(content) != text:
-        findings.damage(MANIFEST, "its layout is not as it was written: it was changed")
+        findings.damage(MANIFEST, "its layout differs from what was written: it was changed")
     files: dict[str, Kept] = {}
     for number, entry in enumerate(content["files"]):
         kept = kept_of(entry)
@@ -72,7 +72,7 @@ def read_listing(place: Place, findings: Findings) -> Listing:
     if not files:
         findings.damage(MANIFEST, "no file is listed, but every run keeps some")
     for missing in gaps(files):
-        findings.damage(MANIFEST, f"{missing} is not listed, later ones are")
+        findings.damage(MANIFEST, f"{missing} is not listed, but later ones are")
     return Listing(files, content, own_digest(content), sum(file.bytes for file in files.values()))
 
 

@@ -131,7 +131,7 @@ class LocalPlace(Place):
         try:
             yield from self._store.blocks(name, start)
         except PermissionError as error:
-            raise UnreachableError(f"{self.where(name)}: may not be read") from error
+            raise UnreachableError(f"{self.where(name)}: no permission to read it") from error
 
 
 def is_folder(entry: os.DirEntry[str]) -> bool:
@@ -218,7 +218,7 @@ class BucketPlace(RemotePlace):
     def size(self, name: str) -> int:
         with self._lock:
             if name not in self._sizes:
-                raise MissingError(f"{self.where(name)}: it is not there")
+                raise MissingError(f"{self.where(name)}: it is missing")
             return self._sizes[name]
 
 

@@ -68,7 +68,7 @@ class Counted:
         self.ends = 0
         self.highest = -1
         self.unlike = Faults()
-        """Documents that do not decode to their text, without lost characters."""
+        """Documents that do not decode to their text, although no characters were lost."""
         self.losing = Faults()
         """Documents with lost characters, which the run has counted too."""
         self.moved = Faults()
@@ -114,7 +114,7 @@ def index_of(corpus: Corpus, shard: Shard, itemsize: int) -> np.ndarray | None:
     starts = cut_by(corpus.array(name, "<u8"), size)
     fault = None
     if starts is None:
-        fault = f"does not cut the {size:,} tokens of {tokens.name} into documents"
+        fault = f"does not divide the {size:,} tokens of {tokens.name} into documents"
     elif tokens.documents is not None and starts.size - 1 != tokens.documents:
         fault = f"{starts.size - 1:,} documents, the manifest has {tokens.documents:,}"
     if fault:
@@ -137,7 +137,7 @@ def placed_of(corpus: Corpus, shard: Shard, starts: np.ndarray | None) -> Placed
             and (table["row"].to_numpy() == rows).all()
         )
         if not own:
-            corpus.findings.damage(name, f"rows from {done:,} on are not those of this shard")
+            corpus.findings.damage(name, f"rows from {done:,} on are of another shard")
             return None
         if starts is not None and not placed_as_in(table, starts, rows):
             told = f"tokens from row {done:,} on are not where {shard.token_file('idx')} says"
@@ -193,8 +193,8 @@ class ShardLook:
                 except UNLIKE as error:
                     corpus.unlike(name, error)
         if not corpus.has(shard.text):
-            why = f"{shard.text} is damaged or not there"
-            corpus.findings.unseen(f"whether {bin} is the text", why)
+            why = f"{shard.text} is damaged or missing"
+            corpus.findings.unseen(f"whether {bin} matches the text", why)
             self._tokens_alone()
         self._tell()
 

@@ -49,9 +49,9 @@ def faults_of(summary: dict[str, Any], corpus: Corpus) -> list[str]:
     if summary.get("sha256", found) != found:
         faults.append(f"its own SHA-256 says {summary['sha256']}, its content has {found}")
     if own != told[1]:
-        faults.append(f"its configuration has the digest {own}, it says {told[1]}")
+        faults.append(f"its configuration has the digest {own}, but config_digest says {told[1]}")
     if told != (manifest, digest) and not corpus.findings.damaged(MANIFEST):
         faults.append(
-            f"is about manifest {told[0]} (configuration {told[1]}), this is {manifest} ({digest})"
+            f"describes manifest {told[0]} (configuration {told[1]}), found {manifest} ({digest})"
         )
     return faults

@@ -52,7 +52,7 @@ def hold_text_facts(corpus: Corpus, shard: Shard, counted: Counted) -> None:
     told = corpus.json(shard.text_facts)
     found = listed(corpus.listing.files.get(shard.text), "documents", "bytes", "sha256")
     if found["documents"] != counted.documents and corpus.has(shard.text):
-        fault = f"{found['documents']} documents of {shard.text}, which has {counted.documents}"
+        fault = f"lists {found['documents']} documents in {shard.text}, found {counted.documents}"
         corpus.findings.damage(MANIFEST, fault)
     if corpus.has(shard.text):
         found |= {"by_source": counted.texts, "documents": counted.documents}
@@ -79,7 +79,7 @@ def hold_token_facts(
         for by_source in (told.get("by_source", {}), counted.tokens)
     ]
     if counted.tokens_known and lost[0] != lost[1]:
-        fault = f"other tokens than the run made of {shard.text}: {counted.losing} lose characters"
+        fault = f"other tokens than those of {shard.text}: {counted.losing} lose characters"
         corpus.findings.damage(bin, fault)
 
 
@@ -110,7 +110,7 @@ def hold_joined(corpus: Corpus, joined: str, shards: list[Shard]) -> None:
         for block in corpus.place.blocks(name):
             digest.update(block)
     if digest.hexdigest() != corpus.listing.files[joined].sha256:
-        corpus.findings.damage(joined, f"not the {len(names)} shards of its split, end to end")
+        corpus.findings.damage(joined, f"differs from the {len(names)} shards of its split, joined")
     facts = joined.removesuffix(".bin") + ".json"
     listed = corpus.listing.files[joined]
     found = {"bytes": listed.bytes, "sha256": listed.sha256, "shards": len(names)}

@@ -88,7 +88,7 @@ def verified(place: Place, deep: bool) -> Verified:
 def in_words(done: Verified) -> Iterator[str]:
     """Yield the lines for the terminal; the last one is the verdict."""
     findings, listing = done.findings, done.listing
-    yield from findings.in_words("not looked at")
+    yield from findings.in_words("not checked")
     if not listing.content and done.exports:
         origin = done.exports[0].manifest_sha256
         yield f"not checked: whether it is the corpus that you mean. Its manifest is {origin}"

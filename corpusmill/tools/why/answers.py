@@ -119,7 +119,7 @@ def about_similar(asked: Asked, results: Results, ledger: Ledger, text: str) -> 
     best = found[0][0]
     if best.text.text is not None:
         yield ""
-        heads = "the text that was asked for", f"document {best.id}"
+        heads = "your text", f"document {best.id}"
         yield from side_by_side(heads, (text, best.text.text), asked.width)
 
 
@@ -132,7 +132,7 @@ def listed(asked: Asked, results: Results, ledger: Ledger, wanted: Wanted) -> It
         yield from table([line_of_list(one) for one in found])
         yield ""
     which = f"{len(found):,} of {counted(count, 'record')}"
-    yield f"{which}, at even distances." if len(found) < count else f"{which}, all of them."
+    yield f"{which}, evenly spaced." if len(found) < count else f"{which}, all of them."
 
 
 def table(rows: list[list[str]]) -> list[str]:

@@ -148,9 +148,9 @@ def side_by_side(heads: tuple[str, str], texts: tuple[str, str], width: int) -> 
 def in_words(shared: Shared, found: int) -> str:
     if not found:
         return "Word for word the same; at most white space differs."
-    said = f"{shared.both:,} words are in both, of {shared.one:,} and {shared.other:,}."
+    said = f"{shared.both:,} words are in both texts, of {shared.one:,} and {shared.other:,}."
     if found > MOST_PASSAGES:
-        said += f" Shown are the first {MOST_PASSAGES} places where they differ."
+        said += f" Only the first {MOST_PASSAGES} differences are shown."
     return said
 
 

@@ -81,8 +81,8 @@ def row_of_token(index: Path, position: int) -> int:
     starts = np.memmap(index, "<u8", "r")
     if position >= starts[-1]:
         raise ValueError(
-            f"{index.with_suffix('.bin')} has {starts[-1]} tokens, at 0 to {int(starts[-1]) - 1}: "
-            f"there is none at {position}."
+            f"{index.with_suffix('.bin')} has {starts[-1]} tokens, 0 to {int(starts[-1]) - 1}: "
+            f"there is no token {position}."
         )
     # Every document has a token, so no two start at the same position.
     return int(np.searchsorted(starts, np.uint64(position), "right")) - 1
@@ -98,9 +98,7 @@ def shard_of_joined(results: Results, split: str, position: int) -> tuple[int, i
             return shard, at
         at -= tokens
     total = position - at
-    raise ValueError(
-        f"{split} has {total} tokens, at 0 to {total - 1}: there is none at {position}."
-    )
+    raise ValueError(f"{split} has {total} tokens, 0 to {total - 1}: there is no token {position}.")
 
 
 def token_file(results: Results, split: str, shard: int, ending: str) -> Path:

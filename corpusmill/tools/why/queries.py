@@ -130,7 +130,7 @@ def by_token(results: Results, ledger: Ledger, shard: tuple[str, int], position:
     token = Token(*shard, position, its.token_start, its.token_end)
     where = f"{results.folder}/tokens/{shard[0]}/{shard[1]:05d}.bin"
     hit = (
-        f"Token {position:,} of {where} is of document {id}, token "
+        f"Token {position:,} of {where} is in document {id}: token "
         f"{position - its.token_start + 1:,} of its {its.token_end - its.token_start:,}."
     )
     return Found(facts, hit, token)

@@ -74,8 +74,8 @@ def steps(facts: Facts) -> list[Step]:
 def put_aside(facts: Facts) -> str:
     found = facts.quarantined
     if not found:
-        return " Its content is only in its file."
-    at = "" if found["offset"] is None else f", at byte {found['offset']:,} of it unpacked"
+        return " Its content is only in the input file."
+    at = "" if found["offset"] is None else f", at byte {found['offset']:,} of the unpacked file"
     return (
         f" It is {place(facts)}, source {facts.row['source']}{at}, and begins: "
         f"{shown(found['start']) or 'with nothing'}"
@@ -114,7 +114,7 @@ def cut(facts: Facts) -> list[Step]:
         )
     if not told:
         told.append(
-            Step("cut", f"{counted(facts.row['cuts'], 'piece')} cut; which is recorded no more.")
+            Step("cut", f"{counted(facts.row['cuts'], 'piece')} cut; their records were removed.")
         )
     lost, left = facts.row["cut_bytes"], facts.row["text_bytes"]
     last = told[-1]
@@ -167,9 +167,9 @@ def compared(facts: Facts) -> Step:
     if winner.fate == KEPT:
         became = f"kept, in {winner.row['split']}"
     elif winner.by_filter:
-        became = f"dropped itself by the filter {winner.fate}"
+        became = f"itself dropped by the filter {winner.fate}"
     else:
-        became = f"dropped itself by a later step: {winner.fate}"
+        became = f"itself dropped by a later step: {winner.fate}"
     return Step(
         "resolve",
         f"{how_alike(facts)} Document {winner.id} ({place(winner)}, source "
@@ -208,7 +208,7 @@ def assigned(facts: Facts) -> Step:
     split = facts.row["split"]
     share = "" if split == "train" else f" (splits.{split} {getattr(config.splits, split)})"
     copies = counted(facts.row["copies"], "copy", "copies")
-    return Step("assign", f"Drawn for {split}{share}; {copies}, its source has weight {weight}.")
+    return Step("assign", f"Drawn for {split}{share}; {copies}, as its source has weight {weight}.")
 
 
 def contaminated(facts: Facts) -> Step:
@@ -264,7 +264,7 @@ def pieces_shown(facts: Facts, width: int) -> list[str]:
     lines = []
     for piece in facts.pieces[:NAMED]:
         by = "repeated span" if piece.by == "spans" else f"{piece.by}.{piece.rule}"
-        text = "no text is there any more" if piece.text is None else excerpt(piece.text)
+        text = "its text was removed" if piece.text is None else excerpt(piece.text)
         lines.append(fitted(f"cut, {by}, bytes {piece.start:,} to {piece.end:,}: {text}", width))
     if len(facts.pieces) > NAMED:
         lines.append(f"and {len(facts.pieces) - NAMED:,} more")

@@ -82,21 +82,21 @@ def text_of_input(results: Results, row: dict[str, Any], expected: int) -> Text:
     from corpusmill.mill.read.normalization import normalizer
 
     path, line = results.input_file(row["file"]), row["line"]
-    why = "is without its sums" if (results.folder / "text").exists() else "has been removed"
+    why = "has no checksums" if (results.folder / "text").exists() else "has been removed"
     gone = f"{results.folder}/text {why}"
     if not path.exists():
-        return Text(None, f"{gone}, and {path} is not there")
+        return Text(None, f"{gone}, and {path} is missing")
     _, planned = results.files[row["file"]]
     state = regular_state(path)
     then = planned.bytes, planned.mtime_ns
     if planned.bytes is not None and (state.st_size, state.st_mtime_ns) != then:
         changed = f"{path} has changed since it was milled"
     else:
-        changed = f"{path}:{line} has another text than was milled"
+        changed = f"{path}:{line} is not the text that was milled"
     try:
         record = record_at(results, row["source"], path, line)
     except (ValueError, OSError) as error:
-        return Text(None, f"{gone}, and of the input: {error}")
+        return Text(None, f"{gone}, and the input cannot be read: {error}")
     if record is not None:
         text = normalizer(results.config.normalize.mode)(record)
         if digest_of(text) == expected:
@@ -123,7 +123,7 @@ def record_at(results: Results, source: str, path: Path, line: int) -> str | Non
         return found.text if isinstance(found, Record) else None
     if not results.readers and not path.name.endswith(tuple(FORMATS)):
         raise ValueError(
-            f"{path} has no format that corpusmill knows. Name the file with your reader: "
+            f"{path} has no format that corpusmill knows. Pass the file that defines your reader: "
             "corpusmill why --reader FILE"
         )
     for one in read_records(str(path), field, Silence(), mends, results.readers, limits=limits):

@@ -28,7 +28,7 @@ def write(exported: Exported, target: Target) -> None:
 
 
 FORMAT = Format(
-    read_by="nanoGPT and what was made from it",
+    read_by="nanoGPT and projects based on it",
     layout="train.bin, val.bin, test.bin, meta.pkl",
     write=write,
     uint16_alone=True,

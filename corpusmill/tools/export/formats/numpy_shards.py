@@ -27,7 +27,7 @@ def write(exported: Exported, target: Target) -> None:
 
 
 FORMAT = Format(
-    read_by="NumPy, and loaders that deal out samples by id",
+    read_by="NumPy, and loaders that pick samples by id",
     layout="{split}_000000.npy (raw ids), {split}_sample_ids_000000.bin: uint64 XXH3 per sample",
     write=write,
     share=0.02,

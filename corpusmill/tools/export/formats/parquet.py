@@ -44,7 +44,7 @@ def write_shard(shard: Shard, path: object) -> None:
 
 
 FORMAT = Format(
-    read_by="Hugging Face datasets, DuckDB, pandas, whatever reads Parquet",
+    read_by="Hugging Face datasets, DuckDB, pandas, any program that reads Parquet",
     layout="{split}/00000.parquet: id, source, input_ids",
     write=write,
     share=0.5,

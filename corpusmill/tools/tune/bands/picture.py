@@ -76,7 +76,7 @@ def _axes(decades: int) -> list[str]:
     lines += [line("axis", LEFT, BOTTOM, RIGHT, BOTTOM)]
     lines += [line("axis", x, TOP, x, BOTTOM) for x in (LEFT, RIGHT)]
     lines.append(text((LEFT + RIGHT) / 2, BOTTOM + 46, "Jaccard similarity of a pair"))
-    lines.append(upright(LEFT - 50, (TOP + BOTTOM) / 2, "probability to become a candidate"))
+    lines.append(upright(LEFT - 50, (TOP + BOTTOM) / 2, "probability of becoming a candidate"))
     lines.append(upright(WIDTH - 18, (TOP + BOTTOM) / 2, "pairs in the sample (log scale)"))
     return lines
 

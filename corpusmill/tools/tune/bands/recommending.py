@@ -139,7 +139,7 @@ def design(given: argparse.Namespace, config: Config) -> Iterator[str]:
     for curve in curves:
         if curve not in fitting:
             yield f"not in the table: {curve.label} needs {curve.setting.values} permutations"
-    yield "A false candidate costs a comparison where candidates are verified, else a document."
+    yield "A false candidate costs a comparison, or a document if candidates are not verified."
     yield recommendation(best, given, config)
     if given.picture:
         note = f"{counts.sum():,} pairs of {len(sample.comparable()):,} documents"

@@ -84,8 +84,8 @@ def facts(sample: Sample, counts: np.ndarray, given: argparse.Namespace) -> list
         f"more; all files have {number(pairs_scale(sample))} times as many",
         f"        Estimated similarities are binomial, with a standard error of {error:.3f} at "
         f"{given.threshold:g} with {given.permutations} values.",
-        f"time:   {sample.sketch_seconds * 1e9:.1f} s/GB of text to sketch, on one core, measured "
-        "here; MB/s is of sketches and bands",
+        f"time:   {sample.sketch_seconds * 1e9:.1f} s to sketch a GB of text, measured on one core "
+        "here; MB/s includes sketches and bands",
     ]
     if above < FEW_PAIRS:
         lines.append(

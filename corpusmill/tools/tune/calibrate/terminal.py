@@ -100,7 +100,7 @@ def texts_table(found: Calibration) -> str:
 def overlap_table(found: Calibration) -> str:
     overlap = found.overlap_of_filters
     names = overlap.names[:MOST_OVERLAPPING]
-    lines = [["of what it drops", "alone", *(shortened(name, GROUP_CHARS) for name in names)]]
+    lines = [["filter", "alone", *(shortened(name, GROUP_CHARS) for name in names)]]
     for row, name in enumerate(names):
         cells = [
             "" if column == row else percent(overlap.both[row, column])
@@ -119,13 +119,13 @@ def told(found: Calibration) -> Iterator[str]:
     if any("*" in bound_now(rule) for rule in found.of.rules):
         yield "* some sources have another limit, or none"
     yield shares_table(found)
-    yield "\nThe threshold that would drop so many documents at most"
-    yield "a dash: too many ties, no limit drops this share"
+    yield "\nThe strictest threshold that drops at most this share of documents"
+    yield "a dash: too many ties, so no limit drops such a share"
     yield thresholds_table(found)
     if any(rule.judges_texts for rule in found.of.rules):
-        yield "\nThe most frequent texts where a limit is on them"
+        yield "\nThe most frequent values of limits on texts"
         yield texts_table(found)
     if found.overlap_of_filters.names:
-        yield "\nOf what a filter drops, what others drop too"
+        yield "\nShare of a filter's dropped documents that another filter drops too"
         yield overlap_table(found)
     yield ""

@@ -70,7 +70,7 @@ def facts(found: Calibration) -> list[str]:
         )
     if found.spans != "none":
         lines.append(
-            f"spans.unit is {found.spans}: a run cuts repeated spans before it measures, but this "
-            "sample still has them."
+            f"spans.unit is {found.spans}: a run cuts repeated spans before it measures documents, "
+            "but this sample still has them."
         )
     return lines

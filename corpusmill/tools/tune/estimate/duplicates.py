@@ -18,7 +18,7 @@ from corpusmill.mill.dedup.lsh import band_keys
 from corpusmill.mill.dedup.sketches import have_shingles
 
 MOST_SEEN = 32
-"""Most documents of a group in a sample. For a larger one, the share read is precise enough."""
+"""Most documents of a group in a sample. In a larger group, the share read is precise enough."""
 
 MOST_IN_GROUP = 400
 ROUNDS = 300

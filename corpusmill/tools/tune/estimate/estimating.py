@@ -26,7 +26,7 @@ PILOT_BYTES = 3_000_000
 
 READING, TAKING, MILLING = 0.1, 0.2, 0.2
 """Shares of the time: for reading, for filtering and comparing, for milling. The rest is for fixed
-costs, mostly starts of jobs."""
+costs, mostly job starts."""
 
 MILLING_PER_TAKING = 4
 """Approximate time of milling a text, relative to filtering and sketching it here."""
@@ -40,7 +40,7 @@ class Options(NamedTuple):
 
 def estimate(config: Config, layout: Layout, options: Options) -> Estimate:
     cores = min(options.cores, len(os.sched_getaffinity(0)))
-    with phase("looking at the first records"):
+    with phase("checking the first records"):
         asked = [Asked(*file) for file in layout.inputs.found_files()]
         # Before timing: a wrong input would be read for long.
         if faults := faults_of(asked, config.input.readers, config.input.limits):
@@ -50,7 +50,7 @@ def estimate(config: Config, layout: Layout, options: Options) -> Estimate:
         folder = Path(temporary)
         planning = Workflow(folder / "plan", config, "--cores", "1", "--dry-run")
         try:
-            with phase("looking how fast this machine is"):
+            with phase("measuring the speed of this machine"):
                 wanted = sizes_for(config, layout, options, folder)
             reading = read_some(config, layout, wanted, folder)
             with phase("comparing", config.band_setting.bands, "bands") as progress:
@@ -137,7 +137,7 @@ def told(found: Estimate) -> Iterator[str]:
         [stage.name, f"{stage.jobs:,}", f"{stage.seconds:,.0f} s", f"{stage.mem_mb:,} MB"]
         for stage in found.stages
     ]
-    yield aligned([["stage", "jobs", "of one core", "a job may hold"], *rows])
+    yield aligned([["stage", "jobs", "of one core", "memory of a job"], *rows])
     yield ""
     yield from _doubts(found)
 

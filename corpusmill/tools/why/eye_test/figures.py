@@ -49,8 +49,8 @@ def figures_of(split: Split, done: Callable[[int], None]) -> Figures:
             some = ids[at : at + BLOCK_TOKENS]
             if (highest := int(some.max())) >= vocabulary.size:
                 raise ValueError(
-                    f"{split.shelf.path(shard)}: id {highest} found, expected ids below "
-                    f"{vocabulary.size}, as the tokenizer has it. Copy it again, or mill it again."
+                    f"{split.shelf.path(shard)}: expected ids below {vocabulary.size}, the size of "
+                    f"the vocabulary, found {highest}. Copy the file again, or mill it again."
                 )
             counts += np.bincount(some, minlength=vocabulary.size)
             done(min(BLOCK_TOKENS, len(ids) - at))

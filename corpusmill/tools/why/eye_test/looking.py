@@ -43,9 +43,9 @@ class Seen(NamedTuple):
         if self.figures.without_end:
             found.append(f"{self.figures.without_end:,} documents do not end with end of text")
         if self.figures.ends_inside:
-            found.append(f"{self.figures.ends_inside:,} end-of-text ids stand inside documents")
+            found.append(f"{self.figures.ends_inside:,} end-of-text ids are inside documents")
         if self.drawn and self.drawn.repeated:
-            found.append(f"{self.drawn.repeated:,} samples come twice in an epoch")
+            found.append(f"{self.drawn.repeated:,} samples occur twice in an epoch")
         if self.drawn and self.drawn.shifted < self.drawn.read:
             found.append("targets are not the inputs shifted by one")
         return found
@@ -69,7 +69,7 @@ def eye_test(asked: Asked) -> Iterator[str]:
 
 
 def looked_at(split: Split, asked: Asked) -> Seen:
-    with phase(f"counting ids of {split.name}", split.tokens, "tokens") as progress:
+    with phase(f"counting the ids of {split.name}", split.tokens, "tokens") as progress:
         figures = figures_of(split, progress.advance)
     long_enough = split.tokens > asked.length
     sources: dict[str, Counter[str]] = {}
@@ -77,7 +77,7 @@ def looked_at(split: Split, asked: Asked) -> Seen:
         facts = load_json(asked.results / split.shards.name(number, "json"))
         for source, counts in facts["by_source"].items():
             sources.setdefault(source, Counter()).update(counts)
-    with phase(f"drawing samples of {split.name}"):
+    with phase(f"drawing samples from {split.name}"):
         return Seen(
             split, figures, drawn(split, asked.length, asked.seed) if long_enough else None, sources
         )
@@ -114,7 +114,7 @@ def told(seen: Seen, decoder: Decoder) -> Iterator[str]:
 
 def sampler(tried: Drawn | None) -> str:
     if tried is None:
-        return "no sample: the split is shorter than one"
+        return "no sample: the split is shorter than one sample"
     of_all = f" of {tried.samples:,}" if tried.checked < tried.samples else ""
     return (
         f"{tried.checked:,}{of_all} samples drawn, {tried.repeated:,} twice; targets shifted by "
