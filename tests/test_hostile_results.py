@@ -548,7 +548,7 @@ def test_export__writes_through_no_link(link, run, tmp_path):
     to = ["results", "--to", "results/exports/nanogpt"] if link.startswith("results") else []
     (answer,) = attacked({"": ["export", "nanogpt", *to]}, run).values()
     assert answer.code == 1
-    assert "found a link to elsewhere" in answer.said
+    assert "found a symlink" in answer.said
     assert [path.name for path in outside.iterdir()] == ["mine"]
     assert (outside / "mine").read_text() == "mine"
 

@@ -819,7 +819,7 @@ def test_unpublish__takes_a_version_away_its_manifest_first(front, results, addr
 
 def test_unpublish__never_takes_what_readers_get(front, results, address, tmp_path):
     publish(results, address, "1")
-    assert "give --latest too" in refused("unpublish", address, "--version", "1")
+    assert "add --latest" in refused("unpublish", address, "--version", "1")
     publish(changed(results, tmp_path), address, "2")
     for more in ([], ["--latest"]):
         said = refused("unpublish", address, "--version", "2", *more)
