@@ -12,11 +12,11 @@ import unicodedata
 import pytest
 import yaml
 from click.testing import CliRunner
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from workflow import ROOT, write_jsonl
 
-from corpusmill.cli.init import quoted
+from corpusmill.cli.init import in_yaml, quoted
 from corpusmill.cli.main import main
 from corpusmill.cli.screen import Lines, OneLine
 from corpusmill.messages.plain_text import (
@@ -181,3 +181,15 @@ def test_check_and_init__tell_nul_and_depth_in_a_sentence(tmp_path, monkeypatch)
     done = CliRunner().invoke(main, ["init", "-o", "new.yaml", "deep.jsonl"])
     assert isinstance(done.exception, SystemExit | None), done.exception
     assert "deep" in done.output
+
+
+@example("2024-13-45")
+@example("[" * 100)
+@example("[EOS")
+@example("a: b")
+@example("<|im_end|>")
+@example("yes")
+@given(st.text())
+def test_name__of_any_kind_is_read_back_from_yaml(name):
+    (back,) = yaml.safe_load(f"- {in_yaml(name):<24}  # a comment")
+    assert back == name

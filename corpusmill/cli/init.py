@@ -3,6 +3,7 @@
 import itertools
 import json
 import os
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -232,9 +233,14 @@ def named_apart(found: list[Found]) -> list[Found]:
     return named
 
 
+PLAIN = re.compile(r"[A-Za-z<][A-Za-z0-9_.|<>/-]{0,99}")
+"""Names that YAML reads without quotes, unless they are words such as `yes`."""
+
+
 def in_yaml(name: str) -> str:
     """Quote a name that YAML would not read as a string, such as 1, no or null."""
-    return name if yaml.safe_load(name) == name else quoted(name)
+    plain = PLAIN.fullmatch(name) and yaml.safe_load(name) == name
+    return name if plain else quoted(name)
 
 
 def quoted(value: str | list[str]) -> str:
