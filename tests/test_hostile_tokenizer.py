@@ -140,6 +140,14 @@ def test_check__says_that_code_is_not_run(tokenizer):
 
 
 @pytest.mark.whole
+def test_check__of_a_token_with_line_ends_says_its_reason_in_one_line(tokenizer):
+    said_in(tokenizer, "tokenizer_config.json", {"eos_token": "\x1b]0;x\n!!python\u2028"})
+    (fault,) = begun_check(tokenizer).faults()
+    assert fault.startswith("tokenizer.")
+    assert "!!python" in fault
+    assert "\x1b" not in fault
+
+
 def test_check__of_a_config_without_end(tokenizer):
     (tokenizer / "tokenizer_config.json").write_text('{"a":' * 100_000)
     (fault,) = begun_check(tokenizer).faults()

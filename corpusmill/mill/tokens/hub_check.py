@@ -24,6 +24,7 @@ from huggingface_hub.errors import (  # type: ignore[attr-defined] # HTTPError i
     RepositoryNotFoundError,
 )
 
+from corpusmill.messages.plain_text import shown
 from corpusmill.mill.tokens.bounded import bound_this_process, told_of_tokenizer
 from corpusmill.mill.tokens.ends_of_text import (
     DEFINITION,
@@ -121,4 +122,4 @@ if __name__ == "__main__":
             told = checked(hub_id, end_of_text, state == "kept", what == "vocabulary")
         print(json.dumps(told._asdict()))
     except ValueError as error:
-        sys.exit(str(error))
+        sys.exit(shown(str(error)))  # one line, which the check reads

@@ -11,6 +11,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from corpusmill.messages.plain_text import shown
 from corpusmill.mill.storage.untrusted import load_plain_json, whole_file
 from corpusmill.mill.tokens.bounded import (
     bound_this_process,
@@ -137,4 +138,4 @@ if __name__ == "__main__":
         if note := own_code(Path(folder)):
             print(f"NOTE: {note}", file=sys.stderr)
     except ValueError as error:
-        sys.exit(str(error))
+        sys.exit(shown(str(error)))  # one line, which the check reads
