@@ -15,7 +15,7 @@ from corpusmill.mill.storage.tables import in_one_piece, load_arrow, save_table
 from corpusmill.run.job import run
 
 SHOWN = 3
-"""Documents to show per source and filter if a filter drops too many."""
+"""Number of documents to show per source and filter if a filter drops too many."""
 
 
 def filter(measures: Path, filters: list[dict[str, Any]], verdicts: Path, counts: Path) -> None:

@@ -21,7 +21,7 @@ from corpusmill.mill.storage.tables import load_parquet, save_parquet
 from corpusmill.run import job
 
 SHOWN_TEXTS = 1000
-"""Most different values of a text column to report per source and language."""
+"""Maximum number of distinct values of a text column to report per source and language."""
 
 
 class Shown(NamedTuple):

@@ -81,7 +81,9 @@ def faulty(folder: Path, **keys) -> str:
 
 def test_calibrate__needs_filters(inside):
     said = faulty(inside, filters=[])
-    assert said == "Error: filters: there are none, so there is nothing to calibrate. Add one.\n"
+    assert (
+        said == "Error: filters: there are none, so there is nothing to calibrate. Add a filter.\n"
+    )
 
 
 def test_calibrate__names_a_source_without_documents(inside):
@@ -100,7 +102,7 @@ def test_calibrate__says_that_fewer_documents_than_sources_are_too_few(inside):
     config = config_with(inside, sources=sources, filters=[{"name": "empty"}])
     got = called(config, "-o", "few", "--documents", "1")
     assert got.exit_code == 1
-    assert "--documents 1 leaves none for it, as 2 sources share" in got.stderr
+    assert "--documents 1 leaves no document for it, as 2 sources share" in got.stderr
 
 
 def test_calibrate__names_a_file_that_cannot_be_read(inside):

@@ -58,7 +58,7 @@ CASES = {
     "numbers and texts in the preferred field": (
         numbers_and_texts,
         "dedup.prefer.field is a number in 20 documents, first in raw/a.jsonl:1, and a text in 8, "
-        "first in raw/b.jsonl:1: these cannot be compared.",
+        "first in raw/b.jsonl:1. Numbers and texts cannot be compared.",
     ),
     "weights of nothing": (
         lambda folder: {"sources": [{"name": "a", "files": ["raw/a.jsonl"], "weight": 0},

@@ -234,8 +234,8 @@ def test_export__done_already_is_left_as_it_is(tmp_path):
 @pytest.mark.parametrize(
     ("name", "length", "said"),
     [
-        ("megatron", LENGTH, "found one with format olmo."),
-        ("olmo", LENGTH, "found one with manifest_sha256 "),
+        ("megatron", LENGTH, "found an export with format olmo."),
+        ("olmo", LENGTH, "found an export with manifest_sha256 "),
     ],
 )
 def test_export__into_that_of_another_is_refused(name, length, said, tmp_path):
@@ -302,7 +302,7 @@ def test_export__into_a_folder_of_one_that_is_under_way_is_refused(tmp_path):
 
     class Meanwhile(Silence):
         def advance(self, amount: int) -> None:
-            with pytest.raises(ValueError, match="another export into it is in progress"):
+            with pytest.raises(ValueError, match="another export into this folder is in progress"):
                 exported("olmo", results, folder)
 
     Exporting("megatron", results, folder, LENGTH).write(Meanwhile())

@@ -47,7 +47,7 @@ def test_fault_of__says_file_field_and_source(tmp_path):
     path.write_text("".join(json.dumps({"n": 1, "content": "a"}) + "\n" for _ in range(LOOKED_AT)))
     assert fault_of(Asked("web", str(path), "text", 0)) == (
         f'{path}: source "web" reads the field "text", but none of the first records (20) has it; '
-        'they have "content", "n". Set its text_field.'
+        'they have "content", "n". Set text_field of this source.'
     )
 
 

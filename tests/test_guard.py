@@ -71,7 +71,9 @@ def test_guard__refuses_parts_that_lost_a_dropped_document(step, tmp_path):
     bins = [{"dropped": 5, "pairs": 9, "measured": 0, "clusters": [], "groups": []}]
     save_json(tmp_path / "resolved.json", {"parts": bins})
     files = tmp_path / "assigned.json", tmp_path / "resolved.json"
-    with pytest.raises(ValueError, match=r"the bins dropped 5 documents .* the parts have 4"):
+    with pytest.raises(
+        ValueError, match=r"the bins dropped 5 documents .* the parts have 4 duplicates"
+    ):
         step("guard").guard(*files, None, {}, tmp_path / "duplicates.json")
 
 

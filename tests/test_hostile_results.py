@@ -151,7 +151,7 @@ def test_prove__runs_the_code_that_the_user_names(run, monkeypatch):
     )
     refused = CliRunner().invoke(main, ["prove"])
     assert refused.exit_code == 2
-    assert "summary.json uses custom code, e.py, which is run only if" in refused.stderr
+    assert "summary.json uses custom code, e.py, which runs only if" in refused.stderr
     proven = CliRunner().invoke(main, ["prove", "mine.yaml", "--parts", "1", "--shards", "0"])
     assert proven.exit_code == 0, proven.output
 

@@ -317,7 +317,7 @@ BEYOND_BOUNDS = {
     "long words": ({"model": {"type": "WordPiece", "max_input_chars_per_word": 1 << 60}},
                    "model.max_input_chars_per_word: expected 10,000 characters at most"),
     "chance": ({"model": {"type": "BPE", "dropout": 0.5, "vocab": {}, "merges": []}},
-               "model.dropout: expected none, as it gives different ids in every run"),
+               "model.dropout: expected none, because dropout gives different ids in every run"),
     "many added tokens": ({"added_tokens": [added(n, f"<{n}>") for n in range(100_001)]},
                           "added_tokens: expected 100,000 tokens at most, found 100,001"),
     "a long added token": ({"added_tokens": [added(9, "x" * 10_001)]},

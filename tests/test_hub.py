@@ -154,7 +154,7 @@ def test_hub_check__says_what_ends_documents(hub, tmp_path, eos, end_of_text, co
 @pytest.mark.parametrize(
     ("source", "endpoint", "reason"),
     [
-        ("mill/none", None, "the hub has no mill/none"),
+        ("mill/none", None, "the hub has no tokenizer mill/none"),
         ("a/b/c", None, "a/b/c is neither a folder nor the id of a tokenizer"),
         ("mill/tiny", "http://127.0.0.1:1", "mill/tiny is not on this machine, and the hub cannot"),
     ],

@@ -112,7 +112,7 @@ def test_job__follows_the_recipes_of_its_run(run, tmp_path):
     done, _ = run(job(paths=paths), "step.log")
     assert done.returncode == 1
     assert (
-        "results/plan/recipes: missing, although a run writes it before its first job."
+        "results/plan/recipes: the file is missing, although a run writes it before its first job."
         in done.stderr
     )
     save_recipes(table, {"a/0.json": Recipe(settings_digest(settings), b"a" * 16)})

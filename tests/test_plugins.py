@@ -322,7 +322,7 @@ def test_wrong_reader__is_refused_before_any_job(tmp_path, old, new, says):
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        ("record(2,", "record(1,", "record 1 follows record 1: their numbers must increase"),
+        ("record(2,", "record(1,", "record 1 follows record 1: record numbers must increase"),
         ('record(2, "two", {})', "2", "expected a Record or Malformed, found 2"),
         ('"two"', 'b"two"', "the text of record 2 is bytes, expected str"),
         ('record(2, "two", {})', 'Record(2, "two", b"n")', "the other members of record 2 are not valid JSON"),

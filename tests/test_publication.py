@@ -665,7 +665,7 @@ def test_endpoint__that_nobody_answers_at_is_told_within_ten_seconds(
     nobody = f"http://127.0.0.1:{free_port()}"
     said = refused("publish", results, address, "--endpoint-url", nobody)
     assert "refused" in said
-    assert "2 times in a row. Is that the store's address, in --endpoint-url" in said
+    assert "2 times in a row. Is the store's address correct in --endpoint-url" in said
     with socket.create_server(("127.0.0.1", 0)) as silent:
         nobody = f"http://127.0.0.1:{silent.getsockname()[1]}"
         assert "timed out" in refused("publish", results, address, "--endpoint-url", nobody)

@@ -445,7 +445,7 @@ def test_whole_page__escapes_and_names_malformed_records(milled):
     documents = summary(milled)["documents"]
     documents["dropped"]["malformed"] = 9
     made = whole(milled, {"documents": documents}, quarantine=records, config={"a": "<u>"})
-    assert "9 records could not be read. The first 3 are here" in made
+    assert "9 records could not be read. The first 3 are listed here" in made
     assert "&lt;b&gt;" in made
     assert "a&amp;b:2" in made
     assert not re.search("<[biu]>", made)
@@ -456,10 +456,10 @@ def test_whole_page__draws_the_largest_of_many_sources_and_tells_all(milled):
     for one in (many, *many["sources"].values()):
         one["tokens"] = {"train": 5}
     made = whole(milled, many)
-    drawn, rest = made.split("The 12 largest of 20 sources")
+    drawn, rest = made.split("The picture shows the 12 largest of 20 sources")
     assert [f"source{n}<" in drawn for n in range(20)] == [False] * 8 + [True] * 12
     assert all(f"<td>source{n}</td>" in rest for n in range(20))
-    assert "The 8 largest of 20 sources" in rest
+    assert "The table shows the 8 largest of 20 sources" in rest
 
 
 def test_whole_page__shows_how_pairs_of_groups_begin(milled):
@@ -484,7 +484,7 @@ def test_whole_page__shows_how_pairs_of_groups_begin(milled):
     assert "<h3>Document 2 begins</h3>\n<pre>b</pre>" in made
     assert "<h3>Passage in both</h3>\n<pre>&amp;</pre>" in made
     assert "Group 2: 5 was dropped for 2 (identical)" in made
-    assert made.count("Their texts are equal") == 1
+    assert made.count("Both texts are equal") == 1
     assert made.count("corpusmill why 5") == 2
 
 

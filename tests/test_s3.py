@@ -204,11 +204,16 @@ def test_connection__goes_through_the_proxy_for_https_alone(monkeypatch):
         (404, b'<Error xmlns="a"><Code>NoSuchBucket</Code></Error>', Refusal, "no such bucket"),
         (403, b"<Error><Code>SignatureDoesNotMatch</Code></Error>", Refusal, "does not match"),
         (403, b"<Error><Code>RequestTimeTooSkewed</Code></Error>", Refusal, "the clock of this"),
-        (403, b"", Refusal, "may not do that"),
-        (400, b"", Refusal, "it gives no reason"),
-        (400, b"<Error><Code>repeats the keys</Code></Error>", Refusal, "it gives no reason"),
+        (403, b"", Refusal, "do not permit this request"),
+        (400, b"", Refusal, "the store gives no reason"),
+        (
+            400,
+            b"<Error><Code>repeats the keys</Code></Error>",
+            Refusal,
+            "the store gives no reason",
+        ),
         (418, b"<Error><Code>Odd</Code></Error>", Refusal, "418 Odd: expected success. Look"),
-        (400, b"<html>", Refusal, "it gives no reason"),
+        (400, b"<html>", Refusal, "the store gives no reason"),
     ],
 )
 def test_fault__is_a_sentence(status, body, kind, says):

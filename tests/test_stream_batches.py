@@ -287,7 +287,9 @@ def test_batches__refuse_no_samples(train):
 
 
 STATES = {
-    "expected corpus '.*', found '.*'. It was saved for another": lambda s, o: s | {"order": o},
+    "expected corpus '.*', found '.*'. The state was saved for another": lambda s, o: (
+        s | {"order": o}
+    ),
     "expected version 1 of a stream's state, found 2": lambda s, o: s | {"corpusmill.stream": 2},
     "found None. Load one": lambda s, o: {},
     "expected seed 3, found 4": lambda s, o: s | {"order": s["order"] | {"seed": 4}},
@@ -299,7 +301,9 @@ STATES = {
     r"expected turn to be \[worker, workers\], found \['0', 1\]": (
         lambda s, o: s | {"turn": ["0", 1]}
     ),
-    "found waiting, which this version does not know": lambda s, o: s | {"waiting": 1},
+    "found waiting, which this version of corpusmill does not know": lambda s, o: (
+        s | {"waiting": 1}
+    ),
     "an epoch has 37 samples": lambda s, o: s | {"cursor": {"epoch": 0, "position": 37}},
     "expected a position in this order, found None": lambda s, o: s | {"cursor": None},
 }

@@ -160,7 +160,7 @@ def test_manifest__is_tried_again(fault, server, results, tmp_path):
 
 GIVEN_UP = {
     "503": (OSError, "the server says 503 .*, 4 times in a row. The received bytes are kept"),
-    "404": (ValueError, "expected the file, the server says 404 .*Is the address"),
+    "404": (ValueError, "expected the file, the server says 404 .*Is this the address"),
     "403": (ValueError, "expected the file, the server says 403"),
     "wrong bytes": (ValueError, "expected SHA-256 .*, found .*, 3 times.*upload it again"),
     "longer": (ValueError, "expected 200 bytes, as manifest.json says, found 201"),
@@ -290,7 +290,7 @@ def test_file__of_somebody_else_is_neither_taken_nor_written_over(server, result
     folder = remote.train.shelf._there.folder
     folder.mkdir(parents=True)
     (folder / "00000.bin").write_bytes(b"x" * 200)
-    with pytest.raises(ValueError, match=r"found another file, not fetched by a cache. Move"):
+    with pytest.raises(ValueError, match=r"found another file, which no cache has fetched. Move"):
         remote.train.document(0)
     assert (folder / "00000.bin").read_bytes() == b"x" * 200
 
@@ -345,7 +345,9 @@ def test_rotation__fetches_the_next_window_while_one_is_read(server, tmp_path):
 
 def test_rotation__needs_room_for_two_windows(server, tmp_path):
     remote = Remote(server, tmp_path, keep_shards=3)
-    with pytest.raises(ValueError, match=r"keep_shards 3: expected 4 or more: the 2 of a window"):
+    with pytest.raises(
+        ValueError, match=r"keep_shards 3: expected 4 or more: the 2 shards of a window"
+    ):
         Windowed(remote.train, 8, 1, 2)
     with pytest.raises(ValueError, match=r"keep_shards 3: expected 8, all shards of train"):
         Shuffled(remote.train, 8, 1)

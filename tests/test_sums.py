@@ -82,7 +82,9 @@ def test_view__is_what_was_written_or_refused(folder, content, start, length, da
     flip(path, bit)
     block = bit // 8 // BLOCK
     if start < stop and start // BLOCK <= block <= (stop - 1) // BLOCK:
-        with pytest.raises(DamagedError, match=f"1.bin: block {block} is not what was written"):
+        with pytest.raises(
+            DamagedError, match=f"1.bin: block {block} differs from what was written"
+        ):
             CheckedFile(path).view(start, stop)
     else:
         assert CheckedFile(path).view(start, stop) == content[start:stop]
@@ -273,7 +275,9 @@ def test_sums__of_another_version_are_told_as_such(folder):
     path = folder / "text/9.json"
     save_json(path, {})
     sums_path(path).write_bytes(b"millsum1" + sums_path(path).read_bytes()[8:])
-    with pytest.raises(DamagedError, match=r"9\.json: its checksums in .* are of another version"):
+    with pytest.raises(
+        DamagedError, match=r"9\.json: its checksums in .* are from another version"
+    ):
         load_json(path)
 
 
@@ -283,7 +287,7 @@ def test_recipes__that_are_damaged_are_refused(tmp_path, bit):
     path.write_bytes(as_stored({"a": Recipe(1, b"a" * 16)}))
     assert Recipes.load(path).of("a") == (1, b"a" * 16)
     flip(path, bit % (8 * path.stat().st_size))
-    with pytest.raises(ValueError, match="recipes: not what the run wrote"):
+    with pytest.raises(ValueError, match="recipes: its content differs from what the run wrote"):
         Recipes.load(path)
 
 

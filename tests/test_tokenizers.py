@@ -195,7 +195,7 @@ def test_keep_tokenizer__tells_what_the_normalizer_does(tmp_path, caplog):
     source = LOSSY["lower-casing"](tmp_path / "given")
     setting = keep_tokenizer(tmp_path / "kept", source, "auto", "auto")
     assert setting.normalizer == ["NFKC", "Lowercase"]
-    assert "its own normalizer changes texts: NFKC, Lowercase" in caplog.text
+    assert "the tokenizer's own normalizer changes texts: NFKC, Lowercase" in caplog.text
 
 
 @pytest.mark.parametrize("kind", ["byte level", "metaspace, normalizer"])

@@ -352,9 +352,9 @@ def test_advice__is_for_where_the_corpus_lies(results):
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ('"generation": 1', '"generation": 2', "by its last line, found"),
-        ('"generation": 1', '"generation":  1', "by its last line, found"),
-        ('"files": [', '"files": {', "no JSON object"),
+        ('"generation": 1', '"generation": 2', "as its last line says, found"),
+        ('"generation": 1', '"generation":  1', "as its last line says, found"),
+        ('"files": [', '"files": {', "it is not a JSON object"),
     ],
 )
 def test_manifest__that_was_changed(old, new, said, results):
@@ -606,7 +606,7 @@ def other_seed_and_digest(summary: dict) -> None:
 @pytest.mark.parametrize(
     ("edit", "change", "fault"),
     [
-        (edit_json, lambda summary: summary.update(balanced=False), "its own SHA-256 says"),
+        (edit_json, lambda summary: summary.update(balanced=False), "it lists its SHA-256 as"),
         (seal, other_seed, "its configuration has the digest"),
         (seal, other_seed_and_digest, "describes manifest"),
         (seal, lambda summary: summary.update(manifest="0" * 64), "describes manifest 000"),
@@ -795,7 +795,7 @@ def test_exports__of_another_corpus_and_those_that_nobody_knows(results):
     (results / "exports/spoilt/export.json").write_text('{"corpusmill.export": 2}')
     told = verified(results)
     said = {damage["path"]: damage["what"] for damage in told["damages"]}
-    assert "of another corpus" in said.pop("exports/mds/export.json")
+    assert "from another corpus" in said.pop("exports/mds/export.json")
     assert "begun and is not finished" in said.pop("exports/megatron")
     assert "it cannot be identified" in said.pop("exports/mine")
     assert "version 2, expected 1" in said.pop("exports/spoilt/export.json")

@@ -290,7 +290,7 @@ def test_story__of_a_near_duplicate(here, whole):
     ) in told
     assert f"(line {winner['line']} of {winner['file']}, source web) comes before it" in told
     assert "[otherwise]" in told
-    assert "words are in both texts, of 280 and 280." in told
+    assert "The texts have 280 and 280 words;" in told
 
 
 def test_story__of_an_equal_text_that_another_source_has(here, whole):
@@ -435,8 +435,8 @@ def test_story__does_without_what_may_be_removed(copied, whole):
         ("4000", r"there is no document 4000. The ids of part 0: from 0 to"),
         ("raw/web/0.jsonl:4000", "raw/web/0.jsonl has no record on line 4000: its records are on "
          "lines up to 78."),
-        ("raw/web/O.jsonl:4", "raw/web/O.jsonl is none of the 4 files that were milled. Nearest: "
-         "raw/web/1.jsonl"),
+        ("raw/web/O.jsonl:4", "raw/web/O.jsonl is not one of the 4 files that were milled. "
+         "Nearest: raw/web/1.jsonl"),
         ("0.jsonl:4", "0.jsonl: 2 input files end like this: raw/web/0.jsonl, raw/few/0.jsonl. "
          "Give more"),
         ("corpus/train/00000.jsonl.zst:4000", "there is no line 4000 in it."),
@@ -504,17 +504,17 @@ def test_why__of_a_folder_of_two_runs(copied, whole):
     row = one_of(whole, fate="kept", copies=2)
     for path in Path("results/placements/train").glob("*.parquet"):
         pq.write_table(pq.read_table(path).slice(0, 0), path)
-    assert "they are from different runs, or damaged" in fault(row["id"])
+    assert "The files are from different runs, or damaged" in fault(row["id"])
 
 
 def test_why__of_an_earlier_version(copied):
     summary = json.loads(Path("results/summary.json").read_text())
     path = Path("results/ledger/00000.parquet")
     pq.write_table(pq.read_table(path).drop_columns("whole_digest"), path)
-    assert "by an earlier corpusmill and has no digests" in fault("5")
+    assert "by an earlier version of corpusmill and has no digests" in fault("5")
     del summary["configuration"]
     save_json(Path("results/summary.json"), summary)
-    assert "does not say with which configuration" in fault("5")
+    assert "does not contain the configuration of its run" in fault("5")
 
 
 # How much is read.
@@ -584,7 +584,7 @@ def test_has_one_of__of_names(names, wanted):
 
 
 @pytest.mark.parametrize(
-    ("cut", "expected"), [(5, []), (7, ["7 bytes were cut, but the texts lost 5"])]
+    ("cut", "expected"), [(5, []), (7, ["7 bytes were counted as cut, but the texts lost 5"])]
 )
 def test_ledger__holds_what_was_cut_against_what_was_counted(cut, expected):
     rows = pa.table({"cut_bytes": pa.array([None, 2, 3], pa.uint64())})

@@ -9,7 +9,7 @@ from corpusmill.reader.orders import Cursor, Order
 
 VERSION = 1
 MEMBERS = {"corpusmill.stream", "order", "cursor", "turn"}
-"""All members of a state; `turn` only with several workers."""
+"""All members of a state. `turn` is only there with several workers."""
 TOKENS_AHEAD = 1 << 20
 
 
@@ -125,13 +125,14 @@ class Batches:
             )
         if told := difference(self.order.identity, state["order"]):
             raise ValueError(
-                f"state: expected {told}. It was saved for another corpus or order: open those, "
-                "or start without a state."
+                f"state: expected {told}. The state was saved for another corpus or order: open "
+                "that one, or start without a state."
             )
         if unknown := sorted(set(state) - MEMBERS):
             raise ValueError(
                 f"state: expected only the members {', '.join(sorted(MEMBERS))}, found "
-                f"{', '.join(unknown)}, which this version does not know. Start without a state."
+                f"{', '.join(unknown)}, which this version of corpusmill does not know. Start "
+                "without a state."
             )
         turn, workers = checked_turn(state.get("turn", [0, 1]))
         cursor = state["cursor"]

@@ -62,7 +62,7 @@ class CacheFolder:
             if path.exists() and not self.file(shard, "fetched").exists():
                 raise ValueError(
                     f"{path}: expected {self._shards.name(shard, ending)} of the corpus, found "
-                    "another file, not fetched by a cache. Move it away."
+                    "another file, which no cache has fetched. Move it away."
                 )
 
     def refuse_a_full_disk(self, shard: int) -> None:
@@ -74,7 +74,7 @@ class CacheFolder:
             raise OSError(
                 f"{self.folder}: expected {missing} free bytes for "
                 f"{self._shards.name(shard, 'bin')}, found {free}. Lower keep_shards or "
-                "window_shards, or take a larger disk."
+                "window_shards, or use a larger disk."
             )
 
     def so_far(self, shard: int) -> str:

@@ -45,8 +45,8 @@ class Corpus:
             )
         if keep_shards is not None and (cache is None or keep_shards < 1):
             raise ValueError(
-                f"keep_shards {keep_shards}: expected 1 or more shards in a cache, found cache "
-                f"{cache}. Only shards in a cache are ever removed."
+                f"keep_shards {keep_shards}: expected 1 or more, and a cache, found cache {cache}. "
+                "Only shards in a cache are ever removed."
             )
         with speaking(say, f"opening {store.where('manifest.json')}"):
             store, manifest = opened(store, patience, say)

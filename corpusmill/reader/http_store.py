@@ -26,7 +26,7 @@ from corpusmill.reader.stores import (
 
 NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 SILENCE_SECONDS = 30.0
-"""A connection without data for this long counts as broken."""
+"""Timeout in seconds. A connection that receives no data for this long counts as broken."""
 
 MOST_REDIRECTS = 10
 REDIRECTS = {301, 302, 303, 307, 308}
@@ -135,8 +135,8 @@ def _passing(where: str) -> Iterator[None]:
         if error.code in PASSING_STATUS:
             raise PassingError(f"{where}: the server says {said}") from None
         raise KINDS.get(error.code, ValueError)(
-            f"{where}: expected the file, the server says {said}. Is the "
-            "address that of the results folder, and may you read it?"
+            f"{where}: expected the file, the server says {said}. Is this the address of the "
+            "results folder, and may you read it?"
         ) from None
     except UnicodeError as error:  # of a host that cannot be written in a request
         raise ValueError(

@@ -116,7 +116,7 @@ def broken_seal(data: bytes, digest: str = "") -> str | None:
     return (
         None
         if own == found
-        else (f"expected SHA-256 {found} by its last line, found {own}: it was changed")
+        else f"expected SHA-256 {found}, as its last line says, found {own}: it was changed"
     )
 
 

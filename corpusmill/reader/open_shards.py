@@ -13,7 +13,8 @@ from corpusmill.reader.manifest import Shards
 from corpusmill.reader.shelves import Shelf
 
 OPEN_AT_MOST = 128
-"""Most open maps: each is an open file, and a process may be limited to 1,024."""
+"""Maximum number of open memory maps. Each is an open file, and a process may be limited to
+1,024."""
 
 
 class OpenShards:

@@ -7,7 +7,8 @@ import numpy as np
 from corpusmill.reader.manifest import Vocabulary
 
 Cursor = dict[str, Any]
-"""A position in an order, as plain numbers: the samples given to all ranks together."""
+"""A position in an order, as plain numbers. It counts the samples that all ranks together have
+received."""
 
 
 class Order(Protocol):
@@ -17,7 +18,7 @@ class Order(Protocol):
     """
 
     length: int
-    """Tokens of a row, minus one."""
+    """The number of tokens in a row, minus one."""
 
     vocabulary: Vocabulary
 

@@ -67,7 +67,7 @@ class Packed:
         if length < 1 or not split.documents:
             raise ValueError(
                 f"length {length}: expected 1 or more, and a split with documents; {split.name} "
-                f"has {split.documents}."
+                f"has {split.documents} documents."
             )
         self._split = split
         self._length = length

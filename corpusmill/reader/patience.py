@@ -13,10 +13,10 @@ from corpusmill.messages.progress import Heartbeat, awaited, awaiting
 from corpusmill.reader.stores import PassingError, SlowError
 
 SAY_SECONDS = 2.0
-"""Longest wait without a message."""
+"""Maximum wait without a message, in seconds."""
 
 LEAST_BYTES = 1 << 14
-"""An attempt that brings at least this many bytes counts as progress."""
+"""Minimum number of bytes that an attempt must receive to count as progress."""
 
 Say = Callable[[str], None]
 T = TypeVar("T")
@@ -44,7 +44,7 @@ class Patience(NamedTuple):
     first_seconds: float = 1.0
     longest_seconds: float = 60.0
     slow_attempts: int = 8
-    """Attempts at a server that is too slow; each takes half a minute."""
+    """Maximum number of attempts if a server is too slow. Each attempt takes half a minute."""
 
     def is_over(self, failures: int, fault: Exception) -> bool:
         slow = isinstance(fault, SlowError)

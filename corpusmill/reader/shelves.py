@@ -12,7 +12,7 @@ class Shelf(Protocol):
     """Provides shards as local files."""
 
     kept: int | None
-    """Most shards that fit; None: all."""
+    """Maximum number of shards that fit; None: all."""
 
     def path(self, shard: int) -> Path:
         """Return the path of a shard's `.bin`, next to its `.idx`. Both have the right size."""

@@ -70,7 +70,7 @@ def check_file(path: Path, size: int | None) -> None:
         found = regular_state(path).st_size
     except FileNotFoundError:
         raise MissingError(
-            f"{path}: no such file. Is the run finished, and copied whole?"
+            f"{path}: no such file. Is the run finished, and did you copy all of its results?"
         ) from None
     if size is not None and found != size:
         raise ValueError(other_size(str(path), size, found))

@@ -43,7 +43,8 @@ class Windowed:
         if split.shelf.kept is not None and split.shelf.kept < least:
             raise ValueError(
                 f"keep_shards {split.shelf.kept}: expected {least} or more: the {window_shards} "
-                "of a window and those of the next. Raise it or lower window_shards."
+                "shards of a window and those of the next one. Raise keep_shards or lower "
+                "window_shards."
             )
         self.split = split
         self.length, self.vocabulary = length, split.vocabulary

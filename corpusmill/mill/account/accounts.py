@@ -8,13 +8,13 @@ from corpusmill.mill.decide.fates import KEPT, MALFORMED, SPLITS
 from corpusmill.mill.storage.files import load_json
 
 LOSS_SUMS = ("characters", "lost_characters", "unknown_tokens", "documents_without_token")
-"""Figures of token shards per source, beside documents and tokens; see losses.py."""
+"""Figures of each token shard per source, in addition to documents and tokens; see losses.py."""
 
 
 FIGURES = {
     "documents", "text_bytes", "copies", "cut_spans", "written", "source", "tokens", *LOSS_SUMS,
 }  # fmt: skip
-"""Figures in an account or its table, beside the fates."""
+"""Names in an account or its table that are figures, not fates."""
 
 
 def is_figure(name: str) -> bool:

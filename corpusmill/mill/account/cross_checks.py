@@ -21,7 +21,7 @@ from corpusmill.mill.storage.plain_pickles import plain_values
 from corpusmill.mill.storage.sums import checked_bytes
 
 Told = Iterator[tuple[str, int, int]]
-"""Yields what was counted, and the two counts."""
+"""Yields the name of a count, and its values from two steps."""
 
 
 def source_numbers(

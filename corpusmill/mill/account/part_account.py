@@ -66,7 +66,8 @@ def cut_faults(figures: dict[str, Counter], rows: pa.Table) -> list[str]:
     """Return a fault if the texts lost more or fewer bytes than counted."""
     counted = sum(count["cut_bytes"] for count in figures.values())
     lost = pc.sum(rows.column("cut_bytes")).as_py() or 0
-    return [] if lost == counted else [f"{counted} bytes were cut, but the texts lost {lost}"]
+    told = f"{counted} bytes were counted as cut, but the texts lost {lost}"
+    return [] if lost == counted else [told]
 
 
 def table_faults(figure: str, figures: dict[str, Counter], tables: list[Path]) -> list[str]:
@@ -76,4 +77,4 @@ def table_faults(figure: str, figures: dict[str, Counter], tables: list[Path]) -
     if not tables or rows == counted:
         return []
     named = " and ".join(map(str, tables))
-    return [f"{named}: {rows} rows, the account has {counted} ({figure})"]
+    return [f"{named}: {rows} rows, but the account counts {counted} ({figure})"]

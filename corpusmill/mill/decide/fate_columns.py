@@ -15,7 +15,7 @@ class FateColumn:
     def __init__(self, documents: int) -> None:
         self.names = [KEPT]
         self.numbers = np.zeros(documents, np.uint8)
-        """uint8 (documents,): index of each fate in names; 0 is kept."""
+        """uint8 (documents,): the index of each document's fate in `names`; 0 means kept."""
 
     @classmethod
     def load(cls, path: Path) -> "FateColumn":

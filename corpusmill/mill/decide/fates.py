@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 KEPT = "kept"
 MALFORMED = "malformed"
-"""Fate of a record that is not a document; it has no row and no id."""
+"""Fate of a record that cannot be read as a document. Such a record has no row and no id."""
 DUPLICATE = "duplicate"
 NOT_SAMPLED = "not_sampled"
 CONTAMINATED = "contaminated"
@@ -20,13 +20,14 @@ class Fate(NamedTuple):
 
     name: str
     step: str
-    """Rule that decides it."""
+    """The rule of the workflow that decides this fate."""
     meaning: str
-    """Description for docs, and for `why` if the fate has no other words there."""
+    """The description in the docs. `corpusmill why` prints it for fates without a text of their
+    own."""
     heading: str = "{name} was dropped: {fate}."
-    """First line of `why`, with values of `Facts.words`."""
+    """Template for the first line of `corpusmill why`, filled with `Facts.words`."""
     in_list: str = "{reason}"
-    """What `why` says in a list of documents, with the same values."""
+    """Template for an entry in a list of `corpusmill why`, filled with the same values."""
     is_compared: bool = True
     """Whether documents of this fate were compared to find duplicates."""
 
@@ -40,27 +41,29 @@ FATES = {
             is_compared=False,
         ),
         Fate(
-            DUPLICATE, "assign", "A duplicate: another document, its winner, is kept instead.",
+            DUPLICATE, "assign",
+            "The document is a duplicate. Another document, its winner, is kept instead.",
             heading="{name} was dropped as a duplicate of document {winner}.",
             in_list="{stage}{similarity}, of {winner}",
         ),
         Fate(
             NOT_SAMPLED, "assign",
-            "Its source has a weight below 1, and the document was not drawn.",
+            "The document was not drawn, because its source has a weight below 1.",
         ),
         Fate(
             CONTAMINATED, "decontaminate",
-            "It would be kept in train, but a held-out text is identical (same SHA-256).",
+            "The document would be in train, but a held-out text is identical (same SHA-256).",
             in_list="held out by {held_out_by}",
         ),
         Fate(
-            KEPT, "assign", "None of the above: the document is in the corpus.",
+            KEPT, "assign", "The document is in the corpus.",
             heading="{name} was kept: it is in {split}{often}.",
             in_list="{split}, {copies}",
         ),
     )
 }  # fmt: skip
-"""Fates by name, in the order of decisions. Filters come before those with is_compared."""
+"""Fates by name, in the order in which they are decided. Filters decide before the fates with
+`is_compared`."""
 
 SPLITS = ("train", "validation", "test")
 

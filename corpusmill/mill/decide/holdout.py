@@ -9,7 +9,7 @@ from corpusmill.mill.read.digests import WHOLE, digest_words
 from corpusmill.mill.storage.arrays import load_array
 
 ORIGINS = {1: SPLITS[1], 2: SPLITS[2], 3: "evaluation"}
-"""Number in decision tables -> the set that a text is held out for; 0: none."""
+"""Maps a number in decision tables to the set for which a text is held out. 0 means none."""
 EVALUATION = 3
 
 

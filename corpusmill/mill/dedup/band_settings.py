@@ -8,7 +8,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 RECALL = 0.995
-"""Share of pairs at the threshold that a chosen setting finds."""
+"""Required recall: share of the pairs with similarity exactly at the threshold that the chosen
+setting must find."""
 
 
 class BandSetting(NamedTuple):

@@ -15,21 +15,23 @@ from corpusmill.mill.storage.arrays import StoredArray
 from corpusmill.mill.storage.buckets import Slice
 
 FAR_APART = 128
-"""Sequential sketches of 512 bytes that a disk reads in the time of a random one (measured: 118).
+"""Number of sketches of 512 bytes that a disk reads in sequence in the time of one random read.
 
-If wanted rows are further apart, read-ahead is disabled: it would read nearly the whole file. For
-narrower rows a larger number would fit, but they are cached sooner.
+Measured: 118. If the wanted rows are further apart than this, read-ahead is disabled, because it
+would read nearly the whole file. A larger number would suit narrower rows, but those are cached
+sooner.
 """
 
 CHUNK_ROWS = 1 << 18
-"""Most sketches in memory at once."""
+"""Maximum number of sketches in memory at once."""
 
 MOST_PARTNERS = 64
-"""A document is paired with at most this many better ones of its group: the best one, and those
-with the most similar sketches."""
+"""Maximum number of documents with which a document is paired: the best document of its group, and
+the better ones with the most similar sketches."""
 
 MOST_MEMBERS = 1 << 14
-"""Most members of a group. Larger ones are split by further sketch values, to limit the pairs."""
+"""Maximum number of members of a group. Larger groups are split by further sketch values, to limit
+the number of pairs."""
 
 
 class Corpus(NamedTuple):

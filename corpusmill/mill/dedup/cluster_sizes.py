@@ -10,10 +10,12 @@ if TYPE_CHECKING:
     import numpy as np
 
 LEAST = [2, 3, 4, 5, 6, *(first * 10**power + 1 for power in range(1, 18) for first in (1, 2, 5))]
-"""Least size of each bin: 2, 3, 4, 5, 6 to 10, 11 to 20, 21 to 50, 51 to 100 and so on."""
+"""Smallest cluster size of each bin: 2, 3, 4, 5, 6 to 10, 11 to 20, 21 to 50, 51 to 100 and so
+on."""
 
 Bin = dict[str, int]
-"""`least` and `most` size in the bin, number of `clusters`, number of `documents` in these."""
+"""`least`, `most`: the smallest and largest cluster size of the bin. `clusters`, `documents`: the
+number of clusters, and of documents in them."""
 
 
 def cluster_sizes(winners: "np.ndarray") -> list[Bin]:

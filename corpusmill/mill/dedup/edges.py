@@ -12,7 +12,8 @@ from corpusmill.messages.progress import Progress
 from corpusmill.mill.storage.arrays import StoredArray, load_array
 
 EDGE = np.dtype([("a", "<u8"), ("b", "<u8"), ("matches", "<u2")])
-"""Document ids, a < b, and the number of equal sketch values, or IDENTICAL or SAME_KEY."""
+"""A pair of document ids, a < b, with its number of equal sketch values, or else IDENTICAL or
+SAME_KEY."""
 
 IDENTICAL = 0xFFFF
 """The texts are equal, by SHA-256."""
@@ -29,9 +30,9 @@ DROPPED = np.dtype([("id", "<u8"), ("winner", "<u8"), ("similarity", "<f4"), ("s
 """A dropped document, its winner, their similarity (NaN: not measured), and the stage."""
 
 MISSED, MISTAKEN = 1e-4, 1e-9
-"""Most probable errors of a decision by sketches alone: to reject a similar pair, and to accept a
-dissimilar one. A rejected pair is merely not found, like the few that LSH misses; a wrong
-acceptance loses a document."""
+"""Maximum probabilities of an error if sketches alone decide: of rejecting a similar pair, and of
+accepting a dissimilar one. A wrongly rejected pair is merely not found, like the few that LSH
+misses. A wrongly accepted pair loses a document."""
 
 
 def edges_of(a: np.ndarray, b: np.ndarray, matches: np.ndarray | int) -> np.ndarray:

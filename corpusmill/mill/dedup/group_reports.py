@@ -10,14 +10,14 @@ from corpusmill.mill.dedup.extracts import Extract
 from corpusmill.mill.dedup.resolution import Graph, Resolution, neighbours_of
 
 LARGEST = 5
-"""Groups to describe per bin."""
+"""Number of groups to describe per bin."""
 
 SAMPLED_PAIRS = 5
 SHARED_CHARS = 2000
-"""Characters of each text, from its start, to search for a shared passage."""
+"""Number of characters, from the start of each text, that are searched for a shared passage."""
 
 SHOWN_CHARS = 300
-"""Characters of each text of the first sampled pair to show on the run's page."""
+"""Number of characters that the run's page shows of each text of the first sampled pair."""
 
 
 def _distances(members: np.ndarray, graph: Graph, resolution: Resolution) -> dict:

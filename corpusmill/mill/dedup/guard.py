@@ -38,8 +38,8 @@ def refuse_too_many(
     if max_group_texts is not None and groups and groups[0]["texts"] > max_group_texts:
         faults.append(
             f"a group of {groups[0]['texts']} different texts is connected by pairs that may be "
-            f"similar, but dedup.max_group_texts allows only {max_group_texts}. Raise it if that "
-            "is intended."
+            f"similar, but dedup.max_group_texts allows only {max_group_texts}. Raise this limit "
+            "if the group is intended."
         )
     if faults:
         raise ValueError(with_evidence(faults, groups, of_copies))
@@ -51,8 +51,8 @@ def refuse_unequal(parts: list[dict], bins: list[dict]) -> None:
     dropped = sum(one["dropped"] for one in bins)
     if winners != dropped:
         raise ValueError(
-            f"counts disagree: the bins dropped {dropped} documents as duplicates, the parts have "
-            f"{winners}. Remove results/resolved and results/assign and run again."
+            f"counts disagree: the bins dropped {dropped} documents as duplicates, but the parts "
+            f"have {winners} duplicates. Remove results/resolved and results/assign and run again."
         )
 
 
@@ -75,7 +75,7 @@ def source_faults(
     return [
         f"source {source}: {count['duplicates']} of {count['documents']} documents are duplicates, "
         f"but max_duplicate_fraction allows only {max_duplicate_fraction[source]} of them. Raise "
-        "it for this source if that is intended."
+        "this limit for the source if the duplicates are intended."
         for source, count in sorted(sources.items())
         if count["duplicates"] > max_duplicate_fraction[source] * count["documents"]
     ]

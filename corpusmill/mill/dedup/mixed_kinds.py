@@ -7,6 +7,7 @@ def refuse_mixed(counts: dict[str, int], places: dict[str, str]) -> None:
     if counts["number"] and counts["text"]:
         raise ValueError(
             f"dedup.prefer.field is a number in {counts['number']} documents, first in "
-            f"{places['number']}, and a text in {counts['text']}, first in {places['text']}: these "
-            "cannot be compared. Name another field, or make all its values one type."
+            f"{places['number']}, and a text in {counts['text']}, first in {places['text']}. "
+            "Numbers and texts cannot be compared. Name another field, or give all its values one "
+            "type."
         )

@@ -19,7 +19,7 @@ NUMBER, TEXT = 1, 2
 KINDS = {NUMBER: "number", TEXT: "text"}
 
 LEAST, BELOW, ZERO, ABOVE, GREATEST = (bytes([place]) for place in range(5))
-"""First byte of numbers: -Infinity, negative, zero, positive, Infinity."""
+"""First byte of the keys of numbers: -Infinity, negative, zero, positive, Infinity."""
 
 END = b"\0"
 TURNED = bytes(255 - byte for byte in range(256))

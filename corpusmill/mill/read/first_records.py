@@ -26,7 +26,8 @@ from corpusmill.mill.storage.streams import (
 )
 
 LOOKED_AT = 20
-"""Records checked per file. max_malformed_fraction covers faults of only some records."""
+"""Number of records checked per file. If only some of them are malformed, the check passes, and
+max_malformed_fraction decides during the run."""
 
 MOST_TOLD = 20
 
@@ -75,8 +76,8 @@ def fault_of(
                 wrong.append(record)
     except PermissionError:
         return (
-            f"{path}: no permission to read it. Change its permissions, or remove it from the "
-            "source."
+            f"{path}: you have no permission to read this file. Change its permissions, or remove "
+            "it from the source."
         )
     except ValueError as error:
         return str(error)
@@ -90,7 +91,8 @@ def fault_of(
     if missing and format_of(path, known).startswith(".jsonl"):
         return (
             f'{path}: source "{file.source}" reads the field "{field}", but none of the first '
-            f"records ({len(wrong)}) has it; they have {_fields(path, limits)}. Set its text_field."
+            f"records ({len(wrong)}) has it; they have {_fields(path, limits)}. Set text_field of "
+            "this source."
         )
     return (
         f'{path}: none of the first records ({len(wrong)}) can be read for source "{file.source}"; '
@@ -112,7 +114,7 @@ def all_empty(files: Sequence[Asked], readers: Sequence[str], limits: ReadLimits
     named = files[0].path if len(files) == 1 else f"{files[0].path} and {len(files) - 1} more"
     return (
         f"{named}: expected records, found none, so there is nothing to mill. Correct "
-        "sources[].files, or fill the files."
+        "sources[].files, or put records into the files."
     )
 
 

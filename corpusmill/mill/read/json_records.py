@@ -28,14 +28,15 @@ LONE_SURROGATE = "a lone surrogate in the record: not valid Unicode"
 TOO_DEEP = "nested too deeply"
 
 MAX_DEPTH = 500
-"""Most levels of nested arrays and objects, including the record itself. Python's own recursion
+"""Maximum depth of nested arrays and objects, including the record itself. Python's own recursion
 limit differs between versions and calls."""
 
 NO_MARKS = bytes(set(range(256)) - set(b'[]{}"'))
 PIECE_MARKS = 1 << 16
 
 LEAST_MEMBER = 5
-"""Fewest bytes that one more member adds to an object: a comma, two quotes, a colon, a digit."""
+"""Minimum number of bytes that one more member adds to an object: a comma, two quotes, a colon, a
+digit."""
 
 _members = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _string = msgspec.json.Decoder(str)

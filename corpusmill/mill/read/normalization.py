@@ -10,18 +10,19 @@ import numpy as np
 PIECE_CHARS = 1 << 20
 
 LONG_RUN = 64
-"""Shortest run of combining marks that `in_order` sorts. Python sorts marks by insertion, so a
-record of nothing else would take days."""
+"""Minimum length of a run of combining marks that `in_order` sorts. Python sorts marks by
+insertion, so a record that consists only of marks would take days."""
 
 LAST_MARK = 0x1FFFF
-"""ASSUME no mark with a combining class is beyond it; runs of such marks would be slow again."""
+"""ASSUME that no code point beyond this one has a combining class. Runs of such marks would be slow
+again."""
 
 SEGMENT_CHARS = 1_000_000
-"""Most characters of a line that ftfy repairs at once."""
+"""Maximum number of characters of a line that ftfy repairs at once."""
 
 MOST_PASSES = 20
-"""Most passes of ftfy's fixes over a segment. Each pass undoes one level of escaping, and
-`&amp;amp;amp;...` may have any number of levels."""
+"""Maximum number of passes of ftfy's fixes over a segment. Each pass undoes one level of escaping,
+and `&amp;amp;amp;...` may have any number of levels."""
 
 ASCII = re.compile(r"[\x00-\x7f]")
 

@@ -14,33 +14,37 @@ DICTIONARY_PAGE = 2
 DELTA_BYTE_ARRAY = 7
 HEADER_BYTES = 1 << 10
 MOST_HEADER_BYTES = 1 << 24
-"""Headers include the smallest and largest value, which some writers store in full."""
+"""Maximum size of a page header. Headers include the smallest and largest value, which some writers
+store in full."""
 
 MOST_DEPTH = 8
 
 MAGIC, FOOTER_END = b"PAR1", 8
-"""The last bytes of a file, and the number of bytes after the footer: its length and MAGIC."""
+"""The last bytes of a Parquet file, and the number of bytes after its footer: the footer's length
+and MAGIC."""
 
 MOST_GROUP_ROWS = 1 << 20
-"""Most rows of a row group that we wrote; pyarrow never writes more."""
+"""Maximum number of rows of a row group that corpusmill wrote; pyarrow never writes more."""
 LARGEST_VALUES = 1 << 26
 MOST_ROW_BYTES = 512
-"""Most unpacked bytes of our row groups: LARGEST_VALUES for the longest values, MOST_ROW_BYTES per
-row."""
+"""Maximum unpacked size of a row group that corpusmill wrote: LARGEST_VALUES for the longest
+values, and MOST_ROW_BYTES per row."""
 MOST_ROWS_PER_BYTE = 64
-"""Most rows per byte of our tables. Each row has an id or a digest, which hardly compresses."""
+"""Maximum number of rows per byte of a table that corpusmill wrote. Each row has an id or a digest,
+which hardly compresses."""
 MOST_GROUP_PAGES = 1 << 14
 MOST_COLUMNS = 1 << 10
 
 MOST_FIELDS = 10_000
-"""Most columns and nested fields of an untrusted file. Each costs time, even without rows."""
+"""Maximum number of columns and nested fields of an untrusted file. Each of them costs time, even
+without rows."""
 
 TRUE, FALSE, BYTE, DOUBLE, BINARY, LIST, STRUCT = 1, 2, 3, 7, 8, 9, 12
 SCHEMA = 2
 """The footer field that lists columns and fields; parquet.thrift, FileMetaData."""
 WHOLE_NUMBERS = (4, 5, 6)
 MOST_NUMBER_BYTES = 10
-"""Bytes of a stored 64-bit number, with 7 bits in each byte."""
+"""Maximum bytes of a stored 64-bit number, which has 7 bits in each byte."""
 
 
 class Page(NamedTuple):
@@ -141,7 +145,7 @@ def fields_told(stored: IO[bytes]) -> int:
         return 0
     footer = int.from_bytes(end[:4], "little")
     if footer > size - FOOTER_END - len(MAGIC):
-        raise pa.ArrowInvalid(f"a footer of {footer:,} bytes in a file of {size:,}")
+        raise pa.ArrowInvalid(f"a footer of {footer:,} bytes in a file of {size:,} bytes")
     stored.seek(size - FOOTER_END - footer)
     try:
         return _Thrift(stored.read(min(footer, HEADER_BYTES))).list_size(SCHEMA)
@@ -177,8 +181,8 @@ def refuse_other_rows(where: object, told: pq.FileMetaData, size: int, rows: int
     if rows is not None and told.num_rows != rows:
         raise ValueError(
             f"{where}: expected {rows:,} rows, as in the files beside it, found "
-            f"{told.num_rows:,}: they are from different runs, or damaged. Finish the later run: "
-            "corpusmill run"
+            f"{told.num_rows:,}. The files are from different runs, or damaged. Finish the later "
+            "run: corpusmill run"
         )
     if told.num_rows > MOST_ROWS_PER_BYTE * size:
         raise _no_table(where, f"{told.num_rows:,} rows in {size:,} bytes")
@@ -200,7 +204,7 @@ def refuse_expanding(
         for count, page in enumerate(pages):
             size += page.unpacked
             if page.encoding == DELTA_BYTE_ARRAY or count > MOST_GROUP_PAGES:
-                raise _no_table(where, "pages of another kind, or too many of them")
+                raise _no_table(where, "pages of an unexpected kind, or too many pages")
             if size > most:
                 raise _no_table(where, f"a row group of more than {most:,} bytes")
     except pa.ArrowInvalid as error:

@@ -28,7 +28,8 @@ _encode = msgspec.json.Encoder().encode
 PARQUET_ROWS = 64  # rows per batch: a row may be a book
 BUFFER_BYTES = 1 << 20
 MOST_EXPANSION = 64
-"""Most expansion of a large page. Text never expands that much, and a whole page is in memory."""
+"""Maximum factor by which a large page may expand. Text never expands that much, and a whole page
+has to fit in memory."""
 
 
 def paged(path: str, stored: IO[bytes]) -> pq.ParquetFile:
@@ -97,7 +98,7 @@ def bounded_batches(
                     raise ValueError(
                         f"{path}: a page of {page.packed:,} bytes expands to {page.unpacked:,}, "
                         f"but input.max_record_bytes allows {most_bytes:,} for data that expands "
-                        "more than text usually does. Raise it, or write smaller pages."
+                        "more than text usually does. Raise this limit, or write smaller pages."
                     )
                 per_row = max(per_row, page.unpacked * page.repeats)
         rows = max(1, min(PARQUET_ROWS, most_bytes // per_row))
@@ -150,6 +151,6 @@ def refuse_other_count(path: str, read: int, told: pq.FileMetaData) -> None:
     of_groups = sum(told.row_group(group).num_rows for group in range(told.num_row_groups))
     if not read == of_groups == told.num_rows:
         raise ValueError(
-            f"{path}: damaged Parquet file: expected {told.num_rows} rows, or {of_groups} in its "
+            f"{path}: damaged Parquet file: expected {told.num_rows} rows, and {of_groups} in its "
             f"row groups, found {read}. Fetch it again."
         )

@@ -15,7 +15,7 @@ from corpusmill.mill.storage.sliced_streams import IPC_OPTIONS
 from corpusmill.mill.storage.sums import CheckedFile, DamagedError, SummedFile
 
 BATCH_BYTES = 32 << 20
-"""Text bytes per record batch: the most that a job reading a part has in memory at once."""
+"""Text bytes per record batch. A job that reads a part has one batch in memory at a time."""
 
 MAX_BATCH_ROWS = 1 << 16
 
@@ -43,7 +43,8 @@ class TextWriter:
         list."""
         self._writer = new_part(file, files)
         self.text_bytes = self.largest = 0
-        """Total bytes of text, and most bytes of text and rest of one document."""
+        """Total bytes of text, and the bytes of the largest document, its text and its rest
+        together."""
         self._start_batch()
 
     def _start_batch(self) -> None:

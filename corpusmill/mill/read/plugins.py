@@ -21,7 +21,7 @@ from corpusmill.messages.progress import AWAITED
 Of = TypeVar("Of")
 
 MOST_SHOWN = 300
-"""Most characters shown of an error message, which may contain megabytes of text."""
+"""Maximum number of characters shown of an error message, which may contain megabytes of text."""
 
 
 class Stopped(BaseException):
@@ -40,7 +40,7 @@ class UsersCode:
     """
 
     hearers: tuple[TextIO, TextIO] | None = None
-    """Streams for the code's output, if not those of the process."""
+    """Streams that receive the code's output. None: the streams of the process."""
 
     def __init__(self, does: str) -> None:
         """does: describes the code in the progress display."""

@@ -182,7 +182,7 @@ def _fault(one: Any, last: int, text_field: str) -> str | None:
     if not isinstance(one, Record | Malformed):
         return f"expected a Record or Malformed, found {one!r}"
     if type(one.line) is not int or not last < one.line < 1 << 63:
-        return f"record {one.line!r} follows record {last}: their numbers must increase"
+        return f"record {one.line!r} follows record {last}: record numbers must increase"
     if isinstance(one, Malformed):
         if type(one.reason) is not str or type(one.start) is not str or not _is_utf8(one.reason):
             return f"reason and start of malformed record {one.line} must be texts"
@@ -236,6 +236,6 @@ def refuse_changed(file: dict) -> None:
     if planned != (None, None) and planned != (found.st_size, found.st_mtime_ns):
         raise ValueError(
             f"{file['path']}: expected {file['bytes']} bytes, as when the run began, found "
-            f"{found.st_size} bytes or a later modification time. It changed while it was read: "
-            "run again."
+            f"{found.st_size} bytes or a later modification time. The file changed while it was "
+            "read: run again."
         )

@@ -12,7 +12,8 @@ from corpusmill.mill.read.records import Malformed, too_much_text
 from corpusmill.mill.storage.streams import ReadLimits
 
 MOST_KINDS = 50
-"""Most kinds of reasons counted separately. A file may have a different reason in every line."""
+"""Maximum number of kinds of reasons that are counted separately. A file may have a different
+reason in every line."""
 
 OTHERS = "other reasons"
 VARYING = re.compile(r'"(?:[^"\\]|\\.)*+"|\d[\d.,]*')
@@ -25,7 +26,7 @@ class Reading(NamedTuple):
     readers: Sequence[str]
     limits: ReadLimits
     shown: int
-    """Most malformed records kept per file as examples."""
+    """Maximum number of malformed records kept per file as examples."""
 
 
 class Scanned(NamedTuple):
@@ -34,12 +35,12 @@ class Scanned(NamedTuple):
     records: int
     malformed: int
     reasons: dict[str, int]
-    """Kind of reason -> records."""
+    """Number of malformed records for each kind of reason."""
     first: list[Malformed]
     text_bytes: int
     """Bytes of text before normalization."""
     fault: str | None
-    """Why the file cannot be read to its end."""
+    """The reason why the file cannot be read to its end; None if it can."""
 
 
 def kind_of(reason: str) -> str:

@@ -20,7 +20,7 @@ from corpusmill.mill.storage.buckets import Slice
 
 UNITS = {"line": LINE, "paragraph": PARAGRAPH, "sentence": SENTENCE}
 BLOCK_SPANS = 1 << 16
-"""Spans that are Python objects at the same time."""
+"""Number of spans that are Python objects at the same time."""
 
 
 class Units(NamedTuple):

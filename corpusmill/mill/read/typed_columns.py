@@ -27,11 +27,11 @@ from corpusmill.mill.storage.regular_files import open_regular
 from corpusmill.mill.storage.streams import READ_LIMITS, ReadLimits
 
 LOOKED_AT = 100
-"""Records used to infer types, in files without types."""
+"""Number of records from which types are inferred, for files that declare no types."""
 
 MOST_COLUMNS = 1000
-"""Most typed columns. Names that are data differ in every record and must not add columns without
-end."""
+"""Maximum number of typed columns. Member names that are data differ in every record, and must not
+add columns without end."""
 
 TYPES = {bool: pa.bool_(), int: pa.int64(), Decimal: pa.float64(), str: pa.large_string()}
 """Types for JSON values as decoded here."""

@@ -18,7 +18,7 @@ EDGES = (np.arange(BINS + 1) / BINS).astype(np.float32)
 EQUAL = "identical"
 FOUND = {
     EQUAL: "both texts are equal",
-    "sketch": "enough sketch values are equal; similarity is their share",
+    "sketch": "enough sketch values are equal; the similarity is their share",
     "shingles": "the shingles of both texts were compared",
     "band": "they share a band key; the texts were not compared",
     "chain": "a chain of similar documents connects them; the two were not compared",

@@ -47,7 +47,7 @@ MEASURES = (
     Measure("text", attrgetter("text_bytes"), lambda number: f"{number / 1e6:,.2f} MB"),
 )
 COLUMNS = ((470, 566), (710, 806))
-"""Right ends of number and share in the legend, for each measure."""
+"""For each measure, the x positions at which its number and its share end in the legend."""
 
 
 def figures(summary: dict) -> list[Figure]:

@@ -17,7 +17,8 @@ FIGURES = ["mean", "least", *QUANTILES, "greatest"]
 STATISTICS = pa.schema(
     [*TOTALS, ("mean", pa.float64()), *((name, pa.float64()) for name in QUANTILES)]
 )
-"""TOTALS with mean and quantiles to two digits. A null language means all languages."""
+"""The columns of TOTALS, the mean, and the quantiles to two digits. A null language means all
+languages."""
 
 SHOWN_LANGUAGES, SHOWN_TEXTS = 15, 15
 WIDTH, HEIGHT = 900, 150
@@ -25,11 +26,12 @@ LEFT, RIGHT, TOP, BOTTOM = 40, 860, 12, 120  # of the plot
 MOST_BARS = 120
 LABELS = 8
 PER_DECADE = (10, 5, 2, 1)
-"""Bars per power of ten: the first of these that gives at most MOST_BARS bars."""
+"""Possible numbers of bars per power of ten. The first number that gives at most MOST_BARS bars is
+used."""
 SHARE_STEP = 0.02
 ROUNDING = 1e-9
 LARGEST = 1e17
-"""Bound on the size of all bin starts, except minus infinity."""
+"""Upper bound on the absolute value of all bin starts, except minus infinity."""
 
 
 def statistics_of(tally: Tally) -> list[dict[str, Any]]:
@@ -120,7 +122,7 @@ class Bars(NamedTuple):
 
     starts: list[float]
     of_bin: dict[float, int]
-    """Start of a bin -> index of its bar."""
+    """Returns the index of the bar for the start of a bin."""
     labelled: list[int]
 
 

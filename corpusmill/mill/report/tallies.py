@@ -14,11 +14,12 @@ import pyarrow.compute as pc
 from corpusmill.mill.decide.fates import KEPT
 
 LANGUAGE = "language"
-"""Name of the value that groups documents beside their source, if a filter measures it as text."""
+"""Name of the value by which documents are grouped in addition to their source, if a filter
+measures it as text."""
 
 STAGES = ("read", "kept")
 MOST_TEXTS = 10_000
-"""Most different values of a text column in a tally, per source and language."""
+"""Maximum number of distinct values of a text column in a tally, per source and language."""
 
 
 def _edges() -> np.ndarray:
@@ -34,7 +35,7 @@ _OF_KEY = [(name, pa.string()) for name in KEY]
 BINS = pa.schema(
     [*_OF_KEY, ("low", pa.float64()), ("text", pa.string()), ("documents", pa.uint64())]
 )
-"""One row per non-empty bin, which starts at `low`; for text columns one row per text."""
+"""One row per non-empty bin, which starts at `low`. For text columns, one row per distinct text."""
 
 TOTALS = pa.schema(
     [

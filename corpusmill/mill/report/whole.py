@@ -14,12 +14,13 @@ TEXT_BYTES = "text_bytes"
 SHOWN_RECORDS = 20
 DRAWN_SOURCES = 12
 MOST_COLUMNS = 8
-"""Most sources shown side by side. If there are more, only the largest are shown."""
+"""Maximum number of sources shown side by side. If there are more, only the largest are shown."""
 SHOWN_GROUPS, SHOWN_CHARS = 10, 600
 SHOWN_LANGUAGES, SHOWN_FATES = 15, 12
 OTHER_LANGUAGES, OTHER_FATES = "other languages", "other reasons"
 DARKEST = 65
-"""Opacity in percent of the background for a share of 1; the number on it stays readable."""
+"""Background opacity, in percent, of a cell whose share is 1. The number in the cell stays
+readable."""
 
 
 class Finished(NamedTuple):
@@ -33,7 +34,7 @@ class Finished(NamedTuple):
     statistics: Sequence[dict[str, Any]]
     bins: pa.Table
     quarantine: Sequence[bytes]
-    """Lines of JSON, as many as the page shows."""
+    """The first malformed records as lines of JSON, only as many as the page shows."""
     config: dict[str, Any]
 
 

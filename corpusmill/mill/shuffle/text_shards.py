@@ -39,7 +39,8 @@ COLUMNS = pa.schema(
 _RECORD = pa.schema([COLUMNS.field("text"), ("corpusmill", pa.struct(list(COLUMNS)[1:]))])
 
 OUR_COLUMNS = ("text", "fields", "corpusmill")
-"""Own columns of Parquet shards. Input members with these names are in `fields`, as JSON."""
+"""Columns that corpusmill defines in Parquet shards. Input members with these names go into
+`fields`, as JSON."""
 
 
 class Origin(msgspec.Struct):

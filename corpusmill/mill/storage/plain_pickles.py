@@ -9,7 +9,7 @@ PLAIN = {
     "PROTO", "FRAME", "EMPTY_DICT", "MEMOIZE", "BINGET", "LONG_BINGET", "MARK", "SHORT_BINUNICODE",
     "BINUNICODE", "BININT", "BININT1", "BININT2", "LONG1", "SETITEM", "SETITEMS", "STOP",
 }  # fmt: skip
-"""Opcodes for dicts of texts and numbers. None imports, calls or allocates anything."""
+"""Opcodes for dicts of texts and numbers. None of them imports, calls or allocates anything."""
 MOST_BYTES = 1 << 20
 
 

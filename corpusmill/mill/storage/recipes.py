@@ -71,7 +71,7 @@ class Recipes:
         """stored: from `as_stored`; ValueError if it is damaged."""
         content, end = stored[: -_ONE.size], stored[-_ONE.size :]
         if content[:8] != MAGIC or end != _ONE.pack(xxhash.xxh3_64_intdigest(content)):
-            raise ValueError("not what the run wrote before its first job")
+            raise ValueError("its content differs from what the run wrote before its first job")
         _, count = _HEADER.unpack_from(content)
         at, size = _HEADER.size, 8 * count
         self._keys = array("Q", content[at : at + size])
@@ -84,7 +84,7 @@ class Recipes:
         try:
             return cls(path.read_bytes())
         except FileNotFoundError:
-            fault = "missing, although a run writes it before its first job"
+            fault = "the file is missing, although a run writes it before its first job"
         except ValueError as error:
             fault = str(error)
         raise ValueError(f"{path}: {fault}. Run again.")

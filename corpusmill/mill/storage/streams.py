@@ -18,12 +18,12 @@ from corpusmill.mill.storage.zstd_frames import Pieces
 
 BLOCK_BYTES = 1 << 18
 PIECE_BYTES = 1 << 20
-"""Most bytes unpacked at once, roughly: a few bytes may unpack to gigabytes."""
+"""Approximate maximum of bytes unpacked at once, because a few bytes may unpack to gigabytes."""
 
 MANY_PIECES = 10_000
 LEAST_PIECE_BYTES = 16
-"""After MANY_PIECES frames or members, each must hold this much on average. Opening one takes as
-long as unpacking some thousand bytes."""
+"""Minimum average size of frames or members in a file that has more than MANY_PIECES of them.
+Opening one takes as long as unpacking some thousand bytes."""
 
 
 class ReadLimits(NamedTuple):
@@ -34,7 +34,7 @@ class ReadLimits(NamedTuple):
     """Largest zstd window, as a power of two. `zstd --long=31`, used for large public dumps, needs
     31."""
     read_bytes: int = sys.maxsize
-    """Most bytes read, stored or unpacked, before ReadEnoughError."""
+    """Maximum number of bytes read, stored or unpacked, before ReadEnoughError is raised."""
 
     def for_a_look(self) -> "ReadLimits":
         """Return limits for reading one record of any size, so that checks of first records end."""
@@ -176,9 +176,9 @@ def _unpacked(
                     break
                 if pieces >= MANY_PIECES and held < LEAST_PIECE_BYTES * pieces:
                     raise ValueError(
-                        f"{path}: expected {LEAST_PIECE_BYTES} bytes or more in a {packing.name} "
-                        f"{packing.piece}, found {held:,} in the first {pieces:,}. Compress the "
-                        "file again."
+                        f"{path}: expected {LEAST_PIECE_BYTES} bytes or more on average in a "
+                        f"{packing.name} {packing.piece}, found {held:,} in all of the first "
+                        f"{pieces:,}. Compress the file again."
                     )
                 piece = start()
                 pieces += 1

@@ -50,9 +50,9 @@ class Sums(NamedTuple):
     """Path relative to results. It is unique."""
     bytes: int
     of_blocks: array
-    """uint64 (blocks,): one per BLOCK_BYTES; the last block may be shorter."""
+    """uint64 (blocks,): one checksum per block of BLOCK_BYTES; the last block may be shorter."""
     sha256: str | None
-    """Only of files that the user keeps."""
+    """SHA-256 of the file, if the user keeps it; else None."""
     recipe: Digest = NO_RECIPE
     """The recipe by which the file was made."""
 
@@ -212,12 +212,12 @@ def load_sums(path: Path) -> Sums:
     try:
         stored = whole_file(beside)
     except FileNotFoundError as error:
-        what = f"it cannot be verified, its checksums in {beside} are missing"
+        what = f"it cannot be verified, because its checksums in {beside} are missing"
         copied = "(when you copy results, copy hidden files too)"
         raise DamagedError(path, f"{what} {copied}") from error
     if (sums := _decoded(stored)) is None:
         other = stored[:7] == MAGIC[:7] and stored[7:8] != MAGIC[7:]
-        what = "of another version of corpusmill" if other else "not what was written"
+        what = "from another version of corpusmill" if other else "not what was written"
         raise DamagedError(path, f"its checksums in {beside} are {what}")
     if sums.name != name_of(path):
         what = f"expected the checksums of {name_of(path)}, found those of {sums.name}"
@@ -251,7 +251,7 @@ class _Expected:
         if self._sum_of(number, block) != self._sums.of_blocks[number]:
             raise DamagedError(
                 self.path,
-                f"block {number} is not what was written (bit rot or a changed file)",
+                f"block {number} differs from what was written (bit rot or a changed file)",
             )
 
 

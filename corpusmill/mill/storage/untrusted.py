@@ -15,10 +15,11 @@ from typing import Any
 from corpusmill.mill.storage.regular_files import open_regular
 
 MOST_BYTES = 1 << 29
-"""Most bytes of a file read as a whole. A manifest of 99,999 parts and as many shards has 200
-MB."""
+"""Maximum size in bytes of a file that is read as a whole. A manifest of 99,999 parts and as many
+shards has 200 MB."""
 MOST_VALUES = 10_000_000
-"""Most JSON values. Each takes some 100 bytes of memory, however short its text."""
+"""Maximum number of values in a JSON text. Each value takes about 100 bytes of memory, however
+short its text is."""
 MOST_DEPTH = 64
 LARGEST = 1 << 46
 """Largest count or size accepted. Sums of 99,999 such numbers fit into 64 bits."""
@@ -129,8 +130,8 @@ def read_as_written(where: object, *others: type[Exception]) -> Iterator[None]:
         said = (str(error).splitlines() or [""])[0][:200]
         raise ValueError(
             f"{where}: expected content written by corpusmill, found something else "
-            f"({type(error).__name__}: {said}). Copy it again. If it is unchanged, this is a fault "
-            "of corpusmill: please report it."
+            f"({type(error).__name__}: {said}). Copy it again. If the file is unchanged, this is a "
+            "fault of corpusmill: please report it."
         ) from error
 
 

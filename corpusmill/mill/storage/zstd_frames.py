@@ -13,8 +13,8 @@ PIECE_BLOCKS = 8
 RLE = 1
 
 _Parser = Generator[int, bytes, None]
-"""A parser that asks for a number of bytes. If the number is negative, they are skipped and b""
-is sent."""
+"""A parser that yields the number of bytes that it needs next. For a negative number, that many
+bytes are skipped, and it gets b""."""
 
 
 def _number(data: bytes) -> int:

@@ -26,14 +26,14 @@ import msgspec
 from corpusmill.messages.progress import awaiting
 
 MOST_CPU_SECONDS = 6
-"""CPU seconds for a check. A tokenizer of 250,000 ids takes 1 second."""
+"""Time limit of a check, in CPU seconds. A tokenizer with 250,000 ids takes 1 second."""
 MOST_CPU_SECONDS_OF_A_CALL = 60
-"""CPU seconds for texts or ids of a corpus."""
+"""Time limit for encoding texts or decoding ids of a corpus, in CPU seconds."""
 MOST_ANSWER_BYTES = 1 << 26
 MOST_SECONDS_PER_CPU_SECOND = 20
-"""Wall seconds per CPU second. A process that takes longer is stuck."""
+"""Wall-clock seconds allowed per CPU second. A process that takes longer is stuck."""
 MOST_DATA_BYTES = 3 << 30
-"""Bytes of additional memory. A tokenizer of 250,000 ids takes 0.3 GB."""
+"""Limit of additional memory, in bytes. A tokenizer with 250,000 ids takes 0.3 GB."""
 
 
 class Bounds(NamedTuple):
@@ -85,7 +85,8 @@ def in_short(error: BaseException) -> str:
 
 _lock = threading.Lock()
 _quiet, _said = 0, -1
-"""Number of quiet blocks in progress; a copy of the descriptor that standard error has outside."""
+"""Number of `quiet` blocks in progress, and a copy of the file descriptor of standard error from
+before them."""
 
 
 def _free_lock() -> None:

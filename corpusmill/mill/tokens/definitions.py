@@ -12,19 +12,21 @@ import msgspec
 from corpusmill.mill.tokens.vocabulary import MOST_IDS
 
 MOST_STEPS = 64
-"""Most steps of a normalizer, or of another part; a Persian tokenizer has some 30."""
+"""Maximum number of steps of a normalizer or of another part. A Persian tokenizer has about 30."""
 MOST_DEPTH = 16
 MOST_VALUES = 20_000
-"""Most values of one part. A template with 1,000 special tokens has half as many."""
+"""Maximum number of values in one part. A template with 1,000 special tokens has half as many."""
 MOST_CHARS = 10_000
-"""Most characters of a string. The longest pattern of a known tokenizer has some 1,000."""
+"""Maximum length of a string in characters. The longest pattern of a known tokenizer has about
+1,000."""
 MOST_PART_BYTES = 1 << 22
-"""Most bytes of one part in the file. A table of NFKC (precompiled_charsmap) has 0.4 MB."""
+"""Maximum size of one part in the file, in bytes. A table of NFKC (precompiled_charsmap) has 0.4
+MB."""
 MOST_GROWTH = 256
-"""Most characters that the steps of one part may make from one character."""
+"""Maximum number of characters that the steps of one part may make from one character."""
 MOST_ADDED = 100_000
 MOST_ADDED_CHARS = 1 << 22
-"""Most characters of all added tokens together."""
+"""Maximum number of characters in all added tokens together."""
 
 TABLE = "precompiled_charsmap"
 
@@ -134,7 +136,9 @@ def _hold_model(model: _Model) -> None:
     found = model.max_input_chars_per_word
     _at_most("model.max_input_chars_per_word", MOST_CHARS, found, "characters")
     if model.dropout:
-        raise ValueError("model.dropout: expected none, as it gives different ids in every run")
+        raise ValueError(
+            "model.dropout: expected none, because dropout gives different ids in every run"
+        )
 
 
 def _hold_added(tokens: list[_Added]) -> None:

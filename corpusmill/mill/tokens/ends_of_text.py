@@ -22,9 +22,10 @@ USUAL = ("<|endoftext|>", "<|end_of_text|>", "</s>", "<eos>", "[EOS]", "<EOS_TOK
 """Tokens that end the documents in the training text of base models."""
 
 MOST_SPECIAL = 10_000
-"""Most special tokens of a small file. The time of transformers grows with their square."""
+"""Maximum number of special tokens in a small file. The time that transformers takes grows with the
+square of this number."""
 MOST_DECODED = 30_000
-"""Most members of added_tokens_decoder."""
+"""Maximum number of members of added_tokens_decoder."""
 
 FILES = ("tokenizer_config.json", "special_tokens_map.json")
 DEFINITION = "tokenizer.json"

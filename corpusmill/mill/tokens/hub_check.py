@@ -58,7 +58,7 @@ def is_there(hub_id: str) -> bool:
         pass  # the repository is there
     except RepositoryNotFoundError:
         raise ValueError(
-            f"tokenizer.source: the hub has no {hub_id}, or you lack access to it "
+            f"tokenizer.source: the hub has no tokenizer {hub_id}, or you lack access to it "
             f"(hf auth login). {ways}"
         ) from None
     except HfHubHTTPError:

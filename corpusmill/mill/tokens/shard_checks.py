@@ -175,8 +175,8 @@ def sample_faults(
         (expected,) = reference_ids(reference, [document.text])
         if ids.tolist() != expected:
             yield (
-                f"document {row} has other ids than the reference. If its file is undamaged, set "
-                "tokenizer.engine to reference"
+                f"the ids of document {row} differ from those of the reference tokenizer. If the "
+                "shard is undamaged, set tokenizer.engine to reference"
             )
     if documents != shard.facts["documents"]:
         yield f"{shard.facts['documents']} documents in the tokens, {documents} in the text"

@@ -122,8 +122,8 @@ def own_code(folder: Path) -> str | None:
     for name in ("tokenizer_config.json", "config.json"):
         if (folder / name).is_file() and "auto_map" in (load_plain_json(folder / name) or ()):
             return (
-                f"{folder}/{name} refers to custom code (auto_map). corpusmill never runs it: the "
-                "ids are those of the tokenizer without it."
+                f"{folder}/{name} refers to custom code (auto_map). corpusmill never runs custom "
+                "code: the ids are those of the tokenizer without it."
             )
     return None
 

@@ -35,11 +35,12 @@ from corpusmill.mill.tokens.tokenizers import (
 from corpusmill.mill.tokens.vocabulary import MOST_IDS
 
 MOST_CPU_SECONDS = 60
-"""CPU seconds to examine a tokenizer. One of 150,000 ids takes 3."""
+"""Time limit for examining a tokenizer, in CPU seconds. A tokenizer with 150,000 ids takes 3
+seconds."""
 
 LONGEST_RUN = 10_000
-"""Most characters of a word or of white space to train on at once. The time grows with their
-square: hours for millions."""
+"""Maximum length, in characters, of a word or a run of white space to train on. The training time
+grows with its square: hours for millions of characters."""
 
 LONG_RUN = re.compile(rf"(?<!\S)\S{{{LONGEST_RUN + 1},}}|(?<!\s)\s{{{LONGEST_RUN + 1},}}")
 
@@ -65,7 +66,7 @@ def chosen_engine(reference: Any, wanted: str, probes: list[str], definition: by
             f"tokenizer.engine: gigatoken does not give the reference's ids: {difference}. "
             "Set tokenizer.engine to auto or reference."
         )
-    logging.warning("gigatoken is not used, encoding is slower: %s", difference)
+    logging.warning("gigatoken is not used, so encoding is slower: %s", difference)
     return "reference"
 
 
@@ -240,12 +241,13 @@ def keep_id_bytes(
 def tell(setting: TokenizerFacts) -> None:
     """Log what users of this tokenizer should know."""
     if setting.normalizer:
-        logging.info("its own normalizer changes texts: %s", ", ".join(setting.normalizer))
+        steps = ", ".join(setting.normalizer)
+        logging.info("the tokenizer's own normalizer changes texts: %s", steps)
     if setting.lossy_tokens:
         names = ", ".join(map(repr, setting.lossy_tokens))
         logging.warning("these tokens change the text beside them: %s", names)
     if setting.added_bytes is None:
-        logging.info("every document is decoded to find losses, encoding is slower")
+        logging.info("every document is decoded to find losses, so encoding is slower")
 
 
 def forget_the_machine(config: Path) -> None:

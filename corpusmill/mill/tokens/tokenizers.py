@@ -337,7 +337,7 @@ def gives_back(reference: Any, ids: Any, text: str) -> bool:
 
 
 Encoder = Callable[[list[bytes]], list[np.ndarray]]
-"""Function from texts in UTF-8 to the ids of each, uint32."""
+"""A function that returns the ids of each of some UTF-8 texts, as uint32."""
 
 
 def reference_encoder(reference: Any) -> Encoder:

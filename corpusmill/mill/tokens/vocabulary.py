@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 MOST_IDS = 1 << 24
-"""Most ids of a vocabulary. Counting ids takes memory for each of them."""
+"""Maximum number of ids in a vocabulary. Counting takes memory for each id."""
 SIZES = {"uint16": 1 << 16, "uint32": MOST_IDS}
 
 

@@ -11,18 +11,18 @@ PASSING_CODES = {"SlowDown", "RequestTimeout", "OperationAborted", "ConditionalR
 CHANGED_CODES = {
     "BadDigest", "XAmzContentSHA256Mismatch", "IncompleteBody", "InvalidDigest", "MalformedXML",
 }  # fmt: skip
-"""Codes for a body that does not match its digest: it changed on the way."""
+"""Error codes for a body that does not match its digest, because it changed in transit."""
 
 REASONS = {
     "NoSuchBucket": "there is no such bucket. Create it first, or correct its name.",
     "NoSuchKey": "it is missing.",
-    "AccessDenied": "these credentials may not do that. Ask the bucket's owner.",
+    "AccessDenied": "these credentials do not permit this request. Ask the bucket's owner.",
     "ExpiredToken": "the credentials are expired. Get new ones, and repeat the command.",
     "TokenRefreshRequired": "the credentials are expired. Get new ones.",
     "InvalidAccessKeyId": "the access key is unknown. Correct AWS_ACCESS_KEY_ID or the profile.",
     "InvalidToken": "the session token is unknown. Correct AWS_SESSION_TOKEN or the profile.",
     "SignatureDoesNotMatch": "the secret does not match the access key. Correct it.",
-    "RequestTimeTooSkewed": "the clock of this machine is wrong. Set it.",
+    "RequestTimeTooSkewed": "the clock of this machine is wrong. Correct it.",
 }
 OF_STATUS = {403: "AccessDenied", 404: "NoSuchKey", 412: "PreconditionFailed"}
 OTHER_REGION = {"PermanentRedirect", "AuthorizationHeaderMalformed", "TemporaryRedirect"}
@@ -55,9 +55,9 @@ def fault(where: str, status: int, headers: Mapping[str, str], body: bytes) -> E
         return PassingError(said)
     region = headers.get("x-amz-bucket-region", "")
     region = region if re.fullmatch("[a-z0-9-]{1,40}", region) else "another one"
-    reason = REASONS.get(code, "expected success. Look the code up in the store's documentation.")
+    reason = REASONS.get(code, "expected success. Look up the code in the store's documentation.")
     if not code:
-        reason = "it gives no reason. Are the credentials still valid, and for this store?"
+        reason = "the store gives no reason. Are the credentials for this store, and still valid?"
     if code in OTHER_REGION or (status in (301, 307, 400) and "x-amz-bucket-region" in headers):
         reason = f"the bucket is in {region}. Set AWS_REGION to it, or correct the endpoint."
     return Refusal(f"{said}: {reason}", status, code)

@@ -24,14 +24,15 @@ from corpusmill.reader.stores import PassingError
 CHECKSUM = "x-amz-checksum-sha256"
 ALGORITHM = "x-amz-sdk-checksum-algorithm"
 MOST_AT_ONCE = 1000
-"""Most entries of one response of a list."""
+"""Maximum number of entries in one response of a listing."""
 MOST_PAGES = 1500
-"""Most responses of a list: 1.5 million keys. A corpus of 99,999 parts and shards has 1.1
-million."""
+"""Maximum number of responses of a listing, which is enough for 1.5 million keys. A corpus of
+99,999 parts and shards has 1.1 million."""
 MOST_BARREN = 50
-"""Most consecutive responses that are nearly empty but announce more."""
+"""Maximum number of consecutive responses that are nearly empty but announce more."""
 MOST_BYTES = 1 << 29
-"""Most bytes of an object held in memory: the manifest of the largest corpus has 200 MB."""
+"""Maximum size in bytes of an object that is read into memory. The manifest of the largest corpus
+has 200 MB."""
 NUMBER = re.compile("[0-9]{1,15}")
 WITH_CHECKSUM = {"x-amz-checksum-mode": "ENABLED"}
 NOTE = "x-amz-meta-sha256"
@@ -258,7 +259,7 @@ class Bucket:
             raise PassingError(f"{self.where('')}: expected keys, found one without a name")
         if not key.startswith(prefix) or ".." in key.split("/"):
             raise ValueError(
-                f"{self.where(prefix)}: expected only keys below it, the store also lists "
+                f"{self.where(prefix)}: expected only keys below it, but the store also lists "
                 f"{shown(key)[:MOST_SAID]}. Is the endpoint an object store?"
             )
         return key

@@ -24,13 +24,13 @@ from corpusmill.reader.stores import PassingError, SlowError
 
 CONNECT_SECONDS = 10.0
 SILENCE_SECONDS = 30.0
-"""A connection without data for this long counts as broken."""
+"""Timeout in seconds. A connection that receives no data for this long counts as broken."""
 REFUSAL_BYTES = 1 << 16
 MOST_SAID = 200
-"""Most characters quoted of a network error, which may contain received data."""
+"""Maximum number of characters quoted from a network error, which may contain received data."""
 MOST_BYTES = 1 << 23
-"""Most bytes of a response held in memory: twice a list of 1,000 keys of 1,024 bytes, all
-escaped."""
+"""Maximum size in bytes of a response that is read into memory: twice a list of 1,000 keys of 1,024
+bytes, all escaped."""
 BLOCK_BYTES = 1 << 20
 NOTHING: Mapping[str, str] = MappingProxyType({})
 OF_NO_BYTES = sha256(b"").hexdigest()
@@ -312,8 +312,8 @@ def faults_of_the_network(where: str) -> Iterator[None]:
         yield
     except ssl.SSLCertVerificationError as error:
         raise ValueError(
-            f"{where}: expected a certificate that this machine trusts ({error}). Install its of "
-            "its authority, or name it in SSL_CERT_FILE."
+            f"{where}: expected a certificate that this machine trusts ({error}). Install its "
+            "authority's certificate, or name it in SSL_CERT_FILE."
         ) from None
     except (http.client.HTTPException, OSError) as error:
         kind = SlowError if isinstance(error, TimeoutError) else PassingError

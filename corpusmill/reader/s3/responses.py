@@ -11,17 +11,20 @@ from typing import Any, TypeVar
 from corpusmill.reader.patience import LEAST_BYTES
 
 MOST_HEADER_BYTES = 1 << 20
-"""Most header bytes of a response. Python itself does not limit those of `100 Continue` and
-trailers."""
+"""Maximum number of header bytes of a response. Python itself does not limit those of `100
+Continue` and trailers."""
 FRAME_BYTES = 16
-"""Overhead allowed per chunk, besides twice its size. Any excess is counted."""
+"""Bytes of overhead allowed per chunk, in addition to twice its size. Only overhead beyond this is
+counted."""
 MOST_FRAME_BYTES = 1 << 14
-"""Most excess overhead: extensions after the size of a chunk, which are ignored."""
+"""Maximum number of counted bytes of overhead: extensions after the size of a chunk, which are
+ignored."""
 
 HEADER_SECONDS = 30.0
-"""Time limit for all headers of a response, and for its trailers."""
+"""Time limit, in seconds, for all headers of a response, and for its trailers."""
 WAITED_SECONDS = 30.0
-"""A connection that brings fewer than LEAST_BYTES of a body in this time counts as broken."""
+"""A connection that brings fewer than LEAST_BYTES of a body in this many seconds counts as
+broken."""
 
 T = TypeVar("T")
 

@@ -58,8 +58,8 @@ class Shard:
         if len(table) != int(self._split.shards.documents[self.number]):
             raise ValueError(
                 f"{self._folder / name}: expected {self._split.shards.documents[self.number]} "
-                f"documents, as manifest.json says, found {len(table)}. It is from another run: "
-                "copy it again."
+                f"documents, as manifest.json says, found {len(table)}. The file is from another "
+                "run: copy it again."
             )
         return table
 

@@ -80,7 +80,7 @@ def fault_of_vocabulary(name: str, size: int, is_wide: bool) -> str | None:
     if not (format_of(name).uint16_alone and is_wide):
         return None
     return (
-        f"{name} has 16-bit ids: expected a vocabulary of at most 65,536, found {size:,}. Take a "
+        f"{name} has 16-bit ids: expected a vocabulary of at most 65,536, found {size:,}. Use a "
         "tokenizer with a smaller vocabulary, or another format."
     )
 
@@ -147,8 +147,8 @@ def finished(folder: Path, what: dict[str, Any]) -> dict[str, Any] | None:
         other = [key for key in what if there.get(key) != what[key]]
         differs = ", ".join(f"{key} {there.get(key)}" for key in other)
         raise ValueError(
-            f"{folder}: expected an empty folder, or this same export; found one with {differs}. "
-            "Nothing is replaced: remove it, or name another folder with --to."
+            f"{folder}: expected an empty folder, or this same export; found an export with "
+            f"{differs}. Nothing is replaced: remove that export, or name another folder with --to."
         )
     if not (folder / BEGUN).exists():
         refuse_files(folder)
@@ -159,7 +159,7 @@ def refuse_files(folder: Path) -> None:
     if folder.exists() and any(path.name[0] != "." for path in folder.iterdir()):
         raise ValueError(
             f"{folder}: expected an empty folder, found files in it. Nothing is replaced: name "
-            "another with --to."
+            "another folder with --to."
         )
 
 
@@ -171,7 +171,8 @@ def alone_in(folder: Path) -> Iterator[None]:
     try:
         if not lock.alone():
             raise ValueError(
-                f"{folder}: another export into it is in progress. Wait for its end, or name "
+                f"{folder}: another export into this folder is in progress. Wait until it ends, or "
+                "name "
                 "another folder with --to."
             )
         yield

@@ -19,7 +19,7 @@ MADE = ".export-made.txt"
 """Names of the files that an unfinished export has begun, one per line."""
 
 LONGEST_NAME = 200
-"""Most characters in the name of an export's file."""
+"""Maximum length, in characters, of the name of an export's file."""
 
 
 class Target:

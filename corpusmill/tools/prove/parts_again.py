@@ -40,7 +40,7 @@ FILES = {
     "rows": "ledger/{}.parquet",
     "account": "ledger/{}.json",
 }
-"""Argument of steps -> file of a part. Other arguments differ from step to step."""
+"""Maps an argument of the steps to a file of the part. Other arguments differ from step to step."""
 
 BESIDE = ("text/{}.arrow", "cut/{}.arrow", "edited/{}.arrow", "measures/{}.arrow",
           "filter/{}.arrow", "digests/{}.npy")  # fmt: skip

@@ -24,9 +24,9 @@ def taken(run: Finished) -> list[str]:
     """Return what is not rebuilt, and where it was taken from."""
     cut = ["which spans occur first in another document: results/cut"] * run.layout.cuts_spans
     return [
-        "which documents are duplicates, and of which: results/clusters",
+        "which documents are duplicates of which others: results/clusters",
         *cut,
-        "which documents of train are held out elsewhere: results/ledger",
+        "which train documents have a text that is held out elsewhere: results/ledger",
         "the tokenizer: results/tokenizer",
     ]
 
@@ -184,7 +184,10 @@ def prove_part(
         outcome.of_parts.append(compared(run, again.name, names, f"text/{again.name}.json"))
     if those is not None and those.row.size and scattered is not None:
         if those.row.max() >= again.documents:
-            told = f"has document {those.row.max()}, the input files have {again.documents:,}"
+            told = (
+                f"has document {those.row.max()}, but the input files have only "
+                f"{again.documents:,} documents"
+            )
             run.findings.damage(f"ledger/{again.name}.parquet", told)
             raise ChangedError
         scattered.append(scatter(run, again, those))
@@ -210,7 +213,7 @@ def in_words(outcome: Outcome) -> Iterator[str]:
             yield f"{what} {one.name}, {one.documents:,} documents, {equals}"
     yield from outcome.findings.in_words("not rebuilt")
     if outcome.other_code:
-        yield f"made by other code than this version: {', '.join(outcome.other_code)}"
+        yield f"made by code that differs from this version: {', '.join(outcome.other_code)}"
     if outcome.other_versions:
         yield (
             "made with other package versions, which may write different bytes: "

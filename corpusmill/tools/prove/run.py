@@ -33,7 +33,8 @@ class Finished(NamedTuple):
 
     results: Path
     scratch: Path
-    """Also named `results`: checksum files contain paths below that name."""
+    """The folder is also named `results`, because checksum files contain paths that begin with this
+    name."""
     config: Config
     layout: Layout
     settings: StepSettings
@@ -138,13 +139,13 @@ def refuse_own_code(path: Path, config: Config) -> None:
     filters = [one.file for one in config.filters if one.file is not None]
     for file in [*config.input.readers, *filters]:
         raise NoCorpusError(
-            f"{path} uses custom code, {file}, which is run only if you name it. {way}"
+            f"{path} uses custom code, {file}, which runs only if you name the configuration. {way}"
         )
     for one in config.filters:
         for file in one.named_files:
             raise NoCorpusError(
                 f"{path} names a file for the filter {one.name}, {file}, which is read only if you "
-                f"name it. {way}"
+                f"name the configuration. {way}"
             )
         if one.patterns:
             raise NoCorpusError(
@@ -160,7 +161,7 @@ def plan_of(results: Path, listing: Listing, config: Config) -> tuple[list[Part]
         lines = whole_file(path).splitlines()[1:]
     except OSError as error:
         raise NoCorpusError(
-            f"{path} is missing. It says which files belong to which part: restore it."
+            f"{path} is missing. It says which files make which part: restore it."
         ) from error
     parts = [
         # Copied inputs have another time, but the same SHA-256.
@@ -174,8 +175,8 @@ def plan_of(results: Path, listing: Listing, config: Config) -> tuple[list[Part]
     milled = [file.path for part in parts for file in part.files]
     if [one["path"] for one in inputs[: len(milled)]] != milled:
         raise NoCorpusError(
-            f"{path} has other input files than manifest.json: it is from another run. Restore "
-            "the one of this corpus."
+            f"{path} has other input files than manifest.json: it is from another run. Restore the "
+            "file of this corpus."
         )
     rest = inputs[len(milled) :]
     return parts, [InputFile(one["source"], one["path"], 0) for one in rest]

@@ -16,7 +16,8 @@ from corpusmill.tools.verify.locations import LocalPlace
 
 SUMMARY = "summary.json"
 BESIDE = [SUMMARY, "summary.txt"]
-"""Unlisted files: they contain run times, which differ from run to run."""
+"""Files that the manifest does not list, because they contain run times, which differ from run to
+run."""
 
 
 Data = bytes

@@ -12,7 +12,8 @@ PRICES = {
     "writes": "1,000 requests that write or list",
     "reads": "1,000 requests that read",
 }
-"""Items that can have a price. There are no defaults: stores, regions and contracts differ."""
+"""Items that can have a price. There are no defaults, because stores, regions and contracts
+differ."""
 GB = 1e9
 
 

@@ -28,7 +28,7 @@ ATTRIBUTES = ".gitattributes"
 BATCH_FILES, BATCH_BYTES = 64, 1 << 30
 """Size of a batch, which is hashed and then sent while it is cached in memory."""
 MOST_FILES = 25_000
-"""Most files of a commit that huggingface_hub supports."""
+"""Maximum number of files in a commit that huggingface_hub supports."""
 
 
 class There(NamedTuple):
@@ -157,7 +157,7 @@ class HubTarget(NamedTuple):
         try:
             found = read_listing(RemotePlace(HubStore(address), self.say, self.patience), findings)
         except NoCorpusError as error:
-            raise ValueError(f"{error} Or choose another name to publish to.") from None
+            raise ValueError(f"{error} You can also publish to another name.") from None
         if findings.damages:
             raise ValueError(
                 f"{address}: expected the manifest of a corpus that was published there, found "

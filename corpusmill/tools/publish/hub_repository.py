@@ -24,9 +24,11 @@ from corpusmill.tools.publish.contents import DamagedFileError, File
 from corpusmill.tools.publish.sending import blocks
 
 SILENCE_SECONDS = 300.0
-"""A connection without data for this long counts as broken. A large commit takes minutes."""
+"""Timeout in seconds. A connection that receives no data for this long counts as broken. A large
+commit takes minutes."""
 COMMITTED_BYTES = 256 << 20
-"""Most bytes held in memory for a commit: files that the hub does not store as large files."""
+"""Maximum number of bytes that a commit may keep in memory. These are the files that the hub does
+not store as large files."""
 QUERY = re.compile(r"\?\S*")
 KIND = "dataset"
 OF_THE_NETWORK = (HfHubHTTPError, httpx2.HTTPError, ConnectionError)
@@ -95,7 +97,7 @@ class Repository:
             raise
         except (ValueError, LookupError, TypeError, AttributeError) as error:
             raise ValueError(
-                f"{self._address}: the hub's answer is none that huggingface_hub understands "
+                f"{self._address}: huggingface_hub does not understand the hub's answer "
                 f"({type(error).__name__}). Check HF_ENDPOINT, and repeat the command."
             ) from error
 

@@ -38,7 +38,7 @@ class Published(NamedTuple):
     contents: Contents
     there: set[str]
     missing: str
-    """The files that were sent, or would be, in words."""
+    """A phrase that says which files were sent, or would be sent in a dry run."""
     dry_run: bool
     plan: list[str]
     also: dict[str, Any]

@@ -93,8 +93,8 @@ def check_sizes(target: Target, files: list[File]) -> None:
         if sizes.get(file.name) != file.bytes:
             raise OSError(
                 f"{target.where(file.name)}: expected {file.bytes:,} bytes, found "
-                f"{sizes.get(file.name, 'none')}. Somebody else is changing it: stop that, and "
-                "repeat the command."
+                f"{sizes.get(file.name, 'none')}. Another program is changing it: stop that "
+                "program, and repeat the command."
             )
 
 

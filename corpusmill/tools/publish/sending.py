@@ -27,10 +27,10 @@ WHOLE_BYTES = 256 << 20
 refuses any other content."""
 PART_BYTES = 16 << 20
 MOST_PARTS = 10_000
-"""Most parts of a multipart upload in S3."""
+"""Maximum number of parts of a multipart upload in S3."""
 ALIGNED = 1 << 20
 ATTEMPTS = 3
-"""Attempts at a multipart upload if others have completed or aborted it."""
+"""Maximum number of attempts at a multipart upload that other programs complete or abort."""
 GONE = {"NoSuchUpload", "InvalidPart"}
 BLOCK_BYTES = 1 << 20
 LOOK_SECONDS = 0.5  # interval for checking whether all is done

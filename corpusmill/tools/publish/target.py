@@ -23,9 +23,10 @@ from corpusmill.tools.verify.kinds import MANIFEST
 CLAIM = "publication.json"
 CLAIM_VERSION = 1
 FIRST_ANSWER = Patience(attempts=2, first_seconds=0.5, longest_seconds=0.5)
-IS_IT_THERE = "Is that the store's address, in --endpoint-url, AWS_ENDPOINT_URL or the profile?"
+IS_IT_THERE = "Is the store's address correct in --endpoint-url, AWS_ENDPOINT_URL or the profile?"
 FIRST_SILENCE_SECONDS = 4.5
-"""Time limit for the first response of a store, ten seconds in all: its name may be wrong."""
+"""Time limit of one attempt to get the first response of a store, in seconds. All attempts take ten
+seconds, because the store's name may be wrong."""
 
 T = TypeVar("T")
 

@@ -32,8 +32,8 @@ KEYS_AT_ONCE = 4096
 ALL_KEYS = 1 << 64
 
 LEAST_STRETCH = 1 << 16
-"""Least bytes of a stretch. Many short stretches represent a sorted file better than a few long
-ones, but a seek costs as much as reading some of these bytes."""
+"""Minimum number of bytes of a stretch. Many short stretches represent a sorted file better than a
+few long ones, but a seek costs as much as reading some of these bytes."""
 
 MOST_STRETCHES = 256
 
@@ -43,8 +43,8 @@ MOST_EXPANSION = 16
 
 LEAST_READ = 1 << 20
 RECORD_BYTES = 64
-"""Bytes counted per record besides its text: a small file may unpack to millions of short records.
-At most 16 times the expected text of a file is read, but always 1 MiB."""
+"""Bytes counted per record in addition to its text, because a small file may unpack to millions of
+short records. At most 16 times the expected text of a file is read, but always 1 MiB."""
 
 
 class Wanted(NamedTuple):

@@ -20,7 +20,7 @@ READ = ["id", "source", "fate", "winner", "split", "copies", "text_bytes", "dige
 
 
 LONGEST_LINE = 1 << 20
-"""Most bytes of a line of quarantine, held in memory to count it."""
+"""Maximum length in bytes of a line of quarantine, which is kept in memory to count it."""
 
 
 class LedgerLook:
@@ -59,7 +59,8 @@ class LedgerLook:
 
     def _part(self, name: str) -> None:
         if missing := set(READ) - set(self._corpus.columns_of(name)):
-            why = f"it was written by an earlier corpusmill, without {', '.join(sorted(missing))}"
+            lacking = ", ".join(sorted(missing))
+            why = f"an earlier version of corpusmill wrote it, without the columns {lacking}"
             self._corpus.findings.unseen(name, why)
             self.complete = False
             return

@@ -14,10 +14,10 @@ from corpusmill.tools.verify.findings import Damage, UnreachableError
 from corpusmill.tools.verify.reading import UNLIKE, Corpus
 
 Account = dict[str, Counter[str]]
-"""Documents by source, in total and by fate, and the bytes of both."""
+"""For each source, the numbers of documents and bytes, in total and by fate."""
 FOLDERS = ("", "text", "filter", "assign", "ledger")
 MOST_TOLD = 5
-"""Most contradictions reported per file."""
+"""Maximum number of contradictions reported per file."""
 WAY_OUT = "remove it; a run that needs it rebuilds it"
 
 
@@ -63,7 +63,7 @@ class Between:
             self._tell(name, f"cannot be read: {type(error).__name__}: {error}")
             return
         if faults := contradictions(told, found):
-            self._tell(name, f"of another run than the ledger: {faults}")
+            self._tell(name, f"from another run than the ledger: {faults}")
 
     def _tell(self, name: str, fault: str) -> None:
         self._corpus.findings.add(Damage(name, fault, WAY_OUT))

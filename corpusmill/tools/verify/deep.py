@@ -44,7 +44,8 @@ def look_inside(place: Place, listing: Listing, findings: Findings) -> None:
     summary = summary_of(corpus)
     if summary is None and not findings.damaged(SUMMARY):
         why = (
-            "it is missing, or was written by an earlier corpusmill; its figures were still counted"
+            "it is missing, or was written by an earlier version of corpusmill; its figures were "
+            "still counted"
         )
         findings.unseen(SUMMARY, why, by_design=True)
     shards = shards_of(corpus)
@@ -129,7 +130,7 @@ def hold_copies(corpus: Corpus, shards: list[Shard], expected: CopySums, found: 
         counts = int(expected.count[place]), int(found.count[place])
         moved = counts[0] != counts[1] or expected.of_copies[place] != found.of_copies[place]
         if moved and all(corpus.has(shard.placements) for shard in those):
-            fault = f"its {counts[1]:,} documents are not the {counts[0]:,} that the ledger has"
+            fault = f"its {counts[1]:,} documents differ from the {counts[0]:,} that the ledger has"
             corpus.findings.damage(those[0].placements, fault)
         others = expected.of_texts[place] != found.of_texts[place]
         if others and all(corpus.has(shard.text) for shard in those):

@@ -18,7 +18,7 @@ from corpusmill.tools.verify.locations import Place, whole
 
 VERSION = 1
 MOST_FOREIGN = 100
-"""Most unlisted files of an export that are named."""
+"""Maximum number of unlisted files of an export that are named."""
 TOKENS = {f"tokens/{split}" for split in SPLITS}
 """Folders with the token shards of a corpus."""
 
@@ -85,7 +85,7 @@ def read_export(place: Place, folder: str, findings: Findings) -> Export | None:
         return told_export(place, folder, json_of(whole(place, name), place.where(name)))
     except MissingError:
         if BEGUN_EXPORT in (place.names(folder) or []):
-            what, way = "it was begun and is not finished", "give the command of this export again"
+            what, way = "it was begun and is not finished", "run the command of this export again"
         else:
             what = f"there is no {EXPORT}, so it cannot be identified"
             way = f"move {folder} out of the results, or remove it and export again"
@@ -153,7 +153,7 @@ def hold_origin(corpus: Listing, export: Export, findings: Findings) -> None:
     """Report if it was made from another corpus than the one around it."""
     own = corpus.sha256
     if export.manifest_sha256 != own and not findings.damaged(MANIFEST):
-        told = f"of another corpus: its manifest is {export.manifest_sha256}, here {own}"
+        told = f"from another corpus: its manifest is {export.manifest_sha256}, not {own}"
         name = posixpath.join(export.folder, EXPORT)
         findings.add(Damage(name, told, export.way_out))
 

@@ -10,7 +10,7 @@ from corpusmill.tools.verify.kinds import LOCAL, Advice, rule_of
 WHOLE, DAMAGED, NOT_SEEN = 0, 1, 2
 """Exit codes."""
 MOST_LISTED = 10_000
-"""Most findings to list of each kind. Further ones are counted."""
+"""Maximum number of findings to list of each kind. Further findings are only counted."""
 
 
 class NoCorpusError(ValueError):

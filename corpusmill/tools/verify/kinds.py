@@ -9,7 +9,8 @@ from corpusmill.mill.decide.fates import SPLITS
 
 MANIFEST = "manifest.json"
 EXPORTS, EXPORT, BEGUN_EXPORT = "exports", "export.json", ".export-begun.json"
-"""Names of the folder of exports, and of the description of a complete and of an unfinished one."""
+"""Names of the folder of exports, of the description of a complete export, and of that of an
+unfinished export."""
 
 
 class Kind(NamedTuple):
@@ -39,8 +40,8 @@ KINDS = [
     Kind("cut", (".parquet",), "cut"),
     Kind("edited", (".parquet",), "measure"),
 ]
-"""Programs that read a whole folder take files with these endings for parts of the corpus. Other
-endings and hidden files are intermediate files or of other software."""
+"""Programs that read a whole folder take files with these endings for parts of the corpus. Files
+with other endings and hidden files are intermediate files, or files of other software."""
 
 ALONE = {"eye_test.txt": "manifest", MANIFEST: "manifest", "tokens/meta.pkl": "manifest",
          "summary.json": "summarize"}  # fmt: skip

@@ -15,7 +15,7 @@ from corpusmill.tools.verify.locations import Place, whole
 
 VERSION = 1
 LONGEST_PATH = 4096
-"""Most characters of a path; no system allows longer ones."""
+"""Maximum length of a path, in characters. No system allows longer paths."""
 SHA256 = re.compile("[0-9a-f]{64}")
 NUMBERED = re.compile(r"(.+)/(\d{5})(\.[^/]+)", re.ASCII)
 
@@ -47,7 +47,8 @@ def read_listing(place: Place, findings: Findings) -> Listing:
     text = data.decode("utf-8", "replace")
     content = parsed(text)
     if content is None:
-        findings.damage(MANIFEST, "no JSON object with a list of files: cut off or overwritten")
+        told = "it is not a JSON object with a list of files: cut off or overwritten"
+        findings.damage(MANIFEST, told)
         return Listing({}, {}, "", 0)
     version = content.get("corpusmill.manifest", "none")
     if version != VERSION:

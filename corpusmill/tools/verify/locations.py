@@ -32,7 +32,7 @@ from corpusmill.tools.verify.findings import NoCorpusError, UnreachableError
 from corpusmill.tools.verify.kinds import COPIED, EXPORT, LOCAL, MANIFEST, Advice, published_at
 
 LeftOut = Callable[[str, str], None]
-"""Takes the name of what was not checked, and the reason."""
+"""Called with the name of something that was not checked, and with the reason."""
 
 
 class Place(ABC):

@@ -23,7 +23,7 @@ BLOCK_DOCUMENTS = 4096
 """Documents per block if there is no text."""
 
 TOLD = 3
-"""Most documents of a shard that are named; all are counted."""
+"""Maximum number of documents of a shard that are named. All are counted."""
 
 PLACED = ["id", "copy", "source", "split", "shard", "row", "token_start", "token_end"]
 
@@ -116,7 +116,7 @@ def index_of(corpus: Corpus, shard: Shard, itemsize: int) -> np.ndarray | None:
     if starts is None:
         fault = f"does not divide the {size:,} tokens of {tokens.name} into documents"
     elif tokens.documents is not None and starts.size - 1 != tokens.documents:
-        fault = f"{starts.size - 1:,} documents, the manifest has {tokens.documents:,}"
+        fault = f"{starts.size - 1:,} documents, but the manifest has {tokens.documents:,}"
     if fault:
         corpus.findings.damage(name, fault)
         return None
@@ -137,7 +137,7 @@ def placed_of(corpus: Corpus, shard: Shard, starts: np.ndarray | None) -> Placed
             and (table["row"].to_numpy() == rows).all()
         )
         if not own:
-            corpus.findings.damage(name, f"rows from {done:,} on are of another shard")
+            corpus.findings.damage(name, f"rows from {done:,} on are from another shard")
             return None
         if starts is not None and not placed_as_in(table, starts, rows):
             told = f"tokens from row {done:,} on are not where {shard.token_file('idx')} says"
@@ -148,7 +148,7 @@ def placed_of(corpus: Corpus, shard: Shard, starts: np.ndarray | None) -> Placed
         sources += table["source"].chunks
         done += table.num_rows
     if starts is not None and done != starts.size - 1:
-        corpus.findings.damage(name, f"{done:,} documents, the index has {starts.size - 1:,}")
+        corpus.findings.damage(name, f"{done:,} documents, but the index has {starts.size - 1:,}")
         return None
     of_source = pa.chunked_array(sources, pa.string()).combine_chunks()
     return Placed(np.concatenate(ids), np.concatenate(copies), of_source)
@@ -308,12 +308,14 @@ class ShardLook:
         counted, shard, findings = self.counted, self._shard, self._corpus.findings
         bin = shard.token_file("bin")
         if counted.moved.count:
-            told = f"other documents than {shard.placements} says: {counted.moved}"
+            told = f"documents that contradict {shard.placements}: {counted.moved}"
             findings.damage(shard.text, told)
         if counted.badly_ended.count:
-            findings.damage(bin, f"no end of text, or one too many: {counted.badly_ended}")
+            told = "documents without an end-of-text id, or with more than one"
+            findings.damage(bin, f"{told}: {counted.badly_ended}")
         if counted.unlike.count:
-            findings.damage(bin, f"not the tokens of {shard.text}: {counted.unlike}")
+            told = f"documents whose tokens are not those of {shard.text}: {counted.unlike}"
+            findings.damage(bin, told)
         if self._decoder and counted.highest >= self._decoder.setting.vocabulary:
             known = self._decoder.setting.vocabulary
             findings.damage(bin, f"token id {counted.highest:,}, the tokenizer has {known:,}")

@@ -47,7 +47,7 @@ def faults_of(summary: dict[str, Any], corpus: Corpus) -> list[str]:
     faults = []
     # The first versions recorded no digest of themselves.
     if summary.get("sha256", found) != found:
-        faults.append(f"its own SHA-256 says {summary['sha256']}, its content has {found}")
+        faults.append(f"it lists its SHA-256 as {summary['sha256']}, but its content has {found}")
     if own != told[1]:
         faults.append(f"its configuration has the digest {own}, but config_digest says {told[1]}")
     if told != (manifest, digest) and not corpus.findings.damaged(MANIFEST):

@@ -14,8 +14,8 @@ WORD = re.compile(
     "|[^\\s\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+"
 )
 COMPARED_WORDS = 600
-"""Words compared of each text, from shortly before the first difference. More would take
-seconds."""
+"""Number of words of each text that are compared, from shortly before the first difference. More
+would take seconds."""
 
 CONTEXT = 8
 """Common words shown before and after a difference."""
@@ -148,7 +148,10 @@ def side_by_side(heads: tuple[str, str], texts: tuple[str, str], width: int) -> 
 def in_words(shared: Shared, found: int) -> str:
     if not found:
         return "Word for word the same; at most white space differs."
-    said = f"{shared.both:,} words are in both texts, of {shared.one:,} and {shared.other:,}."
+    said = (
+        f"The texts have {shared.one:,} and {shared.other:,} words; "
+        f"{shared.both:,} words are in both."
+    )
     if found > MOST_PASSAGES:
         said += f" Only the first {MOST_PASSAGES} differences are shown."
     return said

@@ -21,10 +21,11 @@ NOT_MEASURED = ("text_bytes", "source", "preference")
 """Columns of results/measures that are not values of filters."""
 
 LONGEST_LINE = 1 << 20
-"""Most bytes of a line of quarantine, which has the first 80 characters of a record."""
+"""Maximum length in bytes of a line of quarantine, which has the first 80 characters of a
+record."""
 
 MOST_PIECES = 100_000
-"""Most pieces cut from one document."""
+"""Maximum number of pieces cut from one document."""
 
 RECORDS = ("cut", "edited")
 """Folders with records of cuts, in the order in which they are made."""
@@ -207,7 +208,7 @@ class Facts:
             return f"its field {dedup.prefer.field} is preferred (dedup.prefer)"
         size, its_size = self.row["text_bytes"], other.row["text_bytes"]
         if size > its_size:
-            return f"its text is longer: {size:,} bytes, and {its_size:,}"
+            return f"its text is longer: {size:,} bytes, the other has {its_size:,}"
         return "its id is lower, and all other criteria are equal"
 
 
@@ -223,7 +224,7 @@ def row_of_table(path: Any, row: int) -> dict[str, Any]:
                 return {k: v for k, v in values.items() if v is not None}
             before += batch.num_rows
     raise ValueError(
-        f"{path} has {before} rows where the ledger has more. Run again: corpusmill run"
+        f"{path} has {before} rows, but the ledger has more. Run again: corpusmill run"
     )
 
 

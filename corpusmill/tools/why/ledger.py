@@ -10,7 +10,7 @@ from corpusmill.tools.why.parquet_rows import Row, Rows, has_one_of
 from corpusmill.tools.why.results import Results
 
 MOST_ALIKE = 20
-"""Most documents to name that share a text or a winner; all are counted."""
+"""Maximum number of documents to name that share a text or a winner. All are counted."""
 
 KEPT_OPEN = 64
 
@@ -33,7 +33,8 @@ class Ledger:
         file = Rows(path)
         if "whole_digest" not in file.names:
             raise ValueError(
-                f"{path} was written by an earlier corpusmill and has no digests. Run again: "
+                f"{path} was written by an earlier version of corpusmill and has no digests. Run "
+                "again: "
                 "corpusmill run"
             )
         return file

@@ -107,7 +107,7 @@ def milled_path(results: Results, path: str) -> str:
             return one
     near = near_names(path, files, 0.4)[:3]
     meant = f" Nearest: {', '.join(near)}." if near else ""
-    raise ValueError(f"{path} is none of the {len(files):,} files that were milled.{meant}")
+    raise ValueError(f"{path} is not one of the {len(files):,} files that were milled.{meant}")
 
 
 def by_shard_line(results: Results, ledger: Ledger, shard: tuple[str, int], line: int) -> Found:

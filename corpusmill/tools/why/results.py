@@ -53,8 +53,8 @@ class Results:
         summary = load_plain_json(folder / "summary.json")
         if not isinstance(summary, dict) or "configuration" not in summary:
             raise ValueError(
-                f"{folder}/summary.json was written by an earlier corpusmill and does not say with "
-                "which configuration it was made. Run again: corpusmill run"
+                f"{folder}/summary.json was written by an earlier version of corpusmill and does "
+                "not contain the configuration of its run. Run again: corpusmill run"
             )
         self.config = configuration_of(folder, summary["configuration"])
         self.sources = {source.name: source for source in self.config.sources}

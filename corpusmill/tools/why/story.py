@@ -11,7 +11,7 @@ from corpusmill.tools.why.comparison import fitted, side_by_side
 from corpusmill.tools.why.facts import Facts
 
 NAMED = 5
-"""Most documents or pieces that are named."""
+"""Maximum number of documents or pieces that are named."""
 
 PIECE_CHARS = 160
 STEP_WIDTH = 15
@@ -230,7 +230,7 @@ DECIDED: dict[str, tuple[Callable[[Facts], Step], ...]] = {
     CONTAMINATED: (contaminated,),
     KEPT: (assigned,),
 }
-"""Additional steps of fates with sentences of their own."""
+"""Additional steps in the stories of fates that need their own sentences."""
 
 
 def written(facts: Facts) -> list[Step]:

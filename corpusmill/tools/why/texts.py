@@ -123,7 +123,8 @@ def record_at(results: Results, source: str, path: Path, line: int) -> str | Non
         return found.text if isinstance(found, Record) else None
     if not results.readers and not path.name.endswith(tuple(FORMATS)):
         raise ValueError(
-            f"{path} has no format that corpusmill knows. Pass the file that defines your reader: "
+            f"{path} is not in a format that corpusmill knows. Pass the file that defines your "
+            "reader: "
             "corpusmill why --reader FILE"
         )
     for one in read_records(str(path), field, Silence(), mends, results.readers, limits=limits):

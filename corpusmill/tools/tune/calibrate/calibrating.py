@@ -77,7 +77,7 @@ def refuse_empty(sampled: list[Sampled], documents: int) -> None:
     for one in sampled:
         if one.documents and not one.sampled:
             raise ValueError(
-                f'source "{one.name}": --documents {documents} leaves none for it, as '
+                f'source "{one.name}": --documents {documents} leaves no document for it, as '
                 f"{len(sampled)} sources share them. Raise --documents."
             )
         if not one.sampled:
@@ -91,7 +91,7 @@ def refuse_empty(sampled: list[Sampled], documents: int) -> None:
 def calibrate(config: Config, options: Options) -> Iterator[str]:
     """Write page and figures; yield the lines for the terminal."""
     if not config.filters:
-        raise ValueError("filters: there are none, so there is nothing to calibrate. Add one.")
+        raise ValueError("filters: there are none, so there is nothing to calibrate. Add a filter.")
     prepare(options.output, options.force)
     skipped: list[str] = []
     sources = checked_sources(config, skipped)

@@ -9,10 +9,10 @@ from corpusmill.mill.filters.limits import beyond, has_value
 from corpusmill.tools.tune.calibrate.measured import Group, Measured, Rule
 
 LEVELS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 0.75)
-"""Shares of documents for which the matching threshold is shown."""
+"""Shares of the documents. For each, the threshold that drops this share is shown."""
 
 MOST_TEXTS = 20
-"""Most texts shown for a limit on texts."""
+"""Maximum number of texts shown for a limit on texts."""
 
 
 class Share(NamedTuple):

@@ -13,7 +13,7 @@ from corpusmill.tools.tune.calibrate.picture import axis_of, histogram
 from corpusmill.tools.tune.calibrate.words import bound_now, facts, number, percent, sign
 
 MOST_GROUPS = 24
-"""Most groups to choose from on the page; calibration.json has all."""
+"""Maximum number of groups to choose from on the page; calibration.json has all groups."""
 
 JOINERS = "\u200c\u200d"
 """Formatting characters that Persian words and emoji need."""

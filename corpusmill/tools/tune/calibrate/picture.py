@@ -19,7 +19,8 @@ LEAST_SHARE, DECADES = 1e-4, 4  # of the axis of shares, which ends at 1
 QUANTILES = 0.002, 0.998
 BEYOND_PICTURES = 1e300
 NARROWEST = 1e-9
-"""Least width of an axis, relative to its values: floats cannot divide a narrower one into bars."""
+"""Minimum width of an axis, relative to its values. Floats cannot divide a narrower axis into
+bars."""
 
 ROOM = 1.3
 """Factor by which a logarithmic axis exceeds its last limit."""

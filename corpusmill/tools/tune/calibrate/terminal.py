@@ -16,8 +16,8 @@ GROUP_CHARS = 14
 LEVELS = (0.01, 0.05, 0.1, 0.25, 0.5)
 MOST_TEXTS = 8
 MOST_GROUPS, MOST_OVERLAPPING = 13, 12
-"""Most columns of sources and languages, and most filters in the table of overlaps. The files have
-all."""
+"""Maximum number of columns for sources and languages, and of filters in the table of overlaps. The
+files have all of them."""
 
 
 def sample_table(found: Calibration) -> str:
@@ -115,7 +115,7 @@ def told(found: Calibration) -> Iterator[str]:
     yield "\nThe sample"
     yield sample_table(found)
     yield "\nDropped now, of all documents"
-    yield "alone: dropped by no other filter or rule; first: dropped by none before it"
+    yield "alone: dropped by no other filter or rule; first: dropped by no filter before it"
     if any("*" in bound_now(rule) for rule in found.of.rules):
         yield "* some sources have another limit, or none"
     yield shares_table(found)

@@ -18,7 +18,8 @@ from corpusmill.mill.dedup.lsh import band_keys
 from corpusmill.mill.dedup.sketches import have_shingles
 
 MOST_SEEN = 32
-"""Most documents of a group in a sample. In a larger group, the share read is precise enough."""
+"""Maximum number of sampled documents of a group for which its size is estimated. With more
+documents, the share that was read is precise enough."""
 
 MOST_IN_GROUP = 400
 ROUNDS = 300

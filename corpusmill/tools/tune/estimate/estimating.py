@@ -22,7 +22,7 @@ from corpusmill.tools.tune.estimate.reading import Sizes, Texts, read_some
 from corpusmill.tools.tune.estimate.trial import Workflow, milled
 
 PILOT_BYTES = 3_000_000
-"""Text read first, to measure how fast this machine reads and filters it."""
+"""Bytes of text that are read first, to measure how fast this machine reads and filters text."""
 
 READING, TAKING, MILLING = 0.1, 0.2, 0.2
 """Shares of the time: for reading, for filtering and comparing, for milling. The rest is for fixed

@@ -22,17 +22,17 @@ from corpusmill.tools.tune.measuring import measured_batches
 from corpusmill.tools.tune.sample import Sampled, Source, Wanted, proportional_sample, sources_of
 
 MOST_FILES = 256
-"""Most files of a source that are read, evenly spaced."""
+"""Maximum number of files of a source that are read. They are evenly spaced."""
 
 TRIAL_BYTES = 32_000_000
-"""Most text in the milled sample."""
+"""Maximum bytes of text in the milled sample."""
 
 SMALL_BYTES = 200_000
-"""Size of the first part of that sample. Two sizes separate a job's fixed time from that of its
-text."""
+"""Size of the first part of the milled sample. Two sizes separate a job's fixed time from that of
+its text."""
 
 TAKEN_BYTES = 200_000_000
-"""Most text that is filtered and compared. Further text is only counted."""
+"""Maximum bytes of text that is filtered and compared. Further text is only counted."""
 
 
 class Sizes(NamedTuple):
@@ -60,7 +60,7 @@ class Reading(NamedTuple):
     sources: list[Sampled]
     texts: Texts
     trial: dict[str, list[Path]]
-    """Source -> its files of the milled sample, the largest source first."""
+    """Maps each source to its files of the milled sample. The largest source comes first."""
 
 
 def read_some(config: Config, layout: Layout, wanted: Sizes, folder: Path) -> Reading:

@@ -26,8 +26,8 @@ class Trial(NamedTuple):
     kept_bytes: int  # with copies
     tokens: int
     jobs: dict[str, np.ndarray]
-    """Rule -> float64 (jobs, 3): bytes of text, read or kept depending on the step; seconds; CPU
-    seconds."""
+    """Maps each rule to float64 (jobs, 3): bytes of text, read or kept depending on the step;
+    seconds; CPU seconds."""
     seconds: float
     folders: dict[str, int]
     """Bytes of each result folder; "" for files outside of folders."""

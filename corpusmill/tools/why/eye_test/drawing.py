@@ -11,7 +11,7 @@ from corpusmill.reader.shuffled import Shuffled
 from corpusmill.reader.split import Split
 
 MOST_CHECKED = 1 << 27
-"""Most positions of an epoch that are tried; each takes a byte of memory."""
+"""Maximum number of positions of an epoch that are tried. Each takes a byte of memory."""
 BATCH = 64
 SECONDS = 1.0
 

@@ -9,7 +9,7 @@ import numpy as np
 from corpusmill.reader.split import Split
 
 LONGEST = 1 << 20
-"""Documents with more tokens are counted as having this many."""
+"""Documents with more tokens than this are counted as having this many."""
 SHARES = (0.01, 0.1, 0.5, 0.9, 0.99)
 BLOCK_TOKENS = 1 << 22
 

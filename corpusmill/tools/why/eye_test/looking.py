@@ -17,7 +17,7 @@ from corpusmill.tools.why.eye_test.figures import SHARES, Figures, figures_of
 from corpusmill.tools.why.eye_test.texts import Decoder
 
 FREQUENT = 8
-"""Most frequent ids to show."""
+"""Number of ids to show, the most frequent first."""
 
 
 class Asked(NamedTuple):
