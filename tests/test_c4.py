@@ -115,7 +115,7 @@ def test_c4__takes_other_end_marks():
 
 def test_c4__refuses_no_end_marks():
     (fault,) = ConfiguredFilter({"name": "c4", "end_marks": ""}).decider().faults()
-    assert fault == "c4: end_marks is empty. Give some characters, or set needs_end_mark to false."
+    assert fault == "c4: end_marks is empty. List some characters, or set needs_end_mark to false."
     assert not list(
         ConfiguredFilter({"name": "c4", "end_marks": "", "needs_end_mark": False})
         .decider()

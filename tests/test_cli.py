@@ -201,7 +201,7 @@ def test_init__writes_which_token_ends_documents(eos, ends, folder):
     write_lines(folder / "a.jsonl")
     source = chat(folder / "given", eos) if eos else "train"
     got = called("init", "a.jsonl", "--tokenizer", source)
-    assert ("<|im_end|> is possible as well" in got.stderr) == (len(ends) == 2)
+    assert ("<|im_end|> is possible too" in got.stderr) == (len(ends) == 2)
     lines = Path("corpusmill.yaml").read_text().splitlines()
     written = [line for line in lines if "end_of_text" in line]
     assert all(line.startswith(end) for line, end in zip(written, ends, strict=True))
@@ -311,7 +311,7 @@ def test_check__says_everything_at_once(folder):
     [
         ("sources: [\n\t", "found character '\\t'"),
         ("- a\n- b\n", "expected keys and values, found a list"),
-        ("dedup: {threshold: 0.7}\n", "no sources, so this would run the bundled demo"),
+        ("dedup: {threshold: 0.7}\n", "no sources are configured, so this would run"),
         ("sources:\n  - {name: a, files: [nothing/*.jsonl]}\n", "no file matches nothing/*.jsonl"),
         ("sources:\n  - {name: a, files: [empty]}\n", "the folder empty has no file that ends in"),
         ("sources:\n  - {name: a/b, files: [a.jsonl]}\n", "sources[0].name"),
@@ -323,7 +323,7 @@ def test_check__says_everything_at_once(folder):
          "tokenizer.source"),
         ("sources:\n  - {name: a, files: [a.jsonl]}\noutput: {join: no thanks}\n", "output.join"),
         ("sources:\n  - {name: a, files: [a.jsonl]}\ntokenizer: {end_of_text: <end>}\n",
-         "tokenizer.end_of_text: a trained tokenizer has no token <end>, only"),
+         "tokenizer.end_of_text: a tokenizer trained on this corpus ends documents with"),
         ("sources:\n  - {name: a, files: [a.jsonl]}\ndedup: {threshold: 1e0}\n",
          "dedup.threshold"),
     ],
@@ -347,7 +347,7 @@ def test_check__says_when_the_disk_is_too_small(folder, monkeypatch):
     usage = shutil.disk_usage(".")._replace(free=5000)
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
     got = called("check", "mine.yaml")
-    assert (got.exit_code, "are free, and at least" in got.stderr) == (1, True)
+    assert (got.exit_code, "are free, but the run will write at least" in got.stderr) == (1, True)
 
 
 def test_check__refuses_inputs_without_a_record(folder):
@@ -574,7 +574,7 @@ def test_run__stopped_says_how_to_go_on(tmp_path, number, code, before):
         process.send_signal(number)
         assert process.wait(60) == code
     text = (tmp_path / "said").read_text()
-    assert "Repeat the command to resume" in text
+    assert "Run the command again to resume" in text
     assert "Traceback" not in text
     assert not list(tmp_path.glob(".snakemake/locks/*"))
 

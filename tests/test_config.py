@@ -67,7 +67,7 @@ def test_check_config__accepts_what_ships():
          r"^sources\[0\]\.priority: expected a whole number from 0 to 1000000, got high\. Rank "),
         ({"sources": [{"name": "a", "files": ["b"], "weight": 101}]},
          r"^sources\[0\]\.weight: expected a number from 0 to 100, got 101\."),
-        ({"spans": {"min_chars": "many"}}, r"^spans\.min_chars: expected a whole .* many\. Fewest"),
+        ({"spans": {"min_chars": "many"}}, r"^spans\.min_chars: expected a whole .* many\. Min"),
         ({"spans": {"min_chars": True}}, r"^spans\.min_chars: .* got true\."),
         ({"spans": {"min_chars": 0}}, r"^spans\.min_chars: expected a whole number from 1 to 10+,"),
         ({"spans": {"min_chars": 3.0}}, r"^spans\.min_chars: .* got 3\.0\. Write 3\."),
@@ -102,23 +102,25 @@ def test_check_config__says_key_and_fault_in_one_line(over, expected):
     [
         ({"dedup": {"bands": 22}},
          "dedup.bands (22) x dedup.rows (6) = 132 exceeds minhash.permutations (128). "
-         "Lower one or raise the other."),
+         "Lower bands or rows, or raise the permutations."),
         ({"dedup": {"bands": 43, "rows": 3}},  # one more than there are
          "dedup.bands (43) x dedup.rows (3) = 129 exceeds minhash.permutations (128). "
-         "Lower one or raise the other."),
+         "Lower bands or rows, or raise the permutations."),
         ({"dedup": {"bands": "auto"}},
-         "dedup.bands and dedup.rows: one is auto and the other a number. Give two numbers, or "
-         "auto for both."),
+         "dedup.bands and dedup.rows: one is auto and the other a number. Set both to "
+         "numbers, or both to auto."),
         ({"dedup": {"method": "sketch"}},
          "dedup.resolve: kept needs the similarity of each pair, which dedup.method "
          "sketch does not compute. Set resolve to component, or method to verified."),
         ({"dedup": {"rows": "auto"}},
-         "dedup.bands and dedup.rows: one is auto and the other a number. Give two numbers, or "
-         "auto for both."),
+         "dedup.bands and dedup.rows: one is auto and the other a number. Set both to "
+         "numbers, or both to auto."),
         ({"sources": [{"name": "exam", "files": ["a.jsonl"], "held_out": True}]},
-         "sources: all are held_out, so the corpus would be empty. Add one that is not."),
+         "sources: all sources are held_out, so the corpus would be empty. Add a source that is "
+         "not."),
         ({"splits": {"validation": 0.5, "test": 0.5}},
-         "splits: validation + test leave nothing for train. Lower them below 1 together."),
+         "splits: validation + test leave nothing for train. Lower them so that their sum is "
+         "below 1."),
         ({"sources": SHIPPED["sources"] + SHIPPED["sources"][:1]},
          'sources: the name "code" is used twice. Give each source its own name.'),
     ],

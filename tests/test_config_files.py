@@ -100,7 +100,7 @@ def test_loaded__of_aliases_without_end_is_refused(kind, tmp_path):
 
 def test_loaded__of_deep_lists_is_refused(tmp_path):
     (tmp_path / "mine.yaml").write_text("sources: " + "[" * 20_000)
-    with pytest.raises(ValueError, match=r"mine\.yaml: lists are nested too deeply"):
+    with pytest.raises(ValueError, match=r"mine\.yaml: lists or mappings are nested too deeply"):
         loaded(tmp_path / "mine.yaml")
 
 

@@ -63,7 +63,7 @@ CASES = {
     "weights of nothing": (
         lambda folder: {"sources": [{"name": "a", "files": ["raw/a.jsonl"], "weight": 0},
                                     {"name": "e", "files": ["raw/a.jsonl"], "held_out": True}]},
-        "sources: all have the weight 0, so no document would be kept.",
+        "sources: all sources have the weight 0, so no document would be kept.",
     ),
 }  # fmt: skip
 

@@ -592,7 +592,7 @@ def test_unlock__removes_nothing_behind_a_link(tmp_path, monkeypatch):
     (tmp_path / ".snakemake/locks").symlink_to(tmp_path / "mine")
     done = CliRunner().invoke(main, ["run", "--unlock"])
     assert done.exit_code == 1
-    assert "expected Snakemake's own files" in done.output
+    assert "expected Snakemake's lock files" in done.output
     assert (tmp_path / "mine/notes.txt").exists()
 
 
@@ -604,7 +604,7 @@ def test_unlock__of_what_is_no_lock_is_one_sentence(kind, tmp_path, monkeypatch)
     place.mkdir() if kind == "a folder" else os.mkfifo(place)
     done = CliRunner().invoke(main, ["run", "--unlock"])
     assert done.exit_code == 1
-    assert f"{Path('.snakemake/locks/x')}: expected Snakemake's own files" in done.output
+    assert f"{Path('.snakemake/locks/x')}: expected Snakemake's lock files" in done.output
 
 
 @pytest.mark.parametrize("told", ["chrome_trace: victim", "a: [1", "opt: 7", "disable_jit: 1"])

@@ -127,7 +127,7 @@ def test_metadata__escaped_names_and_odd_spaces_of_json():
         ({"one_of": [2026]}, "expected a text, got 2026. YAML does not read it as text"),
         ({"matches": "(a"}, "'(a' is not a regular expression: missing )"),
         ({"first": "b", "last": "a"}, "metadata: first b is above last a"),
-        ({"field": "a..b"}, "field 'a..b' has an empty name. Correct it."),
+        ({"field": "a..b"}, "field 'a..b' has an empty name. Correct the field."),
         ({"missing": "stop"}, "expected one of keep, drop, got stop."),
         ({"op": "=="}, "unknown key op. Known here: field, first, last, matches, missing, none_of"),
         ({"name": "metadata_number", "min": "1"}, "YAML reads it as text: write 1."),

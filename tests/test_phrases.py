@@ -111,7 +111,7 @@ def test_list__is_its_lines_without_comments(tmp_path, ending):
         ("one\n".encode("utf-16"), "list: expected UTF-8, found UTF-16. Save it as UTF-8."),
         (
             b"# one\n\n",
-            "list: expected a small word per line, found no entry. Fill it, or leave it",
+            "list: expected a small word per line, found no entry. Add entries, or leave the",
         ),
         (b"one\nTWO\n", "list:2: expected a small word, found 'TWO'. Correct or remove the line."),
         (b"TWO\n" * 7, "list: 2 more lines like these."),

@@ -467,7 +467,7 @@ def killed_at(front, results: Path, address: str, moment: int, answered: bool) -
 
 
 @pytest.mark.parametrize(
-    ("method", "told"), [("PUT", "Readers are not affected"), ("DELETE", "Repeat the command")]
+    ("method", "told"), [("PUT", "Readers are not affected"), ("DELETE", "Run the command again")]
 )
 def test_stopped__while_the_store_is_silent_ends_at_once(method, told, front, results, address):
     words = ["publish", str(results), address]

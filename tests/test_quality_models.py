@@ -304,7 +304,7 @@ def test_train_filter__same_bytes_on_any_number_of_cores(folder):
 @pytest.mark.parametrize(
     ("good", "bad", "fault"),
     [
-        ("empty.jsonl", "bad.parquet", "empty.jsonl: expected good texts, found no record."),
+        ("empty.jsonl", "bad.parquet", "expected good texts, found a file without records."),
         ("other.jsonl", "bad.parquet", 'other.jsonl:1: expected a record with a text, found no "b'),
         ("nowhere.jsonl", "bad.parquet", "--good nowhere.jsonl: expected a file, found none."),
         ("good", "good", "found 0 different good texts, none of them left to train on"),
@@ -329,7 +329,7 @@ def test_train_filter__replaces_what_it_wrote_and_nothing_else(name, folder):
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     wrong = command("--good", "good", "--bad", "bad.parquet", "-o", name)
     assert wrong.exit_code == 1
-    assert "exists already, and train-filter did not write it: it begins with b'{" in wrong.output
+    assert "train-filter did not write this file: it begins with b'{" in wrong.output
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
     for seed in ("1", "2"):
         done = command("--good", "good", "--bad", "bad.parquet", "-o", "q.model", "--seed", seed)

@@ -63,7 +63,7 @@ def test_demo__is_not_milled_over_another_corpus_whose_plan_was_removed(milled, 
 def test_config_file_without_sources__is_refused(tmp_path, dry_run):
     (tmp_path / "mine.yaml").write_text(yaml.safe_dump({"spans": {"min_chars": 100}}))
     told = refused(tmp_path, "--configfile", "mine.yaml", *dry_run)
-    assert "mine.yaml: no sources, so this would run the bundled demo" in told
+    assert "mine.yaml: no sources are configured, so this would run the bundled demo" in told
     assert not (tmp_path / "results").exists()
 
 

@@ -33,10 +33,10 @@ def test_mismatches__of_a_rule_that_fits_are_none():
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ([*GIVEN, "seeds"], "gives seeds, which its step does not take"),
-        (["txet", *GIVEN[1:]], "gives txet, which its step does not take; did you mean text?"),
-        (GIVEN[1:], "does not give text, which its step takes"),
-        (["text", "data", "seed"], "does not give index, which its step takes"),
+        ([*GIVEN, "seeds"], "passes seeds, which its step does not accept"),
+        (["txet", *GIVEN[1:]], "passes txet, which its step does not accept; did you mean text?"),
+        (GIVEN[1:], "does not pass text, which its step needs"),
+        (["text", "data", "seed"], "does not pass index, which its step needs"),
         ([*GIVEN, "text"], "uses the name text twice"),
         ([*GIVEN, "part"], "uses the name part twice"),
     ],
@@ -51,12 +51,12 @@ def test_mismatches__are_told(given, says):
         (
             "hasher=",
             "hashr=",
-            "rule sign gives hashr, which its step does not take; did you mean hasher?",
+            "rule sign passes hashr, which its step does not accept; did you mean hasher?",
         ),
         (
             '        digests="results/digests/{part}.npy",\n',
             "",
-            "rule sign does not give digests, which its step takes",
+            "rule sign does not pass digests, which its step needs",
         ),
     ],
 )

@@ -151,7 +151,7 @@ FAULTS = {
     ),
     "quota": ("EDQUOT", "results/a: the disk or its quota is full"),
     "gone": ("ENOENT", "results/a: expected a file, found none"),
-    "unmounted": ("EIO", "results/a: its disk does not answer"),
+    "unmounted": ("EIO", "results/a: the disk of this file does not answer"),
     "read only": ("EROFS", "results/a: no permission to read or write it"),
 }
 

@@ -133,7 +133,7 @@ def test_url_blocklist__wrong_lines_are_told_before_any_job(tmp_path, name, line
 @pytest.mark.parametrize(
     ("settings", "says"),
     [
-        ({}, "no list is given. Give one of domains, urls, words, soft_words, subwords."),
+        ({}, "no list is set. Set at least one of domains, urls, words, soft_words, subwords."),
         ({"domains": "none.txt"}, "there is no file none.txt. Correct its path."),
     ],
 )

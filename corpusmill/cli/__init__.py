@@ -1,6 +1,6 @@
 """The command `corpusmill`: inspects data, checks, runs Snakemake and shows its progress.
 
-A thin layer: the Snakemake workflow also runs without it. Start with `main.py`. `running.py`
+It is a thin layer: the Snakemake workflow also runs without it. Start with `main.py`. `running.py`
 starts and stops a run, `screen.py` displays it.
 
 Imports: kernels, messages, mill.demo, mill.filters, mill.read, mill.storage, mill.tokens,

@@ -77,7 +77,9 @@ def loaded(path: Path) -> ConfigFile:
     except yaml.YAMLError as error:
         raise ValueError(f"{path}: {sentence(' '.join(str(error).split()))} Correct it.") from error
     except RecursionError:
-        raise ValueError(f"{path}: lists are nested too deeply to be read. Correct it.") from None
+        raise ValueError(
+            f"{path}: lists or mappings are nested too deeply to be read. Nest them less."
+        ) from None
     if not isinstance(found.value, dict):
         kind = "nothing" if found.value is None else f"a {type(found.value).__name__}"
         raise ValueError(f"{path}: expected keys and values, found {kind}.")

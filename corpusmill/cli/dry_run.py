@@ -14,21 +14,21 @@ CPU_SECONDS_PER_GB = {
     "read": 16, "cut spans": 16, "filter": 5, "find duplicates": 30, "take out held-out": 1,
     "shuffle": 18, "tokenize": 30, "account": 2,
 }  # fmt: skip
-"""CPU seconds per GB of text: twice the best figures of docs/internals/performance.md."""
+"""CPU seconds per GB of text: twice the shortest times in docs/internals/performance.md."""
 
 BASIS = (
     "measured on earlier jobs here.",
     "a rough guess from the amount of text. corpusmill estimate measures a sample.",
 )
-"""Basis of the time estimate: without guesses, and with some."""
+"""Note on the basis of the time estimate: if no figure is a guess, and if some are."""
 
 START_SECONDS = 0.25
 """Start-up time of a job."""
 
 
 def table(counts: Counter[str], text_bytes: int, cores: int) -> Iterator[str]:
-    """Yield the lines of the table. counts: jobs by rule. text_bytes: of all input. cores: of the
-    run."""
+    """Yield the lines of the table. counts: number of jobs by rule. text_bytes: of all input.
+    cores: processors of the run."""
     if not counts:
         yield "Nothing to do: results/ is up to date."
         return

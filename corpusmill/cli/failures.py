@@ -14,7 +14,7 @@ from corpusmill.run.job_state import FAILED, STOPPED, load_state
 
 FULL = re.compile("No space left on device|Disk quota exceeded")
 SAID, METADATA = Path("logs/snakemake.log"), Path(".snakemake/metadata")
-REPORT = "This is a fault of corpusmill. Please report it, with this log:"
+REPORT = "This is a bug in corpusmill. Please report it, with this log:"
 
 
 def reasons(run: Run, code: int, said: str, others: Iterable[psutil.Process]) -> Iterator[str]:
@@ -39,7 +39,10 @@ def reasons(run: Run, code: int, said: str, others: Iterable[psutil.Process]) ->
         yield from (without_traceback(text) for _, text in run.errors)
     elif code < 0:
         name = signal.Signals(-code).name
-        yield f"Snakemake was killed ({name}). Its jobs may still run: check before you resume."
+        yield (
+            f"Snakemake was killed ({name}). Its jobs may still be running: check before you "
+            "resume."
+        )
     elif said.startswith("usage:"):
         yield said.strip().splitlines()[-1]  # the option that it does not know
     else:
@@ -47,7 +50,8 @@ def reasons(run: Run, code: int, said: str, others: Iterable[psutil.Process]) ->
 
 
 def without_traceback(said: str) -> str:
-    """Return a message of Snakemake. Save one with a traceback, and return its last line."""
+    """Return a message of Snakemake. If it has a traceback, save it and return only its last
+    line."""
     said = said.strip()
     if "Traceback (most recent call last)" not in said:
         return said
@@ -68,15 +72,16 @@ def lock_reason(others: Iterable[psutil.Process]) -> str:
             f"first: kill {alive[0]}"
         )
     return (
-        "An earlier run in this folder was killed and left its lock. This machine runs nothing "
-        "here now: remove the lock with corpusmill run --unlock, then repeat the command."
+        "An earlier run in this folder was killed and left its lock. No process of this machine "
+        "works in this folder: remove the lock with corpusmill run --unlock, then run the command "
+        "again."
     )
 
 
 def no_room(found: str) -> str:
     return (
-        f"{Path.cwd()}: the disk is full ({found}). Free some space, or raise the quota, and "
-        "repeat the command: finished jobs are kept."
+        f"{Path.cwd()}: the disk is full ({found}). Free some space, or raise the quota, and run "
+        "the command again: finished jobs are kept."
     )
 
 
@@ -88,12 +93,15 @@ def reason_of(job: Job, said: str = "") -> str:
     if not failed and (full := FULL.search(said)):
         return no_room(full[0])
     if job.log is None or state is None:
-        return "it left no log, so it was killed before it started. Check if enough memory is free."
+        return (
+            "the job left no log, so it was killed before it started. Check whether enough memory "
+            "is free."
+        )
     if not failed:
         return (
-            "it was killed, most likely for lack of memory. Run fewer jobs at once (--cores), give "
-            "Snakemake a memory limit (--resources mem_mb=...), or lower input.part_bytes and "
-            f"output.shard_bytes. Its last message: {job.doing() or 'none'}"
+            "the job was killed, most likely for lack of memory. Run fewer jobs at once "
+            "(--cores), give Snakemake a memory limit (--resources mem_mb=...), or lower "
+            f"input.part_bytes and output.shard_bytes. Its last message: {job.doing() or 'none'}"
         )
     if not failed.is_fault:
         return failed.said
@@ -101,7 +109,8 @@ def reason_of(job: Job, said: str = "") -> str:
 
 
 def text_of(log: Path) -> str:
-    """The log; nothing if it is not there, or a link: only what is here is shown."""
+    """Return the text of a log; an empty text if it is missing or a symlink, which may lead outside
+    the folder."""
     if log.is_symlink() or not log.exists():
         return ""
     return whole_file(log).decode("utf-8", "replace")

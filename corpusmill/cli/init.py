@@ -30,8 +30,8 @@ LOOKED_AT_FILES = 20
 LOOKED_AT_RECORDS = 50
 USUAL_NAMES = ["text", "content", "raw_content", "body", "document", "markdown"]
 LEAST_PART_BYTES = 64 << 20
-"""Least bytes of a part: each part costs about ten jobs, and each job a third of a second to
-start."""
+"""Minimum bytes of a part: each part costs about ten jobs, and each job takes a third of a second
+to start."""
 
 SHIPPED_PART_BYTES = 1 << 28
 
@@ -53,7 +53,7 @@ def config_for(data: list[Path], output: Path, tokenizer: str) -> tuple[str, lis
     there is no text, the file exists, or the tokenizer is unknown."""
     if output.exists():
         raise ValueError(
-            f"{output} already exists and is not replaced. Name another file: --output"
+            f"{output} already exists and is not replaced. Name another file with --output."
         )
     unsure: list[str] = []
     found: list[Found] = []
@@ -67,7 +67,7 @@ def config_for(data: list[Path], output: Path, tokenizer: str) -> tuple[str, lis
         )
     ends = ends_of_text(tokenizer)
     if len(ends) > 1:
-        unsure.append(f"{tokenizer}: documents end with {ends[0]}; {ends[1]} is possible as well")
+        unsure.append(f"{tokenizer}: documents end with {ends[0]}; {ends[1]} is possible too")
     text = config_text(named_apart(found), os.cpu_count() or 1, tokenizer, ends)
     with replacing(output) as temporary:
         temporary.write_text(text, "utf-8")
@@ -75,8 +75,8 @@ def config_for(data: list[Path], output: Path, tokenizer: str) -> tuple[str, lis
 
 
 def groups(path: Path, unsure: list[str]) -> Iterator[tuple[str, list[str], list[str]]]:
-    """Yield (name, files, config entries): of a file, of each subfolder, of the files of a folder.
-    Raise ValueError for anything that is neither a file nor a folder."""
+    """Yield (name, files, config entries) for each source: a file, a subfolder, or the files
+    directly in a folder. Raise ValueError for anything that is neither a file nor a folder."""
     if not path.is_dir() and (fault := fault_of_kind(path)):
         raise ValueError(fault)
     if path.is_file():
@@ -104,7 +104,7 @@ def groups(path: Path, unsure: list[str]) -> Iterator[tuple[str, list[str], list
 
 
 def leave_out(folder: Path, unsure: list[str]) -> None:
-    """Report the files of a folder that are left out."""
+    """Report which files of a folder are left out."""
     others: Counter[str] = Counter()
     for _, entries in folders_beneath(str(folder), []):
         others.update(
@@ -217,7 +217,7 @@ def text_field_of(path: str, unsure: list[str]) -> str | None:
     chosen = usual[0] if usual else longest
     if lengths[longest] > 2 * lengths[chosen] or (not usual and len(lengths) > 1):
         others = ", ".join(name for name in lengths if name != chosen)
-        unsure.append(f"{path}: {chosen} was chosen as the text field; there are also {others}")
+        unsure.append(f"{path}: {chosen} was chosen as the text field; other candidates: {others}")
     return chosen
 
 
@@ -250,7 +250,7 @@ def quoted(value: str | list[str]) -> str:
 
 SOURCE_COMMENTS = [
     "    # weight: 1                   # epochs; 0.5 keeps half",
-    "    # priority: 1                 # duplicates: the lowest number is kept",
+    "    # priority: 1                 # duplicates: lowest number wins",
     "    # max_malformed_fraction: 0   # tolerated share of malformed records",
 ]
 
@@ -270,7 +270,7 @@ def ends_of_text(tokenizer: str) -> list[str]:
     return likely_ends(named)
 
 
-ENDS = ["the token that ends every document", "the tokenizer's eos_token: the end of a chat turn?"]
+ENDS = ["the token that ends every document", "the tokenizer's eos_token; does it end chat turns?"]
 
 
 def config_text(found: list[Found], cores: int, tokenizer: str, ends: list[str]) -> str:
@@ -278,8 +278,8 @@ def config_text(found: list[Found], cores: int, tokenizer: str, ends: list[str])
     expected = sum(one.text_bytes for one in found)
     shipped = yaml.safe_load((workflow_home() / "config.yaml").read_text("utf-8"))
     lines = [
-        "# Written by corpusmill init. Keys that are left out keep their default; all keys are in",
-        "# docs/reference/configuration.md. Review this file, then run: corpusmill check",
+        "# Written by corpusmill init. Keys that are left out keep their default. All keys:",
+        "# docs/reference/configuration.md. Review this file, then run `corpusmill check`.",
         "",
         "sources:",
     ]
@@ -297,14 +297,14 @@ def config_text(found: list[Found], cores: int, tokenizer: str, ends: list[str])
         "  #   held_out: true",
         "",
         "tokenizer:",
-        f"  source: {in_yaml(tokenizer):<23} # train: train one on this corpus; or a folder, a "
-        "hub id",
+        f"  source: {in_yaml(tokenizer):<23} # train: train one on this corpus; or a folder or "
+        "Hugging Face id",
         *(
             f"  {'# ' * place}end_of_text: {in_yaml(end):<{18 - 2 * place}} # {why}"
             for place, (end, why) in enumerate(zip(ends, ENDS, strict=False))
         ),
         "",
-        "# The default filters. A list here replaces them, and those of a preset too.",
+        "# The default filters. A list here replaces them, and the filters of a preset too.",
         "# All filters: docs/reference/filters.md. Presets: docs/how-to/presets.md.",
         "# Your own: docs/how-to/extend.md.",
         "# filters:",

@@ -27,7 +27,7 @@ CONFIG = Path("corpusmill.yaml")
 """Default config file: written by `init`, read by the other commands."""
 
 LEAST_TEXT_BYTES = 1 << 20
-"""Least free disk space of a run, whatever its corpus."""
+"""Minimum free disk space for a run, however small its corpus."""
 
 
 def echo(said: object, in_json: bool = False, err: bool = False) -> None:
@@ -72,8 +72,8 @@ class Preset(click.ParamType):
 
 
 def config_argument(command: Callable) -> Callable:
-    """Add the arguments for config files and presets. The command gets `configs`, presets first:
-    files override them."""
+    """Add the arguments for config files and presets. The command gets `configs`: first the
+    presets, then the files, which override them."""
 
     @functools.wraps(command)
     def of_both(
@@ -91,7 +91,7 @@ def config_argument(command: Callable) -> Callable:
     )
     of_presets = click.option(
         "--preset", "presets", multiple=True, type=Preset(),
-        help="Published settings to start from; see corpusmill presets. Repeatable.",
+        help="Published settings to start from; `corpusmill presets` lists them. Repeatable.",
     )  # fmt: skip
     return of_files(of_presets(of_both))
 
@@ -108,7 +108,7 @@ def as_named(configs: Sequence[Path]) -> list[str]:
 
 
 def configs_or_default(configs: Sequence[Path]) -> list[Path]:
-    """Return the named config files, or else corpusmill.yaml in this folder."""
+    """Return the config files that were given, or else corpusmill.yaml in this folder."""
     if not configs and not CONFIG.exists():
         raise click.UsageError(
             f"there is no {CONFIG} in this folder. Write one with corpusmill init DATA..., or name "
@@ -151,7 +151,7 @@ def main() -> None:
 )  # fmt: skip
 @click.option(
     "--tokenizer", default="train", show_default=True, metavar="FOLDER|ID|train",
-    help="A folder or a Hugging Face id. train: train one on this corpus.",
+    help="Folder or Hugging Face id of a tokenizer. train: train one on this corpus.",
 )  # fmt: skip
 def init(data: tuple[Path, ...], output: Path, tokenizer: str) -> None:
     """Write a config file for your data.
@@ -230,7 +230,7 @@ def run_options(command: Callable) -> Callable:
             "-n",
             "--dry-run",
             is_flag=True,
-            help="Only show what would run and how long it would take.",
+            help="Only show what would run and how long the run would take.",
         ),
         click.option("-q", "--quiet", is_flag=True, help="Show nothing until the end."),
         click.option("-v", "--verbose", is_flag=True, help="Show all output of Snakemake."),
@@ -273,7 +273,7 @@ def run(
     Results go to results/ and logs to logs/ in the current folder. Ctrl-C stops the run; the same
     command resumes it. Later config files override earlier ones.
 
-    Options after -- go to Snakemake:
+    Options after -- are passed to Snakemake:
 
     \b
     corpusmill run -- --profile profiles/slurm
@@ -374,7 +374,8 @@ class PlainError(click.ClickException):
 
 
 def _refuse_early(configs: list[Path], options: list[str]) -> None:
-    """Report now what Snakemake would report a second or two later. options: for Snakemake."""
+    """Report at once what Snakemake would report only after a second or two. options: for
+    Snakemake."""
     from corpusmill.cli.check import RESULTS, checked_config
     from corpusmill.run.disk import disk_faults
 
@@ -421,19 +422,19 @@ def watch(folder: Path, in_json: bool) -> None:
 def verify(place: str, deep: bool, in_json: bool) -> None:
     """Check a finished corpus against its manifest.
 
-    DIR is a results folder, an export, an address (https://...) or a publication
-    (s3://bucket/name, hf://org/name); by default results. Exports inside are checked too. Every
-    file is read and its SHA-256 compared; nothing is written. For each damaged file, the command
-    says how to restore it.
+    DIR is a results folder, an export, an address (https://...) or a publication (s3://bucket/name,
+    hf://org/name); by default results. Exports in a results folder are checked too. The command
+    reads every file and compares its SHA-256 with the manifest. It writes nothing. For each damaged
+    file, the command says how to restore it.
 
-    With --deep, the files are also compared with each other: documents and tokens with index,
-    placements, ledger and summary, and decoded tokens with the text.
+    With --deep, the command also compares the files with each other: documents and tokens with
+    index, placements, ledger and summary, and decoded tokens with the text.
 
     \b
     Exit codes
       0  intact
       1  damaged: a file is missing, changed or contradicts another
-      2  not checked: no manifest, an unknown version of it, or an unreadable file
+      2  not checked: the manifest is missing or of an unknown version, or a file is unreadable
     """
     from corpusmill.tools.verify import verifying as command
     from corpusmill.tools.verify.findings import UnreachableError
@@ -452,7 +453,7 @@ def verify(place: str, deep: bool, in_json: bool) -> None:
 
 endpoint_option = click.option(
     "--endpoint-url", "endpoint", metavar="URL",
-    help="URL of the store; default: AWS_ENDPOINT_URL, the profile's, or AWS.",
+    help="URL of the store; default: AWS_ENDPOINT_URL, else the profile's URL, else AWS.",
 )  # fmt: skip
 
 
@@ -460,10 +461,15 @@ endpoint_option = click.option(
 @click.argument("results", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
 @click.argument("address", metavar="ADDRESS")
 @click.option(
-    "--version", metavar="V", help="Name of the version; default: from the manifest's digest."
+    "--version",
+    metavar="V",
+    help="Name of the version; default: the start of the manifest's digest.",
 )
 @click.option(
-    "-n", "--dry-run", is_flag=True, help="Only show what would be uploaded and what exists."
+    "-n",
+    "--dry-run",
+    is_flag=True,
+    help="Only show which files would be uploaded and which the store already has.",
 )
 @endpoint_option
 @click.option(
@@ -487,7 +493,7 @@ def publish(prices: tuple[str, ...], in_json: bool, **given: Any) -> None:
     from corpusmill.tools.publish.published import Asked, as_json, publisher_of, told
 
     publish_there = publisher_of(given["address"])
-    stopped = "Stopped. Readers are not affected. Repeat the command to resume."
+    stopped = "Stopped. Readers are not affected. Run the command again to resume."
     with speaking(stopped) as say, read_as_written(given["results"]):
         done = publish_there(Asked(prices=prices_of(prices), **given), say)
     echo(as_json(done) if in_json else "\n".join(told(done)), in_json)
@@ -497,7 +503,7 @@ def publish(prices: tuple[str, ...], in_json: bool, **given: Any) -> None:
 @click.argument("address", metavar="s3://BUCKET/NAME")
 @click.option("--version", required=True, metavar="V", help="Version to delete.")
 @click.option(
-    "--latest", is_flag=True, help="Also delete the latest version, if it is the only one."
+    "--latest", is_flag=True, help="Allow deleting the latest version if no other exists."
 )
 @click.option("-n", "--dry-run", is_flag=True, help="Only list what would be deleted.")
 @endpoint_option
@@ -505,12 +511,12 @@ def publish(prices: tuple[str, ...], in_json: bool, **given: Any) -> None:
 def unpublish(in_json: bool, **given: Any) -> None:
     """Delete a published version.
 
-    Its manifest is deleted first. The latest version cannot be deleted while there are others:
-    publish another one first.
+    Its manifest is deleted first. The latest version cannot be deleted while other versions exist:
+    publish a new one first.
     """
     from corpusmill.tools.publish import withdrawal as command
 
-    with speaking("Stopped. Repeat the command to resume.") as say:
+    with speaking("Stopped. Run the command again to resume.") as say:
         done = command.unpublish(command.Asked(**given), say)
     echo(command.as_json(done) if in_json else "\n".join(command.told(done)), in_json)
 
@@ -532,23 +538,22 @@ def unpublish(in_json: bool, **given: Any) -> None:
 )  # fmt: skip
 @click.option(
     "--scratch", metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Where to put the temporary folder; default: the system's.",
+    help="Parent of the temporary folder; default: the system's temporary folder.",
 )  # fmt: skip
 @click.option("--json", "in_json", is_flag=True, help="Print all findings as JSON.")
 def prove(configs: tuple[Path, ...], in_json: bool, **options: Any) -> None:
     """Rebuild a sample of a finished corpus and compare bytes.
 
-    Rebuilds parts (input to ledger) and shards (text and tokens), chosen evenly over sources and
-    splits. To rebuild a shard, all inputs are needed. The results are not changed. The command
-    lists what it took from the results instead of rebuilding it. Relative input paths start at the
-    current folder.
+    Rebuilds parts (input to ledger) and shards (text and tokens), spread evenly over sources and
+    splits. Rebuilding a shard needs all inputs. The results are not changed. The command lists what
+    it did not rebuild but read from the results. Input paths are relative to the current folder.
     Default for CONFIG: the configuration in summary.json.
 
     \b
     Exit codes
       0  equal
-      1  different: an input, a part or a shard
-      2  not rebuilt: no input, no plan, or another configuration
+      1  different: an input, a part or a shard has other bytes
+      2  not rebuilt: an input or the plan is missing, or the configuration differs
     """
     from corpusmill.cli.check import checked_config
     from corpusmill.tools.prove import proving as command
@@ -564,7 +569,7 @@ def prove(configs: tuple[Path, ...], in_json: bool, **options: Any) -> None:
 
 
 class CouldNotLookError(click.ClickException):
-    """An error of a check that could not be completed."""
+    """The error of a check that could not be completed."""
 
     exit_code = 2
 
@@ -623,7 +628,7 @@ def speaking(stopped: str = "Stopped.") -> Iterator[Callable[[str], None]]:
     default=10_000,
     show_default=True,
     type=click.IntRange(1, 1_000_000),
-    help="Documents to sample, shared evenly among the sources.",
+    help="Number of documents to sample, divided evenly among the sources.",
 )
 @click.option(
     "--read",
@@ -631,14 +636,14 @@ def speaking(stopped: str = "Stopped.") -> Iterator[Callable[[str], None]]:
     show_default=True,
     type=click.IntRange(1),
     metavar="MB",
-    help="Text to read at most, approximately.",
+    help="Approximate maximum amount of text to read.",
 )
 @click.option(
     "--examples",
     default=3,
     show_default=True,
     type=click.IntRange(0, 100),
-    help="Documents to show on each side of a limit.",
+    help="Number of documents to show on each side of a limit.",
 )
 @click.option("--seed", type=click.IntRange(0), help="Seed of the sample; default: shuffle.seed.")
 @click.option(
@@ -647,7 +652,7 @@ def speaking(stopped: str = "Stopped.") -> Iterator[Callable[[str], None]]:
     default=Path("."),
     type=click.Path(file_okay=False, path_type=Path),
     metavar="FOLDER",
-    help="Folder for calibration.html and calibration.json; default: the current one.",
+    help="Folder for calibration.html and calibration.json; default: the current folder.",
 )
 @click.option("-f", "--force", is_flag=True, help="Replace existing files.")
 def calibrate(configs: tuple[Path, ...], read: int, **options: Any) -> None:
@@ -677,14 +682,14 @@ def calibrate(configs: tuple[Path, ...], read: int, **options: Any) -> None:
 )  # fmt: skip
 @click.option(
     "--samples", default=3, show_default=True, type=click.IntRange(0), metavar="N",
-    help="Samples to show per split, evenly spaced.",
+    help="Number of samples to show per split, evenly spaced.",
 )  # fmt: skip
 @click.option("--seed", default=0, show_default=True, type=int, help="Seed of the sampler.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object per split.")
 def eye_test(**given: Any) -> None:
     """Show a finished corpus as a trainer sees it.
 
-    Shows token ids and decoded samples, with special tokens as ⟦name⟧, and tries the sampler. Exit
+    Shows token ids and decoded samples, with special tokens as ⟦name⟧, and tests the sampler. Exit
     code 1 if end-of-text tokens are missing or misplaced, a sample repeats within an epoch, or
     targets are not the inputs shifted by one.
     """
@@ -707,20 +712,20 @@ def eye_test(**given: Any) -> None:
 )  # fmt: skip
 @click.option(
     "--length", default=2048, show_default=True, type=click.IntRange(1), metavar="N",
-    help="Tokens per sample, for formats with samples.",
+    help="Tokens per sample, for formats that store samples.",
 )  # fmt: skip
 def export(format_name: str | None, results: Path, to: Path | None, length: int) -> None:
     """Write a finished corpus in the format of a trainer.
 
-    Without FORMAT, lists the formats. Nothing is tokenized again. After an interruption, the same
-    command resumes.
+    Without FORMAT, lists the formats. An export uses the existing tokens. After an interruption,
+    the same command resumes.
     """
     from corpusmill.tools.export import answers as command
 
     if format_name is None:
         echo("\n".join(command.table()))
         return
-    with speaking("Stopped. Repeat the command to resume."), read_as_written(results):
+    with speaking("Stopped. Run the command again to resume."), read_as_written(results):
         echo(command.export(format_name, results, to, length))
 
 
@@ -731,7 +736,7 @@ def export(format_name: str | None, results: Path, to: Path | None, length: int)
     default="all",
     show_default=True,
     type=Cores(),
-    help="Processors of the run to estimate.",
+    help="Processors that the run will use.",
 )
 @click.option(
     "--read",
@@ -739,7 +744,7 @@ def export(format_name: str | None, results: Path, to: Path | None, length: int)
     show_default=True,
     type=click.IntRange(1),
     metavar="MB",
-    help="Text to read at most.",
+    help="Maximum amount of text to read.",
 )
 @click.option(
     "--seconds",
@@ -747,14 +752,14 @@ def export(format_name: str | None, results: Path, to: Path | None, length: int)
     show_default=True,
     type=click.IntRange(1),
     metavar="N",
-    help="Approximate time to take; limits the sample.",
+    help="Approximate duration of the estimate; limits the sample.",
 )
 @click.option("--json", "in_json", is_flag=True, help="Print only the figures, as JSON.")
 def estimate(configs: tuple[Path, ...], cores: str, read: int, seconds: int, in_json: bool) -> None:
     """Estimate a run's output, time, memory and disk space.
 
-    Reads some text of every source, finds its duplicates, and runs a sample in a temporary folder.
-    This takes at least ten seconds, more at the first use on a machine.
+    Reads some text of every source, finds its duplicates, and processes a sample in a temporary
+    folder. This takes at least ten seconds, and longer the first time on a machine.
     """
 
     from corpusmill.cli.check import planned
@@ -780,11 +785,11 @@ def estimate(configs: tuple[Path, ...], cores: str, read: int, seconds: int, in_
 @main.command()
 @config_argument
 @click.option(
-    "--cores", default="all", show_default=True, type=Cores(), help="Files to read at once."
+    "--cores", default="all", show_default=True, type=Cores(), help="Files to read in parallel."
 )
 @click.option(
     "--limit", default=20, show_default=True, type=click.IntRange(0, 1_000_000), metavar="N",
-    help="Malformed records to show; all are counted.",
+    help="Number of malformed records to show; all are counted.",
 )  # fmt: skip
 @click.option("--json", "in_json", is_flag=True, help="Print all findings as JSON.")
 def scan(configs: tuple[Path, ...], cores: str, limit: int, in_json: bool) -> None:
@@ -816,7 +821,9 @@ def scan(configs: tuple[Path, ...], cores: str, limit: int, in_json: bool) -> No
 @click.argument("queries", metavar="[QUERY]...", nargs=-1)
 @click.option("--text", help="Find the document with this text, or else the most similar ones.")
 @click.option(
-    "--text-file", metavar="FILE", help="Like --text, with the text in FILE; - is standard input.",
+    "--text-file",
+    metavar="FILE",
+    help="Like --text, but read the text from FILE; - means standard input.",
     type=click.File("r", encoding="utf-8"),
 )  # fmt: skip
 @click.option("--dropped", is_flag=True, help="List dropped records.")
@@ -824,7 +831,7 @@ def scan(configs: tuple[Path, ...], cores: str, limit: int, in_json: bool) -> No
 @click.option("--source", "sources", multiple=True, help="List records of this source. Repeatable.")
 @click.option(
     "--sample", default=20, show_default=True, type=click.IntRange(1, 1_000_000), metavar="N",
-    help="Records to list, evenly spaced.",
+    help="Number of records to list, evenly spaced.",
 )  # fmt: skip
 @click.option(
     "--results", default=Path("results"), show_default=True, type=click.Path(path_type=Path),
@@ -833,7 +840,7 @@ def scan(configs: tuple[Path, ...], cores: str, limit: int, in_json: bool) -> No
 @click.option(
     "--reader", "readers", multiple=True, metavar="FILE",
     type=click.Path(exists=True, dir_okay=False),
-    help="Your reader of an input format. Readers named in the results are never run.",
+    help="Your Python file that reads an input format. Readers named in the results are not run.",
 )  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object per line.")
 def why(queries: tuple[str, ...], as_json: bool, results: Path, **given: Any) -> None:
@@ -851,10 +858,10 @@ def why(queries: tuple[str, ...], as_json: bool, results: Path, **given: Any) ->
 
     text_file, text = given["text_file"], given["text"]
     wanted = command.wanted_of(given["dropped"], given["fates"], given["sources"], given["sample"])
-    few = "give a document, a text, or what to list"
+    few = "name a document, a text, or the records to list"
     ways = (bool(queries), text is not None, text_file is not None, wanted is not None)
     if sum(ways) != 1:
-        few = "give only one of these at a time" if any(ways) else few
+        few = "use only one of these at a time" if any(ways) else few
         raise click.UsageError(f"{few}: QUERY, --text, --text-file, or --dropped, --fate, --source")
     width = shutil.get_terminal_size((100, 24)).columns
     text = text if text_file is None else whole_text(text_file)
@@ -885,7 +892,7 @@ def designer(context: click.Context) -> None:
 
 
 class NumberRange(click.FloatRange):
-    """A range that rejects nan, which is neither below nor above any limit."""
+    """A number range that rejects nan: nan is neither below nor above any limit."""
 
     def convert(
         self, value: Any, param: click.Parameter | None, context: click.Context | None
@@ -915,11 +922,11 @@ class NumberRange(click.FloatRange):
 )
 @click.option(
     "--held-out", default=0.1, show_default=True, type=NumberRange(0.001, 0.9),
-    help="Share of the texts to test with.",
+    help="Share of the texts to hold out for evaluation.",
 )  # fmt: skip
 @click.option(
     "--epochs", default=5, show_default=True, type=click.IntRange(1, 1000),
-    help="Passes over the texts.",
+    help="Number of passes over the texts.",
 )  # fmt: skip
 @click.option(
     "--rate", default=3.0, show_default=True, type=NumberRange(1e-6, 1000),
@@ -927,7 +934,7 @@ class NumberRange(click.FloatRange):
 )  # fmt: skip
 @click.option(
     "--words", default=2, show_default=True, type=click.IntRange(1, 5),
-    help="Words in the longest n-gram.",
+    help="Number of words in the longest n-gram.",
 )  # fmt: skip
 @click.option(
     "--bits", default=20, show_default=True, type=click.IntRange(10, 26),
@@ -935,13 +942,13 @@ class NumberRange(click.FloatRange):
 )  # fmt: skip
 @click.option(
     "--seed", default=0, show_default=True, type=click.IntRange(0),
-    help="Seed of the order and of the held-out texts.",
+    help="Seed for the order of the texts and the choice of held-out texts.",
 )  # fmt: skip
 def train_filter(**given: Any) -> None:
     """Train a model for the filter quality_model.
 
-    FILE is an input file, a folder of input files, or a pattern in quotes. The same texts give the
-    same model, whatever their order and files.
+    FILE is an input file, a folder of input files, or a pattern in quotes. The same texts always
+    give the same model; their order and their files do not matter.
 
     \b
     corpusmill train-filter --good wiki.jsonl --bad 'crawl/*.jsonl.zst' -o quality.model

@@ -11,7 +11,7 @@ LIES_WHERE = [
     ("results/tokens/", "{tokens:,} token ids for training, one folder per split"),
     ("results/corpus/", "the same documents as text"),
     ("results/ledger/", "what happened to every input record, and why"),
-    ("results/summary.json", "the table above, with time and memory of every rule"),
+    ("results/summary.json", "the table above, and the time and memory of every rule"),
     ("results/manifest.json", "every file with its size and SHA-256"),
     ("results/eye_test.txt", "decoded samples: look at them"),
 ]

@@ -28,11 +28,11 @@ class Job:
 
     @property
     def does(self) -> str:
-        """Return the purpose of its rule; "" for a rule of another workflow."""
+        """Return the purpose of the job's rule; "" for a rule of another workflow."""
         return STEPS[self.rule].does if self.rule in STEPS else ""
 
     def doing(self) -> str:
-        """Return its latest state; "" if it has not begun or is over."""
+        """Return what the job does now; "" if it has not begun or has ended."""
         said = load_state(self.log) if self.log else None
         if said is None or said.state != RUNNING or not said.said:
             return ""
@@ -48,7 +48,7 @@ class Run:
         self._now = now
         self.began = now() if began is None else began
         self.first_job: float | None = None
-        """Start of the first job; before it, Snakemake reads the workflow."""
+        """Start time of the first job; until then, Snakemake reads the workflow."""
         self.counts: Counter[str] = Counter()
         self.done: Counter[str] = Counter()
         self.seconds: defaultdict[str, float] = defaultdict(float)
@@ -100,13 +100,13 @@ class Run:
         return self._now() - self.began
 
     def running(self) -> list[Job]:
-        """Return the running jobs in the order of their start. A copy: the next event may change
+        """Return a copy of the running jobs, in the order of their start: the next event may change
         them."""
         return list(self.jobs.values())
 
     def seconds_left(self) -> float | None:
-        """Estimate the time left from the finished jobs of each rule. None while most remaining
-        jobs are of rules without a finished job."""
+        """Estimate the time left from the finished jobs of each rule. None while most of the
+        remaining jobs are of rules without a finished job."""
         left = {rule: count - self.done[rule] for rule, count in self.counts.items()}
         known = {rule: self.seconds[rule] / self.done[rule] for rule in left if self.done[rule]}
         jobs_known = sum(left[rule] for rule in known)

@@ -27,7 +27,9 @@ ASK_AGAIN_SECONDS = 2
 STOPS = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
 """Exit code of each signal that ends a run."""
 
-FIRST_RUN = "First run of this version on this machine: compiling its kernels takes about 20 s."
+FIRST_RUN = (
+    "This is the first run of this version on this machine: compiling the kernels takes about 20 s."
+)
 
 
 def snakemake_command(configs: Sequence[Path], more: Sequence[str]) -> list[str]:
@@ -63,8 +65,8 @@ class Running:
     def __init__(
         self, command: Sequence[str], events: Run, said: IO[bytes] | None, name: str = ""
     ) -> None:
-        """Start it. said: file for Snakemake's output; None: the terminal. name: of the run, if it
-        is announced."""
+        """Start Snakemake. said: file for its output; None: the terminal. name: name of the run, if
+        it is announced."""
         self.process, self._reader = heard(
             command, events.apply, said, {ANNOUNCED: name}, own_session=True
         )
@@ -75,7 +77,7 @@ class Running:
             os.killpg(self.process.pid, number)
 
     def steps(self) -> list[psutil.Process]:
-        """Return the processes of its jobs on this machine."""
+        """Return the processes of the run's jobs on this machine."""
         scripts = str(workflow_home() / "scripts")
         found = []
         with contextlib.suppress(psutil.Error):
@@ -86,7 +88,7 @@ class Running:
         return found
 
     def wait(self, seconds: float) -> int | None:
-        """Return the exit code; None if it is still running after so many seconds."""
+        """Return the exit code; None if Snakemake is still running after this many seconds."""
         try:
             code = self.process.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -203,7 +205,7 @@ def watched(
             if stopping.at_once:
                 remove_locks()
             with contextlib.suppress(OSError, ValueError):
-                shown.say("Stopped. Finished work is kept. Repeat the command to resume.")
+                shown.say("Stopped. Finished work is kept. Run the command again to resume.")
             return STOPS[signal.Signals(stopping.first)], run
         if code:
             said.seek(0)
@@ -214,12 +216,12 @@ def watched(
 
 
 def unwatched(command: Sequence[str], name: str = "") -> int:
-    """Run Snakemake directly: with its whole output, signals and exit code."""
+    """Run Snakemake directly, with its own output, signal handling and exit code."""
     return subprocess.run(command, env=os.environ | {ANNOUNCED: name}, check=False).returncode
 
 
 def remove_locks() -> str | None:
-    """Remove Snakemake's locks of this folder; say what is there instead, if anything is."""
+    """Remove Snakemake's locks of this folder; report anything else that has their place."""
     if not has_lock():
         return None
     locks = list(LOCKS.iterdir())
@@ -227,8 +229,8 @@ def remove_locks() -> str | None:
         mode = place.lstat().st_mode
         if not (stat.S_ISREG(mode) if place in locks else stat.S_ISDIR(mode)):
             return (
-                f"{place}: expected Snakemake's own files, found something else, perhaps a link. "
-                "Inspect it, then remove it."
+                f"{place}: expected Snakemake's lock files, found something else, perhaps a "
+                "symlink. Inspect it, then remove it."
             )
     for lock in locks:
         lock.unlink()
@@ -241,10 +243,13 @@ def unlocked() -> tuple[str, bool]:
         return "There is no lock in this folder.", True
     for process in runs_here():
         return (
-            f"A run is active in this folder (process {process.pid}): its lock is kept. Stop it "
-            f"first: kill {process.pid}",
+            f"A run is active in this folder (process {process.pid}), so its lock is kept. To "
+            f"stop the run: kill {process.pid}",
             False,
         )
     if told := remove_locks():
         return told, False
-    return "The lock was removed. Jobs of a cluster may still run: docs/how-to/cluster.md.", True
+    done = (
+        "The lock was removed. Jobs on a cluster may still be running; see docs/how-to/cluster.md."
+    )
+    return done, True

@@ -27,7 +27,7 @@ MOST_FAULTS = 20
 
 
 class Asked(NamedTuple):
-    """A file to read: its entry as in normalize, and the most text of its part."""
+    """A file to read: its entry as in normalize, and the maximum text of its part."""
 
     file: dict
     most_text_bytes: int
@@ -46,13 +46,13 @@ class Source(NamedTuple):
 class Found(NamedTuple):
     sources: list[Source]
     shown: list[tuple[dict, Malformed]]
-    """File and record of the first malformed records, in the order of files and lines."""
+    """The first malformed records, each with its file, in the order of files and lines."""
     faults: list[str]
-    """Reasons why a run would be refused; empty if it would not."""
+    """Reasons why a run would be refused; empty if it would start."""
 
 
 class _Number:
-    """Formats the number of a part as rules do."""
+    """Wildcards with the number of a part, formatted as in the rules."""
 
     def __init__(self, part: Part) -> None:
         self.part = part.name
@@ -95,8 +95,8 @@ def found_of(
         if len(part.files) > 1 and texts > most:
             faults.append(
                 f"{part.files[0].path} and {len(part.files) - 1} more files: expected at most "
-                f"{most:,} bytes of text in their part, found {texts:,}. Unpack them, or raise "
-                "input.part_bytes."
+                f"{most:,} bytes of text in the part of these files, found {texts:,}. Decompress "
+                "the files, or raise input.part_bytes."
             )
     sources = []
     milled = {source.name for source in config.milled}
@@ -173,12 +173,15 @@ def _end_of(process: BaseProcess) -> str:
     """Explain why a reading process ended early."""
     process.join()
     if process.exitcode is not None and process.exitcode >= 0:
-        return "your reader ended the process that read it. Correct the reader."
-    return "the process that read it was killed, probably out of memory. Use fewer --cores."
+        return "your reader ended the process that read this file. Correct the reader."
+    return (
+        "the process that read this file was killed, probably for lack of memory. Use fewer "
+        "--cores."
+    )
 
 
 class _Told:
-    """Reports the bytes read through the connection, but not for every block."""
+    """Reports the bytes read through the connection, but not after every block."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection, self._amount, self._since = connection, 0, time.monotonic()

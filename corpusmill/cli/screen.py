@@ -38,7 +38,7 @@ def total_line(run: Run) -> str:
 
 
 def named(jobs: Sequence[Job]) -> Iterator[str]:
-    """Yield the names of jobs, with the purpose of its rule after the first job of each."""
+    """Yield the names of jobs. The first job of each rule also gets the purpose of the rule."""
     known = set()
     for job in jobs:
         yield f"{job.name} ({job.does})" if job.does and job.rule not in known else job.name
@@ -75,7 +75,7 @@ def picture(run: Run, notes: Sequence[str] = ()) -> RenderableType:
 
 
 class Moving:
-    """On a terminal: a live picture that disappears at the end."""
+    """The display on a terminal: a live picture that disappears at the end."""
 
     def __init__(self) -> None:
         self._console = Console(stderr=True, highlight=False)
@@ -93,7 +93,7 @@ class Moving:
 
 
 class Lines:
-    """Elsewhere: an occasional short line."""
+    """The display elsewhere: an occasional short line."""
 
     def __init__(self) -> None:
         self._last = time.monotonic()
@@ -116,7 +116,7 @@ class Lines:
 
 
 class Silent(Lines):
-    """With --quiet: only the lines at the end."""
+    """The display with --quiet: only the lines at the end."""
 
     def show(self, run: Run, notes: Sequence[str] = ()) -> None:
         pass

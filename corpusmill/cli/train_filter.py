@@ -56,14 +56,15 @@ def read_examples(
                 for path in paths:
                     if not collected.add(texts_of(path, asked.text_field, progress), good):
                         raise ValueError(
-                            f"{path}: expected {name} texts, found no record. Leave the file out."
+                            f"{path}: expected {name} texts, found a file without records. Leave "
+                            "the file out."
                         )
         return collected.examples()
 
 
 def refuse_files_of_others(output: Path) -> None:
-    """Raise ValueError if an existing file is not from an earlier training, which may be
-    replaced."""
+    """Raise ValueError if the model file exists and is not from an earlier training. Only those may
+    be replaced."""
     begins = {output: MAGIC, report_path(output): f'{{\n "{REPORT}"'.encode()}
     for path, expected in begins.items():
         if path.exists():
@@ -71,8 +72,8 @@ def refuse_files_of_others(output: Path) -> None:
                 found = file.read(len(expected))
             if found != expected:
                 raise ValueError(
-                    f"{path} exists already, and train-filter did not write it: it begins with "
-                    f"{found!r}. Name another file as --output."
+                    f"{path} already exists, and train-filter did not write this file: it begins "
+                    f"with {found!r}. Name another file with --output."
                 )
 
 
@@ -91,7 +92,7 @@ def listed(patterns: Sequence[str], option: str) -> list[str]:
         if not some:
             raise ValueError(
                 f"{option} {pattern}: expected files that end in {', '.join(FORMATS)}, found none "
-                "in this folder. Name another."
+                "in this folder. Name another folder."
             )
         found |= some
     for path in sorted(found):
@@ -107,8 +108,8 @@ def texts_of(path: str, text_field: str, progress: Progress) -> Iterator[str]:
         if isinstance(record, Malformed):
             raise ValueError(
                 f"{path}:{record.line}: expected a record with a text, found "
-                f"{sentence(record.reason)} Repair it, or name the member that has the text: "
-                "--text-field"
+                f"{sentence(record.reason)} Repair the record, or name the member that has the "
+                "text with --text-field."
             )
         yield nfc(record.text)
 

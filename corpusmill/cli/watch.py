@@ -15,7 +15,7 @@ from corpusmill.run.job_state import FAILED
 
 LOOK_EVERY_SECONDS = 1.0
 MOST_NOTES = 5
-"""Most notes about jobs of one kind."""
+"""Maximum number of jobs to report for each kind of note."""
 
 
 def watch(path: Path) -> int:
@@ -42,13 +42,13 @@ def watch(path: Path) -> int:
 
 ENDS = {
     "finished": "Finished.",
-    "failed": "Failed. Finished work is kept. Repeat the command to resume.",
-    "stopped": "Stopped. Finished work is kept. Repeat the command to resume.",
+    "failed": "Failed. Finished work is kept. Run the command again to resume.",
+    "stopped": "Stopped. Finished work is kept. Run the command again to resume.",
 }
 
 
 def notes(folder: Folder) -> Iterator[str]:
-    """Yield notes about a run besides its jobs, one line each, faults last."""
+    """Yield further notes about a run, one line each, faults last."""
     yield from amounts(folder)
     if job := folder.fullest():
         bound = folder.bound_of(job)
@@ -61,7 +61,7 @@ def notes(folder: Folder) -> Iterator[str]:
         yield f"No job has run for {silent}: jobs are queued, or Snakemake was killed."
     if folder.state == "reading" and folder.announced and folder.announced.is_alive is None:
         host = folder.announced.lives[0].host if folder.announced.lives else "another machine"
-        yield f"Snakemake reads the workflow on {host}. Check there if it still runs."
+        yield f"Snakemake reads the workflow on {host}. Check there whether it still runs."
     if folder.state == "failed" and not folder.of(FAILED) and folder.reason:
         yield short(folder.reason)
     slow = [
@@ -75,7 +75,7 @@ def notes(folder: Folder) -> Iterator[str]:
         for job in folder.stalled()
     ]
     killed = [
-        f"{job.name} disappeared; it was killed by hand or for lack of memory; log {job.log}"
+        f"{job.name} disappeared: it was killed, by hand or for lack of memory; log {job.log}"
         for job in folder.killed()
     ]
     failed = [

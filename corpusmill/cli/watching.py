@@ -30,17 +30,17 @@ from corpusmill.run.job_list import (
 from corpusmill.run.job_state import FAILED, FINISHED, RUNNING, JobState, load_state, state_file
 
 STALLED_SECONDS = 30
-"""A job without news for this long is stalled. Jobs report every two seconds; a slow disk may delay
-that."""
+"""A job that has not reported for this long is stalled. Jobs report every two seconds; a slow disk
+may delay that."""
 SLOW = 3
 """A job is slow if it takes this many times the median of its rule."""
 LEAST_TO_COMPARE = 5
 CLOCK_TICK = 0.02
-"""Seconds by which a file's time may lag behind the clock."""
+"""Seconds by which a file's modification time may lag behind the clock."""
 DISK_EVERY_SECONDS = 30
 
 MOST_FILES = 200_000
-"""Most result files to measure. A slow disk takes some seconds for them."""
+"""Maximum number of result files to measure: on a slow disk, these take some seconds."""
 
 OVER = ("finished", "failed", "stopped")
 WAITING, DONE = "waiting", "done"
@@ -56,33 +56,33 @@ class SourceCounts(msgspec.Struct):
 
 
 class TextCounts(msgspec.Struct):
-    """What `normalize` counted, beside its text."""
+    """The counts that `normalize` writes beside its text."""
 
     by_source: dict[str, SourceCounts]
 
 
 class TokenCounts(msgspec.Struct):
-    """What `encode` counted, beside its ids."""
+    """The counts that `encode` writes beside its token ids."""
 
     tokens: Count = 0
 
 
 @dataclass
 class Watched:
-    """A job, by its own report."""
+    """A job as it reports itself."""
 
     rule: str
     log: Path
     state: str = WAITING
     started: float = 0.0
     heard: float = 0.0
-    """Time of its last report."""
+    """Time of the job's last report."""
     seconds: float = 0.0
     peak_mb: int = 0
     bound_mb: int = 0
-    """Memory limit that it reports: higher than its rule's after a retry."""
+    """Memory limit that the job reports: after a retry, higher than that of its rule."""
     killed: bool = False
-    """Whether its process is gone without a final report."""
+    """Whether the job's process ended without a final report."""
 
     @property
     def job(self) -> Job:
@@ -93,7 +93,7 @@ class Watched:
         return self.job.name
 
     def look(self, heard: float) -> None:
-        """Read its state. heard: when the state was written."""
+        """Read the job's state. heard: when the state was written."""
         if self.state == DONE or (heard == self.heard and self.state != RUNNING):
             return
         if (said := load_state(self.log)) is None:
@@ -133,14 +133,15 @@ class Amounts:
 
 
 def counts_in(file: Path, kind: type[Counts]) -> Counts | None:
-    """Return the counts in a JSON file; None if it is gone, as another run may rewrite it."""
+    """Return the counts in a JSON file; None if the file is missing: another run may be rewriting
+    it."""
     try:
         return msgspec.convert(load_plain_json(file), kind)
     except FileNotFoundError:
         return None
     except msgspec.ValidationError as error:
-        raise ValueError(f"{file}: expected counts, found something else: {error}. Remove it, and "
-                         "repeat the run.") from None  # fmt: skip
+        raise ValueError(f"{file}: expected the counts of a job, found something else: "
+            f"{error}. Remove the file, and run again.") from None  # fmt: skip
 
 
 @dataclass
@@ -162,7 +163,7 @@ class Folder:
     _disk: tuple[float, int, bool] = (0.0, 0, True)
 
     def look(self) -> None:
-        """Read the changes. Raise ValueError if no run has begun here."""
+        """Read what has changed. Raise ValueError if no run has begun in this folder."""
         self.now = time.time()
         list_file = self.path / JOB_LIST
         self.announced = load_announcement(self.path / ANNOUNCEMENT)
@@ -245,14 +246,14 @@ class Folder:
 
     @property
     def reason(self) -> str:
-        """Return why the run failed, if that is recorded beside its jobs."""
+        """Return why the run failed, if a reason is recorded apart from its jobs."""
         return self.announced.reason if self.announced else ""
 
     def killed(self) -> list[Watched]:
         return [job for job in self.of(RUNNING) if job.killed]
 
     def as_run(self) -> Run:
-        """Return it in the form that `corpusmill run` shows."""
+        """Return the run in the form that `corpusmill run` shows."""
         over = self.state in OVER
         ended = self.announced.ended if self.announced else None
         until = ended or (self.last_heard if over else self.now)
@@ -288,11 +289,12 @@ class Folder:
         return max(bounded, default=None, key=lambda job: job.peak_mb / self.bound_of(job))
 
     def bound_of(self, job: Watched) -> int:
-        """Return its memory limit in MB; 0 if unknown."""
+        """Return the memory limit of a job in MB; 0 if unknown."""
         return job.bound_mb or self.rules[job.rule].mem_mb
 
     def seconds_of(self, rule: str) -> float:
-        """Return the seconds from the start of its first job to the end of its last, or to now."""
+        """Return the seconds from the start of a rule's first job to the end of its last job, or
+        until now."""
         jobs = [job for job in self.jobs if job.rule == rule and job.state in (DONE, RUNNING)]
         if not jobs:
             return 0.0
@@ -301,7 +303,7 @@ class Folder:
 
     def disk(self) -> tuple[int, bool, int]:
         """Return the bytes used by results/, whether all files were counted, and the free bytes.
-        Refreshed only now and then."""
+        The figures are refreshed only occasionally."""
         results = self.path / "results"
         if self.now - self._disk[0] > DISK_EVERY_SECONDS:
             self._disk = self.now, *size_of(results)

@@ -29,7 +29,7 @@ SOLID = 1 << FACTS_AT + 2
 """Not white space."""
 
 MARKS = FRONT | BEHIND | CURRENCY | INSIDE
-"""A word without any of these is whole, except for units."""
+"""A word without any of these characters stays whole, except for units."""
 
 LENGTH = 5
 """Bits per length in a packed list of lengths."""
@@ -47,7 +47,7 @@ ELLIPSIS, DEGREE, EM_DASH, APOSTROPHE, CURLY = 0x2026, 0xB0, 0x2014, 0x27, 0x201
 WORDS, PIECES, JOINED, JOINTS, PARTED, UNITS = range(6)
 LISTS = 6
 MOST_CHARS = 12
-"""Most characters of a listed word."""
+"""Maximum number of characters in a listed word."""
 UNIT_CHARS = 5
 
 

@@ -13,7 +13,8 @@ from corpusmill.kernels.fasttext_rows import CODES, average_rows
 from corpusmill.kernels.jit import kernel
 
 TREE, SIGMOID, SOFTMAX = 1, 2, 3
-"""Hierarchical softmax; negative sampling or one-vs-all (same predictions); softmax."""
+"""Loss of the model: hierarchical softmax; negative sampling or one-vs-all, which predict the same;
+softmax."""
 
 SIGMOIDS = 512
 SIGMOID_LIMIT = 8
@@ -29,7 +30,7 @@ class Labels(NamedTuple):
     right: np.ndarray
     """int32 (2 * labels - 1,), of the tree: the labels first, then inner nodes; -1 for labels."""
     sigmoids: np.ndarray
-    """float32 (SIGMOIDS + 1,): for -SIGMOID_LIMIT to SIGMOID_LIMIT."""
+    """float32 (SIGMOIDS + 1,): sigmoids of numbers from -SIGMOID_LIMIT to SIGMOID_LIMIT."""
     path: np.ndarray
     """int32: inner nodes from the root to the wanted label, in a tree."""
     turns: np.ndarray

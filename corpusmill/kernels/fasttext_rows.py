@@ -22,10 +22,10 @@ _LABEL_PREFIX = np.frombuffer(b"__label__", np.uint8)
 WORD_BEGINS, WORD_ENDS = np.uint8(ord("<")), np.uint8(ord(">"))
 
 CODES = 256
-"""Centroids of a quantizer. A code is a byte."""
+"""Number of centroids of a quantizer: a code is one byte."""
 
 BLOCK = 1 << 10
-"""Rows looked up before they are added, so that reads of a large matrix overlap."""
+"""Number of rows to look up before they are added, so that reads of a large matrix overlap."""
 
 # Indices into bytes are unsigned. Numba compares a signed index with 0 at every use, to support
 # negative ones.
@@ -46,13 +46,14 @@ class Words(NamedTuple):
     """The entry of `</s>`, or -1."""
     least_chars: int
     most_chars: int
-    """Characters of a word's n-grams; most_chars = 0: none."""
+    """Maximum number of characters in a word's n-grams; 0: no such n-grams."""
     most_words: int
     """Words of the longest n-gram of words."""
     buckets: np.uint32
     bucket_factor: np.uint32
     bucket_shift: np.uint64
-    """For division by `buckets`: hash * factor >> shift is the quotient, or one less."""
+    """Factor and shift for a division by `buckets`: hash * factor >> shift is the quotient, or one
+    less."""
     is_pruned: bool
     kept: np.ndarray
     """int32 (buckets,) if pruned: each bucket's row after the words, or -1."""

@@ -21,7 +21,7 @@ BYTES = ir.VectorType(ir.IntType(8), WIDTH)
 BITS = ir.IntType(WIDTH)
 
 Pattern = tuple[tuple[int, int], ...]
-"""Smallest and largest value of each byte. Zero is excluded: it pads the data here."""
+"""Minimum and maximum of each byte of a match. Zero is excluded, because it pads the data."""
 
 
 def literal(text: str) -> Pattern:

@@ -19,7 +19,8 @@ from numba.extending import intrinsic
 from corpusmill.kernels.jit import kernel
 
 ROWS_AT_ONCE = 64
-"""Rows that stay in the first-level cache between the lanes of wide rows."""
+"""Number of rows to add at once: they stay in the first-level cache between the lanes of wide
+rows."""
 
 
 def _lanes(width: int) -> Callable:

@@ -14,10 +14,11 @@ from corpusmill.kernels.jit import kernel
 BLOCK = 1 << 14
 """Bytes walked before their states are counted."""
 MEMORY = 6
-"""Bytes that a state depends on: a walk over this many, from the root, ends in the same state."""
+"""Number of bytes that determine a state: a walk from the root over the last bytes, this many, ends
+in the same state."""
 STATE_OFFSET = 1 << 15
 ROWS_SUMMED = 64
-"""Rows summed in float32 before they are added to a float64 sum."""
+"""Number of rows to sum in float32 before the sum is added to one in float64."""
 LEAST_LOGARITHM = -50.0
 
 

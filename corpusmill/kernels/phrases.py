@@ -21,7 +21,7 @@ from corpusmill.kernels.jit import kernel
 from corpusmill.kernels.shingles import put_utf8
 
 ENDS = 1 << 30
-"""Flag of a table entry: a phrase ends in the state that it leads to."""
+"""Flag of a table entry: a phrase ends in the state to which the entry leads."""
 PLACE = np.uint64(ENDS - 1)
 
 

@@ -18,10 +18,11 @@ SPACE = 0x20
 
 LOG2_E = 1.4426950408889634
 LN2_HIGH, LN2_LOW = 0.693145751953125, 1.42860682030941723212e-6
-"""Their sum is ln 2; k * LN2_HIGH is exact."""
+"""The sum of both is ln 2. LN2_HIGH has few bits, so that k * LN2_HIGH is exact."""
 
 FURTHEST = 40.0
-"""Beyond this, the logistic function is 0 or 1 in float32."""
+"""Arguments of the logistic function are limited to this range. In float32, the function is 1 at
+40 and about 4e-18 at -40."""
 
 
 @kernel

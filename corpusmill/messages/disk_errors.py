@@ -33,13 +33,13 @@ def in_words(error: OSError) -> str:
         )
     if error.errno in GONE:
         return (
-            f"{file}: expected a file, found none. If its disk or folder is missing, restore it. "
-            "Then run again: files below results/ are rebuilt."
+            f"{file}: expected a file, found none. If its disk or folder is missing, restore that "
+            "first. Then run again: files below results/ are rebuilt."
         )
     if error.errno in LOST:
         return (
-            f"{file}: its disk does not answer ({error.strerror}). Check that it is mounted and "
-            "healthy, and run again."
+            f"{file}: the disk of this file does not answer ({error.strerror}). Check that it is "
+            "mounted and healthy, and run again."
         )
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         return (

@@ -5,11 +5,12 @@ import itertools
 from collections.abc import Collection
 
 SHOWN = 10
-"""Most names shown out of a long list."""
+"""Maximum number of names shown out of a long list."""
 MOST_TOLD = 200
 """Lists up to this length are shown in full."""
 MOST_COMPARED, LONGEST_COMPARED = 20_000, 500
-"""Most names, and most characters of a name, to compare: a comparison takes time for their product.
+"""Maximum number of names to compare, and maximum characters of a name: the time of a comparison
+grows with their product.
 """
 
 

@@ -11,7 +11,7 @@ from typing import Any
 STEERING = ("Cc", "Cf", "Co", "Cn", "Cs", "Zl", "Zp")
 """Unicode categories that are escaped: controls, writing direction, line ends, unassigned."""
 JOINERS = "\u200c\u200d"
-"""These join letters and emoji. Without them, words of some languages change."""
+"""Characters that join letters or emoji. Without them, words of some languages change."""
 LINES = "\n\t"
 LONG_WORD = re.compile(r"(?<!\S)\S{1001,}")
 KEPT_OF_WORD = 100

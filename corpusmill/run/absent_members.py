@@ -18,7 +18,8 @@ from corpusmill.mill.read.records import Record
 from corpusmill.mill.storage.streams import READ_LIMITS, ReadLimits
 
 MOST_FILES = 50
-"""Most files to search for one member. A rare member is legitimate, so this never fails a run."""
+"""Maximum number of files to search for one member. A rare member is legitimate, so this check
+never fails a run."""
 
 
 def absent_members(

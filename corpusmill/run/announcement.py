@@ -25,16 +25,17 @@ ANNOUNCED = "CORPUSMILL_ANNOUNCED"
 """Environment variable with which `corpusmill run` passes the run's name to its Snakemake."""
 
 MOST_BYTES = 1 << 20
-"""Most bytes of an announcement. This limits how many processes have to be looked up."""
+"""Maximum bytes of an announcement. This limits the number of processes to look up."""
 
 LATEST = 1e11
 """Latest time an announcement may contain, in seconds since 1970: some 3,000 years."""
 
 FINISHED, NOTHING, FAILED = "finished", "nothing", "failed"
-"""Outcomes of a run; NOTHING: there was nothing to do."""
+"""Outcomes of a run. NOTHING means that there was nothing to do."""
 
 DRY_RUN = re.compile("-[a-zA-Z]*n[a-zA-Z]*|--dry-?run")
-"""Snakemake options that look like a dry run. If it is none, the Snakefile still announces."""
+"""Snakemake options that look like a dry run. If the run turns out not to be one, the Snakefile
+still announces it."""
 
 START_SECONDS = 2.0
 """Tolerance in seconds for a process's start time, which is counted from the machine's boot."""
@@ -67,7 +68,7 @@ class Announcement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ended: float | None = None
     outcome: str = ""
     reason: str = ""
-    """Why the run ended before its first job."""
+    """Reason why the run ended before its first job."""
     before: "Announcement | None" = None
     """Announcement of the previous run, without its own `before`."""
     version: int = msgspec.field(default=1, name="corpusmill.announced")
@@ -176,7 +177,7 @@ def _save(path: Path, announcement: Announcement) -> None:
 
 
 def _last(path: Path) -> Announcement | None:
-    """Return the last announcement; None if unreadable, since the caller replaces it."""
+    """Return the last announcement. It is None if unreadable, since the caller replaces it."""
     try:
         return load_announcement(path)
     except ValueError:
@@ -194,11 +195,13 @@ def load_announcement(path: Path) -> Announcement | None:
         return None
     except (msgspec.MsgspecError, RecursionError) as error:
         raise ValueError(
-            f"{path}: not an announcement of this version ({error}). Remove it, and run again."
+            f"{path}: not an announcement of this version of corpusmill ({error}). Remove the "
+            "file, and run again."
         ) from error
     if not all(0 <= moment <= LATEST for moment in moments(found)):
         raise ValueError(
-            f"{path}: expected times in seconds since 1970, found others. Remove it, and run again."
+            f"{path}: expected times in seconds since 1970, found other values. Remove the file, "
+            "and run again."
         )
     return found
 

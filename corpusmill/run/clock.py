@@ -10,7 +10,7 @@ from pathlib import Path
 from corpusmill.run.plan import InputFile
 
 TOLERATED_NS = 60 * 10**9
-"""Tolerated clock difference of a file server. Jobs that take longer are not affected anyway."""
+"""Tolerated clock difference of a file server. It cannot affect jobs that take longer."""
 
 
 def of_results(results: Path) -> list[tuple[str, int]]:

@@ -83,13 +83,13 @@ class Source(Section):
         default=0.9,
     )
     cut_spans: bool = key(
-        "Whether spans.unit applies to this source. With false, its spans do not count as first "
-        "occurrences either.",
+        "Whether spans.unit applies to this source. If false, a span of this source does not "
+        "count as a first occurrence either.",
         default=True,
     )
     held_out: bool = key(
-        "An evaluation set: not part of the corpus. Documents with the same normalized text are "
-        "removed from train.",
+        "Whether this source is an evaluation set, not part of the corpus. Documents with the "
+        "same normalized text as one in it are removed from train.",
         default=False,
     )
 
@@ -100,26 +100,26 @@ class Source(Section):
         }  # fmt: skip
         for name in sorted(milled_only) if self.held_out else ():
             if getattr(self, name) != milled_only[name]:
-                yield f'sources: "{self.name}" is held_out, so {name} has no effect. Remove it.'
+                yield f'sources: "{self.name}" is held_out, so {name} has no effect. Remove {name}.'
 
 
 @dataclass(frozen=True, kw_only=True)
 class Input(Section):
     part_bytes: int = key(
-        "Text bytes per part, as expected from file sizes. Determines the memory of a job. At "
-        "most 99,999 parts.",
+        "Text bytes per part, estimated from file sizes. Determines the memory of a job. A run "
+        "has at most 99,999 parts.",
         least=65536,
         most=68719476736,
     )
     max_record_bytes: int = key(
-        "Longest record; longer ones are malformed. JSON lines: bytes of the line without its "
-        "end. Other formats: bytes of all members in UTF-8.",
+        "Maximum bytes of a record; larger records are malformed. JSON lines: bytes of the line "
+        "without its line end. Other formats: bytes of all members in UTF-8.",
         least=1024,
         most=2147483647,
     )
     max_window_log: int = key(
-        "Largest window of a zstd frame, as a power of two; files that need more are refused. "
-        "27 is zstd's own limit without --long.",
+        "Maximum window of a zstd frame, as a power of two; files that need a larger one are "
+        "refused. Without --long, zstd's own limit is 27.",
         least=10,
         most=31,
     )
@@ -129,8 +129,8 @@ class Input(Section):
         entries=NOT_EMPTY,
     )
     verify: Literal["changed", "always", "never"] = key(
-        "Which input files to check for changes by SHA-256 since earlier runs. changed: only files "
-        "that are read again. always: all files, before the first job. never: none."
+        "Which input files to compare by SHA-256 with the files that earlier runs read. changed: "
+        "only files that are read again. always: all files, before the first job. never: none."
     )
 
     @property
@@ -146,7 +146,7 @@ class Input(Section):
 @dataclass(frozen=True, kw_only=True)
 class Normalize(Section):
     mode: Literal["nfc", "ftfy", "none"] = key(
-        "nfc: compose characters. ftfy: also repair quotes, width and mojibake, like "
+        "nfc: compose characters. ftfy: also repair quotes, full-width letters and mojibake, like "
         "SlimPajama. none: change nothing."
     )
 
@@ -158,12 +158,12 @@ class Spans(Section):
         "line), sequences of spans.width sentences, or nothing."
     )
     min_chars: int = key(
-        "Fewest characters of a span to cut, with white space collapsed.",
+        "Minimum number of characters of a span to cut, with white space collapsed.",
         least=1,
         most=1000000,
     )
     width: int = key(
-        "Sentences per span if unit is sentence.",
+        "Number of sentences per span if unit is sentence.",
         least=1,
         most=100,
     )
@@ -194,7 +194,9 @@ class Prefer(Section):
         "Records without the field come last.",
         least_chars=1,
     )
-    order: Literal["highest", "lowest"] = key("Keep the highest or the lowest value.")
+    order: Literal["highest", "lowest"] = key(
+        "Whether to keep the document with the highest or the lowest value."
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -204,15 +206,16 @@ class Dedup(Section):
         "they share a band key. exact: their texts are equal."
     )
     threshold: float = key(
-        "Smallest Jaccard similarity of duplicates. With method sketch, only auto bands and "
-        "rows use it.",
+        "Minimum Jaccard similarity of duplicates. With method sketch, it only determines bands "
+        "and rows that are auto.",
         above=0,
         below=1,
     )
     bands: Literal["auto"] | int = key(
-        "LSH bands. Two documents are candidates if one band of their sketches is equal. auto, for "
-        "both bands and rows: the most rows that find 99.5 % of the pairs at the threshold; with "
-        "method sketch, datasketch's choice.",
+        "Number of LSH bands. Two documents are candidates if one band of their sketches is "
+        "equal. auto, for both bands and rows: the maximum number of rows that finds 99.5 % of "
+        "the pairs with similarity exactly at the threshold; with method sketch, datasketch's "
+        "choice.",
         least=1,
         most=4096,
     )
@@ -225,11 +228,12 @@ class Dedup(Section):
         "document per connected component."
     )
     earlier_first: bool = key(
-        "Whether documents of a finished run stay even if files added later have better duplicates."
+        "Whether documents that a finished run kept stay even if files added later have preferred "
+        "duplicates."
     )
     prefer: Prefer
     max_group_texts: int | None = key(
-        "The run stops if a connected component has more different texts than this.",
+        "The run stops if a connected component has more than this number of distinct texts.",
         least=2,
     )
     engine: Literal["union_find", "networkit"] = key(
@@ -239,8 +243,8 @@ class Dedup(Section):
     def faults(self, permutations: int) -> Iterator[str]:
         if (self.bands == "auto") != (self.rows == "auto"):
             yield (
-                "dedup.bands and dedup.rows: one is auto and the other a number. Give two numbers, "
-                "or auto for both."
+                "dedup.bands and dedup.rows: one is auto and the other a number. Set both to "
+                "numbers, or both to auto."
             )
         elif self.bands == "auto":
             try:
@@ -248,13 +252,14 @@ class Dedup(Section):
             except ValueError as error:
                 yield (
                     f"dedup.bands: auto finds no setting for dedup.threshold {self.threshold} and "
-                    f"minhash.permutations {permutations} ({error}). Give bands and rows, or raise "
-                    "the permutations."
+                    f"minhash.permutations {permutations} ({error}). Set bands and rows to "
+                    "numbers, or raise minhash.permutations."
                 )
         elif (used := int(self.bands) * int(self.rows)) > permutations:
             yield (
                 f"dedup.bands ({self.bands}) x dedup.rows ({self.rows}) = {used} exceeds "
-                f"minhash.permutations ({permutations}). Lower one or raise the other."
+                f"minhash.permutations ({permutations}). Lower bands or rows, or raise the "
+                "permutations."
             )
         if self.method == "sketch" and self.resolve == "kept":
             yield (
@@ -263,7 +268,8 @@ class Dedup(Section):
             )
 
     def band_setting(self, permutations: int) -> BandSetting:
-        """Return the bands and rows, with auto resolved; for method exact one key per text."""
+        """Return the bands and rows, with auto resolved. For method exact, that is one key per
+        text."""
         if self.method == "exact":
             return BandSetting(0, 1)
         if self.bands == "auto":
@@ -282,7 +288,10 @@ class Splits(Section):
 
     def faults(self) -> Iterator[str]:
         if self.validation + self.test >= 1:
-            yield "splits: validation + test leave nothing for train. Lower them below 1 together."
+            yield (
+                "splits: validation + test leave nothing for train. Lower them so that their sum "
+                "is below 1."
+            )
 
     @property
     def fractions(self) -> dict[str, float]:
@@ -299,22 +308,25 @@ class Shuffle(Section):
 @dataclass(frozen=True, kw_only=True)
 class Output(Section):
     format: Literal["jsonl.zst", "parquet"] = key(
-        "Format of the text shards. Parquet has a column for each field with a single type."
+        "Format of the text shards. Parquet files have a column for each field whose values all "
+        "have the same type."
     )
     shard_bytes: int = key(
-        "Text bytes per shard, as expected from file sizes. Determines the memory of gather and "
-        "encode. At most 99,999 shards per split.",
+        "Text bytes per shard, estimated from file sizes. Determines the memory of gather and "
+        "encode. A split has at most 99,999 shards.",
         least=65536,
         most=68719476736,
     )
-    join: bool = key("Also join the token shards to train.bin, val.bin and test.bin.")
+    join: bool = key(
+        "Whether to join the token shards into train.bin, val.bin and test.bin as well."
+    )
     exports: list[str] = key(
         "Export formats to write to `results/exports`; see [export.md](../how-to/export.md).",
         entries={"enum": FORMATS},
         unique=True,
     )
     sample_tokens: int = key(
-        "Tokens per sample, for export formats with samples instead of documents.",
+        "Tokens per sample, for export formats that store samples instead of documents.",
         least=1,
         most=16777216,
     )
@@ -327,20 +339,21 @@ class Tokenizer(Section):
         least_chars=1,
     )
     end_of_text: str = key(
-        "Token that ends every document. auto: the tokenizer's eos_token. The run fails if that "
-        "seems to end chat turns.",
+        "Token that ends every document. auto: the tokenizer's eos_token. The run fails if this "
+        "token seems to end chat turns.",
         least_chars=1,
     )
     engine: Literal["auto", "gigatoken", "reference"] = key(
-        "auto: gigatoken, or reference if their ids differ. reference: transformers."
+        "Library that encodes the text. reference: transformers. auto: gigatoken, or transformers "
+        "if the ids of the two differ."
     )
     train_vocabulary: int = key(
-        "Vocabulary size if source is train, including the end-of-text token.",
+        "Vocabulary size if tokenizer.source is train, including the end-of-text token.",
         least=300,
         most=1000000,
     )
     max_lost_fraction: float = key(
-        "The run fails if more than this share of a source's characters is lost in its tokens.",
+        "The run fails if tokenizing loses more than this share of a source's characters.",
         least=0,
         most=1,
     )
@@ -348,11 +361,14 @@ class Tokenizer(Section):
     def faults(self) -> Iterator[str]:
         if self.source == "train" and self.end_of_text not in ("auto", TRAINED_END_OF_TEXT):
             yield (
-                f"tokenizer.end_of_text: a trained tokenizer has no token {self.end_of_text}, "
-                f"only {TRAINED_END_OF_TEXT}. Leave the key out."
+                "tokenizer.end_of_text: a tokenizer trained on this corpus ends documents with "
+                f"{TRAINED_END_OF_TEXT}, not {self.end_of_text}. Leave the key out."
             )
         if "\0" in self.source:
-            yield "tokenizer.source: expected a folder or an id, found a NUL byte in it. Remove it."
+            yield (
+                "tokenizer.source: expected a folder or an id, found a NUL byte in the value. "
+                "Remove the byte."
+            )
         is_path = self.source.startswith(("/", "./", "../", "~"))
         if is_path and not os.path.isdir(self.source):
             yield f"tokenizer.source: there is no folder {self.source}. Correct the path."
@@ -390,9 +406,8 @@ class Config(Section):
 
     @classmethod
     def read(cls, given: dict) -> Self:
-        """Return a configuration checked against the schema only, as for a run made elsewhere.
-
-        Whether its files exist is not checked.
+        """Return a configuration checked against the schema only, for example that of a run made
+        elsewhere. The files that it names need not exist.
         """
         found = sorted(
             Validator(cls.schema()).iter_errors(given),
@@ -424,9 +439,15 @@ class Config(Section):
             yield from source.faults()
         yield from self.tokenizer.faults()
         if not self.milled:
-            yield "sources: all are held_out, so the corpus would be empty. Add one that is not."
+            yield (
+                "sources: all sources are held_out, so the corpus would be empty. Add a source "
+                "that is not."
+            )
         elif not any(source.weight for source in self.milled):
-            yield "sources: all have the weight 0, so no document would be kept. Raise one above 0."
+            yield (
+                "sources: all sources have the weight 0, so no document would be kept. Raise a "
+                "weight above 0."
+            )
         yield from self.splits.faults()
 
     @cached_property
@@ -456,7 +477,7 @@ class Config(Section):
 
     @property
     def measuring_files(self) -> list[Path]:
-        """Files of the filters that measure."""
+        """Files of the filters that measure texts."""
         return [file for filter in self.filters if filter.measures for file in filter.files]
 
     @cached_property
@@ -465,7 +486,8 @@ class Config(Section):
 
 
 NO_RESULT = {"input": ["verify"], "output": ["exports", "sample_tokens"]}
-"""Keys that do not change the corpus: checks before the run, and exports after the manifest."""
+"""Keys that do not change the corpus: they control checks before the run and exports after the
+manifest."""
 
 
 def shaping(given: dict) -> dict:

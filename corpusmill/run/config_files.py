@@ -16,15 +16,16 @@ MERGE = "tag:yaml.org,2002:merge"
 
 
 MOST_BYTES = 1 << 22
-"""Most bytes of a config file. Naming tens of thousands of files takes a few MiB."""
+"""Maximum bytes of a config file. Naming tens of thousands of files takes a few MiB."""
 NUMBER = "tag:yaml.org,2002:int"
 LONGEST_NUMBER = 100
-"""Most digits of a number. Python refuses to print numbers with thousands of digits."""
+"""Maximum number of digits in a number. Python refuses to print numbers with thousands of
+digits."""
 MOST_VALUES = 100_000
-"""Most values of a config file; each alias counts as all values it stands for."""
+"""Maximum number of values in a config file. An alias counts as all the values it stands for."""
 MOST_DEPTH = 100
 MOST_SHOWN = 80
-"""Most characters of a value in a message."""
+"""Maximum number of characters of a value in a message."""
 
 
 class Loader(yaml.SafeLoader):  # type: ignore[misc]
@@ -62,7 +63,7 @@ class ConfigFile(NamedTuple):
 
     value: Any
     repeated_keys: list[str]
-    """One sentence per duplicate key, of which YAML would silently use the last."""
+    """One sentence per duplicate key. YAML would silently use the last one."""
 
 
 def read_config_file(file: Path) -> ConfigFile:
@@ -215,9 +216,9 @@ def refuse_config_without_sources(config_files: list[Path], given: dict) -> None
     """
     if config_files and "sources" not in given:
         raise ValueError(
-            f"{', '.join(map(str, config_files))}: no sources, so this would run the bundled "
-            "demo. Name your sources; or, for the demo with these settings, name the shipped "
-            "config.yaml before this file: --configfile config.yaml mine.yaml"
+            f"{', '.join(map(str, config_files))}: no sources are configured, so this would run "
+            "the bundled demo. Name your sources. To run the demo with these settings, name the "
+            "shipped config.yaml before this file: --configfile config.yaml mine.yaml"
         )
 
 
@@ -236,7 +237,8 @@ def laid_over(shipped: Path | dict, given: dict) -> dict:
 
 
 NO_TEXT = {"not": {"type": "string"}}
-"""Schema for values without a known one, such as filter settings. It prefers numbers to texts."""
+"""Schema for values whose schema is not known, such as filter settings. It prefers numbers to
+texts."""
 
 
 def as_in_files(config: dict, told: dict) -> dict:

@@ -17,14 +17,16 @@ if TYPE_CHECKING:  # a run looks for its disk before it imports these
     from corpusmill.run.layout import Layout
 
 PACKED_LZ4 = 0.65
-"""Compressed share of text in `text`, `cut`, `edited` and `scatter`."""
+"""Compressed size per byte of text in `text`, `cut`, `edited` and `scatter`."""
 
 PACKED_ZSTD = 0.38
 TOKEN_BYTES = 4 / 4.2
-"""Bytes of tokens per byte of text: 4-byte tokens of 4.2 bytes; small vocabularies need half."""
+"""Bytes of token ids per byte of text, for ids of 4 bytes and 4.2 bytes of text per token. Small
+vocabularies need half."""
 
 LEAST_KEPT = 0.5
-"""Share of the final files to require at least: filters may drop the rest."""
+"""Minimum share of the expected final files for which to require space: filters may drop the
+rest."""
 
 
 class Disk(NamedTuple):
@@ -59,7 +61,7 @@ def free_bytes(results: Path) -> int:
 
 
 def unwritable(results: Path) -> list[str]:
-    """Return why nothing can be written, if so."""
+    """Return the reason if nothing can be written."""
     folder = existing(results)
     if {"{", "}"} & set(str(Path.cwd())):
         return [f"{Path.cwd()}: Snakemake treats {{ and }} in a path as wildcards. Work elsewhere."]
@@ -77,8 +79,8 @@ def disk_faults(least: float, results: Path) -> list[str]:
         least -= sum(file.stat().st_size for file in results.rglob("*") if file.is_file())
     if least > free:
         return [
-            f"{existing(results).resolve()}: {amount(free)} are free, and at least {amount(least)} "
-            "more will be written. Free some space, or use another disk."
+            f"{existing(results).resolve()}: {amount(free)} are free, but the run will write at "
+            f"least {amount(least)} more. Free some space, or use another disk."
         ]
     return []
 

@@ -27,14 +27,14 @@ from corpusmill.run.tokenizer_source import (
 from corpusmill.run.typed import as_given
 
 NOTE = "NOTE: "
-"""Prefix of a check's lines that are notes, not faults."""
+"""Prefix of the lines of a check that are notes, not faults."""
 
 
 class EarlyCheck:
     """A check in its own process, which is killed when this process ends."""
 
     answers = False
-    """Whether the check prints an answer beside its faults. Such a check runs no user code."""
+    """Whether the check prints an answer as well as faults. Such a check runs no user code."""
 
     awaited = "the first records of the input files"
 
@@ -106,7 +106,7 @@ class TokenizerCheck(EarlyCheck):
     def _killed(self, signal: int) -> str:
         return (
             "tokenizer.source: the tokenizer took too much time or memory to encode a few words "
-            f"(signal {signal}). Give another tokenizer."
+            f"(signal {signal}). Choose another tokenizer."
         )
 
     def told(self) -> dict[str, Any]:
@@ -205,7 +205,8 @@ def faults_of(checks: list[EarlyCheck]) -> list[str]:
 
 
 def told_of_tokenizer(config: Config, checks: list[EarlyCheck], results: Path) -> dict[str, Any]:
-    """Return `end_of_text` and `vocabulary` of the tokenizer; None for what is not known yet."""
+    """Return `end_of_text` and `vocabulary` of the tokenizer; None for a value that is not known
+    yet."""
     of_tokenizer = config.tokenizer
     if of_tokenizer.source == "train":
         return {

@@ -64,8 +64,8 @@ def setting_faults(filter: ConfiguredFilter, sources: list[str], place: str) -> 
             yield f"{where}: there is no source {source}.{meant(str(source), sources)}"
         for name in sorted(set(cls.measured_with) & set(own or {})):
             yield (
-                f"{where}: {name} affects what is measured, so it cannot differ by source. Set it "
-                "for all sources."
+                f"{where}: {name} affects measured values, so it cannot differ between sources. "
+                "Set it for all sources."
             )
         yield from said(own or {}, where)
     for file in files_missing(filter):

@@ -23,7 +23,7 @@ def read_inputs(counts: list[Path]) -> Iterator[dict]:
 
 
 def replaced(files: list[InputFile], counts: list[Path]) -> dict[str, str]:
-    """Read all files; return path -> SHA-256 of those whose bytes have changed.
+    """Read all files; return path -> SHA-256 of the files whose bytes have changed.
 
     counts: of all jobs that read input files. Missing ones are ignored.
     """

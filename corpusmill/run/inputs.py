@@ -32,7 +32,7 @@ class Inputs:
         """held_out: the files of held_out sources."""
         self._config, self.parts, self.held_out = config, parts, held_out
         self.skipped: list[str] = []
-        """One sentence per link to a folder that is read already."""
+        """One sentence per symlink to a folder that is already read."""
         self.noted: dict[str, str] = {}
         """Path -> SHA-256 of files that were replaced with equal size and time."""
         self.read_before: dict[str, str] = {}
@@ -46,7 +46,9 @@ class Inputs:
         their text bytes.
         """
         if results.exists() and not results.is_dir():
-            raise ValueError(f"{results} is a file; results need a folder of that name. Move it.")
+            raise ValueError(
+                f"{results} is a file, but the run needs a folder of that name. Move the file."
+            )
         skipped: list[str] = []
         files = list_inputs(config.sources, generated, config.input.readers, skipped)
         names = {source.name for source in config.milled}
@@ -102,7 +104,8 @@ class Inputs:
         return self._states(self.part_of(wildcards).files)
 
     def most_text_bytes(self, wildcards: Any) -> int:
-        """Return the most text bytes a part may have: part_bytes, or a multiple of the plan's.
+        """Return the maximum text bytes that a part may have: part_bytes, or a multiple of the
+        planned bytes.
 
         It stops a run early if a few bytes decompress to gigabytes.
         """

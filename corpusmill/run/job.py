@@ -48,7 +48,7 @@ def argument(name: str, hint: Any, given: dict[str, Any]) -> Any:
     if name in given:
         return converted(hint, given[name])
     if not (fields := fields_of(hint)):
-        raise ValueError(f"the job has no {name}; the rule must give it")
+        raise ValueError(f"the job has no value for {name}; its rule must provide one")
     return hint(**{field: argument(field, its, given) for field, its in fields.items()})
 
 

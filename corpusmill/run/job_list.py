@@ -11,12 +11,12 @@ from corpusmill.mill.storage.untrusted import load_plain_json
 JOB_LIST = Path("logs/jobs.json")
 MOST_JOBS = 1_000_000
 MOST_FOLDERS = 1_000
-"""Most folders of logs. A rule has one, or one per split."""
+"""Maximum number of log folders. A rule has one folder, or one per split."""
 
 
 class RuleJobs(NamedTuple):
     mem_mb: int
-    """Most memory of a job; 0: unknown."""
+    """Maximum memory of a job, in MB; 0: unknown."""
     logs: list[str]
     """The log of each job that has to run. It exists once the job has started."""
 
@@ -43,8 +43,8 @@ def load_job_list(path: Path) -> JobList:
     found = load_plain_json(path)
     if not isinstance(found, dict) or found.get("corpusmill.jobs") != 1:
         raise ValueError(
-            f"{path}: expected a list of jobs of this version, found something else. Remove it, "
-            "and run again."
+            f"{path}: expected a list of jobs of this version of corpusmill, found something else. "
+            "Remove the file, and run again."
         )
     try:
         listed = msgspec.convert([found.get("run", ""), found.get("rules")], _Said)

@@ -21,7 +21,7 @@ class JobState:
     is_fault: bool = False
     """Whether the failure is a bug of corpusmill, not a fault of the input."""
     began: float = 0.0
-    """When its command started, in seconds since 1970, like file times."""
+    """Time at which the job's command started, in seconds since 1970, like file times."""
     seconds: float = 0.0
     cpu_seconds: float = 0.0
     memory_mb: int = 0

@@ -52,16 +52,16 @@ def refuse_too_little_memory(allowed: int | None, rules: dict[str, RuleJobs]) ->
     need, rule = max(needs, default=(0, ""))
     if need > allowed:
         raise ValueError(
-            f"--resources mem_mb allows {allowed} MB, but {rule} needs {need}. Allow more, or "
-            "lower input.part_bytes and output.shard_bytes."
+            f"--resources mem_mb allows {allowed} MB, but {rule} needs {need}. Allow more memory, "
+            "or lower input.part_bytes and output.shard_bytes."
         )
 
 
 def note_needs(allowed: int | None, memory: Memory, note: Callable[[str], None]) -> None:
     """From now on, note when a job may need more memory than allowed.
 
-    A need grows with what was read and with each retry. Snakemake counts it as no more than is
-    allowed, so it may start too many jobs beside it.
+    The need grows with the size of the text read and with each retry. Snakemake counts a job with
+    no more than the allowed memory, so it may start too many other jobs.
     """
     if allowed is None:
         return
@@ -72,7 +72,8 @@ def note_needs(allowed: int | None, memory: Memory, note: Callable[[str], None])
             told.append(megabytes)
             note(
                 f"--resources mem_mb allows {allowed} MB, but a job may now need {megabytes}. "
-                "Jobs that run beside it may exceed the limit: allow more, or fewer --cores."
+                "Together with the other running jobs it may exceed the limit. Allow more memory, "
+                "or lower --cores."
             )
 
     memory.hear_need = hear

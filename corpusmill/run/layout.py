@@ -55,7 +55,8 @@ class Layout:
         self.barriers = dict(
             step.counts for step in STEPS.values() if step.barrier and step.part_of_run(self)
         )
-        """Folder of results -> pattern of its jobs' counts, which its complete.json collects."""
+        """Folder of results -> pattern of the files with its jobs' counts; complete.json collects
+        them."""
 
     @classmethod
     def planned(cls, config: Config, results: Path, generated: dict[str, int]) -> "Layout":
@@ -116,7 +117,7 @@ class Layout:
         return files if self.edits else []
 
     def of_cuts(self, of_spans: str, of_filters: str) -> list[str]:
-        """Return those of a part's two files that a run has: of cut spans, of cutting filters."""
+        """Return the files with a part's cuts that this run has: of spans, of filters."""
         return [*self.if_cut([of_spans]), *self.if_edited([of_filters])]
 
     @property

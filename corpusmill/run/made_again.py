@@ -64,8 +64,8 @@ class MadeAgain:
         if others:
             more = f" and {len(others) - 1} more" if len(others) > 1 else ""
             note(
-                f"{others[0]}{more}: made from other settings, code or inputs than those of this "
-                "run, so rebuilt"
+                f"{others[0]}{more}: made with settings, code or inputs that differ from those of "
+                "this run, so rebuilt"
             )
         again = others
         while True:

@@ -61,7 +61,7 @@ class Memory:
         self._results, self._on_cluster, self._spared = results, on_cluster, spared
         self._read = SizesRead(layout.inputs.parts, results)
         self.hear_need: Callable[[int], None] = lambda megabytes: None
-        """Called with every memory need that is evaluated."""
+        """Called with the memory requirement of a job, in MB, each time Snakemake asks for it."""
 
     def needing(self, megabytes: Callable[[Any], float]) -> Callable:
         """Return the mem_mb function: 1.5 times more with each retry.

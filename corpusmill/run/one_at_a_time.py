@@ -65,7 +65,8 @@ def locked(path: Path) -> TextIO:
             if error.errno not in WITHOUT_LOCKS:
                 raise
             logging.warning(
-                "no file locks (%s): a second copy of this job would go unnoticed", error
+                "file locks are not available (%s): a second copy of this job would go unnoticed",
+                error,
             )
             break
         # If the holder has removed the file, others lock a new one of that name: try again.
@@ -112,8 +113,8 @@ def refuse_if_followed() -> None:
         if Path(os.environ[NOTE]).read_text("utf-8").strip() != os.environ[RUN]:
             end_engine()
             raise ValueError(
-                "another run has begun in this folder since this job was submitted; that run does "
-                "the job, and this one stops"
+                "another run has begun in this folder since this job was submitted. That run does "
+                "the job, so this one stops."
             )
 
 

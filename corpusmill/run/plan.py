@@ -26,7 +26,8 @@ from corpusmill.run.listing import files_of_pattern
 from corpusmill.run.record import FinishedRun
 
 MOST_NUMBERED = 99_999
-"""Most jobs of a rule, such as parts or shards of a split: their names have five digits."""
+"""Maximum number of jobs of a rule, such as parts, or shards of a split: their names have five
+digits."""
 
 WHOLE_BYTES = 1 << 20
 """Proposed sizes are multiples of this many bytes."""
@@ -38,7 +39,7 @@ class InputFile(NamedTuple):
     text_bytes: int
     """Expected bytes of text, from the file's size and format."""
     bytes: int | None = None
-    """Size of the file; None, as is mtime_ns, for a file that a rule makes."""
+    """Size of the file. For a file that a rule makes, this and mtime_ns are None."""
     mtime_ns: int | None = None
 
 
@@ -160,7 +161,7 @@ def refuse_other_corpus(
         others = f"sources {', '.join(sources)}"
     else:
         return
-    this = "the bundled demo, as no sources were given" if is_demo else f"for {inputs[0].path}"
+    this = "the bundled demo, because no sources were given" if is_demo else f"for {inputs[0].path}"
     raise ValueError(
         f"{results}/ holds another corpus ({others}), and this run is {this}. Give the config file "
         "of the existing corpus with --configfile, work in another folder, or move "
@@ -198,8 +199,8 @@ def plan_parts(inputs: list[InputFile], part_bytes: int, earlier: list[EarlierPa
     if gone:
         raise ValueError(
             f"{gone[0]} is in the corpus of the last finished run but is no longer an input "
-            f"({len(gone)} such files). Bring it back, or remove the folder results/plan for a "
-            "new plan: every document then gets a new id."
+            f"({len(gone)} such files). Restore the file. Otherwise remove the folder results/plan "
+            "for a new plan: every document then gets a new id."
         )
     parts = [
         Part(number, [known[path] for path in part.paths], part.generation)

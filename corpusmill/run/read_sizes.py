@@ -17,10 +17,11 @@ if TYPE_CHECKING:
     from corpusmill.run.plan import Part
 
 EXPECTED_DOCUMENT_BYTES = 2000
-"""Average bytes of a document, as of web pages."""
+"""Assumed average bytes of a document, typical of web pages."""
 
 EXPECTED_LARGEST = 1 << 20
-"""Estimated bytes of text and members of the largest document, before any is read."""
+"""Estimated bytes of the text and members of the largest document, used before any document is
+read."""
 
 
 class ReadSizes(NamedTuple):

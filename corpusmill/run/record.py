@@ -19,7 +19,7 @@ from corpusmill.mill.storage.untrusted import load_plain_json
 RECORD = Path("results/plan/record.json")
 VERSION = 2
 NUMBER = "{}"
-"""Placeholder in a pattern for five digits, from 00000 on."""
+"""Placeholder in a pattern for a number of five digits that starts at 00000."""
 
 Made = dict[str, int | None]
 """Pattern -> number of files; None: the pattern is the path of a single file."""
@@ -64,8 +64,8 @@ def load_record(path: Path = RECORD) -> Record:
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError(
             f"{path}: malformed record of earlier runs ({error}). Restore the file that the last "
-            f"run wrote; or remove the folder {path.parent} for a new plan: every document then "
-            "gets a new id."
+            f"run wrote. Otherwise remove the folder {path.parent} for a new plan: every document "
+            "then gets a new id."
         ) from error
 
 
@@ -77,7 +77,7 @@ def as_written(record: dict) -> Record:
     counts = [count for count in found["made"].values() if count is not None]
     fits = len(found["made"]) <= MOST_PATTERNS and sum(counts) <= MOST_FILES
     if not fits or not all(0 <= n <= MOST_NUMBERED for n in counts):
-        raise ValueError("it names more files than a run makes")
+        raise ValueError("the record names more files than a run makes")
     for pattern in found["made"]:
         if pattern.startswith("/") or ".." in PurePosixPath(pattern).parts or "\0" in pattern:
             raise ValueError(f"it names {pattern!r}, which no run makes")
@@ -99,8 +99,8 @@ def refuse_other_run(record: Record, results: Path) -> None:
     if record["manifest"] not in {None, *told}:
         raise ValueError(
             f"{results / 'plan/record.json'} and {summary} belong to different runs: one of them "
-            "was restored from an earlier run. Restore both as the last run left them; or remove "
-            "the summary to continue from the run in the record."
+            "was restored from an earlier run. Restore both as the last run left them. Otherwise "
+            "remove the summary to continue from the run in the record."
         )
 
 
@@ -126,7 +126,7 @@ def refuse_foreign(made: Made, earlier: Made) -> None:
         if path.exists() and path.parts[0] != "logs":
             raise ValueError(
                 f"{path} already exists, and the record of this folder says that no run made it. "
-                "This run would replace it. Work in another folder, or move it away."
+                "This run would replace the file. Work in another folder, or move the file away."
             )
 
 

@@ -9,7 +9,7 @@ import yaml
 from corpusmill.messages.near_names import near_names
 
 MOST_SHOWN = 80
-"""Most characters of a value in a message."""
+"""Maximum number of characters of a value in a message."""
 
 # JSON Schema accepts 128.0 as an integer, but no array has 128.0 permutations. YAML has .nan, which
 # is neither below nor above any limit.

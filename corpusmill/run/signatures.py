@@ -64,7 +64,7 @@ def mismatches(
     for name in sorted(set(given) - wanted):
         near = near_names(name, wanted - set(given))
         hint = f"; did you mean {near[0]}?" if near else ""
-        faults.append(f"rule {rule} gives {name}, which its step does not take{hint}")
+        faults.append(f"rule {rule} passes {name}, which its step does not accept{hint}")
     for name in sorted(wanted - set(given) - wildcards):
-        faults.append(f"rule {rule} does not give {name}, which its step takes")
+        faults.append(f"rule {rule} does not pass {name}, which its step needs")
     return faults

@@ -33,7 +33,8 @@ from corpusmill.run.job_state import (
 
 GOOD = "COMPLETED"
 LOST = "LOST"
-"""Our own state for a job that squeue does not know and whose step did not finish."""
+"""State of a job that squeue does not know and whose step did not finish. SLURM has no such
+state."""
 # Ends for which a retry needs no more memory.
 OTHER_CAUSES = {"BOOT_FAIL", "CANCELLED", "DEADLINE", "NODE_FAIL", "PREEMPTED", "TIMEOUT"}
 ENDS = {GOOD, "FAILED", "OUT_OF_MEMORY", *OTHER_CAUSES}

@@ -17,7 +17,7 @@ SERVER = "CORPUSMILL_WARM"
 BEGAN = "CORPUSMILL_BEGAN"
 """Environment variable with the start of the job, in seconds since 1970."""
 PATIENCE_SECONDS = 5.0
-"""A server that takes longer has died or hangs."""
+"""Seconds to wait for the server. One that takes longer has died or hangs."""
 HELLO, READY, STALE, GO = b"h", b"+", b"-", b"!"
 """The server's greeting, its two answers to a request, and the client's reply to READY."""
 EXITED, KILLED = b"e", b"k"

@@ -51,7 +51,7 @@ class LogFile(logging.FileHandler):
 
 
 MOST_SAID = 20_000
-"""Most characters of a reason in the state."""
+"""Maximum number of characters of a reason in the state."""
 
 
 class Told:

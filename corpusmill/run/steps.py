@@ -16,19 +16,21 @@ class Step(NamedTuple):
     does: str
     """Short description for the progress display."""
     follows_kept: bool = False
-    """Whether its work grows with the kept text; that of other steps grows with the input."""
+    """Whether the step's work grows with the kept text. The work of other steps grows with the
+    input."""
     only_looks: bool = False
-    """Whether it only inspects results, so that its code does not shape the corpus."""
+    """Whether the step only inspects results, so that its code does not affect the corpus."""
     after_manifest: bool = False
-    """Whether its files are made after the manifest and do not change it."""
+    """Whether the step's files are made after the manifest and do not change it."""
     is_proved: bool = False
     """Whether `prove` runs it again."""
     barrier: str = ""
-    """Pattern of its jobs' counts, if later steps wait for all of them through complete.json."""
+    """Pattern of the files with its jobs' counts, if later steps wait for all of these jobs through
+    complete.json."""
     plugins: str = ""
     """Attribute of Config that lists the files of user code that the step runs."""
     only_if: str = ""
-    """Flag of Layout without which a run has no such jobs; "": every run has them."""
+    """Flag of Layout that must be set for a run to have such jobs; "": every run has them."""
 
     def plugin_files(self, config: "Config") -> list[Path]:
         return list(map(Path, attrgetter(self.plugins)(config))) if self.plugins else []
@@ -141,7 +143,7 @@ _IN_ORDER = [
         only_looks=True,
         only_if="inputs.uses_demo",
     ),
-    Step("complete", "account", "confirm that a step is done for all parts"),
+    Step("complete", "account", "confirm that all parts have finished a step"),
 ]
 STEPS = {step.name: step for step in _IN_ORDER}
 STAGES = list(dict.fromkeys(step.stage for step in STEPS.values()))

@@ -20,7 +20,7 @@ class ThisRun:
         self.name = os.environ.pop(announcement.ANNOUNCED, "")
         """Name of the run; "" if it is not announced."""
         self.is_read = False
-        """Whether the workflow was read to its end."""
+        """Whether Snakemake has read the whole workflow."""
 
     def announce(self) -> None:
         """Announce this run before the workflow is read, and save its outcome at exit.

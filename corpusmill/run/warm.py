@@ -44,14 +44,16 @@ from corpusmill.run.start import (
 )
 
 FEWEST_JOBS = 4
-"""With fewer jobs, a server takes longer for its imports than the jobs save."""
+"""Minimum number of jobs for a server. With fewer, its imports take longer than the jobs save."""
 ONE_THREAD = {
     "OMP_NUM_THREADS": "1", "GOTO_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1", "VECLIB_MAXIMUM_THREADS": "1", "NUMEXPR_NUM_THREADS": "1",
 }  # fmt: skip
-"""Snakemake sets these for a job with one thread. Libraries read them when they are imported."""
+"""Environment variables that Snakemake sets for a job with one thread. Libraries read them when
+they are imported."""
 READ_AT_IMPORT = ("ARROW_", "GLIBC_", "LD_", "MALLOC_", "NUMBA_", "PYTHON")
-"""Variables with these prefixes, and those above, must be the same for the server and a job."""
+"""Prefixes of environment variables. These, and the variables in ONE_THREAD, must be the same for
+the server and a job."""
 LATE_MODULES = (
     "msgspec", "pyarrow.parquet", "pyarrow.dataset", "pyarrow.compute", "tokenizers", "gigatoken",
 )  # fmt: skip
@@ -59,7 +61,7 @@ LATE_MODULES = (
 LONGEST_END_SECONDS = 10.0
 """Time from SIGTERM to SIGKILL for a job that nobody waits for."""
 MOST_BYTES = 1 << 26
-"""Longest request."""
+"""Maximum bytes of a request."""
 
 
 def started(jobs: dict[Path, int], root: Path) -> subprocess.Popen | None:
@@ -111,7 +113,8 @@ class Job:
     def __init__(self, pid: int, connection: socket.socket) -> None:
         self.pid, self.connection = pid, connection
         self.end_by: float | None = None
-        """Time on the monotonic clock when it is killed; None if it was not asked to end."""
+        """Time on the monotonic clock at which the job will be killed; None if it was not asked to
+        end."""
 
     def ask_to_end(self) -> None:
         if self.end_by is None:
@@ -130,7 +133,7 @@ class Server:
         self._poll.register(listening, select.POLLIN)
         self._poll.register(0, select.POLLIN)
         self._files: dict[str, tuple[int, ...]] = {}
-        """State of the files of imported modules of the package, when they were imported."""
+        """State that the files of the package's imported modules had when they were imported."""
 
     def serve(self) -> None:
         """Serve until Snakemake is gone; then end all jobs."""

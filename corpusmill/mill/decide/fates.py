@@ -36,7 +36,8 @@ FATES = {
     fate.name: fate
     for fate in (
         Fate(
-            MALFORMED, "normalize", "The record cannot be read as a text. It has no row and no id.",
+            MALFORMED, "normalize",
+            "The record cannot be read as a text. It gets no row and no document id.",
             heading="{Place} is not a document: the record is malformed.",
             is_compared=False,
         ),
@@ -48,7 +49,7 @@ FATES = {
         ),
         Fate(
             NOT_SAMPLED, "assign",
-            "The document was not drawn, because its source has a weight below 1.",
+            "Its source has a weight below 1, and the document is not in the sample.",
         ),
         Fate(
             CONTAMINATED, "decontaminate",

@@ -9,9 +9,10 @@ from corpusmill.mill.read.parts import TextPart
 from corpusmill.mill.storage.tables import load_column
 
 LEAST_DOCUMENTS = 100
-"""Smaller sources are not checked: filters may well drop all of them."""
+"""Minimum number of documents in a source to check: filters may well drop all of a smaller one."""
 SHOWN = 3
-"""Number of filters shown, those that drop most first, and of documents shown per filter."""
+"""Number of filters to show, starting with those that drop most, and of documents to show per
+filter."""
 SHOWN_CHARS = 160
 
 

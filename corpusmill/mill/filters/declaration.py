@@ -34,7 +34,7 @@ DTYPES = ("bool", "uint8", "uint16", "uint32", "uint64", "int32", "int64", "floa
 
 
 NEEDS = ("words", "lines", "records")
-"""Features that `documents` offers beside the texts, on demand."""
+"""Features that `documents` offers on demand, in addition to the texts."""
 
 
 class Value(NamedTuple):
@@ -89,7 +89,8 @@ class Setting(NamedTuple):
     """A key of the filter in the configuration."""
 
     default: Any
-    """None: the setting is required or, for a limit, there is no limit."""
+    """Default value. None means that the setting is required or, for a limit, that there is no
+    limit."""
     meaning: str
     schema: dict[str, Any]
     """JSON Schema of the setting: its type and limits."""
@@ -97,10 +98,11 @@ class Setting(NamedTuple):
     """Whether it names a file that the filter reads. When the file changes, dependent steps run
     again."""
     is_member: bool = False
-    """Whether it names a record member. `check` reports it if none of the first records has it."""
+    """Whether the setting names a record member. `check` reports a member that none of the first
+    records has."""
     is_pattern: bool = False
-    """Whether it is a regular expression, which may run forever. `prove` uses none of a
-    stranger's."""
+    """Whether the setting is a regular expression, which may run forever. `prove` uses none from
+    other people's results."""
 
 
 def share(default: float | None, meaning: str) -> Setting:
@@ -197,7 +199,8 @@ class Filter:
     """The NEEDS that it uses. Memory is reserved for these alone. Without a declaration, a filter
     with `measure_documents` may use words and lines."""
     reads_records: ClassVar[bool] = False
-    """Whether it also uses records, for a filter that does not declare `needs`."""
+    """Whether the filter also uses records. This only matters for a filter that does not declare
+    `needs`."""
 
     if TYPE_CHECKING:
 

@@ -8,7 +8,8 @@ import numpy as np
 from corpusmill.mill.read.text_column import TextColumn
 
 BYTES_PER_CUT = 8
-"""One cut is reserved per this many bytes of text. Unused cuts take no memory."""
+"""Space for one cut is reserved for each group of this many bytes of text. Unused space takes no
+memory."""
 
 
 class Cuts(NamedTuple):

@@ -12,7 +12,7 @@ from corpusmill.mill.filters.documents import Documents
 from corpusmill.mill.read.plugins import UsersCode, one_line, place_of
 
 NO_REASON = "dropped"
-"""The reason if `keep` returns False or an empty text."""
+"""Reason recorded if `keep` returns False or an empty text."""
 
 
 def as_text(said: str) -> str:

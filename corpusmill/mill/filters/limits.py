@@ -12,10 +12,11 @@ if TYPE_CHECKING:
     from corpusmill.mill.filters.declaration import Limit
 
 SHOWN_ENTRIES, SHOWN_CHARS = 5, 100
-"""Most list entries and most characters of a text in a reason."""
+"""Maximum number of list entries, and of characters of a text, in a reason."""
 
 LONGEST_SEARCH = 10.0
-"""Seconds. Some expressions need years for a short text; this ends them with a reason."""
+"""Maximum seconds of a search. Some expressions need years for a short text; this limit ends the
+search with a reason."""
 
 
 def unlike(value: str, pattern: str) -> bool:

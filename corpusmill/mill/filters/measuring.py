@@ -97,7 +97,7 @@ def failing_row(run: Callable[[int, int], object], rows: int) -> int | None:
 
     def fails(first: int, stop: int) -> bool:
         try:
-            with UsersCode("a filter, to find the document that it fails on"):
+            with UsersCode("a filter, to find the document on which it fails"):
                 run(first, stop)
         except Exception:
             return True

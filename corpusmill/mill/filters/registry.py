@@ -37,18 +37,18 @@ ENTRY_SCHEMA: dict[str, Any] = {
         "name": _NAME | {"description": "Name of the filter, and fate of the documents it drops."},
         "use": _NAME
         | {
-            "description": "The filter that your own name stands for, so that you can use a filter "
-            "twice. Its values begin with your name."
+            "description": "Filter to use under a name of your own, for example to use a filter "
+            "twice. The names of its values then begin with your name."
         },
         "file": {
             "description": "Your Python file with the filter, relative to the working directory. "
-            "Not needed for built-in filters.",
+            "Leave it out for built-in filters.",
             "type": "string",
             "minLength": 1,
         },
         "sources": {
-            "description": "Other settings for some sources, by source name. false: this filter "
-            "drops nothing from the source.",
+            "description": "Settings that differ for some sources, by source name. false: this "
+            "filter drops nothing from the source.",
             "type": "object",
             "additionalProperties": {
                 "description": "Give settings, such as {min_chars: 80}, or false.",
@@ -104,7 +104,7 @@ def filter_class(entry: Entry) -> type[Filter]:
 def declaration_faults(cls: type[Filter]) -> Iterator[str]:
     """Yield what is wrong with a filter's declaration."""
     if cls.__init__ is not Filter.__init__:
-        yield "it has an __init__; use settings, and build other objects in measure"
+        yield "it has an __init__; use settings instead, and build other objects in `measure`"
     for kind, members in ((Setting, cls.settings), (Value, cls.values)):
         if not isinstance(members, Mapping) or not all(
             isinstance(name, str) and isinstance(one, kind) for name, one in members.items()
@@ -131,7 +131,10 @@ def declaration_faults(cls: type[Filter]) -> Iterator[str]:
     if "reason" in cls.values and cls.values["reason"].dtype != "text":
         yield "value reason is not a text"
     if bool(cls.edits) != (cls.measure_and_edit is not Filter.measure_and_edit):
-        yield "it has only one of edits and the method measure_and_edit; it needs both or neither"
+        yield (
+            "it has edits without the method measure_and_edit, or the reverse; it needs both or "
+            "neither"
+        )
     for name in cls.measured_with:
         if name not in cls.settings:
             yield f"measured_with names {name}, which is not one of its settings"
@@ -144,10 +147,10 @@ def limit_faults(cls: type[Filter]) -> Iterator[str]:
     limits = getattr(cls, "limits", None)
     if limits is None:
         if cls.drops is Filter.drops:
-            yield "it has no limits and no method drops"
+            yield "it has neither limits nor a method `drops`"
         return
     if not isinstance(limits, tuple) or not all(isinstance(one, Limit) for one in limits):
-        yield "its limits are not a tuple of below(...), above(...) and so on"
+        yield "its limits are not a tuple of limits such as below(...) and above(...)"
         return
     dtypes = {name: value.dtype for name, value in cls.values.items()} | {"text_bytes": "uint64"}
     for limit in limits:

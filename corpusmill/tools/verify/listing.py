@@ -47,8 +47,8 @@ def read_listing(place: Place, findings: Findings) -> Listing:
     text = data.decode("utf-8", "replace")
     content = parsed(text)
     if content is None:
-        told = "it is not a JSON object with a list of files: cut off or overwritten"
-        findings.damage(MANIFEST, told)
+        what = "it is not a JSON object with a list of files: cut off or overwritten"
+        findings.damage(MANIFEST, what)
         return Listing({}, {}, "", 0)
     version = content.get("corpusmill.manifest", "none")
     if version != VERSION:

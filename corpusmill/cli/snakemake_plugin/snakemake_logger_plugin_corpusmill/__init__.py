@@ -13,12 +13,12 @@ from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
 PIPE = "CORPUSMILL_EVENTS"
-"""Environment variable with the number of the pipe's descriptor."""
+"""Environment variable with the file descriptor of the pipe."""
 
 
 STOPPING = "Terminating processes on user request"
 NO_STEP = ("total", "all")
-"""Entries of Snakemake's job counts that are not rules of work."""
+"""Entries of Snakemake's job counts that do not run a step."""
 
 
 def megabytes(asked: object) -> int:

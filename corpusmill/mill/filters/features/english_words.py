@@ -12,7 +12,7 @@ from collections.abc import Iterator
 PUNCTUATION = "…,:;!?¿؟¡()[]{}<>_#*&。？！，、；：～·।،۔؛٪"
 QUOTES = "'\"”“`‘´’‚,„»«「」『』（）〔〕【】《》〈〉\u2329\u232a⟦⟧"
 CURRENCIES = "$£€¥฿₽﷼₴" + "".join(map(chr, range(0x20A0, 0x20C0)))
-"""Currency signs of one character. US, C and A before a dollar sign belong to it."""
+"""Currency signs of one character. US, C and A before a dollar sign are part of the sign."""
 
 CUT_IN_FRONT = "§%=—–"
 CUT_BEHIND = "—–"

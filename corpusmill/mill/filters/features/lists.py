@@ -13,7 +13,8 @@ OTHER_MARKS = {
     codecs.BOM_UTF16_LE: "UTF-16", codecs.BOM_UTF16_BE: "UTF-16",
 }  # fmt: skip
 SHOWN = 5
-"""Most wrong lines reported per file. In a file of another kind, every line is wrong."""
+"""Maximum number of wrong lines to report per file. In a file of another kind, every line is
+wrong."""
 
 
 def whole_lines(path: str) -> Iterator[bytes]:
@@ -41,8 +42,8 @@ def decoded(path: str, line: int, piece: bytes) -> str:
     except UnicodeDecodeError as error:
         at = line + piece.count(b"\n", 0, error.start)
         raise ValueError(
-            f"{path}:{at}: expected UTF-8, found the byte 0x{piece[error.start]:02x}, probably "
-            "of another encoding. Save it as UTF-8."
+            f"{path}:{at}: expected UTF-8, found the byte 0x{piece[error.start]:02x}, probably of "
+            "another encoding. Save the file as UTF-8."
         ) from error
 
 
@@ -86,4 +87,7 @@ def wrong_lines(path: str, good: re.Pattern[str], expected: str) -> Iterator[str
     if wrong > SHOWN:
         yield f"{path}: {wrong - SHOWN} more lines like these."
     if not count:
-        yield f"{path}: expected {expected} per line, found no entry. Fill it, or leave it out."
+        yield (
+            f"{path}: expected {expected} per line, found no entry. Add entries, or leave the list "
+            "out."
+        )

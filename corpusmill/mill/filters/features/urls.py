@@ -5,7 +5,7 @@ import re
 SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://|//")
 AFTER_HOST = re.compile(r"[/?#\\]")
 LONGEST = 253
-"""Most characters of a DNS name."""
+"""Maximum number of characters in a DNS name."""
 NO_WORD = re.compile(r"[\W_]+")
 
 

@@ -14,16 +14,16 @@ from corpusmill.mill.filters.declaration import (
 )
 
 PHRASE = re.compile(r"[^\x00-\x1f\x7f-\x9f\u2028\u2029]+")
-"""Rejects tabs and other line ends, which would make phrases that no text contains."""
+"""Pattern of a phrase. It rejects tabs and other line ends: no text would contain such a phrase."""
 MOST_TABLE_BYTES = 256 * 10**6
 
 
 class BadWords(Filter):
     """Drops documents that contain words or phrases of your list. Case does not matter. The
     lower-cased text is searched for `(?:\\W|^)phrase(?:\\W|$)`; with `boundaries: false`, for the
-    phrase anywhere. If phrases overlap, the first counts; if several start at one place, the
-    longest. For a second list, such as spam words, use the filter again under another name
-    (`use`)."""
+    phrase anywhere. Of overlapping phrases, only the first counts; of phrases that start at the
+    same place, only the longest. For a second list, such as spam words, use the filter again under
+    another name (`use`)."""
 
     fate = "bad_words"
     needs = ("words",)
@@ -33,8 +33,8 @@ class BadWords(Filter):
         ),
         "boundaries": flag(True, "Match whole words only; false for scripts without spaces."),
         "words": word_rule(),
-        "max_bad_words": count(0, "Most matches allowed."),
-        "max_bad_word_ratio": share(None, "Most matches allowed per word."),
+        "max_bad_words": count(0, "Maximum number of matches."),
+        "max_bad_word_ratio": share(None, "Maximum number of matches per word."),
     }
     measured_with = ("list", "boundaries", "words")
     values = {

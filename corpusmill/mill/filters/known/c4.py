@@ -5,24 +5,29 @@ from corpusmill.mill.filters.declaration import Filter, Value, above, below, cou
 
 class C4(Filter):
     """Cuts lines that are not prose, then drops documents with too few sentences left. Also drops
-    documents with a { or lorem ipsum. Later filters see the text without the cut lines."""
+    documents that contain a { or `lorem ipsum`. Later filters see the text without the cut
+    lines."""
 
     fate = "c4"
     settings = {
         "needs_end_mark": flag(
             True, "Cut lines without an end mark, or with three dots at the end."
         ),
-        "min_words_per_line": count(3, "Cut lines with fewer words, split at white space."),
+        "min_words_per_line": count(
+            3, "Cut lines with fewer words than this; words are split at white space."
+        ),
         "max_word_chars": count(1000, "Cut lines with a longer word."),
         "cuts_citations": flag(True, "Cut [1], [edit] and [citation needed] out of lines."),
         "cuts_javascript": flag(True, "Cut lines that contain javascript."),
         "cuts_policies": flag(True, "Cut lines about terms of use, privacy policy and cookies."),
-        "max_lorem_ipsum_lines": count(0, "Most lines allowed with lorem ipsum."),
-        "max_curly_lines": count(0, "Most lines allowed with a {."),
-        "min_sentences": count(5, "Fewest sentences allowed in the remaining lines."),
+        "max_lorem_ipsum_lines": count(0, "Maximum number of lines with lorem ipsum."),
+        "max_curly_lines": count(0, "Maximum number of lines with a {."),
+        "min_sentences": count(5, "Minimum number of sentences in the remaining lines."),
         "end_marks": text(".?!\"'", "Characters that may end a line."),
-        "paragraph_chars": count(200, "Shortest line that counts as a paragraph, before any cut."),
-        "min_paragraphs": count(None, "Fewest paragraphs allowed; mC4 uses 3."),
+        "paragraph_chars": count(
+            200, "Minimum characters of a line that counts as a paragraph, before any cut."
+        ),
+        "min_paragraphs": count(None, "Minimum number of paragraphs; mC4 uses 3."),
     }  # fmt: skip
     cut_with = tuple(settings)[:6]
     measured_with = (*cut_with, "end_marks", "paragraph_chars")
@@ -79,4 +84,4 @@ class C4(Filter):
 
     def faults(self):
         if self.needs_end_mark and not self.end_marks:
-            yield "c4: end_marks is empty. Give some characters, or set needs_end_mark to false."
+            yield "c4: end_marks is empty. List some characters, or set needs_end_mark to false."

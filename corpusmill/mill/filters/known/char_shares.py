@@ -44,8 +44,9 @@ def kind_table():
 
 
 class CharShares(Filter):
-    """Drops documents with too many or too few characters of a class. Shares are of all characters,
-    including white space. Combining marks and control characters count only as ASCII or non-ASCII.
+    """Drops documents with too many or too few characters of a class. Shares are relative to all
+    characters, including white space. Combining marks and control characters count only as ASCII or
+    non-ASCII.
     """
 
     fate = "char_shares"

@@ -1,4 +1,4 @@
-"""DCLM-baseline's document filters (Li et al. 2024); dclm_lines has its edits of lines."""
+"""DCLM-baseline's document filters (Li et al. 2024); for its edits of lines, use dclm_lines."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ BULLETS = "●•*-"
 class Dclm(Filter):
     """Drops documents by Gopher's rules, with these differences in DCLM:
 
-    - Every copy of repeated content counts, the first too, and each character once.
-    - Every occurrence of a stop word counts, in any case.
+    - All copies of repeated content count, including the first. Each character counts once.
+    - Every occurrence of a stop word counts, in lower or upper case.
     - `#` and ellipses share one limit.
     - Text length and repetition use `unicode` words with a letter or digit. Everything else uses
       words split at white space.
@@ -32,17 +32,17 @@ class Dclm(Filter):
     fate = "dclm"
     needs = ("words", "lines")
     settings = {
-        "min_words": count(50, "Fewest words allowed, without punctuation."),
-        "max_words": count(100_000, "Most words allowed, without punctuation."),
+        "min_words": count(50, "Minimum number of words, without punctuation."),
+        "max_words": count(100_000, "Maximum number of words, without punctuation."),
         "min_mean_word_chars": number(3, "Minimum mean word length.", 0),
         "max_mean_word_chars": number(10, "Maximum mean word length.", 0),
-        "max_symbol_ratio": number(0.1, "Most symbols allowed per word.", 0),
+        "max_symbol_ratio": number(0.1, "Maximum number of symbols per word.", 0),
         "max_bullet_line_share": share(0.9, "Maximum share of bullet lines."),
         "max_ellipsis_line_share": share(
             0.3, "Maximum share of lines with an ellipsis at the end."
         ),
         "max_no_alpha_word_share": share(0.2, "Maximum share of words without a letter."),
-        "min_stop_words": count(2, f"Fewest occurrences allowed of {', '.join(STOP_WORDS)}."),
+        "min_stop_words": count(2, f"Minimum number of occurrences of {', '.join(STOP_WORDS)}."),
         **{
             f"max_copied_{one}_share": share(0.3, f"Maximum share of repeated {one}s.")
             for one in SEGMENTS

@@ -4,23 +4,25 @@ from corpusmill.mill.filters.declaration import Filter, Value, above, count, fla
 
 
 class DclmLines(Filter):
-    """Cuts boilerplate lines: capitals, digits, single words, counters of likes. Cuts shop and
-    log-in phrases out of short lines. Drops documents that lose too many words this way. Later
-    filters see the text without the cut parts. Lines are split at newlines, words at
+    """Cuts boilerplate lines: those in capitals, of digits or of one word, and counters of likes.
+    Cuts shop and log-in phrases out of short lines. Drops documents that lose too many words this
+    way. Later filters see the text without the cut parts. Lines are split at newlines, words at
     white space. Unlike in DCLM, phrases next to white space at the end of a line may remain."""
 
     fate = "dclm_lines"
     settings = {
-        "max_line_upper_share": share(0.5, "Cut lines with a larger share of capitals."),
-        "max_line_digit_share": share(0.999999, "Cut lines with a larger share of digits."),
+        "max_line_upper_share": share(0.5, "Cut lines with a larger share of capitals than this."),
+        "max_line_digit_share": share(
+            0.999999, "Cut lines with a larger share of digits than this."
+        ),
         "cuts_counters": flag(True, "Cut lines such as `3.5k views`."),
-        "min_words_per_line": count(2, "Cut lines with fewer words, except empty lines."),
+        "min_words_per_line": count(2, "Cut lines with fewer words than this, except empty lines."),
         "max_phrase_words": count(
             10,
             "In lines of at most this many words, cut `items in cart`, `read more` with three "
             "characters at the end, and `sign-in` at the start.",
         ),
-        "max_newlines": count(2, "Longest run of newlines to keep.", least=1),
+        "max_newlines": count(2, "Maximum number of newlines in a row to keep.", least=1),
         "max_removed_word_share": share(0.05, "Maximum share of words cut."),
     }
     measured_with = tuple(settings)[:6]

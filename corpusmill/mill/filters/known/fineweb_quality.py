@@ -14,8 +14,8 @@ from corpusmill.mill.filters.declaration import (
 
 
 class FinewebQuality(Filter):
-    """Drops documents whose lines do not end like sentences, are short or repeated, or have too few
-    words. Lines are split at newlines; blank lines are ignored."""
+    """Drops documents with too many lines that do not end like sentences, are short or repeat
+    others, or with too few words per line. Lines are split at newlines; blank lines are ignored."""
 
     fate = "fineweb_quality"
     needs = ("words", "lines")
@@ -25,11 +25,11 @@ class FinewebQuality(Filter):
             "", "Characters that end a sentence; empty: the end marks of all scripts."
         ),
         "short_line_chars": count(30, "Lines of at most this length are short."),
-        "min_lines": count(1, "Fewest lines allowed."),
+        "min_lines": count(1, "Minimum number of lines."),
         "min_terminal_line_share": share(0.12, "Minimum share of lines that end a sentence."),
         "max_short_line_share": share(0.67, "Maximum share of short lines."),
         "max_repeated_char_share": share(0.01, "Maximum share of characters in repeated lines."),
-        "max_newline_ratio": number(0.3, "Most newlines allowed per word.", 0),
+        "max_newline_ratio": number(0.3, "Maximum number of newlines per word.", 0),
     }
     measured_with = ("words", "stop_chars", "short_line_chars")
     values = {
@@ -38,7 +38,7 @@ class FinewebQuality(Filter):
         "short_line_share": Value("float64", "short lines / lines"),
         "repeated_char_share": Value(
             "float64",
-            "characters in repeated lines, without the first copy / all characters but newlines",
+            "characters in repeated lines, except in first copies / all characters except newlines",
         ),
         "newline_ratio": Value("float64", "newlines / words"),
     }

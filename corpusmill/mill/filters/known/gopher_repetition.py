@@ -8,7 +8,7 @@ DUPLICATE = {5: 0.15, 6: 0.14, 7: 0.13, 8: 0.12, 9: 0.11, 10: 0.1}
 
 class GopherRepetition(Filter):
     """Drops documents with many repeated paragraphs, lines or word sequences. The first occurrence
-    does not count as a repeat. Shares of characters refer to the whole text."""
+    does not count as a repeat. Shares of characters are relative to the whole text."""
 
     fate = "gopher_repetition"
     needs = ("words", "lines")

@@ -11,8 +11,8 @@ from corpusmill.mill.filters.declaration import (
 
 
 class Language(Filter):
-    """Drops documents in other languages than those you keep, or with an uncertain language.
-    [languages.md](languages.md) lists the codes and explains the scores."""
+    """Drops documents in languages other than those you keep, and documents whose language is
+    uncertain. [Languages](languages.md) lists the codes and explains the scores."""
 
     fate = "language"
     settings = {
@@ -51,6 +51,6 @@ class Language(Filter):
         for code in self.languages or []:
             if code in MODEL_LANGUAGES and code not in among:
                 yield (
-                    f"languages has {code}, but among does not, so no document gets it. Add it "
-                    "to among."
+                    f"languages has {code}, but among does not, so no document gets this code. Add "
+                    "it to among."
                 )

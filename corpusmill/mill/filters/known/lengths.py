@@ -19,12 +19,12 @@ class Lengths(Filter):
     needs = ("words", "lines")
     settings = {
         "words": word_rule(),
-        "min_words": count(None, "Fewest words allowed."),
-        "max_words": count(None, "Most words allowed."),
-        "min_chars": count(None, "Fewest characters allowed."),
-        "max_chars": count(None, "Most characters allowed."),
-        "min_lines": count(None, "Fewest lines allowed."),
-        "max_lines": count(None, "Most lines allowed."),
+        "min_words": count(None, "Minimum number of words."),
+        "max_words": count(None, "Maximum number of words."),
+        "min_chars": count(None, "Minimum number of characters."),
+        "max_chars": count(None, "Maximum number of characters."),
+        "min_lines": count(None, "Minimum number of lines."),
+        "max_lines": count(None, "Maximum number of lines."),
         "min_mean_line_chars": number(None, "Minimum mean line length.", 0),
         "max_mean_line_chars": number(None, "Maximum mean line length.", 0),
     }

@@ -16,7 +16,7 @@ from corpusmill.mill.filters.declaration import (
     unlike,
 )
 
-FIELD = "Name of the member, or `quality.score` for a member of an object."
+FIELD = "Name of the member; `quality.score` names the member score of the object quality."
 
 
 def as_text(json_text: str | None) -> str | None:
@@ -45,7 +45,9 @@ class Metadata(Filter):
         "missing": keep_or_drop("drop", "What to do with records without the member."),
         "one_of": several(None, 'Values to keep; write "2026" and "true" in quotes.', least=1),
         "none_of": several(None, "Values to drop.", least=1),
-        "first": text(None, 'Smallest value to keep, by code points; for dates "2019-06".'),
+        "first": text(
+            None, 'Smallest value to keep, compared by code points; for dates, such as "2019-06".'
+        ),
         "last": text(None, "Largest value to keep."),
         "matches": pattern(
             "Python regular expression that must occur in the value; anchor it with ^ and $. One "
@@ -70,7 +72,7 @@ class Metadata(Filter):
         import regex
 
         if not all(self.field.split(".")):
-            yield f"metadata: field {self.field!r} has an empty name. Correct it."
+            yield f"metadata: field {self.field!r} has an empty name. Correct the field."
         try:
             regex.compile(self.matches or "")
         except regex.error as error:

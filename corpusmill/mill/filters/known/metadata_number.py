@@ -18,16 +18,19 @@ NUMBER = re.compile(r"-?\d.*")
 
 
 class MetadataNumber(Filter):
-    """Drops documents by a number in their record. Anything else counts as missing, even a text
+    """Drops documents by a number in their record. Any other value counts as missing, even a string
     of digits."""
 
     fate = "metadata_number"
     needs = ("records",)
     settings = {
-        "field": member(None, "Name of the member, or `quality.score` for a member of an object."),
+        "field": member(
+            None,
+            "Name of the member; `quality.score` names the member score of the object quality.",
+        ),
         "missing": keep_or_drop("drop", "What to do with records without such a number."),
-        "min": number(None, "Smallest number allowed."),
-        "max": number(None, "Largest number allowed."),
+        "min": number(None, "Minimum number to keep."),
+        "max": number(None, "Maximum number to keep."),
     }
     measured_with = ("field",)
     values = {"metadata_number": Value("float64", "the number")}
@@ -48,4 +51,4 @@ class MetadataNumber(Filter):
 
     def faults(self):
         if not all(self.field.split(".")):
-            yield f"metadata_number: field {self.field!r} has an empty name. Correct it."
+            yield f"metadata_number: field {self.field!r} has an empty name. Correct the field."

@@ -8,7 +8,7 @@ from corpusmill.mill.filters.declaration import Filter, Value, below, file, shar
 
 class Quality(Filter):
     """Drops documents with a low score from a model trained with `corpusmill train-filter`. See
-    [models.md](../how-to/models.md)."""
+    [Filter by a model](../how-to/models.md)."""
 
     fate = "quality_model"
     settings = {

@@ -52,8 +52,8 @@ class RedpajamaSignals(Filter):
 
     - Raw words: runs of `\\w`, and runs of other characters that are not white space.
     - Normalized words: lower case, NFD, no ASCII punctuation, split at white space.
-    - Line signals are the mean over lines; RedPajama lists a number per line.
-    - The default stop words are ours; RedPajama has a list per language.
+    - Line signals are means over all lines; RedPajama lists a number for each line.
+    - The default stop words are corpusmill's; RedPajama has a list for each language.
     - For RedPajama's bad words and domains use bad_words and url_blocklist.
     """
 

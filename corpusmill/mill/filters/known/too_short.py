@@ -9,7 +9,7 @@ class TooShort(Filter):
 
     fate = "too_short"
     settings = {
-        "min_chars": count(200, "Fewest characters allowed in the cleaned text.", most=1_000_000)
+        "min_chars": count(200, "Minimum number of characters in the cleaned text.", most=1_000_000)
     }
     values = {"chars": Value("uint32", "characters of the cleaned text")}
     limits = (below("chars", "min_chars"),)

@@ -31,26 +31,29 @@ class UrlBlocklist(Filter):
 
     Differences from datatrove's URLFilter:
 
-    - A listed domain covers all its subdomains; datatrove tests the host and its registered domain.
+    - A listed domain covers all its subdomains; datatrove tests only the host and its registered
+      domain.
     - Words in capitals match; datatrove misses them.
-    - Non-ASCII letters belong to words; datatrove splits there, and may match more.
+    - Non-ASCII letters are part of words; datatrove splits words at them, so it may match more.
     """
 
     fate = "url_blocklist"
     needs = ("records",)
     settings = {
-        "field": member("url", "Member with the URL, or `meta.url` for a member of an object."),
+        "field": member(
+            "url", "Member with the URL; `meta.url` names the member url of the object meta."
+        ),
         "domains": optional_file("File of domains; each blocks its subdomains too."),
         "urls": optional_file("File of whole URLs."),
-        "words": optional_file("File of words; one of them drops a document."),
+        "words": optional_file("File of words; a document is dropped if its URL has one of them."),
         "soft_words": optional_file(
-            "File of words; min_soft_words different ones drop a document."
+            "File of words; a document is dropped if its URL has min_soft_words different ones."
         ),
         "subwords": optional_file(
             "File of character sequences, searched in the letters and digits of the URL."
         ),
         "min_soft_words": count(
-            2, "Number of different soft words that drops a document.", least=1
+            2, "Minimum number of different soft words that drop a document.", least=1
         ),
         "missing": keep_or_drop("keep", "What to do with records without a URL."),
     }
@@ -137,6 +140,6 @@ class UrlBlocklist(Filter):
 
         paths = {name: getattr(self, name) for name in EXPECTED if getattr(self, name)}
         if not paths:
-            yield f"url_blocklist: no list is given. Give one of {', '.join(EXPECTED)}."
+            yield f"url_blocklist: no list is set. Set at least one of {', '.join(EXPECTED)}."
         for name, path in paths.items():
             yield from wrong_lines(path, *EXPECTED[name])

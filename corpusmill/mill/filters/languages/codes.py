@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from corpusmill.messages.near_names import near_names
 
 UNKNOWN = "und"
-"""The language of texts without any feature of the model."""
+"""Language code of texts that have no feature of the model."""
 
 _CODES = """
     af am ar as az be bg bn br bs ca cs cy da de el en eo es et eu fa fi fr fy ga gd gl gu ha he hi
@@ -21,7 +21,7 @@ LANGUAGES = (*MODEL_LANGUAGES, UNKNOWN)
 
 
 NEAREST = 3
-"""Most suggestions for an unknown code."""
+"""Maximum number of suggestions for an unknown code."""
 
 
 def code_faults(codes: Iterable[str], known: Iterable[str] = LANGUAGES) -> Iterator[str]:

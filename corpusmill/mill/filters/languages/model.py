@@ -32,13 +32,14 @@ VERSION = "0.4.0"
 MODEL_SHA256 = "f4f4a2c3465ca1f081541037f9cac23021d68151c2f709c55ae5eedfca522963"
 
 WIDTH = 16
-"""Row lengths are multiples of this: a cache line of cells, a vector of weights."""
+"""Row lengths are multiples of this number, which fills a cache line with cells or a vector with
+weights."""
 
 OFTEN = b" eatinosrldhucm,pgbvyfwkjzqx.'-\n" + bytes(range(0xC2, 0xF5)) + bytes(range(0x80, 0xC0))
 """Bytes that are frequent in the same texts. Their cells are adjacent, to share cache lines."""
 
 SMALL_COUNTS = 64
-"""Logarithms of counts below this are looked up."""
+"""Counts below this number have their logarithms in a table."""
 
 
 class Tables(NamedTuple):

@@ -20,7 +20,7 @@ from corpusmill.mill.read.text_column import TextColumn, string_array
 from corpusmill.mill.read.unicode_tables import character_table
 
 BATCH_BYTES = 4 << 20
-"""Most bytes of text in memory at once, with their features."""
+"""Maximum bytes of text to have in memory at once, with their features."""
 
 
 class Examples(NamedTuple):

@@ -29,7 +29,7 @@ BEHIND_A_WORD = 10
 CENTROIDS = 256
 
 LONGEST_NGRAM, MOST_BUCKETS = 1 << 16, 1 << 27
-"""Limits above those of any real model, to bound memory."""
+"""Limits that no real model reaches, to bound memory."""
 
 LABEL_PREFIX = "__label__"
 
@@ -174,8 +174,8 @@ def read_fasttext(path: Path) -> FastTextFile:
     quantized = reader.flag("whether its input is quantized")
     if kept is not None and not quantized:
         raise ValueError(
-            f"{path}: its n-grams are pruned, but it is not quantized; fastText rejects it too. "
-            "Quantize the model again with a newer fastText."
+            f"{path}: its n-grams are pruned, but the model is not quantized; fastText rejects it "
+            "too. Quantize the model again with a newer fastText."
         )
     found_input = _matrix(reader, quantized, rows, settings.columns, "its input matrix")
     quantized = reader.flag("whether its output is quantized") and quantized

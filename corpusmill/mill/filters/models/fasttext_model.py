@@ -38,7 +38,7 @@ class Predictions(NamedTuple):
     best: np.ndarray
     """int32 (documents, k): numbers of the best labels, -1 if there are fewer."""
     probabilities: np.ndarray
-    """float32 of the same shape, 0 without a label."""
+    """float32 of the same shape: probabilities of these labels; 0 without a label."""
     wanted: np.ndarray
     """float32 (documents,): probability of the wanted label; empty if there is none."""
 

@@ -79,8 +79,8 @@ def load_quality_model(path: Path) -> QualityModel:
     _, version, head_bytes = HEAD.unpack_from(data)
     if version != VERSION:
         raise ValueError(
-            f"{path}: expected version {VERSION} of quality models, found {version}. Train it "
-            "again with this corpusmill."
+            f"{path}: expected version {VERSION} of quality models, found {version}. Train the "
+            "model again with this version of corpusmill."
         )
     start = HEAD.size + head_bytes
     if len(data) < start:
@@ -114,5 +114,6 @@ def cut_off(path: Path, expected: int, found: int) -> ValueError:
 
 def damaged(path: Path) -> ValueError:
     return ValueError(
-        f"{path}: damaged: its bytes do not have the SHA-256 at its end. Copy the model again."
+        f"{path}: damaged: the file's bytes do not match the SHA-256 at its end. Copy the model "
+        "again."
     )

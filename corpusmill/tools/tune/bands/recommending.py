@@ -53,15 +53,24 @@ def parser(config: Config) -> argparse.ArgumentParser:
     add("--text-field", default="text", help="field or column that holds the text")
     add("--threshold", type=float, default=config.dedup.threshold,
         help="Jaccard similarity of duplicates")  # fmt: skip
-    add("--bands", type=int, help="bands of a setting to compare; needs --rows")
-    add("--rows", type=int, help="sketch values per band")
+    add(
+        "--bands",
+        type=int,
+        help="number of bands of your own setting, for comparison; needs --rows",
+    )
+    add("--rows", type=int, help="sketch values per band of your own setting; needs --bands")
     add("--permutations", type=int, default=config.minhash.permutations,
         help="values per sketch")  # fmt: skip
-    add("--recall", type=float, default=RECALL, help="required recall: share of the pairs with "
-        "similarity exactly at the threshold that must be found")  # fmt: skip
+    add(
+        "--recall",
+        type=float,
+        default=RECALL,
+        help="required recall: share of the duplicate pairs with similarity exactly at the "
+        "threshold that must be found",
+    )
     add("--documents", type=int, default=20_000, help="documents to sample")
     add("--min-chars", type=int, default=shortest(config),
-        help="leave out shorter documents")  # fmt: skip
+        help="leave out documents with fewer characters")  # fmt: skip
     add("--picture", type=Path, metavar="FILE.svg", help="file for a picture of the S-curves")
     return arguments
 
