@@ -347,7 +347,7 @@ def test_check__says_when_the_disk_is_too_small(folder, monkeypatch):
     usage = shutil.disk_usage(".")._replace(free=5000)
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
     got = called("check", "mine.yaml")
-    assert (got.exit_code, "are free, but the run will write at least" in got.stderr) == (1, True)
+    assert (got.exit_code, "but the run still has to write at least" in got.stderr) == (1, True)
 
 
 def test_check__refuses_inputs_without_a_record(folder):

@@ -64,6 +64,6 @@ def test_account__counts_a_further_fate(another):
 
 def test_docs_and_names_of_filters__know_a_further_fate(another):
     assert f"| `one_too_many` | `assign` | {another.meaning} |" in page()
-    assert "fate one_too_many is reserved" in next(
+    assert "the name one_too_many is reserved" in next(
         name_faults(ConfiguredFilter({"name": "one_too_many", "use": "empty"}))
     )

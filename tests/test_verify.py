@@ -352,8 +352,8 @@ def test_advice__is_for_where_the_corpus_lies(results):
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ('"generation": 1', '"generation": 2', "as its last line says, found"),
-        ('"generation": 1', '"generation":  1', "as its last line says, found"),
+        ('"generation": 1', '"generation": 2', "its last line gives SHA-256"),
+        ('"generation": 1', '"generation":  1', "its last line gives SHA-256"),
         ('"files": [', '"files": {', "it is not a JSON object"),
     ],
 )

@@ -116,7 +116,7 @@ def broken_seal(data: bytes, digest: str = "") -> str | None:
     return (
         None
         if own == found
-        else f"expected SHA-256 {found}, as its last line says, found {own}: it was changed"
+        else f"its last line gives SHA-256 {found}, but its content has {own}: it was changed"
     )
 
 

@@ -69,9 +69,9 @@ class Shuffled(InOrder):
         shelf = split.shelf
         if shelf.kept is not None and shelf.kept < split.shards.tokens.size:
             raise ValueError(
-                f"keep_shards {shelf.kept}: expected {split.shards.tokens.size}, all shards of "
-                f"{split.name}, as a shuffle of all samples reads them all at once. Use Windowed, "
-                "or omit keep_shards."
+                f"keep_shards {shelf.kept}: expected at least {split.shards.tokens.size}, the "
+                f"number of shards of {split.name}, because a shuffle of all samples needs every "
+                "shard at the same time. Use Windowed, or omit keep_shards."
             )
         self.identity |= {"seed": seed}
         self._seed = seed

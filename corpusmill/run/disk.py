@@ -79,8 +79,8 @@ def disk_faults(least: float, results: Path) -> list[str]:
         least -= sum(file.stat().st_size for file in results.rglob("*") if file.is_file())
     if least > free:
         return [
-            f"{existing(results).resolve()}: {amount(free)} are free, but the run will write at "
-            f"least {amount(least)} more. Free some space, or use another disk."
+            f"{existing(results).resolve()}: {amount(free)} are free, but the run still has "
+            f"to write at least {amount(least)}. Free some space, or use another disk."
         ]
     return []
 

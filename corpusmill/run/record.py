@@ -77,7 +77,7 @@ def as_written(record: dict) -> Record:
     counts = [count for count in found["made"].values() if count is not None]
     fits = len(found["made"]) <= MOST_PATTERNS and sum(counts) <= MOST_FILES
     if not fits or not all(0 <= n <= MOST_NUMBERED for n in counts):
-        raise ValueError("the record names more files than a run makes")
+        raise ValueError("it names more files than any run makes")
     for pattern in found["made"]:
         if pattern.startswith("/") or ".." in PurePosixPath(pattern).parts or "\0" in pattern:
             raise ValueError(f"it names {pattern!r}, which no run makes")

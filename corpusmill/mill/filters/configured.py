@@ -175,9 +175,12 @@ def name_faults(filter: ConfiguredFilter) -> Iterator[str]:
     """Yield what is wrong with the filter's name and the names of its columns."""
     name = filter.name
     if not name.isidentifier() or name != name.lower():
-        yield f"fate {name!r} is not a name of lower-case letters, digits and _"
+        yield (
+            "expected a name of only lower-case letters, digits and _, which does not start with a "
+            f"digit; found {name!r}"
+        )
     if name in FATES or is_figure(name):
-        yield f"fate {name} is reserved: the account has another figure with that name"
+        yield f"the name {name} is reserved: the account has another figure with that name"
     for column in filter.columns.values():
         if column in RESERVED_VALUES:
             yield f"value {column} is reserved: every document has a column with that name"

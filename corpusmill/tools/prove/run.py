@@ -139,7 +139,7 @@ def refuse_own_code(path: Path, config: Config) -> None:
     filters = [one.file for one in config.filters if one.file is not None]
     for file in [*config.input.readers, *filters]:
         raise NoCorpusError(
-            f"{path} uses custom code, {file}, which runs only if you name the configuration. {way}"
+            f"{path} uses custom code, {file}, which runs only if you name it yourself. {way}"
         )
     for one in config.filters:
         for file in one.named_files:

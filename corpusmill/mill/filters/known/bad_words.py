@@ -31,7 +31,9 @@ class BadWords(Filter):
         "list": file(
             None, "UTF-8 file, one word or phrase per line, # comments; plain, .gz or .zst."
         ),
-        "boundaries": flag(True, "Match whole words only; false for scripts without spaces."),
+        "boundaries": flag(
+            True, "Match whole words only. Set it to false for scripts without spaces."
+        ),
         "words": word_rule(),
         "max_bad_words": count(0, "Maximum number of matches."),
         "max_bad_word_ratio": share(None, "Maximum number of matches per word."),
