@@ -98,7 +98,7 @@ def test_filter__may_be_there_twice(entry):
         ({"sources": {"web": {"mots": 3}}}, "filters[0].sources.web: unknown key mots. Did you"),
         ({"sources": {"web": {"most": 10}}}, "filters[0].sources.web.most: expected "),
         ({"sources": {"web": {"most": 1}}}, "filters[0].sources.web: mine: least 2 is above most"),
-        ({"sources": {"web": {"words": "a"}}}, "filters[0].sources.web: words affects what is"),
+        ({"sources": {"web": {"words": "a"}}}, "filters[0].sources.web: words affects measured"),
     ],
 )  # fmt: skip
 def test_wrong_settings__are_told(entry, more, says):

@@ -86,7 +86,7 @@ def test_job__without_a_log_says_how_it_is_used(run):
         ("", "found 0 lines"),
         ("{}", "found 1 lines"),
         ("no JSON\n{}\n", "Expecting value"),
-        (job({}), "the job has no weights"),
+        (job({}), "the job has no value for weights"),
         (job(paths=PATHS | {"many": "a"}), "expected a list"),
     ],
 )

@@ -177,7 +177,7 @@ class Mine(Filter):
         ("uint32\", ", "uint12\", ", {}, "filters[1]: value something has dtype 'uint12', expected one of"),
         ("settings =", 'measured_with = ("nothing",)\n    settings =', {}, "measured_with names nothing, which is not one of its settings"),
         ("class Mine(Filter):", "class Mine(Filter):\n    def __init__(self, **s): pass", {}, "filters[1]: it has an __init__"),
-        ("def drops", "def drop", {}, "filters[1]: it has no limits and no method drops"),
+        ("def drops", "def drop", {}, "filters[1]: it has neither limits nor a method `drops`"),
         ('count(3, "Fewest of something.", most=9)', "3", {}, "its settings do not map names to Setting"),
         ('Value("uint32", "of something")', '"uint32"', {}, "its values do not map names to Value"),
         ("count(3,", "count(12,", {}, "the default of setting least: 12 is greater than the maximum of 9"),

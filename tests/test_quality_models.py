@@ -144,8 +144,8 @@ def test_examples__are_counted(tmp_path):
 @pytest.mark.parametrize(
     ("good", "bad", "fault"),
     [
-        ([], ["a b", "c d"], "found 0 different good texts, none of them left to train on"),
-        (["a b", "c d"], [], "found 0 different bad texts, none of them left"),
+        ([], ["a b", "c d"], "found 0 different good texts, none of them in the training set"),
+        (["a b", "c d"], [], "found 0 different bad texts, none of them in the"),
         (["a b"], [f"c {n}" for n in range(50)], "found 1 different good texts, none of them "),
     ],
 )
@@ -307,7 +307,7 @@ def test_train_filter__same_bytes_on_any_number_of_cores(folder):
         ("empty.jsonl", "bad.parquet", "expected good texts, found a file without records."),
         ("other.jsonl", "bad.parquet", 'other.jsonl:1: expected a record with a text, found no "b'),
         ("nowhere.jsonl", "bad.parquet", "--good nowhere.jsonl: expected a file, found none."),
-        ("good", "good", "found 0 different good texts, none of them left to train on"),
+        ("good", "good", "found 0 different good texts, none of them in the training set"),
         ("good", "empty", "--bad empty: expected a file, found none"),
         ("good", "readme.txt", "readme.txt: expected a file name ending in .jsonl"),
         ("good", "hollow", "--bad hollow: expected files that end in .jsonl"),

@@ -44,7 +44,7 @@ def test_picture__explains_rules_counts_and_memory(run):
     console = Console(file=io.StringIO(), width=120)
     console.print(picture(run))
     shown = console.file.getvalue()
-    assert re.search(r"complete .* 4 of 6 jobs +confirm that a step is done for all parts", shown)
+    assert re.search(r"complete .* 4 of 6 jobs +confirm that all parts have finished a step", shown)
     assert re.search(r"guard .* 0 of 1 job +check how much is dropped as duplicates", shown)
     assert "memory 316 of 2,000 MB allowed" in shown
 

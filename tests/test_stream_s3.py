@@ -95,7 +95,7 @@ def test_fault__that_passes_is_tried_again(fault, front, results, tmp_path, monk
     [
         ("503", OSError, "the store says 503 SlowDown, 4 times in a row. The received bytes"),
         ("403", OSError, "403 ExpiredToken: the credentials are expired.*4 times in a row"),
-        ("401", ValueError, "the store says 401 AccessDenied: these credentials may not"),
+        ("401", ValueError, "the store says 401 AccessDenied: these credentials do not permit"),
         ("404", ValueError, "the store says 404 AccessDenied"),
         ("wrong bytes", ValueError, "expected SHA-256 .*, found .*, 3 times.*upload it again"),
     ],
@@ -172,7 +172,7 @@ def test_manifest__whose_bytes_changed_is_never_believed(front, results, tmp_pat
         manifest = tmp_path / "copy/manifest.json"
         data = manifest.read_text()
         manifest.write_text(data.replace("train/00007.bin", "trbin/00007.bin"))
-        with pytest.raises(ValueError, match=r"by its last line, found .*, 3 times"):
+        with pytest.raises(ValueError, match=r"its last line gives SHA-256 .*, 3 times"):
             Corpus(server.address, cache=tmp_path / "cache", patience=QUICK)
         manifest.write_text(data)
         assert Corpus(server.address, cache=tmp_path / "cache").splits == ["train"]

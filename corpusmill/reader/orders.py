@@ -18,7 +18,7 @@ class Order(Protocol):
     """
 
     length: int
-    """The number of tokens in a row, minus one."""
+    """Number of tokens of a sample, minus one."""
 
     vocabulary: Vocabulary
 

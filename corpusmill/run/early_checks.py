@@ -160,7 +160,7 @@ class MemberCheck(EarlyCheck):
     def notes(self) -> list[str]:
         lines = self._said
         if faults := super().faults():
-            return [f"the members that filters use could not be checked: {faults[-1]}"]
+            return [f"could not check if records have the fields that filters use: {faults[-1]}"]
         return lines
 
 

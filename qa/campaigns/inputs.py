@@ -246,7 +246,7 @@ def losing(step: str, gone: str) -> Callable[[Path], dict]:
 
 
 def while_running() -> Iterator[Case]:
-    changed = "It changed while it was read"
+    changed = "The file changed while it was read"
 
     def case(name: str, may: str, plan: Callable[[Path], dict], says: str = "") -> Case:
         return Case(f"while running: {name}", {may}, says, plan=plan)

@@ -24,8 +24,8 @@ This page lists every built-in filter, its settings and the values it measures. 
   determines its fate.
 - All values are in `results/measures/{part}.arrow`. For each dropped document, the ledger has the
   values of the filter that dropped it and the limit it exceeded.
-- A filter checks its values in the order of its table. The reason is the first value beyond its
-  limit.
+- A filter checks its values in the order in which its table of values lists them. The reason is
+  the first value beyond its limit.
 - The column `limits` names the settings that limit a value, with their defaults. A limit without a
   default drops nothing until you set it; `null` switches a limit off.
 - A document that lacks a value passes all limits on that value.

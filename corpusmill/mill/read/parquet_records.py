@@ -151,6 +151,6 @@ def refuse_other_count(path: str, read: int, told: pq.FileMetaData) -> None:
     of_groups = sum(told.row_group(group).num_rows for group in range(told.num_row_groups))
     if not read == of_groups == told.num_rows:
         raise ValueError(
-            f"{path}: damaged Parquet file: expected {told.num_rows} rows, and {of_groups} in its "
-            f"row groups, found {read}. Fetch it again."
+            f"{path}: damaged Parquet file: its footer gives {told.num_rows} rows and its row "
+            f"groups have {of_groups}, but {read} were read. Fetch it again."
         )

@@ -87,7 +87,7 @@ def _refuse_content(path: str, file: IO[bytes]) -> None:
         found, cause = f"an error ({error.strerror})", error
     raise ValueError(
         f"{path}: expected no content, as its size is 0 bytes, found {found}. It is not a "
-        "file on disk: put a copy in its place, or leave it out of sources[].files."
+        "regular file on disk: list a copy of it in sources[].files instead, or remove it there."
     ) from cause
 
 

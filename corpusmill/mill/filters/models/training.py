@@ -41,13 +41,14 @@ def trained(
     """
     apart = held_out(examples, settings.held_out, settings.seed)
     seen, unseen = examples.at(np.flatnonzero(~apart)), examples.at(np.flatnonzero(apart))
-    for some, what in ((seen, "left to train on"), (unseen, "held out")):
+    for some, what in ((seen, "in the training set"), (unseen, "in the held-out set")):
         for good, name in ((True, "good"), (False, "bad")):
             if not (some.good == good).any():
+                count = (examples.good == good).sum()
                 raise ValueError(
-                    "expected good and bad texts both to train on and to hold out; found "
-                    f"{(examples.good == good).sum()} different {name} texts, none of them {what}. "
-                    "Give more texts, or another --held-out."
+                    "expected good and bad texts in the training set and in the held-out set; "
+                    f"found {count} different {name} texts, none of them {what}. "
+                    "Give more texts, or change --held-out."
                 )
     model = learnt(seen, definition, settings, progress)
     scores = np.empty(unseen.good.size, np.float32)
