@@ -545,7 +545,12 @@ def test_traceback__of_snakemake_goes_to_a_file(tmp_path, monkeypatch):
     said = (
         "Building DAG\nTraceback (most recent call last):\n  File x\nRecursionError: too \x1bdeep\n"
     )
+    own = tmp_path / "own.txt"
+    own.write_text("mine")
+    Path("logs").mkdir()
+    Path("logs/snakemake.log").symlink_to(own)
     (told,) = reasons(Run(), 1, said, [])
+    assert own.read_text() == "mine"
     assert told.startswith("Snakemake itself failed: RecursionError: too \\x1bdeep. If .snakemake")
     assert Path("logs/snakemake.log").read_text() == said.replace("\x1b", "\\x1b")
     assert [*reasons(Run(), 1, "a plain fault\n", [])] == ["a plain fault"]

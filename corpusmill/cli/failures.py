@@ -9,6 +9,7 @@ import psutil
 
 from corpusmill.cli.run_progress import Job, Run
 from corpusmill.messages.plain_text import short, shown, shown_lines
+from corpusmill.mill.storage.files import replacing
 from corpusmill.mill.storage.untrusted import whole_file
 from corpusmill.run.job_state import FAILED, STOPPED, load_state
 
@@ -55,12 +56,12 @@ def without_traceback(said: str) -> str:
     said = said.strip()
     if "Traceback (most recent call last)" not in said:
         return said
-    SAID.parent.mkdir(exist_ok=True)
-    SAID.write_text(f"{shown_lines(said)}\n", "utf-8")
+    with replacing(SAID) as temporary:  # never through a symlink
+        temporary.write_text(f"{shown_lines(said)}\n", "utf-8")
     last = short(shown(said.splitlines()[-1]))
     return (
-        f"Snakemake itself failed: {last}. If {METADATA} is damaged, "
-        f"remove it. Otherwise please report this, with {SAID}"
+        f"Snakemake itself failed: {last}. If {METADATA} is damaged, remove it. Otherwise please "
+        f"report this, with {SAID}"
     )
 
 
