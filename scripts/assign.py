@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from corpusmill.mill.decide.fate_columns import FateColumn
-from corpusmill.mill.decide.fates import DUPLICATE, NOT_SAMPLED
+from corpusmill.mill.decide.fates import DUPLICATE, AtAssign
 from corpusmill.mill.decide.holdout import held_out_texts
 from corpusmill.mill.decide.splits_and_copies import Sampling, copies_of, splits_of
 from corpusmill.mill.dedup.edges import STAGES
@@ -18,6 +18,7 @@ from corpusmill.mill.storage.files import content_digest, save_json
 from corpusmill.mill.storage.tables import (
     load_labels,
     load_notes,
+    load_table,
     save_table,
 )
 from corpusmill.run.job import run
@@ -55,9 +56,9 @@ def assign(
     weight = np.array([sampling.weights[name] for name in sources])[source]
     split = splits_of(ids, sampling.fractions, sampling.seed)
     copies = copies_of(ids, weight, split, sampling.seed)
-    duplicate = fates.drop(DUPLICATE, admitted & (winner != ids))
-    fates.drop(NOT_SAMPLED, admitted & (copies == 0))
-    kept = admitted & fates.kept
+    known = AtAssign(ids, winner, split, copies, lambda name: load_table(measures, name)[0])
+    fates.decide("assign", known, admitted)
+    duplicate, kept = fates.has(DUPLICATE), admitted & fates.kept
     copies[~kept] = 0
     save_table(
         made.assigned, fate=fates.array(), winner=winner, similarity=similarity, stage=stage,

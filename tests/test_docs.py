@@ -342,8 +342,7 @@ def keys_of(schema: dict, name: str = "") -> set[str]:
 
 
 def test_configuration_md__is_what_the_module_writes():
-    """After a change of schema or config.yaml: python -m corpusmill.run.reference"""
-    assert page() == CONFIGURATION
+    assert page() == CONFIGURATION, "run `python -m corpusmill.run.reference`"
 
 
 def test_limits__of_a_list_names_the_values_as_they_are():

@@ -3,11 +3,19 @@
 from collections import Counter
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from corpusmill.mill.account.accounts import funnel, imbalances
-from corpusmill.mill.decide import fates
-from corpusmill.mill.decide.fates import Fate, dropping_fates, uncompared_fates
+from corpusmill.mill.decide.fate_columns import FateColumn
+from corpusmill.mill.decide.fates import (
+    FATES,
+    KEPT,
+    AtAssign,
+    Fate,
+    dropping_fates,
+    uncompared_fates,
+)
 from corpusmill.mill.filters.configured import ConfiguredFilter, configured, name_faults
 from corpusmill.mill.filters.reference import page
 from corpusmill.tools.verify.between import _compared
@@ -18,7 +26,7 @@ from corpusmill.tools.why.story import heading, line_of_list, steps
 @pytest.fixture
 def another(monkeypatch) -> Fate:
     fate = Fate("one_too_many", "assign", "Its site has more documents than are wanted.")
-    monkeypatch.setitem(fates.FATES, fate.name, fate)
+    monkeypatch.setitem(FATES, fate.name, fate)
     return fate
 
 
@@ -35,10 +43,23 @@ def facts(tmp_path) -> Facts:
 
 
 def test_dropping_fates__have_filters_between_records_and_compared_documents():
-    assert dropping_fates(["a", "b"]) == [
-        "malformed", "a", "b", "duplicate", "not_sampled", "contaminated",
-    ]  # fmt: skip
     assert uncompared_fates(["a", "b"]) == ["malformed", "a", "b"]
+    assert dropping_fates(["a", "b"])[:4] == ["malformed", "a", "b", "duplicate"]
+    assert sorted(dropping_fates(["a", "b"])) == sorted({*FATES, "a", "b"} - {KEPT})
+
+
+def test_decide__gives_the_fates_of_a_step_in_the_order_of_their_declarations(monkeypatch):
+    late = Fate("late", "assign", "", decides=lambda documents: documents.measured("chars") > 5)
+    other = Fate("other", "decontaminate", "", decides=lambda documents: documents.ids > 0)
+    for fate in (late, other):
+        monkeypatch.setitem(FATES, fate.name, fate)
+    chars = {"chars": np.array([9, 9, 9, 1, 9])}
+    ids, winner = np.arange(5, dtype=np.uint64), np.array([0, 0, 2, 3, 4], np.uint64)
+    known = AtAssign(ids, winner, np.zeros(5), np.array([1, 1, 0, 1, 1]), chars.__getitem__)
+    column = FateColumn(5)
+    column.decide("assign", known, np.array([True, True, True, True, False]))
+    found = column.array().to_pylist()
+    assert found == ["late", "duplicate", "not_sampled", "kept", "kept"]
 
 
 def test_why__tells_a_further_fate_as_no_filter(another, facts):

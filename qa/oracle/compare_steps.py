@@ -121,7 +121,7 @@ def cluster_sizes(outcome: Outcome) -> list[dict]:
 def decision(document: Document) -> dict:
     """What `assign` decides of a document; of one that a filter dropped, nothing."""
     return {
-        "fate": document.fate if document.fate in ("duplicate", "not_sampled") else "kept",
+        "fate": document.assigned,
         "winner": document.id if document.winner is None else document.winner,
         "similarity": single(document.similarity),
         "stage": STAGES[document.stage],

@@ -42,6 +42,7 @@ class Document:
     split: str = "train"
     copies: int = 0
     fate: str = "kept"
+    assigned: str = "kept"  # the fate in the table of `assign`
     held_out_by: str | None = None
 
     @property

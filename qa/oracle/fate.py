@@ -62,6 +62,7 @@ def decide(documents: list[Document], config: dict) -> None:
             document.fate = "not_sampled"
         else:
             document.copies = copies
+        document.assigned = document.fate if document.filter_fate == "kept" else "kept"
 
 
 def digests_of(document: Document) -> list[bytes]:

@@ -30,7 +30,7 @@ def unfound_pairs(outcome: Outcome) -> list[tuple[int, int, float]]:
         return []
     threshold = outcome.config["dedup"]["threshold"]
     width = outcome.config["minhash"]["shingle_chars"]
-    kept = [d for d in outcome.documents() if d.fate in ("kept", "contaminated", "not_sampled")]
+    kept = [d for d in outcome.documents() if d.filter_fate == "kept" and d.winner is None]
     sets = sorted(((shingles(d.cleaned, width), d.id) for d in kept), key=lambda pair: len(pair[0]))
     found = []
     for place, (larger, one) in enumerate(sets):

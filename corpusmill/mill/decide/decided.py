@@ -11,14 +11,13 @@ import numpy as np
 import pyarrow as pa
 
 from corpusmill.mill.decide.fate_columns import FateColumn
-from corpusmill.mill.decide.fates import CONTAMINATED, SPLITS
+from corpusmill.mill.decide.fates import CONTAMINATED, AtDecontaminate
 from corpusmill.mill.storage.files import writing
 from corpusmill.mill.storage.sums import CheckedFile, DamagedError
 from corpusmill.mill.storage.tables import load_table
 
 MARKS = pa.schema([("held_out_by", pa.uint8())], {"corpusmill.held_out": "1"})
 FIRST = "first"
-TRAIN = SPLITS.index("train")
 
 
 class DecisionFiles(NamedTuple):
@@ -46,8 +45,10 @@ def load_decided(files: DecisionFiles, part: int) -> Decided:
     names = ("winner", "similarity", "stage", "split", "copies")
     winner, similarity, stage, split, copies = load_table(files.assigned, *names)
     origins = load_marks(files.marks, part)
-    contaminated = fates.drop(CONTAMINATED, (origins > 0) & (split == TRAIN))
-    held_out_by = np.where(contaminated, origins, 0).astype(np.uint8)
+    fates.decide(
+        "decontaminate", AtDecontaminate(winner, split, copies, origins), np.ones(split.size, bool)
+    )
+    held_out_by = np.where(fates.has(CONTAMINATED), origins, 0).astype(np.uint8)
     copies = np.where(fates.kept, copies, 0).astype(np.uint16)
     return Decided(fates, winner, similarity, stage, split, held_out_by, copies)
 

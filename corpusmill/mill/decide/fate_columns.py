@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from corpusmill.mill.decide.fates import KEPT
+from corpusmill.mill.decide.fates import FATES, KEPT, AtAssign, AtDecontaminate
 from corpusmill.mill.storage.tables import load_labels
 
 
@@ -38,6 +38,13 @@ class FateColumn:
         dropped = self.kept & which
         self.numbers[dropped] = self.names.index(name)
         return dropped
+
+    def decide(self, step: str, documents: AtAssign | AtDecontaminate, among: np.ndarray) -> None:
+        """Give the fates of `FATES` that a step decides to documents of `among`, bool (documents,),
+        in order."""
+        for fate in FATES.values():
+            if fate.step == step and fate.decides:
+                self.drop(fate.name, among & fate.decides(documents))
 
     def has(self, name: str) -> np.ndarray:
         """Return bool (documents,): which documents have this fate."""

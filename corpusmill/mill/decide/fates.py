@@ -1,11 +1,14 @@
 """The fates of input records. Each record has exactly one.
 
 Each filter of the run is a fate, with the filter's name. Every other fate is one entry of `FATES`,
-which account, summary, reports, `why`, `verify` and docs read. To add one, add its entry here and
-let a step decide it (`FateColumn.drop`).
+which account, summary, reports, `why`, `verify` and docs read. To add one, add its entry here, with
+the condition for it in `decides`. Then write docs/reference/filters.md anew.
 """
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
 
 KEPT = "kept"
 MALFORMED = "malformed"
@@ -13,6 +16,28 @@ MALFORMED = "malformed"
 DUPLICATE = "duplicate"
 NOT_SAMPLED = "not_sampled"
 CONTAMINATED = "contaminated"
+
+SPLITS = ("train", "validation", "test")
+
+
+class AtAssign(NamedTuple):
+    """What the step `assign` knows: one value per document of a part."""
+
+    ids: np.ndarray  # uint64
+    winner: np.ndarray  # uint64: the document kept instead; its own id if there is none
+    split: np.ndarray  # uint8: index in SPLITS
+    copies: np.ndarray  # uint16: how often the weight of its source writes it
+    measured: Callable[[str], np.ndarray]
+    """Loads a column of results/measures: `text_bytes`, or a value of a filter."""
+
+
+class AtDecontaminate(NamedTuple):
+    """What is known after the step `decontaminate`: one value per document of a part."""
+
+    winner: np.ndarray  # uint64
+    split: np.ndarray  # uint8
+    copies: np.ndarray  # uint16
+    held_out_by: np.ndarray  # uint8: key of ORIGINS if the text is held out, also in other splits
 
 
 class Fate(NamedTuple):
@@ -30,6 +55,9 @@ class Fate(NamedTuple):
     """Template for an entry in a list of `corpusmill why`, filled with the same values."""
     is_compared: bool = True
     """Whether documents of this fate were compared to find duplicates."""
+    decides: Callable[[Any], np.ndarray] | None = None
+    """Returns bool (documents,): which documents get this fate, if no earlier fate applies. Takes
+    `AtAssign` or `AtDecontaminate`. None: the step has code of its own for it."""
 
 
 FATES = {
@@ -46,15 +74,20 @@ FATES = {
             "The document is a duplicate. Another document, its winner, is kept instead.",
             heading="{name} was dropped as a duplicate of document {winner}.",
             in_list="{stage}{similarity}, of {winner}",
+            decides=lambda documents: documents.winner != documents.ids,
         ),
         Fate(
             NOT_SAMPLED, "assign",
             "Its source has a weight below 1, and the document is not in the sample.",
+            decides=lambda documents: documents.copies == 0,
         ),
         Fate(
             CONTAMINATED, "decontaminate",
             "The document would be in train, but a held-out text is identical (same SHA-256).",
             in_list="held out by {held_out_by}",
+            decides=lambda documents: (
+                (documents.held_out_by > 0) & (documents.split == SPLITS.index("train"))
+            ),
         ),
         Fate(
             KEPT, "assign", "The document is in the corpus.",
@@ -65,8 +98,6 @@ FATES = {
 }  # fmt: skip
 """Fates by name, in the order in which they are decided. Filters decide before the fates with
 `is_compared`."""
-
-SPLITS = ("train", "validation", "test")
 
 
 def fate_of(name: str) -> Fate:
