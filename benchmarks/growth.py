@@ -245,8 +245,8 @@ def grow(folder: Path, documents: int, sharers: int, cores: int) -> Growth:
     save_json(pairs, {"parts": found})
     grouping = {
         "listing": listing, "pairs": pairs, "similarity": Similarity(THRESHOLD, PERMUTATIONS),
-        "bins": -(-parts // 2), "engine": "union_find", "labels": folder / "labels.npy",
-        "starts": folder / "starts.npy",
+        "bins": -(-parts // 2), "components": {"engine": "union_find"},
+        "labels": folder / "labels.npy", "starts": folder / "starts.npy",
     }  # fmt: skip
     stages["group"] = run_stage(group, [grouping], 1)
     stages["edges"] = run_stage(edges_of_blocks, [{"pairs": pairs, "parts": parts}], 1)

@@ -56,7 +56,7 @@ rule manifest:
             code=STEP_RULES.code_of_results,
             made=STEP_RULES.made_files,
             record=str(RECORD),
-            max_lost_fraction=CONFIG.tokenizer.max_lost_fraction,
+            loss_limits=SETTINGS.of("loss_limits"),
         ),
         code=code_digest("manifest"),
         paths=named_paths,
@@ -164,7 +164,7 @@ rule summarize:
     params:
         settings=settings(
             config_digest=config_digest(CONFIG.given),
-            configuration=shaping(CONFIG.given),
+            configuration=CONFIG.shaping(CONFIG.given),
             span_unit=CONFIG.spans.unit,
             filters=SETTINGS.filter_fates,
             made=STEP_RULES.made_files,

@@ -42,7 +42,7 @@ RUN.announce()
 
 from corpusmill.mill.demo.files import DEMO, GENERATED
 from corpusmill.run import record, warm
-from corpusmill.run.config import config_digest, shaping
+from corpusmill.run.config import config_digest
 from corpusmill.run.disk import unwritable
 from corpusmill.run.early_checks import early_checks, notes_of
 from corpusmill.run.input_files import told_replaced

@@ -65,7 +65,7 @@ rule evaluation:
         settings=settings(
             files=INPUTS.held_out_states,
             max_malformed_fraction=SETTINGS.of_sources("max_malformed_fraction"),
-            mode=CONFIG.normalize.mode,
+            normalizing=CONFIG.normalize,
             readers=CONFIG.input.readers,
             limits=CONFIG.input.read_limits,
         ),

@@ -134,7 +134,7 @@ rule group:
         settings=settings(
             similarity=SETTINGS.similarity,
             bins=LAYOUT.counts["bin"],
-            engine=CONFIG.dedup.engine,
+            components=SETTINGS.of("components"),
         ),
         code=code_digest("group"),
         paths=named_paths,
@@ -195,9 +195,8 @@ rule resolve:
         ),
     params:
         settings=settings(
-            resolve=CONFIG.dedup.resolve,
+            resolution=SETTINGS.of("resolution"),
             similarity=SETTINGS.similarity,
-            shingle_chars=CONFIG.minhash.shingle_chars,
         ),
         code=code_digest("resolve"),
         paths=named_paths,
@@ -222,8 +221,7 @@ rule guard:
         mem_mb=500,
     params:
         settings=settings(
-            max_group_texts=CONFIG.dedup.max_group_texts,
-            max_duplicate_fraction=SETTINGS.of_sources("max_duplicate_fraction"),
+            limits=SETTINGS.of("duplicate_limits"),
         ),
         code=code_digest("guard"),
         paths=named_paths,

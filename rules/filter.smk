@@ -84,7 +84,7 @@ rule allow:
         mem_mb=500,
     params:
         settings=settings(
-            max_dropped_fraction=SETTINGS.of_sources("max_dropped_fraction"),
+            limits=SETTINGS.of("filter_limits"),
         ),
         code=code_digest("allow"),
         paths=named_paths,

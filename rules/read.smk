@@ -48,7 +48,7 @@ rule normalize:
     params:
         settings=settings(
             files=INPUTS.states_of_part,
-            mode=CONFIG.normalize.mode,
+            normalizing=CONFIG.normalize,
             readers=CONFIG.input.readers,
             limits=CONFIG.input.read_limits,
             most_text_bytes=INPUTS.most_text_bytes,

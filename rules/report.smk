@@ -104,7 +104,7 @@ rule report:
     params:
         settings=settings(
             threshold=CONFIG.dedup.threshold,
-            config=shaping(CONFIG.given),
+            config=CONFIG.shaping(CONFIG.given),
         ),
         code=code_digest(
             "report", *sorted(ROOT.glob("corpusmill/mill/report/templates/*"))

@@ -89,6 +89,7 @@ rule gather:
     params:
         settings=settings(
             shards=LAYOUT.shards,
+            options=SETTINGS.of("text_shards"),
         ),
         code=code_digest("gather"),
         paths=named_paths,

@@ -39,10 +39,7 @@ rule tokenizer:
         mem_mb=MEMORY.flat(2000),
     params:
         settings=settings(
-            source=CONFIG.tokenizer.source,
-            train_vocabulary=CONFIG.tokenizer.train_vocabulary,
-            end_of_text=CONFIG.tokenizer.end_of_text,
-            engine=CONFIG.tokenizer.engine,
+            choice=SETTINGS.of("tokenizer"),
         ),
         # Any change of file times counts, also to an older one.
         states=lambda wildcards: states_of_files(CONFIG.tokenizer.source),

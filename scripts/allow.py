@@ -2,6 +2,7 @@
 
 import logging
 from pathlib import Path
+from typing import Any
 
 from corpusmill.mill.filters.allowance import dropped_by_source, too_much_dropped
 from corpusmill.mill.storage.files import load_json, save_json
@@ -12,12 +13,12 @@ def allow(
     texts: list[Path],
     verdicts: list[Path],
     counts: list[Path],
-    max_dropped_fraction: dict[str, float],
+    limits: dict[str, Any],
     report: Path,
 ) -> None:
-    """Each list has one file per part. max_dropped_fraction: by source."""
+    """Each list has one file per part. limits: keyword arguments of `too_much_dropped`."""
     parts = [load_json(file)["by_source"] for file in counts]
-    if faults := too_much_dropped(parts, max_dropped_fraction, texts, verdicts):
+    if faults := too_much_dropped(parts, texts, verdicts, **limits):
         raise ValueError("\n".join(faults))
     dropped = {
         source: {"documents": documents, "dropped": dict(by_filter)}

@@ -5,6 +5,7 @@ import logging
 import os
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -22,14 +23,14 @@ from corpusmill.run.job_progress import phase
 def evaluation(
     files: list[dict],
     max_malformed_fraction: dict[str, float],
-    mode: str,
+    normalizing: dict[str, Any],
     readers: list[str],
     limits: ReadLimits,
     held_out: Path,
     counts: Path,
 ) -> None:
-    """files: as in normalize. max_malformed_fraction: by source."""
-    mend = normalizer(mode)
+    """files, normalizing: as in normalize. max_malformed_fraction: by source."""
+    mend, surrogates = normalizer(**normalizing), normalizing["mode"] == "ftfy"
     digests: list[bytes] = []
     records: Counter = Counter()
     bad: Counter = Counter()
@@ -38,7 +39,7 @@ def evaluation(
         for file, seen in zip(files, of_files, strict=True):
             source, path = file["source"], file["path"]
             for record in read_records(
-                path, file["text_field"], progress, mode == "ftfy", readers, seen, limits
+                path, file["text_field"], progress, surrogates, readers, seen, limits
             ):
                 records[source] += 1
                 if isinstance(record, Malformed):

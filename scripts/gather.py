@@ -3,6 +3,7 @@
 import logging
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -23,10 +24,14 @@ def gather(
     shard: int,
     shards: dict[str, int],
     columns: list[Path],
+    options: dict[str, Any],
     text: Path,
     facts: Path,
 ) -> None:
-    """listing: the scatter files of all parts; columns: for Parquet, its columns; else none."""
+    """listing: the scatter files of all parts; columns: for Parquet, its columns; else none.
+
+    options: keyword arguments of `write_shard`.
+    """
     schema = load_schema(columns[0]) if columns else None
     parts = load_json(listing)["parts"]
     target = first_targets(shards)[split] + shard
@@ -44,7 +49,7 @@ def gather(
         count["documents"] += 1
         count["text_bytes"] += size
     with writing(text, kept=True) as file, phase("writing", rows.num_rows, "documents") as progress:
-        written = write_shard(file, schema, rows, order, progress)
+        written = write_shard(file, schema, rows, order, progress, **options)
     save_json(
         facts,
         {

@@ -3,10 +3,11 @@
 import logging
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from corpusmill.mill.dedup.components import ENGINES, bins_of, document_blocks, paired
+from corpusmill.mill.dedup.components import bins_of, document_blocks, paired, roots_of
 from corpusmill.mill.dedup.edges import Similarity, certain_matches, edge_blocks, undecided
 from corpusmill.mill.read.ids import dense_numbers, starts_of_parts
 from corpusmill.mill.storage.arrays import array_writer, save_array
@@ -20,11 +21,12 @@ def group(
     pairs: Path,
     similarity: Similarity,
     bins: int,
-    engine: str,
+    components: dict[str, Any],
     labels: Path,
     starts: Path,
 ) -> None:
-    """listing: the counts of all parts; pairs: the files of all pairs."""
+    """listing: the counts of all parts; pairs: the files of all pairs. components: keyword
+    arguments of `roots_of`."""
     part_starts = starts_of_parts([part["documents"] for part in load_json(listing)["parts"]])
     found = load_json(pairs)["parts"]
     _, enough = certain_matches(similarity.permutations, similarity.threshold)
@@ -39,7 +41,7 @@ def group(
                 needs_text[dense_numbers(open_ends.ravel(), part_starts)] = True
                 yield ends
 
-    roots = ENGINES[engine](blocks(), part_starts)
+    roots = roots_of(blocks(), part_starts, **components)
     in_pair = paired(roots)
     with array_writer(labels, roots.shape, np.uint32) as append:
         for block in document_blocks(roots.size):

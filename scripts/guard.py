@@ -2,6 +2,7 @@
 
 import logging
 from pathlib import Path
+from typing import Any
 
 from corpusmill.mill.account.accounts import added
 from corpusmill.mill.dedup.guard import duplicates_of, refuse_too_many, refuse_unequal
@@ -12,19 +13,18 @@ from corpusmill.run.job import run
 def guard(
     assigned: Path,
     resolved: Path,
-    max_group_texts: int | None,
-    max_duplicate_fraction: dict[str, float],
+    limits: dict[str, Any],
     report: Path,
 ) -> None:
     """assigned, resolved: the counts of all parts and the reports of all bins.
 
-    max_duplicate_fraction: by source.
+    limits: keyword arguments of `refuse_too_many`.
     """
     parts, bins = load_json(assigned)["parts"], load_json(resolved)["parts"]
     refuse_unequal(parts, bins)
     sources = added([part["by_source"] for part in parts])
     found = duplicates_of(parts, bins, sources)
-    refuse_too_many(bins, sources, max_group_texts, max_duplicate_fraction)
+    refuse_too_many(bins, sources, **limits)
     save_json(report, found)
     logging.info("duplicates by stage: %s", found["dropped"])
 

@@ -27,13 +27,14 @@ class Corpus(NamedTuple):
     """Facts about the corpus for the manifest.
 
     generation: number of runs that added files, the first included. sources: names of the milled
-    sources. filters: fates of the filters. code: digest by step.
+    sources. filters: fates of the filters. loss_limits: keyword arguments of `refuse_losses`. code:
+    digest by step.
     """
 
     generation: int
     sources: list[str]
     filters: list[str]
-    max_lost_fraction: float
+    loss_limits: dict[str, float]
     config_digest: str
     code: dict[str, str]
 
@@ -57,7 +58,7 @@ def manifest(
 ) -> None:
     fates = dropping_fates(corpus.filters)
     balanced_account(tables.accounts, shards.text_facts, shards.facts, fates)
-    refuse_losses(shards.facts, corpus.max_lost_fraction)
+    refuse_losses(shards.facts, **corpus.loss_limits)
     remove_stale(run.made, run.record)
     setting = TokenizerFacts.load(folder)
     save_meta(result.meta, setting, shards.facts, corpus.generation)

@@ -5,6 +5,7 @@ import logging
 import os
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 from corpusmill.mill.read.normalization import normalizer
 from corpusmill.mill.read.parts import TextWriter
@@ -28,7 +29,7 @@ def quarantined(file: dict, record: Malformed, said: bool) -> str:
 
 def normalize(
     files: list[dict],
-    mode: str,
+    normalizing: dict[str, Any],
     readers: list[str],
     limits: ReadLimits,
     most_text_bytes: int,
@@ -39,10 +40,10 @@ def normalize(
     """files: {"source", "path", "text_field", "bytes", "mtime_ns"} of each input file, in order;
     also "sha256" if it was replaced with equal size and time.
 
-    readers: the user's Python files that read other formats. most_text_bytes: limit for the part,
-    as memory and disk are planned from estimates.
+    normalizing: keyword arguments of `normalizer`. readers: the user's Python files that read other
+    formats. most_text_bytes: limit for the part, as memory and disk are planned from estimates.
     """
-    mend = normalizer(mode)
+    mend, surrogates = normalizer(**normalizing), normalizing["mode"] == "ftfy"
     by_source: dict[str, Counter] = {file["source"]: Counter() for file in files}
     total = sum(os.path.getsize(file["path"]) for file in files)
     seen = [SeenBytes(file) for file in files]
@@ -56,7 +57,7 @@ def normalize(
         for number, file in enumerate(files):
             count = by_source[file["source"]]
             for record in read_records(
-                file["path"], file["text_field"], progress, mode == "ftfy", readers, seen[number],
+                file["path"], file["text_field"], progress, surrogates, readers, seen[number],
                 limits,
             ):  # fmt: skip
                 count["records"] += 1

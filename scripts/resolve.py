@@ -2,9 +2,10 @@
 
 import logging
 from pathlib import Path
+from typing import Any
 
 from corpusmill.mill.dedup.cluster_sizes import cluster_sizes
-from corpusmill.mill.dedup.edges import Similarity, certain_matches
+from corpusmill.mill.dedup.edges import Similarity
 from corpusmill.mill.dedup.extracts import read_extract
 from corpusmill.mill.dedup.group_reports import largest_groups
 from corpusmill.mill.dedup.resolution import (
@@ -21,22 +22,19 @@ from corpusmill.run.job import run
 def resolve(
     listing: Path,
     bin: int,
-    resolve: str,
+    resolution: dict[str, Any],
     similarity: Similarity,
-    shingle_chars: int,
     dropped: Path,
     report: Path,
 ) -> None:
-    """listing: the extracts of all blocks of parts."""
+    """listing: the extracts of all blocks of parts. resolution: further keys of the setting."""
     extract = read_extract(load_json(listing)["parts"], bin)
-    permutations, threshold = similarity.permutations, similarity.threshold
-    _, enough = certain_matches(permutations, threshold)
-    setting = ResolveSetting(resolve, threshold, enough, permutations, shingle_chars)
+    setting = ResolveSetting.of(similarity, **resolution)
     graph = graph_of(extract)
     logging.info("%d documents, %d texts, %d pairs", extract.ids.size, graph.example.size,
                  graph.one.size)  # fmt: skip
-    resolution = RESOLUTIONS[resolve](extract, graph, setting)
-    found = dropped_documents(extract, graph, resolution)
+    outcome = RESOLUTIONS[setting.resolve](extract, graph, setting)
+    found = dropped_documents(extract, graph, outcome)
     save_array(dropped, found)
     save_json(
         report,
@@ -45,14 +43,14 @@ def resolve(
             "digest": content_digest(dropped),
             "documents": int(extract.ids.size),
             "pairs": int(graph.one.size),
-            "measured": int(resolution.measured),
+            "measured": int(outcome.measured),
             "dropped": int(found.size),
             "clusters": cluster_sizes(found["winner"]),
-            "groups": largest_groups(extract, graph, resolution, found),
+            "groups": largest_groups(extract, graph, outcome, found),
         },
     )
     logging.info("%d documents dropped, %d pairs of texts compared", found.size,
-                 resolution.measured)  # fmt: skip
+                 outcome.measured)  # fmt: skip
 
 
 if __name__ == "__main__":

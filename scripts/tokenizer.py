@@ -5,7 +5,7 @@ import tempfile
 from pathlib import Path
 
 from corpusmill.mill.shuffle.text_shards import read_shard
-from corpusmill.mill.tokens.tokenizer_folder import keep_tokenizer, train_tokenizer
+from corpusmill.mill.tokens.tokenizer_folder import TokenizerChoice
 from corpusmill.run.job import run
 from corpusmill.run.job_progress import phase
 
@@ -26,23 +26,20 @@ def sample(text: Path):
 
 
 def tokenizer(
-    source: str,
+    choice: TokenizerChoice,
     train_text: list[Path],
-    train_vocabulary: int,
-    end_of_text: str,
-    engine: str,
     folder: Path,
 ) -> None:
-    """train_text: the text shard to train on if source is train, else nothing."""
+    """train_text: the text shard to train on if the choice is to train, else nothing."""
     if not train_text:
         # A folder by its name: the result must not depend on its path.
-        name = Path(source).resolve().name if Path(source).is_dir() else source
-        setting = keep_tokenizer(folder, source, end_of_text, engine, name)
+        given = Path(choice.source)
+        setting = choice.keep(folder, given.resolve().name if given.is_dir() else choice.source)
     else:
         with tempfile.TemporaryDirectory() as trained:
             with phase("training the tokenizer", unit="texts"):
-                train_tokenizer(Path(trained), list(sample(train_text[0])), train_vocabulary)
-            setting = keep_tokenizer(folder, trained, end_of_text, engine, name="train")
+                choice.train(Path(trained), list(sample(train_text[0])))
+            setting = choice._replace(source=trained).keep(folder, name="train")
     logging.info("%s", setting)
 
 

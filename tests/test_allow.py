@@ -61,7 +61,13 @@ def test_filter__that_drops_too_much_shows_no_text_that_would_steer_a_terminal(t
         writer.add(b"text", b"", 0, 7)
         writer.close()
     with pytest.raises(ValueError, match="source web") as caught:
-        step("allow").allow(texts, verdicts, counts, {"web": 0.5}, tmp_path / "report.json")
+        step("allow").allow(
+            texts,
+            verdicts,
+            counts,
+            {"max_dropped_fraction": {"web": 0.5}},
+            tmp_path / "report.json",
+        )
     assert str(caught.value).splitlines()[1] == (
         r"  web.jsonl:7: score \x1b[2J\n not in one_of: 'text'"
     )
@@ -82,10 +88,11 @@ def test_allow__adds_up_what_the_filters_of_a_source_drop(tmp_path, step):
     files = counts_of(tmp_path, web={"a": 60, "b": 0, "c": 139}, books={"a": 0, "b": 198, "c": 0})
     most = {"web": 0.99, "books": 0.99}
     with pytest.raises(ValueError, match="source web") as caught:
-        allow(*files, most, tmp_path / "report.json")
+        allow(*files, {"max_dropped_fraction": most}, tmp_path / "report.json")
     assert "filters drop 199 of 200 documents (c 139, a 60), but max_dropped_fraction" in str(
         caught.value
     )
     assert "books" not in str(caught.value)
-    allow(*files, most | {"web": 0.995}, tmp_path / "report.json")
+    limits = {"max_dropped_fraction": most | {"web": 0.995}}
+    allow(*files, limits, tmp_path / "report.json")
     assert load_json(tmp_path / "report.json")["web"]["dropped"] == {"a": 60, "b": 0, "c": 139}

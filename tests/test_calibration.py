@@ -43,7 +43,7 @@ def stepped(folder, step) -> list[dict]:
     at = folder / "steps"
     at.mkdir()
     step("normalize").normalize(
-        files, "nfc", [], READ_LIMITS, 1 << 40, at / "text", at / "bad", at / "counts"
+        files, {"mode": "nfc"}, [], READ_LIMITS, 1 << 40, at / "text", at / "bad", at / "counts"
     )
     before = Path.cwd()
     os.chdir(folder)

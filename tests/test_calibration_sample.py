@@ -51,7 +51,7 @@ def rows_of(part: Path) -> list[dict]:
 def sampled(
     sources: list[Source], documents: int, part: Path, read_bytes: int = 10**9, seed: int = 1
 ) -> tuple[list, list[dict]]:
-    how = Wanted(seed, "nfc")
+    how = Wanted(seed, {"mode": "nfc"})
     return even_sample(sources, how, read_bytes, documents, part, Silence()), rows_of(part)
 
 
@@ -106,7 +106,8 @@ def test_proportional_sample__weighs_what_it_did_not_read(tmp_path):
     for n in range(40):
         write(tmp_path / f"a{n:02d}.jsonl", [f"{n} {k}" for k in range(300)])
     sources, part = sources_at(tmp_path, "a"), tmp_path / "part"
-    (told,) = proportional_sample(sources, Wanted(1, "nfc"), (1.0, 1 / 3), 8, part, Silence())
+    wanted = Wanted(1, {"mode": "nfc"})
+    (told,) = proportional_sample(sources, wanted, (1.0, 1 / 3), 8, part, Silence())
     rows = rows_of(part)
     assert told.sampled == len(rows) == pytest.approx(8 * 100, rel=0.1)
     assert len({row["text"].split()[0] for row in rows}) == 8

@@ -1,17 +1,20 @@
 """The configuration: what ships is accepted, every fault is one line that names its key."""
 
 import copy
+import dataclasses
 import re
+from dataclasses import dataclass
 from pathlib import Path
+from typing import get_args, get_type_hints
 
 import pytest
 import yaml
 from datasketch import MinHashLSH
 
 from corpusmill.mill.dedup.band_settings import RECALL
-from corpusmill.run.config import Config
+from corpusmill.run.config import Config, config_digest
 from corpusmill.run.config_files import refuse_config_without_sources
-from corpusmill.run.typed import as_given
+from corpusmill.run.typed import Section, as_given, key
 
 ROOT = Path(__file__).parent.parent
 SHIPPED = yaml.safe_load((ROOT / "config.yaml").read_text("utf-8"))
@@ -20,9 +23,9 @@ SHIPPED = yaml.safe_load((ROOT / "config.yaml").read_text("utf-8"))
 def merged(base: dict, over: dict) -> dict:
     """As Snakemake lays one config file over another: dictionaries key by key, all else whole."""
     both = copy.deepcopy(base)
-    for key, value in over.items():
-        inner = isinstance(value, dict) and isinstance(both.get(key), dict)
-        both[key] = merged(both[key], value) if inner else value
+    for name, value in over.items():
+        inner = isinstance(value, dict) and isinstance(both.get(name), dict)
+        both[name] = merged(both[name], value) if inner else value
     return both
 
 
@@ -172,6 +175,65 @@ def test_milled_sources__and_held_out_ones_are_all():
 def test_as_given__is_what_makes_the_same_configuration():
     config = Config.of(SHIPPED)
     assert Config.checked(as_given(config)) == config
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry(Section):
+    name: str = key("Its name.")
+    colour: str = key("Its colour.", shapes=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Box(Section):
+    entries: list[Entry] = key("Its entries.")  # noqa: RUF009
+    first: Entry
+    width: int = key("Its width.", within="drawing")
+    note: str = key("A note.", shapes=False, within="drawing")
+
+
+def test_keys_that_do_not_shape_results__are_neither_digested_nor_recorded():
+    entry = {"name": "a", "colour": "red"}
+    box = {"entries": [entry], "first": entry, "width": 3, "note": "b"}
+    assert Box.shaping(box) == {"entries": [{"name": "a"}], "first": {"name": "a"}, "width": 3}
+    told = Box.schema()["properties"]
+    assert told["note"]["description"] == "A note. Does not change the corpus."
+    assert told["width"]["description"] == "Its width."
+
+
+def test_config_digest__differs_only_if_a_key_shapes_results():
+    def digest(**over: dict) -> str:
+        return config_digest(merged(SHIPPED, over))
+
+    assert digest() == digest(input={"verify": "never"}) == digest(output={"exports": ["mds"]})
+    assert len({digest(), digest(input={"readers": ["a.py"]}), digest(output={"join": True})}) == 3
+
+
+def test_within__has_the_keys_that_are_declared_so():
+    entry = Entry(name="a", colour="red")
+    box = Box(entries=[entry], first=entry, width=3, note="b")
+    assert box.within("drawing") == {"width": 3, "note": "b"}
+    assert box.within("writing") == {}
+
+
+def groups_of(section: type) -> list[tuple[str, str]]:
+    """(settings, key) of each key that is declared within settings."""
+    found = []
+    for field in dataclasses.fields(section):
+        kind = get_type_hints(section)[field.name]
+        inner = (get_args(kind) or (kind,))[0]
+        if isinstance(inner, type) and issubclass(inner, Section):
+            found += groups_of(inner)
+        elif settings := field.metadata["within"]:
+            found.append((settings, field.name))
+    return found
+
+
+def test_settings_of_steps__are_all_used_and_name_no_key_twice():
+    files = [*(ROOT / "rules").glob("*.smk"), ROOT / "corpusmill/run/step_settings.py"]
+    used = {name for file in files for name in re.findall(r'\.of\("(\w+)"\)', file.read_text())}
+    found = groups_of(Config)
+    assert {settings for settings, _ in found} <= used
+    assert len(set(found)) == len(found) > 10
 
 
 def test_config_without_sources__is_refused_where_files_were_named():

@@ -131,7 +131,7 @@ def test_file_reading__of_a_line_without_end_ends(tmp_path, monkeypatch, name, s
     monkeypatch.setattr("corpusmill.tools.tune.sample.LEAST_READ", 1 << 10)
     ONE_LINE[name](tmp_path / name)
     file = InputFile("a", str(tmp_path / name), 1 << 10, (tmp_path / name).stat().st_size)
-    reading = FileReading(file, 0, "text", share, Wanted(0, "nfc", [], LIMITS))
+    reading = FileReading(file, 0, "text", share, Wanted(0, {"mode": "nfc"}, [], LIMITS))
     with pytest.raises(ReadEnoughError, match="expected a record that ends within"):
         list(reading.records(Silence()))
 

@@ -157,8 +157,8 @@ def test_resolve__and_assign_read_back_who_is_dropped(step, tmp_path, bins):
     reports = []
     for bin in range(bins):
         step("resolve").resolve(
-            tmp_path / "listing", bin, "kept", Similarity(0.5, 128), 3, tmp_path / f"{bin}.dropped",
-            tmp_path / f"{bin}.report",
+            tmp_path / "listing", bin, {"resolve": "kept", "shingle_chars": 3},
+            Similarity(0.5, 128), tmp_path / f"{bin}.dropped", tmp_path / f"{bin}.report",
         )  # fmt: skip
         reports.append(load_json(tmp_path / f"{bin}.report"))
         table = load_array(tmp_path / f"{bin}.dropped")

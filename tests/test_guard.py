@@ -33,7 +33,8 @@ def report_of(step, folder: Path, sources: list[dict], bins: list[list[dict]],
     assigned, resolved, out = (
         folder / f"{name}.json" for name in ("assigned", "resolved", "duplicates")
     )
-    step("guard").guard(assigned, resolved, max_group_texts, most, out)
+    limits = {"max_group_texts": max_group_texts, "max_duplicate_fraction": most}
+    step("guard").guard(assigned, resolved, limits, out)
     return load_json(out)
 
 
@@ -74,7 +75,7 @@ def test_guard__refuses_parts_that_lost_a_dropped_document(step, tmp_path):
     with pytest.raises(
         ValueError, match=r"the bins dropped 5 documents .* the parts have 4 duplicates"
     ):
-        step("guard").guard(*files, None, {}, tmp_path / "duplicates.json")
+        step("guard").guard(*files, {}, tmp_path / "duplicates.json")
 
 
 def test_guard__stops_at_a_source_of_too_many_duplicates_with_the_evidence(step, tmp_path):

@@ -271,7 +271,7 @@ def step_fault(step, folder: Path, file: Path, settings: dict | None = None) -> 
     known = (folder / "raw.jsonl").stat()
     state = {"bytes": known.st_size, "mtime_ns": known.st_mtime_ns, "text_field": "text"}
     files = [{"source": "web", "path": str(folder / "raw.jsonl")} | state]
-    step("normalize").normalize(files, "nfc", [], READ_LIMITS, 1 << 40, *paths)
+    step("normalize").normalize(files, {"mode": "nfc"}, [], READ_LIMITS, 1 << 40, *paths)
     measures = folder / "measures.arrow"
     try:
         measure = step("measure")

@@ -162,7 +162,7 @@ def normalized(step, folder, path, limits: ReadLimits, most_text_bytes: int) -> 
     files = [{"source": "web", "path": str(path), "text_field": "text", "bytes": state.st_size,
               "mtime_ns": state.st_mtime_ns}]  # fmt: skip
     made = [folder / name for name in ("text.arrow", "quarantine.jsonl", "counts.json")]
-    step("normalize").normalize(files, "nfc", [], limits, most_text_bytes, *made)
+    step("normalize").normalize(files, {"mode": "nfc"}, [], limits, most_text_bytes, *made)
     return [json.loads(line) for line in made[1].read_text().splitlines()]
 
 

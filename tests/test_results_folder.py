@@ -129,16 +129,16 @@ def test_file_that_changes_while_it_is_read__fails_the_step(step, tmp_path):
     ):
         planned = [file | {"bytes": bytes, "mtime_ns": mtime_ns}]
         with pytest.raises(ValueError, match="The file changed while it was read"):
-            normalize(planned, "nfc", [], READ_LIMITS, 1 << 40, *out)
+            normalize(planned, {"mode": "nfc"}, [], READ_LIMITS, 1 << 40, *out)
         held = tmp_path / "held.npy", tmp_path / "held.json"
         with pytest.raises(ValueError, match="The file changed while it was read"):
-            evaluation(planned, {"s": 0}, "nfc", [], READ_LIMITS, *held)
+            evaluation(planned, {"s": 0}, {"mode": "nfc"}, [], READ_LIMITS, *held)
         with pytest.raises(ValueError, match="The file changed while it was read"):
             columns(planned, [], READ_LIMITS, tmp_path / "columns.arrow")
     assert not any(path.exists() for path in (*out, *held, tmp_path / "columns.arrow"))
     normalize(
         [file | {"bytes": known.st_size, "mtime_ns": known.st_mtime_ns}],
-        "nfc",
+        {"mode": "nfc"},
         [],
         READ_LIMITS,
         1 << 40,

@@ -29,7 +29,7 @@ def files(tmp_path) -> list[str]:
 
 def sampled(files: list[str], most: int = 100, seed: int = 42, min_chars: int = 10) -> Sample:
     source = source_of(files, "text")
-    return sample_documents(source, Wanted(seed, "nfc"), HASHER, min_chars, most)
+    return sample_documents(source, Wanted(seed, {"mode": "nfc"}), HASHER, min_chars, most)
 
 
 def test_sample_documents__do_not_depend_on_the_order_of_files(files):

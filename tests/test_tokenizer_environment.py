@@ -12,9 +12,11 @@ from workflow import ROOT
 KEEP = """
 import os, runpy, sys
 from pathlib import Path
+from corpusmill.mill.tokens.tokenizer_folder import TokenizerChoice
 os.umask(int(sys.argv[4], 8))
 step = runpy.run_path(sys.argv[1])["tokenizer"]
-step(sys.argv[2], [Path(path) for path in sys.argv[5:]], 400, "auto", "auto", Path(sys.argv[3]))
+choice = TokenizerChoice(sys.argv[2], "auto", "auto", 400)
+step(choice, [Path(path) for path in sys.argv[5:]], Path(sys.argv[3]))
 """
 ENVIRONMENTS = [
     {"TRANSFORMERS_OFFLINE": "0", "HF_HUB_OFFLINE": "0", "TZ": "UTC", "LC_ALL": "C",

@@ -61,6 +61,7 @@ class Source(Section):
         least=0,
         most=1000000,
         default=None,
+        within="preference",
     )
     max_malformed_fraction: float = key(
         "The run fails if more than this share of the records is malformed.",
@@ -74,6 +75,7 @@ class Source(Section):
         least=0,
         most=1,
         default=0.99,
+        within="filter_limits",
     )
     max_duplicate_fraction: float = key(
         "The run stops if more than this share of the documents left by the filters are "
@@ -81,6 +83,7 @@ class Source(Section):
         least=0,
         most=1,
         default=0.9,
+        within="duplicate_limits",
     )
     cut_spans: bool = key(
         "Whether spans.unit applies to this source. If false, a span of this source does not "
@@ -130,7 +133,8 @@ class Input(Section):
     )
     verify: Literal["changed", "always", "never"] = key(
         "Which input files to compare by SHA-256 with the files that earlier runs read. changed: "
-        "only files that are read again. always: all files, before the first job. never: none."
+        "only files that are read again. always: all files, before the first job. never: none.",
+        shapes=False,
     )
 
     @property
@@ -178,7 +182,9 @@ class MinHash(Section):
     permutations: int = key(
         "Values per sketch. Each takes 4 bytes on disk per document.", least=1, most=4096
     )
-    shingle_chars: int = key("Characters per shingle of the cleaned text.", least=1, most=256)
+    shingle_chars: int = key(
+        "Characters per shingle of the cleaned text.", least=1, most=256, within="resolution"
+    )
     seed: int = key(
         "Seed of the permutations; datasketch's default is 1.", least=0, most=4294967295
     )
@@ -193,6 +199,7 @@ class Prefer(Section):
         "instants, other texts by code points. A field with both numbers and texts is refused. "
         "Records without the field come last.",
         least_chars=1,
+        within="preference",
     )
     order: Literal["highest", "lowest"] = key(
         "Whether to keep the document with the highest or the lowest value."
@@ -203,13 +210,15 @@ class Prefer(Section):
 class Dedup(Section):
     method: Literal["verified", "sketch", "exact"] = key(
         "When two documents are duplicates. verified: their shingle sets are similar. sketch: "
-        "they share a band key. exact: their texts are equal."
+        "they share a band key. exact: their texts are equal.",
+        within="banding",
     )
     threshold: float = key(
         "Minimum Jaccard similarity of duplicates. With method sketch, it only determines bands "
         "and rows that are auto.",
         above=0,
         below=1,
+        within="similarity",
     )
     bands: Literal["auto"] | int = key(
         "Number of LSH bands. Two documents are candidates if one band of their sketches is "
@@ -225,7 +234,8 @@ class Dedup(Section):
     )
     resolve: Literal["kept", "component"] = key(
         "kept: drop a document only if it is similar to one that is kept. component: keep one "
-        "document per connected component."
+        "document per connected component.",
+        within="resolution",
     )
     earlier_first: bool = key(
         "Whether documents that a finished run kept stay even if files added later have preferred "
@@ -235,9 +245,11 @@ class Dedup(Section):
     max_group_texts: int | None = key(
         "The run stops if a connected component has more than this number of distinct texts.",
         least=2,
+        within="duplicate_limits",
     )
     engine: Literal["union_find", "networkit"] = key(
-        "Implementation of connected components; both give the same result."
+        "Implementation of connected components; both give the same result.",
+        within="components",
     )
 
     def faults(self, permutations: int) -> Iterator[str]:
@@ -302,7 +314,9 @@ class Splits(Section):
 
 @dataclass(frozen=True, kw_only=True)
 class Shuffle(Section):
-    seed: int = key("Key of the hashes that decide split, sampling and order.", least=0)
+    seed: int = key(
+        "Key of the hashes that decide split, sampling and order.", least=0, within="sampling"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -324,9 +338,11 @@ class Output(Section):
         "Export formats to write to `results/exports`; see [export.md](../how-to/export.md).",
         entries={"enum": FORMATS},
         unique=True,
+        shapes=False,
     )
     sample_tokens: int = key(
         "Tokens per sample, for export formats that store samples instead of documents.",
+        shapes=False,
         least=1,
         most=16777216,
     )
@@ -337,25 +353,30 @@ class Tokenizer(Section):
     source: str = key(
         "Folder or Hugging Face id of a tokenizer. train: train a byte-level BPE on this corpus.",
         least_chars=1,
+        within="tokenizer",
     )
     end_of_text: str = key(
         "Token that ends every document. auto: the tokenizer's eos_token. The run fails if this "
         "token seems to end chat turns.",
         least_chars=1,
+        within="tokenizer",
     )
     engine: Literal["auto", "gigatoken", "reference"] = key(
         "Library that encodes the text. reference: transformers. auto: gigatoken, or transformers "
-        "if the ids of the two differ."
+        "if the ids of the two differ.",
+        within="tokenizer",
     )
     train_vocabulary: int = key(
         "Vocabulary size if tokenizer.source is train, including the end-of-text token.",
         least=300,
         most=1000000,
+        within="tokenizer",
     )
     max_lost_fraction: float = key(
         "The run fails if tokenizing loses more than this share of a source's characters.",
         least=0,
         most=1,
+        within="loss_limits",
     )
 
     def faults(self) -> Iterator[str]:
@@ -485,24 +506,11 @@ class Config(Section):
         return self.dedup.band_setting(self.minhash.permutations)
 
 
-NO_RESULT = {"input": ["verify"], "output": ["exports", "sample_tokens"]}
-"""Keys that do not change the corpus: they control checks before the run and exports after the
-manifest."""
-
-
-def shaping(given: dict) -> dict:
-    """Return the configuration without the keys that do not change the corpus."""
-    return given | {
-        section: {key: value for key, value in given[section].items() if key not in keys}
-        for section, keys in NO_RESULT.items()
-    }
-
-
 def config_digest(given: dict) -> str:
     """Return the digest that identifies the configuration of a result."""
-    return digest_of_shaping(shaping(given))
+    return digest_of_shaping(Config.shaping(given))
 
 
 def digest_of_shaping(shapes: dict) -> str:
-    """Return `config_digest` of a configuration that went through `shaping`."""
+    """Return `config_digest` of a configuration that went through `Config.shaping`."""
     return hashlib.sha256(json.dumps(shapes, sort_keys=True).encode()).hexdigest()[:16]

@@ -1,4 +1,7 @@
-"""Settings of steps that combine several keys of the configuration."""
+"""Settings of steps that combine several keys of the configuration.
+
+A key becomes part of a step's settings where config.py declares it: `within`.
+"""
 
 from typing import Any
 
@@ -11,6 +14,15 @@ class StepSettings:
     def __init__(self, config: Config, inputs: Inputs) -> None:
         self._config, self._inputs = config, inputs
 
+    def of(self, settings: str) -> dict[str, Any]:
+        """Return the keys that are declared `within` these settings; a key of sources as its value
+        by source."""
+        found = self._config.within(settings)
+        for source in self._config.sources:
+            for name, value in source.within(settings).items():
+                found.setdefault(name, {})[source.name] = value
+        return found
+
     def of_sources(self, key: str) -> dict[str, Any]:
         """Return the value of a key for each source."""
         return {source.name: getattr(source, key) for source in self._config.sources}
@@ -20,7 +32,7 @@ class StepSettings:
         """Definition of a span; see corpusmill/mill/read/spans.py."""
         spans = self._config.spans
         width = spans.width if spans.unit == "sentence" else 1
-        return {"unit": spans.unit, "width": width, "min_chars": spans.min_chars}
+        return as_given(spans) | {"width": width}
 
     @property
     def measuring(self) -> list[dict]:
@@ -61,28 +73,24 @@ class StepSettings:
     def banding(self) -> dict:
         """Settings of band keys; see corpusmill/mill/dedup/lsh.py."""
         bands, rows = self._config.band_setting
-        return {"method": self._config.dedup.method, "bands": bands, "rows": rows}
+        return self.of("banding") | {"bands": bands, "rows": rows}
 
     @property
     def similarity(self) -> dict:
         """Criterion for similar sketches; see corpusmill/mill/dedup/edges.py."""
-        threshold = self._config.dedup.threshold
-        return {"threshold": threshold, "permutations": self._config.permutations}
+        return self.of("similarity") | {"permutations": self._config.permutations}
 
     @property
     def preference(self) -> dict:
         """Preference among similar documents; see corpusmill/mill/dedup/order.py."""
-        dedup = self._config.dedup
         generations = [part.generation for part in self._inputs.parts]
-        return {
-            "priority": self.of_sources("priority"),
+        return self.of("preference") | {
             "weights": self._config.weights,
-            "field": dedup.prefer.field,
-            "generations": generations if dedup.earlier_first else None,
+            "generations": generations if self._config.dedup.earlier_first else None,
         }
 
     @property
     def sampling(self) -> dict:
         """Splits and copies; see corpusmill/mill/decide/splits_and_copies.py."""
-        seed, fractions = self._config.shuffle.seed, self._config.splits.fractions
-        return {"weights": self._config.weights, "fractions": fractions, "seed": seed}
+        weights, fractions = self._config.weights, self._config.splits.fractions
+        return self.of("sampling") | {"weights": weights, "fractions": fractions}

@@ -22,16 +22,28 @@ LIMITS = {
     "entries": "items",
 }  # fmt: skip
 """Arguments of `key` -> keywords of JSON Schema."""
+UNSHAPING = " Does not change the corpus."
+"""End of the description of a key with `shapes=False`."""
 
 
-def key(meaning: str, default: Any = dataclasses.MISSING, **limits: Any) -> Any:
+def key(
+    meaning: str,
+    default: Any = dataclasses.MISSING,
+    shapes: bool = True,
+    within: str = "",
+    **limits: Any,
+) -> Any:
     """Declare a key with a value.
 
-    default: only for keys of list entries; all others are in config.yaml. limits: see LIMITS; in a
-    union they apply to the members that they fit.
+    default: only for keys of list entries; all others are in config.yaml. shapes: whether the value
+    may change the corpus. within: the settings of steps that the key is part of; see
+    `StepSettings.of`. limits: see LIMITS; in a union they apply to the members that they fit.
     """
+    meaning += "" if shapes else UNSHAPING
     schema = {LIMITS[name]: limit for name, limit in limits.items()} | {"description": meaning}
-    return dataclasses.field(default=default, metadata={"schema": schema})
+    return dataclasses.field(
+        default=default, metadata={"schema": schema, "shapes": shapes, "within": within}
+    )
 
 
 class Section:
@@ -64,6 +76,28 @@ class Section:
         hints = get_type_hints(cls)
         return cls(**{name: _made(hints[name], value) for name, value in given.items()})
 
+    @classmethod
+    def shaping(cls, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a section as given, without the keys that do not change the corpus."""
+        fields = {field.name: field for field in dataclasses.fields(cls)}  # type: ignore[arg-type]
+        hints = get_type_hints(cls)
+        return {
+            name: _shaping(hints[name], value)
+            for name, value in given.items()
+            if fields[name].metadata.get("shapes", True)
+        }
+
+    def within(self, settings: str) -> dict[str, Any]:
+        """Return the values of all keys that are declared as part of these settings, by name."""
+        found: dict[str, Any] = {}
+        for field in dataclasses.fields(self):  # type: ignore[arg-type]
+            value = getattr(self, field.name)
+            if isinstance(value, Section):
+                found |= value.within(settings)
+            elif field.metadata.get("within") == settings:
+                found[field.name] = value
+        return found
+
 
 def as_given(section: Any) -> Any:
     """Return a section as in a config file, without keys that have their default value."""
@@ -84,6 +118,13 @@ def _has_own_docstring(cls: type) -> bool:
     # A dataclass without a docstring gets its signature as one.
     said = cls.__doc__ or ""
     return bool(said) and not said.startswith(f"{cls.__name__}(")
+
+
+def _shaping(kind: Any, given: Any) -> Any:
+    if get_origin(kind) is list:
+        return [_shaping(get_args(kind)[0], one) for one in given]
+    is_ours = isinstance(kind, type) and issubclass(kind, Section)
+    return kind.shaping(given) if is_ours else given
 
 
 def _is_section(kind: Any) -> bool:

@@ -42,6 +42,14 @@ def networkit(blocks: Iterable[np.ndarray], part_starts: np.ndarray) -> np.ndarr
 ENGINES: dict[str, Callable] = {"union_find": union_find, "networkit": networkit}
 
 
+def roots_of(blocks: Iterable[np.ndarray], part_starts: np.ndarray, engine: str) -> np.ndarray:
+    """Return int64 (documents,): the least member of the component of each document.
+
+    blocks: pairs of ids. engine: of ENGINES.
+    """
+    return ENGINES[engine](blocks, part_starts)
+
+
 def roots_among(nodes: int, one: np.ndarray, other: np.ndarray) -> np.ndarray:
     """Return int64 (nodes,): the least member of the component of each of a few nodes."""
     parent = np.arange(nodes)

@@ -1,6 +1,6 @@
 """Choose which documents of one bin to keep, and for which of them each other one is dropped."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -16,6 +16,8 @@ from corpusmill.mill.dedup.edges import (
     DROPPED,
     IDENTICAL,
     SAME_KEY,
+    Similarity,
+    certain_matches,
 )
 from corpusmill.mill.dedup.extracts import Extract
 from corpusmill.mill.dedup.order import best_first
@@ -30,6 +32,11 @@ class ResolveSetting(NamedTuple):
     enough: int  # equal sketch values that decide a pair
     permutations: int
     shingle_chars: int
+
+    @classmethod
+    def of(cls, similarity: Similarity, **keys: Any) -> Self:
+        _, enough = certain_matches(similarity.permutations, similarity.threshold)
+        return cls(enough=enough, **similarity._asdict(), **keys)
 
 
 class Graph(NamedTuple):

@@ -17,23 +17,25 @@ SHOWN_CHARS = 160
 
 
 def too_much_dropped(
-    counts: list[dict], most: dict[str, float], texts: list[Path], verdicts: list[Path]
+    counts: list[dict],
+    texts: list[Path],
+    verdicts: list[Path],
+    max_dropped_fraction: dict[str, float],
 ) -> list[str]:
     """Describe every source that loses too much.
 
-    counts: of every part, as `filter` writes them; most: the share of each source that may be
-    dropped.
+    counts: of every part, as `filter` writes them. max_dropped_fraction: by source.
     """
     faults = []
     for source, (documents, by_filter) in sorted(dropped_by_source(counts).items()):
         count = by_filter.total()
-        if count > most[source] * documents and documents >= LEAST_DOCUMENTS:
+        if count > max_dropped_fraction[source] * documents and documents >= LEAST_DOCUMENTS:
             ranked = [(name, its) for name, its in by_filter.most_common() if its]
             faults.append(
                 f"source {source}: filters drop {count} of {documents} documents "
                 f"({', '.join(f'{name} {its}' for name, its in ranked)}), but max_dropped_fraction "
-                f"is {most[source]}. Raise it for the source if that is intended, or change the "
-                "filters. Examples:"
+                f"is {max_dropped_fraction[source]}. Raise it for the source if that is intended, "
+                "or change the filters. Examples:"
             )
             for name, _ in ranked[:SHOWN]:
                 faults += examples(source, name, counts, texts, verdicts)

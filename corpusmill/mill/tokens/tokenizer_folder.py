@@ -5,7 +5,7 @@ import re
 from collections.abc import Container, Iterable, Iterator
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -302,3 +302,18 @@ def train_tokenizer(folder: Path, texts: Iterable[str], vocabulary: int) -> None
         clean_up_tokenization_spaces=False,
     )
     fast.save_pretrained(folder)
+
+
+class TokenizerChoice(NamedTuple):
+    """The keys of config section `tokenizer` that choose a tokenizer."""
+
+    source: str
+    end_of_text: str
+    engine: str
+    train_vocabulary: int
+
+    def train(self, folder: Path, texts: Iterable[str]) -> None:
+        train_tokenizer(folder, texts, self.train_vocabulary)
+
+    def keep(self, folder: Path, name: str) -> TokenizerFacts:
+        return keep_tokenizer(folder, self.source, self.end_of_text, self.engine, name)

@@ -111,7 +111,7 @@ class PartAgain:
         part = SimpleNamespace(part=self.part)
         counts = self.path("text/{}.json")
         self._step(
-            "normalize", files=inputs.states_of_part(part), mode=config.normalize.mode,
+            "normalize", files=inputs.states_of_part(part), normalizing=as_given(config.normalize),
             readers=config.input.readers, limits=config.input.read_limits,
             most_text_bytes=inputs.most_text_bytes(part), text=self.path("text/{}.arrow"),
             counts=counts,

@@ -113,7 +113,7 @@ def make(
     of_text, facts, bin, idx, token_facts, placements = (run.scratch / name for name in names)
     run.step(
         "gather", listing=listing, split=split, shard=shard, shards=run.shards, columns=typed,
-        text=of_text, facts=facts,
+        options=run.settings.of("text_shards"), text=of_text, facts=facts,
     )  # fmt: skip
     given = {"text": of_text, "folder": run.scratch / "tokenizer", "bin": bin, "idx": idx,
              "facts": token_facts, "placements": placements}  # fmt: skip

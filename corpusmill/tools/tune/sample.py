@@ -12,7 +12,7 @@ import heapq
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from corpusmill.mill.storage.files import writing
 from corpusmill.mill.storage.streams import READ_LIMITS, ReadLimits
 from corpusmill.run.config import Config
 from corpusmill.run.plan import InputFile
+from corpusmill.run.typed import as_given
 
 KEYS_AT_ONCE = 4096
 ALL_KEYS = 1 << 64
@@ -51,14 +52,15 @@ class Wanted(NamedTuple):
     """The settings of reading."""
 
     seed: int
-    mode: str  # of normalize
+    normalizing: dict[str, Any]
+    """Keyword arguments of `normalizer`."""
     readers: Sequence[str] = ()  # the user's own
     limits: ReadLimits = READ_LIMITS
 
     @classmethod
     def by(cls, config: Config) -> "Wanted":
-        mode, limits = config.normalize.mode, config.input.limits
-        return cls(config.shuffle.seed, mode, config.input.readers, limits)
+        normalizing, limits = as_given(config.normalize), config.input.limits
+        return cls(config.shuffle.seed, normalizing, config.input.readers, limits)
 
 
 class Source(NamedTuple):
@@ -181,7 +183,7 @@ class FileReading:
         return zip(keys, self.records(progress), strict=False)
 
     def records(self, progress: Progress) -> Iterator[Record | Malformed]:
-        surrogates = self._wanted.mode == "ftfy"
+        surrogates = self._wanted.normalizing["mode"] == "ftfy"
         for stretch in self._stretches:
             yield from json_records_within(
                 self.path, self._text_field, surrogates, stretch, progress, self._limits
@@ -221,7 +223,7 @@ class SourceReading:
     ) -> None:
         """Prepare reading. share: of each file's bytes. most_files: files to read, evenly
         spaced."""
-        self.source, self._mend = source, normalizer(wanted.mode)
+        self.source, self._mend = source, normalizer(**wanted.normalizing)
         count = len(source.files)
         places = np.linspace(0, count - 1, min(count, most_files or count)).astype(int).tolist()
         self.files = [

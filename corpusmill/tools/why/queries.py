@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from corpusmill.messages.near_names import near_names
+from corpusmill.run.typed import as_given
 from corpusmill.tools.why.copies_in_shards import (
     document_at,
     row_of_token,
@@ -141,7 +142,7 @@ def with_text(results: Results, ledger: Ledger, text: str) -> tuple[list[Facts],
     without a final newline, which editors add."""
     from corpusmill.mill.read.normalization import normalizer
 
-    normal = normalizer(results.config.normalize.mode)(text)
+    normal = normalizer(**as_given(results.config.normalize))(text)
     rows, count = ledger.with_digest(digest_of(normal))
     if not count and normal.endswith("\n"):
         rows, count = ledger.with_digest(digest_of(normal[:-1]))

@@ -9,6 +9,7 @@ from corpusmill.mill.storage.regular_files import regular_state
 from corpusmill.mill.storage.streams import ReadLimits
 from corpusmill.mill.storage.sums import DamagedError, load_sums
 from corpusmill.mill.storage.untrusted import MOST_BYTES
+from corpusmill.run.typed import as_given
 from corpusmill.tools.why.results import Results
 
 PARTS = ("edited/{}.arrow", "cut/{}.arrow", "text/{}.arrow")
@@ -98,7 +99,7 @@ def text_of_input(results: Results, row: dict[str, Any], expected: int) -> Text:
     except (ValueError, OSError) as error:
         return Text(None, f"{gone}, and the input cannot be read: {error}")
     if record is not None:
-        text = normalizer(results.config.normalize.mode)(record)
+        text = normalizer(**as_given(results.config.normalize))(record)
         if digest_of(text) == expected:
             return Text(text, f"{path}:{line}")
     return Text(None, f"{gone}, and {changed}")
