@@ -7,10 +7,13 @@ import numpy as np
 import pytest
 
 from corpusmill.mill.account.accounts import funnel, imbalances
+from corpusmill.mill.decide import fate_columns
 from corpusmill.mill.decide.fate_columns import FateColumn
 from corpusmill.mill.decide.fates import (
+    DUPLICATE,
     FATES,
     KEPT,
+    NOT_SAMPLED,
     AtAssign,
     Fate,
     dropping_fates,
@@ -51,8 +54,8 @@ def test_dropping_fates__have_filters_between_records_and_compared_documents():
 def test_decide__gives_the_fates_of_a_step_in_the_order_of_their_declarations(monkeypatch):
     late = Fate("late", "assign", "", decides=lambda documents: documents.measured("chars") > 5)
     other = Fate("other", "decontaminate", "", decides=lambda documents: documents.ids > 0)
-    for fate in (late, other):
-        monkeypatch.setitem(FATES, fate.name, fate)
+    some = (FATES[DUPLICATE], FATES[NOT_SAMPLED], late, other)
+    monkeypatch.setattr(fate_columns, "FATES", {fate.name: fate for fate in some})
     chars = {"chars": np.array([9, 9, 9, 1, 9])}
     ids, winner = np.arange(5, dtype=np.uint64), np.array([0, 0, 2, 3, 4], np.uint64)
     known = AtAssign(ids, winner, np.zeros(5), np.array([1, 1, 0, 1, 1]), chars.__getitem__)
