@@ -13,11 +13,11 @@ HUB = "hf download org/name --repo-type dataset --local-dir data"
         ("s3://bucket/web/", "aws s3 cp --recursive s3://bucket/web/ data/"),
         ("gs://bucket/web", "gcloud storage cp --recursive gs://bucket/web data/"),
         ("HTTPS://host/a.jsonl", "curl --location --remote-name HTTPS://host/a.jsonl"),
-        ("ftp://host/a.jsonl", "Copy them to a folder first, and name the files"),
+        ("ftp://host/a.jsonl", "Copy the files to a folder, then set sources[].files"),
         ("hf://org/name", HUB),
         ("hf://datasets/org/name/data/*.parquet", HUB),
         ("hf://datasets/org/name@main/x", HUB),
-        ("org/name", f"Hugging Face hub: download the dataset first, {HUB}"),
+        ("org/name", f"Hugging Face hub: download the dataset first ({HUB})"),
     ],
 )  # fmt: skip
 def test_advice__is_how_to_have_the_files(pattern, told):

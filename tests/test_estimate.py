@@ -149,7 +149,7 @@ def test_told__says_what_was_compared_and_how():
         "All 100 documents were read and filtered, and the 90 that remain were compared"
     )
     assert "by sketches; held-out texts and repeated spans were not searched for." in last
-    assert last.endswith("come from 2 MB that were milled.")
+    assert last.endswith("come from a trial run on 2 MB.")
     (some, _) = told_of(taken_share=0.25)[-2:]
     assert some.startswith("25.0% of the input was filtered; the 90 documents")
 
@@ -205,7 +205,7 @@ def test_estimate__says_how_far_it_is(folder, monkeypatch):
     monkeypatch.setattr("corpusmill.messages.progress.SAY_EVERY_SECONDS", 0.05)
     got = CliRunner().invoke(main, ["estimate", "mine.yaml", "--cores", "1"])
     assert got.exit_code == 0, got.output
-    assert re.search(r"^milling a sample: [1-9]\d* of \d+ jobs, ", got.stderr, re.MULTILINE)
+    assert re.search(r"^processing a sample: [1-9]\d* of \d+ jobs, ", got.stderr, re.MULTILINE)
     assert not re.search(r"^[a-z ]+: 0 MB \(", got.stderr, re.MULTILINE)
 
 

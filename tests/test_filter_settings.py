@@ -139,11 +139,11 @@ def test_words_of_measuring__have_to_be_given(entry):
         (
             'above("size", "most")',
             'outside("size", "names")',
-            "size is not in a setting, but it is",
+            "size is not in a setting, but size is",
         ),
-        ('above("size", "most")', 'among("text", "most")', "if text is in most, not a list"),
-        ('above("size", "most")', 'lacking("sise", "most")', "names the value sise, which it does"),
-        ('above("size", "most")', 'unlike("text", "mots")', "names the setting mots, which it"),
+        ('above("size", "most")', 'among("text", "most")', "if text is in most, which is"),
+        ('above("size", "most")', 'lacking("sise", "most")', "names the value sise, which the"),
+        ('above("size", "most")', 'unlike("text", "mots")', "names the setting mots, which the"),
     ],
 )
 def test_wrong_declaration__is_told(entry, tmp_path, old, new, says):

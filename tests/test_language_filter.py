@@ -86,7 +86,7 @@ def test_reasons__name_what_is_kept():
             "languages: unknown language EN. Did you mean en or ",
         ),
         ({"among": ["und"]}, "among: unknown language und. "),
-        ({"languages": ["fr"], "among": ["de"]}, "languages has fr, but among does not,"),
+        ({"languages": ["fr"], "among": ["de"]}, "has fr, but the setting among does not."),
         ({"languages": "en"}, "languages"),
         ({"languages": []}, "filters[0].languages: expected a list of at least 1 entry, got []."),
         ({"min_score": 1.5}, "min_score"),

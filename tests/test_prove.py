@@ -117,7 +117,7 @@ def test_prove__tells_a_changed_input(copied):
     told = proven("--parts", "4", "--shards", "1")
     assert told["exit_code"] == 1
     assert [one["path"] for one in told["damages"]] == ["raw/web/0.jsonl"]
-    assert "as it was milled" in told["damages"][0]["what"]
+    assert "as when the run read it" in told["damages"][0]["what"]
     assert len(told["parts"]["made_again"]) == 3
     assert [one["what"][:6] for one in told["not_made_again"]] == ["shards"]
 

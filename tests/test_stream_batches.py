@@ -293,7 +293,7 @@ STATES = {
     "expected version 1 of a stream's state, found 2": lambda s, o: s | {"corpusmill.stream": 2},
     "found None. Load one": lambda s, o: {},
     "expected seed 3, found 4": lambda s, o: s | {"order": s["order"] | {"seed": 4}},
-    r"expected a position in this order, found \{'epoch': 0\} \('position'\)": (
+    r"expected a position in the order of samples, found \{'epoch': 0\} \('position'\)": (
         lambda s, o: s | {"cursor": {"epoch": 0}}
     ),
     r"expected turn to be \[worker, workers\], found \[2, 2\]": lambda s, o: s | {"turn": [2, 2]},
@@ -305,7 +305,7 @@ STATES = {
         s | {"waiting": 1}
     ),
     "an epoch has 37 samples": lambda s, o: s | {"cursor": {"epoch": 0, "position": 37}},
-    "expected a position in this order, found None": lambda s, o: s | {"cursor": None},
+    "expected a position in the order of samples, found None": lambda s, o: s | {"cursor": None},
 }
 
 

@@ -240,7 +240,7 @@ def test_corpus__of_a_folder_without_one_is_refused(tmp_path):
     [
         ("bin", b"1" * 86, "00000.bin: expected 88 bytes, as manifest.json says, found 86"),
         ("idx", b"1" * 8, "00000.idx: expected 32 bytes, as manifest.json says, found 8"),
-        ("idx", bytes(32), "00000.idx: expected the starts of 3 documents in 44 tokens"),
+        ("idx", bytes(32), "00000.idx: expected positions that rise from 0 to 44"),
     ],
 )
 def test_shard__of_another_length_is_refused_when_it_is_read(ending, data, says, tmp_path):

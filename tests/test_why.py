@@ -395,7 +395,7 @@ def test_text__of_an_input_that_has_changed_is_not_shown(copied, whole):
     shutil.rmtree("results/cut")
     shutil.rmtree("results/edited")
     write_jsonl(Path(row["file"]), [{"text": document(999)}] * 40)
-    expected = f"results/text has been removed, and {row['file']} has changed since it was milled"
+    expected = f"results/text has been removed, and {row['file']} has changed since the run read it"
     assert f"Its text cannot be shown: {expected}." in said(row["id"])
     Path(row["file"]).unlink()
     assert f"{row['file']} is missing." in said(row["id"])
@@ -436,7 +436,7 @@ def test_story__does_without_what_may_be_removed(copied, whole):
         ("4000", r"there is no document 4000. The ids of part 0: from 0 to"),
         ("raw/web/0.jsonl:4000", "raw/web/0.jsonl has no record on line 4000: its records are on "
          "lines up to 78."),
-        ("raw/web/O.jsonl:4", "raw/web/O.jsonl is not one of the 4 files that were milled. "
+        ("raw/web/O.jsonl:4", "raw/web/O.jsonl is not one of the 4 files that the run read. "
          "Nearest: raw/web/1.jsonl"),
         ("0.jsonl:4", "0.jsonl: 2 input files end like this: raw/web/0.jsonl, raw/few/0.jsonl. "
          "Give more"),
@@ -666,7 +666,7 @@ def test_why__ends_without_a_word_when_nobody_reads_on(here, monkeypatch):
     assert (done.exit_code, done.stderr) == (1, "")
 
 
-REASONS = ("weight 0", "milled before", "priority", "longer", "id is lower")
+REASONS = ("weight 0", "was added earlier", "priority", "longer", "id is lower")
 """What `why` says of each column that documents are compared by, in the order of them."""
 
 

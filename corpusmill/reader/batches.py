@@ -140,8 +140,8 @@ class Batches:
             self.order.check(cursor)
         except (ValueError, KeyError, TypeError) as fault:
             raise ValueError(
-                f"state: expected a position in this order, found {cursor!r} ({fault}). Load a "
-                "complete state, or start without a state."
+                f"state: expected a position in the order of samples, found {cursor!r} "
+                f"({fault}). Load a complete state, or start without a state."
             ) from None
         self._ahead.clear()
         self.cursor = dict(cursor)

@@ -85,7 +85,7 @@ def read_manifest(store: Store, patience: Patience, say: Say, digest: str = "") 
     if version != VERSION:
         raise ValueError(
             f"{where}: expected manifest version {VERSION}, found {version!r:.40}. Read it with "
-            "the version of corpusmill that wrote it, or mill the corpus with this version."
+            "the version of corpusmill that wrote it, or make the corpus again with this version."
         )
     vocabulary = _vocabulary(store, where, facts, patience, say)
     splits = {split: _shards(where, split, found, vocabulary) for split, found in files.items()}
@@ -202,7 +202,7 @@ def _shards(
         if number != f"{place:05d}":
             raise ValueError(
                 f"{where}: expected shard {place:05d} of {split}, found {number!r:.40} in its "
-                "place. Copy the corpus again, or mill it again."
+                "place. Copy the corpus again, or make it again."
             )
     bins = [files[f"{number}.bin"] for number in numbers]
     for bin in bins:

@@ -58,8 +58,8 @@ class OpenShards:
         found, tokens = np.fromfile(path, "<u8"), int(self._shards.tokens[shard])
         if (starts := cut_by(found, tokens)) is None:
             raise ValueError(
-                f"{path}: expected the starts of {found.size - 1} documents in {tokens} tokens, "
-                "found other numbers. Copy it again, or mill the corpus again."
+                f"{path}: expected positions that rise from 0 to {tokens}, the number of tokens; "
+                "found others. Copy the file again, or make the corpus again."
             )
         self._last_starts = shard, starts
         return starts

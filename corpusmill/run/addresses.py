@@ -21,8 +21,10 @@ def advice(pattern: str) -> str:
             name = "/".join(found["rest"].removeprefix("datasets/").split("/")[:2])
             return f"A run reads local files only. {_from_hub(name.partition('@')[0])}"
         how = COPIED_BY.get(scheme)
-        first = f"Copy them first, {how.format(pattern)}" if how else "Copy them to a folder first"
-        return f"A run reads local files only. {first}, and name the files or their folder."
+        first = (
+            f"Copy the files first ({how.format(pattern)})" if how else "Copy the files to a folder"
+        )
+        return f"A run reads local files only. {first}, then set sources[].files to the copies."
     if HUB_ID.fullmatch(pattern):
         is_dataset = "For a dataset of the Hugging Face hub:"
         return f"Correct sources[].files. {is_dataset} {_from_hub(pattern, 'd')}"
@@ -31,4 +33,4 @@ def advice(pattern: str) -> str:
 
 def _from_hub(name: str, first: str = "D") -> str:
     download = f"hf download {name} --repo-type dataset --local-dir data"
-    return f"{first}ownload the dataset first, {download}, and name the folder data."
+    return f"{first}ownload the dataset first ({download}), then set sources[].files to [data]."

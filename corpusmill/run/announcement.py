@@ -25,7 +25,7 @@ ANNOUNCED = "CORPUSMILL_ANNOUNCED"
 """Environment variable with which `corpusmill run` passes the run's name to its Snakemake."""
 
 MOST_BYTES = 1 << 20
-"""Maximum bytes of an announcement. This limits the number of processes to look up."""
+"""Maximum bytes of an announcement. It also bounds how many processes an announcement can list."""
 
 LATEST = 1e11
 """Latest time an announcement may contain, in seconds since 1970: some 3,000 years."""

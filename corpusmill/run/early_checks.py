@@ -34,7 +34,7 @@ class EarlyCheck:
     """A check in its own process, which is killed when this process ends."""
 
     answers = False
-    """Whether the check prints an answer as well as faults. Such a check runs no user code."""
+    """Whether the check prints a result besides faults. Such a check runs no user code."""
 
     awaited = "the first records of the input files"
 

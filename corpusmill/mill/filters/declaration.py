@@ -216,7 +216,7 @@ class Filter:
     def measure_documents(
         self, documents: Documents
     ) -> Mapping[str, np.ndarray | list[str | None]]:
-        """Return the values, measured from words, lines or records as well as texts."""
+        """Return the values, measured from texts and their words, lines or records."""
         return self.measure(documents.texts)
 
     def measure_and_edit(

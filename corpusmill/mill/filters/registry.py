@@ -156,13 +156,19 @@ def limit_faults(cls: type[Filter]) -> Iterator[str]:
     for limit in limits:
         of_texts = limit.side in (*OF_LISTS, "not like")
         if limit.value not in dtypes:
-            yield f"a limit names the value {limit.value}, which it does not measure"
+            yield f"a limit names the value {limit.value}, which the filter does not measure"
         elif of_texts and dtypes[limit.value] != "text":
-            yield f"a limit tests if {limit.value} is {limit.side} a setting, but it is not a text"
+            yield (
+                f"a limit tests if {limit.value} is {limit.side} a setting, but {limit.value} is "
+                "not a text"
+            )
         if limit.setting not in cls.settings:
-            yield f"a limit names the setting {limit.setting}, which it does not have"
+            yield f"a limit names the setting {limit.setting}, which the filter does not have"
         elif limit.side in OF_LISTS and cls.settings[limit.setting].schema.get("type") != "array":
-            yield f"a limit tests if {limit.value} is {limit.side} {limit.setting}, not a list"
+            yield (
+                f"a limit tests if {limit.value} is {limit.side} {limit.setting}, which is not a "
+                "list"
+            )
 
 
 def default_faults(name: str, setting: Setting) -> Iterator[str]:

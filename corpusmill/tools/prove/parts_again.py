@@ -122,8 +122,8 @@ class PartAgain:
             expected = known[one["path"]]
             self._run.findings.changed_input(
                 one["path"],
-                f"expected {expected['bytes']:,} bytes with SHA-256 {expected['sha256']}, as it "
-                f"was milled, found {one['bytes']:,} with {one['sha256']}",
+                f"expected {expected['bytes']:,} bytes with SHA-256 {expected['sha256']}, as "
+                f"when the run read it, found {one['bytes']:,} with {one['sha256']}",
             )
         if changed:
             raise ChangedError

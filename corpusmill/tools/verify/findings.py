@@ -69,7 +69,7 @@ class Findings:
         self.add(Damage(name, what, self._advice.foreign(name)))
 
     def changed_input(self, path: str, what: str) -> None:
-        self.add(Damage(path, what, "restore the file that was milled, or run again"))
+        self.add(Damage(path, what, "restore the file that the run read, or run again"))
 
     def not_made(self, what: str, error: BaseException, files: list[str]) -> None:
         """Report what cannot be made again, because these files have changed."""

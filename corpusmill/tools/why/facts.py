@@ -199,7 +199,7 @@ class Facts:
         if other.comes_last and not self.comes_last:
             return f"the source {its.name} has weight 0"
         if dedup.earlier_first and self.generation < other.generation:
-            return "its file was milled before the other's was added (dedup.earlier_first)"
+            return "its file was added earlier than the other's (dedup.earlier_first)"
         rank, its_rank = mine.priority, its.priority
         if rank is not None and (its_rank is None or rank < its_rank):
             theirs = "none" if its_rank is None else its_rank

@@ -89,7 +89,7 @@ def by_place(results: Results, ledger: Ledger, path: str, line: int) -> Found:
 
 
 def milled_path(results: Results, path: str) -> str:
-    """Return the path of an input file as it was milled, given that, another path to it, or its
+    """Return the path of an input file as the run read it, given that, another path to it, or its
     unique end. Raise ValueError with similar names if there is none."""
     files = results.files
     if path in files:
@@ -108,7 +108,7 @@ def milled_path(results: Results, path: str) -> str:
             return one
     near = near_names(path, files, 0.4)[:3]
     meant = f" Nearest: {', '.join(near)}." if near else ""
-    raise ValueError(f"{path} is not one of the {len(files):,} files that were milled.{meant}")
+    raise ValueError(f"{path} is not one of the {len(files):,} files that the run read.{meant}")
 
 
 def by_shard_line(results: Results, ledger: Ledger, shard: tuple[str, int], line: int) -> Found:

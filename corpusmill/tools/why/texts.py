@@ -79,7 +79,7 @@ def digest_of(text: str) -> int:
 
 
 def text_of_input(results: Results, row: dict[str, Any], expected: int) -> Text:
-    """Return the current text of the line, if it is the one that was milled."""
+    """Return the current text of the line, if it is the one that the run read."""
     from corpusmill.mill.read.normalization import normalizer
 
     path, line = results.input_file(row["file"]), row["line"]
@@ -91,9 +91,9 @@ def text_of_input(results: Results, row: dict[str, Any], expected: int) -> Text:
     state = regular_state(path)
     then = planned.bytes, planned.mtime_ns
     if planned.bytes is not None and (state.st_size, state.st_mtime_ns) != then:
-        changed = f"{path} has changed since it was milled"
+        changed = f"{path} has changed since the run read it"
     else:
-        changed = f"{path}:{line} is not the text that was milled"
+        changed = f"{path}:{line} is not the text that the run read"
     try:
         record = record_at(results, row["source"], path, line)
     except (ValueError, OSError) as error:

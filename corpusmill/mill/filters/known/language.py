@@ -51,6 +51,6 @@ class Language(Filter):
         for code in self.languages or []:
             if code in MODEL_LANGUAGES and code not in among:
                 yield (
-                    f"languages has {code}, but among does not, so no document gets this code. Add "
-                    "it to among."
+                    f"the setting languages has {code}, but the setting among does not. So no "
+                    "document gets this code. Add it to among."
                 )

@@ -56,9 +56,9 @@ def parser(config: Config) -> argparse.ArgumentParser:
     add(
         "--bands",
         type=int,
-        help="number of bands of your own setting, for comparison; needs --rows",
+        help="bands of a setting to compare with; needs --rows",
     )
-    add("--rows", type=int, help="sketch values per band of your own setting; needs --bands")
+    add("--rows", type=int, help="sketch values per band of that setting; needs --bands")
     add("--permutations", type=int, default=config.minhash.permutations,
         help="values per sketch")  # fmt: skip
     add(

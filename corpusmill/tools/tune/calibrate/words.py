@@ -47,8 +47,8 @@ def facts(found: Calibration) -> list[str]:
     size = found.of.text_bytes.sum() / 1e6
     lines = [
         f"{sampled:,} documents sampled ({size:,.1f} MB) of "
-        f"{'' if whole else 'about '}{documents:,.0f}; seed {found.seed}. Sums weigh each source "
-        "by its size.",
+        f"{'' if whole else 'about '}{documents:,.0f}; seed {found.seed}. Totals weight each "
+        "source by its size.",
     ]
     if some:
         error = max(standard_error(0.1, one.sampled, one.documents) for one in some)

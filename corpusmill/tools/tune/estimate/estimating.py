@@ -69,7 +69,7 @@ def estimate(config: Config, layout: Layout, options: Options) -> Estimate:
             first = next(name for name, paths in reading.trial.items() if paths)
             with phase("compiling kernels", unit="jobs") as progress:
                 milled(config, {first: reading.trial[first][:1]}, folder / "first", cores, progress)
-        with phase("milling a sample", unit="jobs") as progress:
+        with phase("processing a sample", unit="jobs") as progress:
             trial = milled(config, reading.trial, folder / "trial", cores, progress)
     return estimated(config, reading, groups, trial, plan, (options.cores, cores))
 
@@ -119,7 +119,7 @@ def told(found: Estimate) -> Iterator[str]:
     yield f"filtered     {found.filtered:,.0f} stay ({passed:.1%})"
     yield _duplicates(found)
     yield (
-        f"kept         {found.kept:,.0f} documents ({share:.1%}, copies by weight counted), "
+        f"kept         {found.kept:,.0f} documents ({share:.1%}, weights applied), "
         f"{amount(found.kept_bytes)} of text"
     )
     yield f"tokens       {found.tokens:,.0f}"
@@ -155,7 +155,7 @@ def _duplicates(found: Estimate) -> str:
 def _doubts(found: Estimate) -> Iterator[str]:
     if found.exports_disk_bytes:
         yield (f"Disk includes exports ({amount(found.exports_disk_bytes)}); time does not.")
-    milled = f"Time, disk and tokens come from {amount(found.milled_bytes)} that were milled."
+    milled = f"Time, disk and tokens come from a trial run on {amount(found.milled_bytes)}."
     how = "by sketches; held-out texts and repeated spans were not searched for"
     if found.taken_share > ALL:
         yield (

@@ -50,7 +50,8 @@ def figures_of(split: Split, done: Callable[[int], None]) -> Figures:
             if (highest := int(some.max())) >= vocabulary.size:
                 raise ValueError(
                     f"{split.shelf.path(shard)}: expected ids below {vocabulary.size}, the size of "
-                    f"the vocabulary, found {highest}. Copy the file again, or mill it again."
+                    f"the vocabulary, found {highest}. Copy the file again, or make "
+                    "the corpus again."
                 )
             counts += np.bincount(some, minlength=vocabulary.size)
             done(min(BLOCK_TOKENS, len(ids) - at))
