@@ -26,8 +26,8 @@ import zstandard
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the checkout, as rules/common.smk does
 
 from corpusmill.mill.demo.corpus import make_demo
-from corpusmill.mill.read.readers import read_records
-from corpusmill.mill.read.records import FORMATS, Record
+from corpusmill.mill.read.readers import formats, read_records
+from corpusmill.mill.read.records import Record
 from corpusmill.mill.storage.files import load_json, replacing, save_json
 from corpusmill.mill.storage.sha256 import file_sha256
 from corpusmill.run.job_progress import Phase
@@ -54,9 +54,9 @@ class Originals:
     """Documents of a folder in pieces, by their file."""
 
     def __init__(self, folder: Path) -> None:
-        paths = sorted(p for p in folder.rglob("*") if p.name.endswith(tuple(FORMATS)))
+        paths = sorted(p for p in folder.rglob("*") if p.name.endswith(tuple(formats())))
         if not paths:
-            raise ValueError(f"{folder}: no file ends in {', '.join(FORMATS)}. Correct --from.")
+            raise ValueError(f"{folder}: no file ends in {', '.join(formats())}. Correct --from.")
         self.files: list[list[list[str]]] = []  # file -> document -> pieces
         self.documents: list[tuple[int, int]] = []  # (file, characters) of every document
         bytes = 0

@@ -121,9 +121,9 @@ def test_init__takes_two_text_fields_apart(folder):
 
 def test_init__says_what_it_leaves_out(folder):
     write_lines(folder / "data/a.jsonl")
-    (folder / "data/notes.csv").write_text("id,text\n")
+    (folder / "data/notes.odd").write_text("id,text\n")
     said = called("init", "data").stderr
-    assert "left out: 1 .csv" in said
+    assert "left out: 1 .odd" in said
 
 
 def test_init__takes_numbered_folders_for_one_source_and_quotes_what_yaml_would_not(folder):
@@ -162,14 +162,14 @@ def test_init__names_a_line_that_is_no_json(folder):
     assert sources_written()[0]["text_field"] == "text"
 
 
-@pytest.mark.parametrize("names", [[], ["table.csv"]])
+@pytest.mark.parametrize("names", [[], ["table.odd"]])
 def test_init__refuses_a_folder_without_text(folder, names):
     (folder / "data").mkdir()
     for name in names:
         (folder / "data" / name).write_text("id,text\n")
     got = called("init", "data")
     assert (got.exit_code, Path("corpusmill.yaml").exists()) == (1, False)
-    assert "no file that ends in .jsonl" in got.stderr
+    assert "no file that ends in ." in got.stderr
 
 
 @pytest.mark.parametrize(("name", "kind"), [("odd.jsonl", "a FIFO"), ("/dev/zero", "a device")])

@@ -130,7 +130,7 @@ def test_main__refuses_what_cannot_be_meant(capsys, corpus, options, expected):
         ("a.jsonl.gz", b"", "no bytes at all"),
         ("a.jsonl.gz", gzip.compress(lines(9), mtime=0)[:-20], "cut off at byte"),
         ("a.jsonl.zst", b"no such thing", "damaged zstd data"),
-        ("a.txt", b"", "expected a file name ending in .jsonl"),
+        ("a.odd", b"", "expected a file name ending in ."),
         ("a.jsonl", None, "expected a file, found none"),
     ],
 )

@@ -29,7 +29,9 @@ def config_with(**sections) -> Config:
 
 def layout(parts: int = 3, text_bytes: int = 10**9, **sections) -> Layout:
     config = config_with(**sections)
-    planned = [Part(n, [InputFile("web", f"web/{n}", text_bytes, 5, 7)]) for n in range(parts)]
+    planned = [
+        Part(n, [InputFile("web", f"web/{n}.jsonl.gz", text_bytes, 5, 7)]) for n in range(parts)
+    ]
     held_out = [InputFile("test", "test/0", 1_000_000, 1, 2)]
     return Layout(config, Inputs(config, planned, held_out))
 
@@ -145,9 +147,9 @@ def test_states__are_those_of_the_plan():
     inputs = layout().inputs
     (state,) = inputs.states_of_part(job(part="00001"))
     assert state == {
-        "source": "web", "path": "web/1", "text_field": "text", "bytes": 5, "mtime_ns": 7,
+        "source": "web", "path": "web/1.jsonl.gz", "text_field": "text", "bytes": 5, "mtime_ns": 7,
     }  # fmt: skip
-    assert inputs.files_of_part(job(part="00001")) == ["web/1"]
+    assert inputs.files_of_part(job(part="00001")) == ["web/1.jsonl.gz"]
     assert inputs.held_out_files(job()) == ["test/0"]
     assert inputs.held_out_states(job())[0]["source"] == "test"
 

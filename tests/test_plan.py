@@ -60,7 +60,7 @@ def earlier(parts) -> list[EarlierPart]:
 
 
 def test_list_inputs__are_in_order_of_sources_then_paths(here):
-    here("b/2.jsonl", "b/10.jsonl", "a/1.parquet", "b/sub/3.jsonl.gz", "b/notes.txt")
+    here("b/2.jsonl", "b/10.jsonl", "a/1.parquet", "b/sub/3.jsonl.gz", "b/notes.odd")
     got = list_inputs([source("z", "b/**/*.jsonl*"), source("y", "a/*")], {})
     expected = ["b/10.jsonl", "b/2.jsonl", "b/sub/3.jsonl.gz", "a/1.parquet"]
     assert [file.path for file in got] == expected
@@ -113,10 +113,10 @@ def test_list_inputs__refuse_a_file_of_two_sources(here):
         list_inputs([source("one", "a.*"), source("two", "*.jsonl")], {})
 
 
-@pytest.mark.parametrize("name", ["a.txt", "a.json", "a.jsonl.bz2", "a.zst"])
+@pytest.mark.parametrize("name", ["a.odd", "a.json", "a.jsonl.odd", "a.zst"])
 def test_list_inputs__refuse_an_unknown_ending(here, name):
     here(name)
-    with pytest.raises(ValueError, match=rf"{name}: expected a file name ending in \.jsonl"):
+    with pytest.raises(ValueError, match=rf"{name}: expected a file name ending in \."):
         list_inputs([source("s", "*")], {})
 
 

@@ -99,14 +99,14 @@ def test_docs__a_rule_of_thumb_and_a_filter_work_as_written(tmp_path, capsys, mo
 
 def test_docs__a_reader_works_as_written(tmp_path):
     config = corpus(tmp_path)
-    lines = ["body,n,kind", *(f'"{document(100 + n)}",{n},a' for n in range(20))]
-    (tmp_path / "raw.csv").write_text("\n".join(lines) + "\n")
+    lines = ["body|n|kind", *(f'"{document(100 + n)}"|{n}|a' for n in range(20))]
+    (tmp_path / "raw.psv").write_text("\n".join(lines) + "\n")
     (tmp_path / "my_readers.py").write_text(READERS)
-    config["sources"].append({"name": "table", "files": ["*.csv"], "text_field": "body"})
-    config["sources"].append({"name": "test", "files": ["*.csv"], "held_out": True})
+    config["sources"].append({"name": "table", "files": ["*.psv"], "text_field": "body"})
+    config["sources"].append({"name": "test", "files": ["*.psv"], "held_out": True})
     config |= yaml.safe_load(YAML[3])
     faults = snakemake_faults(tmp_path, config)
-    assert 'raw.csv belongs to source "test" and to source "table"' in faults
+    assert 'raw.psv belongs to source "test" and to source "table"' in faults
     del config["sources"][-1]
     mill(tmp_path, config)
     rows = pq.read_table(tmp_path / "results/ledger/00000.parquet").to_pylist()
@@ -120,10 +120,10 @@ def test_docs__a_reader_works_as_written(tmp_path):
         map(str, range(20))
     )
 
-    (tmp_path / "raw.csv").write_text("title,n\nx,1\n")
+    (tmp_path / "raw.psv").write_text("title|n\nx|1\n")
     (tmp_path / "my_readers.py").write_text(READERS.replace(", None)\n", ', None) + ""\n'))
     assert re.search(
-        r"my_readers\.py:14: TypeError: .*, reading raw\.csv after record 0",
+        r"my_readers\.py:14: TypeError: .*, reading raw\.psv after record 0",
         run_faults(tmp_path, config),
     )
 
@@ -290,7 +290,7 @@ from corpusmill.mill.read.readers import Reader, record
 from corpusmill.mill.read.records import Malformed, Record
 
 class Mine(Reader):
-    ending = ".txt"
+    ending = ".mine"
 
     def read(self, path, text_field, progress):
         yield record(1, "one", {"n": 1})
@@ -301,13 +301,13 @@ class Mine(Reader):
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        ('".txt"', '"txt"', "mine.py: Mine.ending is 'txt', expected a text such as '.csv'"),
+        ('".mine"', '"mine"', "mine.py: Mine.ending is 'mine', expected a text such as '.csv'"),
         (
-            '".txt"',
-            '".txt"\n    text_per_byte = "1"',
+            '".mine"',
+            '".mine"\n    text_per_byte = "1"',
             "mine.py: Mine.text_per_byte is '1', expected a number",
         ),
-        ('".txt"', '".parquet"', "mine.py: files that end in .parquet have a reader already"),
+        ('".mine"', '".parquet"', "mine.py: files that end in .parquet have a reader already"),
         ("(Reader)", "", "mine.py has no subclass of Reader"),
         ("import Reader,", "import Reeder,", "mine.py:2: ImportError"),
     ],
@@ -340,11 +340,11 @@ def test_wrong_reader__stops_its_step(tmp_path, progress, old, new, says):
     from corpusmill.mill.read.readers import read_records
 
     (tmp_path / "mine.py").write_text(READER.replace(old, new))
-    (tmp_path / "a.txt").write_text("x")
+    (tmp_path / "a.mine").write_text("x")
     with pytest.raises(ValueError, match=re.escape(says)):
         list(
             read_records(
-                str(tmp_path / "a.txt"), "text", progress, False, [str(tmp_path / "mine.py")]
+                str(tmp_path / "a.mine"), "text", progress, False, [str(tmp_path / "mine.py")]
             )
         )
 
@@ -353,9 +353,9 @@ def test_reader__lone_surrogates_are_malformed(tmp_path, progress):
     from corpusmill.mill.read.readers import read_records
 
     (tmp_path / "mine.py").write_text(READER.replace('"two"', '"\\ud800"'))
-    (tmp_path / "a.txt").write_text("x")
+    (tmp_path / "a.mine").write_text("x")
     one, two = read_records(
-        str(tmp_path / "a.txt"), "t", progress, False, [str(tmp_path / "mine.py")]
+        str(tmp_path / "a.mine"), "t", progress, False, [str(tmp_path / "mine.py")]
     )
     assert (one.text, one.rest) == ("one", b'"n":1')
     assert two.reason == "lone surrogate"

@@ -309,12 +309,12 @@ def test_train_filter__same_bytes_on_any_number_of_cores(folder):
         ("nowhere.jsonl", "bad.parquet", "--good nowhere.jsonl: expected a file, found none."),
         ("good", "good", "found 0 different good texts, none of them in the training set"),
         ("good", "empty", "--bad empty: expected a file, found none"),
-        ("good", "readme.txt", "readme.txt: expected a file name ending in .jsonl"),
-        ("good", "hollow", "--bad hollow: expected files that end in .jsonl"),
+        ("good", "readme.odd", "readme.odd: expected a file name ending in ."),
+        ("good", "hollow", "--bad hollow: expected files that end in ."),
     ],
 )
 def test_train_filter__says_what_is_wrong(good, bad, fault, folder):
-    (folder / "readme.txt").write_text("x")
+    (folder / "readme.odd").write_text("x")
     (folder / "hollow").mkdir()
     done = command("--good", good, "--bad", bad, "-o", "q.model")
     assert done.exit_code == 1

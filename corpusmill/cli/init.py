@@ -9,18 +9,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-import msgspec
 import yaml
 
 from corpusmill.messages.disk_errors import in_words
 from corpusmill.messages.plain_text import shown
-from corpusmill.messages.progress import Silence
-from corpusmill.mill.read.json_records import raw_members
-from corpusmill.mill.read.readers import format_of
-from corpusmill.mill.read.records import FORMATS
+from corpusmill.mill.read.readers import format_of, formats
 from corpusmill.mill.storage.files import replacing
-from corpusmill.mill.storage.regular_files import fault_of_kind, open_regular
-from corpusmill.mill.storage.streams import READ_LIMITS, LongLine, ReadEnoughError, read_lines
+from corpusmill.mill.storage.regular_files import fault_of_kind
+from corpusmill.mill.storage.streams import READ_LIMITS, ReadEnoughError
 from corpusmill.mill.tokens.ends_of_text import likely_ends, named_in
 from corpusmill.run.config import TRAINED_END_OF_TEXT
 from corpusmill.run.listing import files_beneath, folders_beneath
@@ -62,7 +58,7 @@ def config_for(data: list[Path], output: Path, tokenizer: str) -> tuple[str, lis
             found.extend(sources_of(name, files, entry, unsure))
     if not found:
         raise ValueError(
-            f"{', '.join(map(str, data))}: no file that ends in {', '.join(FORMATS)}. Other "
+            f"{', '.join(map(str, data))}: no file that ends in {', '.join(formats())}. Other "
             "formats need your own reader: docs/how-to/extend.md."
         )
     ends = ends_of_text(tokenizer)
@@ -80,12 +76,12 @@ def groups(path: Path, unsure: list[str]) -> Iterator[tuple[str, list[str], list
     if not path.is_dir() and (fault := fault_of_kind(path)):
         raise ValueError(fault)
     if path.is_file():
-        if not path.name.endswith(tuple(FORMATS)):
-            unsure.append(f"{path} is left out: its name does not end in {', '.join(FORMATS)}")
+        if not path.name.endswith(tuple(formats())):
+            unsure.append(f"{path} is left out: its name does not end in {', '.join(formats())}")
             return
         yield path.name.split(".")[0], [str(path)], [str(path)]
         return
-    beneath = sorted(files_beneath(str(path), FORMATS, unsure))
+    beneath = sorted(files_beneath(str(path), formats(), unsure))
     leave_out(path, unsure)
     inside: dict[str, list[str]] = defaultdict(list)
     for file in beneath:
@@ -99,7 +95,7 @@ def groups(path: Path, unsure: list[str]) -> Iterator[tuple[str, list[str], list
         if folder:
             yield folder, files, [str(path / folder)]
         else:
-            endings = sorted({format_of(file) for file in files})
+            endings = sorted({format_of(file).ending for file in files})
             yield path.resolve().name, files, [str(path / f"*{ending}") for ending in endings]
 
 
@@ -110,7 +106,7 @@ def leave_out(folder: Path, unsure: list[str]) -> None:
         others.update(
             Path(entry.path).suffix or entry.name
             for entry in entries
-            if not entry.name.endswith(tuple(FORMATS)) and not os.path.isdir(entry.path)
+            if not entry.name.endswith(tuple(formats())) and not os.path.isdir(entry.path)
         )
     if others:
         kinds = ", ".join(f"{count} {kind}" for kind, count in others.most_common(5))
@@ -135,11 +131,11 @@ def sources_of(name: str, files: list[str], entry: list[str], unsure: list[str])
     by_ending = defaultdict(set)
     for field, some in fields.items():
         for file in some:
-            by_ending[format_of(file)].add(field)
+            by_ending[format_of(file).ending].add(field)
     if all(len(of_ending) == 1 for of_ending in by_ending.values()):
         for field in fields:
             endings = sorted(e for e, of_ending in by_ending.items() if of_ending == {field})
-            mine = [file for file in files if format_of(file) in endings]
+            mine = [file for file in files if format_of(file).ending in endings]
             folder = os.path.commonpath([os.path.dirname(file) for file in mine])
             patterns = [os.path.join(folder, f"**/*{ending}") for ending in endings]
             yield found_of(f"{name}-{field}", patterns, field, mine)
@@ -154,56 +150,19 @@ def sources_of(name: str, files: list[str], entry: list[str], unsure: list[str])
 
 def found_of(name: str, entry: list[str], field: str, files: list[str]) -> Found:
     sizes = {file: os.path.getsize(file) for file in files}
-    text_bytes = sum(size * FORMATS[format_of(file)] for file, size in sizes.items())
+    text_bytes = sum(size * format_of(file).text_per_byte for file, size in sizes.items())
     return Found(name, entry, field, len(files), sum(sizes.values()), int(text_bytes))
-
-
-def first_members(path: str) -> Iterator[tuple[str, int]]:
-    """Yield the name of each string field in the first records of a file, and its approximate
-    bytes."""
-    if format_of(path) == ".parquet":
-        yield from first_texts_of_columns(path)
-        return
-    lines = read_lines(path, Silence(), limits=READ_LIMITS.for_a_look())
-    for number, line in enumerate(itertools.islice(lines, LOOKED_AT_RECORDS), 1):
-        if isinstance(line, LongLine):
-            more = "" if line.ended else "more than "
-            raise ValueError(f"line {number} has {more}{line.bytes:,} bytes, too many for a record")
-        try:
-            members = raw_members(line.removeprefix(b"\xef\xbb\xbf"))
-        except msgspec.ValidationError:
-            continue  # not an object
-        except (ValueError, RecursionError) as error:
-            raise ValueError(f"line {number} is not JSON ({error})") from error
-        for name, raw in members.items():
-            if bytes(raw).startswith(b'"'):
-                yield name, len(bytes(raw)) - 2
-
-
-def first_texts_of_columns(path: str) -> Iterator[tuple[str, int]]:
-    import pyarrow.compute as pc
-    from pyarrow import types
-
-    from corpusmill.mill.read.parquet_records import bounded_batches, named_if_damaged, paged
-    from corpusmill.mill.read.parquet_values import is_bytes, is_text
-
-    with named_if_damaged(path), open_regular(path) as stored:
-        batches = bounded_batches(path, stored, paged(path, stored), READ_LIMITS.line_bytes)
-        for batch in itertools.islice(batches, 1):
-            for field, column in zip(batch.schema, batch.columns, strict=True):
-                if is_text(field.type) or is_bytes(field.type):
-                    whole = (
-                        column.dictionary_decode() if types.is_dictionary(field.type) else column
-                    )
-                    yield field.name, pc.sum(pc.binary_length(whole)).as_py() or 0
 
 
 def text_field_of(path: str, unsure: list[str]) -> str | None:
     """Return the field with most text, preferring the usual names; None if no record has text."""
     lengths: Counter[str] = Counter()
     try:
-        for name, size in first_members(path):
-            lengths[name] += size
+        found = format_of(path).first_members(path, READ_LIMITS.for_a_look())
+        for members in itertools.islice(found, LOOKED_AT_RECORDS):
+            for name, size in members.items():
+                if size is not None:
+                    lengths[name] += size
     except ReadEnoughError as error:
         if not lengths:
             unsure.append(str(error))

@@ -12,8 +12,8 @@ from corpusmill.mill.filters.models.examples import Counts, ExampleFile, Example
 from corpusmill.mill.filters.models.quality_model import MAGIC, Definition, save_quality_model
 from corpusmill.mill.filters.models.training import Settings, Trained, trained
 from corpusmill.mill.read.normalization import nfc
-from corpusmill.mill.read.readers import format_of, read_records
-from corpusmill.mill.read.records import FORMATS, Malformed
+from corpusmill.mill.read.readers import format_of, formats, read_records
+from corpusmill.mill.read.records import Malformed
 from corpusmill.mill.storage.files import save_plain_json
 from corpusmill.run.job_progress import phase
 from corpusmill.run.listing import files_beneath, matches
@@ -86,13 +86,13 @@ def listed(patterns: Sequence[str], option: str) -> list[str]:
     found: set[str] = set()
     for pattern in patterns:
         some = (
-            files_beneath(pattern, FORMATS, []) if os.path.isdir(pattern)
+            files_beneath(pattern, formats(), []) if os.path.isdir(pattern)
             else matches(pattern, []) or {pattern}
         )  # fmt: skip
         if not some:
             raise ValueError(
-                f"{option} {pattern}: expected files that end in {', '.join(FORMATS)}, found none "
-                "in this folder. Name another folder."
+                f"{option} {pattern}: expected files that end in {', '.join(formats())}, found "
+                "none in this folder. Name another folder."
             )
         found |= some
     for path in sorted(found):

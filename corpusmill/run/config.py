@@ -20,6 +20,7 @@ import jsonschema
 from corpusmill.messages.sentences import MOST_FAULTS, first_of
 from corpusmill.mill.dedup.band_settings import BandSetting, auto_setting
 from corpusmill.mill.filters.configured import ConfiguredFilter
+from corpusmill.mill.read.readers import code_of_built_in
 from corpusmill.mill.storage.streams import ReadLimits
 from corpusmill.run.filter_faults import filter_faults
 from corpusmill.run.schema_faults import Validator, in_words
@@ -42,8 +43,8 @@ class Source(Section):
     )
     files: list[str] = key(
         "Files, patterns (`*`, `**`, `?`) or folders, relative to the working directory. "
-        "Formats: .jsonl, .jsonl.zst, .jsonl.gz, .parquet. Folders are read recursively, each "
-        "folder once; symlinks are followed. Only regular files are read.",
+        "Formats: see docs/reference/formats.md#input. Folders are read recursively, each folder "
+        "once; symlinks are followed. Only regular files are read.",
         entries=NOT_EMPTY,
         least_entries=1,
     )
@@ -495,6 +496,11 @@ class Config(Section):
     def filter_files(self) -> list[Path]:
         """Files of all filters: code and data."""
         return [file for filter in self.filters for file in filter.files]
+
+    @property
+    def reading_files(self) -> list[Path]:
+        """Files of the formats, which are found by name."""
+        return [*code_of_built_in(), *map(Path, self.input.readers)]
 
     @property
     def measuring_files(self) -> list[Path]:

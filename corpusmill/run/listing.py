@@ -88,7 +88,7 @@ def _fault(path: str) -> str | None:
 
 
 def files_of_pattern(
-    pattern: str, generated: Container[str], known: dict[str, float], skipped: list[str]
+    pattern: str, generated: Container[str], known: Iterable[str], skipped: list[str]
 ) -> set[str]:
     """Return the input files of one entry of sources[].files; raise ValueError if none."""
     if pattern in generated:

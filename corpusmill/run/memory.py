@@ -9,7 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from corpusmill.mill.read.readers import format_of, formats
 from corpusmill.mill.storage.files import load_json
+from corpusmill.mill.storage.streams import window_bytes
 from corpusmill.mill.storage.sums import DamagedError
 from corpusmill.run.config import Config
 from corpusmill.run.layout import Layout
@@ -141,10 +143,10 @@ class Memory:
 
     def _reading(self, files: list[InputFile], per_record_megabyte: float) -> float:
         limits = self._config.input.limits
-        # In an uncompressed file no record is longer than the file.
-        plain = all(file.path.endswith(".jsonl") for file in files)
+        known = formats(self._config.input.readers)
+        plain = all(format_of(file.path, known).is_plain for file in files)
         largest = max((file.text_bytes for file in files), default=0) if plain else sys.maxsize
-        window = (1 << limits.window_log) * any(file.path.endswith(".zst") for file in files)
+        window = max((window_bytes(file.path, limits) for file in files), default=0)
         return (per_record_megabyte * min(limits.line_bytes, largest) + window) / 1e6
 
     # Held-out texts.

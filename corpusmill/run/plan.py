@@ -93,7 +93,7 @@ def list_inputs(
                 inputs.append(InputFile(name, path, generated[path]))
                 continue
             try:
-                per_byte = known[format_of(path, known)]
+                per_byte = format_of(path, known).text_per_byte
             except ValueError as error:
                 faults.append(str(error))
                 continue

@@ -28,7 +28,8 @@ class Step(NamedTuple):
     """Pattern of the files with its jobs' counts, if later steps wait for all of these jobs through
     complete.json."""
     plugins: str = ""
-    """Attribute of Config that lists the files of user code that the step runs."""
+    """Attribute of Config that lists the files of code that the step finds by name, such as users'
+    code."""
     only_if: str = ""
     """Flag of Layout that must be set for a run to have such jobs; "": every run has them."""
 
@@ -49,7 +50,7 @@ _IN_ORDER = [
     Step("demo", "read", "make the demo corpus", only_if="inputs.uses_demo"),
     Step("plan", "read", "divide the input files into parts"),
     Step(
-        "normalize", "read", "read and normalize records", plugins="input.readers", is_proved=True
+        "normalize", "read", "read and normalize records", plugins="reading_files", is_proved=True
     ),
     Step("admit", "read", "check how many records are malformed"),
     Step(
@@ -107,7 +108,7 @@ _IN_ORDER = [
         barrier="results/assign/{part}.json",
         is_proved=True,
     ),
-    Step("evaluation", "take out held-out", "read held-out texts", plugins="input.readers"),
+    Step("evaluation", "take out held-out", "read held-out texts", plugins="reading_files"),
     Step("holdout", "take out held-out", "collect held-out texts"),
     Step("decontaminate", "take out held-out", "take held-out texts out of train"),
     Step(
@@ -121,7 +122,7 @@ _IN_ORDER = [
         "columns",
         "shuffle",
         "choose the columns of Parquet",
-        plugins="input.readers",
+        plugins="reading_files",
         only_if="writes_parquet",
         is_proved=True,
     ),

@@ -13,17 +13,10 @@ from typing import NamedTuple
 from corpusmill.messages.disk_errors import in_words
 from corpusmill.messages.progress import Silence
 from corpusmill.messages.sentences import sentence
-from corpusmill.mill.read.json_records import raw_members
 from corpusmill.mill.read.plugins import serve_another
 from corpusmill.mill.read.readers import format_of, formats, read_records
 from corpusmill.mill.read.records import Malformed, Record
-from corpusmill.mill.storage.streams import (
-    READ_LIMITS,
-    LongLine,
-    ReadEnoughError,
-    ReadLimits,
-    read_lines,
-)
+from corpusmill.mill.storage.streams import READ_LIMITS, ReadEnoughError, ReadLimits
 
 LOOKED_AT = 20
 """Number of records checked per file. If only some of them are malformed, the check passes, and
@@ -87,11 +80,12 @@ def fault_of(
     some_may_be = file.max_malformed_fraction > 0 and not (missing and looked_at == LOOKED_AT)
     if not wrong or len(wrong) < looked_at or some_may_be:
         return None
-    known = formats(readers)
-    if missing and format_of(path, known).startswith(".jsonl"):
+    form = format_of(path, formats(readers))
+    members = next(form.first_members(path, limits.for_a_look()), None) if missing else None
+    if members is not None:
         return (
             f'{path}: source "{file.source}" reads the field "{field}", but none of the first '
-            f"records ({len(wrong)}) has it; they have {_fields(path, limits)}. Set text_field of "
+            f"records ({len(wrong)}) has it; they have {_fields(members)}. Set text_field of "
             "this source."
         )
     return (
@@ -118,12 +112,9 @@ def all_empty(files: Sequence[Asked], readers: Sequence[str], limits: ReadLimits
     )
 
 
-def _fields(path: str, limits: ReadLimits) -> str:
-    """Name the members of a JSONL file's first record, those with texts first."""
-    line = next(iter(read_lines(path, Silence(), limits=limits.for_a_look())))
-    assert not isinstance(line, LongLine)  # it was read as a record without the field
-    members = raw_members(line.removeprefix(b"\xef\xbb\xbf"))
-    names = sorted(members, key=lambda name: not bytes(members[name]).startswith(b'"'))
+def _fields(members: dict[str, int | None]) -> str:
+    """Name the members of a record, those with texts first."""
+    names = sorted(members, key=lambda name: members[name] is None)
     more = ", and more" if len(names) > MOST_TOLD else ""
     return ", ".join(f'"{name}"' for name in names[:MOST_TOLD]) + more or "no fields"
 

@@ -3,18 +3,24 @@
 Users can add formats, see docs/how-to/extend.md.
 """
 
+import functools
 import hashlib
+import importlib
 import json
 import math
 import os
-from collections.abc import Iterator, Sequence
+import pkgutil
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, ClassVar
 
 from corpusmill.messages.progress import Progress
-from corpusmill.mill.read.json_records import fault_of_line, json_records
+from corpusmill.mill.read import formats as known
+from corpusmill.mill.read.input_format import InputFormat, ReadOptions
+from corpusmill.mill.read.json_records import fault_of_line
 from corpusmill.mill.read.plugins import UsersCode, classes_in, loaded, one_line, place_of
-from corpusmill.mill.read.records import FORMATS, Malformed, Record, too_long
-from corpusmill.mill.storage.files import stored_blocks
+from corpusmill.mill.read.records import Malformed, Record
 from corpusmill.mill.storage.regular_files import fault_of_kind
 from corpusmill.mill.storage.streams import READ_LIMITS, ReadLimits, Seen
 
@@ -64,8 +70,8 @@ def own_readers(files: Sequence[str]) -> dict[str, tuple[Reader, str]]:
                 raise ValueError(
                     f"{file}: {cls.__name__}.ending is {ending!r}, expected a text such as '.csv'."
                 )
-            taken = [one for one in (*FORMATS, *found) if one.endswith(ending)]
-            if taken or any(ending.endswith(one) for one in (*FORMATS, *found)):
+            others = [*built_in(), *found]
+            if any(one.endswith(ending) or ending.endswith(one) for one in others):
                 raise ValueError(f"{file}: files that end in {ending} have a reader already.")
             bytes_of_text = cls.text_per_byte
             if type(bytes_of_text) not in (int, float) or not 0 < bytes_of_text < math.inf:
@@ -79,20 +85,40 @@ def own_readers(files: Sequence[str]) -> dict[str, tuple[Reader, str]]:
     return found
 
 
-def formats(files: Sequence[str] = ()) -> dict[str, float]:
-    """Return ending -> bytes of text expected per byte of file, for all readable formats."""
-    return FORMATS | {
-        ending: reader.text_per_byte for ending, (reader, _) in own_readers(files).items()
-    }
+@functools.cache
+def built_in() -> dict[str, InputFormat]:
+    """Return ending -> format, for all formats in `formats/`."""
+    found: dict[str, InputFormat] = {}
+    for one in sorted(module.name for module in pkgutil.iter_modules(known.__path__)):
+        module = importlib.import_module(f"{known.__name__}.{one}")
+        classes = (cls for cls in classes_in(module, InputFormat) if "ending" in vars(cls))
+        found |= {cls.ending: cls() for cls in classes}
+    return found
 
 
-def format_of(path: str, known: dict[str, float] = FORMATS) -> str:
-    """Return the ending of a file name; ValueError if it is unknown. known: from `formats`."""
-    for ending in known:
+def code_of_built_in() -> list[Path]:
+    """Return the files of the built-in formats. Nothing imports them by name."""
+    modules = (sys.modules[type(one).__module__] for one in built_in().values())
+    return sorted({Path(str(module.__file__)) for module in modules})
+
+
+def formats(files: Sequence[str] = ()) -> dict[str, InputFormat]:
+    """Return ending -> format, for all readable formats. files: users' files."""
+    users = {ending: _UsersFormat(*found) for ending, found in own_readers(files).items()}
+    return built_in() | users
+
+
+def format_of(path: str, among: Mapping[str, InputFormat] | None = None) -> InputFormat:
+    """Return the format of a file by its name; ValueError if it is unknown.
+
+    among: from `formats`; None: the built-in ones.
+    """
+    among = built_in() if among is None else among
+    for ending, found in among.items():
         if str(path).endswith(ending):
-            return ending
+            return found
     raise ValueError(
-        f"{path}: expected a file name ending in {', '.join(known)}. "
+        f"{path}: expected a file name ending in {', '.join(among)}. "
         "Rename the file, correct sources[].files, or add a reader of your own to input.readers."
     )
 
@@ -108,46 +134,25 @@ def read_records(
 ) -> Iterator[Record | Malformed]:
     """Yield all records of a file in order, including malformed ones.
 
-    keep_surrogates: accept texts with lone surrogates, which are not valid UTF-8 and which the
-    caller repairs. readers: users' files. seen: receives all bytes of the file. limits: longer
-    records are malformed.
+    readers: users' files. The other parameters are those of ReadOptions.
     """
     if fault := fault_of_kind(path):
         raise ValueError(fault)
-    own = own_readers(readers)
-    ending = format_of(path, FORMATS | dict.fromkeys(own, 1.0))
-    if ending in own:
-        records = _checked(*own[ending], path, text_field, progress)
-        return _then_seen(_short_enough(records, limits.line_bytes), path, seen)
-    if ending == ".parquet":
-        # Imported only when needed: most jobs are small.
-        from corpusmill.mill.read.parquet_records import parquet_records
-
-        records = parquet_records(path, text_field, progress, limits.line_bytes)
-        return _then_seen(_short_enough(records, limits.line_bytes), path, seen)
-    return json_records(path, text_field, keep_surrogates, progress, seen, limits)
+    options = ReadOptions(progress, keep_surrogates, limits, seen)
+    return format_of(path, formats(readers)).records(path, text_field, options)
 
 
-def _short_enough(records: Iterator[Record | Malformed], most: int) -> Iterator[Record | Malformed]:
-    """Yield the records; those of more than `most` bytes become malformed."""
-    for one in records:
-        if isinstance(one, Record):
-            size = len(one.text) + len(one.rest)
-            if size > most // 4:  # a character has at most four bytes
-                size += len(one.text.encode("utf-8", "surrogatepass")) - len(one.text)
-            if size > most:
-                one = Malformed(one.line, None, too_long(size, most), one.text[:80])
-        yield one
+class _UsersFormat(InputFormat):
+    """The format of a user's reader, whose records are checked."""
 
+    def __init__(self, reader: Reader, file: str) -> None:
+        self.ending, self.text_per_byte = reader.ending, reader.text_per_byte
+        self._reader, self._file = reader, file
 
-def _then_seen(
-    records: Iterator[Record | Malformed], path: str, seen: Seen | None
-) -> Iterator[Record | Malformed]:
-    """Yield the records, then pass the file's bytes to `seen`: it was not read in order."""
-    yield from records
-    if seen:
-        for block in stored_blocks(path):
-            seen.update(block)
+    def read(
+        self, path: str, text_field: str, options: ReadOptions
+    ) -> Iterator[Record | Malformed]:
+        return _checked(self._reader, self._file, path, text_field, options.progress)
 
 
 def _checked(

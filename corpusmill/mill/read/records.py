@@ -1,10 +1,7 @@
-"""Input formats and records, well-formed or malformed."""
+"""Records of input files, well-formed or malformed."""
 
 import os
 from typing import NamedTuple
-
-FORMATS = {".jsonl": 1.0, ".jsonl.zst": 4.0, ".jsonl.gz": 4.0, ".parquet": 3.0}
-"""Readable file name endings, and the bytes of text expected per byte of file."""
 
 
 class Record(NamedTuple):

@@ -1,6 +1,6 @@
 """Write members of records as Parquet columns with types of their own, where possible.
 
-A Parquet file declares its column types; for other files they are inferred from the first records.
+A Parquet file declares its column types. Those of other files are inferred from the first records.
 A member enters its column only if the column gives back the same JSON; otherwise it stays JSON.
 """
 
@@ -18,12 +18,9 @@ from pyarrow import types
 
 from corpusmill.messages.progress import Silence
 from corpusmill.mill.read.json_records import joined_members, raw_members
-from corpusmill.mill.read.parquet_pages import opened
-from corpusmill.mill.read.parquet_records import named_if_damaged
 from corpusmill.mill.read.parquet_values import Column, is_bytes, is_listed, is_text, retyped
-from corpusmill.mill.read.readers import read_records
+from corpusmill.mill.read.readers import format_of, formats, read_records
 from corpusmill.mill.read.records import Record
-from corpusmill.mill.storage.regular_files import open_regular
 from corpusmill.mill.storage.streams import READ_LIMITS, ReadLimits
 
 LOOKED_AT = 100
@@ -120,9 +117,7 @@ def types_of(
 
     readers: users' files that read other formats.
     """
-    if path.endswith(".parquet"):
-        with named_if_damaged(path), open_regular(path) as file:
-            schema = opened(path, file).schema_arrow
+    if (schema := format_of(path, formats(readers)).schema(path)) is not None:
         return {field.name: kept_type(field.type) for field in schema if field.name != text_field}
     found: dict[str, Kept] = {}
     records = read_records(path, text_field, Silence(), True, readers, None, limits)

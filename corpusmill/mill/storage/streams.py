@@ -301,6 +301,11 @@ def unpacked_by_name(
     return _told(stored, progress)
 
 
+def window_bytes(path: str, limits: ReadLimits) -> int:
+    """Return the memory that unpacking a file may need beside its records."""
+    return 1 << limits.window_log if Path(path).suffix == ".zst" else 0
+
+
 def read_blocks(
     path: str, progress: Progress, seen: Seen | None = None, limits: ReadLimits = READ_LIMITS
 ) -> Iterator[bytes]:

@@ -2,8 +2,8 @@
 
 Every document that is read has the same chance, decided by a keyed hash of its file and place. So
 the same seed gives the same sample, and a smaller sample is part of a larger one. If a file is
-larger than its share of the reading, plain JSON lines are read in evenly spaced stretches, other
-formats from the beginning.
+larger than its share of the reading, it is read in evenly spaced stretches if its format allows
+that, as plain JSON lines do, otherwise from the beginning.
 
 Each sampled document of a source represents `weight` documents.
 """
@@ -18,10 +18,10 @@ import numpy as np
 
 from corpusmill.messages.progress import Progress
 from corpusmill.mill.read.ids import ROW_BITS, keyed_hash, unit_hash
-from corpusmill.mill.read.json_records import json_records_within
+from corpusmill.mill.read.input_format import ReadOptions
 from corpusmill.mill.read.normalization import normalizer
 from corpusmill.mill.read.parts import TextWriter
-from corpusmill.mill.read.readers import read_records, refuse_changed
+from corpusmill.mill.read.readers import format_of, formats, read_records, refuse_changed
 from corpusmill.mill.read.records import Malformed, Record
 from corpusmill.mill.storage.files import writing
 from corpusmill.mill.storage.streams import READ_LIMITS, ReadLimits
@@ -170,7 +170,8 @@ class FileReading:
         # A line may be a whole file, too long to read to its end.
         looked = wanted.limits.for_a_look()
         self._limits = looked._replace(read_bytes=looked.read_bytes + int(self._most_read))
-        self.entered = share < 1 and file.path.endswith(".jsonl")
+        self._format = format_of(file.path, formats(wanted.readers))
+        self.entered = share < 1 and self._format.takes_stretches
         numbers = np.array([number], np.uint64)
         first = int(unit_hash(numbers, wanted.seed, f"{self._purpose}/first")[0] * self.size)
         self._stretches = stretches(self.size, share, first) if self.entered else []
@@ -184,10 +185,9 @@ class FileReading:
 
     def records(self, progress: Progress) -> Iterator[Record | Malformed]:
         surrogates = self._wanted.normalizing["mode"] == "ftfy"
+        options = ReadOptions(progress, surrogates, self._limits)
         for stretch in self._stretches:
-            yield from json_records_within(
-                self.path, self._text_field, surrogates, stretch, progress, self._limits
-            )
+            yield from self._format.records_within(self.path, self._text_field, stretch, options)
         if not self.entered:
             yield from self._from_beginning(surrogates, progress)
 

@@ -108,30 +108,24 @@ def text_of_input(results: Results, row: dict[str, Any], expected: int) -> Text:
 def record_at(results: Results, source: str, path: Path, line: int) -> str | None:
     """Return the original text of the record at a line; None if there is none."""
     from corpusmill.messages.progress import Silence
-    from corpusmill.mill.read.json_records import MARK, record_of_line
-    from corpusmill.mill.read.readers import read_records
-    from corpusmill.mill.read.records import FORMATS, Record
+    from corpusmill.mill.read.input_format import ReadOptions
+    from corpusmill.mill.read.readers import format_of, formats
+    from corpusmill.mill.read.records import Record
 
     field, mends = (
         results.sources[source].text_field,
         results.config.normalize.mode == "ftfy",
     )
-    limits = limits_of(results)
-    if (raw := line_of(path, line, limits)) is not None:
-        if line == 1:
-            raw = raw.removeprefix(MARK)
-        found = record_of_line(line, 0, raw, field, mends)
-        return found.text if isinstance(found, Record) else None
-    if not results.readers and not path.name.endswith(tuple(FORMATS)):
+    known = formats(results.readers)
+    if not results.readers and not path.name.endswith(tuple(known)):
         raise ValueError(
             f"{path} is not in a format that corpusmill knows. Pass the file that defines your "
             "reader: "
             "corpusmill why --reader FILE"
         )
-    for one in read_records(str(path), field, Silence(), mends, results.readers, limits=limits):
-        if one.line == line:
-            return one.text if isinstance(one, Record) else None
-    return None
+    options = ReadOptions(Silence(), mends, limits_of(results))
+    found = format_of(str(path), known).record_at(str(path), line, field, options)
+    return found.text if isinstance(found, Record) else None
 
 
 def limits_of(results: Results) -> ReadLimits:
@@ -139,17 +133,3 @@ def limits_of(results: Results) -> ReadLimits:
 
     limits = results.config.input.limits
     return limits._replace(line_bytes=min(limits.line_bytes, MOST_BYTES))
-
-
-def line_of(path: Path, line: int, limits: ReadLimits) -> bytes | None:
-    """Return a line of a JSON lines file; None for other formats, or beyond the end."""
-    from corpusmill.messages.progress import Silence
-    from corpusmill.mill.storage.streams import read_lines
-
-    if not path.name.endswith((".jsonl", ".jsonl.zst", ".jsonl.gz")):
-        return None
-    lines = read_lines(str(path), Silence(), limits=limits)
-    for number, found in enumerate(lines, 1):
-        if number == line:
-            return found if isinstance(found, bytes) else None
-    return None

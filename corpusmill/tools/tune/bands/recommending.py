@@ -1,7 +1,7 @@
 """Choose dedup.bands and dedup.rows from a sample.
 
 Shows what LSH settings find and cost, and recommends one. Defaults come from the shipped
-config.yaml. FILE is a .jsonl, .jsonl.zst, .jsonl.gz or .parquet file.
+config.yaml. FILE is an input file such as a .jsonl.zst or .parquet file.
 """
 
 import argparse
@@ -49,7 +49,7 @@ def parser(config: Config) -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = arguments.add_argument
-    add("files", nargs="+", metavar="FILE", help=".jsonl, .jsonl.zst, .jsonl.gz or .parquet")
+    add("files", nargs="+", metavar="FILE", help="input file, such as .jsonl.zst or .parquet")
     add("--text-field", default="text", help="field or column that holds the text")
     add("--threshold", type=float, default=config.dedup.threshold,
         help="Jaccard similarity of duplicates")  # fmt: skip

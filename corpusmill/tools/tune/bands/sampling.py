@@ -11,7 +11,7 @@ from corpusmill.kernels.clean import count_cleaned
 from corpusmill.mill.dedup.minhash import MinHasher
 from corpusmill.mill.dedup.sketches import have_shingles
 from corpusmill.mill.read.parts import TextPart
-from corpusmill.mill.read.readers import format_of, formats
+from corpusmill.mill.read.readers import format_of
 from corpusmill.mill.read.text_column import TextColumn, string_array
 from corpusmill.mill.read.unicode_tables import character_table
 from corpusmill.run.job_progress import phase
@@ -42,7 +42,7 @@ def source_of(files: list[str], text_field: str) -> Source:
     """Return all files as one source, sorted by name, each once."""
     found = []
     for path in sorted(set(files)):
-        state, per_byte = Path(path).stat(), formats()[format_of(path)]
+        state, per_byte = Path(path).stat(), format_of(path).text_per_byte
         size = state.st_size
         found.append(InputFile("files", path, int(size * per_byte), size, state.st_mtime_ns))
     return Source("files", text_field, found)

@@ -1,0 +1,1 @@
+"""The built-in input formats, one module per format or family of formats."""
