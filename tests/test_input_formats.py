@@ -157,7 +157,7 @@ def test_init__finds_a_format_in_the_folder(colon):
 def test_code__of_steps_that_read_has_that_of_every_format(colon, step):
     config = Config.checked(yaml.safe_load((ROOT / "config.yaml").read_text("utf-8")))
     files = STEPS[step].plugin_files(config)
-    assert [file.name for file in files] == sorted(
+    assert sorted(file.name for file in files) == sorted(
         file.name
         for place in folder.__path__
         for file in Path(place).glob("*.py")
