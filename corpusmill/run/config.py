@@ -20,7 +20,6 @@ import jsonschema
 from corpusmill.messages.sentences import MOST_FAULTS, first_of
 from corpusmill.mill.dedup.band_settings import BandSetting, auto_setting
 from corpusmill.mill.filters.configured import ConfiguredFilter
-from corpusmill.mill.read.readers import code_of_built_in
 from corpusmill.mill.storage.streams import ReadLimits
 from corpusmill.run.filter_faults import filter_faults
 from corpusmill.run.schema_faults import Validator, in_words
@@ -500,6 +499,9 @@ class Config(Section):
     @property
     def reading_files(self) -> list[Path]:
         """Files of the formats, which are found by name."""
+        # It imports numpy, and most commands need no format.
+        from corpusmill.mill.read.readers import code_of_built_in
+
         return [*code_of_built_in(), *map(Path, self.input.readers)]
 
     @property

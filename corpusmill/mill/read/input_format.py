@@ -29,9 +29,10 @@ class ReadOptions(NamedTuple):
 
 
 class InputFormat:
-    """The format of files with one ending. A format needs `ending`, `content` and `read`.
+    """The format of files with one ending. A built-in format needs `ending`, `content`, `read` and
+    `first_members`.
 
-    This module is imported before every run, so import large packages in the methods.
+    Its module is imported at the start of every command, so import large packages in the methods.
     """
 
     ending: str

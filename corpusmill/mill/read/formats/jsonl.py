@@ -43,7 +43,7 @@ class JsonLines(InputFormat):
         self, path: str, line: int, text_field: str, options: ReadOptions
     ) -> Record | Malformed | None:
         """Return the record of a line, without parsing the lines before it."""
-        lines = read_lines(path, options.progress, options.seen, options.limits)
+        lines = read_lines(path, options.progress, limits=options.limits)
         found = next((one for number, one in enumerate(lines, 1) if number == line), None)
         if found is None or isinstance(found, LongLine):
             return None
