@@ -11,6 +11,7 @@ from workflow import ROOT
 ALLOWED = {
     ("corpusmill/mill/read/plugins.py", "exec"): "a filter or reader that the user's config names",
     ("corpusmill/mill/read/plugins.py", "compile"): "the same",
+    ("corpusmill/mill/read/readers.py", "importlib.import_module"): "a format of ours, by its file",
     (
         "corpusmill/mill/filters/registry.py",
         "importlib.import_module",
