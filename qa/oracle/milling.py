@@ -42,6 +42,9 @@ def expected(
 
 def refused_config(config: dict) -> str | None:
     """What is refused before any job."""
+    milled = [source for source in config["sources"] if not source.get("held_out")]
+    if not any(source.get("weight", 1) for source in milled):
+        return "sources: all have the weight 0"
     if config["dedup"]["method"] == "sketch" and config["dedup"]["resolve"] == "kept":
         return "dedup: method sketch compares nobody, so resolve has to be component"
     if config["splits"]["validation"] + config["splits"]["test"] >= 1:
