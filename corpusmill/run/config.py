@@ -336,7 +336,7 @@ class Output(Section):
     )
     exports: list[str] = key(
         "Export formats to write to `results/exports`; see [export.md](../how-to/export.md).",
-        entries={"enum": FORMATS},
+        entries={"enum": FORMATS, "title": "names of formats"},
         unique=True,
         shapes=False,
     )

@@ -71,6 +71,8 @@ def limits(schema: dict[str, Any]) -> str:
         return " or ".join(limits(one) for one in schema["anyOf"])
     if "const" in schema:
         return str(schema["const"]).lower()
+    if "title" in schema:  # short for a list that another page has
+        return str(schema["title"])
     if "enum" in schema:
         return ", ".join(map(str, schema["enum"]))
     kind = schema["type"]

@@ -5,6 +5,7 @@ Run `python -m corpusmill.mill.read.reference`.
 
 from pathlib import Path
 
+from corpusmill.messages.tables import with_rows
 from corpusmill.mill.read.readers import formats
 
 HEADING = "| ending | content | expected bytes of text per byte of the file |\n|---|---|---|\n"
@@ -13,12 +14,11 @@ PAGE = Path(__file__).parents[3] / "docs/reference/formats.md"
 
 def page(written: str) -> str:
     """Return the page with the table of the formats as they are declared now."""
-    before, _, table_and_rest = written.partition(HEADING)
     rows = [
         f"| `{one.ending}` | {one.content} | {one.text_per_byte:g} |\n"
         for one in formats().values()
     ]
-    return "".join([before, HEADING, *rows, "\n", table_and_rest.partition("\n\n")[2]])
+    return with_rows(written, HEADING, rows)
 
 
 if __name__ == "__main__":

@@ -117,6 +117,8 @@ class Format(NamedTuple):
 
     read_by: str
     layout: str  # files in the folder
+    ids: str  # types of the ids
+    files: str  # whether token shards are linked or copied, and what is added
     write: Callable[[Exported, Target], None]
     share: float = 1  # bytes on disk per byte of token shards; nearly 0 for linked files
     uint16_alone: bool = False  # the format has only 16-bit ids

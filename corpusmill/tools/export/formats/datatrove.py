@@ -17,6 +17,8 @@ def write(exported: Exported, target: Target) -> None:
 FORMAT = Format(
     read_by="datatrove, nanotron",
     layout="{split}/00000.ds (raw ids), .ds.index: where each document ends",
+    ids="uint16, uint32",
+    files="linked, plus an index of 8 bytes per document",
     write=write,
     share=0.02,
 )

@@ -39,6 +39,8 @@ def write_samples(block: np.ndarray, path: Path) -> None:
 FORMAT = Format(
     read_by="Cerebras Model Zoo",
     layout="{split}/data-00000.h5: `data` int32 (samples, 3, length): ids, mask, labels",
+    ids="int32, three arrays",
+    files="copied, gzip",
     write=write,
     share=0.8,
     samples=True,

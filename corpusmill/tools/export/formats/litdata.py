@@ -48,6 +48,8 @@ def write_split(split: Split, length: int, target: Target) -> list[dict[str, Any
 FORMAT = Format(
     read_by="litdata's StreamingDataset with TokensLoader(block_size=length)",
     layout="{split}/index.json, chunk-0-0.bin, ...",
+    ids="uint16, int32",
+    files="copied",
     write=write,
     samples=True,
 )

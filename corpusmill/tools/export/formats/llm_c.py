@@ -44,6 +44,8 @@ def write_shard(shard: Shard, end_of_text: int, file: IO[bytes]) -> None:
 FORMAT = Format(
     read_by="llm.c; modded-nanogpt, if ids are uint16",
     layout="train_000000.bin, val_000000.bin, ...: a header of 1,024 bytes, then ids",
+    ids="uint16, uint32",
+    files="copied, with the end-of-text id first in each document",
     write=write,
     most_tokens=2**31 - 1,
 )

@@ -45,6 +45,8 @@ def write_split(split: Split, length: int, target: Target) -> Iterator[dict[str,
 FORMAT = Format(
     read_by="MosaicML Streaming, LLM Foundry",
     layout="{split}/index.json, shard.00000.mds: samples with a column `tokens`",
+    ids="uint16, uint32",
+    files="copied",
     write=write,
     samples=True,
 )

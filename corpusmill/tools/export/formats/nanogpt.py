@@ -30,6 +30,8 @@ def write(exported: Exported, target: Target) -> None:
 FORMAT = Format(
     read_by="nanoGPT and projects based on it",
     layout="train.bin, val.bin, test.bin, meta.pkl",
+    ids="uint16",
+    files="copied to one file per split",
     write=write,
     uint16_alone=True,
 )

@@ -29,6 +29,8 @@ def write(exported: Exported, target: Target) -> None:
 FORMAT = Format(
     read_by="NumPy, and loaders that pick samples by id",
     layout="{split}_000000.npy (raw ids), {split}_sample_ids_000000.bin: uint64 XXH3 per sample",
+    ids="uint16, uint32",
+    files="linked, plus 8 bytes per sample",
     write=write,
     share=0.02,
     samples=True,

@@ -37,6 +37,8 @@ def rows(shard: Shard) -> bytes:
 FORMAT = Format(
     read_by="OLMo, OLMo-core, dolma",
     layout="{split}/00000.npy (raw ids), .csv.gz: start, end, id, source, row of each document",
+    ids="uint16, uint32",
+    files="linked, plus a `.csv.gz`",
     write=write,
     share=0.02,
 )

@@ -46,6 +46,8 @@ def write_shard(shard: Shard, path: object) -> None:
 FORMAT = Format(
     read_by="Hugging Face datasets, DuckDB, pandas, any program that reads Parquet",
     layout="{split}/00000.parquet: id, source, input_ids",
+    ids="uint16, uint32",
+    files="copied, zstd",
     write=write,
     share=0.5,
     most_tokens=2**31 - 1,

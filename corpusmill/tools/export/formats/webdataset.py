@@ -39,6 +39,8 @@ def add(tar: tarfile.TarFile, name: str, content: bytes) -> None:
 FORMAT = Format(
     read_by="WebDataset",
     layout="{split}/000000.tar: 000000000.npy (ids), .json (id, source) of each document",
+    ids="uint16, uint32",
+    files="copied to tar",
     write=write,
     share=1.2,
 )
