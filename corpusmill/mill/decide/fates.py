@@ -6,9 +6,10 @@ the condition for it in `decides`. Then write docs/reference/filters.md anew.
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
+if TYPE_CHECKING:
+    import numpy as np
 
 KEPT = "kept"
 MALFORMED = "malformed"
@@ -23,21 +24,21 @@ SPLITS = ("train", "validation", "test")
 class AtAssign(NamedTuple):
     """What the step `assign` knows: one value per document of a part."""
 
-    ids: np.ndarray  # uint64
-    winner: np.ndarray  # uint64: the document kept instead; its own id if there is none
-    split: np.ndarray  # uint8: index in SPLITS
-    copies: np.ndarray  # uint16: how often the weight of its source writes it
-    measured: Callable[[str], np.ndarray]
+    ids: "np.ndarray"  # uint64
+    winner: "np.ndarray"  # uint64: the document kept instead; its own id if there is none
+    split: "np.ndarray"  # uint8: index in SPLITS
+    copies: "np.ndarray"  # uint16: how often the weight of its source writes it
+    measured: "Callable[[str], np.ndarray]"
     """Loads a column of results/measures: `text_bytes`, or a value of a filter."""
 
 
 class AtDecontaminate(NamedTuple):
     """What is known after the step `decontaminate`: one value per document of a part."""
 
-    winner: np.ndarray  # uint64
-    split: np.ndarray  # uint8
-    copies: np.ndarray  # uint16
-    held_out_by: np.ndarray  # uint8: key of ORIGINS if the text is held out, also in other splits
+    winner: "np.ndarray"  # uint64
+    split: "np.ndarray"  # uint8
+    copies: "np.ndarray"  # uint16
+    held_out_by: "np.ndarray"  # uint8: key of ORIGINS if the text is held out, also in other splits
 
 
 class Fate(NamedTuple):
@@ -55,7 +56,7 @@ class Fate(NamedTuple):
     """Template for an entry in a list of `corpusmill why`, filled with the same values."""
     is_compared: bool = True
     """Whether documents of this fate were compared to find duplicates."""
-    decides: Callable[[Any], np.ndarray] | None = None
+    decides: "Callable[[Any], np.ndarray] | None" = None
     """Returns bool (documents,): which documents get this fate, if no earlier fate applies. Takes
     `AtAssign` or `AtDecontaminate`. None: the step has code of its own for it."""
 
