@@ -41,6 +41,12 @@ def tokenizer_folder(corpus: Path, cache: Path) -> Path:
     return folder
 
 
+def real_texts() -> list[Path]:
+    """Return the folders of text that does not repeat, if there are some."""
+    data = Path(os.environ.get("CORPUSMILL_DATA", "nowhere"))
+    return [data / name for name in ("corpus", "corpus_large") if (data / name).is_dir()]
+
+
 def benchmark(name: str, *arguments: object) -> None:
     command = [sys.executable, ROOT / f"benchmarks/{name}.py", *arguments]
     subprocess.run([str(word) for word in command], check=True)
@@ -64,6 +70,9 @@ def measure_all(given) -> None:
     benchmark("dag", *common, "--parts", given.parts, "--shards", given.shards)
     benchmark("peers", *common, "--corpus", peer_corpus, "--tokenizer", tokenizer,
               "--cores", given.cores)  # fmt: skip
+    if data := real_texts():
+        benchmark("yardstick", *common, "--data", *data, "--tokenizer", tokenizer,
+                  "--cores", given.cores)  # fmt: skip
     benchmark("stream", *common)
     demo = given.cache / "demo"
     make_demo(demo)

@@ -21,6 +21,7 @@ from benchmarks.measuring import timed
 from benchmarks.removal import presets, removed, table_of, texts_by_source
 from benchmarks.run_folder import summary
 from benchmarks.workflow import Job, jobs_of
+from benchmarks.yardstick import config_of, one_folder, sources_of, step_table
 from corpusmill.mill.filters.configured import configured
 from corpusmill.mill.read.readers import read_records
 from corpusmill.run.config import Splits
@@ -216,3 +217,46 @@ def test_jobs_of__are_those_that_finished(tmp_path):
     log.touch()
     save_state(log, JobState(FINISHED, began=5.0, seconds=1.5, cpu_seconds=1.0, memory_mb=80))
     assert jobs_of(tmp_path) == [Job("sign", 5.0, 6.5, 1.0, 80)]
+
+
+def test_yardstick__a_folder_with_files_is_a_source(tmp_path):
+    for name in ("web/a/0", "web/a/1", "web/b/0"):
+        write_jsonl(tmp_path / f"{name}.jsonl.zst", [{"text": name}])
+    (tmp_path / "web/empty").mkdir()
+    sources = sources_of([tmp_path / "web"])
+    assert {name: [file.name for file in files] for name, files in sources.items()} == {
+        "web_a": ["0.jsonl.zst", "1.jsonl.zst"],
+        "web_b": ["0.jsonl.zst"],
+    }
+    named = config_of(sources, tmp_path, "<|endoftext|>")["sources"]
+    assert [source["name"] for source in named] == ["web_a", "web_b"]
+    links = one_folder([file for files in sources.values() for file in files], tmp_path / "links")
+    assert [path.resolve() for path in sorted(links.iterdir())] == [
+        *sources["web_a"],
+        *sources["web_b"],
+    ]
+    with pytest.raises(ValueError, match=r"expected \.jsonl\.zst files"):
+        sources_of([tmp_path / "web/empty"])
+
+
+def test_yardstick__counts_the_seconds_of_a_step_per_gb():
+    runs = [
+        [Job("sign", 0, 1, cpu, 1), Job("sign", 0, 1, cpu, 1), Job("plan", 0, 1, 0.01, 1)]
+        for cpu in (1.0, 2.0, 4.0)
+    ]
+    assert step_table(runs, 500_000_000).splitlines()[2:] == [
+        "| sign | 2 | 8.0 (4.0 - 16.0) |",
+        "| 1 others | 1 | 0.0 (0.0 - 0.0) |",
+    ]
+
+
+def test_one_core__counts_documents_and_tokens(tmp_path, tiny_tokenizer):
+    lines = [json.dumps({"text": text}).encode() + b"\n" for text in ("one two", "three é")]
+    packed = b"".join(map(zstandard.ZstdCompressor().compress, lines))  # a frame each
+    (tmp_path / "a.jsonl.zst").write_bytes(packed)
+    command = [sys.executable, ROOT / "benchmarks/peers/one_core.py", "--tokenizer"]
+    command += [tiny_tokenizer[0], tmp_path / "a.jsonl.zst"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    found = json.loads(done.stdout)
+    assert (found["documents in"], found["text_bytes"]) == (2, 15)
+    assert found["tokens"] >= 2
