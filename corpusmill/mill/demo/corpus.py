@@ -97,11 +97,8 @@ def make_demo(directory: Path, tell: Callable[[str], None] = lambda message: Non
 
 def code_records(stdlib: Path) -> list[dict]:
     """One record per source file that is UTF-8, by relative path, up to MAX_CODE_BYTES."""
-    paths = {path.relative_to(stdlib).as_posix(): path for path in stdlib.rglob("*.py")}
     records, n_bytes = [], 0
-    for name, path in sorted(paths.items()):
-        if SKIPPED_FOLDERS.intersection(name.split("/")):
-            continue
+    for name, path in sorted(source_files(stdlib)):
         try:
             text = path.read_bytes().decode("utf-8")
         except UnicodeDecodeError:
@@ -118,6 +115,14 @@ def code_records(stdlib: Path) -> list[dict]:
             "The demo needs a Python whose library is a folder, not a zip archive."
         )
     return records
+
+
+def source_files(stdlib: Path) -> Iterator[tuple[str, Path]]:
+    """Yield relative path and path of each .py file outside SKIPPED_FOLDERS."""
+    for folder, below, files in os.walk(stdlib):
+        below[:] = set(below) - SKIPPED_FOLDERS
+        for path in (Path(folder, file) for file in files if file.endswith(".py")):
+            yield path.relative_to(stdlib).as_posix(), path
 
 
 def docstring_records(code: list[dict]) -> list[dict]:

@@ -3,6 +3,7 @@
 Passages in many scripts, texts invented from their words, edge cases, malformed records.
 """
 
+import functools
 import random
 import re
 import unicodedata
@@ -128,15 +129,22 @@ MALFORMED_RECORDS = [
 ]
 
 
+@functools.cache
+def _words_and_pieces(language: str) -> tuple[list[str], list[str]]:
+    """Return the short words of a passage, and the pieces of three characters of all its words."""
+    words = re.split(r"[\s.,;:!?。、，；：？「」«»]+", PASSAGES[language])
+    # Scripts without spaces give whole clauses here, which would be long common runs.
+    known = sorted({word for word in words if 0 < len(word) <= 9})
+    pieces = sorted({word[i : i + 3] for word in words for i in range(0, len(word), 3)})
+    return known, pieces
+
+
 def invented_words(rng: random.Random, language: str, n_words: int) -> list[str]:
     """Words of a passage and, more often, words put together from pieces of its words.
 
     Two invented texts of a language look alike and share next to no runs of 13 characters.
     """
-    words = re.split(r"[\s.,;:!?。、，；：？「」«»]+", PASSAGES[language])
-    # Scripts without spaces give whole clauses here, which would be long common runs.
-    known = sorted({word for word in words if 0 < len(word) <= 9})
-    pieces = sorted({word[i : i + 3] for word in words for i in range(0, len(word), 3)})
+    known, pieces = _words_and_pieces(language)
 
     def invented_word() -> str:
         if rng.random() < 0.4:
