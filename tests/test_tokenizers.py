@@ -20,6 +20,7 @@ from corpusmill.mill.tokens.tokenizer_folder import (
     chosen_engine,
     end_of_text_of,
     keep_tokenizer,
+    tell,
     train_tokenizer,
     without_long_runs,
 )
@@ -169,6 +170,7 @@ def test_keep_tokenizer__names_tokens_that_swallow_white_space(tmp_path, caplog)
     setting = keep_tokenizer(tmp_path / "kept", source, "auto", "auto")
     assert list(setting.lossy_tokens) == ["<tag>", "<end>", "<both>"]
     assert set(setting.lossy_tokens.values()) <= set(range(setting.vocabulary))
+    tell(setting)
     assert "these tokens change the text beside them: '<tag>', '<end>'" in caplog.text
 
 
@@ -195,6 +197,7 @@ def test_keep_tokenizer__tells_what_the_normalizer_does(tmp_path, caplog):
     source = LOSSY["lower-casing"](tmp_path / "given")
     setting = keep_tokenizer(tmp_path / "kept", source, "auto", "auto")
     assert setting.normalizer == ["NFKC", "Lowercase"]
+    tell(setting)
     assert "the tokenizer's own normalizer changes texts: NFKC, Lowercase" in caplog.text
 
 

@@ -17,6 +17,7 @@ from corpusmill.mill.tokens.ends_of_text import refuse_guess
 from corpusmill.mill.tokens.id_bytes import UNCERTAIN, IdBytes, id_bytes, steps
 from corpusmill.mill.tokens.losses import lost_characters
 from corpusmill.mill.tokens.probes import PLAIN, PROBES, framed, refuse_useless
+from corpusmill.mill.tokens.set_up_before import set_up
 from corpusmill.mill.tokens.tokenizers import (
     BYTES_FILE,
     PLAIN_FILE,
@@ -161,9 +162,7 @@ def keep_tokenizer(
             Bounds(MOST_CPU_SECONDS),
             lambda: _keep_tokenizer(temporary, source, end_of_text, engine, name)._asdict(),
         )
-    setting = TokenizerFacts(**kept)
-    tell(setting)
-    return setting
+    return TokenizerFacts(**kept)
 
 
 def _keep_tokenizer(
@@ -316,4 +315,15 @@ class TokenizerChoice(NamedTuple):
         train_tokenizer(folder, texts, self.train_vocabulary)
 
     def keep(self, folder: Path, name: str) -> TokenizerFacts:
-        return keep_tokenizer(folder, self.source, self.end_of_text, self.engine, name)
+        """Write the folder of a tokenizer of this name, from the user's cache if it is there."""
+        asked = {"end_of_text": self.end_of_text, "engine": self.engine, "name": name}
+
+        def make() -> bool:
+            made = keep_tokenizer(folder, self.source, self.end_of_text, self.engine, name)
+            # If auto does not choose gigatoken, each run should say why.
+            return self.engine == made.engine or made.engine == "gigatoken"
+
+        set_up(self.source, folder, asked, make)
+        setting = TokenizerFacts.load(folder)
+        tell(setting)
+        return setting
