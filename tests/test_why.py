@@ -458,8 +458,8 @@ def test_why__says_in_a_sentence_what_is_not_there(here, query, expected):
     [
         (["--fate", "duplicates"], "there is no fate duplicates; this run has kept, malformed,"),
         (["--source", "evaluation"], "no source evaluation; this run has web, few, books."),
-        (["--text", "quite other words"], "no document has exactly this text, and by its sketch "
-         "none"),
+        (["--text", "quite other words"], "no document has exactly this text, and the sketches "
+         "show no similar one"),
         (["--text", " .. "], "no document has exactly this text, and the text has no shingle"),
         (["--text-file", "nowhere.txt"], "nowhere.txt"),
         (["--text-file", "results/digests/00000.npy"], "00000.npy: not UTF-8. Save it as UTF-8."),

@@ -107,7 +107,7 @@ def about_similar(asked: Asked, results: Results, ledger: Ledger, text: str) -> 
     except ValueError as error:
         raise ValueError(sentence(f"no document has exactly this text, and {error}")) from error
     if not near:
-        raise ValueError("no document has exactly this text, and by its sketch none is similar.")
+        raise ValueError("no document has exactly this text, and the sketches show no similar one.")
     found = [(Facts(results, ledger, ledger.of_id(one.id)), one.similarity) for one in near]
     if asked.as_json:
         similar = [{"estimate": s, "record": f.row} for f, s in found]
