@@ -1,10 +1,12 @@
 """Tokenizers kept in the user's cache give the folder that setting up would give."""
 
+import hashlib
 import logging
 import os
 import shutil
 from pathlib import Path
 
+import msgspec
 import pytest
 from tokenizer_kinds import byte_level
 
@@ -125,6 +127,13 @@ def test_keep__if_gigatoken_is_not_used_each_run_says_why(
     for name in ("a", "b"):
         assert choice(given).keep(tmp_path / name, "given").engine == "reference"
     assert len(set_up_count) == 2
+
+
+@pytest.mark.parametrize("name", ["../outside", "/tmp/outside", "..", ""])
+def test_files_of__no_file_leaves_the_folder(tmp_path, name):
+    content = msgspec.msgpack.encode({"tokenizer.json": b"{}", name: b"x"})
+    (tmp_path / "entry").write_bytes(hashlib.sha256(content).digest() + content)
+    assert files_of(tmp_path / "entry") is None
 
 
 def test_keep__works_without_a_writable_cache(given, tmp_path, set_up_count, monkeypatch):

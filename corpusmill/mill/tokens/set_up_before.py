@@ -13,7 +13,7 @@ import logging
 import os
 import platform
 from collections.abc import Callable, Iterator
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import msgspec
@@ -23,7 +23,8 @@ from corpusmill.mill.storage.files import files_of_folder, replacing, replacing_
 from corpusmill.mill.storage.regular_files import open_regular
 from corpusmill.mill.storage.sha256 import file_sha256
 
-LIBRARIES = ("transformers", "tokenizers", "gigatoken")
+LIBRARIES = ("transformers", "tokenizers", "gigatoken", "sentencepiece", "tiktoken")
+"""Libraries that load tokenizers. Transformers uses the last two if they are installed."""
 MOST_ENTRIES = 8
 """Number of tokenizers to keep. That of Qwen3 takes 19 MB."""
 MOST_BYTES = 1 << 27
@@ -55,14 +56,19 @@ def entry_of(source: str, asked: dict[str, str]) -> Path | None:
             digest.update(json.dumps([path.name, file_sha256(path)]).encode())
     except (OSError, ValueError):
         return None
-    versions = [platform.python_version(), platform.machine(), *map(version, LIBRARIES)]
+    versions = [platform.python_version(), platform.machine(), *map(_version_of, LIBRARIES)]
     rooms = Path(__file__).parent.parent
-    modules = [
-        path for room in ("storage", "tokens") for path in sorted((rooms / room).glob("*.py"))
-    ]
-    code = [file_sha256(path) for path in modules]
+    modules = [path for room in ("storage", "tokens") for path in (rooms / room).glob("*.py")]
+    code = [file_sha256(path) for path in sorted(modules)]
     digest.update(json.dumps([asked, versions, code], sort_keys=True).encode())
     return entries() / digest.hexdigest()
+
+
+def _version_of(library: str) -> str | None:
+    try:
+        return version(library)
+    except PackageNotFoundError:
+        return None
 
 
 def files_of(entry: Path) -> dict[str, bytes] | None:
@@ -76,7 +82,10 @@ def files_of(entry: Path) -> dict[str, bytes] | None:
     if hashlib.sha256(content).digest() != stored[:DIGEST_BYTES]:
         logging.warning("%s: damaged, so the tokenizer is set up again", entry)
         return None
-    return msgspec.msgpack.decode(content, type=dict[str, bytes])
+    files = msgspec.msgpack.decode(content, type=dict[str, bytes])
+    # A digest does not say who wrote the entry: nothing may be written outside the folder.
+    plain = all(name not in ("", "..") and Path(name).name == name for name in files)
+    return files if plain else None
 
 
 def keep(folder: Path, entry: Path) -> None:
