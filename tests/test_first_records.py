@@ -8,7 +8,13 @@ import psutil
 import pytest
 from workflow import ROOT
 
-from corpusmill.mill.read.first_records import LOOKED_AT, Asked, fault_of
+from corpusmill.mill.read.first_records import (
+    LOOKED_AT,
+    LOOKED_AT_BYTES,
+    Asked,
+    fault_of,
+    first_records,
+)
 from corpusmill.mill.read.records import too_long
 from corpusmill.mill.storage.files import save_json, writing
 from scripts.admit import admit
@@ -16,6 +22,15 @@ from scripts.admit import admit
 GOOD = '{"text": "a"}'
 OTHER_FIELD = '{"content": "a", "n": 1}'
 NO_JSON = "{"
+
+
+def test_first_records__fewer_if_they_are_large(tmp_path):
+    path = tmp_path / "0.jsonl"
+    path.write_text((json.dumps({"text": "a" * 400_000}) + "\n") * LOOKED_AT)
+    asked = Asked("a", str(path), "text", 0)
+    assert len(list(first_records(asked))) == 3  # two have less than LOOKED_AT_BYTES
+    path.write_text(json.dumps({"text": "a" * 2 * LOOKED_AT_BYTES}) + "\n")
+    assert len(list(first_records(asked))) == 1
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,20 @@ import pytest
 from tokenizer_kinds import byte_level
 
 from corpusmill.mill.storage.files import check_folder
-from corpusmill.mill.tokens import set_up_before, tokenizer_folder
-from corpusmill.mill.tokens.set_up_before import MOST_ENTRIES, entries, entry_of, files_of, keep
+from corpusmill.mill.tokens import set_up_before, tokenizer_check, tokenizer_folder
+from corpusmill.mill.tokens.set_up_before import (
+    MOST_ENTRIES,
+    Asked,
+    entries,
+    entry_of,
+    files_of,
+    keep,
+    vocabulary_of,
+)
+from corpusmill.mill.tokens.tokenizer_check import check_tokenizer
 from corpusmill.mill.tokens.tokenizer_folder import TokenizerChoice
+
+ASKED = Asked("auto", "auto", "given")
 
 
 @pytest.fixture
@@ -157,17 +168,40 @@ def test_keep__file_changed_during_set_up_is_not_kept(cache, given, tmp_path, mo
     assert not cache.exists()
 
 
+def test_check_tokenizer__does_not_load_a_tokenizer_that_was_set_up_before(
+    cache, given, tmp_path, monkeypatch
+):
+    expected = check_tokenizer(given)
+    choice(given).keep(tmp_path / "a", "given")
+
+    def refuse(*_):
+        raise AssertionError("loaded")
+
+    monkeypatch.setattr(tokenizer_check, "whole_vocabulary", refuse)
+    assert check_tokenizer(given) == expected
+
+
+def test_vocabulary_of__only_of_equal_files_and_settings(cache, given, tmp_path):
+    assert vocabulary_of(str(given), ASKED) is None
+    facts = choice(given).keep(tmp_path / "a", "given")
+    assert vocabulary_of(str(given), ASKED) == facts.vocabulary
+    assert vocabulary_of(str(given), ASKED._replace(engine="gigatoken")) is None
+    assert vocabulary_of(str(given), ASKED._replace(end_of_text="</s>")) is None
+    (given / "more.json").write_text("{}")
+    assert vocabulary_of(str(given), ASKED) is None
+
+
 def test_entry_of__not_for_hub_names_folders_with_links_or_folders(given, cache, monkeypatch):
-    assert entry_of("miller/unknown", {}) is None
-    assert entry_of(str(given), {}).parent == cache == entries()
+    assert entry_of("miller/unknown", ASKED) is None
+    assert entry_of(str(given), ASKED).parent == cache == entries()
     monkeypatch.setattr(set_up_before, "MOST_BYTES", 10)
-    assert entry_of(str(given), {}) is None
+    assert entry_of(str(given), ASKED) is None
     monkeypatch.undo()
     (given / "more").mkdir()
-    assert entry_of(str(given), {}) is None
+    assert entry_of(str(given), ASKED) is None
     (given / "more").rmdir()
     (given / "more").symlink_to("tokenizer.json")
-    assert entry_of(str(given), {}) is None
+    assert entry_of(str(given), ASKED) is None
 
 
 def test_keep__only_the_newest_entries_stay(given, tmp_path, cache):

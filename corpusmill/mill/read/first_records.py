@@ -22,6 +22,10 @@ LOOKED_AT = 20
 """Number of records checked per file. If only some of them are malformed, the check passes, and
 max_malformed_fraction decides during the run."""
 
+LOOKED_AT_BYTES = 1 << 20
+"""Of large records, fewer are checked: no further one once texts and other fields together are
+larger than this. Every run waits for the check."""
+
 MOST_TOLD = 20
 
 
@@ -42,7 +46,7 @@ def first_records(
     One record is held at a time, because a few bytes may unpack to gigabytes. ReadEnoughError if
     the bytes read contain no record.
     """
-    left, found = limits.line_bytes, 0
+    left, found = LOOKED_AT_BYTES, 0
     looking = limits.for_a_look()
     records = read_records(file.path, file.text_field, Silence(), True, readers, limits=looking)
     try:

@@ -15,6 +15,7 @@ import platform
 from collections.abc import Callable, Iterator
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -32,16 +33,30 @@ MOST_BYTES = 1 << 27
 DIGEST_BYTES = hashlib.sha256().digest_size
 
 
+class _Facts(msgspec.Struct):
+    """The member of a tokenizer's corpusmill.json that is needed before a run."""
+
+    vocabulary: int
+
+
 def entries() -> Path:
     """Return the folder of the entries."""
     return home() / "tokenizers"
 
 
-def entry_of(source: str, asked: dict[str, str]) -> Path | None:
+class Asked(NamedTuple):
+    """What the result of setting up a tokenizer depends on, apart from code and its files."""
+
+    end_of_text: str
+    engine: str
+    name: str
+    """The name under which the run records the tokenizer."""
+
+
+def entry_of(source: str, asked: Asked) -> Path | None:
     """Return the place of a tokenizer's entry; None if it should not have one.
 
-    source: a folder, or the name of a tokenizer on a hub, which has no entry. asked: everything
-    else that the result depends on, apart from code.
+    source: a folder, or the name of a tokenizer on a hub, which has no entry.
     """
     digest = hashlib.sha256()
     size = 0
@@ -60,7 +75,7 @@ def entry_of(source: str, asked: dict[str, str]) -> Path | None:
     rooms = Path(__file__).parent.parent
     modules = [path for room in ("storage", "tokens") for path in (rooms / room).glob("*.py")]
     code = [file_sha256(path) for path in sorted(modules)]
-    digest.update(json.dumps([asked, versions, code], sort_keys=True).encode())
+    digest.update(json.dumps([asked._asdict(), versions, code], sort_keys=True).encode())
     return entries() / digest.hexdigest()
 
 
@@ -109,7 +124,14 @@ def _by_age() -> Iterator[tuple[int, Path]]:
             yield entry.stat().st_mtime_ns, entry
 
 
-def set_up(source: str, folder: Path, asked: dict[str, str], make: Callable[[], bool]) -> None:
+def vocabulary_of(source: str, asked: Asked) -> int | None:
+    """Return the number of ids of a tokenizer that was set up before; None if it was not."""
+    entry = entry_of(source, asked)
+    files = files_of(entry) if entry else None
+    return msgspec.json.decode(files["corpusmill.json"], type=_Facts).vocabulary if files else None
+
+
+def set_up(source: str, folder: Path, asked: Asked, make: Callable[[], bool]) -> None:
     """Write `folder` from its entry if there is one; otherwise call `make`.
 
     make: writes the folder, and returns whether to keep it for later runs.

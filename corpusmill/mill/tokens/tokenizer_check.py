@@ -29,6 +29,7 @@ from corpusmill.mill.tokens.ends_of_text import (
 )
 from corpusmill.mill.tokens.named_files import SMALL, tokenizer_folders
 from corpusmill.mill.tokens.probes import PLAIN, refuse_useless
+from corpusmill.mill.tokens.set_up_before import Asked, vocabulary_of
 
 
 def ids_of_definition(path: Path) -> tuple[list[list[int]], set[int | None], int]:
@@ -79,6 +80,9 @@ def check_tokenizer(
     """
     if kept:
         return Told(end_of(folder, end_of_text), None)
+    asked = Asked(end_of_text, engine, folder.resolve().name)
+    if before := vocabulary_of(str(folder.resolve()), asked):
+        return Told(end_of(folder, end_of_text), before)
     vocabulary = whole_vocabulary(folder)
     end = end_of(folder, end_of_text)
     # Only the library knows whether it works without that code, or with tokenizers inside.

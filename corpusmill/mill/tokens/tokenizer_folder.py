@@ -17,7 +17,7 @@ from corpusmill.mill.tokens.ends_of_text import refuse_guess
 from corpusmill.mill.tokens.id_bytes import UNCERTAIN, IdBytes, id_bytes, steps
 from corpusmill.mill.tokens.losses import lost_characters
 from corpusmill.mill.tokens.probes import PLAIN, PROBES, framed, refuse_useless
-from corpusmill.mill.tokens.set_up_before import set_up
+from corpusmill.mill.tokens.set_up_before import Asked, set_up
 from corpusmill.mill.tokens.tokenizers import (
     BYTES_FILE,
     PLAIN_FILE,
@@ -316,7 +316,7 @@ class TokenizerChoice(NamedTuple):
 
     def keep(self, folder: Path, name: str) -> TokenizerFacts:
         """Write the folder of a tokenizer of this name, from the user's cache if it is there."""
-        asked = {"end_of_text": self.end_of_text, "engine": self.engine, "name": name}
+        asked = Asked(self.end_of_text, self.engine, name)
 
         def make() -> bool:
             made = keep_tokenizer(folder, self.source, self.end_of_text, self.engine, name)
