@@ -159,7 +159,7 @@ def begin_run():
     """Prepare the first job: wait for the checks, and record the files to be made."""
     if workflow.is_main_process and not on_cluster():
         if not IN_CONDA:
-            warm.started(STEP_RULES.jobs_to_do(), ROOT)
+            warm.started(STEP_RULES.jobs_to_do(), ROOT, RESULTS / "tokenizer")
         # The limit of starts per second is for clusters. With one, Snakemake starts a timer at each
         # start of jobs, and waits a second for the last timer before it exits.
         workflow.scheduler.job_rate_limiter = None

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tokenizer_kinds import EXACT, LOSSY, byte_level, metaspace, saved
 from tokenizers import AddedToken
 
+from corpusmill.mill.tokens import tokenizers
 from corpusmill.mill.tokens.probes import PROBES
 from corpusmill.mill.tokens.shard_checks import starts_with
 from corpusmill.mill.tokens.tokenizer_folder import (
@@ -365,3 +366,17 @@ def test_real_tokenizers__kept_ones_are_light_lossless_and_equal(real, tmp_path)
     kept = load_kept(tmp_path, setting)
     assert reference_ids(kept, PROBES) == reference_ids(reference, PROBES)
     assert first_difference(reference, encoder_of(tmp_path, setting), PROBES) is None
+
+
+def test_hold__only_for_equal_definitions(tmp_path, monkeypatch):
+    monkeypatch.setattr(tokenizers, "_HELD", {})
+    first = keep_tokenizer(tmp_path / "a", byte_level(tmp_path / "given"), "auto", "auto")
+    other = keep_tokenizer(tmp_path / "b", metaspace(tmp_path / "other"), "auto", "auto")
+    fresh = load_kept(tmp_path / "b", other)
+    tokenizers.hold(tmp_path / "a")
+    assert len(tokenizers._HELD) == 1 + (first.engine == "gigatoken")
+    held = load_kept(tmp_path / "a", first)
+    assert held.backend_tokenizer in tokenizers._HELD.values()
+    assert first_difference(held, encoder_of(tmp_path / "a", first), PROBES) is None
+    again = load_kept(tmp_path / "b", other)
+    assert reference_ids(again, PROBES) == reference_ids(fresh, PROBES)

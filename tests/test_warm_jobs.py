@@ -13,8 +13,10 @@ from pathlib import Path
 
 import psutil
 import pytest
+from tokenizer_kinds import byte_level
 from workflow import ROOT, command, document, write_jsonl
 
+from corpusmill.mill.tokens.tokenizer_folder import keep_tokenizer
 from corpusmill.run import warm
 from corpusmill.run.start import SERVER
 
@@ -25,7 +27,7 @@ START = [sys.executable, "-IS", str(ROOT / "corpusmill/run/start.py")]
 def server(monkeypatch):
     monkeypatch.delenv(SERVER, raising=False)
     monkeypatch.setenv("PYTHONSAFEPATH", "1")
-    process = warm.started({ROOT / "scripts/plan.py": warm.FEWEST_JOBS}, ROOT)
+    process = warm.started({ROOT / "scripts/plan.py": warm.FEWEST_JOBS}, ROOT, Path("none"))
     yield process
     process.send_signal(signal.SIGCONT)
     process.stdin.close()
@@ -34,9 +36,11 @@ def server(monkeypatch):
     del os.environ[SERVER]
 
 
-def job(folder: Path, code: str, start: list[str] = START, **environment: str) -> subprocess.Popen:
+def job(
+    folder: Path, code: str, start: list[str] = START, step: str = "step", **environment: str
+) -> subprocess.Popen:
     """Start a script as a job, with its log as its only argument."""
-    script = folder / "step.py"
+    script = folder / f"{step}.py"
     script.write_text(code)
     variables = os.environ | warm.ONE_THREAD | {"PYTHONPATH": str(ROOT)} | environment
     return subprocess.Popen(
@@ -160,12 +164,104 @@ def test_server__leaves_jobs_when_the_code_was_edited(tmp_path):
     file.write_text("")
     environment = dict(os.environ)
     with socket.socket(socket.AF_UNIX) as listening:
-        found = warm.Server(listening, [])
+        found = warm.Server(listening, "none", Path("none"), [])
         found._files[str(file)] = warm.state_of(str(file))
         assert found._is_fit_for(sys.executable, environment)
         assert not found._is_fit_for("/another/python", environment)
         file.write_text("edited = True")
         assert not found._is_fit_for(sys.executable, environment)
+
+
+@pytest.fixture
+def tokenizer(tmp_path) -> Path:
+    """The folder of a run's tokenizer."""
+    given = byte_level(tmp_path / "given")
+    keep_tokenizer(tmp_path / "tokenizer", given, "auto", "auto")
+    return tmp_path / "tokenizer"
+
+
+@contextlib.contextmanager
+def serving(tokenizer: Path, *steps: str):
+    """A server of a run with these steps."""
+    jobs = {ROOT / f"scripts/{step}.py": warm.FEWEST_JOBS for step in steps}
+    process = warm.started(jobs, ROOT, tokenizer)
+    try:
+        yield psutil.Process(process.pid)
+    finally:
+        warm.end(process)
+        shutil.rmtree(Path(os.environ.pop(SERVER)).parent, ignore_errors=True)
+
+
+@pytest.fixture
+def no_server(monkeypatch):
+    monkeypatch.delenv(SERVER, raising=False)
+    monkeypatch.setenv("PYTHONSAFEPATH", "1")
+
+
+def has_second(seconds: float = 30) -> bool:
+    """Wait for the second server; return whether it is there."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if Path(f"{os.environ[SERVER]}-encode").exists():
+            return True
+        time.sleep(0.05)
+    return False
+
+
+SLEEP = "print('ready', flush=True); import time; time.sleep(60)"
+HELD = """
+import os
+from corpusmill.mill.tokens import tokenizers
+print(os.getppid(), len(tokenizers._HELD))
+"""
+
+
+def test_second_server__serves_the_steps_that_load_the_tokenizer(tmp_path, tokenizer, no_server):
+    with serving(tokenizer, "encode", "verify") as server:
+        assert has_second()
+        (second,) = server.children()
+        for step in warm.HOLDERS:
+            assert job(tmp_path, HELD, step=step).communicate()[0] == f"{second.pid} 2\n"
+        assert job(tmp_path, HELD).communicate()[0] == f"{server.pid} 0\n"
+        second.kill()
+        assert job(tmp_path, HELD, step="encode").communicate()[0] == f"{server.pid} 0\n"
+
+
+def test_second_server__ends_with_the_first(tmp_path, tokenizer, no_server):
+    with serving(tokenizer, "encode") as server:
+        assert has_second()
+        (second,) = server.children()
+        running = job(
+            tmp_path, "print('ready', flush=True); import time; time.sleep(60)", step="encode"
+        )
+        assert running.stdout.readline() == "ready\n"
+        sleeper = second.children()
+    running.communicate()
+    assert running.returncode
+    assert psutil.wait_procs([second, *sleeper], 20)[1] == []
+
+
+def test_second_server__waits_for_a_tokenizer_that_the_run_replaces(tokenizer, no_server):
+    with serving(tokenizer, "tokenizer", "encode"):
+        assert not has_second(5)
+        os.utime(tokenizer / "corpusmill.json")
+        assert has_second()
+
+
+@pytest.mark.parametrize("steps", [["encode"], ["plan"]])
+def test_second_server__only_with_a_tokenizer_and_its_steps(tmp_path, tokenizer, no_server, steps):
+    with serving(tokenizer if "plan" in steps else tmp_path / "none", *steps) as server:
+        assert not has_second(4)
+        assert server.children() == []
+
+
+def test_second_server__that_cannot_load_the_tokenizer_is_done_without(
+    tmp_path, tokenizer, no_server
+):
+    (tokenizer / "tokenizer.json").write_text("{}")
+    with serving(tokenizer, "encode") as server:
+        assert not has_second(4)
+        assert job(tmp_path, HELD, step="encode").communicate()[0] == f"{server.pid} 0\n"
 
 
 def mill(folder: Path, **environment: str) -> subprocess.Popen:

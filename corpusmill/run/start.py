@@ -24,6 +24,15 @@ EXITED, KILLED = b"e", b"k"
 """First byte of the last message; the second is the exit code, or the number of the signal."""
 
 
+def addresses(script: str) -> list[str]:
+    """Return the addresses of the servers for a script, the one that serves only its step first."""
+    if SERVER not in os.environ:
+        return []
+    first = os.environ[SERVER]
+    own = first + "-" + os.path.basename(script).partition(".")[0]
+    return [own, first] if os.path.exists(own) else [first]
+
+
 def handed_over(address: str) -> int | None:
     """Have the server run this process's step; return its exit code, or None if it cannot."""
     server = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
@@ -76,7 +85,8 @@ def received(server: _socket.socket, size: int) -> bytes:
 
 if __name__ == "__main__":
     os.environ[BEGAN] = repr(time.time())
-    code = handed_over(os.environ[SERVER]) if SERVER in os.environ else None
-    if code is not None:
-        os._exit(code)
+    for address in addresses(sys.argv[1]):
+        code = handed_over(address)
+        if code is not None:
+            os._exit(code)
     os.execv(sys.executable, [sys.executable, "-P", *sys.argv[1:]])

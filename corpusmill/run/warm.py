@@ -7,6 +7,10 @@ itself what the server has not imported yet.
 Each job is a process of its own, with the streams, folder and environment of the command that asked
 for it. The server only reports how a killed job ended. It ends jobs whose command is gone, and all
 of them when Snakemake is gone.
+
+As soon as the run has its tokenizer, the server forks a second one, which loads the tokenizer and
+serves the steps in HOLDERS. The first one does not load it, because the memory figures of all jobs
+would then include it.
 """
 
 import array
@@ -58,16 +62,23 @@ LATE_MODULES = (
     "msgspec", "pyarrow.parquet", "pyarrow.dataset", "pyarrow.compute", "tokenizers", "gigatoken",
 )  # fmt: skip
 """Modules that steps import only where they need them."""
+HOLDERS = ("encode", "verify")
+"""Steps that load the tokenizer: the second server, which holds it, serves them."""
+HOLDING = "corpusmill.mill.tokens.tokenizers"
+"""The module whose `hold` loads it."""
 LONGEST_END_SECONDS = 10.0
 """Time from SIGTERM to SIGKILL for a job that nobody waits for."""
+LONGEST_LOAD_SECONDS = 60
+"""Time in which the second server must have loaded the tokenizer."""
 MOST_BYTES = 1 << 26
 """Maximum bytes of a request."""
 
 
-def started(jobs: dict[Path, int], root: Path) -> subprocess.Popen | None:
+def started(jobs: dict[Path, int], root: Path, tokenizer: Path) -> subprocess.Popen | None:
     """Start a server that ends with this process.
 
-    jobs: their number by script, in order. Return None if there are few, if a run around this one
+    jobs: their number by script, in order. tokenizer: folder of the run's tokenizer, which may not
+    exist yet. Return None if there are few, if a run around this one
     has a server, or where servers are not possible.
     """
     if SERVER in os.environ or sum(jobs.values()) < FEWEST_JOBS:
@@ -85,8 +96,8 @@ def started(jobs: dict[Path, int], root: Path) -> subprocess.Popen | None:
             number = listening.fileno()
             # Its standard input ends with this process.
             server = subprocess.Popen(
-                [sys.executable, "-P", "-m", "corpusmill.run.warm", str(number), folder,
-                 *map(str, jobs)],
+                [sys.executable, "-P", "-m", "corpusmill.run.warm", str(number), address,
+                 os.path.abspath(tokenizer), *map(str, jobs)],
                 stdin=subprocess.PIPE, pass_fds=[number],
                 env=os.environ | ONE_THREAD | environment,
             )  # fmt: skip
@@ -123,8 +134,17 @@ class Job:
 
 
 class Server:
-    def __init__(self, listening: socket.socket, scripts: Sequence[Path]) -> None:
-        self._listening = listening
+    def __init__(
+        self, listening: socket.socket, address: str, tokenizer: Path, scripts: Sequence[Path]
+    ) -> None:
+        self._listening, self._address, self._tokenizer = listening, address, tokenizer
+        steps = {script.stem for script in scripts}
+        self._holds = not steps.isdisjoint(HOLDERS)
+        """Whether to fork a second server, once there is a tokenizer for it."""
+        self._old_tokenizer = self._state_of_tokenizer() if "tokenizer" in steps else ()
+        """State of a tokenizer that a job of this run replaces."""
+        self._second: int | None = None
+        """Process descriptor of the second server."""
         self._to_import = imported_by(scripts)
         self._jobs: dict[int, Job] = {}
         """By the number of their process descriptor."""
@@ -145,11 +165,62 @@ class Server:
             job.ask_to_end()
         while self._jobs:
             self._handle(100)
+        if self._second is not None:
+            # It ends like this one: its input has ended, too.
+            select.select([self._second], [], [], LONGEST_END_SECONDS)
+
+    def _state_of_tokenizer(self) -> tuple[int, ...]:
+        return state_of(str(self._tokenizer / "corpusmill.json"))
+
+    def _hold_tokenizer(self) -> None:
+        """Fork the second server if the tokenizer is there."""
+        if not self._holds or self._state_of_tokenizer() in ((), self._old_tokenizer):
+            return
+        self._holds = False
+        second = os.fork()
+        if second:
+            self._second = os.pidfd_open(second)
+            return
+        try:
+            self._be_second()
+        finally:
+            os._exit(0)
+
+    def _be_second(self) -> None:
+        """In a forked process: load the tokenizer, and serve the jobs of HOLDERS."""
+        name_process("hold")
+        self._leave_to_parent()
+        self._jobs, self._connections, self._poll = {}, {}, select.poll()
+        self._second = None
+        signal.alarm(LONGEST_LOAD_SECONDS)
+        importlib.import_module(HOLDING).hold(self._tokenizer)
+        signal.alarm(0)
+        if threading.active_count() > 1 or len(os.listdir("/proc/self/task")) > 1:
+            return  # forked processes would not have the threads of the library
+        self._note_files()
+        gc.freeze()
+        self._listening = socket.socket(socket.AF_UNIX)
+        self._listening.bind(f"{self._address}-second")
+        self._listening.listen(128)
+        self._poll.register(self._listening, select.POLLIN)
+        self._poll.register(0, select.POLLIN)
+        for step in HOLDERS:
+            os.symlink(f"{self._address}-second", f"{self._address}-{step}")
+        self.serve()
+
+    def _leave_to_parent(self) -> None:
+        """Close, in a forked process, what belongs to this server."""
+        self._listening.close()
+        for number in self._jobs:
+            os.close(number)
+        for job in self._jobs.values():
+            job.connection.close()
 
     def _prepare(self) -> int:
         """Import one more module. Return how long to wait for requests, in milliseconds."""
         module = next(self._to_import, None)
         if module is None:
+            self._hold_tokenizer()
             return 1000
         # A job reports the error, if it needs the module.
         with contextlib.suppress(Exception):
@@ -189,11 +260,7 @@ class Server:
         connection, _ = self._listening.accept()
         pid = os.fork()
         if pid == 0:
-            self._listening.close()
-            for number in self._jobs:
-                os.close(number)
-            for job in self._jobs.values():
-                job.connection.close()
+            self._leave_to_parent()
             self._run(connection)
         job = Job(pid, connection)
         descriptor = os.pidfd_open(pid)
@@ -359,12 +426,13 @@ INTERRUPT = signal.getsignal(signal.SIGINT)
 
 
 def main() -> None:
-    number, folder, *scripts = sys.argv[1:]
+    number, address, *paths = sys.argv[1:]
+    tokenizer, *scripts = map(Path, paths)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # jobs get it, too, and this waits for them
     try:
-        Server(socket.socket(fileno=int(number)), list(map(Path, scripts))).serve()
+        Server(socket.socket(fileno=int(number)), address, tokenizer, scripts).serve()
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(Path(address).parent, ignore_errors=True)
 
 
 if __name__ == "__main__":

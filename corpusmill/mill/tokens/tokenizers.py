@@ -6,6 +6,7 @@ split_special_tokens=True)` of transformers: a special token's string inside a t
 
 import contextlib
 import functools
+import hashlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -172,6 +173,27 @@ def _named(path: Path) -> Iterator[None]:
         ) from error
 
 
+_HELD: dict[bytes, Any] = {}
+"""Loaded libraries' objects, by the SHA-256 of their definition. Only `hold` adds some."""
+
+
+def _held(definition: bytes, load: Callable[[], Any]) -> Any:
+    """Return the object of a definition: the one that is held, or a new one."""
+    held = _HELD.get(hashlib.sha256(definition).digest()) if _HELD else None
+    return load() if held is None else held
+
+
+def hold(folder: Path) -> None:
+    """Load the tokenizer of a run, and hold it for processes that are forked from this one."""
+    setting = TokenizerFacts.load(folder)
+    if setting.light:
+        written = whole_file(Path(folder) / "tokenizer.json")
+        _HELD[hashlib.sha256(written).digest()] = LightReference(folder).backend_tokenizer
+    if setting.engine == "gigatoken":
+        written = whole_file(Path(folder) / PLAIN_FILE)
+        _HELD[hashlib.sha256(written).digest()] = _gigatoken(written.decode("utf-8"))
+
+
 class LightReference:
     """A fast tokenizer for jobs, without the second that transformers takes to load.
 
@@ -187,9 +209,13 @@ class LightReference:
         path = Path(folder) / "tokenizer.json"
         with read_as_written(path):
             written = whole_file(path)
-            with _named(path):
-                bounded_definition(written)
-            self.backend_tokenizer = Tokenizer.from_str(written.decode("utf-8", "replace"))
+
+            def load() -> Any:
+                with _named(path):
+                    bounded_definition(written)
+                return Tokenizer.from_str(written.decode("utf-8", "replace"))
+
+            self.backend_tokenizer = _held(written, load)
         self.backend_tokenizer.no_truncation()
         self.backend_tokenizer.no_padding()
 
@@ -348,15 +374,19 @@ def reference_encoder(reference: Any) -> Encoder:
     return encode
 
 
-def gigatoken_encoder(definition: str) -> Encoder:
-    """Return the encoder. definition: from `plain_definition`."""
+def _gigatoken(definition: str) -> Any:
     import gigatoken
 
     bounded_definition(definition.encode())
     with told_of_tokenizer("this tokenizer"):
-        # One text at a time: encode_batch is no faster on one core, imports awkward for its result,
-        # and allocates large buffers of texts and ids for every batch.
-        ids_of = gigatoken.Tokenizer.from_json(definition).backend.encode
+        return gigatoken.Tokenizer.from_json(definition)
+
+
+def gigatoken_encoder(definition: str) -> Encoder:
+    """Return the encoder. definition: from `plain_definition`."""
+    # One text at a time: encode_batch is no faster on one core, imports awkward for its result,
+    # and allocates large buffers of texts and ids for every batch.
+    ids_of = _held(definition.encode(), lambda: _gigatoken(definition)).backend.encode
 
     def encode(texts: list[bytes]) -> list[np.ndarray]:
         with told_of_tokenizer("this tokenizer"):
