@@ -159,7 +159,7 @@ def init(data: tuple[Path, ...], output: Path, tokenizer: str) -> None:
 
     DATA is one or more files or folders. Each file, and each subfolder of a folder, becomes a
     source. The command detects the text field from the first records and the end-of-text token from
-    the tokenizer. It lists files of unsupported formats and leaves them out.
+    the tokenizer. Files of unsupported formats are left out and listed.
     """
     from corpusmill.cli.init import config_for
     from corpusmill.run.job_progress import phase
@@ -225,7 +225,11 @@ def run_options(command: Callable) -> Callable:
     """Add the options that `run` and `demo` share."""
     for option in (
         click.option(
-            "--cores", default="all", show_default=True, type=Cores(), help="Processors to use."
+            "--cores",
+            default="all",
+            show_default=True,
+            type=Cores(),
+            help="Number of processors to use.",
         ),
         click.option(
             "-n",
@@ -434,8 +438,8 @@ def verify(place: str, deep: bool, in_json: bool) -> None:
     \b
     Exit codes
       0  intact
-      1  damaged: a file is missing, changed or contradicts another
-      2  not checked: the manifest is missing or of an unknown version, or a file is unreadable
+      1  damaged: a file is missing or changed, or two files contradict each other
+      2  not checked: the manifest is missing or has an unknown version, or a file is unreadable
     """
     from corpusmill.tools.verify import verifying as command
     from corpusmill.tools.verify.findings import UnreachableError
@@ -476,8 +480,8 @@ endpoint_option = click.option(
 @endpoint_option
 @click.option(
     "--price", "prices", multiple=True, metavar="WHAT=NUMBER",
-    help="Price for the cost estimate of --dry-run. WHAT is month (per GB stored), read (per GB "
-    "downloaded), writes or reads (per 1,000 requests). Repeatable.",
+    help="Price for the cost estimate of --dry-run. WHAT is month (per GB stored for a month), "
+    "read (per GB downloaded), writes or reads (per 1,000 requests). Repeatable.",
 )  # fmt: skip
 @click.option("--json", "in_json", is_flag=True, help="Print the result as JSON.")
 def publish(prices: tuple[str, ...], in_json: bool, **given: Any) -> None:
@@ -526,10 +530,18 @@ def unpublish(in_json: bool, **given: Any) -> None:
 @main.command()
 @config_argument
 @click.option(
-    "--parts", default=3, show_default=True, type=click.IntRange(0), help="Parts to rebuild."
+    "--parts",
+    default=3,
+    show_default=True,
+    type=click.IntRange(0),
+    help="Number of parts to rebuild.",
 )
 @click.option(
-    "--shards", default=3, show_default=True, type=click.IntRange(0), help="Shards to rebuild."
+    "--shards",
+    default=3,
+    show_default=True,
+    type=click.IntRange(0),
+    help="Number of shards to rebuild.",
 )
 @click.option(
     "--seed", default=0, show_default=True, type=click.IntRange(0), help="Seed of the sample."
@@ -548,14 +560,14 @@ def prove(configs: tuple[Path, ...], in_json: bool, **options: Any) -> None:
 
     Rebuilds some parts (all steps from input to ledger) and some shards (text and tokens), spread
     evenly over sources and splits. Rebuilding a shard needs all input files. The command does not
-    change the results. It lists the data that it read from the results instead of rebuilding. Input
-    paths are relative to the current folder. Without CONFIG, the command uses the configuration in
-    summary.json.
+    change the results. The output lists the data that was read from the results instead of rebuilt.
+    Input paths are relative to the current folder. Without CONFIG, the command uses the
+    configuration in summary.json.
 
     \b
     Exit codes
       0  equal
-      1  different: an input, a part or a shard has other bytes
+      1  different: the bytes of an input, a part or a shard differ
       2  not rebuilt: an input or the plan is missing, or the configuration differs
     """
     from corpusmill.cli.check import checked_config
@@ -661,8 +673,8 @@ def speaking(stopped: str = "Stopped.") -> Iterator[Callable[[str], None]]:
 def calibrate(configs: tuple[Path, ...], read: int, **options: Any) -> None:
     """Show what each filter drops from a sample at different limits.
 
-    Writes an HTML page with charts and examples, and a JSON file with the same figures. Works
-    before the first run.
+    Writes an HTML page with charts and examples, and a JSON file with the same figures. The command
+    needs no finished run.
     """
     from corpusmill.cli.check import checked_config
     from corpusmill.tools.tune.calibrate import calibrating as command
@@ -748,7 +760,7 @@ def export(format_name: str | None, results: Path, to: Path | None, length: int)
     show_default=True,
     type=click.IntRange(1),
     metavar="MB",
-    help="Maximum amount of text to read.",
+    help="Maximum amount of text to read, in MB.",
 )
 @click.option(
     "--seconds",

@@ -62,10 +62,10 @@ def parser(config: Config) -> argparse.ArgumentParser:
     add(
         "--rows",
         type=int,
-        help="sketch values per band of your own setting; needs --bands",
+        help="number of sketch values per band of your own setting; needs --bands",
     )
     add("--permutations", type=int, default=config.minhash.permutations,
-        help="values per sketch")  # fmt: skip
+        help="number of values per sketch")  # fmt: skip
     add(
         "--recall",
         type=float,
@@ -73,7 +73,7 @@ def parser(config: Config) -> argparse.ArgumentParser:
         help="required recall: among pairs whose similarity equals the threshold, the share that "
         "must be found",
     )
-    add("--documents", type=int, default=20_000, help="documents to sample")
+    add("--documents", type=int, default=20_000, help="number of documents to sample")
     add("--min-chars", type=int, default=shortest(config),
         help="leave out documents with fewer characters than this")  # fmt: skip
     add("--picture", type=Path, metavar="FILE.svg", help="output file for a plot of the S-curves")
