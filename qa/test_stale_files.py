@@ -70,7 +70,7 @@ def test_table_of_other_settings__is_made_again_when_what_follows_is(two_runs, r
     assert differing(run, two_runs["now"])
     done = asked(run, "-R", "assign", "--until", "assign")
     assert done.returncode == 0, done.stderr
-    assert "made with settings, code or inputs that differ from those of this run" in done.stderr
+    assert "rebuilt because settings, code or inputs have changed" in done.stderr
     assert differing(run, two_runs["now"]) == []
 
 

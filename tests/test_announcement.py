@@ -62,7 +62,9 @@ def test_announce__replaces_a_dead_run():
 def test_announce__replaces_what_it_cannot_read():
     announce()
     ANNOUNCEMENT.write_text('{"lives": 3}')
-    with pytest.raises(ValueError, match=r"announced\.json: not an announcement of this version"):
+    with pytest.raises(
+        ValueError, match=r"announced\.json: expected the announcement of a run by this"
+    ):
         found()
     assert announce() == found().run
 

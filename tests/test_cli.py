@@ -201,7 +201,7 @@ def test_init__writes_which_token_ends_documents(eos, ends, folder):
     write_lines(folder / "a.jsonl")
     source = chat(folder / "given", eos) if eos else "train"
     got = called("init", "a.jsonl", "--tokenizer", source)
-    assert ("<|im_end|> is possible too" in got.stderr) == (len(ends) == 2)
+    assert ("<|im_end|> is also possible" in got.stderr) == (len(ends) == 2)
     lines = Path("corpusmill.yaml").read_text().splitlines()
     written = [line for line in lines if "end_of_text" in line]
     assert all(line.startswith(end) for line, end in zip(written, ends, strict=True))
@@ -283,9 +283,9 @@ def test_check__notes_a_member_that_no_first_record_has(folder):
     assert got.exit_code == 0, got.output
     assert [line for line in got.stdout.splitlines() if line.startswith("NOTE")] == [
         "NOTE: the filter url_blocklist needs the member url, but none of the first records "
-        "has it. Did you mean meta.url? Known: meta, meta.url, score.",
+        "has it. Did you mean meta.url? Known names: meta, meta.url, score.",
         "NOTE: the filter other needs the member score, but none of the first records has it. "
-        "Known: id.",
+        "Known names: id.",
     ]
 
 
@@ -310,7 +310,7 @@ def test_check__says_everything_at_once(folder):
     ("config", "reason"),
     [
         ("sources: [\n\t", "found character '\\t'"),
-        ("- a\n- b\n", "expected keys and values, found a list"),
+        ("- a\n- b\n", "expected a mapping of keys to values, found a list"),
         ("dedup: {threshold: 0.7}\n", "no sources are configured, so this would run"),
         ("sources:\n  - {name: a, files: [nothing/*.jsonl]}\n", "no file matches nothing/*.jsonl"),
         ("sources:\n  - {name: a, files: [empty]}\n", "the folder empty has no file that ends in"),

@@ -30,7 +30,8 @@ def test_clock_faults__name_an_input_and_how_many_more():
     files = [input_file("a", 5 * DAY), input_file("b", 9 * DAY), input_file("c", DAY)]
     assert clock_faults(files, Path("none"), 2 * DAY) == [
         "a and 1 more: expected a time no later than now (1970-01-03T00:00:00Z), found "
-        "1970-01-06T00:00:00Z. Correct the clock, or the time: touch -d '1970-01-03T00:00:00Z' a"
+        "1970-01-06T00:00:00Z. Correct the clock, or the modification time: "
+        "touch -d '1970-01-03T00:00:00Z' a"
     ]
 
 

@@ -57,11 +57,11 @@ def test_check_config__accepts_what_ships():
         ({"sources": [{"name": "a b", "files": ["b"]}]}, r"^sources\[0\]\.name: 'a b' "),
         ({"sources": [{"name": "c4\n", "files": ["b"]}]}, r"^sources\[0\]\.name: 'c4\\n' "),
         ({"sources": [{"name": "a", "files": ["b"], "weight": float("nan")}]},
-         r"^sources\[0\]\.weight: expected a number from 0 to 100, got nan\. Epochs"),
+         r"^sources\[0\]\.weight: expected a number from 0 to 100, got nan\. Number of epochs"),
         ({"sources": [{"name": "a", "files": ["b"], "weight": "2"}]},
-         r"^sources\[0\]\.weight: .*, got '2'\. YAML reads it as text: write 2\. Epochs"),
+         r"^sources\[0\]\.weight: .*, got '2'\. YAML reads this value as text: write 2\. Number"),
         ({"dedup": {"threshold": float("nan")}}, r"^dedup\.threshold: .* got nan\."),
-        ({"dedup": {"threshold": "7e-1"}}, r"YAML reads it as text: write 0\.7\."),
+        ({"dedup": {"threshold": "7e-1"}}, r"YAML reads this value as text: write 0\.7\."),
         ({"sources": []}, r"^sources: expected a list of at least 1 entry, got \[\]\."),
         ({"sources": ["a.jsonl"]}, r"^sources\[0\]: expected keys with values, got a\.jsonl\."),
         ({"sources": [{"name": "a", "files": [3]}]},
@@ -90,7 +90,7 @@ def test_check_config__accepts_what_ships():
         ({"filters": [{"name": "empty", "sources": {"code": True}}]},
          r"^filters\[0\]\.sources\.code: expected false or keys with values, got true\. Give "),
         ({"sources": [{"name": "a", "files": "b"}]},
-         r"^sources\[0\]\.files: .* got b\. Write it in brackets: \[b\]\. "),
+         r"^sources\[0\]\.files: .* got b\. Write the value in brackets: \[b\]\. "),
         ({"output": {"join": "yes"}}, r"^output\.join: .* Write true or false, without quotes\."),
         ({"output": {"exports": ["mds", "mds"]}}, r"^output\.exports: .* once, got mds twice\."),
     ],
@@ -196,7 +196,7 @@ def test_keys_that_do_not_shape_results__are_neither_digested_nor_recorded():
     box = {"entries": [entry], "first": entry, "width": 3, "note": "b"}
     assert Box.shaping(box) == {"entries": [{"name": "a"}], "first": {"name": "a"}, "width": 3}
     told = Box.schema()["properties"]
-    assert told["note"]["description"] == "A note. Does not change the corpus."
+    assert told["note"]["description"] == "A note. This key does not affect the corpus."
     assert told["width"]["description"] == "Its width."
 
 

@@ -28,14 +28,14 @@ def written(tmp_path, monkeypatch):
     ("content", "expected"),
     [
         ("filters: []\ndedup: {}\nfilters: []\n",
-         "a.yaml:3: duplicate key filters, first on line 1. Only the last would count. "
-         "Merge them into one."),
+         "a.yaml:3: duplicate key filters, first on line 1. Only the last value would count. "
+         "Merge the two keys into one."),
         ("filters: [{name: x, min: 1, min: 2}]\n",
-         "a.yaml:1: duplicate key min, first on line 1. Only the last would count. "
-         "Merge them into one."),
+         "a.yaml:1: duplicate key min, first on line 1. Only the last value would count. "
+         "Merge the two keys into one."),
         ('{\n\t"filters": [],\n\t"filters": []\n}\n',
-         "a.yaml:3: duplicate key filters, first on line 2. Only the last would count. "
-         "Merge them into one."),
+         "a.yaml:3: duplicate key filters, first on line 2. Only the last value would count. "
+         "Merge the two keys into one."),
     ],
 )  # fmt: skip
 def test_refuse_repeated_keys__says_file_line_and_the_line_before(written, content, expected):
@@ -162,8 +162,8 @@ def test_loaded__of_a_value_that_is_none_says_file_and_line(written, value, kind
     with pytest.raises(ValueError, match="expected a value") as caught:
         loaded(file)
     assert str(caught.value) == (
-        f"a.yaml:2: expected a value that YAML can read as {kind}, found {shown}. Correct it, or "
-        "write it in quotes."
+        f"a.yaml:2: expected a value that YAML can read as {kind}, found {shown}. Correct the "
+        "value, or write it in quotes."
     )
 
 

@@ -92,7 +92,7 @@ def test_filter__may_be_there_twice(entry):
     [
         ({"least": -1}, "filters[0].least: expected a number from 0 "),
         ({"most": 2}, "filters[0]: least and most are both 2. Move one."),
-        ({"most": 1}, "filters[0]: mine: least 2 is above most 1, so no size is within both"),
+        ({"most": 1}, "filters[0]: mine: least 2 is above most 1, so no value of size "),
         ({"words": "none.txt"}, "filters[0]: there is no file none.txt. Correct its path."),
         ({"sources": {"wep": False}}, "filters[0].sources.wep: there is no source wep. Did you"),
         ({"sources": {"web": {"mots": 3}}}, "filters[0].sources.web: unknown key mots. Did you"),

@@ -12,16 +12,16 @@ def test_near_names__are_the_best_first():
 
 def test_meant__tells_the_nearest_and_all_known():
     assert meant("too_shirt", ["empty", "too_short"]) == (
-        " Did you mean too_short? Known: empty, too_short."
+        " Did you mean too_short? Known names: empty, too_short."
     )
-    assert meant("xyz", ["empty"]) == " Known: empty."
+    assert meant("xyz", ["empty"]) == " Known names: empty."
 
 
 def test_meant__of_very_many_tells_the_nearest_alone():
     known = [f"label{n:03}" for n in range(500)]
-    assert meant("labell042", known).startswith(" Did you mean label042? Known: label042, ")
+    assert meant("labell042", known).startswith(" Did you mean label042? Known names: label042, ")
     assert meant("labell042", known).endswith(" and 490 more.")
-    assert meant("xyz", known) == f" Known: {', '.join(known[:10])} and 490 more."
+    assert meant("xyz", known) == f" Known names: {', '.join(known[:10])} and 490 more."
 
 
 def test_near_names__of_huge_lists_and_names_take_no_time():

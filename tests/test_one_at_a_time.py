@@ -89,7 +89,7 @@ def test_second_copy__waits_for_the_first_and_says_so(copies):
     second = copies.start("second")
     said = second.stderr.readline()
     assert said.startswith(f"process {first.pid} on ")
-    assert said.endswith(", SLURM job 17 runs this job: waiting\n")
+    assert said.endswith(", SLURM job 17 is running this job: waiting\n")
     assert copies.written()["one"] == "first"
     copies.go()
     assert ended(first) == ended(second) == (0, "")
@@ -100,7 +100,7 @@ def test_second_copy__goes_on_when_the_first_is_killed(copies):
     first = copies.start("first")
     in_second_file(first)
     second = copies.start("second")
-    assert "runs this job: waiting" in second.stderr.readline()
+    assert "is running this job: waiting" in second.stderr.readline()
     first.kill()
     copies.go()
     assert ended(first)[0] == -signal.SIGKILL
@@ -112,7 +112,7 @@ def test_second_copy__that_is_killed_leaves_the_first_whole(copies):
     first = copies.start("first")
     in_second_file(first)
     second = copies.start("second")
-    assert "runs this job: waiting" in second.stderr.readline()
+    assert "is running this job: waiting" in second.stderr.readline()
     second.kill()
     assert ended(second)[0] == -signal.SIGKILL
     copies.go()

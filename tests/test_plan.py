@@ -94,7 +94,7 @@ def test_list_inputs__refuse_a_name_that_snakemake_would_expand(here, name):
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        (b"not\xff.jsonl", r"'data/not\\udcff\.jsonl' has a name that is not UTF-8\. Rename it"),
+        (b"not\xff.jsonl", r"'data/not\\udcff\.jsonl' has a name that is not UTF-8\. Rename the"),
         (b"a\x1b[2J.jsonl", r"'data/a\\x1b\[2J\.jsonl' has a control character in its name"),
         ("a\x9b.jsonl".encode(), r"'data/a\\x9b\.jsonl' has a control character in its name"),
     ],
@@ -193,7 +193,7 @@ def planned(folder, *names: str) -> None:
 def test_refuse_other_corpus__of_which_this_run_has_no_file(tmp_path):
     planned(tmp_path, "a.jsonl", "b.jsonl")
     with pytest.raises(
-        ValueError, match=r"another corpus \(2 input files, the first is a\.jsonl\)"
+        ValueError, match=r"different corpus \(2 input files, the first is a\.jsonl\)"
     ):
         refuse_other_corpus(inputs(**{"c.jsonl": 1}), DEMO, tmp_path)
     with pytest.raises(ValueError, match="this run is the bundled demo"):
@@ -209,7 +209,7 @@ def test_refuse_other_corpus__lets_the_demo_be_replaced(tmp_path):
 
 def test_refuse_other_corpus__knows_it_by_the_manifest_where_there_is_no_plan(tmp_path):
     save_json(tmp_path / "manifest.json", {"sources": ["books", "web"]})
-    with pytest.raises(ValueError, match=r"another corpus \(sources books, web\)"):
+    with pytest.raises(ValueError, match=r"different corpus \(sources books, web\)"):
         refuse_other_corpus(inputs(**{"made.jsonl": 1}), DEMO, tmp_path)
     refuse_other_corpus(inputs(**{"c.jsonl": 1}), DEMO, tmp_path)  # to plan anew was asked for
     save_json(tmp_path / "manifest.json", {"sources": ["s"]})
@@ -260,7 +260,7 @@ def test_list_inputs__refuse_folders_deeper_than_a_path_can_be(here, tmp_path, e
         place = inner
     os.close(place)
     with pytest.raises(
-        ValueError, match=r"data/d+\.\.\.: expected a path .* Move these"
+        ValueError, match=r"data/d+\.\.\.: expected a path .* Move the files"
     ) as refused:
         list_inputs([source("s", entry)], {})
     assert len(str(refused.value)) < 300
@@ -353,7 +353,7 @@ def test_planned__refuses_more_parts_than_can_be_numbered(tmp_path, monkeypatch)
     assert len(planned_with(tmp_path, 99, input__part_bytes=150).inputs.parts) == 99
     with pytest.raises(ValueError, match=r"^input\.part_bytes: 150 .* 1,000 parts") as error:
         planned_with(tmp_path, 1000, input__part_bytes=150)
-    fitting = int(re.search(r"Set it to (\d+) or more", str(error.value))[1])
+    fitting = int(re.search(r"Set \S+ to (\d+) or more", str(error.value))[1])
     assert fitting == 1100  # 11 files to a part make 91, 10 files 100
     assert len(planned_with(tmp_path, 1000, input__part_bytes=fitting).inputs.parts) == 91
 

@@ -411,7 +411,7 @@ def names_in(section: str) -> set[str]:
         cells += re.findall(r" \| (`[^|]*) \|$", table, re.MULTILINE)
     cells += [
         re.sub(r"\(.*?\)", "", rules, flags=re.DOTALL)
-        for rules in re.findall(r"^Rules of its cuts: (.*?)(?:\n\n|\Z)", section, re.M | re.S)
+        for rules in re.findall(r"^Cutting rules: (.*?)(?:\n\n|\Z)", section, re.M | re.S)
     ]
     for cell in cells:
         names = re.findall("`([^`]+)`", cell)

@@ -214,7 +214,7 @@ def test_prove__refuses_a_plan_without_parts(copied):
     path.write_text(path.read_text().splitlines()[0] + "\n")
     code, text = said()
     assert code == 2
-    assert "parts.jsonl: expected a line for each part, found none. Copy it again" in text
+    assert "parts.jsonl: expected a line for each part, found none. Copy the file again" in text
 
 
 def test_prove__says_that_a_chosen_part_was_not_made_again(copied, monkeypatch):

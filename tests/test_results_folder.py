@@ -45,7 +45,7 @@ def test_demo__is_not_milled_over_another_corpus(milled):
     folder, _ = milled
     before = digests(folder)
     told = refused(folder)
-    assert "results/ holds another corpus" in told
+    assert "results/ holds a different corpus" in told
     assert "this run is the bundled demo" in told
     assert digests(folder) == before
 
@@ -54,7 +54,7 @@ def test_demo__is_not_milled_over_another_corpus_whose_plan_was_removed(milled, 
     folder, _ = milled
     (folder / "results/plan").rename(tmp_path / "plan")
     try:
-        assert "another corpus (sources one, two, three)" in refused(folder)
+        assert "different corpus (sources one, two, three)" in refused(folder)
     finally:
         (tmp_path / "plan").rename(folder / "results/plan")
 
@@ -163,7 +163,7 @@ def test_fewer_shards__remove_what_earlier_runs_made_and_nothing_else(milled):
     kept = sorted(path.name for path in folder.glob("results/tokens/train/*.bin"))
     assert kept == ["00000.bin", "00099.bin"]
     assert not list(folder.glob("logs/encode/train/00001.*"))
-    assert "WARNING: 3 files in the folders of this run do not belong to it" in done.stderr
+    assert "WARNING: 3 files in the folders of this run do not belong to the run" in done.stderr
     assert all(name in done.stderr for name in foreign[2:])
 
 

@@ -147,12 +147,12 @@ def test_step_log__of_a_stopped_job_says_so(run, number, told):
 FAULTS = {
     "full": (
         "ENOSPC",
-        "results/a: the disk or its quota is full (No space left on device)",
+        "results/a: the disk or the quota is full (No space left on device)",
     ),
-    "quota": ("EDQUOT", "results/a: the disk or its quota is full"),
+    "quota": ("EDQUOT", "results/a: the disk or the quota is full"),
     "gone": ("ENOENT", "results/a: expected a file, found none"),
-    "unmounted": ("EIO", "results/a: the disk of this file does not answer"),
-    "read only": ("EROFS", "results/a: no permission to read or write it"),
+    "unmounted": ("EIO", "results/a: the disk of this file does not respond"),
+    "read only": ("EROFS", "results/a: no permission to read or write this file"),
 }
 
 
@@ -173,7 +173,7 @@ def test_step_log__that_cannot_be_written_is_told_once_and_the_job_goes_on():
     command = [sys.executable, "-W", "error", "-c", code, "/dev/full"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, "done\n")
-    assert done.stderr.startswith("error: /dev/full: the disk or its quota is full")
+    assert done.stderr.startswith("error: /dev/full: the disk or the quota is full")
     assert done.stderr.count("\n") == 1
 
 
@@ -194,5 +194,5 @@ with writing(Path(sys.argv[1]).parent / "table.arrow") as file:
 def test_writing__where_there_is_no_room_names_the_file_and_leaves_nothing(run, tmp_path):
     code, shown, _ = run(WRITES_TOO_MUCH)
     assert code == 1
-    assert shown.startswith(f"error: {tmp_path}/table.arrow: the disk or its quota is full")
+    assert shown.startswith(f"error: {tmp_path}/table.arrow: the disk or the quota is full")
     assert {path.name for path in tmp_path.iterdir()} == {"job.log", ".job.log.json"}

@@ -97,7 +97,9 @@ def test_module__makes_the_same_bytes_below_its_prefix(other, plain):
     (other / "milled/results/clusters/00001.parquet").write_text("mine")
     (other / "milled/results/manifest.json").unlink()
     done = other_snakemake(other, "--cores", "2", "mill_all")
-    assert "1 files in the folders of this run do not belong to it" in done.stdout + done.stderr
+    assert (
+        "1 files in the folders of this run do not belong to the run" in done.stdout + done.stderr
+    )
 
 
 def test_module__says_what_is_wrong_with_its_config(other):

@@ -82,7 +82,7 @@ def loaded(path: Path) -> ConfigFile:
         ) from None
     if not isinstance(found.value, dict):
         kind = "nothing" if found.value is None else f"a {type(found.value).__name__}"
-        raise ValueError(f"{path}: expected keys and values, found {kind}.")
+        raise ValueError(f"{path}: expected a mapping of keys to values, found {kind}.")
     return found
 
 

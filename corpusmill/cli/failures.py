@@ -15,7 +15,7 @@ from corpusmill.run.job_state import FAILED, STOPPED, load_state
 
 FULL = re.compile("No space left on device|Disk quota exceeded")
 SAID, METADATA = Path("logs/snakemake.log"), Path(".snakemake/metadata")
-REPORT = "This is a bug in corpusmill. Please report it, with this log:"
+REPORT = "This is a bug in corpusmill. Please report it with the following log:"
 
 
 def reasons(run: Run, code: int, said: str, others: Iterable[psutil.Process]) -> Iterator[str]:
@@ -41,8 +41,8 @@ def reasons(run: Run, code: int, said: str, others: Iterable[psutil.Process]) ->
     elif code < 0:
         name = signal.Signals(-code).name
         yield (
-            f"Snakemake was killed ({name}). Its jobs may still be running: check before you "
-            "resume."
+            f"Snakemake was killed ({name}). Jobs of this run may still be running: check "
+            "before you resume."
         )
     elif said.startswith("usage:"):
         yield said.strip().splitlines()[-1]  # the option that it does not know
@@ -61,7 +61,7 @@ def without_traceback(said: str) -> str:
     last = short(shown(said.splitlines()[-1]))
     return (
         f"Snakemake itself failed: {last}. If {METADATA} is damaged, remove it. Otherwise please "
-        f"report this, with {SAID}"
+        f"report this error with the file {SAID}"
     )
 
 
@@ -69,12 +69,12 @@ def lock_reason(others: Iterable[psutil.Process]) -> str:
     alive = [process.pid for process in others]
     if alive:
         return (
-            f"Another run is active in this folder (process {alive[0]}). Wait for it, or stop it "
-            f"first: kill {alive[0]}"
+            f"Another run is active in this folder (process {alive[0]}). Wait until it ends, "
+            f"or stop it: kill {alive[0]}"
         )
     return (
-        "An earlier run in this folder was killed and left its lock. No process of this machine "
-        "works in this folder: remove the lock with corpusmill run --unlock, then run the command "
+        "An earlier run in this folder was killed and left its lock. No process on this machine "
+        "uses this folder. Remove the lock with corpusmill run --unlock, then run the command "
         "again."
     )
 

@@ -49,7 +49,7 @@ def config_for(data: list[Path], output: Path, tokenizer: str) -> tuple[str, lis
     there is no text, the file exists, or the tokenizer is unknown."""
     if output.exists():
         raise ValueError(
-            f"{output} already exists and is not replaced. Name another file with --output."
+            f"{output} already exists and will not be replaced. Name another file with --output."
         )
     unsure: list[str] = []
     found: list[Found] = []
@@ -58,12 +58,12 @@ def config_for(data: list[Path], output: Path, tokenizer: str) -> tuple[str, lis
             found.extend(sources_of(name, files, entry, unsure))
     if not found:
         raise ValueError(
-            f"{', '.join(map(str, data))}: no file that ends in {', '.join(formats())}. Other "
-            "formats need your own reader: docs/how-to/extend.md."
+            f"{', '.join(map(str, data))}: found no file that ends in {', '.join(formats())}. "
+            "Other formats need your own reader: docs/how-to/extend.md."
         )
     ends = ends_of_text(tokenizer)
     if len(ends) > 1:
-        unsure.append(f"{tokenizer}: documents end with {ends[0]}; {ends[1]} is possible too")
+        unsure.append(f"{tokenizer}: documents will end with {ends[0]}; {ends[1]} is also possible")
     text = config_text(named_apart(found), os.cpu_count() or 1, tokenizer, ends)
     with replacing(output) as temporary:
         temporary.write_text(text, "utf-8")
@@ -111,7 +111,8 @@ def leave_out(folder: Path, unsure: list[str]) -> None:
     if others:
         kinds = ", ".join(f"{count} {kind}" for kind, count in others.most_common(5))
         unsure.append(
-            f"{folder}: left out: {kinds}. Other formats need a reader: docs/how-to/extend.md"
+            f"{folder}: left out: {kinds}. Other formats need your own reader: "
+            "docs/how-to/extend.md"
         )
 
 

@@ -91,7 +91,8 @@ def config_argument(command: Callable) -> Callable:
     )
     of_presets = click.option(
         "--preset", "presets", multiple=True, type=Preset(),
-        help="Published settings to start from; `corpusmill presets` lists them. Repeatable.",
+        help="Preset with published settings to start from; `corpusmill presets` lists all "
+        "presets. Repeatable.",
     )  # fmt: skip
     return of_files(of_presets(of_both))
 
@@ -127,8 +128,8 @@ def say_what_is_replaced(configs: Sequence[Path]) -> None:
 @click.group(
     cls=Commands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Snakemake alone does the same as run: snakemake -s $(corpusmill where) --configfile "
-    "CONFIG --cores N",
+    epilog="Without corpusmill run, Snakemake can run the same workflow: snakemake -s $(corpusmill "
+    "where) --configfile CONFIG --cores N",
 )
 @click.version_option(corpusmill.__version__, prog_name="corpusmill")
 def main() -> None:
@@ -151,14 +152,14 @@ def main() -> None:
 )  # fmt: skip
 @click.option(
     "--tokenizer", default="train", show_default=True, metavar="FOLDER|ID|train",
-    help="Folder or Hugging Face id of a tokenizer. train: train one on this corpus.",
+    help="Folder or Hugging Face id of a tokenizer. train: train a tokenizer on this corpus.",
 )  # fmt: skip
 def init(data: tuple[Path, ...], output: Path, tokenizer: str) -> None:
     """Write a config file for your data.
 
-    DATA are files and folders. Each file, and each subfolder of a folder, becomes a source. The
-    name of the text field is detected from the first records, the end-of-text token from the
-    tokenizer. Unsupported files are left out and listed.
+    DATA is one or more files or folders. Each file, and each subfolder of a folder, becomes a
+    source. The command detects the text field from the first records and the end-of-text token from
+    the tokenizer. Files of unsupported formats are left out and listed.
     """
     from corpusmill.cli.init import config_for
     from corpusmill.run.job_progress import phase
@@ -177,7 +178,7 @@ def init(data: tuple[Path, ...], output: Path, tokenizer: str) -> None:
 @main.command()
 @config_argument
 def check(configs: tuple[Path, ...]) -> None:
-    """Find what would make a run fail, without running.
+    """Find problems that would make a run fail, without starting a run.
 
     Checks the configuration, input files and their first records, the tokenizer and the disk. A run
     starts with the same checks. Exit code 1 if a run would fail.
@@ -200,7 +201,7 @@ def check(configs: tuple[Path, ...]) -> None:
 
 @main.command()
 def presets() -> None:
-    """List the published settings for --preset NAME."""
+    """List the presets: published settings for --preset NAME."""
     from corpusmill.run.presets import preset_files, preset_folder, what_it_is
 
     width = max(map(len, preset_files()))
@@ -224,13 +225,17 @@ def run_options(command: Callable) -> Callable:
     """Add the options that `run` and `demo` share."""
     for option in (
         click.option(
-            "--cores", default="all", show_default=True, type=Cores(), help="Processors to use."
+            "--cores",
+            default="all",
+            show_default=True,
+            type=Cores(),
+            help="Number of processors to use.",
         ),
         click.option(
             "-n",
             "--dry-run",
             is_flag=True,
-            help="Only show what would run and how long the run would take.",
+            help="Only show which jobs would run and how long the run would take.",
         ),
         click.option("-q", "--quiet", is_flag=True, help="Show nothing until the end."),
         click.option("-v", "--verbose", is_flag=True, help="Show all output of Snakemake."),
@@ -294,8 +299,8 @@ def run(
 def demo(context: click.Context, cores: str, dry_run: bool, quiet: bool, verbose: bool) -> None:
     """Run the bundled demo in the current folder.
 
-    Its corpus is made from Python's standard library. The demo takes half a minute and needs
-    neither network nor config file.
+    The demo corpus is made from Python's standard library. The demo takes half a minute and needs
+    neither a network connection nor a config file.
     """
     started(context, [], cores, dry_run, quiet, verbose)
 
@@ -397,9 +402,9 @@ def _refuse_early(configs: list[Path], options: list[str]) -> None:
 def watch(folder: Path, in_json: bool) -> None:
     """Show the progress of a run until it ends.
 
-    FOLDER is where the run was started; by default the current folder. The command only reads
-    files, so it works from another terminal or machine, and after the run. Ctrl-C stops watching,
-    not the run. Exit code 0 if the run succeeded.
+    FOLDER is the folder in which the run was started; default: the current folder. The command only
+    reads files, so it also works in a different terminal, on a different machine, or after the run.
+    Ctrl-C stops this command but not the run. Exit code 0 if the run succeeded.
     """
     from corpusmill.cli import watch as command
 
@@ -417,24 +422,24 @@ def watch(folder: Path, in_json: bool) -> None:
 
 @main.command()
 @click.argument("place", metavar="[DIR]", default="results")
-@click.option("--deep", is_flag=True, help="Also check that the files agree with each other.")
+@click.option("--deep", is_flag=True, help="Also check that the contents of different files agree.")
 @click.option("--json", "in_json", is_flag=True, help="Print all findings as JSON.")
 def verify(place: str, deep: bool, in_json: bool) -> None:
     """Check a finished corpus against its manifest.
 
-    DIR is a results folder, an export, an address (https://...) or a publication (s3://bucket/name,
-    hf://org/name); by default results. Exports in a results folder are checked too. The command
-    reads every file and compares its SHA-256 with the manifest. It writes nothing. For each damaged
-    file, the command says how to restore it.
+    DIR is a results folder (default: results), an export, a web address (https://...) or a
+    published corpus (s3://bucket/name, hf://org/name). Exports in a results folder are checked too.
+    The command reads every file and compares its SHA-256 with the manifest. The command writes
+    nothing. For each damaged file, it prints how to restore the file.
 
-    With --deep, the command also compares the files with each other: documents and tokens with
-    index, placements, ledger and summary, and decoded tokens with the text.
+    With --deep, the command also compares the content of files: documents and tokens must match the
+    index, placements, ledger and summary, and decoded tokens must match the text.
 
     \b
     Exit codes
       0  intact
-      1  damaged: a file is missing, changed or contradicts another
-      2  not checked: the manifest is missing or of an unknown version, or a file is unreadable
+      1  damaged: a file is missing or changed, or two files contradict each other
+      2  not checked: the manifest is missing or has an unknown version, or a file is unreadable
     """
     from corpusmill.tools.verify import verifying as command
     from corpusmill.tools.verify.findings import UnreachableError
@@ -453,7 +458,8 @@ def verify(place: str, deep: bool, in_json: bool) -> None:
 
 endpoint_option = click.option(
     "--endpoint-url", "endpoint", metavar="URL",
-    help="URL of the store; default: AWS_ENDPOINT_URL, else the profile's URL, else AWS.",
+    help="URL of the S3 store; default: AWS_ENDPOINT_URL, else the URL in the AWS profile, else "
+    "AWS itself.",
 )  # fmt: skip
 
 
@@ -463,7 +469,7 @@ endpoint_option = click.option(
 @click.option(
     "--version",
     metavar="V",
-    help="Name of the version; default: the start of the manifest's digest.",
+    help="Name of the version; default: the first digits of the manifest's checksum.",
 )
 @click.option(
     "-n",
@@ -474,15 +480,15 @@ endpoint_option = click.option(
 @endpoint_option
 @click.option(
     "--price", "prices", multiple=True, metavar="WHAT=NUMBER",
-    help="Price for --dry-run. WHAT is month or read (price per GB), writes or reads (price per "
-    "1,000 requests). Repeatable.",
+    help="Price for the cost estimate of --dry-run. WHAT is month (per GB stored for a month), "
+    "read (per GB downloaded), writes or reads (per 1,000 requests). Repeatable.",
 )  # fmt: skip
-@click.option("--json", "in_json", is_flag=True, help="Print what was done as JSON.")
+@click.option("--json", "in_json", is_flag=True, help="Print the result as JSON.")
 def publish(prices: tuple[str, ...], in_json: bool, **given: Any) -> None:
-    """Upload a finished corpus as a version that never changes.
+    """Upload a finished corpus as an immutable version.
 
-    Readers see the version only after all files are uploaded and verified. After an
-    interruption, the same command resumes.
+    The version becomes visible only after all files are uploaded and verified. If an upload is
+    interrupted, the same command resumes it.
 
     \b
     corpusmill publish results s3://bucket/name
@@ -503,16 +509,16 @@ def publish(prices: tuple[str, ...], in_json: bool, **given: Any) -> None:
 @click.argument("address", metavar="s3://BUCKET/NAME")
 @click.option("--version", required=True, metavar="V", help="Version to delete.")
 @click.option(
-    "--latest", is_flag=True, help="Allow deleting the latest version if no other exists."
+    "--latest", is_flag=True, help="Allow deleting the latest version if no other version exists."
 )
 @click.option("-n", "--dry-run", is_flag=True, help="Only list what would be deleted.")
 @endpoint_option
-@click.option("--json", "in_json", is_flag=True, help="Print what was done as JSON.")
+@click.option("--json", "in_json", is_flag=True, help="Print the result as JSON.")
 def unpublish(in_json: bool, **given: Any) -> None:
     """Delete a published version.
 
-    Its manifest is deleted first. The latest version cannot be deleted while other versions exist:
-    publish a new one first.
+    The manifest of the version is deleted first. The latest version cannot be deleted while other
+    versions exist: publish a new version first.
     """
     from corpusmill.tools.publish import withdrawal as command
 
@@ -524,10 +530,18 @@ def unpublish(in_json: bool, **given: Any) -> None:
 @main.command()
 @config_argument
 @click.option(
-    "--parts", default=3, show_default=True, type=click.IntRange(0), help="Parts to rebuild."
+    "--parts",
+    default=3,
+    show_default=True,
+    type=click.IntRange(0),
+    help="Number of parts to rebuild.",
 )
 @click.option(
-    "--shards", default=3, show_default=True, type=click.IntRange(0), help="Shards to rebuild."
+    "--shards",
+    default=3,
+    show_default=True,
+    type=click.IntRange(0),
+    help="Number of shards to rebuild.",
 )
 @click.option(
     "--seed", default=0, show_default=True, type=click.IntRange(0), help="Seed of the sample."
@@ -538,21 +552,22 @@ def unpublish(in_json: bool, **given: Any) -> None:
 )  # fmt: skip
 @click.option(
     "--scratch", metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Parent of the temporary folder; default: the system's temporary folder.",
+    help="Folder in which to create the temporary folder; default: the system's temporary folder.",
 )  # fmt: skip
 @click.option("--json", "in_json", is_flag=True, help="Print all findings as JSON.")
 def prove(configs: tuple[Path, ...], in_json: bool, **options: Any) -> None:
-    """Rebuild a sample of a finished corpus and compare bytes.
+    """Rebuild a sample of a finished corpus and compare it byte for byte.
 
-    Rebuilds parts (input to ledger) and shards (text and tokens), spread evenly over sources and
-    splits. Rebuilding a shard needs all inputs. The results are not changed. The command lists what
-    it did not rebuild but read from the results. Input paths are relative to the current folder.
-    Default for CONFIG: the configuration in summary.json.
+    Rebuilds some parts (all steps from input to ledger) and some shards (text and tokens), spread
+    evenly over sources and splits. Rebuilding a shard needs all input files. The command does not
+    change the results. The output lists the data that was read from the results instead of rebuilt.
+    Input paths are relative to the current folder. Without CONFIG, the command uses the
+    configuration in summary.json.
 
     \b
     Exit codes
       0  equal
-      1  different: an input, a part or a shard has other bytes
+      1  different: the bytes of an input, a part or a shard differ
       2  not rebuilt: an input or the plan is missing, or the configuration differs
     """
     from corpusmill.cli.check import checked_config
@@ -636,7 +651,7 @@ def speaking(stopped: str = "Stopped.") -> Iterator[Callable[[str], None]]:
     show_default=True,
     type=click.IntRange(1),
     metavar="MB",
-    help="Approximate maximum amount of text to read.",
+    help="Approximate maximum amount of text to read, in MB.",
 )
 @click.option(
     "--examples",
@@ -656,9 +671,10 @@ def speaking(stopped: str = "Stopped.") -> Iterator[Callable[[str], None]]:
 )
 @click.option("-f", "--force", is_flag=True, help="Replace existing files.")
 def calibrate(configs: tuple[Path, ...], read: int, **options: Any) -> None:
-    """Show on a sample what filters drop at various limits.
+    """Show what each filter drops from a sample at different limits.
 
-    Writes a page with pictures and examples, and its figures as JSON. Needs no run.
+    Writes an HTML page with charts and examples, and a JSON file with the same figures. The command
+    needs no finished run.
     """
     from corpusmill.cli.check import checked_config
     from corpusmill.tools.tune.calibrate import calibrating as command
@@ -685,13 +701,13 @@ def calibrate(configs: tuple[Path, ...], read: int, **options: Any) -> None:
     help="Number of samples to show per split, evenly spaced.",
 )  # fmt: skip
 @click.option("--seed", default=0, show_default=True, type=int, help="Seed of the sampler.")
-@click.option("--json", "as_json", is_flag=True, help="Print a JSON object per split.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per split.")
 def eye_test(**given: Any) -> None:
-    """Show a finished corpus as a trainer sees it.
+    """Show the tokens and samples that a trainer reads from a finished corpus.
 
     Shows token ids and decoded samples, with special tokens as ⟦name⟧, and tests the sampler. Exit
     code 1 if end-of-text tokens are missing or misplaced, a sample repeats within an epoch, or
-    targets are not the inputs shifted by one.
+    targets are not the inputs shifted by one token.
     """
     from corpusmill.tools.why.eye_test import looking as command
 
@@ -715,10 +731,10 @@ def eye_test(**given: Any) -> None:
     help="Tokens per sample, for formats that store samples.",
 )  # fmt: skip
 def export(format_name: str | None, results: Path, to: Path | None, length: int) -> None:
-    """Write a finished corpus in the format of a trainer.
+    """Write a finished corpus in the file format of a trainer.
 
-    Without FORMAT, lists the formats. An export uses the existing tokens. After an interruption,
-    the same command resumes.
+    Without FORMAT, the command lists the formats. An export uses the existing tokens. If an export
+    is interrupted, the same command resumes it.
     """
     from corpusmill.tools.export import answers as command
 
@@ -736,7 +752,7 @@ def export(format_name: str | None, results: Path, to: Path | None, length: int)
     default="all",
     show_default=True,
     type=Cores(),
-    help="Processors that the run will use.",
+    help="Number of processors that the run will use.",
 )
 @click.option(
     "--read",
@@ -744,7 +760,7 @@ def export(format_name: str | None, results: Path, to: Path | None, length: int)
     show_default=True,
     type=click.IntRange(1),
     metavar="MB",
-    help="Maximum amount of text to read.",
+    help="Maximum amount of text to read, in MB.",
 )
 @click.option(
     "--seconds",
@@ -752,14 +768,15 @@ def export(format_name: str | None, results: Path, to: Path | None, length: int)
     show_default=True,
     type=click.IntRange(1),
     metavar="N",
-    help="Approximate duration of the estimate; limits the sample.",
+    help="Approximate duration of the estimate in seconds; a longer one uses a larger sample.",
 )
 @click.option("--json", "in_json", is_flag=True, help="Print only the figures, as JSON.")
 def estimate(configs: tuple[Path, ...], cores: str, read: int, seconds: int, in_json: bool) -> None:
     """Estimate a run's output, time, memory and disk space.
 
-    Reads some text of every source, finds its duplicates, and processes a sample in a temporary
-    folder. This takes at least ten seconds, and longer the first time on a machine.
+    Reads some text of every source, finds duplicates in this text, and processes a sample in a
+    temporary folder. An estimate takes at least ten seconds; the first one on a machine takes
+    longer.
     """
 
     from corpusmill.cli.check import planned
@@ -785,7 +802,11 @@ def estimate(configs: tuple[Path, ...], cores: str, read: int, seconds: int, in_
 @main.command()
 @config_argument
 @click.option(
-    "--cores", default="all", show_default=True, type=Cores(), help="Files to read in parallel."
+    "--cores",
+    default="all",
+    show_default=True,
+    type=Cores(),
+    help="Number of files to read in parallel.",
 )
 @click.option(
     "--limit", default=20, show_default=True, type=click.IntRange(0, 1_000_000), metavar="N",
@@ -793,11 +814,11 @@ def estimate(configs: tuple[Path, ...], cores: str, read: int, seconds: int, in_
 )  # fmt: skip
 @click.option("--json", "in_json", is_flag=True, help="Print all findings as JSON.")
 def scan(configs: tuple[Path, ...], cores: str, limit: int, in_json: bool) -> None:
-    """Read all input files and list what is wrong.
+    """Read all input files and list the errors in them.
 
-    Finds what could stop a run after hours of reading: malformed records beyond
-    max_malformed_fraction, and truncated files. Writes nothing. Exit code 1 if a run would be
-    refused.
+    Finds errors that could stop a run after hours of reading: too many malformed records (see
+    max_malformed_fraction) and truncated files. The command writes nothing. Exit code 1 if a run
+    would fail on these files.
     """
 
     from corpusmill.cli import scan as command
@@ -819,7 +840,9 @@ def scan(configs: tuple[Path, ...], cores: str, limit: int, in_json: bool) -> No
 
 @main.command()
 @click.argument("queries", metavar="[QUERY]...", nargs=-1)
-@click.option("--text", help="Find the document with this text, or else the most similar ones.")
+@click.option(
+    "--text", help="Find the document with this text; if there is none, the most similar documents."
+)
 @click.option(
     "--text-file",
     metavar="FILE",
@@ -840,9 +863,12 @@ def scan(configs: tuple[Path, ...], cores: str, limit: int, in_json: bool) -> No
 @click.option(
     "--reader", "readers", multiple=True, metavar="FILE",
     type=click.Path(exists=True, dir_okay=False),
-    help="Your Python file that reads an input format. Readers named in the results are not run.",
+    help="Your Python file that reads an input format. Reader files that are named in the results "
+    "are not executed.",
 )  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, help="Print a JSON object per line.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print the answers as JSON, one object per line."
+)
 def why(queries: tuple[str, ...], as_json: bool, results: Path, **given: Any) -> None:
     """Explain why a document was kept or dropped.
 
@@ -884,7 +910,7 @@ def whole_text(file: IO[str]) -> str:
 )
 @click.pass_context
 def designer(context: click.Context) -> None:
-    """Choose dedup.bands and dedup.rows from a sample."""
+    """Recommend values of dedup.bands and dedup.rows, based on a sample."""
     from corpusmill.tools.tune.bands import recommending as command
 
     sys.argv = ["corpusmill designer", *context.args]
@@ -915,7 +941,7 @@ class NumberRange(click.FloatRange):
 @click.option(
     "-o", "--output", required=True, metavar="MODEL",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Model file to write. The report goes to MODEL.json.",
+    help="Model file to write. The evaluation report is written to MODEL.json.",
 )  # fmt: skip
 @click.option(
     "--text-field", default="text", show_default=True, help="Field or column that holds the text."
@@ -938,17 +964,17 @@ class NumberRange(click.FloatRange):
 )  # fmt: skip
 @click.option(
     "--bits", default=20, show_default=True, type=click.IntRange(10, 26),
-    help="The model has 2**bits weights of 4 bytes.",
+    help="Size of the model: 2**bits weights of 4 bytes each.",
 )  # fmt: skip
 @click.option(
     "--seed", default=0, show_default=True, type=click.IntRange(0),
     help="Seed for the order of the texts and the choice of held-out texts.",
 )  # fmt: skip
 def train_filter(**given: Any) -> None:
-    """Train a model for the filter quality_model.
+    """Train a model for the quality_model filter.
 
-    FILE is an input file, a folder of input files, or a pattern in quotes. The same texts always
-    give the same model; their order and their files do not matter.
+    FILE is an input file, a folder of input files, or a quoted glob pattern. The same texts always
+    give the same model; the order of the texts and their division into files do not matter.
 
     \b
     corpusmill train-filter --good wiki.jsonl --bad 'crawl/*.jsonl.zst' -o quality.model
@@ -978,7 +1004,7 @@ def where() -> None:
 @main.command()
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(shell: str) -> None:
-    """Print a script that completes commands and options.
+    """Print a shell completion script for commands and options.
 
     \b
     bash   corpusmill completion bash >> ~/.bashrc

@@ -17,12 +17,12 @@ from corpusmill.mill.filters.reference import table_line
 FOLDER = Path(__file__).parents[2] / "docs/reference/commands"
 INDEX = """# Commands
 
-This page lists all commands. It and the page of each command are generated from
-`corpusmill COMMAND --help` by `python -m corpusmill.cli.reference`.
+This page lists all commands. `python -m corpusmill.cli.reference` generates this page and the page
+of each command from `corpusmill COMMAND --help`.
 
-- CONFIG is one or several config files, by default `corpusmill.yaml` in the current folder.
-- Exit codes: 0 success, 1 failure, 2 wrong usage, 130 stopped with Ctrl-C. The page of a command
-  lists its exit codes if they differ from these.
+- CONFIG is one or more config files; default: `corpusmill.yaml` in the current folder.
+- Exit codes: 0 success, 1 failure, 2 wrong usage, 130 stopped with Ctrl-C. If a command
+  has different exit codes, the page of the command lists them.
 
 | command | what it does |
 |---|---|

@@ -132,7 +132,7 @@ class Stopping:
             self._ask()
             with contextlib.suppress(OSError, ValueError):  # the terminal may be closed
                 self._screen.say(
-                    "Stopping the running jobs. Press Ctrl-C again to kill them at once."
+                    "Stopping the running jobs. Press Ctrl-C again to kill the jobs at once."
                 )
         elif not self.at_once and self._running:
             self.at_once = True
@@ -230,7 +230,7 @@ def remove_locks() -> str | None:
         if not (stat.S_ISREG(mode) if place in locks else stat.S_ISDIR(mode)):
             return (
                 f"{place}: expected Snakemake's lock files, found something else, perhaps a "
-                "symlink. Inspect it, then remove it."
+                "symlink. Inspect this path, then remove it."
             )
     for lock in locks:
         lock.unlink()

@@ -95,8 +95,8 @@ def found_of(
         if len(part.files) > 1 and texts > most:
             faults.append(
                 f"{part.files[0].path} and {len(part.files) - 1} more files: expected at most "
-                f"{most:,} bytes of text in the part of these files, found {texts:,}. Decompress "
-                "the files, or raise input.part_bytes."
+                f"{most:,} bytes of text in these files, which form one part, found {texts:,}. "
+                "Decompress the files, or raise input.part_bytes."
             )
     sources = []
     milled = {source.name for source in config.milled}

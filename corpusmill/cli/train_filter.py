@@ -108,8 +108,8 @@ def texts_of(path: str, text_field: str, progress: Progress) -> Iterator[str]:
         if isinstance(record, Malformed):
             raise ValueError(
                 f"{path}:{record.line}: expected a record with a text, found "
-                f"{sentence(record.reason)} Repair the record, or name the member that has the "
-                "text with --text-field."
+                f"{sentence(record.reason)} Repair the record, or name the field with the text "
+                "with --text-field."
             )
         yield nfc(record.text)
 

@@ -61,7 +61,10 @@ def notes(folder: Folder) -> Iterator[str]:
         yield f"No job has run for {silent}: jobs are queued, or Snakemake was killed."
     if folder.state == "reading" and folder.announced and folder.announced.is_alive is None:
         host = folder.announced.lives[0].host if folder.announced.lives else "another machine"
-        yield f"Snakemake reads the workflow on {host}. Check there whether it still runs."
+        yield (
+            f"Snakemake is reading the workflow on {host}. Check on that machine whether Snakemake "
+            "still runs."
+        )
     if folder.state == "failed" and not folder.of(FAILED) and folder.reason:
         yield short(folder.reason)
     slow = [
@@ -75,7 +78,7 @@ def notes(folder: Folder) -> Iterator[str]:
         for job in folder.stalled()
     ]
     killed = [
-        f"{job.name} disappeared: it was killed, by hand or for lack of memory; log {job.log}"
+        f"{job.name} disappeared: the job was killed by a user or for lack of memory; log {job.log}"
         for job in folder.killed()
     ]
     failed = [

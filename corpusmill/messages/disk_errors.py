@@ -28,26 +28,27 @@ def in_words(error: OSError) -> str:
         return str(error)
     if error.errno in FULL:
         return (
-            f"{file}: the disk or its quota is full ({error.strerror}). Free some space and run "
+            f"{file}: the disk or the quota is full ({error.strerror}). Free some space and run "
             "again: finished work is kept."
         )
     if error.errno in GONE:
         return (
-            f"{file}: expected a file, found none. If its disk or folder is missing, restore that "
+            f"{file}: expected a file, found none. If the disk or folder is missing, restore it "
             "first. Then run again: files below results/ are rebuilt."
         )
     if error.errno in LOST:
         return (
-            f"{file}: the disk of this file does not answer ({error.strerror}). Check that it is "
-            "mounted and healthy, and run again."
+            f"{file}: the disk of this file does not respond ({error.strerror}). Check that the "
+            "disk is mounted and healthy, and run again."
         )
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         return (
-            f"{file}: no permission to read or write it ({error.strerror}). Change its permissions."
+            f"{file}: no permission to read or write this file ({error.strerror}). Change its "
+            "permissions."
         )
     if error.errno == errno.ENAMETOOLONG:
         return (
             f"{str(file)[:100]}...: expected a path that the system can open, found one of "
-            f"{len(str(file)):,} characters. Move these files to a shorter path."
+            f"{len(str(file)):,} characters. Move the files to a folder with a shorter path."
         )
     return str(error)

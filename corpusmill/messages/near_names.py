@@ -24,10 +24,10 @@ def near_names(name: str, known: Collection[str], cutoff: float = 0.6) -> list[s
 
 
 def meant(name: str, known: Collection[str], cutoff: float = 0.6) -> str:
-    """Return ` Did you mean {the nearest}? Known: ...`, to append to a message."""
+    """Return ` Did you mean {the nearest}? Known names: ...`, to append to a message."""
     near = near_names(name, known, cutoff)
     question = f" Did you mean {near[0]}?" if near else ""
     if len(known) <= MOST_TOLD:
-        return f"{question} Known: {', '.join(known)}."
+        return f"{question} Known names: {', '.join(known)}."
     told = (near or list(known))[:SHOWN]
-    return f"{question} Known: {', '.join(told)} and {len(known) - len(told):,} more."
+    return f"{question} Known names: {', '.join(told)} and {len(known) - len(told):,} more."

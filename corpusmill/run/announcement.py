@@ -195,8 +195,8 @@ def load_announcement(path: Path) -> Announcement | None:
         return None
     except (msgspec.MsgspecError, RecursionError) as error:
         raise ValueError(
-            f"{path}: not an announcement of this version of corpusmill ({error}). Remove the "
-            "file, and run again."
+            f"{path}: expected the announcement of a run by this version of corpusmill, found "
+            f"something else ({error}). Remove the file, and run again."
         ) from error
     if not all(0 <= moment <= LATEST for moment in moments(found)):
         raise ValueError(

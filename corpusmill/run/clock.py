@@ -35,7 +35,7 @@ def clock_faults(files: Iterable[InputFile], results: Path, now_ns: int) -> list
             faults.append(
                 f"{path}{and_more(late)}: expected a time no later than now ({now}), found "
                 f"{moment(at)}. Correct the clock, or the "
-                "time: " + way.format(now=now, path=path, results=results)
+                "modification time: " + way.format(now=now, path=path, results=results)
             )
     return faults
 

@@ -37,7 +37,8 @@ FORMATS = sorted(
 @dataclass(frozen=True, kw_only=True)
 class Source(Section):
     name: str = key(
-        "Name of the source, used in all tables and records. Letters, digits, - _ and .",
+        "Name of the source, used in all tables and records. Allowed characters: letters, "
+        "digits, - _ and .",
         pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*\Z",
     )
     files: list[str] = key(
@@ -49,50 +50,50 @@ class Source(Section):
     )
     text_field: str = key("Field or column that holds the text.", least_chars=1, default="text")
     weight: float = key(
-        "Epochs of this source. 0.5: a fixed half of every split. 2: train twice, far apart; "
-        "validation and test once.",
+        "Number of epochs of this source. 0.5: a fixed half of every split. 2: each train "
+        "document twice, far apart; validation and test documents once.",
         least=0,
         most=100,
         default=1,
     )
     priority: int | None = key(
-        "Rank of the source when several sources have duplicates of a text. The source with the "
-        "lowest number keeps its document. Sources without a priority come last.",
+        "Rank of the source if several sources contain duplicates of the same text. The source "
+        "with the lowest number keeps its document. Sources without a priority come last.",
         least=0,
         most=1000000,
         default=None,
         within="preference",
     )
     max_malformed_fraction: float = key(
-        "The run fails if more than this share of the records is malformed.",
+        "The run fails if more than this share of the source's records is malformed.",
         least=0,
         most=1,
         default=0,
     )
     max_dropped_fraction: float = key(
-        "The run stops if filters drop more than this share of the documents. Sources with "
-        "fewer than 100 documents are exempt.",
+        "The run stops if filters drop more than this share of the source's documents. Sources "
+        "with fewer than 100 documents are exempt.",
         least=0,
         most=1,
         default=0.99,
         within="filter_limits",
     )
     max_duplicate_fraction: float = key(
-        "The run stops if more than this share of the documents left by the filters are "
-        "duplicates.",
+        "The run stops if more than this share of the source's documents that pass the filters "
+        "are duplicates.",
         least=0,
         most=1,
         default=0.9,
         within="duplicate_limits",
     )
     cut_spans: bool = key(
-        "Whether spans.unit applies to this source. If false, a span of this source does not "
-        "count as a first occurrence either.",
+        "Whether repeated spans are cut from this source (see spans.unit). If false, spans of "
+        "this source also do not count as first occurrences.",
         default=True,
     )
     held_out: bool = key(
-        "Whether this source is an evaluation set, not part of the corpus. Documents with the "
-        "same normalized text as one in it are removed from train.",
+        "Whether this source is an evaluation set, not part of the corpus. A document is removed "
+        "from train if its normalized text equals that of a document in an evaluation set.",
         default=False,
     )
 
@@ -109,31 +110,32 @@ class Source(Section):
 @dataclass(frozen=True, kw_only=True)
 class Input(Section):
     part_bytes: int = key(
-        "Text bytes per part, estimated from file sizes. Determines the memory of a job. A run "
-        "has at most 99,999 parts.",
+        "Text bytes per part, estimated from file sizes. The size of a part determines how much "
+        "memory a job needs. A run has at most 99,999 parts.",
         least=65536,
         most=68719476736,
     )
     max_record_bytes: int = key(
-        "Maximum bytes of a record; larger records are malformed. JSON lines: bytes of the line "
-        "without its line end. Other formats: bytes of all members in UTF-8.",
+        "Maximum size of a record in bytes; larger records are malformed. For JSON lines, the "
+        "size of a record is that of the line without its line end; for other formats, that of "
+        "all fields in UTF-8.",
         least=1024,
         most=2147483647,
     )
     max_window_log: int = key(
-        "Maximum window of a zstd frame, as a power of two; files that need a larger one are "
-        "refused. Without --long, zstd's own limit is 27.",
+        "Maximum window size of a zstd frame, as a power of two; files with a larger window are "
+        "rejected. The zstd command has a limit of 27 without --long.",
         least=10,
         most=31,
     )
     readers: list[str] = key(
-        "Your Python files that read other formats, relative to the working directory; see "
-        "docs/how-to/extend.md.",
+        "Your Python files with readers for other formats, relative to the working directory; "
+        "see docs/how-to/extend.md.",
         entries=NOT_EMPTY,
     )
     verify: Literal["changed", "always", "never"] = key(
-        "Which input files to compare by SHA-256 with the files that earlier runs read. changed: "
-        "only files that are read again. always: all files, before the first job. never: none.",
+        "Which input files to check by SHA-256 for changes since earlier runs. changed: only "
+        "files that a job reads again. always: all files, before the first job. never: no files.",
         shapes=False,
     )
 
@@ -150,24 +152,24 @@ class Input(Section):
 @dataclass(frozen=True, kw_only=True)
 class Normalize(Section):
     mode: Literal["nfc", "ftfy", "none"] = key(
-        "nfc: compose characters. ftfy: also repair quotes, full-width letters and mojibake, like "
-        "SlimPajama. none: change nothing."
+        "How texts are normalized. nfc: compose characters (Unicode NFC). ftfy: also repair "
+        "quotes, full-width letters and mojibake, as in SlimPajama. none: texts stay unchanged."
     )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Spans(Section):
     unit: Literal["none", "line", "paragraph", "sentence"] = key(
-        "What to cut if it occurred earlier in the corpus: lines, paragraphs (up to a blank "
-        "line), sequences of spans.width sentences, or nothing."
+        "Unit of text to cut if the same text occurred earlier in the corpus: line, paragraph "
+        "(up to a blank line), sentence (sequences of spans.width sentences) or none."
     )
     min_chars: int = key(
-        "Minimum number of characters of a span to cut, with white space collapsed.",
+        "Minimum length of a span to cut, in characters after white space is collapsed.",
         least=1,
         most=1000000,
     )
     width: int = key(
-        "Number of sentences per span if unit is sentence.",
+        "Number of sentences per span if spans.unit is sentence.",
         least=1,
         most=100,
     )
@@ -176,14 +178,19 @@ class Spans(Section):
 @dataclass(frozen=True, kw_only=True)
 class MinHash(Section):
     scheme: Literal["affine32", "legacy"] = key(
-        "affine32: datasketch 2, with rolling hashes. legacy: datasketch 1, with SHA-1, like "
-        "SlimPajama."
+        "How sketches are computed. affine32: as in datasketch 2, with rolling hashes. legacy: "
+        "as in datasketch 1 and SlimPajama, with SHA-1."
     )
     permutations: int = key(
-        "Values per sketch. Each takes 4 bytes on disk per document.", least=1, most=4096
+        "Number of values per sketch. Each value takes 4 bytes on disk per document.",
+        least=1,
+        most=4096,
     )
     shingle_chars: int = key(
-        "Characters per shingle of the cleaned text.", least=1, most=256, within="resolution"
+        "Number of characters per shingle of the cleaned text.",
+        least=1,
+        most=256,
+        within="resolution",
     )
     seed: int = key(
         "Seed of the permutations; datasketch's default is 1.", least=0, most=4294967295
@@ -195,60 +202,61 @@ class Prefer(Section):
     """Which duplicate to keep if the sources have equal priority."""
 
     field: str | None = key(
-        "Field that ranks duplicates. Numbers are compared as numbers, dates and times as "
-        "instants, other texts by code points. A field with both numbers and texts is refused. "
-        "Records without the field come last.",
+        "Field of the record that ranks duplicates. Numbers are compared by value, dates and "
+        "times as points in time, other strings by code points. The run fails if the field "
+        "contains both numbers and strings. Records without the field come last.",
         least_chars=1,
         within="preference",
     )
     order: Literal["highest", "lowest"] = key(
-        "Whether to keep the document with the highest or the lowest value."
+        "Whether to keep the document with the highest or the lowest value of dedup.prefer.field."
     )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Dedup(Section):
     method: Literal["verified", "sketch", "exact"] = key(
-        "When two documents are duplicates. verified: their shingle sets are similar. sketch: "
-        "they share a band key. exact: their texts are equal.",
+        "Which documents are duplicates. verified: documents with similar shingle sets. sketch: "
+        "documents that share a band key. exact: documents with equal texts.",
         within="banding",
     )
     threshold: float = key(
-        "Minimum Jaccard similarity of duplicates. With method sketch, it only determines bands "
-        "and rows that are auto.",
+        "Minimum Jaccard similarity of duplicates. With dedup.method sketch, the threshold is "
+        "only used to determine bands and rows that are auto.",
         above=0,
         below=1,
         within="similarity",
     )
     bands: Literal["auto"] | int = key(
-        "Number of LSH bands. Two documents are candidates if one band of their sketches is "
-        "equal. auto, for both bands and rows: the maximum number of rows that finds 99.5 % of "
-        "the pairs with similarity exactly at the threshold; with method sketch, datasketch's "
-        "choice.",
+        "Number of LSH bands. Two documents are candidates if their sketches are equal in at "
+        "least one band. auto (for both bands and rows): as many rows as possible while LSH "
+        "still finds 99.5 % of the pairs whose similarity equals the threshold; with method "
+        "sketch, the choice of datasketch.",
         least=1,
         most=4096,
     )
-    rows: Literal["auto"] | int = key("Sketch values per band.", least=1, most=4096)
+    rows: Literal["auto"] | int = key("Number of sketch values per band.", least=1, most=4096)
     candidates: Literal["kept", "all"] = key(
-        "Which documents to compare. kept: those that pass the filters. all: every document."
+        "Which documents to compare. kept: documents that pass the filters. all: every document."
     )
     resolve: Literal["kept", "component"] = key(
-        "kept: drop a document only if it is similar to one that is kept. component: keep one "
-        "document per connected component.",
+        "Which duplicates to drop. kept: only documents that are similar to a kept document. "
+        "component: all documents of a connected component except one.",
         within="resolution",
     )
     earlier_first: bool = key(
-        "Whether documents that a finished run kept stay even if files added later have preferred "
-        "duplicates."
+        "Whether documents kept by a finished run stay in the corpus even if files added later "
+        "contain preferred duplicates."
     )
     prefer: Prefer
     max_group_texts: int | None = key(
-        "The run stops if a connected component has more than this number of distinct texts.",
+        "The run stops if a connected component has more distinct texts than this.",
         least=2,
         within="duplicate_limits",
     )
     engine: Literal["union_find", "networkit"] = key(
-        "Implementation of connected components; both give the same result.",
+        "Implementation that finds connected components; both implementations give the same "
+        "result.",
         within="components",
     )
 
@@ -315,7 +323,10 @@ class Splits(Section):
 @dataclass(frozen=True, kw_only=True)
 class Shuffle(Section):
     seed: int = key(
-        "Key of the hashes that decide split, sampling and order.", least=0, within="sampling"
+        "Seed of the keyed hashes that determine the split, the sampling and the order of "
+        "documents.",
+        least=0,
+        within="sampling",
     )
 
 
@@ -326,13 +337,14 @@ class Output(Section):
         "have the same type."
     )
     shard_bytes: int = key(
-        "Text bytes per shard, estimated from file sizes. Determines the memory of gather and "
-        "encode. A split has at most 99,999 shards.",
+        "Text bytes per shard, estimated from file sizes. The size of a shard determines how "
+        "much memory the steps gather and encode need. A split has at most 99,999 shards.",
         least=65536,
         most=68719476736,
     )
     join: bool = key(
-        "Whether to join the token shards into train.bin, val.bin and test.bin as well."
+        "Whether to also join the token shards of each split into one file: train.bin, val.bin "
+        "and test.bin."
     )
     exports: list[str] = key(
         "Export formats to write to `results/exports`; see [export.md](../how-to/export.md).",
@@ -351,23 +363,24 @@ class Output(Section):
 @dataclass(frozen=True, kw_only=True)
 class Tokenizer(Section):
     source: str = key(
-        "Folder or Hugging Face id of a tokenizer. train: train a byte-level BPE on this corpus.",
+        "Folder or Hugging Face id of a tokenizer. train: train a byte-level BPE tokenizer on "
+        "this corpus.",
         least_chars=1,
         within="tokenizer",
     )
     end_of_text: str = key(
-        "Token that ends every document. auto: the tokenizer's eos_token. The run fails if this "
-        "token seems to end chat turns.",
+        "Token that ends every document. auto: the tokenizer's eos_token. With auto, the run "
+        "fails if the eos_token seems to end chat turns.",
         least_chars=1,
         within="tokenizer",
     )
     engine: Literal["auto", "gigatoken", "reference"] = key(
-        "Library that encodes the text. reference: transformers. auto: gigatoken, or transformers "
-        "if the ids of the two differ.",
+        "Library that encodes the text. reference: transformers. auto: gigatoken, unless its "
+        "token ids differ from those of transformers.",
         within="tokenizer",
     )
     train_vocabulary: int = key(
-        "Vocabulary size if tokenizer.source is train, including the end-of-text token.",
+        "Vocabulary size, including the end-of-text token, if tokenizer.source is train.",
         least=300,
         most=1000000,
         within="tokenizer",
@@ -402,7 +415,7 @@ class Config(Section):
     normalize: Normalize
     spans: Spans
     filters: list[ConfiguredFilter] = key(
-        "Filters, in the order in which they run. Each entry also takes the settings of its "
+        "Filters, in the order in which they run. Each entry can also contain settings of its "
         "filter.",
         most_entries=200,
     )

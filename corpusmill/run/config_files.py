@@ -45,7 +45,7 @@ class Loader(yaml.SafeLoader):  # type: ignore[misc]
             raise NoValueError(
                 f"{self._file}:{node.start_mark.line + 1}: expected a value that YAML can read as "
                 f"{kind}, found {as_written(node)}. "
-                "Correct it, or write it in quotes."
+                "Correct the value, or write it in quotes."
             ) from error
 
 
@@ -114,7 +114,7 @@ def refuse_many_values(file: Path, root: yaml.Node) -> None:
             if node.tag == NUMBER and len(node.value) > LONGEST_NUMBER:
                 raise ValueError(
                     f"{file}:{node.start_mark.line + 1}: expected a number of at most "
-                    f"{LONGEST_NUMBER} digits, found {len(node.value):,}. Correct it."
+                    f"{LONGEST_NUMBER} digits, found {len(node.value):,}. Correct the number."
                 )
             return 1
         if id(node) not in sizes:
@@ -178,7 +178,7 @@ def repeated_in(file: Path, keys: list[yaml.Node]) -> Iterator[str]:
         if key.value in lines:
             yield (
                 f"{file}:{line}: duplicate key {key.value}, first on line "
-                f"{lines[key.value]}. Only the last would count. Merge them into one."
+                f"{lines[key.value]}. Only the last value would count. Merge the two keys into one."
             )
         lines.setdefault(key.value, line)
 

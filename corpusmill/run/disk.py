@@ -64,9 +64,15 @@ def unwritable(results: Path) -> list[str]:
     """Return the reason if nothing can be written."""
     folder = existing(results)
     if {"{", "}"} & set(str(Path.cwd())):
-        return [f"{Path.cwd()}: Snakemake treats {{ and }} in a path as wildcards. Work elsewhere."]
+        return [
+            f"{Path.cwd()}: Snakemake treats {{ and }} in a path as wildcards. Work "
+            "in a different folder."
+        ]
     if not os.access(folder, os.W_OK | os.X_OK):
-        return [f"{folder.resolve()}: no write permission. Change it, or work in another folder."]
+        return [
+            f"{folder.resolve()}: no write permission. Change the permissions, or work in a "
+            "different folder."
+        ]
     return []
 
 
@@ -80,7 +86,7 @@ def disk_faults(least: float, results: Path) -> list[str]:
     if least > free:
         return [
             f"{existing(results).resolve()}: {amount(free)} are free, but the run still has "
-            f"to write at least {amount(least)}. Free some space, or use another disk."
+            f"to write at least {amount(least)}. Free some space, or use a different disk."
         ]
     return []
 

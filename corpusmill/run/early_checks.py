@@ -70,11 +70,14 @@ class EarlyCheck:
         if code < 0:
             return [self._killed(-code)]
         if (not code or not lines) and not self.answers and not self._ended:
-            return [f"{self._module}: one of your readers ended the process. Correct it."]
+            return [f"{self._module}: one of your readers ended the process. Correct the reader."]
         return lines if code else []
 
     def _killed(self, signal: int) -> str:
-        return f"{self._module}: killed (signal {signal}), most likely out of memory. Free some."
+        return (
+            f"{self._module}: killed (signal {signal}), most likely for lack of memory. Free some "
+            "memory."
+        )
 
     def notes(self) -> list[str]:
         """Return notes about likely mistakes that do not stop the run."""

@@ -31,8 +31,8 @@ def filter_faults(filters: list[ConfiguredFilter], sources: list[str]) -> Iterat
         name = filter.name
         if name in names:
             yield (
-                f"{place}: two filters are named {name}. Give each its own name, and state "
-                "the filter with `use:`."
+                f"{place}: two filters are named {name}. Give each filter its own name, and "
+                "name the filter to use with `use:`."
             )
         names.add(name)
         for column in filter.columns.values():
@@ -65,7 +65,7 @@ def setting_faults(filter: ConfiguredFilter, sources: list[str], place: str) -> 
         for name in sorted(set(cls.measured_with) & set(own or {})):
             yield (
                 f"{where}: {name} affects measured values, so it cannot differ between sources. "
-                "Set it for all sources."
+                "Set {name} for all sources."
             )
         yield from said(own or {}, where)
     for file in files_missing(filter):
@@ -109,5 +109,6 @@ def crossed(filter: Filter) -> Iterator[str]:
             if low is not None and high is not None and low > high:
                 yield (
                     f"{filter.fate}: {least.setting} {low} is above {most.setting} {high}, so no "
-                    f"{least.value} is within both. Lower one or raise the other."
+                    f"value of {least.value} is within both limits. Lower {least.setting} or raise "
+                    f"{most.setting}."
                 )

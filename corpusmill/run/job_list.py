@@ -50,7 +50,7 @@ def load_job_list(path: Path) -> JobList:
         listed = msgspec.convert([found.get("run", ""), found.get("rules")], _Said)
     except msgspec.ValidationError as error:
         raise ValueError(
-            f"{path}: malformed list of jobs ({error}). Remove it, and run again."
+            f"{path}: malformed list of jobs ({error}). Remove the file, and run again."
         ) from error
     rules = {rule: RuleJobs(jobs.mem_mb, jobs.logs) for rule, jobs in listed.rules.items()}
     return JobList(listed.run, rules)
@@ -76,7 +76,8 @@ def refuse_foreign_logs(listed: JobList, path: Path) -> None:
         parts = PurePosixPath(log).parts
         if parts[:1] != ("logs",) or ".." in parts or not log.endswith(".log") or "\0" in log:
             raise ValueError(
-                f"{path}: expected logs below logs/, found {log!r:.80}. Remove it, and run again."
+                f"{path}: expected logs below logs/, found {log!r:.80}. Remove the file, and "
+                "run again."
             )
     folders = len({log.rpartition("/")[0] for log in logs[:MOST_JOBS]})
     for what, most, count in (
@@ -86,6 +87,6 @@ def refuse_foreign_logs(listed: JobList, path: Path) -> None:
     ):
         if count > most:
             raise ValueError(
-                f"{path}: expected at most {most:,} {what}, found {count:,}. Remove it, and run "
-                "again."
+                f"{path}: expected at most {most:,} {what}, found {count:,}. Remove the file, and "
+                "run again."
             )

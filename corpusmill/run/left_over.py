@@ -23,8 +23,8 @@ def remove_stale(made: Made, record: Path) -> None:
     if foreign:
         some = ", ".join(shown(str(path)) for path in foreign[:SHOW])
         print(
-            f"WARNING: {len(foreign)} files in the folders of this run do not belong to it and "
-            f"were left in place: {some}{', ...' * (len(foreign) > SHOW)}. Programs that read a "
-            "whole folder read them too; move them away.",
+            f"WARNING: {len(foreign)} files in the folders of this run do not belong to the run "
+            f"and were left in place: {some}{', ...' * (len(foreign) > SHOW)}. Programs that read "
+            "a whole folder would also read these files: move them away.",
             file=sys.stderr,
         )

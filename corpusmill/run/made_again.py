@@ -63,10 +63,7 @@ class MadeAgain:
         others = self._of_other_recipes()
         if others:
             more = f" and {len(others) - 1} more" if len(others) > 1 else ""
-            note(
-                f"{others[0]}{more}: made with settings, code or inputs that differ from those of "
-                "this run, so rebuilt"
-            )
+            note(f"{others[0]}{more}: rebuilt because settings, code or inputs have changed")
         again = others
         while True:
             dag.forcefiles.update(*(self._maker[file].output for file in again))

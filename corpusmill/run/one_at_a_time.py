@@ -85,7 +85,7 @@ def waited_for(file: TextIO) -> bool:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         file.seek(0)
-        logging.warning(told := f"{file.read() or 'another process'} runs this job: waiting")
+        logging.warning(told := f"{file.read() or 'another process'} is running this job: waiting")
         print(told, file=sys.stderr)
         fcntl.flock(file, fcntl.LOCK_EX)
         return True

@@ -112,7 +112,7 @@ def is_utf8(path: str) -> bool:
 
 def fault_of_name(path: str) -> str | None:
     """Say why a job cannot read a file of this name; None if it can."""
-    way = "Rename it, or link to it under another name."
+    way = "Rename the file, or link to it under a different name."
     if mark := re.search(r"[{}]|<\w+>", path):
         return f"{path} has {mark[0]} in its name, which Snakemake treats as a wildcard. {way}"
     if not is_utf8(path):
@@ -128,7 +128,7 @@ def fault_of_path(path: str, source: str, owners: dict[str, str]) -> str | None:
         return f'source "{source}": {told}'
     if other := owners.get(os.path.realpath(path)):
         also = "twice, by two names" if other == source else f'and to source "{other}"'
-        return f'{path} belongs to source "{source}" {also}. Let only one pattern match it.'
+        return f'{path} belongs to source "{source}" {also}. Let only one pattern match the file.'
     return None
 
 
@@ -163,8 +163,8 @@ def refuse_other_corpus(
         return
     this = "the bundled demo, because no sources were given" if is_demo else f"for {inputs[0].path}"
     raise ValueError(
-        f"{results}/ holds another corpus ({others}), and this run is {this}. Give the config file "
-        "of the existing corpus with --configfile, work in another folder, or move "
+        f"{results}/ holds a different corpus ({others}), and this run is {this}. Give the config "
+        "file of the existing corpus with --configfile, work in a different folder, or move "
         f"{results}/ away first."
     )
 
@@ -199,8 +199,8 @@ def plan_parts(inputs: list[InputFile], part_bytes: int, earlier: list[EarlierPa
     if gone:
         raise ValueError(
             f"{gone[0]} is in the corpus of the last finished run but is no longer an input "
-            f"({len(gone)} such files). Restore the file. Otherwise remove the folder results/plan "
-            "for a new plan: every document then gets a new id."
+            f"({len(gone)} such files). Restore the file, or remove the folder results/plan to "
+            "make a new plan: every document then gets a new id."
         )
     parts = [
         Part(number, [known[path] for path in part.paths], part.generation)
@@ -247,7 +247,7 @@ def too_many(count: int, what: str, key: str, bytes: int, fitting: int) -> str:
     """Return the message. fitting: the proposed size in WHOLE_BYTES."""
     return (
         f"{key}: {bytes:,} bytes make {count:,} {what}, but at most {MOST_NUMBERED:,} are allowed. "
-        f"Set it to {fitting * WHOLE_BYTES} or more."
+        f"Set {key} to {fitting * WHOLE_BYTES} or more."
     )
 
 
@@ -306,7 +306,9 @@ def parts_of(lines: Iterable[bytes], where: Path) -> list[Part]:
 
 
 def _no_plan(where: Path, what: str) -> ValueError:
-    return ValueError(f"{where}: expected {what:.300}. Copy it again from the results of the run.")
+    return ValueError(
+        f"{where}: expected {what:.300}. Copy the file again from the results of the run."
+    )
 
 
 def split_bytes(

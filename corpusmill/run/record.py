@@ -64,7 +64,7 @@ def load_record(path: Path = RECORD) -> Record:
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError(
             f"{path}: malformed record of earlier runs ({error}). Restore the file that the last "
-            f"run wrote. Otherwise remove the folder {path.parent} for a new plan: every document "
+            f"run wrote, or remove the folder {path.parent} to make a new plan: every document "
             "then gets a new id."
         ) from error
 
@@ -98,9 +98,9 @@ def refuse_other_run(record: Record, results: Path) -> None:
         return  # Unknown; those who read a damaged file report it.
     if record["manifest"] not in {None, *told}:
         raise ValueError(
-            f"{results / 'plan/record.json'} and {summary} belong to different runs: one of them "
-            "was restored from an earlier run. Restore both as the last run left them. Otherwise "
-            "remove the summary to continue from the run in the record."
+            f"{results / 'plan/record.json'} and {summary} belong to different runs: one of the "
+            "files was restored from an earlier run. Restore both files as the last run left "
+            "them, or remove the summary to continue from the run in the record."
         )
 
 
@@ -125,8 +125,9 @@ def refuse_foreign(made: Made, earlier: Made) -> None:
     for path in without(made, earlier):
         if path.exists() and path.parts[0] != "logs":
             raise ValueError(
-                f"{path} already exists, and the record of this folder says that no run made it. "
-                "This run would replace the file. Work in another folder, or move the file away."
+                f"{path} already exists, but according to the record of this folder, no run made "
+                "it. This run would replace the file. Work in a different folder, or move the file "
+                "away."
             )
 
 

@@ -131,13 +131,13 @@ def _hint(value: Any, schema: dict[str, Any]) -> str:
     if isinstance(value, str) and {"number", "integer"} & set(kinds) and _is_number(value):
         number = float(value)
         meant = int(number) if number.is_integer() else number
-        return f" YAML reads it as text: write {meant}."
+        return f" YAML reads this value as text: write {meant}."
     if "integer" in kinds and isinstance(value, float) and value.is_integer():
         return f" Write {int(value)}."
     if "array" in kinds and not isinstance(value, (list, dict, type(None))):
-        return f" Write it in brackets: [{as_yaml(value)}]."
+        return f" Write the value in brackets: [{as_yaml(value)}]."
     if "string" in kinds and isinstance(value, (int, float)):
-        return f" YAML does not read it as text: write '{as_yaml(value)}', in quotes."
+        return f" YAML does not read this value as text: write '{as_yaml(value)}', in quotes."
     if "boolean" in kinds and isinstance(value, str):
         return " Write true or false, without quotes."
     if isinstance(value, str) and "enum" in schema:

@@ -22,7 +22,7 @@ LIMITS = {
     "entries": "items",
 }  # fmt: skip
 """Arguments of `key` -> keywords of JSON Schema."""
-UNSHAPING = " Does not change the corpus."
+UNSHAPING = " This key does not affect the corpus."
 """End of the description of a key with `shapes=False`."""
 
 

@@ -13,7 +13,7 @@ from qa.campaigns.runs import copied, differing, half_written, leftovers, ran, u
 DISK_BYTES = 64 << 20
 WAY_OUT = re.compile(r"Make room|Free some space|no room", re.IGNORECASE)
 WHAT = re.compile(
-    r"the disk or its quota is full|are free, but the run still has to write at least|No space left"
+    r"the disk or the quota is full|are free, but the run still has to write at least|No space left"
 )
 
 

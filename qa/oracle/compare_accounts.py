@@ -24,7 +24,9 @@ COLUMNS = {
 }  # fmt: skip
 
 CONFIGURATION = Path(__file__).parents[2] / "docs/reference/configuration.md"
-UNSHAPING = re.compile(r"^\| `(\w+)\.(\w+)` .* Does not change the corpus\. \|$", re.MULTILINE)
+UNSHAPING = re.compile(
+    r"^\| `(\w+)\.(\w+)` .* This key does not affect the corpus\. \|$", re.MULTILINE
+)
 
 
 def compare_accounts(results: Path, outcome: Outcome) -> Iterator[str]:

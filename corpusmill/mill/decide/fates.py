@@ -66,25 +66,27 @@ FATES = {
     for fate in (
         Fate(
             MALFORMED, "normalize",
-            "The record cannot be read as a text. It gets no row and no document id.",
+            "The record cannot be read as a document. A malformed record gets no row number and "
+            "no document id.",
             heading="{Place} is not a document: the record is malformed.",
             is_compared=False,
         ),
         Fate(
             DUPLICATE, "assign",
-            "The document is a duplicate. Another document, its winner, is kept instead.",
+            "The document is a duplicate. A different document (its winner) is kept instead.",
             heading="{name} was dropped as a duplicate of document {winner}.",
             in_list="{stage}{similarity}, of {winner}",
             decides=lambda documents: documents.winner != documents.ids,
         ),
         Fate(
             NOT_SAMPLED, "assign",
-            "Its source has a weight below 1, and the document is not in the sample.",
+            "The source of the document has a weight below 1, and the document was not sampled.",
             decides=lambda documents: documents.copies == 0,
         ),
         Fate(
             CONTAMINATED, "decontaminate",
-            "The document would be in train, but a held-out text is identical (same SHA-256).",
+            "The document would be in train, but its text is identical to a held-out text (same "
+            "SHA-256).",
             in_list="held out by {held_out_by}",
             decides=lambda documents: (
                 (documents.held_out_by > 0) & (documents.split == SPLITS.index("train"))

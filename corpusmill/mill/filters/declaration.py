@@ -161,7 +161,7 @@ def optional_file(meaning: str) -> Setting:
 def word_rule() -> Setting:
     """Declare the rule that splits words; see corpusmill/mill/filters/features/words.py."""
     return text(
-        "unicode", "How the text is split into words.", ["unicode", "whitespace", "english"]
+        "unicode", "Rule that splits the text into words.", ["unicode", "whitespace", "english"]
     )
 
 

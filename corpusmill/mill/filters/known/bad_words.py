@@ -1,4 +1,4 @@
-"""C4's rule for bad words, with a list of your own."""
+"""C4's rule for bad words, with your own list."""
 
 import re
 
@@ -19,30 +19,28 @@ MOST_TABLE_BYTES = 256 * 10**6
 
 
 class BadWords(Filter):
-    """Drops documents that contain words or phrases of your list. Case does not matter. The
-    lower-cased text is searched for `(?:\\W|^)phrase(?:\\W|$)`; with `boundaries: false`, for the
-    phrase anywhere. Of overlapping phrases, only the first counts; of phrases that start at the
-    same place, only the longest. For a second list, such as spam words, use the filter again under
-    another name (`use`)."""
+    """Drops documents that contain words or phrases of your list. Case does not matter. The filter
+    searches the lower-cased text for `(?:\\W|^)phrase(?:\\W|$)`; with `boundaries: false`, it
+    searches for the phrase anywhere. If phrases overlap, only the first one counts; if phrases
+    start at the same place, only the longest one. For a second list, such as spam words, use the
+    filter again under a different name (`use`)."""
 
     fate = "bad_words"
     needs = ("words",)
     settings = {
         "list": file(
-            None, "UTF-8 file, one word or phrase per line, # comments; plain, .gz or .zst."
+            None, "UTF-8 file with one word or phrase per line and # comments; plain, .gz or .zst."
         ),
-        "boundaries": flag(
-            True, "Match whole words only. Set it to false for scripts without spaces."
-        ),
+        "boundaries": flag(True, "Match whole words only. Use false for scripts without spaces."),
         "words": word_rule(),
         "max_bad_words": count(0, "Maximum number of matches."),
         "max_bad_word_ratio": share(None, "Maximum number of matches per word."),
     }
     measured_with = ("list", "boundaries", "words")
     values = {
-        "bad_words_found": Value("uint32", "matches in the text"),
-        "bad_word_ratio": Value("float64", "matches / words"),
-        "first_bad_word": Value("text", "the first match, or none"),
+        "bad_words_found": Value("uint32", "number of matches in the text"),
+        "bad_word_ratio": Value("float64", "number of matches per word"),
+        "first_bad_word": Value("text", "first match in the text, if any"),
     }
     limits = (
         above("bad_words_found", "max_bad_words"),

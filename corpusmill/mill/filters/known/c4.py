@@ -4,38 +4,40 @@ from corpusmill.mill.filters.declaration import Filter, Value, above, below, cou
 
 
 class C4(Filter):
-    """Cuts lines that are not prose, then drops documents with too few sentences left. Also drops
-    documents that contain a { or `lorem ipsum`. Later filters see the text without the cut
+    """Cuts lines that are not prose, then drops documents with too few remaining sentences. Also
+    drops documents that contain `{` or `lorem ipsum`. Later filters see the text without the cut
     lines."""
 
     fate = "c4"
     settings = {
         "needs_end_mark": flag(
-            True, "Cut lines without an end mark, or with three dots at the end."
+            True, "Cut lines that do not end with one of end_marks, or that end with three dots."
         ),
         "min_words_per_line": count(
             3, "Cut lines with fewer words than this; words are split at white space."
         ),
-        "max_word_chars": count(1000, "Cut lines with a longer word."),
+        "max_word_chars": count(
+            1000, "Cut lines that contain a word with more characters than this."
+        ),
         "cuts_citations": flag(True, "Cut [1], [edit] and [citation needed] out of lines."),
         "cuts_javascript": flag(True, "Cut lines that contain javascript."),
         "cuts_policies": flag(True, "Cut lines about terms of use, privacy policy and cookies."),
         "max_lorem_ipsum_lines": count(0, "Maximum number of lines with lorem ipsum."),
-        "max_curly_lines": count(0, "Maximum number of lines with a {."),
+        "max_curly_lines": count(0, "Maximum number of lines with `{`."),
         "min_sentences": count(5, "Minimum number of sentences in the remaining lines."),
-        "end_marks": text(".?!\"'", "Characters that may end a line."),
+        "end_marks": text(".?!\"'", "Characters that count as an end mark of a line."),
         "paragraph_chars": count(
-            200, "Minimum characters of a line that counts as a paragraph, before any cut."
+            200, "Minimum characters of a paragraph; a paragraph is a line before any cut."
         ),
         "min_paragraphs": count(None, "Minimum number of paragraphs; mC4 uses 3."),
     }  # fmt: skip
     cut_with = tuple(settings)[:6]
     measured_with = (*cut_with, "end_marks", "paragraph_chars")
     values = {
-        "lorem_ipsum_lines": Value("uint32", "lines with lorem ipsum"),
-        "curly_lines": Value("uint32", "lines with a {"),
-        "c4_sentences": Value("uint32", "sentences in the remaining lines"),
-        "c4_paragraphs": Value("uint32", "paragraphs; mC4 requires 3"),
+        "lorem_ipsum_lines": Value("uint32", "number of lines with lorem ipsum"),
+        "curly_lines": Value("uint32", "number of lines with `{`"),
+        "c4_sentences": Value("uint32", "number of sentences in the remaining lines"),
+        "c4_paragraphs": Value("uint32", "number of paragraphs; mC4 requires 3"),
     }
     limits = (
         above("lorem_ipsum_lines", "max_lorem_ipsum_lines"),
@@ -50,7 +52,7 @@ class C4(Filter):
         "javascript": "lines that contain javascript",
         "policy": "lines about policies",
         "citation": "[1], [edit], [citation needed]",
-        "white_space": "white space around remaining lines and at the end",
+        "white_space": "white space around remaining lines and at the end of the text",
     }
 
     def measure_and_edit(self, documents):

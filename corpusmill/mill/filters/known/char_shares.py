@@ -45,8 +45,8 @@ def kind_table():
 
 class CharShares(Filter):
     """Drops documents with too many or too few characters of a class. Shares are relative to all
-    characters, including white space. Combining marks and control characters count only as ASCII or
-    non-ASCII.
+    characters, including white space. Combining marks, and control characters other than white
+    space, count only in `non_ascii_share`.
     """
 
     fate = "char_shares"
@@ -56,7 +56,7 @@ class CharShares(Filter):
         for side, word in (("min", "Minimum"), ("max", "Maximum"))
     }
     values = {
-        f"{kind}_share": Value("float64", f"{called} / characters; {exactly}")
+        f"{kind}_share": Value("float64", f"share of {called}; {exactly}")
         for kind, (called, exactly, _) in KINDS.items()
     }
     limits = tuple(

@@ -1,4 +1,4 @@
-"""DCLM-baseline's document filters (Li et al. 2024); for its edits of lines, use dclm_lines."""
+"""DCLM-baseline's document filters (Li et al. 2024); the filter dclm_lines has the line edits."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ BULLETS = "●•*-"
 
 
 class Dclm(Filter):
-    """Drops documents by Gopher's rules, with these differences in DCLM:
+    """Drops documents by Gopher's rules with the changes that DCLM made:
 
     - All copies of repeated content count, including the first. Each character counts once.
     - Every occurrence of a stop word counts, in lower or upper case.
-    - `#` and ellipses share one limit.
-    - Text length and repetition use `unicode` words with a letter or digit. Everything else uses
-      words split at white space.
-    - Lines are stripped, and empty lines are ignored.
+    - `#` and ellipses are counted together and have one limit.
+    - Text length and repetition are measured in `unicode` words that have a letter or digit. All
+      other values use words split at white space.
+    - White space around lines is removed, and empty lines are ignored.
     """
 
     fate = "dclm"
@@ -63,33 +63,39 @@ class Dclm(Filter):
         },
     }
     values = {
-        "dclm_words": Value("uint32", "words with a letter or digit"),
-        "dclm_mean_word_chars": Value("float64", "characters / words, split at white space"),
-        "dclm_symbol_ratio": Value("float64", "# and ellipses (... . . . …) / words"),
-        "dclm_bullet_line_share": Value("float64", "lines that begin with ● • * or - / lines"),
-        "dclm_ellipsis_line_share": Value("float64", "lines that end in ... . . . or … / lines"),
-        "dclm_no_alpha_word_share": Value("float64", "words without a letter / words"),
+        "dclm_words": Value("uint32", "number of words with a letter or digit"),
+        "dclm_mean_word_chars": Value(
+            "float64", "mean word length; words are split at white space"
+        ),
+        "dclm_symbol_ratio": Value(
+            "float64", "number of # and ellipses (`...`, `. . .` or `…`) per word"
+        ),
+        "dclm_bullet_line_share": Value("float64", "share of lines that begin with ● • * or -"),
+        "dclm_ellipsis_line_share": Value(
+            "float64", "share of lines that end in `...`, `. . .` or `…`"
+        ),
+        "dclm_no_alpha_word_share": Value("float64", "share of words without a letter"),
         "dclm_stop_words": Value("uint32", f"occurrences of {', '.join(STOP_WORDS)}"),
         **{
-            f"dclm_copied_{one}_share": Value("float64", f"repeated / all {what}")
+            f"dclm_copied_{one}_share": Value("float64", f"share of repeated {what}")
             for one, what in SEGMENTS.items()
         },
         **{
             f"dclm_copied_{one}_char_share": Value(
-                "float64", f"characters in repeated / all {one}s"
+                "float64", f"share of the characters of all {one}s that are in repeated {one}s"
             )
             for one in SEGMENTS
         },
         **{
             f"dclm_top_{n}_gram_share": Value(
                 "float64",
-                f"characters in the most frequent {n}-gram (longest on a tie) / in all words",
+                f"share of word characters in the most frequent {n}-gram (the longest one if tied)",
             )
             for n in TOP
         },
         **{
             f"dclm_copied_{n}_gram_share": Value(
-                "float64", f"characters in repeated {n}-grams / in all words"
+                "float64", f"share of word characters in repeated {n}-grams"
             )
             for n in DUPLICATE
         },

@@ -1,13 +1,14 @@
-"""DCLM-baseline's edits of lines (Li et al. 2024)."""
+"""DCLM-baseline's line edits (Li et al. 2024)."""
 
 from corpusmill.mill.filters.declaration import Filter, Value, above, count, flag, share
 
 
 class DclmLines(Filter):
-    """Cuts boilerplate lines: those in capitals, of digits or of one word, and counters of likes.
-    Cuts shop and log-in phrases out of short lines. Drops documents that lose too many words this
-    way. Later filters see the text without the cut parts. Lines are split at newlines, words at
-    white space. Unlike in DCLM, phrases next to white space at the end of a line may remain."""
+    """Cuts boilerplate lines: lines in capitals, lines of digits, lines of one word and counters of
+    likes. Cuts shop and log-in phrases out of short lines. Drops documents that lose too many words
+    through these cuts. Later filters see the text without the cut parts. Lines are split at
+    newlines, words at white space. Unlike DCLM, the filter can leave phrases that are next to white
+    space at the end of a line."""
 
     fate = "dclm_lines"
     settings = {
@@ -19,17 +20,17 @@ class DclmLines(Filter):
         "min_words_per_line": count(2, "Cut lines with fewer words than this, except empty lines."),
         "max_phrase_words": count(
             10,
-            "In lines of at most this many words, cut `items in cart`, `read more` with three "
-            "characters at the end, and `sign-in` at the start.",
+            "In lines with at most this number of words, cut `items in cart` anywhere, `read "
+            "more` plus three characters at the end, and `sign-in` at the start.",
         ),
-        "max_newlines": count(2, "Maximum number of newlines in a row to keep.", least=1),
+        "max_newlines": count(2, "Maximum number of consecutive newlines to keep.", least=1),
         "max_removed_word_share": share(0.05, "Maximum share of words cut."),
     }
     measured_with = tuple(settings)[:6]
     values = {
         "removed_word_share": Value(
             "float64",
-            "words cut / words; only words that begin with a letter or digit count",
+            "share of words that were cut; only words that begin with a letter or digit count",
         )
     }
     limits = (above("removed_word_share", "max_removed_word_share"),)
@@ -38,7 +39,7 @@ class DclmLines(Filter):
         "digits": "lines with many digits",
         "counter": "counters of likes, views, followers",
         "few_words": "lines with few words",
-        "phrase": "phrases, and lines left empty",
+        "phrase": "phrases, and lines that become empty",
         "newlines": "surplus newlines",
         "white_space": "white space at both ends of the text",
     }

@@ -4,8 +4,8 @@ from corpusmill.mill.filters.declaration import Filter
 
 
 class Empty(Filter):
-    """Drops documents without text. This includes documents that any filter cut completely, before
-    or after this one."""
+    """Drops documents without text. This includes documents whose whole text is cut by other
+    filters, before or after this one."""
 
     fate = "empty"
 

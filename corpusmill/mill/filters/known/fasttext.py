@@ -14,15 +14,15 @@ class FastText(Filter):
     fate = "fasttext"
     settings = {
         "model": file(None, "The model file."),
-        "label": text("", "Label to test, with or without `__label__`; empty: each document's "
-                          "best label."),
+        "label": text("", "Label whose probability is limited, with or without `__label__`; "
+                          "empty: each document's most probable label."),
         "min_probability": share(None, "Minimum probability."),
         "max_probability": share(None, "Maximum probability."),
     }  # fmt: skip
     measured_with = ("model", "label")
     values = {
         "label_probability": Value("float32", "fastText's probability of `label`"),
-        "best_label": Value("text", "most probable label, without `__label__`"),
+        "best_label": Value("text", "most probable label of the document, without `__label__`"),
     }
     limits = (
         below("label_probability", "min_probability"),

@@ -14,8 +14,8 @@ from corpusmill.mill.filters.declaration import (
 
 
 class FinewebQuality(Filter):
-    """Drops documents with too many lines that do not end like sentences, are short or repeat
-    others, or with too few words per line. Lines are split at newlines; blank lines are ignored."""
+    """Drops documents with too many lines that are short, repeated or without a sentence end, or
+    with too few words per line. Lines are split at newlines; blank lines are ignored."""
 
     fate = "fineweb_quality"
     needs = ("words", "lines")
@@ -24,7 +24,7 @@ class FinewebQuality(Filter):
         "stop_chars": text(
             "", "Characters that end a sentence; empty: the end marks of all scripts."
         ),
-        "short_line_chars": count(30, "Lines of at most this length are short."),
+        "short_line_chars": count(30, "Maximum length of a short line, in characters."),
         "min_lines": count(1, "Minimum number of lines."),
         "min_terminal_line_share": share(0.12, "Minimum share of lines that end a sentence."),
         "max_short_line_share": share(0.67, "Maximum share of short lines."),
@@ -33,14 +33,14 @@ class FinewebQuality(Filter):
     }
     measured_with = ("words", "stop_chars", "short_line_chars")
     values = {
-        "fineweb_lines": Value("uint32", "lines"),
-        "terminal_line_share": Value("float64", "lines that end a sentence / lines"),
-        "short_line_share": Value("float64", "short lines / lines"),
+        "fineweb_lines": Value("uint32", "number of lines"),
+        "terminal_line_share": Value("float64", "share of lines that end a sentence"),
+        "short_line_share": Value("float64", "share of short lines"),
         "repeated_char_share": Value(
             "float64",
-            "characters in repeated lines, except in first copies / all characters except newlines",
+            "share of characters in repeated lines, excluding first copies; newlines do not count",
         ),
-        "newline_ratio": Value("float64", "newlines / words"),
+        "newline_ratio": Value("float64", "number of newlines per word"),
     }
     limits = (
         below("fineweb_lines", "min_lines"),

@@ -23,13 +23,13 @@ class GopherQuality(Filter):
     needs = ("words",)
     settings = {
         "words": word_rule(),
-        "stop_words": several(STOP_WORDS, "Common words, matched with case."),
+        "stop_words": several(STOP_WORDS, "Common words; lower and upper case differ."),
         "min_words": count(50, "Minimum number of words, without punctuation."),
         "max_words": count(100_000, "Maximum number of words, without punctuation."),
         "min_mean_word_chars": number(3, "Minimum mean word length.", 0),
         "max_mean_word_chars": number(10, "Maximum mean word length.", 0),
         "max_hash_ratio": number(0.1, "Maximum number of # per word.", 0),
-        "max_ellipsis_ratio": number(0.1, "Maximum number of ... and … per word.", 0),
+        "max_ellipsis_ratio": number(0.1, "Maximum number of `...` and `…` per word.", 0),
         "max_bullet_line_share": share(0.9, "Maximum share of bullet lines."),
         "max_ellipsis_line_share": share(
             0.3, "Maximum share of lines with an ellipsis at the end."
@@ -39,14 +39,14 @@ class GopherQuality(Filter):
     }
     measured_with = ("words", "stop_words")
     values = {
-        "gopher_words": Value("uint32", "words, without punctuation"),
-        "mean_word_chars": Value("float64", "mean length of these words"),
-        "hash_ratio": Value("float64", "# / all words"),
-        "ellipsis_ratio": Value("float64", "... and … / all words"),
-        "bullet_line_share": Value("float64", "lines that begin with • or - / lines"),
-        "ellipsis_line_share": Value("float64", "lines that end in ... or … / lines"),
-        "alpha_word_share": Value("float64", "words with a letter / all words"),
-        "stop_words_found": Value("uint32", "different stop words"),
+        "gopher_words": Value("uint32", "number of words that are not punctuation marks"),
+        "mean_word_chars": Value("float64", "mean length of words that are not punctuation marks"),
+        "hash_ratio": Value("float64", "number of # per word, counting all words"),
+        "ellipsis_ratio": Value("float64", "number of `...` and `…` per word, counting all words"),
+        "bullet_line_share": Value("float64", "share of lines that begin with • or -"),
+        "ellipsis_line_share": Value("float64", "share of lines that end in `...` or `…`"),
+        "alpha_word_share": Value("float64", "share of words with a letter among all words"),
+        "stop_words_found": Value("uint32", "number of different stop words in the text"),
     }
     limits = (
         below("gopher_words", "min_words"),

@@ -8,7 +8,7 @@ DUPLICATE = {5: 0.15, 6: 0.14, 7: 0.13, 8: 0.12, 9: 0.11, 10: 0.1}
 
 class GopherRepetition(Filter):
     """Drops documents with many repeated paragraphs, lines or word sequences. The first occurrence
-    does not count as a repeat. Shares of characters are relative to the whole text."""
+    does not count as a repeat. Shares of characters are relative to all characters of the text."""
 
     fate = "gopher_repetition"
     needs = ("words", "lines")
@@ -37,21 +37,21 @@ class GopherRepetition(Filter):
     }
     measured_with = ("words",)
     values = {
-        "repeated_paragraph_share": Value("float64", "repeated / all paragraphs"),
+        "repeated_paragraph_share": Value("float64", "share of repeated paragraphs"),
         "repeated_paragraph_char_share": Value(
-            "float64", "characters in repeated paragraphs / characters"
+            "float64", "share of characters in repeated paragraphs"
         ),
-        "repeated_line_share": Value("float64", "repeated / all lines"),
-        "repeated_line_char_share": Value("float64", "characters in repeated lines / characters"),
+        "repeated_line_share": Value("float64", "share of repeated lines"),
+        "repeated_line_char_share": Value("float64", "share of characters in repeated lines"),
         **{
             f"top_{n}_gram_share": Value(
-                "float64", f"characters in the most frequent {n}-gram, spaces included / characters"
+                "float64", f"share of characters in the most frequent {n}-gram, including spaces"
             )
             for n in TOP
         },
         **{
             f"repeated_{n}_gram_share": Value(
-                "float64", f"characters in repeated {n}-grams / characters"
+                "float64", f"share of characters in repeated {n}-grams"
             )
             for n in DUPLICATE
         },

@@ -1,4 +1,4 @@
-"""Language and script, by a model."""
+"""Language and script, identified by a model."""
 
 from corpusmill.mill.filters.declaration import (
     Filter,
@@ -18,13 +18,17 @@ class Language(Filter):
     settings = {
         "languages": several(None, "Codes of the languages to keep.", least=1),
         "min_score": share(None, "Minimum language_score."),
-        "among": several([], "Codes that the model chooses from; empty: all known codes."),
+        "among": several([], "Codes from which the model chooses; empty: all known codes."),
     }
     measured_with = ("among",)
     values = {
-        "language": Value("text", "code; zxx: no language (numbers, markup), und: unknown"),
+        "language": Value(
+            "text", "language code; zxx: no language (numbers, markup), und: unknown"
+        ),
         "language_score": Value("float32", "probability of the language; 0 for und"),
-        "script": Value("text", "ISO 15924 code of the most frequent script; Zyyy: no letter"),
+        "script": Value(
+            "text", "ISO 15924 code of the most frequent script; Zyyy: text without letters"
+        ),
     }
     limits = (outside("language", "languages"), below("language_score", "min_score"))
 

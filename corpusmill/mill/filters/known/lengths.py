@@ -30,10 +30,10 @@ class Lengths(Filter):
     }
     measured_with = ("words",)
     values = {
-        "all_words": Value("uint32", "words"),
-        "all_chars": Value("uint64", "characters, including white space"),
-        "solid_lines": Value("uint32", "lines that are not blank"),
-        "mean_line_chars": Value("float64", "mean length of these lines"),
+        "all_words": Value("uint32", "number of words"),
+        "all_chars": Value("uint64", "number of characters, including white space"),
+        "solid_lines": Value("uint32", "number of lines that are not blank"),
+        "mean_line_chars": Value("float64", "mean length of lines that are not blank"),
     }
     limits = (
         below("all_words", "min_words"),

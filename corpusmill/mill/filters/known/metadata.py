@@ -1,4 +1,4 @@
-"""Texts in the record."""
+"""Strings in the record, such as dates and categories."""
 
 from corpusmill.mill.filters.declaration import (
     Filter,
@@ -16,7 +16,7 @@ from corpusmill.mill.filters.declaration import (
     unlike,
 )
 
-FIELD = "Name of the member; `quality.score` names the member score of the object quality."
+FIELD = "Name of the field; `quality.score` is the field score of the object quality."
 
 
 def as_text(json_text: str | None) -> str | None:
@@ -34,28 +34,31 @@ def as_text(json_text: str | None) -> str | None:
 
 
 class Metadata(Filter):
-    """Drops documents by a member of their record, compared as text. Numbers and booleans are
-    compared as written: "1", "true". A null counts as missing. To compare numbers, use
-    metadata_number."""
+    """Drops documents by the value of a field of their record, compared as a string. Numbers and
+    booleans are compared as they are written in the record: "1", "true". A null counts as missing.
+    To compare numbers, use metadata_number."""
 
     fate = "metadata"
     needs = ("records",)
     settings = {
         "field": member(None, FIELD),
-        "missing": keep_or_drop("drop", "What to do with records without the member."),
+        "missing": keep_or_drop("drop", "What to do with records without the field."),
         "one_of": several(None, 'Values to keep; write "2026" and "true" in quotes.', least=1),
         "none_of": several(None, "Values to drop.", least=1),
         "first": text(
-            None, 'Smallest value to keep, compared by code points; for dates, such as "2019-06".'
+            None,
+            'Smallest value to keep, compared by code points; useful for dates such as "2019-06".',
         ),
         "last": text(None, "Largest value to keep."),
         "matches": pattern(
-            "Python regular expression that must occur in the value; anchor it with ^ and $. One "
-            "search takes 10 seconds at most."
+            "Python regular expression that must occur in the value; anchor it with ^ and $. A "
+            "search can take at most 10 seconds."
         ),
     }
     measured_with = ("field",)
-    values = {"metadata_value": Value("text", "the member; {} for an object, [] for a list")}
+    values = {
+        "metadata_value": Value("text", "value of the field; {} for an object, [] for a list")
+    }
     limits = (
         lacking("metadata_value", "missing"),
         outside("metadata_value", "one_of"),

@@ -18,22 +18,22 @@ NUMBER = re.compile(r"-?\d.*")
 
 
 class MetadataNumber(Filter):
-    """Drops documents by a number in their record. Any other value counts as missing, even a string
-    of digits."""
+    """Drops documents by a number in their record. A value that is not a number counts as missing,
+    even a string of digits."""
 
     fate = "metadata_number"
     needs = ("records",)
     settings = {
         "field": member(
             None,
-            "Name of the member; `quality.score` names the member score of the object quality.",
+            "Name of the field; `quality.score` is the field score of the object quality.",
         ),
-        "missing": keep_or_drop("drop", "What to do with records without such a number."),
+        "missing": keep_or_drop("drop", "What to do with records without a number in this field."),
         "min": number(None, "Minimum number to keep."),
         "max": number(None, "Maximum number to keep."),
     }
     measured_with = ("field",)
-    values = {"metadata_number": Value("float64", "the number")}
+    values = {"metadata_number": Value("float64", "number in the field")}
     limits = (
         lacking("metadata_number", "missing"),
         below("metadata_number", "min"),

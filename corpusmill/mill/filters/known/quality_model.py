@@ -16,7 +16,11 @@ class Quality(Filter):
         "min_score": share(None, "Minimum score."),
     }
     measured_with = ("model",)
-    values = {"quality_score": Value("float32", "probability of a good text; 0 without words")}
+    values = {
+        "quality_score": Value(
+            "float32", "probability that the text is good; 0 for a text without words"
+        )
+    }
     limits = (below("quality_score", "min_score"),)
 
     @cached_property

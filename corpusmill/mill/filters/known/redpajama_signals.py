@@ -14,36 +14,37 @@ if TYPE_CHECKING:
     from corpusmill.mill.read.text_column import TextColumn
 
 WHAT = {
-    "rps_doc_num_sentences": "matches of `\\b[^.!?]+[.!?]*`",
+    "rps_doc_num_sentences": "number of matches of `\\b[^.!?]+[.!?]*`",
     "rps_doc_word_count": "normalized words",
     "rps_doc_mean_word_length": "mean length of normalized words",
-    "rps_doc_symbol_to_word_ratio": "# ... and … / raw words",
-    "rps_doc_frac_lines_end_with_ellipsis": "lines that end in ... or … / lines",
-    "rps_doc_frac_no_alph_words": "raw words without an ASCII letter / raw words",
-    "rps_doc_frac_unique_words": "different / all normalized words",
-    "rps_doc_unigram_entropy": "entropy of normalized words in nats, 8 digits",
-    "rps_doc_frac_all_caps_words": "raw words in capitals / raw words",
-    "rps_doc_stop_word_fraction": "raw words that are stop words / raw words",
-    "rps_doc_lorem_ipsum": "`lorem ipsum` / normalized characters",
-    "rps_doc_curly_bracket": "{ and } / characters",
+    "rps_doc_symbol_to_word_ratio": "number of `#`, `...` and `…` per raw word",
+    "rps_doc_frac_lines_end_with_ellipsis": "share of lines that end in `...` or `…`",
+    "rps_doc_frac_no_alph_words": "share of raw words without an ASCII letter",
+    "rps_doc_frac_unique_words": "share of different words among the normalized words",
+    "rps_doc_unigram_entropy": "entropy of the normalized words in nats, rounded to 8 digits",
+    "rps_doc_frac_all_caps_words": "share of raw words in capitals",
+    "rps_doc_stop_word_fraction": "share of raw words that are stop words",
+    "rps_doc_lorem_ipsum": "number of `lorem ipsum` per normalized character",
+    "rps_doc_curly_bracket": "number of `{` and `}` per character",
     **{
         f"rps_doc_frac_chars_top_{n}gram": (
-            f"characters in the most frequent {n}-gram / in all normalized words; 0 without repeats"
+            f"share of the characters of normalized words in the most frequent {n}-gram; 0 if no "
+            f"{n}-gram is repeated"
         )
         for n in TOP
     },
     **{
         f"rps_doc_frac_chars_dupe_{n}grams": (
-            f"characters in repeated {n}-grams / in all normalized words"
+            f"share of the characters of normalized words in repeated {n}-grams"
         )
         for n in DUPLICATE
     },
-    "rps_lines_javascript_counts": "normalized words equal to `javascript`, per line",
-    "rps_lines_ending_with_terminal_punctution_mark": "lines that end in . ! ? or ” / lines",
-    "rps_lines_num_words": "normalized words per line",
-    "rps_lines_uppercase_letter_fraction": "capitals / characters of a line, with its newline",
-    "rps_lines_numerical_chars_fraction": "numerals / characters of a line, with its newline",
-    "rps_lines_start_with_bulletpoint": "lines that begin with • ‣ ▶ ◀ ◦ ■ □ ▪ ▫ or – / lines",
+    "rps_lines_javascript_counts": "number of normalized words `javascript` per line",
+    "rps_lines_ending_with_terminal_punctution_mark": "share of lines that end in . ! ? or ”",
+    "rps_lines_num_words": "number of normalized words per line",
+    "rps_lines_uppercase_letter_fraction": "share of capitals in a line, including its newline",
+    "rps_lines_numerical_chars_fraction": "share of numerals in a line, including its newline",
+    "rps_lines_start_with_bulletpoint": "share of lines that begin with • ‣ ▶ ◀ ◦ ■ □ ▪ ▫ or –",
 }
 
 
@@ -52,14 +53,14 @@ class RedpajamaSignals(Filter):
 
     - Raw words: runs of `\\w`, and runs of other characters that are not white space.
     - Normalized words: lower case, NFD, no ASCII punctuation, split at white space.
-    - Line signals are means over all lines; RedPajama lists a number for each line.
+    - Line signals are means over all lines; RedPajama stores a number for each line.
     - The default stop words are corpusmill's; RedPajama has a list for each language.
-    - For RedPajama's bad words and domains use bad_words and url_blocklist.
+    - For RedPajama's bad words and domains, use the filters bad_words and url_blocklist.
     """
 
     fate = "redpajama_signals"
     needs = ("words",)
-    settings = {"stop_words": several(STOP_WORDS, "Common words, matched with case.")}
+    settings = {"stop_words": several(STOP_WORDS, "Common words; lower and upper case differ.")}
     measured_with = ("stop_words",)
     values = {name: Value("float64", what) for name, what in WHAT.items()}
     limits = ()

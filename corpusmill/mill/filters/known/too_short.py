@@ -4,14 +4,14 @@ from corpusmill.mill.filters.declaration import Filter, Value, below, count
 
 
 class TooShort(Filter):
-    """Drops documents whose cleaned text is too short. Cleaned: lower case, no ASCII punctuation,
-    white space collapsed."""
+    """Drops documents whose cleaned text is too short. Cleaned text is in lower case, without ASCII
+    punctuation, and with white space collapsed."""
 
     fate = "too_short"
     settings = {
         "min_chars": count(200, "Minimum number of characters in the cleaned text.", most=1_000_000)
     }
-    values = {"chars": Value("uint32", "characters of the cleaned text")}
+    values = {"chars": Value("uint32", "number of characters of the cleaned text")}
     limits = (below("chars", "min_chars"),)
 
     def measure(self, texts):

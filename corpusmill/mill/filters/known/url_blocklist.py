@@ -26,45 +26,52 @@ EXPECTED = {
 
 class UrlBlocklist(Filter):
     """Drops documents whose URL matches one of your lists. A list is a UTF-8 file with one entry
-    per line and # comments; plain, .gz or .zst. Case does not matter, except in `urls`. A word is a
-    run of letters and digits.
+    per line and # comments; plain, .gz or .zst. Case matters only in `urls`. A word is a run of
+    letters and digits.
 
     Differences from datatrove's URLFilter:
 
-    - A listed domain covers all its subdomains; datatrove tests only the host and its registered
+    - A listed domain blocks all its subdomains; datatrove tests only the host and its registered
       domain.
-    - Words in capitals match; datatrove misses them.
-    - Non-ASCII letters are part of words; datatrove splits words at them, so it may match more.
+    - Words in capitals match the list; datatrove misses them.
+    - Non-ASCII letters are part of words; datatrove splits words at these letters, so it can match
+      more URLs.
     """
 
     fate = "url_blocklist"
     needs = ("records",)
     settings = {
         "field": member(
-            "url", "Member with the URL; `meta.url` names the member url of the object meta."
+            "url", "Field with the URL; `meta.url` is the field url of the object meta."
         ),
-        "domains": optional_file("File of domains; each blocks its subdomains too."),
+        "domains": optional_file("File of domains; each domain also blocks its subdomains."),
         "urls": optional_file("File of whole URLs."),
-        "words": optional_file("File of words; a document is dropped if its URL has one of them."),
+        "words": optional_file(
+            "File of words; a document is dropped if its URL has one of these words."
+        ),
         "soft_words": optional_file(
-            "File of words; a document is dropped if its URL has min_soft_words different ones."
+            "File of words; a document is dropped if its URL has at least min_soft_words "
+            "different words of this file."
         ),
         "subwords": optional_file(
-            "File of character sequences, searched in the letters and digits of the URL."
+            "File of character sequences; a document is dropped if the letters and digits of its "
+            "URL contain one of these sequences."
         ),
         "min_soft_words": count(
-            2, "Minimum number of different soft words that drop a document.", least=1
+            2,
+            "A document is dropped if its URL has at least this number of different soft words.",
+            least=1,
         ),
         "missing": keep_or_drop("keep", "What to do with records without a URL."),
     }
     measured_with = ("field", *EXPECTED)
     values = {
         "url_list": Value(
-            "text", "the first list that matches: domains, urls, words or subwords; or none"
+            "text", "first list that matches the URL (domains, urls, words or subwords), if any"
         ),
-        "soft_words_found": Value("uint32", "different soft words in the URL"),
+        "soft_words_found": Value("uint32", "number of different soft words in the URL"),
         "has_url": Value("bool", "whether the record has a URL"),
-        "reason": Value("text", "the list and the matching part of the URL"),
+        "reason": Value("text", "list that matches and the matching part of the URL"),
     }
 
     def measure_documents(self, documents):

@@ -1,7 +1,8 @@
-"""Choose dedup.bands and dedup.rows from a sample.
+"""Recommend values of dedup.bands and dedup.rows, based on a sample.
 
-Shows what LSH settings find and cost, and recommends one. Defaults come from the shipped
-config.yaml. FILE is an input file such as a .jsonl.zst or .parquet file.
+Shows the recall and the cost of several LSH settings, and recommends a setting. The defaults of the
+options come from the shipped config.yaml. FILE is an input file such as a .jsonl.zst or .parquet
+file.
 """
 
 import argparse
@@ -52,26 +53,30 @@ def parser(config: Config) -> argparse.ArgumentParser:
     add("files", nargs="+", metavar="FILE", help="input file, such as .jsonl.zst or .parquet")
     add("--text-field", default="text", help="field or column that holds the text")
     add("--threshold", type=float, default=config.dedup.threshold,
-        help="Jaccard similarity of duplicates")  # fmt: skip
+        help="minimum Jaccard similarity of duplicates")  # fmt: skip
     add(
         "--bands",
         type=int,
-        help="bands of a setting to compare with; needs --rows",
+        help="number of bands of your own setting for the comparison; needs --rows",
     )
-    add("--rows", type=int, help="sketch values per band of that setting; needs --bands")
+    add(
+        "--rows",
+        type=int,
+        help="number of sketch values per band of your own setting; needs --bands",
+    )
     add("--permutations", type=int, default=config.minhash.permutations,
-        help="values per sketch")  # fmt: skip
+        help="number of values per sketch")  # fmt: skip
     add(
         "--recall",
         type=float,
         default=RECALL,
-        help="required recall: share of the duplicate pairs with similarity exactly at the "
-        "threshold that must be found",
+        help="required recall: among pairs whose similarity equals the threshold, the share that "
+        "must be found",
     )
-    add("--documents", type=int, default=20_000, help="documents to sample")
+    add("--documents", type=int, default=20_000, help="number of documents to sample")
     add("--min-chars", type=int, default=shortest(config),
-        help="leave out documents with fewer characters")  # fmt: skip
-    add("--picture", type=Path, metavar="FILE.svg", help="file for a picture of the S-curves")
+        help="leave out documents with fewer characters than this")  # fmt: skip
+    add("--picture", type=Path, metavar="FILE.svg", help="output file for a plot of the S-curves")
     return arguments
 
 
