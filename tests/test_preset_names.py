@@ -51,7 +51,7 @@ def test_preset__goes_with_the_config_file_of_the_folder(folder):
 def test_preset__of_a_wrong_name_tells_the_nearest(folder, command):
     got = called(command, "--preset", "finweb", "mine.yaml")
     assert got.exit_code == 2
-    assert "there is no preset finweb. Did you mean fineweb? Known: " in got.stderr
+    assert "there is no preset finweb. Did you mean fineweb? Known names: " in got.stderr
 
 
 def test_preset__is_laid_between_what_ships_and_the_config_files(folder):
