@@ -127,7 +127,7 @@ def test_main__refuses_what_cannot_be_meant(capsys, corpus, options, expected):
     [
         ("a.jsonl", b"", "found 0 among 0 documents"),
         ("a.jsonl", lines(1), "found 1 among 1 documents"),
-        ("a.jsonl.gz", b"", "no bytes at all"),
+        ("a.jsonl.gz", b"", "found an empty file"),
         ("a.jsonl.gz", gzip.compress(lines(9), mtime=0)[:-20], "cut off at byte"),
         ("a.jsonl.zst", b"no such thing", "damaged zstd data"),
         ("a.odd", b"", "expected a file name ending in ."),

@@ -468,7 +468,7 @@ def test_why__refuses_placements_of_more_rows_than_documents(run):
     blown_up(run / "results/placements/train/00000.parquet", 3_000_000)
     (answer,) = attacked({"": ["why", "tokens/train/00000.bin:5"]}, run).values()
     assert answer.code == 1
-    assert "rows, as in the files beside it, found 3,000,000" in answer.said
+    assert "rows, as many as documents in the token index, found 3,000,000" in answer.said
     assert answer.problems() == []
 
 

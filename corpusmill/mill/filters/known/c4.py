@@ -20,9 +20,9 @@ class C4(Filter):
         "cuts_citations": flag(True, "Cut [1], [edit] and [citation needed] out of lines."),
         "cuts_javascript": flag(True, "Cut lines that contain javascript."),
         "cuts_policies": flag(True, "Cut lines about terms of use, privacy policy and cookies."),
-        "max_lorem_ipsum_lines": count(0, "Maximum number of lines with lorem ipsum."),
-        "max_curly_lines": count(0, "Maximum number of lines with a {."),
-        "min_sentences": count(5, "Minimum number of sentences in the remaining lines."),
+        "max_lorem_ipsum_lines": count(0, "Maximum number of lines that contain lorem ipsum."),
+        "max_curly_lines": count(0, "Maximum number of lines that contain a brace: {."),
+        "min_sentences": count(5, "Minimum number of sentences in the lines that are not cut."),
         "end_marks": text(".?!\"'", "Characters that may end a line."),
         "paragraph_chars": count(
             200, "Minimum characters of a line that counts as a paragraph, before any cut."

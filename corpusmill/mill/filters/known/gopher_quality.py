@@ -24,17 +24,17 @@ class GopherQuality(Filter):
     settings = {
         "words": word_rule(),
         "stop_words": several(STOP_WORDS, "Common words, matched with case."),
-        "min_words": count(50, "Minimum number of words, without punctuation."),
-        "max_words": count(100_000, "Maximum number of words, without punctuation."),
+        "min_words": count(50, "Minimum number of words; punctuation is not counted."),
+        "max_words": count(100_000, "Maximum number of words; punctuation is not counted."),
         "min_mean_word_chars": number(3, "Minimum mean word length.", 0),
         "max_mean_word_chars": number(10, "Maximum mean word length.", 0),
-        "max_hash_ratio": number(0.1, "Maximum number of # per word.", 0),
-        "max_ellipsis_ratio": number(0.1, "Maximum number of ... and … per word.", 0),
+        "max_hash_ratio": number(0.1, "Maximum ratio of # characters to words.", 0),
+        "max_ellipsis_ratio": number(0.1, "Maximum ratio of ellipses (... or …) to words.", 0),
         "max_bullet_line_share": share(0.9, "Maximum share of bullet lines."),
         "max_ellipsis_line_share": share(
             0.3, "Maximum share of lines with an ellipsis at the end."
         ),
-        "min_alpha_word_share": share(0.8, "Minimum share of words with a letter."),
+        "min_alpha_word_share": share(0.8, "Minimum share of words that contain a letter."),
         "min_stop_words": count(2, "Minimum number of different stop words."),
     }
     measured_with = ("words", "stop_words")
