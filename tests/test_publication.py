@@ -278,10 +278,13 @@ def test_fault__that_passes_is_tried_again(fault, front, large, address, small_p
 @pytest.mark.parametrize(
     ("fault", "says"),
     [
-        ("503", r"the store says 503 SlowDown, 4 times in a row. .* Repeat the command to resume."),
+        (
+            "503",
+            r"the store answered 503 SlowDown, 4 times in a row. .* Repeat the command to resume.",
+        ),
         ("no answer", r"4 times in a row. Sent data is kept. Repeat the command to resume."),
-        ("403", r"the store says 403 ExpiredToken: the credentials are expired. Get new ones"),
-        ("wrong bytes", r"the store says 400 \w+, 4 times in a row"),
+        ("403", r"the store answered 403 ExpiredToken: the credentials are expired. Get new ones"),
+        ("wrong bytes", r"the store answered 400 \w+, 4 times in a row"),
     ],
 )
 def test_fault__that_stays_is_a_sentence_and_shows_readers_nothing(
@@ -304,7 +307,7 @@ def test_bucket__that_may_not_be_listed_is_no_damage_to_verify(front, results, a
     front.fault = lambda method, path, number: "401" if "list-type" in path else None
     code, said = verified(address)
     assert (code, said.count("\n")) == (2, 1)
-    assert "the store says 401 AccessDenied" in said
+    assert "the store answered 401 AccessDenied" in said
 
 
 def test_parts__end_with_the_first_that_the_store_refuses(

@@ -206,7 +206,9 @@ def test_refused__is_a_damaged_file_and_nothing_of_it_is_committed(hub, results,
     for name in ("tokens/train/00001.bin", "tokenizer/corpusmill.json"):
         data = (copy / name).read_bytes()
         (copy / name).write_bytes(bytes([data[0] ^ 1]) + data[1:])
-        with pytest.raises(ValueError, match=f"{name}: expected SHA-256 .*, as manifest.json says"):
+        with pytest.raises(
+            ValueError, match=f"{name}: expected SHA-256 .*, as listed in manifest.json"
+        ):
             publish(copy)
         (copy / name).write_bytes(data)
     assert len(main_of(hub).commits) == 1
@@ -310,7 +312,7 @@ def test_fault__that_stays_is_told_and_the_same_command_goes_on(place, hub, resu
     head, before = main_of(hub).head, len(hub.sent())
     hub.fault = lambda method, path, number: "503" if place in (method, path) or (
         place in path) else None  # fmt: skip
-    with pytest.raises(OSError, match=r"the hub says 503 .*, 4 times in a row") as refused:
+    with pytest.raises(OSError, match=r"the hub answered 503 .*, 4 times in a row") as refused:
         publish(others, "two")
     assert not any(secret in str(refused.value) for secret in SECRETS)
     assert (main_of(hub).head == head) == (place != "/tag/")
@@ -495,7 +497,7 @@ def test_reading__needs_the_standard_library_alone():
 def test_reader__is_told_in_a_sentence_what_may_not_be_read(hub, results, tmp_path, monkeypatch):
     publish(results)
     for address in ("hf://mill/nothing", f"{ADDRESS}@nothing"):
-        with pytest.raises(ValueError, match=r"version that you may read, .*the token"):
+        with pytest.raises(ValueError, match=r"version that you can read, .*your token"):
             read(address, tmp_path / "cache")
     monkeypatch.setenv("HF_TOKEN", "")
     assert token() is None

@@ -108,15 +108,15 @@ def check_size(file: File) -> None:
         raise DamagedFileError(f"{file.path}: it is missing. {way_out(file.name)}.") from None
     if found != file.bytes or not file.path.is_file():
         raise DamagedFileError(
-            f"{file.path}: expected {file.bytes:,} bytes, as manifest.json says, found {found:,}. "
-            f"{way_out(file.name)}."
+            f"{file.path}: expected {file.bytes:,} bytes, as listed in manifest.json, found "
+            f"{found:,}. {way_out(file.name)}."
         )
 
 
 def damaged(file: File, found: str) -> DamagedFileError:
     return DamagedFileError(
-        f"{file.path or file.name}: expected SHA-256 {file.sha256}, as manifest.json says, found "
-        f"{found}. {way_out(file.name)}."
+        f"{file.path or file.name}: expected SHA-256 {file.sha256}, as listed in manifest.json, "
+        f"found {found}. {way_out(file.name)}."
     )
 
 

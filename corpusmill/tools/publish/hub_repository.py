@@ -108,7 +108,7 @@ class Repository:
                 f"{self._address}: {' '.join(said.split()) or type(error).__name__}"
             )
         status = error.response.status_code
-        told = f"{self._address}: the hub says {status} {error.response.reason_phrase}"
+        told = f"{self._address}: the hub answered {status} {error.response.reason_phrase}"
         if status in PASSING_STATUS:
             return PassingError(told)
         if status in (401, 403):
