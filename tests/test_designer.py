@@ -115,7 +115,7 @@ def test_main__draws_the_picture(capsys, corpus, tmp_path):
         (["--bands", "0", "--rows", "4"], "expected 1 or more, got 0 and 4"),
         (["--bands", "10", "--rows", "13"], "= 130 exceeds --permutations (128)"),
         (["--text-field", "body"], 'in "body", found 0 among 0 documents and 202 malformed'),
-        (["--min-chars", "5000"], "at least 2 documents of 5000 characters"),
+        (["--min-chars", "5000"], "with at least 5000 characters"),
     ],
 )
 def test_main__refuses_what_cannot_be_meant(capsys, corpus, options, expected):

@@ -72,9 +72,12 @@ def admitted(folder, *lines: str) -> str:
 
 def test_admit__names_the_key_that_records_are_too_long_for(tmp_path):
     rest = "max_malformed_fraction of the source."
-    assert admitted(tmp_path, '{"reason": "no JSON"}') == f"Repair them, or raise {rest}"
+    assert admitted(tmp_path, '{"reason": "no JSON"}') == f"Repair these records, or raise {rest}"
     long = json.dumps({"reason": too_long(3000, 1024)})
-    assert admitted(tmp_path, long) == f"Repair them, or raise input.max_record_bytes, or {rest}"
+    assert (
+        admitted(tmp_path, long)
+        == f"Repair these records, or raise input.max_record_bytes, or {rest}"
+    )
 
 
 def test_helper__ends_when_its_command_is_killed(tmp_path):

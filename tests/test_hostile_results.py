@@ -266,7 +266,7 @@ def test_results__of_more_lines_than_parts_are_refused(tmp_path):
     shipped = yaml.safe_load((ROOT / "config.yaml").read_text("utf-8"))
     write_bytes(tmp_path / "results/summary.json", json.dumps({"configuration": shipped}).encode())
     write_bytes(tmp_path / "results/plan/parts.jsonl", b"{}" + b"\n" * (MOST_PARTS + 2))
-    with pytest.raises(ValueError, match=r"parts\.jsonl: expected 100,000 lines at most"):
+    with pytest.raises(ValueError, match=r"parts\.jsonl: expected at most 100,000 lines"):
         assert Results(tmp_path / "results").parts
 
 

@@ -393,7 +393,9 @@ def test_publishers__of_other_content_as_one_version_are_told_apart(
             publish(other, address, "v1")
 
     front.ahead = between
-    with pytest.raises(ValueError, match=r"found one with .*Versions never change: choose another"):
+    with pytest.raises(
+        ValueError, match=r"found one with .*Published versions never change: choose"
+    ):
         publish(results, address, "v1")
     assert verified(address)[0] == 0
     assert read(address, tmp_path / "cache") == ids_of(other)
@@ -410,7 +412,7 @@ def test_store__that_knows_no_conditions_refuses_other_content_too(
         lambda self, key, body, digest, only_new=False: put(self, key, body, digest),
     )
     before = len(front.paths("PUT"))
-    with pytest.raises(ValueError, match="Versions never change"):
+    with pytest.raises(ValueError, match="Published versions never change"):
         publish(changed(results, tmp_path), address, "v1")
     assert len(front.paths("PUT")) == before
 
@@ -551,7 +553,9 @@ def test_results__that_are_no_corpus_are_refused_before_the_store_is_asked(
     (copy / "tokens/train/00001.bin").unlink()
     assert "00001.bin: it is missing" in refused("publish", copy, address)
     (copy / "tokens/train/00001.bin").write_bytes(b"x")
-    assert "00001.bin: expected 200 bytes, as manifest.json" in refused("publish", copy, address)
+    assert "00001.bin: expected 200 bytes, as listed in manifest.json" in refused(
+        "publish", copy, address
+    )
     assert front.asked == []
 
 
@@ -626,7 +630,7 @@ def test_version__with_odd_characters_is_refused(front, results, address):
     for version in ("a/b", "", "..", "x" * 65, "a b"):
         said = refused("publish", results, address, "--version", version)
         assert f"version {version!r}: expected 1 to 64 characters" in said
-    assert "expected no version in it" in refused("publish", results, f"{address}@1")
+    assert "expected an address without a version" in refused("publish", results, f"{address}@1")
     assert front.asked == []
 
 
@@ -640,10 +644,10 @@ def test_target__with_something_else_there_is_left_alone(front, results, address
     before = len(front.paths("PUT"))
     assert "found notes.txt" in refused("publish", results, address).replace(f"{name}/", "")
     assert "found" in refused("publish", results, f"{address}/sub", "--version", "x")
-    assert "expected a file written by `corpusmill publish`" in refused(
+    assert "expected a file of version 1 written by `corpusmill publish`" in refused(
         "publish", results, f"{address}/sub/b"
     )
-    assert "expected a file written by `corpusmill publish`" in refused(
+    assert "expected a file of version 1 written by `corpusmill publish`" in refused(
         "publish", results, f"{address}/sub/c", "--version", "1"
     )
     assert len(front.paths("PUT")) == before

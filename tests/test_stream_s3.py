@@ -160,7 +160,9 @@ def test_latest__that_names_another_manifest_is_refused(front, results, tmp_path
         with pytest.raises(NoCorpusError, match="expected the manifest with SHA-256 0000"):
             place_of(ADDRESS, lambda line: None, QUICK)
         bucket.put("web/latest", b'{"corpusmill.latest": 1, "version": "../x"}')
-        with pytest.raises(ValueError, match="expected a file written by `corpusmill publish`"):
+        with pytest.raises(
+            ValueError, match="expected a file of version 1 written by `corpusmill publish`"
+        ):
             opened(tmp_path)
         bucket.put("web/latest", before)
     assert whole(opened(tmp_path)) == tokens_of(results)

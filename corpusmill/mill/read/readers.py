@@ -244,5 +244,5 @@ def refuse_changed(file: dict) -> None:
         raise ValueError(
             f"{file['path']}: expected {file['bytes']} bytes and the modification time from the "
             f"start of the run, found {found.st_size} bytes or a different modification time. The "
-            "file changed during the run: run again."
+            "file changed while it was read: run again."
         )

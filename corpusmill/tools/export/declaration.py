@@ -37,7 +37,7 @@ class Shard:
         if (found := file_sha256(path)) != expected:
             raise ValueError(
                 f"{path}: expected SHA-256 {expected}, as listed in manifest.json, found {found}. "
-                "Copy it again, or remove it and run again, which rebuilds it."
+                "Copy the file again, or remove it and run again to rebuild it."
             )
         return path
 

@@ -96,7 +96,9 @@ def unlisted(path: Path) -> bytes:
     """Return the content of a file without digest. Symlinks are refused: they could lead to
     secrets."""
     if path.is_symlink():
-        raise DamagedFileError(f"{path}: expected a file, found a symlink. Put the file there.")
+        raise DamagedFileError(
+            f"{path}: expected a file, found a symlink. Replace it with the file."
+        )
     return whole_file(path)
 
 
@@ -138,6 +140,6 @@ def summary_of(results: Path, listing: Listing) -> dict[str, Any] | None:
 
 def no_summary(path: Path, listing: Listing, found: str) -> ValueError:
     return ValueError(
-        f"{path}: expected the summary of manifest {listing.sha256}, found {found}. Run again: "
-        "corpusmill run; or move it away to publish without it."
+        f"{path}: expected the summary of manifest {listing.sha256}, found {found}. Run "
+        "again (corpusmill run), or move the summary away to publish without a summary."
     )
