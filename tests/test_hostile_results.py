@@ -338,7 +338,7 @@ def test_verify__tells_few_of_the_files_that_a_link_in_an_export_leads_to(run):
         (many / f"{number}").touch()
     (folder / "more").symlink_to(many)
     (answer,) = attacked({"": ["verify"]}, run).values()
-    assert answer.said.count("export.json does not list it") == MOST_FOREIGN
+    assert answer.said.count("export.json does not list this file") == MOST_FOREIGN
     assert "more than 100 files that export.json does not list" in answer.said
 
 

@@ -661,7 +661,7 @@ def test_version__with_a_foreign_object_in_it_is_refused(front, results, address
         bucket.put(f"{name}/versions/{done.version}/tokens/train/00099.bin", b"mine")
     assert "found tokens/train/00099.bin" in refused("publish", results, address)
     code, said = verified(address)
-    assert (code, "00099.bin: the manifest does not list it" in said) == (1, True)
+    assert (code, "00099.bin: the manifest does not list this file" in said) == (1, True)
 
 
 def test_endpoint__that_nobody_answers_at_is_told_within_ten_seconds(
@@ -831,7 +831,7 @@ def test_unpublish__never_takes_what_readers_get(front, results, address, tmp_pa
     for more in ([], ["--latest"]):
         said = refused("unpublish", address, "--version", "2", *more)
         assert "found the latest of 2 in" in said
-        assert "publish another one" in said
+        assert "first publish a different version" in said
     assert "found nothing" in refused("unpublish", address, "--version", "3")
     assert verified(address)[0] == 0
     unpublish(address, "1")

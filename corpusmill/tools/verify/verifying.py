@@ -101,7 +101,7 @@ def in_words(done: Verified) -> Iterator[str]:
     read = f"{size}, read at {rate:,.0f} MB/s"
     if findings.damages:
         yield (
-            f"Damaged: {findings.damaged_files:,} files differ from what was written, out of "
+            f"Damaged: {findings.damaged_files:,} files differ from what was written. Checked: "
             f"{read}."
         )
     elif findings.code:
