@@ -40,7 +40,7 @@ def admit(
         raise ValueError(
             "\n".join(faults) + "\nresults/quarantine/*.jsonl has all of them, with file, "
             "line, offset and reason. The first:\n" + "\n".join(shown) + "\n"
-            f"Repair them, or raise {limit}max_malformed_fraction of the source."
+            f"Repair these records, or raise {limit}max_malformed_fraction of the source."
         )
     save_json(admitted, {source: dict(count) for source, count in totals.items()})
 

@@ -28,7 +28,8 @@ def verify(
         faults = list(placement_faults(placements, tokens))
     if faults:
         raise ValueError(
-            "\n".join(faults) + "\nThese files are not what was written. Remove them and run again."
+            "\n".join(faults)
+            + "\nThese files differ from what was written. Remove these files and run again."
         )
     save_text(eye, samples)
     known = load_json(tokens.facts)

@@ -102,7 +102,7 @@ def test_losses_in_words__has_a_line_only_where_something_was_lost():
     whole = Counter(characters=5000, train_tokens=9, copies=1)
     account = {"a": whole, "b": whole + Counter(lost_characters=1234), "c": Counter(copies=1)}
     assert losses_in_words(account) == [
-        "WARNING: source b: 1,234 of 5,000 characters are lost in its tokens (24.6800%), "
+        "WARNING: source b: 1,234 of 5,000 characters are lost in tokenization (24.6800%), "
         "0 tokens are unknown, 0 documents have no tokens"
     ]
 

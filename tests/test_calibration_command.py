@@ -59,7 +59,7 @@ def test_calibrate__does_not_replace_files_without_force(inside):
     got = called("mine.yaml", "-o", "there")
     assert got.exit_code == 1
     assert got.stderr == (
-        "Error: there/calibration.json is there already. Give --force to replace it, or another "
+        "Error: there/calibration.json already exists. Give --force to replace it, or a different "
         "folder as --output.\n"
     )
     assert (inside / "there/calibration.json").read_text() == "mine"
@@ -117,7 +117,7 @@ def test_calibrate__says_where_nothing_can_be_written(inside):
     got = called("mine.yaml", "-o", "one.jsonl/below")
     assert got.exit_code == 1
     assert (
-        "one.jsonl/below: expected a folder, or a place to create one, found Not a directory"
+        "one.jsonl/below: expected a folder that exists or can be created, found Not a directory"
         in got.stderr
     )
 

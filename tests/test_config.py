@@ -86,7 +86,7 @@ def test_check_config__accepts_what_ships():
         ({"dedup": None}, r"^dedup: expected keys with values, got null\."),
         ({"dedup": {"max_group_texts": 1}}, r"expected a whole number from 2 on or null, got 1\."),
         ({"splits": {"test": 1.0}}, r"^splits\.test: .* from 0 on and below 1, got 1\.0\."),
-        ({"filters": ["empty"]}, r"^filters\[0\]: .*, got empty\. A filter is a name with "),
+        ({"filters": ["empty"]}, r"^filters\[0\]: .*, got empty\. A filter is written as its "),
         ({"filters": [{"name": "empty", "sources": {"code": True}}]},
          r"^filters\[0\]\.sources\.code: expected false or keys with values, got true\. Give "),
         ({"sources": [{"name": "a", "files": "b"}]},

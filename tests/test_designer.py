@@ -115,7 +115,7 @@ def test_main__draws_the_picture(capsys, corpus, tmp_path):
         (["--bands", "0", "--rows", "4"], "expected 1 or more, got 0 and 4"),
         (["--bands", "10", "--rows", "13"], "= 130 exceeds --permutations (128)"),
         (["--text-field", "body"], 'in "body", found 0 among 0 documents and 202 malformed'),
-        (["--min-chars", "5000"], "at least 2 documents of 5000 characters"),
+        (["--min-chars", "5000"], "with at least 5000 characters"),
     ],
 )
 def test_main__refuses_what_cannot_be_meant(capsys, corpus, options, expected):
@@ -127,7 +127,7 @@ def test_main__refuses_what_cannot_be_meant(capsys, corpus, options, expected):
     [
         ("a.jsonl", b"", "found 0 among 0 documents"),
         ("a.jsonl", lines(1), "found 1 among 1 documents"),
-        ("a.jsonl.gz", b"", "no bytes at all"),
+        ("a.jsonl.gz", b"", "found an empty file"),
         ("a.jsonl.gz", gzip.compress(lines(9), mtime=0)[:-20], "cut off at byte"),
         ("a.jsonl.zst", b"no such thing", "damaged zstd data"),
         ("a.odd", b"", "expected a file name ending in ."),

@@ -46,14 +46,14 @@ CASES = {
             "output": {"exports": ["nanogpt"]}, "tokenizer": {"source": wide(folder / "given")}
         },
         "output.exports: nanogpt has 16-bit ids: expected a vocabulary of "
-        "at most 65,536, found 65,537",
+        "at most 65,536 tokens, found 65,537",
     ),
     "nanogpt of a large vocabulary that is trained": (
         lambda folder: {
             "output": {"exports": ["nanogpt"]}, "tokenizer": {"train_vocabulary": 70_000}
         },
         "output.exports: nanogpt has 16-bit ids: expected a vocabulary of "
-        "at most 65,536, found 70,000",
+        "at most 65,536 tokens, found 70,000",
     ),
     "numbers and texts in the preferred field": (
         numbers_and_texts,

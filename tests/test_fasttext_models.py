@@ -299,7 +299,7 @@ def changed(at: int, value: int) -> bytes:
         (changed(48, 1 << 20), "expected n-grams of 65,536 or fewer"),
         (
             WHOLE[:64] + struct.pack("<3i", 2**31 - 1, 2**31 - 8, 7) + WHOLE[76:],
-            "cut off: expected 21,474,836,562 bytes or more with its dictionary",
+            "cut off: expected at least 21,474,836,562 bytes up to the end of its dictionary",
         ),
         (WHOLE + b"\0", r"expected [\d,]+ bytes, found"),
         (naive.model_bytes(random_model(1, buckets=9, most_words=2, kept={1: 0})), "are pruned"),
@@ -317,7 +317,7 @@ def test_read_fasttext__refuses_what_it_cannot_use(data, fault, tmp_path):
 def test_predict__refuses_numbers_that_are_none(tmp_path):
     model = random_model(1)
     model.output[2, 1] = np.nan
-    with pytest.raises(ValueError, match=r"model\.bin: expected numbers in the matrices"):
+    with pytest.raises(ValueError, match=r"model\.bin: expected finite numbers in the matrices"):
         said(model_file(tmp_path, model), ["mill"])
 
 

@@ -68,8 +68,8 @@ def test_decide__gives_the_fates_of_a_step_in_the_order_of_their_declarations(mo
 def test_why__tells_a_further_fate_as_no_filter(another, facts):
     assert heading(facts) == "Document 7 was dropped: one_too_many."
     assert steps(facts)[-3:] == [
-        ("filter", "None of the filters (empty) objected."),
-        ("resolve", "No other document was dropped for it."),
+        ("filter", "No filter (empty) dropped this document."),
+        ("resolve", "No other document was dropped in favor of this document."),
         ("assign", f"Dropped as one_too_many: {another.meaning}"),
     ]
     assert line_of_list(facts) == ["7", "a.jsonl:8", "one_too_many", ""]

@@ -39,12 +39,20 @@ def test_first_records__fewer_if_they_are_large(tmp_path):
         ([], 0, None),
         ([GOOD], 0, None),
         ([NO_JSON] * 19 + [GOOD], 0, None),
-        ([OTHER_FIELD], 0, 'none of the first records (1) has it; they have "content", "n"'),
-        ([OTHER_FIELD] * 30, 0, 'none of the first records (20) has it; they have "content", "n"'),
+        (
+            [OTHER_FIELD],
+            0,
+            'none of the first records (1) has this field; these records have "content", "n"',
+        ),
+        (
+            [OTHER_FIELD] * 30,
+            0,
+            'none of the first records (20) has this field; these records have "content", "n"',
+        ),
         ([NO_JSON] * 30, 0, "none of the first records (20) can be read"),
         ([OTHER_FIELD, NO_JSON], 0, "line 1: no"),
         # Some may be malformed: it takes 20 that say the same to be sure of a wrong name.
-        ([OTHER_FIELD] * 30, 0.01, "none of the first records (20) has it"),
+        ([OTHER_FIELD] * 30, 0.01, "none of the first records (20) has this field"),
         ([OTHER_FIELD] * 19, 0.01, None),
         ([NO_JSON] * 30, 0.01, None),
         ([OTHER_FIELD] * 19 + [NO_JSON], 0.01, None),
@@ -61,8 +69,8 @@ def test_fault_of__says_file_field_and_source(tmp_path):
     path = tmp_path / "0.jsonl"
     path.write_text("".join(json.dumps({"n": 1, "content": "a"}) + "\n" for _ in range(LOOKED_AT)))
     assert fault_of(Asked("web", str(path), "text", 0)) == (
-        f'{path}: source "web" reads the field "text", but none of the first records (20) has it; '
-        'they have "content", "n". Set text_field of this source.'
+        f'{path}: source "web" reads the field "text", but none of the first records (20) has this '
+        'field; these records have "content", "n". Set text_field of this source.'
     )
 
 
@@ -79,9 +87,12 @@ def admitted(folder, *lines: str) -> str:
 
 def test_admit__names_the_key_that_records_are_too_long_for(tmp_path):
     rest = "max_malformed_fraction of the source."
-    assert admitted(tmp_path, '{"reason": "no JSON"}') == f"Repair them, or raise {rest}"
+    assert admitted(tmp_path, '{"reason": "no JSON"}') == f"Repair these records, or raise {rest}"
     long = json.dumps({"reason": too_long(3000, 1024)})
-    assert admitted(tmp_path, long) == f"Repair them, or raise input.max_record_bytes, or {rest}"
+    assert (
+        admitted(tmp_path, long)
+        == f"Repair these records, or raise input.max_record_bytes, or {rest}"
+    )
 
 
 def test_helper__ends_when_its_command_is_killed(tmp_path):

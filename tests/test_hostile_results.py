@@ -266,7 +266,7 @@ def test_results__of_more_lines_than_parts_are_refused(tmp_path):
     shipped = yaml.safe_load((ROOT / "config.yaml").read_text("utf-8"))
     write_bytes(tmp_path / "results/summary.json", json.dumps({"configuration": shipped}).encode())
     write_bytes(tmp_path / "results/plan/parts.jsonl", b"{}" + b"\n" * (MOST_PARTS + 2))
-    with pytest.raises(ValueError, match=r"parts\.jsonl: expected 100,000 lines at most"):
+    with pytest.raises(ValueError, match=r"parts\.jsonl: expected at most 100,000 lines"):
         assert Results(tmp_path / "results").parts
 
 
@@ -338,7 +338,7 @@ def test_verify__tells_few_of_the_files_that_a_link_in_an_export_leads_to(run):
         (many / f"{number}").touch()
     (folder / "more").symlink_to(many)
     (answer,) = attacked({"": ["verify"]}, run).values()
-    assert answer.said.count("export.json does not list it") == MOST_FOREIGN
+    assert answer.said.count("export.json does not list this file") == MOST_FOREIGN
     assert "more than 100 files that export.json does not list" in answer.said
 
 
@@ -468,7 +468,7 @@ def test_why__refuses_placements_of_more_rows_than_documents(run):
     blown_up(run / "results/placements/train/00000.parquet", 3_000_000)
     (answer,) = attacked({"": ["why", "tokens/train/00000.bin:5"]}, run).values()
     assert answer.code == 1
-    assert "rows, as in the files beside it, found 3,000,000" in answer.said
+    assert "rows, as many as documents in the token index, found 3,000,000" in answer.said
     assert answer.problems() == []
 
 

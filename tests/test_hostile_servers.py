@@ -228,7 +228,7 @@ def test_store__that_is_asked_again_later_is_named(monkeypatch):
     heartbeat.start()
     again = Patience(2, 0.5, 0.5)
     target = Target(Bucket("bucket"), "n", "1", again, lambda line: None)
-    fault = PassingError("s3://bucket/n: the store says 503")
+    fault = PassingError("s3://bucket/n: the store answered 503")
     with pytest.raises(OSError, match="2 times in a row"):
         target.patiently(lambda: raised(fault))
     heartbeat.stop()
@@ -341,7 +341,7 @@ def test_redirect__to_a_host_of_other_characters_is_told_with_the_address():
 
 
 def test_redirect__from_https_to_http_is_refused():
-    with pytest.raises(ValueError, match="expected https as before"):
+    with pytest.raises(ValueError, match="expected https, as before"):
         onward("https://example.org/a", "http://example.org/a", "a")
     assert onward("http://example.org/a", "https://b.org/a", "a") == "https://b.org/a"
     assert onward("https://b.org/a/b?c", "d e?f=\xe4", "a") == "https://b.org/a/d%20e?f=%E4"
@@ -388,8 +388,8 @@ def signed_in(monkeypatch):
 
 @pytest.mark.parametrize(
     ("keys", "says"),
-    [(["a/b"], "expected a list that ends"), ([], "expected a list that ends"),
-     ([""], "expected keys, found one without a name")],
+    [(["a/b"], "found an endless list"), ([], "found an endless list"),
+     ([""], "expected keys, found an empty key")],
 )  # fmt: skip
 def test_list__without_an_end_or_names_is_refused(keys, says, signed_in):
     number = itertools.count()

@@ -215,5 +215,5 @@ def test_read_records__drop_a_byte_order_mark_at_the_beginning_alone(tmp_path):
 def test_read_records__refuse_utf_16_by_name(tmp_path, encoding):
     path = tmp_path / "a.jsonl"
     path.write_bytes('\ufeff{"text":"a"}\n'.encode(encoding))
-    with pytest.raises(ValueError, match="UTF-16, expected UTF-8"):
+    with pytest.raises(ValueError, match="expected UTF-8, found UTF-16"):
         list(read_records(str(path), "text", Silence()))

@@ -200,7 +200,9 @@ def test_model_file__refuses_another_model(tmp_path, monkeypatch):
     with pytest.raises(ValueError, match=r"found no such file. Install it: pip install py3langid="):
         model.model_file()
     other.write_bytes(b"another")
-    with pytest.raises(ValueError, match=r"expected that of py3langid 0.4.0, found a file with"):
+    with pytest.raises(
+        ValueError, match=r"expected the model file of py3langid 0.4.0, found a file with"
+    ):
         model.model_file()
 
 

@@ -206,7 +206,7 @@ def test_too_many_losses__show_three_examples(tmp_path):
     lost = {"web": [{"id": n, "text": "a水b", "back": "ab"} for n in (7, 8)]}
     shards = [facts(tmp_path / f"{n}.json", lost, web=(2, 100)) for n in range(2)]
     assert too_many_losses(shards, 0.001) == [
-        "source web: 4 of 200 characters are lost in its tokens (2.00%), "
+        "source web: 4 of 200 characters are lost in tokenization (2.00%), "
         "but tokenizer.max_lost_fraction allows only 0.10%",
         *[f"  document {id}: 'a水b' comes back as 'ab'" for id in (7, 8, 7)],
     ]

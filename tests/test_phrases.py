@@ -107,14 +107,14 @@ def test_list__is_its_lines_without_comments(tmp_path, ending):
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        (b"one\ntw\xf6\n", "list:2: expected UTF-8, found the byte 0xf6, probably of another"),
+        (b"one\ntw\xf6\n", "list:2: expected UTF-8, found the byte 0xf6, probably in a"),
         ("one\n".encode("utf-16"), "list: expected UTF-8, found UTF-16. Save it as UTF-8."),
         (
             b"# one\n\n",
-            "list: expected a small word per line, found no entry. Add entries, or leave the",
+            "list: expected a small word per line, found no entry. Add entries, or remove the",
         ),
         (b"one\nTWO\n", "list:2: expected a small word, found 'TWO'. Correct or remove the line."),
-        (b"TWO\n" * 7, "list: 2 more lines like these."),
+        (b"TWO\n" * 7, "list: 2 more lines have the same fault."),
     ],
 )
 def test_wrong_list__is_told_with_its_line(tmp_path, content, says):
@@ -138,4 +138,5 @@ def test_bad_words__wrong_lists_are_told_before_any_job(tmp_path, monkeypatch):
     assert list(filter_faults(configured([entry]), ["web"])) == []
     monkeypatch.setattr("corpusmill.mill.filters.known.bad_words.MOST_TABLE_BYTES", 200)
     (fault,) = filter_faults(configured([entry]), ["web"])
-    assert "list: its table would take 280 bytes, expected at most 200. Split the list" in fault
+    said = "list: expected a list whose table needs at most 200 bytes, found one that needs 280. "
+    assert f"{said}Split the list" in fault

@@ -203,16 +203,16 @@ def test_wrong_filter__is_refused_before_any_job(tmp_path, old, new, entry, says
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        ('return {"something"', 'return {"other"', "measure returned ['other'], but the filter declares ['something']"),
-        ("np.uint32)", "np.int8)", "value something is int8, but declared as uint32"),
-        ("size - 1,", "size,", "the shape (31,), expected one for each of 30 documents"),
+        ('return {"something"', 'return {"other"', "measure returned the values ['other'], but the filter declares ['something']"),
+        ("np.uint32)", "np.int8)", "value something has the type int8, but is declared as uint32"),
+        ("size - 1,", "size,", "the shape (31,), expected one value for each of 30 documents"),
         ('return {"something"', 'return 1 / 0, {"something"', "mine.py:11: filter mine: ZeroDivisionError: division by zero, at the document raw.jsonl:1"),
         ("measure(self, texts):", "measure(self, texts):\n        self.least", "mine.py:11: filter mine: AttributeError"),
         ("> self.least", "+ self.least", "filter mine: drops returned ndarray uint32 (30,), expected bool for each of 30"),
         ("return values", "return 1 / 0, values", "mine.py:14: filter mine: ZeroDivisionError"),
         ('"uint32"', '"text"', "value something is ndarray, expected a list of str and None"),
         ("texts):", "texts):\n        texts.data[0] = 32", "ValueError: assignment destination is read-only"),
-        ('np.zeros(texts.offsets.size - 1, np.uint32)', "np.ma.zeros(30, np.uint32)", "value something is MaskedArray, but"),
+        ('np.zeros(texts.offsets.size - 1, np.uint32)', "np.ma.zeros(30, np.uint32)", "value something has the type MaskedArray, but"),
         ("texts):", "texts):\n        import sys; sys.exit(0)", "mine.py:11: filter mine: SystemExit: 0"),
     ],
 )  # fmt: skip
@@ -242,9 +242,12 @@ def test_wrong_rule__stops_its_step(step, tmp_path, body, says):
 @pytest.mark.parametrize(
     ("parameters", "says"),
     [
-        ("text", "rule.py: keep takes (text), but is called with a text and its record: too many"),
-        ("text, record, more", "missing a required argument: 'more'. Write it as def keep(text, "),
-        ("*, text, record", "Write it as def keep(text, record)."),
+        (
+            "text",
+            "rule.py: the function keep has the parameters (text), but is called with a text and its record: too many",
+        ),
+        ("text, record, more", "missing a required argument: 'more'. Define it as def keep(text, "),
+        ("*, text, record", "Define it as def keep(text, record)."),
     ],
 )
 def test_rule__with_other_parameters_is_told_before_any_job(tmp_path, parameters, says):
@@ -307,7 +310,7 @@ class Mine(Reader):
             '".mine"\n    text_per_byte = "1"',
             "mine.py: Mine.text_per_byte is '1', expected a number",
         ),
-        ('".mine"', '".parquet"', "mine.py: files that end in .parquet have a reader already"),
+        ('".mine"', '".parquet"', "mine.py: files that end in .parquet already have a reader"),
         ("(Reader)", "", "mine.py has no subclass of Reader"),
         ("import Reader,", "import Reeder,", "mine.py:2: ImportError"),
     ],

@@ -278,10 +278,13 @@ def test_fault__that_passes_is_tried_again(fault, front, large, address, small_p
 @pytest.mark.parametrize(
     ("fault", "says"),
     [
-        ("503", r"the store says 503 SlowDown, 4 times in a row. .* Repeat the command to resume."),
+        (
+            "503",
+            r"the store answered 503 SlowDown, 4 times in a row. .* Repeat the command to resume.",
+        ),
         ("no answer", r"4 times in a row. Sent data is kept. Repeat the command to resume."),
-        ("403", r"the store says 403 ExpiredToken: the credentials are expired. Get new ones"),
-        ("wrong bytes", r"the store says 400 \w+, 4 times in a row"),
+        ("403", r"the store answered 403 ExpiredToken: the credentials are expired. Get new ones"),
+        ("wrong bytes", r"the store answered 400 \w+, 4 times in a row"),
     ],
 )
 def test_fault__that_stays_is_a_sentence_and_shows_readers_nothing(
@@ -304,7 +307,7 @@ def test_bucket__that_may_not_be_listed_is_no_damage_to_verify(front, results, a
     front.fault = lambda method, path, number: "401" if "list-type" in path else None
     code, said = verified(address)
     assert (code, said.count("\n")) == (2, 1)
-    assert "the store says 401 AccessDenied" in said
+    assert "the store answered 401 AccessDenied" in said
 
 
 def test_parts__end_with_the_first_that_the_store_refuses(
@@ -390,7 +393,9 @@ def test_publishers__of_other_content_as_one_version_are_told_apart(
             publish(other, address, "v1")
 
     front.ahead = between
-    with pytest.raises(ValueError, match=r"found one with .*Versions never change: choose another"):
+    with pytest.raises(
+        ValueError, match=r"found one with .*Published versions never change: choose"
+    ):
         publish(results, address, "v1")
     assert verified(address)[0] == 0
     assert read(address, tmp_path / "cache") == ids_of(other)
@@ -407,7 +412,7 @@ def test_store__that_knows_no_conditions_refuses_other_content_too(
         lambda self, key, body, digest, only_new=False: put(self, key, body, digest),
     )
     before = len(front.paths("PUT"))
-    with pytest.raises(ValueError, match="Versions never change"):
+    with pytest.raises(ValueError, match="Published versions never change"):
         publish(changed(results, tmp_path), address, "v1")
     assert len(front.paths("PUT")) == before
 
@@ -548,7 +553,9 @@ def test_results__that_are_no_corpus_are_refused_before_the_store_is_asked(
     (copy / "tokens/train/00001.bin").unlink()
     assert "00001.bin: it is missing" in refused("publish", copy, address)
     (copy / "tokens/train/00001.bin").write_bytes(b"x")
-    assert "00001.bin: expected 200 bytes, as manifest.json" in refused("publish", copy, address)
+    assert "00001.bin: expected 200 bytes, as listed in manifest.json" in refused(
+        "publish", copy, address
+    )
     assert front.asked == []
 
 
@@ -623,7 +630,7 @@ def test_version__with_odd_characters_is_refused(front, results, address):
     for version in ("a/b", "", "..", "x" * 65, "a b"):
         said = refused("publish", results, address, "--version", version)
         assert f"version {version!r}: expected 1 to 64 characters" in said
-    assert "expected no version in it" in refused("publish", results, f"{address}@1")
+    assert "expected an address without a version" in refused("publish", results, f"{address}@1")
     assert front.asked == []
 
 
@@ -637,10 +644,10 @@ def test_target__with_something_else_there_is_left_alone(front, results, address
     before = len(front.paths("PUT"))
     assert "found notes.txt" in refused("publish", results, address).replace(f"{name}/", "")
     assert "found" in refused("publish", results, f"{address}/sub", "--version", "x")
-    assert "expected a file written by `corpusmill publish`" in refused(
+    assert "expected a file of version 1 written by `corpusmill publish`" in refused(
         "publish", results, f"{address}/sub/b"
     )
-    assert "expected a file written by `corpusmill publish`" in refused(
+    assert "expected a file of version 1 written by `corpusmill publish`" in refused(
         "publish", results, f"{address}/sub/c", "--version", "1"
     )
     assert len(front.paths("PUT")) == before
@@ -654,7 +661,7 @@ def test_version__with_a_foreign_object_in_it_is_refused(front, results, address
         bucket.put(f"{name}/versions/{done.version}/tokens/train/00099.bin", b"mine")
     assert "found tokens/train/00099.bin" in refused("publish", results, address)
     code, said = verified(address)
-    assert (code, "00099.bin: the manifest does not list it" in said) == (1, True)
+    assert (code, "00099.bin: the manifest does not list this file" in said) == (1, True)
 
 
 def test_endpoint__that_nobody_answers_at_is_told_within_ten_seconds(
@@ -824,7 +831,7 @@ def test_unpublish__never_takes_what_readers_get(front, results, address, tmp_pa
     for more in ([], ["--latest"]):
         said = refused("unpublish", address, "--version", "2", *more)
         assert "found the latest of 2 in" in said
-        assert "publish another one" in said
+        assert "first publish a different version" in said
     assert "found nothing" in refused("unpublish", address, "--version", "3")
     assert verified(address)[0] == 0
     unpublish(address, "1")

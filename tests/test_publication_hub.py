@@ -105,7 +105,7 @@ def test_publish__brings_all_in_one_commit_and_is_read_by_every_address(hub, res
     assert len(repo.commits) == 2
     assert repo.tags == {version: repo.head}
     assert "no licence is named" in output
-    assert f'Corpus("{ADDRESS}", cache=FOLDER) reads it, or "{ADDRESS}@{version}"' in output
+    assert f'To read it: Corpus("{ADDRESS}", cache=FOLDER), or "{ADDRESS}@{version}"' in output
     for address in (ADDRESS, f"{ADDRESS}@{version}", f"hf://datasets/mill/corpus@{repo.head}"):
         assert read(address, tmp_path / "cache") == tokens_of(results)
     code, output = command("verify", ADDRESS)
@@ -149,7 +149,7 @@ def test_version__that_follows_takes_the_place_of_the_older_which_stays_by_its_t
 def test_dry_run__says_what_would_be_done_and_does_none_of_it(hub, results, others):
     code, output = command("publish", results, ADDRESS, "--dry-run")
     assert code == 0
-    assert "there is no such repository; a private one would be created" in output
+    assert "this repository does not exist; a private one would be created" in output
     assert hub.repos == {}
     publish(results)
     before = dict(main_of(hub).tags)
@@ -184,10 +184,12 @@ def test_refused__is_a_repository_with_something_else(hub, results):
     publish(results)
     repo = main_of(hub)
     head = repo.add(repo.commits[repo.head] | {"notes.txt": Blob(b"mine", False)}, "notes")
-    with pytest.raises(ValueError, match=r"published there, found notes.txt. Choose another name"):
+    with pytest.raises(
+        ValueError, match=r"published corpus, found notes.txt. Choose a different name"
+    ):
         publish(results, "second")
     repo.add({"manifest.json": Blob(b'{"of": "something else"}', False)}, "another program's")
-    with pytest.raises(ValueError, match="Choose another name"):
+    with pytest.raises(ValueError, match="Choose a different name"):
         publish(results, "second")
     assert head in repo.commits
     assert len(repo.tags) == 1
@@ -196,7 +198,9 @@ def test_refused__is_a_repository_with_something_else(hub, results):
 def test_refused__is_a_version_with_other_content(hub, results, others):
     publish(results, "one")
     head = main_of(hub).head
-    with pytest.raises(ValueError, match="Versions never change: choose another --version"):
+    with pytest.raises(
+        ValueError, match="Published versions never change: choose a different --version"
+    ):
         publish(others, "one")
     assert main_of(hub).head == head
 
@@ -206,7 +210,9 @@ def test_refused__is_a_damaged_file_and_nothing_of_it_is_committed(hub, results,
     for name in ("tokens/train/00001.bin", "tokenizer/corpusmill.json"):
         data = (copy / name).read_bytes()
         (copy / name).write_bytes(bytes([data[0] ^ 1]) + data[1:])
-        with pytest.raises(ValueError, match=f"{name}: expected SHA-256 .*, as manifest.json says"):
+        with pytest.raises(
+            ValueError, match=f"{name}: expected SHA-256 .*, as listed in manifest.json"
+        ):
             publish(copy)
         (copy / name).write_bytes(data)
     assert len(main_of(hub).commits) == 1
@@ -221,15 +227,15 @@ def test_refused__is_a_file_that_changes_while_it_is_sent(hub, results, tmp_path
             os.utime(copy / "tokens/train/00001.bin", (1, 1))
 
     hub.ahead = touched
-    with pytest.raises(ValueError, match="it was changed while it was sent"):
+    with pytest.raises(ValueError, match="the file changed during its upload"):
         publish(copy)
     assert len(main_of(hub).commits) == 1
 
 
 RIGHTS = {
-    "no token": ({"HF_TOKEN": ""}, ADDRESS, "expected a token .*, found none. Give it in HF_TOKEN"),
-    "a wrong one": ({"HF_TOKEN": "hf_wrong"}, ADDRESS, "401 .*a token that may write to that"),
-    "one that may read alone": ({"HF_TOKEN": READER}, ADDRESS, "403 .*a token that may write"),
+    "no token": ({"HF_TOKEN": ""}, ADDRESS, "expected a token .*, found none. Set HF_TOKEN"),
+    "a wrong one": ({"HF_TOKEN": "hf_wrong"}, ADDRESS, "401 .*a token that can write to that"),
+    "one that may read alone": ({"HF_TOKEN": READER}, ADDRESS, "403 .*a token that can write"),
     "no right there": ({}, "hf://others/corpus", "403 .*or create it"),
 }
 
@@ -310,7 +316,7 @@ def test_fault__that_stays_is_told_and_the_same_command_goes_on(place, hub, resu
     head, before = main_of(hub).head, len(hub.sent())
     hub.fault = lambda method, path, number: "503" if place in (method, path) or (
         place in path) else None  # fmt: skip
-    with pytest.raises(OSError, match=r"the hub says 503 .*, 4 times in a row") as refused:
+    with pytest.raises(OSError, match=r"the hub answered 503 .*, 4 times in a row") as refused:
         publish(others, "two")
     assert not any(secret in str(refused.value) for secret in SECRETS)
     assert (main_of(hub).head == head) == (place != "/tag/")
@@ -329,9 +335,7 @@ def test_odd_answer__is_told_of_the_hub(odd, place, hub, results, others):
     publish(results, "one")
     head = main_of(hub).head
     hub.fault = lambda method, path, number: odd if place in path else None
-    with pytest.raises(
-        ValueError, match=r"hf://.*: huggingface_hub does not understand"
-    ) as refused:
+    with pytest.raises(ValueError, match=r"hf://.*: huggingface_hub cannot parse") as refused:
         publish(others, "two")
     assert not any(secret in str(refused.value) for secret in SECRETS)
     assert main_of(hub).head == head
@@ -368,7 +372,7 @@ def test_publishers__do_not_overwrite_one_another(theirs, hub, results, others):
         publish(results, "ours")
         assert main_of(hub).tags["ours"] == main_of(hub).tags["theirs"] == main_of(hub).head
     else:
-        with pytest.raises(ValueError, match=r"found a commit by somebody else, which is kept"):
+        with pytest.raises(ValueError, match=r"found a commit by somebody else"):
             publish(results, "ours")
         assert main_of(hub).tags.keys() == {"zero", "theirs"}
         assert main_of(hub).tags["theirs"] == main_of(hub).head
@@ -495,7 +499,7 @@ def test_reading__needs_the_standard_library_alone():
 def test_reader__is_told_in_a_sentence_what_may_not_be_read(hub, results, tmp_path, monkeypatch):
     publish(results)
     for address in ("hf://mill/nothing", f"{ADDRESS}@nothing"):
-        with pytest.raises(ValueError, match=r"version that you may read, .*the token"):
+        with pytest.raises(ValueError, match=r"version that you can read, .*your token"):
             read(address, tmp_path / "cache")
     monkeypatch.setenv("HF_TOKEN", "")
     assert token() is None

@@ -234,7 +234,7 @@ SKIPPED = b"\x50\x2a\x4d\x18" + bytes(4)
 )  # fmt: skip
 def test_read_records__of_many_pieces_that_hold_nothing_end_soon(read, ending, piece, bytes_of_it):
     before = time.process_time()
-    found = f"found {10_000 * bytes_of_it:,} in all of the first 10,000"
+    found = f"found {10_000 * bytes_of_it:,} bytes in the first 10,000"
     with pytest.raises(ValueError, match=found):
         read(piece * 500_000, ending)
     assert time.process_time() - before < 2

@@ -142,7 +142,7 @@ def test_eye_test__fails_where_documents_do_not_end(results, tmp_path):
     rewritten(copy, [*tokens[:-1], 5])
     done = CliRunner().invoke(main, ["eye-test", str(copy)])
     assert done.exit_code == 1
-    assert "train: 1 documents do not end with end of text" in done.output
+    assert "train: 1 documents do not end with the end-of-text token" in done.output
 
 
 def test_eye_test__of_no_corpus_is_a_sentence(tmp_path):

@@ -142,7 +142,7 @@ def test_credentials__that_fit_in_no_header_are_refused_and_not_repeated(
 
 def test_profile__that_is_none_is_told_without_what_is_in_it(home):
     (home / ".aws/credentials").write_text("aws_secret_access_key = hidden\n")
-    with pytest.raises(ValueError, match=r"credentials: expected \[profiles\]") as refused:
+    with pytest.raises(ValueError, match=r"credentials: expected \[profile\]") as refused:
         load_access("s3://b/x", None)
     assert "hidden" not in str(refused.value)
     assert refused.value.__suppress_context__
@@ -198,7 +198,7 @@ def test_connection__goes_through_the_proxy_for_https_alone(monkeypatch):
     ("status", "body", "kind", "says"),
     [
         (503, b"<Error><Code>SlowDown</Code></Error>", PassingError, "503 SlowDown"),
-        (500, b"", PassingError, "says 500"),
+        (500, b"", PassingError, "answered 500"),
         (409, b"<Error><Code>ConditionalRequestConflict</Code></Error>", PassingError, "409"),
         (400, b"<Error><Code>BadDigest</Code></Error>", PassingError, "400 BadDigest"),
         (404, b'<Error xmlns="a"><Code>NoSuchBucket</Code></Error>', Refusal, "no such bucket"),

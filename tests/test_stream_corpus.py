@@ -204,7 +204,7 @@ CHANGES = {
     "expected SHA-256 0{64}, found": (
         lambda c: file_of(c, "corpusmill.json").update(sha256="0" * 64)
     ),
-    "expected tokenizer/corpusmill.json among its files": (
+    "expected tokenizer/corpusmill.json among the listed files": (
         lambda c: c["files"].remove(file_of(c, "corpusmill.json"))
     ),
 }
@@ -238,9 +238,9 @@ def test_corpus__of_a_folder_without_one_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("ending", "data", "says"),
     [
-        ("bin", b"1" * 86, "00000.bin: expected 88 bytes, as manifest.json says, found 86"),
-        ("idx", b"1" * 8, "00000.idx: expected 32 bytes, as manifest.json says, found 8"),
-        ("idx", bytes(32), "00000.idx: expected positions that rise from 0 to 44"),
+        ("bin", b"1" * 86, "00000.bin: expected 88 bytes, as listed in manifest.json, found 86"),
+        ("idx", b"1" * 8, "00000.idx: expected 32 bytes, as listed in manifest.json, found 8"),
+        ("idx", bytes(32), "00000.idx: expected positions that increase from 0 to 44"),
     ],
 )
 def test_shard__of_another_length_is_refused_when_it_is_read(ending, data, says, tmp_path):
@@ -258,7 +258,9 @@ def test_length__that_a_split_does_not_have_is_refused(length, train):
 
 
 def test_split__that_is_not_there_is_refused(results):
-    with pytest.raises(ValueError, match="expected one of train, validation, got split 'test'"):
+    with pytest.raises(
+        ValueError, match="expected one of the splits train, validation, got 'test'"
+    ):
         Corpus(results).split("test")
 
 

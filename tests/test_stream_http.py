@@ -116,7 +116,7 @@ def test_fault__of_a_shard_that_is_not_needed_yet_waits(server, tmp_path):
         assert time.monotonic() < until
         time.sleep(0.01)
     shelf.expect([0, 1], [])
-    with pytest.raises(ValueError, match=r"00003.idx: expected the file, the server says 404"):
+    with pytest.raises(ValueError, match=r"00003.idx: expected the file, the server answered 404"):
         shelf.expect([3], [])
     server.fault = lambda path, request: None
     shelf.expect([3], [])
@@ -124,7 +124,7 @@ def test_fault__of_a_shard_that_is_not_needed_yet_waits(server, tmp_path):
 
 
 def test_address__needs_a_cache(server):
-    with pytest.raises(ValueError, match=r"expected a cache, a local folder"):
+    with pytest.raises(ValueError, match=r"expected a cache .a local folder"):
         Corpus(server.address)
 
 
@@ -159,11 +159,11 @@ def test_manifest__is_tried_again(fault, server, results, tmp_path):
 
 
 GIVEN_UP = {
-    "503": (OSError, "the server says 503 .*, 4 times in a row. The received bytes are kept"),
-    "404": (ValueError, "expected the file, the server says 404 .*Is this the address"),
-    "403": (ValueError, "expected the file, the server says 403"),
+    "503": (OSError, "the server answered 503 .*, 4 times in a row. The received bytes are kept"),
+    "404": (ValueError, "expected the file, the server answered 404 .*Is this the address"),
+    "403": (ValueError, "expected the file, the server answered 403"),
     "wrong bytes": (ValueError, "expected SHA-256 .*, found .*, 3 times.*upload it again"),
-    "longer": (ValueError, "expected 200 bytes, as manifest.json says, found 201"),
+    "longer": (ValueError, "expected 200 bytes, as listed in manifest.json, found 201"),
 }
 
 
@@ -182,7 +182,7 @@ def test_fault__that_stays_is_told_in_a_sentence(fault, server, tmp_path):
 
 def test_range__that_is_another_is_refused(server, results):
     server.fault = lambda path, request: "wrong range"
-    with pytest.raises(ValueError, match=r"expected the bytes from 5 on, the server sent 206"):
+    with pytest.raises(ValueError, match=r"expected the bytes from 5 on, the server answered 206"):
         list(HttpStore(server.address).blocks(FIRST, 5, 200))
 
 
@@ -227,7 +227,7 @@ def test_attempts__say_every_two_seconds_what_they_wait_for(monkeypatch):
     monkeypatch.setattr(Patience, "seconds", lambda self, failures: 5.0)
     Attempts(Patience(), said.append, Never()).failed(PassingError("a.bin: busy"))
     assert waited == [2, 2, 1]
-    assert said == ["a.bin: busy; trying again, 1 of 8"] * 3
+    assert said == ["a.bin: busy; attempt 1 of 8 failed, trying again"] * 3
 
 
 def test_attempts__that_brought_bytes_are_the_first_again(monkeypatch):
@@ -262,7 +262,9 @@ def test_disk__that_is_too_small_is_told_before_the_download(server, tmp_path, m
     remote = Remote(server, tmp_path)
     usage = shutil.disk_usage(tmp_path)._replace(free=100)
     monkeypatch.setattr("shutil.disk_usage", lambda folder: usage)
-    with pytest.raises(OSError, match=r"expected 224 free bytes for .*00000.bin, found 100. Lower"):
+    with pytest.raises(
+        OSError, match=r"expected 224 bytes of free space for .*00000.bin, found 100. Lower"
+    ):
         remote.train.document(0)
     assert not server.requests[FIRST]
 
@@ -290,7 +292,7 @@ def test_file__of_somebody_else_is_neither_taken_nor_written_over(server, result
     folder = remote.train.shelf._there.folder
     folder.mkdir(parents=True)
     (folder / "00000.bin").write_bytes(b"x" * 200)
-    with pytest.raises(ValueError, match=r"found another file, which no cache has fetched. Move"):
+    with pytest.raises(ValueError, match=r"found a file from elsewhere. Move"):
         remote.train.document(0)
     assert (folder / "00000.bin").read_bytes() == b"x" * 200
 

@@ -93,10 +93,10 @@ def test_fault__that_passes_is_tried_again(fault, front, results, tmp_path, monk
 @pytest.mark.parametrize(
     ("fault", "kind", "says"),
     [
-        ("503", OSError, "the store says 503 SlowDown, 4 times in a row. The received bytes"),
+        ("503", OSError, "the store answered 503 SlowDown, 4 times in a row. The received bytes"),
         ("403", OSError, "403 ExpiredToken: the credentials are expired.*4 times in a row"),
-        ("401", ValueError, "the store says 401 AccessDenied: these credentials do not permit"),
-        ("404", ValueError, "the store says 404 AccessDenied"),
+        ("401", ValueError, "the store answered 401 AccessDenied: these credentials do not permit"),
+        ("404", ValueError, "the store answered 404 AccessDenied"),
         ("wrong bytes", ValueError, "expected SHA-256 .*, found .*, 3 times.*upload it again"),
     ],
 )
@@ -160,7 +160,9 @@ def test_latest__that_names_another_manifest_is_refused(front, results, tmp_path
         with pytest.raises(NoCorpusError, match="expected the manifest with SHA-256 0000"):
             place_of(ADDRESS, lambda line: None, QUICK)
         bucket.put("web/latest", b'{"corpusmill.latest": 1, "version": "../x"}')
-        with pytest.raises(ValueError, match="expected a file written by `corpusmill publish`"):
+        with pytest.raises(
+            ValueError, match="expected a file of version 1 written by `corpusmill publish`"
+        ):
             opened(tmp_path)
         bucket.put("web/latest", before)
     assert whole(opened(tmp_path)) == tokens_of(results)
@@ -201,7 +203,9 @@ def test_web__address_of_a_published_corpus_is_one_of_a_corpus(results, tmp_path
             assert whole(train) == tokens_of(results)
             assert place_of(server.address, lambda line: None, QUICK).size("x") is None
         (folder / "latest").unlink()
-        with pytest.raises(ValueError, match=r"manifest.json: expected the file, the server says"):
+        with pytest.raises(
+            ValueError, match=r"manifest.json: expected the file, the server answered"
+        ):
             opened(tmp_path / "cache", server.address)
 
 

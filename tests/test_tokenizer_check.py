@@ -212,9 +212,9 @@ def test_run__with_a_tokenizer_that_destroys_a_source_has_no_manifest(tmp_path):
     done = snakemake(tmp_path, "--configfile", "mine.yaml", "--cores", "2")
     assert done.returncode != 0
     told = done.stdout + done.stderr
-    assert re.search(r"source zh: [\d,]+ of [\d,]+ characters are lost in its tokens \(", told)
+    assert re.search(r"source zh: [\d,]+ of [\d,]+ characters are lost in tokenization \(", told)
     assert re.search(r"document \d+: '水車が回る.*' comes back as ''", told)
-    assert "Use another tokenizer, byte-level or with byte fallback; or" in told
+    assert "Use a byte-level tokenizer or one with byte fallback; or" in told
     assert not (tmp_path / "results/manifest.json").exists()
     config["tokenizer"]["max_lost_fraction"] = 1
     mill(tmp_path, config)

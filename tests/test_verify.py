@@ -839,7 +839,11 @@ def test_http__is_looked_at_like_a_folder(results):
 
 @pytest.mark.parametrize(
     ("fault", "code", "said"),
-    [("reset", 0, None), ("500", 2, "the server says 500"), ("403", 2, "the server says 403")],
+    [
+        ("reset", 0, None),
+        ("500", 2, "the server answered 500"),
+        ("403", 2, "the server answered 403"),
+    ],
 )
 def test_http__is_patient_and_says_what_it_could_not_read(fault, code, said, results):
     with served(results) as server:

@@ -286,10 +286,10 @@ def test_story__of_a_near_duplicate(here, whole):
     winner = whole.by_id[row["winner"]]
     assert told.startswith(f"Document {row['id']} was dropped as a duplicate of document")
     assert (
-        f"The Jaccard similarity of its 13-character shingles and those of document {winner['id']} "
-        f"is {row['similarity']:.4f}; dedup.threshold is 0.8."
+        f"The 13-character shingles of this document and of document {winner['id']} have a Jaccard "
+        f"similarity of {row['similarity']:.4f}; dedup.threshold is 0.8."
     ) in told
-    assert f"(line {winner['line']} of {winner['file']}, source web) comes before it" in told
+    assert f"(line {winner['line']} of {winner['file']}, source web) ranks higher" in told
     assert "[otherwise]" in told
     assert "The texts have 280 and 280 words;" in told
 
@@ -297,8 +297,8 @@ def test_story__of_a_near_duplicate(here, whole):
 def test_story__of_an_equal_text_that_another_source_has(here, whole):
     row = one_of(whole, stage="identical", source="web")
     told = said(row["id"])
-    assert "Its text equals that of document" in told
-    assert "comes before it: its source books has priority 1, web has none." in told
+    assert "This document and document " in told
+    assert "ranks higher: its source books has priority 1, web has none." in told
     assert "Both texts are the same, byte for byte" in told
 
 
@@ -342,7 +342,7 @@ def test_story__shows_what_was_cut(here, whole):
         assert (" bytes were cut in total, " in told) == bool(pieces)
         spans = [one for one in pieces if "filter" not in one]
         assert (f"{len(spans)} repeated span" in told) == bool(spans)
-        assert ("of it cut out: 1 by c4" in told) == (len(pieces) > len(spans))
+        assert ("cut from the text: 1 by c4" in told) == (len(pieces) > len(spans))
     assert "cut, c4.policy, bytes 0 to 73: We use cookies" in said(first_with(whole, "filter"))
     assert "cut, repeated span, bytes 0 to 75: Home, News" in said(first_with(whole, "key"))
 
@@ -396,7 +396,7 @@ def test_text__of_an_input_that_has_changed_is_not_shown(copied, whole):
     shutil.rmtree("results/edited")
     write_jsonl(Path(row["file"]), [{"text": document(999)}] * 40)
     expected = f"results/text has been removed, and {row['file']} has changed since the run read it"
-    assert f"Its text cannot be shown: {expected}." in said(row["id"])
+    assert f"The text of this document cannot be shown: {expected}." in said(row["id"])
     Path(row["file"]).unlink()
     assert f"{row['file']} is missing." in said(row["id"])
 
@@ -422,8 +422,10 @@ def test_story__does_without_what_may_be_removed(copied, whole):
     short = one_of(whole, fate="too_short")
     assert "chars 5 below min_chars 100. Measured: chars 5." in said(short["id"])
     bad = one_of(whole, fate="malformed")
-    assert "Its content is only in the input file." in said(f"{bad['file']}:{bad['line']}")
-    assert "cut; their records were removed" in said(first_with(whole, "filter"))
+    assert "The content of this record is only in the input file." in said(
+        f"{bad['file']}:{bad['line']}"
+    )
+    assert "cut; the list of cuts was removed" in said(first_with(whole, "filter"))
 
 
 # What is not there.
@@ -438,15 +440,15 @@ def test_story__does_without_what_may_be_removed(copied, whole):
          "lines up to 78."),
         ("raw/web/O.jsonl:4", "raw/web/O.jsonl is not one of the 4 files that the run read. "
          "Nearest: raw/web/1.jsonl"),
-        ("0.jsonl:4", "0.jsonl: 2 input files end like this: raw/web/0.jsonl, raw/few/0.jsonl. "
-         "Give more"),
-        ("corpus/train/00000.jsonl.zst:4000", "there is no line 4000 in it."),
+        ("0.jsonl:4", "0.jsonl: the paths of 2 input files end like this: raw/web/0.jsonl, "
+         "raw/few/0.jsonl. Give more"),
+        ("corpus/train/00000.jsonl.zst:4000", "so there is no line 4000."),
         ("corpus/train/00000.jsonl.zst:0", "lines count from 1."),
         ("corpus/train/00077.jsonl.zst:1", "is missing"),
         ("tokens/train/00000.bin:9999999", "there is no token 9999999."),
         ("tokens/val.bin:9999999", "there is no token 9999999."),
         ("tokens/train/00077.bin:1", "numbered from 0."),
-        ("the mill", "expected the id of a document, or FILE:LINE"),
+        ("the mill", "expected the id of a document, FILE:LINE"),
     ],
 )  # fmt: skip
 def test_why__says_in_a_sentence_what_is_not_there(here, query, expected):
@@ -491,7 +493,7 @@ def test_why__in_a_folder_without_results(tmp_path, monkeypatch):
         ("summary.json", "a run that is not finished: there is no results/summary.json"),
         ("ledger/00000.parquet", "ledger/00000.parquet is missing: the run is not"),
         ("placements/train/00000.parquet", "corpusmill run"),
-        ("signatures/00000.npy", "results/signatures/00000.npy has been removed"),
+        ("signatures/00000.npy", "results/signatures/00000.npy, which contained the"),
     ],
 )  # fmt: skip
 def test_why__of_a_run_that_is_not_whole(copied, whole, lost, expected):
@@ -720,5 +722,5 @@ def test_story__of_a_winner_that_a_filter_dropped(tmp_path, monkeypatch):
                     "splits": {"validation": 0, "test": 0}})  # fmt: skip
     monkeypatch.chdir(tmp_path)
     told = said("worse.jsonl:2")
-    assert "comes before it: its source better has priority 1, worse has none." in told
-    assert "That one was itself dropped by the filter too_short." in told
+    assert "ranks higher: its source better has priority 1, worse has none." in told
+    assert "was itself dropped by the filter too_short." in told

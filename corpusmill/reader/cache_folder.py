@@ -61,8 +61,8 @@ class CacheFolder:
             path = self.file(shard, ending)
             if path.exists() and not self.file(shard, "fetched").exists():
                 raise ValueError(
-                    f"{path}: expected {self._shards.name(shard, ending)} of the corpus, found "
-                    "another file, which no cache has fetched. Move it away."
+                    f"{path}: expected {self._shards.name(shard, ending)} of the corpus, "
+                    "downloaded by a cache, found a file from elsewhere. Move this file away."
                 )
 
     def refuse_a_full_disk(self, shard: int) -> None:
@@ -72,7 +72,7 @@ class CacheFolder:
         missing = sum(size - (part.stat().st_size if part.exists() else 0) for size, part in parts)
         if missing > (free := shutil.disk_usage(self.folder).free):
             raise OSError(
-                f"{self.folder}: expected {missing} free bytes for "
+                f"{self.folder}: expected {missing} bytes of free space for "
                 f"{self._shards.name(shard, 'bin')}, found {free}. Lower keep_shards or "
                 "window_shards, or use a larger disk."
             )

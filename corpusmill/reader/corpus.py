@@ -40,8 +40,8 @@ class Corpus:
         store = store_of(place, headers)
         if cache is None and not isinstance(store, Folder):
             raise ValueError(
-                f"{store.where('')}: expected a cache, a local folder for downloaded shards. Pass "
-                "it: Corpus(..., cache=FOLDER)"
+                f"{store.where('')}: expected a cache (a local folder for downloaded shards), "
+                "found none. Pass a folder: Corpus(..., cache=FOLDER)"
             )
         if keep_shards is not None and (cache is None or keep_shards < 1):
             raise ValueError(
@@ -71,6 +71,7 @@ class Corpus:
     def split(self, name: str) -> Split:
         if name not in self._splits:
             raise ValueError(
-                f"{self._where}: expected one of {', '.join(self._splits)}, got split {name!r}."
+                f"{self._where}: expected one of the splits {', '.join(self._splits)}, "
+                f"got {name!r}."
             )
         return self._splits[name]

@@ -41,11 +41,11 @@ def download(
         if found == file.sha256:
             return
         # The old bytes may be of another file, or a byte changed on the way.
-        tell(f"{file.name}: SHA-256 is {found}, expected {file.sha256}; fetching it again")
+        tell(f"{file.name}: SHA-256 is {found}, expected {file.sha256}; downloading again")
         part.unlink()
     raise ValueError(
         f"{store.where(file.name)}: expected SHA-256 {file.sha256}, found {found}, {WRONG_TIMES} "
-        "times. The file there is not the one that manifest.json lists: upload it again."
+        "times. The file at this address is not the one in manifest.json: upload it again."
     )
 
 
@@ -95,10 +95,12 @@ def _append(
             present += len(block)
             tell(f"{file.name}: {present / 1e6:,.0f} of {file.size / 1e6:,.0f} MB")
             if present > file.size:
-                raise PassingError(f"{store.where(file.name)}: more than {file.size} bytes came")
+                raise PassingError(
+                    f"{store.where(file.name)}: received more than {file.size} bytes"
+                )
         if present < file.size:
             raise PassingError(
-                f"{store.where(file.name)}: ended after {present} of {file.size} bytes"
+                f"{store.where(file.name)}: received only {present} of {file.size} bytes"
             )
         out.flush()
         os.fsync(out.fileno())

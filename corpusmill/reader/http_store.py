@@ -48,7 +48,7 @@ class HttpStore:
                 'and the password in headers={"Authorization": "..."}, which only that server gets.'
             )
         if not is_web(address):
-            raise ValueError(f"{address}: expected https://host/..., found no such host or port.")
+            raise ValueError(f"{address}: expected https://host/..., found no valid host or port.")
         self._address = address.rstrip("/")
         self._headers = dict(headers)
 
@@ -89,8 +89,8 @@ class HttpStore:
                 headers = {}  # another host must get no credentials, not even if it redirects back
             address = there
         raise ValueError(
-            f"{where}: expected the file, found more than {MOST_REDIRECTS} redirects. Ask its "
-            "administrator."
+            f"{where}: expected the file, found more than {MOST_REDIRECTS} redirects. Ask "
+            "the server's administrator."
         )
 
 
@@ -102,10 +102,11 @@ def onward(address: str, location: str, where: str) -> str:
         there = urllib.parse.urljoin(address, there)
         if is_web(there) and not (address.startswith("https:") and there.startswith("http:")):
             return there
-    secure = "https as before" if address.startswith("https:") else "an address of http or https"
+    secure = "https, as before" if address.startswith("https:") else "an address of http or https"
     said = "one with a name or password in it" if "@" in there else shown(there)[:MOST_SAID]
     raise ValueError(
-        f"{where}: expected {secure}, the server redirects to {said}. Ask its administrator."
+        f"{where}: expected {secure}, the server redirects to {said}. Ask the server's "
+        "administrator."
     )
 
 
@@ -133,22 +134,22 @@ def _passing(where: str) -> Iterator[None]:
         error.close()
         said = f"{error.code} {shown(error.reason)[:100]}"
         if error.code in PASSING_STATUS:
-            raise PassingError(f"{where}: the server says {said}") from None
+            raise PassingError(f"{where}: the server answered {said}") from None
         raise KINDS.get(error.code, ValueError)(
-            f"{where}: expected the file, the server says {said}. Is this the address of the "
-            "results folder, and may you read it?"
+            f"{where}: expected the file, the server answered {said}. Is this the address of the "
+            "results folder, and do you have permission to read it?"
         ) from None
     except UnicodeError as error:  # of a host that cannot be written in a request
         raise ValueError(
-            f"{where}: expected a host name in ASCII, also in redirects, found another ({error}). "
-            "Write it in ASCII, or ask the server's administrator."
+            f"{where}: expected a host name in ASCII, also in redirects, found other characters "
+            f"({error}). Write the host name in ASCII, or ask the server's administrator."
         ) from None
     except (http.client.HTTPException, OSError) as error:
         cause = getattr(error, "reason", error)
         if isinstance(cause, ssl.SSLCertVerificationError):
             raise ValueError(
-                f"{where}: expected a certificate that this machine trusts ({error}). Install its "
-                "authority's certificate, or name it in SSL_CERT_FILE."
+                f"{where}: expected a certificate that this machine trusts ({error}). Install the "
+                "certificate of the server's authority, or name its file in SSL_CERT_FILE."
             ) from None
         kind = SlowError if isinstance(cause, TimeoutError) else PassingError
         raise kind(f"{where}: {str(error)[:MOST_SAID] or type(error).__name__}") from None
@@ -180,7 +181,8 @@ def _begins_later(response: Any, where: str, start: int) -> int:
     span = response.headers.get("Content-Range", "")
     if response.status != 206 or not span.startswith(f"bytes {start}-"):
         raise ValueError(
-            f"{where}: expected the bytes from {start} on, the server sent {response.status} "
-            f"{span!r}. Ask its administrator about range requests."
+            f"{where}: expected the bytes from {start} on, the server answered "
+            f"{response.status} with Content-Range {span!r}. Ask the server's administrator to "
+            "support range requests."
         )
     return 0

@@ -37,9 +37,9 @@ def parsed_hub(address: str) -> HubAddress:
     words = repository.split("/")
     if not is_hub(address) or len(words) != 2 or not all(map(WORD.fullmatch, words)):
         raise ValueError(
-            f"{address!r}: expected {SCHEME}org/name, or with @version. Both consist of A-Z, a-z, "
-            "0-9, dot, hyphen and underscore. Dots and hyphens cannot come first, last or twice in "
-            "a row."
+            f"{address!r}: expected {SCHEME}org/name or {SCHEME}org/name@version. org and name "
+            "consist of A-Z, a-z, 0-9, dot, hyphen and underscore. Dots and hyphens cannot come "
+            "first, last or twice in a row."
         )
     if at:
         check_version(version)

@@ -42,11 +42,11 @@ class HubStore:
             if not COMMIT.fullmatch(found):
                 raise TypeError("no commit")
         except (MissingError, ForbiddenError) as refusal:
-            held = "for the token that was found" if bearer() else "without a token"
+            held = "for your token" if bearer() else "without a token"
             raise type(refusal)(
-                f"{self._address}: expected a dataset repository with this version that you may "
-                f"read, {self._server} shows none {held}. Correct the address, or give a "
-                "token in HF_TOKEN."
+                f"{self._address}: expected a dataset repository with this version that you can "
+                f"read, but {self._server} shows none {held}. Correct the address, or set HF_TOKEN "
+                "to a token with access."
             ) from None
         except (TypeError, KeyError, NoJsonError):
             raise ValueError(

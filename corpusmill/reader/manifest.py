@@ -170,7 +170,7 @@ def read_whole(
             return data
         say(f"{store.where(name)}: {told}; fetching it again")
     raise ValueError(
-        f"{store.where(name)}: {told}, {WRONG_TIMES} times. Copy it and the files beside it again."
+        f"{store.where(name)}: {told}, {WRONG_TIMES} times. Copy the results folder again."
     )
 
 
@@ -181,7 +181,7 @@ def _vocabulary(
     name = "/".join(FACTS)
     if listed is None:
         raise ValueError(
-            f"{where}: expected {name} among its files, found none. Mill the corpus again."
+            f"{where}: expected {name} among the listed files, found none. Mill the corpus again."
         )
 
     def fault_of(data: bytes) -> str | None:
@@ -201,15 +201,15 @@ def _shards(
     for place, number in enumerate(numbers):
         if number != f"{place:05d}":
             raise ValueError(
-                f"{where}: expected shard {place:05d} of {split}, found {number!r:.40} in its "
-                "place. Copy the corpus again, or make it again."
+                f"{where}: expected shard {place:05d} of {split}, found shard {number!r:.40} "
+                "in its place. Copy or make the corpus again."
             )
     bins = [files[f"{number}.bin"] for number in numbers]
     for bin in bins:
         if missing := {"tokens", "documents"} - bin.keys():
             told = " and ".join(sorted(missing))
             raise ValueError(
-                f"{where}: {bin['path']} has no number of {told}. Mill the corpus again."
+                f"{where}: the number of {told} of {bin['path']} is missing. Mill the corpus again."
             )
     indexes = [files.get(f"{number}.idx", NO_FILE) for number in numbers]
     tokens, documents, sizes = (
@@ -220,7 +220,7 @@ def _shards(
     for bad in np.flatnonzero(sizes != tokens * dtype.itemsize)[:1].tolist():
         raise ValueError(
             f"{where}: {bins[bad]['path']} has {sizes[bad]} bytes, expected {tokens[bad]} tokens "
-            f"of {dtype.name}, as the tokenizer says. Mill the corpus again."
+            f"of {dtype.name}, the dtype of the tokenizer. Mill the corpus again."
         )
     for bad in np.flatnonzero(index_sizes != (documents + 1) * 8)[:1].tolist():
         raise ValueError(

@@ -58,8 +58,8 @@ class OpenShards:
         found, tokens = np.fromfile(path, "<u8"), int(self._shards.tokens[shard])
         if (starts := cut_by(found, tokens)) is None:
             raise ValueError(
-                f"{path}: expected positions that rise from 0 to {tokens}, the number of tokens; "
-                "found others. Copy the file again, or make the corpus again."
+                f"{path}: expected positions that increase from 0 to {tokens}, the number of "
+                "tokens, found other positions. Copy the file again, or make the corpus again."
             )
         self._last_starts = shard, starts
         return starts

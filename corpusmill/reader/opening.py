@@ -41,8 +41,8 @@ class Latest(NamedTuple):
             known = False
         if not known:
             raise ValueError(
-                f"{where}: expected a file written by `corpusmill publish`, version "
-                f"{LATEST_VERSION}, found something else. Correct the address, or name a version: "
+                f"{where}: expected a file of version {LATEST_VERSION} written by `corpusmill "
+                "publish`, found something else. Correct the address, or name a version: "
                 "ADDRESS@VERSION."
             )
         return found

@@ -88,7 +88,8 @@ class Attempts:
         if self._patience.is_over(self._failures, fault):
             told = f"{fault}, {self._failures} times in a row. {self._advice}"
             raise OSError(told) from None
-        line = f"{fault}; trying again, {self._failures} of {self._patience.attempts}"
+        failed = f"attempt {self._failures} of {self._patience.attempts} failed"
+        line = f"{fault}; {failed}, trying again"
         end = time.monotonic() + self._patience.seconds(self._failures)
         with awaiting(f"the next attempt: {fault}"):
             while (left := end - time.monotonic()) > 0:

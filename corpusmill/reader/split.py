@@ -125,7 +125,7 @@ class Split:
         found = pq.read_table(path).slice(row, 1).to_pylist()[0]
         if found["row"] != row:
             raise ValueError(
-                f"{path}: expected row {row} in place {row}, found {found['row']}. The file is "
-                "from another run: copy it again."
+                f"{path}: expected row {row} at position {row}, found row {found['row']}. The "
+                "file is from a different run: copy it again."
             )
         return found

@@ -78,6 +78,6 @@ def check_file(path: Path, size: int | None) -> None:
 
 def other_size(where: str, size: int, found: int) -> str:
     return (
-        f"{where}: expected {size} bytes, as manifest.json says, found {found}. Copy it again, "
-        "and manifest.json with it."
+        f"{where}: expected {size} bytes, as listed in manifest.json, found {found}. Copy "
+        "this file and manifest.json again."
     )

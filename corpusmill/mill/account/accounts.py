@@ -144,7 +144,7 @@ def losses_in_words(by_source: dict[str, Counter]) -> list[str]:
     """Return one line per source that lost something in its tokens."""
     return [
         f"WARNING: source {name}: {figures['lost_characters']:,} of {figures['characters']:,} "
-        f"characters are lost in its tokens ({tokenization(figures)['lost_fraction']:.4%}), "
+        f"characters are lost in tokenization ({tokenization(figures)['lost_fraction']:.4%}), "
         f"{figures['unknown_tokens']:,} tokens are unknown, "
         f"{figures['documents_without_token']:,} documents have no tokens"
         for name, figures in by_source.items()

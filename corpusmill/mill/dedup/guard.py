@@ -85,8 +85,8 @@ def with_evidence(faults: list[str], groups: list[dict], of_copies: list[dict]) 
     """Return the faults with the largest groups as evidence."""
     shown = [json.dumps(group, ensure_ascii=False) for group in groups[:3] + of_copies[:3]]
     return (
-        "\n".join(faults) + "\nThe groups with most texts and with most documents, with "
-        "sample pairs and shared passages:\n" + "\n".join(dict.fromkeys(shown))
+        "\n".join(faults) + "\nThe groups with the most texts and those with the most "
+        "documents, with sample pairs and shared passages:\n" + "\n".join(dict.fromkeys(shown))
     )
 
 

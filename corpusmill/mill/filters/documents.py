@@ -153,6 +153,6 @@ class Documents:
     def _allow(self, need: str) -> None:
         if need not in self.needs:
             raise ValueError(
-                f"{need} are only available to a filter that declares them. "
-                f"Add {need!r} to its needs."
+                f"{need} are only available to a filter that declares them in `needs`. "
+                f"Add {need!r} to the needs of this filter."
             )

@@ -27,8 +27,9 @@ def refuse_other_parameters(keep: Callable[..., bool | str], file: str) -> None:
             inspect.signature(keep).bind("", {})
         except TypeError as error:
             raise ValueError(
-                f"{file}: keep takes {inspect.signature(keep)}, but is called with a text and its "
-                f"record: {sentence(str(error))} Write it as def keep(text, record)."
+                f"{file}: the function keep has the parameters {inspect.signature(keep)}, but is "
+                f"called with a text and its record: {sentence(str(error))} Define it as def "
+                "keep(text, record)."
             ) from error
 
 
@@ -57,7 +58,7 @@ def keep_filter(
                 if not isinstance(said, bool | str):
                     raise ValueError(
                         f"{file}: keep returned {said!r} for the document {documents.place(row)}, "
-                        "expected True, False or the reason to drop it, as text"
+                        "expected True, False or a text: the reason for dropping the document"
                     )
                 reasons.append(None if said is True else as_text(said or NO_REASON))
             return {"reason": reasons}
@@ -65,5 +66,5 @@ def keep_filter(
         def drops(self, values: Mapping[str, np.ndarray]) -> np.ndarray:
             return values["reason"] != None  # noqa: E711, element by element
 
-    Keep.__doc__ = keep.__doc__ or f"Drops documents that keep of {file} rejects."
+    Keep.__doc__ = keep.__doc__ or f"Drops documents that the function keep in {file} rejects."
     return Keep

@@ -24,11 +24,12 @@ def checked(
     """Return a filter's values as columns; ValueError if they do not match its declaration."""
     where, values = f"filter {filter.name}: measure", filter.declaration.values
     if not isinstance(measured, Mapping):
-        raise ValueError(f"{where} returned {type(measured).__name__}, expected values by name")
+        raise ValueError(f"{where} returned {type(measured).__name__}, expected names with values")
     missing, surplus = set(values) - set(measured), set(measured) - set(values)
     if missing or surplus:
         raise ValueError(
-            f"{where} returned {sorted(measured)}, but the filter declares {sorted(values)}"
+            f"{where} returned the values {sorted(measured)}, but the filter declares "
+            f"{sorted(values)}"
         )
     columns = {}
     for name, value in values.items():
@@ -40,12 +41,14 @@ def checked(
             refuse_no_text(got, f"{where}: value {name}", documents)
         elif type(got) is not np.ndarray or got.dtype != np.dtype(value.dtype):
             kind = got.dtype if type(got) is np.ndarray else type(got).__name__
-            raise ValueError(f"{where}: value {name} is {kind}, but declared as {value.dtype}")
+            raise ValueError(
+                f"{where}: value {name} has the type {kind}, but is declared as {value.dtype}"
+            )
         shape = (len(got),) if isinstance(got, list) else got.shape
         if shape != (len(documents),):
             raise ValueError(
-                f"{where}: value {name} has the shape {shape}, expected one for each of "
-                f"{len(documents)} documents: {(len(documents),)}"
+                f"{where}: value {name} has the shape {shape}, expected one value for each "
+                f"of {len(documents)} documents: {(len(documents),)}"
             )
         # Copied, because the filter may reuse the buffer.
         copied = got if isinstance(got, list) else got.copy()

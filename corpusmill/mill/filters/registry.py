@@ -30,7 +30,7 @@ Entry = dict[str, Any]
 
 _NAME = {"type": "string", "pattern": r"^[a-z][a-z0-9_]*\Z"}
 ENTRY_SCHEMA: dict[str, Any] = {
-    "description": "A filter is a name with settings: {name: lengths, min_chars: 200}.",
+    "description": "A filter is written as its name and settings: {name: lengths, min_chars: 200}.",
     "type": "object",
     "required": ["name"],
     "properties": {
@@ -51,7 +51,8 @@ ENTRY_SCHEMA: dict[str, Any] = {
             "filter drops nothing from the source.",
             "type": "object",
             "additionalProperties": {
-                "description": "Give settings, such as {min_chars: 80}, or false.",
+                "description": "Give the settings of the filter for this source, such as "
+                "{min_chars: 80}, or false.",
                 "anyOf": [{"const": False}, {"type": "object"}],
             },
         },

@@ -89,8 +89,8 @@ def fault_of(
     if members is not None:
         return (
             f'{path}: source "{file.source}" reads the field "{field}", but none of the first '
-            f"records ({len(wrong)}) has it; they have {_fields(members)}. Set text_field of "
-            "this source."
+            f"records ({len(wrong)}) has this field; these records have {_fields(members)}. Set "
+            "text_field of this source."
         )
     return (
         f'{path}: none of the first records ({len(wrong)}) can be read for source "{file.source}"; '

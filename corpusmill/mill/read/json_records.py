@@ -265,7 +265,8 @@ def _behind_mark(path: str, line: bytes | LongLine) -> tuple[int, bytes | LongLi
     start = line.start if isinstance(line, LongLine) else line
     if start.startswith(UTF_16):
         raise ValueError(
-            f"{path}: UTF-16, expected UTF-8. Convert it: iconv -f UTF-16 -t UTF-8 {path}"
+            f"{path}: expected UTF-8, found UTF-16. Convert the file: "
+            f"iconv -f UTF-16 -t UTF-8 {path}"
         )
     mark = len(MARK) if start.startswith(MARK) else 0
     if isinstance(line, LongLine):

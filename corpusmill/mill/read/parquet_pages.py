@@ -180,7 +180,7 @@ def refuse_other_rows(where: object, told: pq.FileMetaData, size: int, rows: int
     sizes = [told.row_group(group).num_rows for group in range(told.num_row_groups)]
     if rows is not None and told.num_rows != rows:
         raise ValueError(
-            f"{where}: expected {rows:,} rows, as in the files beside it, found "
+            f"{where}: expected {rows:,} rows, as many as documents in the token index, found "
             f"{told.num_rows:,}. The files are from different runs, or damaged. Finish the later "
             "run: corpusmill run"
         )

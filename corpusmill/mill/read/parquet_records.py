@@ -45,11 +45,11 @@ def _opened(path: str, stored: IO[bytes], text_field: str) -> pq.ParquetFile:
     schema = file.schema_arrow
     if (doubled := doubled_field(schema)) is not None:
         raise ValueError(
-            f'{path}: two columns or fields are called "{doubled}". Give each its own name.'
+            f'{path}: two columns or fields are called "{doubled}". Rename one of the two.'
         )
     if text_field not in schema.names:
         raise ValueError(
-            f'{path}: no "{text_field}" column; it has {", ".join(schema.names)}. '
+            f'{path}: expected a column "{text_field}", found only {", ".join(schema.names)}. '
             "Set text_field of the source."
         )
     return file
@@ -96,9 +96,10 @@ def bounded_batches(
             for page in pages_of(stored, of_group.column(number)):
                 if page.unpacked > max(most_bytes, MOST_EXPANSION * page.packed):
                     raise ValueError(
-                        f"{path}: a page of {page.packed:,} bytes expands to {page.unpacked:,}, "
-                        f"but input.max_record_bytes allows {most_bytes:,} for data that expands "
-                        "more than text usually does. Raise this limit, or write smaller pages."
+                        f"{path}: a page of {page.packed:,} bytes expands to {page.unpacked:,} "
+                        "bytes, more than text usually does. For such pages, "
+                        f"input.max_record_bytes allows at most {most_bytes:,} bytes. Raise this "
+                        "limit, or write smaller pages."
                     )
                 per_row = max(per_row, page.unpacked * page.repeats)
         rows = max(1, min(PARQUET_ROWS, most_bytes // per_row))
@@ -151,6 +152,6 @@ def refuse_other_count(path: str, read: int, told: pq.FileMetaData) -> None:
     of_groups = sum(told.row_group(group).num_rows for group in range(told.num_row_groups))
     if not read == of_groups == told.num_rows:
         raise ValueError(
-            f"{path}: damaged Parquet file: its footer gives {told.num_rows} rows and its row "
-            f"groups have {of_groups}, but {read} were read. Fetch it again."
+            f"{path}: damaged Parquet file: its footer lists {told.num_rows} rows, its row "
+            f"groups have {of_groups}, and {read} were read. Fetch it again."
         )

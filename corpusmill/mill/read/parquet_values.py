@@ -217,7 +217,7 @@ class Column:
             least, most = (found.min(), found.max()) if found.size else bounds
             if not bounds[0] <= least <= most <= bounds[1]:
                 raise ValueError(
-                    f'{self._path}: column "{self.name}" has a time beyond the years -32767 to '
+                    f'{self._path}: column "{self.name}" has a time outside the years -32767 to '
                     f"32767 ({least if least < bounds[0] else most} as {leaf.type}), which "
                     "cannot be written as text. Write the column as text or as a number."
                 )

@@ -112,7 +112,7 @@ class TextPart:
             if row < before + batch.num_rows:
                 return str(self._file.get_batch(number).column("text")[row - before].as_py())
             before += batch.num_rows
-        raise IndexError(f"{self._path} has {before} rows, not row {row}")
+        raise IndexError(f"{self._path} has {before} rows, so there is no row {row}")
 
     def sources(self) -> pa.DictionaryArray:
         """Return the source of every row: each name once, in the order of the part's files."""

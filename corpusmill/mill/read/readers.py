@@ -61,8 +61,8 @@ def own_readers(files: Sequence[str]) -> dict[str, tuple[Reader, str]]:
         classes = [one for one in found_in if one.read is not Reader.read]
         if not classes:
             raise ValueError(
-                f"{file} has no subclass of Reader with a method read. Add one, or remove the "
-                "file from input.readers."
+                f"{file} has no subclass of Reader with a method read. Add such a class, or "
+                "remove the file from input.readers."
             )
         for cls in classes:
             ending = getattr(cls, "ending", None)
@@ -72,7 +72,7 @@ def own_readers(files: Sequence[str]) -> dict[str, tuple[Reader, str]]:
                 )
             others = [*built_in(), *found]
             if any(one.endswith(ending) or ending.endswith(one) for one in others):
-                raise ValueError(f"{file}: files that end in {ending} have a reader already.")
+                raise ValueError(f"{file}: files that end in {ending} already have a reader.")
             bytes_of_text = cls.text_per_byte
             if type(bytes_of_text) not in (int, float) or not 0 < bytes_of_text < math.inf:
                 raise ValueError(
@@ -80,7 +80,9 @@ def own_readers(files: Sequence[str]) -> dict[str, tuple[Reader, str]]:
                     "above 0."
                 )
             if cls.__init__ is not object.__init__:
-                raise ValueError(f"{file}: {cls.__name__} has an __init__. Remove it.")
+                raise ValueError(
+                    f"{file}: {cls.__name__} has a method __init__. Remove this method."
+                )
             found[ending] = (cls(), file)
     return found
 
@@ -240,7 +242,7 @@ def refuse_changed(file: dict) -> None:
     planned = file["bytes"], file["mtime_ns"]
     if planned != (None, None) and planned != (found.st_size, found.st_mtime_ns):
         raise ValueError(
-            f"{file['path']}: expected {file['bytes']} bytes, as when the run began, found "
-            f"{found.st_size} bytes or a later modification time. The file changed while it was "
-            "read: run again."
+            f"{file['path']}: expected {file['bytes']} bytes and the modification time from the "
+            f"start of the run, found {found.st_size} bytes or a different modification time. The "
+            "file changed while it was read: run again."
         )

@@ -30,9 +30,9 @@ def too_long(bytes: int, most: int, ended: bool = True) -> str:
 def too_much_text(file: dict, line: int, most_text_bytes: int) -> str:
     """Describe why reading a file of a part stopped."""
     return (
-        f"{file['path']}:{line}: expected at most {most_text_bytes:,} bytes of text in its part, "
-        f"found more. The file's {os.path.getsize(file['path']):,} bytes expand more than text "
-        "usually does. If this is intended, unpack the file, or raise input.part_bytes."
+        f"{file['path']}:{line}: expected at most {most_text_bytes:,} bytes of text in one part, "
+        f"found more. The {os.path.getsize(file['path']):,} bytes of the file expand more than "
+        "text usually does. If the file is correct, unpack it, or raise input.part_bytes."
     )
 
 

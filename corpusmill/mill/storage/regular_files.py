@@ -69,5 +69,5 @@ def _refuse_irregular(path: Path | str, state: os.stat_result) -> None:
 
 def _other(path: Path | str, found: str) -> NotRegularError:
     return NotRegularError(
-        f"{path}: expected a regular file, found {found}. Put a file in its place, or remove it."
+        f"{path}: expected a regular file, found {found}. Replace it with a file, or remove it."
     )

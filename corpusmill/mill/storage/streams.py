@@ -86,8 +86,9 @@ def _refuse_content(path: str, file: IO[bytes]) -> None:
     except OSError as error:
         found, cause = f"an error ({error.strerror})", error
     raise ValueError(
-        f"{path}: expected no content, as its size is 0 bytes, found {found}. It is not a "
-        "regular file on disk: list a copy of it in sources[].files instead, or remove it there."
+        f"{path}: expected no content, as its size is 0 bytes, found {found}. This path is not a "
+        "regular file on disk: list a copy of the file in sources[].files instead, or remove the "
+        "path from sources[].files."
     ) from cause
 
 
@@ -110,9 +111,7 @@ def _not_empty(path: str, stored: Iterator[bytes]) -> Iterator[bytes]:
     """Yield the blocks; ValueError if there are none, because no compressed file is empty."""
     first = next(stored, None)
     if first is None:
-        raise ValueError(
-            f"{path}: expected compressed data, found no bytes at all. Fetch it again."
-        )
+        raise ValueError(f"{path}: expected compressed data, found an empty file. Fetch it again.")
     yield first
     yield from stored
 
@@ -176,8 +175,8 @@ def _unpacked(
                     break
                 if pieces >= MANY_PIECES and held < LEAST_PIECE_BYTES * pieces:
                     raise ValueError(
-                        f"{path}: expected {LEAST_PIECE_BYTES} bytes or more on average in a "
-                        f"{packing.name} {packing.piece}, found {held:,} in all of the first "
+                        f"{path}: expected at least {LEAST_PIECE_BYTES} bytes per {packing.name} "
+                        f"{packing.piece} on average, found {held:,} bytes in the first "
                         f"{pieces:,}. Compress the file again."
                     )
                 piece = start()
@@ -193,8 +192,8 @@ def _unpacked(
                     taken = len(block) - left
             except packing.error as error:
                 raise ValueError(
-                    f"{path}: damaged {packing.name} data in the {BLOCK_BYTES} bytes from byte "
-                    f"{offset} on ({error}). Fetch the file again."
+                    f"{path}: damaged {packing.name} data in the {BLOCK_BYTES} bytes that start "
+                    f"at byte {offset} ({error}). Fetch the file again."
                 ) from error
             offset += len(block) - len(piece.piece.unused_data)
             block = piece.piece.unused_data
@@ -214,7 +213,7 @@ def _zstd_pieces(path: str, stored: Iterator[bytes], window_log: int) -> Iterato
         if window > 1 << window_log:
             raise ValueError(
                 f"{path}: expected zstd frames with a window of at most {1 << window_log:,} bytes, "
-                f"found one of {window:,}, which would take that much memory. Compress the "
+                f"found a window of {window:,}, which needs as much memory. Compress the "
                 "file again without --long, or set input.max_window_log to "
                 f"{(window - 1).bit_length()}."
             )

@@ -49,7 +49,7 @@ def joined(blocks: Iterable[bytes], where: object, most: int = MOST_BYTES) -> by
 
 
 def too_large(where: object, most: int, found: str) -> ValueError:
-    return ValueError(f"{where}: expected {most:,} bytes at most, found {found}. Copy it again.")
+    return ValueError(f"{where}: expected at most {most:,} bytes, found {found}. Copy it again.")
 
 
 def json_of(data: bytes | str, where: object) -> Any:
@@ -131,7 +131,7 @@ def read_as_written(where: object, *others: type[Exception]) -> Iterator[None]:
         raise ValueError(
             f"{where}: expected content written by corpusmill, found something else "
             f"({type(error).__name__}: {said}). Copy it again. If the file is unchanged, this is a "
-            "fault of corpusmill: please report it."
+            "bug in corpusmill: please report it."
         ) from error
 
 

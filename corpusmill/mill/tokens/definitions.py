@@ -73,7 +73,7 @@ def bounded_definition(written: bytes) -> Definition:
 def _at_most(what: str, most: int, found: float, unit: str) -> None:
     if found > most:
         count = f"{found:,}" if found < 1e15 else "more"
-        raise ValueError(f"{what}: expected {most:,} {unit} at most, found {count}")
+        raise ValueError(f"{what}: expected at most {most:,} {unit}, found {count}")
 
 
 def _hold_part(name: str, written: msgspec.Raw) -> None:
@@ -93,7 +93,7 @@ def _hold_part(name: str, written: msgspec.Raw) -> None:
     _at_most(name, MOST_DEPTH, MOST_DEPTH + bool(level), "levels")
     _at_most(name, MOST_STEPS, len(steps), "steps")
     growth = math.prod(_growth(name, step) for step in steps)
-    _at_most(f"{name}: all steps together", MOST_GROWTH, growth, "characters for one")
+    _at_most(f"{name}: all steps together", MOST_GROWTH, growth, "output characters per character")
 
 
 def _inner(value: Any) -> list[tuple[str, Any]]:

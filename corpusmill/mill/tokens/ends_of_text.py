@@ -102,7 +102,7 @@ def named_by(files: dict[Path, bytes]) -> Named:
 def _refuse_many(path: Path, most: int, found: int, what: str) -> None:
     if found > most:
         raise ValueError(
-            f"tokenizer.source: {path}: expected {most:,} {what} at most, found {found:,}. "
+            f"tokenizer.source: {path}: expected at most {most:,} {what}, found {found:,}. "
             "Give another tokenizer."
         )
 

@@ -45,7 +45,7 @@ WAIT_SECONDS = 5
 
 def is_there(hub_id: str) -> bool:
     """Say whether its files are available now; raise ValueError, in one line, if they never are."""
-    ways = "Give a folder, the id of a tokenizer that this machine can reach, or train."
+    ways = "Give a folder, the id of a tokenizer that this machine can download, or `train`."
     try:
         if any(isinstance(try_to_load_from_cache(hub_id, file), str) for file in FILES):
             return True

@@ -135,7 +135,7 @@ def too_many_losses(facts: list[Path], most: float) -> list[str]:
         if lost <= most * characters:
             continue
         told.append(
-            f"source {source}: {lost:,} of {characters:,} characters are lost in its tokens "
+            f"source {source}: {lost:,} of {characters:,} characters are lost in tokenization "
             f"({lost / characters:.2%}), but tokenizer.max_lost_fraction allows only {most:.2%}"
         )
         found = [one for shard in shards for one in shard["lost"].get(source, [])]
@@ -150,6 +150,6 @@ def refuse_losses(facts: list[Path], max_lost_fraction: float) -> None:
     """Raise ValueError if a source lost too much. facts: of all token shards."""
     if told := too_many_losses(facts, max_lost_fraction):
         raise ValueError(
-            "\n".join(told) + "\nUse another tokenizer, byte-level or with byte fallback; or, if "
+            "\n".join(told) + "\nUse a byte-level tokenizer or one with byte fallback; or, if "
             "this loss is acceptable, raise tokenizer.max_lost_fraction."
         )

@@ -41,8 +41,8 @@ def file_faults(files: TokenFiles, facts: dict, setting: TokenizerFacts) -> Iter
     """Yield faults if files have changed since they were written; then reading them is unsafe."""
     size = files.bin.stat().st_size
     if (facts["dtype"], facts["vocabulary"]) != (setting.dtype, setting.vocabulary):
-        made_for = f"{facts['vocabulary']} tokens of {facts['dtype']}"
-        yield f"{files.bin}: made for {made_for}; the tokenizer changed"
+        made_for = f"a vocabulary of {facts['vocabulary']} {facts['dtype']} ids"
+        yield f"{files.bin}: the shard was made for {made_for}, but the tokenizer changed"
     if size != facts["tokens"] * np.dtype(setting.dtype).itemsize:
         expected = f"{facts['tokens']} tokens of {setting.dtype}"
         yield f"{files.bin}: {size} bytes on disk, expected {expected}"
@@ -76,10 +76,10 @@ def placement_faults(placements: Path, files: TokenFiles) -> Iterator[str]:
     for name, values in expected.items():
         found = table.column(name).to_numpy()
         if found.size != values.size or (found != values).any():
-            yield f"{placements}: {name} disagrees with {files.idx} ({values.size} documents)"
+            yield f"{placements}: {name} differs from {files.idx} ({values.size} documents)"
     sources = Counter(table.column("source").to_pylist())
     if sources != {name: count["documents"] for name, count in shard.facts["by_source"].items()}:
-        yield f"{placements}: {dict(sources)} documents, {files.facts} has others"
+        yield f"{placements}: documents by source are {dict(sources)}, but not in {files.facts}"
 
 
 def token_faults(shard: TokenShard, setting: TokenizerFacts) -> Iterator[str]:
@@ -179,7 +179,8 @@ def sample_faults(
                 "shard is undamaged, set tokenizer.engine to reference"
             )
     if documents != shard.facts["documents"]:
-        yield f"{shard.facts['documents']} documents in the tokens, {documents} in the text"
+        in_tokens = shard.facts["documents"]
+        yield f"{in_tokens} documents in the token shard, {documents} in the text shard"
 
 
 def eye_test(shard: TokenShard, reference: Any, name: str) -> str:

@@ -127,7 +127,7 @@ def own_code(folder: Path) -> str | None:
         if (folder / name).is_file() and "auto_map" in (load_plain_json(folder / name) or ()):
             return (
                 f"{folder}/{name} refers to custom code (auto_map). corpusmill never runs custom "
-                "code: the ids are those of the tokenizer without it."
+                "code: the ids are those of the tokenizer without this code."
             )
     return None
 

@@ -75,7 +75,8 @@ class TokenizerFacts(NamedTuple):
             return msgspec.convert([content[one] for one in cls._fields], cls).within(ids.size)
         except ValueError as error:
             raise ValueError(
-                f"{where}: not a tokenizer's description ({error}). Mill the corpus again."
+                f"{where}: expected the description of a tokenizer, found something else "
+                f"({error}). Mill the corpus again."
             ) from (error)
 
     def within(self, size: int) -> "TokenizerFacts":

@@ -19,7 +19,7 @@ def token_ids_of(facts: Any, where: object) -> TokenIds:
     """Return the format in corpusmill.json's content; raise ValueError if it is invalid."""
     if not isinstance(facts, dict):
         raise ValueError(
-            f"{where}: expected a tokenizer's description, found none. Mill the corpus again."
+            f"{where}: expected the description of a tokenizer, found none. Mill the corpus again."
         )
     dtype, size, end = (facts.get(one) for one in ("dtype", "vocabulary", "end_of_text_id"))
     if not isinstance(dtype, str) or dtype not in SIZES:

@@ -36,8 +36,8 @@ def parsed(address: str) -> Address:
     words = name.split("/")
     if not is_s3(address) or not BUCKET.fullmatch(bucket) or not all(map(is_word, words)):
         raise ValueError(
-            f"{address!r}: expected {SCHEME}bucket/name. A bucket has 3 to 63 characters: a-z, "
-            "0-9, dot, hyphen. A name consists of A-Z, a-z, 0-9, dot, hyphen, underscore and "
+            f"{address!r}: expected {SCHEME}bucket/name. bucket has 3 to 63 characters: a-z, 0-9, "
+            "dot, hyphen. name consists of A-Z, a-z, 0-9, dot, hyphen, underscore and "
             "slash, begins with a letter or digit, and is neither versions nor latest."
         )
     if "@" in path:

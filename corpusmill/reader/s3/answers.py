@@ -50,7 +50,7 @@ def fault(where: str, status: int, headers: Mapping[str, str], body: bytes) -> E
     """Return the exception for an error response. It quotes only the store's error code: its
     messages may repeat keys of the request."""
     code = code_of(body) or OF_STATUS.get(status, "")
-    said = f"{where}: the store says {status}" + f" {code}" * bool(code)
+    said = f"{where}: the store answered {status}" + f" {code}" * bool(code)
     if code in PASSING_CODES or code in CHANGED_CODES or status in PASSING_STATUS:
         return PassingError(said)
     region = headers.get("x-amz-bucket-region", "")

@@ -249,18 +249,18 @@ class Bucket:
                 break
             query |= asked
         raise ValueError(
-            f"{self.where(key)}: expected a list that ends, found an endless one. Is the endpoint "
-            "an object store?"
+            f"{self.where(key)}: expected a list of files that ends, found an endless list. Is the "
+            "endpoint an object store?"
         )
 
     def _below(self, prefix: str, key: str) -> str:
         """Return a listed key. Raise if it was not asked for: it may belong to others."""
         if not key:
-            raise PassingError(f"{self.where('')}: expected keys, found one without a name")
+            raise PassingError(f"{self.where('')}: expected keys, found an empty key")
         if not key.startswith(prefix) or ".." in key.split("/"):
             raise ValueError(
-                f"{self.where(prefix)}: expected only keys below it, but the store also lists "
-                f"{shown(key)[:MOST_SAID]}. Is the endpoint an object store?"
+                f"{self.where(prefix)}: expected only keys with this prefix, but the store also "
+                f"lists {shown(key)[:MOST_SAID]}. Is the endpoint an object store?"
             )
         return key
 

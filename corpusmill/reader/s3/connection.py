@@ -294,7 +294,7 @@ def _whole(response: http.client.HTTPResponse, where: str, most: int) -> bytes:
     body = response.read(most + 1)
     if len(body) > most:
         raise ValueError(
-            f"{where}: expected an answer of {most:,} bytes at most, found more. Is the endpoint "
+            f"{where}: expected an answer of at most {most:,} bytes, found more. Is the endpoint "
             "an object store?"
         )
     if response.length:  # http.client does not report a truncated body
@@ -312,8 +312,8 @@ def faults_of_the_network(where: str) -> Iterator[None]:
         yield
     except ssl.SSLCertVerificationError as error:
         raise ValueError(
-            f"{where}: expected a certificate that this machine trusts ({error}). Install its "
-            "authority's certificate, or name it in SSL_CERT_FILE."
+            f"{where}: expected a certificate that this machine trusts ({error}). Install the "
+            "certificate of the store's authority, or name its file in SSL_CERT_FILE."
         ) from None
     except (http.client.HTTPException, OSError) as error:
         kind = SlowError if isinstance(error, TimeoutError) else PassingError

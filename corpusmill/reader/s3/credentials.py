@@ -88,8 +88,8 @@ def _profile() -> dict[str, str]:
         except (configparser.Error, UnicodeDecodeError):
             # Python's message quotes the line, which may be a secret.
             raise ValueError(
-                f"{path}: expected [profiles] with key = value, as `aws configure` writes them, "
-                "found something else. Correct it."
+                f"{path}: expected [profile] sections of key = value, as `aws configure` writes "
+                "them, found something else. Correct it."
             ) from None
         for section in (f"profile {name}", name):
             if parser.has_section(section):

@@ -57,7 +57,7 @@ class _Arriving(io.RawIOBase):
         if self._waited > WAITED_SECONDS:
             if self._came < LEAST_BYTES:
                 raise TimeoutError(
-                    f"{max(self._came, 0):,} bytes in {self._waited:.0f} s of waiting"
+                    f"only {max(self._came, 0):,} bytes received in {self._waited:.0f} s"
                 )
             self._waited, self._came = 0.0, 0
         if self._until is not None:

@@ -36,8 +36,8 @@ class Shard:
         expected = self._split.shards.sha256[self.number]
         if (found := file_sha256(path)) != expected:
             raise ValueError(
-                f"{path}: expected SHA-256 {expected}, as manifest.json says, found {found}. Copy "
-                "it again, or remove it and run again, which rebuilds it."
+                f"{path}: expected SHA-256 {expected}, as listed in manifest.json, found {found}. "
+                "Copy the file again, or remove it and run again to rebuild it."
             )
         return path
 
@@ -58,8 +58,8 @@ class Shard:
         if len(table) != int(self._split.shards.documents[self.number]):
             raise ValueError(
                 f"{self._folder / name}: expected {self._split.shards.documents[self.number]} "
-                f"documents, as manifest.json says, found {len(table)}. The file is from another "
-                "run: copy it again."
+                f"documents, as listed in manifest.json, found {len(table)}. The file is from "
+                "a different run: copy it again."
             )
         return table
 

@@ -80,8 +80,8 @@ def fault_of_vocabulary(name: str, size: int, is_wide: bool) -> str | None:
     if not (format_of(name).uint16_alone and is_wide):
         return None
     return (
-        f"{name} has 16-bit ids: expected a vocabulary of at most 65,536, found {size:,}. Use a "
-        "tokenizer with a smaller vocabulary, or another format."
+        f"{name} has 16-bit ids: expected a vocabulary of at most 65,536 tokens, found {size:,}. "
+        "Use a tokenizer with a smaller vocabulary, or a different format."
     )
 
 
@@ -94,8 +94,8 @@ def faults(name: str, exported: Exported) -> list[str]:
         most = max((shard.tokens for shard in split.shards), default=0)
         if form.most_tokens is not None and most > form.most_tokens:
             found.append(
-                f"{name}: expected shards of at most {form.most_tokens:,} tokens, found one of "
-                f"{most:,} in {split.name}. Mill with a smaller output.shard_bytes."
+                f"{name}: expected shards of at most {form.most_tokens:,} tokens, found one "
+                f"of {most:,} in the split {split.name}. Lower output.shard_bytes, and mill again."
             )
         if form.samples and 0 < split.tokens < exported.length:
             found.append(
@@ -147,8 +147,9 @@ def finished(folder: Path, what: dict[str, Any]) -> dict[str, Any] | None:
         other = [key for key in what if there.get(key) != what[key]]
         differs = ", ".join(f"{key} {there.get(key)}" for key in other)
         raise ValueError(
-            f"{folder}: expected an empty folder, or this same export; found an export with "
-            f"{differs}. Nothing is replaced: remove that export, or name another folder with --to."
+            f"{folder}: expected an empty folder or an export with the same settings, found an "
+            f"export with {differs}. An export replaces no files: remove the existing export, or "
+            "name a different folder with --to."
         )
     if not (folder / BEGUN).exists():
         refuse_files(folder)
@@ -158,8 +159,8 @@ def finished(folder: Path, what: dict[str, Any]) -> dict[str, Any] | None:
 def refuse_files(folder: Path) -> None:
     if folder.exists() and any(path.name[0] != "." for path in folder.iterdir()):
         raise ValueError(
-            f"{folder}: expected an empty folder, found files in it. Nothing is replaced: name "
-            "another folder with --to."
+            f"{folder}: expected an empty folder, found files in it. An export replaces no files: "
+            "name a different folder with --to."
         )
 
 
@@ -171,9 +172,8 @@ def alone_in(folder: Path) -> Iterator[None]:
     try:
         if not lock.alone():
             raise ValueError(
-                f"{folder}: another export into this folder is in progress. Wait until it ends, or "
-                "name "
-                "another folder with --to."
+                f"{folder}: another export into this folder is in progress. Wait until that "
+                "export ends, or name a different folder with --to."
             )
         yield
     finally:

@@ -86,8 +86,8 @@ def refuse_links(folder: Path, results: Path) -> None:
         if is_link or not (path.is_dir() or path.is_file() or not path.exists()):
             raise ValueError(
                 f"{path}: expected a folder or a file of an export, found "
-                f"{'a symlink' if is_link else 'something else'}. Nothing is written "
-                "through it: remove it, or name another folder with --to."
+                f"{'a symlink' if is_link else 'something else'}. Exports do not "
+                "write through such a path: remove it, or name a different folder with --to."
             )
 
 
@@ -97,7 +97,9 @@ def remove_made(folder: Path) -> None:
     for name in whole_file(folder / MADE).decode("utf-8", "surrogateescape").splitlines():
         path = folder / name
         if len(name) > LONGEST_NAME or "\0" in name:
-            raise ValueError(f"{folder / MADE}: expected names of files. Remove the folder.")
+            raise ValueError(
+                f"{folder / MADE}: expected names of files, found others. Remove the folder."
+            )
         inside = path.parent.resolve()
         # The list comes from the disk: paths out of the folder are not ours.
         if inside == root or root in inside.parents:

@@ -120,7 +120,7 @@ def config_of(results: Path, listing: Listing, named: Config | None) -> Config:
                 raise
             said = (str(error).splitlines() or [""])[0]
             raise NoCorpusError(
-                f"{path} does not have the configuration of the run ({type(error).__name__}: "
+                f"{path} does not contain the configuration of the run ({type(error).__name__}: "
                 f"{said}). Name its config file: corpusmill prove CONFIG"
             ) from error
     expected, found = listing.content.get("config_digest"), config_digest(given)
@@ -139,18 +139,18 @@ def refuse_own_code(path: Path, config: Config) -> None:
     filters = [one.file for one in config.filters if one.file is not None]
     for file in [*config.input.readers, *filters]:
         raise NoCorpusError(
-            f"{path} uses custom code, {file}, which runs only if you name it yourself. {way}"
+            f"{path} uses custom code, {file}, which runs only if you name the config. {way}"
         )
     for one in config.filters:
         for file in one.named_files:
             raise NoCorpusError(
                 f"{path} names a file for the filter {one.name}, {file}, which is read only if you "
-                f"name the configuration. {way}"
+                f"name the config. {way}"
             )
         if one.patterns:
             raise NoCorpusError(
-                f"{path} has a regular expression for the filter {one.name}, which may run "
-                f"forever. {way}"
+                f"{path} has a regular expression for the filter {one.name}, and regular "
+                f"expressions can run forever. {way}"
             )
 
 
@@ -161,7 +161,7 @@ def plan_of(results: Path, listing: Listing, config: Config) -> tuple[list[Part]
         lines = whole_file(path).splitlines()[1:]
     except OSError as error:
         raise NoCorpusError(
-            f"{path} is missing. It says which files make which part: restore it."
+            f"{path} is missing. This file lists the input files of each part: restore it."
         ) from error
     parts = [
         # Copied inputs have another time, but the same SHA-256.
@@ -175,8 +175,8 @@ def plan_of(results: Path, listing: Listing, config: Config) -> tuple[list[Part]
     milled = [file.path for part in parts for file in part.files]
     if [one["path"] for one in inputs[: len(milled)]] != milled:
         raise NoCorpusError(
-            f"{path} has other input files than manifest.json: it is from another run. Restore the "
-            "file of this corpus."
+            f"{path} lists different input files from manifest.json, so it is from a different "
+            "run. Restore the original file of this corpus."
         )
     rest = inputs[len(milled) :]
     return parts, [InputFile(one["source"], one["path"], 0) for one in rest]

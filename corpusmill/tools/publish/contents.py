@@ -96,7 +96,9 @@ def unlisted(path: Path) -> bytes:
     """Return the content of a file without digest. Symlinks are refused: they could lead to
     secrets."""
     if path.is_symlink():
-        raise DamagedFileError(f"{path}: expected a file, found a symlink. Put the file there.")
+        raise DamagedFileError(
+            f"{path}: expected a file, found a symlink. Replace it with the file."
+        )
     return whole_file(path)
 
 
@@ -108,15 +110,15 @@ def check_size(file: File) -> None:
         raise DamagedFileError(f"{file.path}: it is missing. {way_out(file.name)}.") from None
     if found != file.bytes or not file.path.is_file():
         raise DamagedFileError(
-            f"{file.path}: expected {file.bytes:,} bytes, as manifest.json says, found {found:,}. "
-            f"{way_out(file.name)}."
+            f"{file.path}: expected {file.bytes:,} bytes, as listed in manifest.json, found "
+            f"{found:,}. {way_out(file.name)}."
         )
 
 
 def damaged(file: File, found: str) -> DamagedFileError:
     return DamagedFileError(
-        f"{file.path or file.name}: expected SHA-256 {file.sha256}, as manifest.json says, found "
-        f"{found}. {way_out(file.name)}."
+        f"{file.path or file.name}: expected SHA-256 {file.sha256}, as listed in manifest.json, "
+        f"found {found}. {way_out(file.name)}."
     )
 
 
@@ -138,6 +140,6 @@ def summary_of(results: Path, listing: Listing) -> dict[str, Any] | None:
 
 def no_summary(path: Path, listing: Listing, found: str) -> ValueError:
     return ValueError(
-        f"{path}: expected the summary of manifest {listing.sha256}, found {found}. Run again: "
-        "corpusmill run; or move it away to publish without it."
+        f"{path}: expected the summary of manifest {listing.sha256}, found {found}. Run "
+        "again (corpusmill run), or move the summary away to publish without a summary."
     )

@@ -67,7 +67,7 @@ def costs_of(contents: Contents, there: set[str], prices: Mapping[str, float]) -
 def in_words(costs: Costs, prices: Mapping[str, float]) -> Iterator[str]:
     yield (
         f"{costs.bytes / GB:,.3f} GB to store; about {costs.writes:,} requests to upload "
-        f"the missing files, {costs.reads:,} for a full read"
+        f"the missing files, {costs.reads:,} requests for a full read"
     )
     said = {"per_month": "a month", "to_send": "to send it", "per_full_read": "a full read"}
     if costs.money:

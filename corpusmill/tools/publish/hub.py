@@ -51,8 +51,8 @@ def publish(asked: Asked, say: Say, patience: Patience = Patience()) -> Publishe
     found = token()
     if found is None:
         raise ValueError(
-            f"{address}: expected a token of the Hugging Face hub that may write, found none. Give "
-            "it in HF_TOKEN, or log in: hf auth login"
+            f"{address}: expected a token with write access to the Hugging Face hub, found none. "
+            "Set HF_TOKEN, or log in: hf auth login"
         )
     contents = with_metadata(contents_of(asked.results, str(address)))
     version = contents.listing.sha256[:DIGITS] if asked.version is None else asked.version
@@ -60,8 +60,8 @@ def publish(asked: Asked, say: Say, patience: Patience = Patience()) -> Publishe
     if len(contents.all_files) > MOST_FILES:
         raise ValueError(
             f"{asked.results}: expected at most {MOST_FILES:,} files, the limit of a commit to the "
-            f"hub, found {len(contents.all_files):,}. Mill with a larger output.shard_bytes, or "
-            "publish it to an object store."
+            f"hub, found {len(contents.all_files):,}. Raise output.shard_bytes and mill again, "
+            "or publish the corpus to an object store."
         )
     repository = Repository(address, found, asked.streams, patience, say)
     target = HubTarget(repository, address, contents, version, patience, say)
@@ -70,7 +70,7 @@ def publish(asked: Asked, say: Say, patience: Patience = Patience()) -> Publishe
     commit = None if asked.dry_run else target.bring(there)
     plan = [f"{'':>16}  to go    {name}" for name in there.going]
     if there.refs is None:
-        plan.append(f"{address}: there is no such repository; a private one would be created")
+        plan.append(f"{address}: this repository does not exist; a private one would be created")
     what = "would be sent at most" if asked.dry_run else "were missing"
     return Published(
         str(address), version, contents, there.whole, f"{missing / 1e6:,.1f} MB {what}",
@@ -81,11 +81,11 @@ def publish(asked: Asked, say: Say, patience: Patience = Patience()) -> Publishe
 def checked(asked: Asked) -> HubAddress:
     address = parsed_hub(asked.address)
     if address.version is not None:
-        raise ValueError(f"{asked.address}: expected no version in it. Give it as --version.")
+        raise ValueError(f"{asked.address}: expected an address without a version. Use --version.")
     if asked.endpoint is not None or asked.prices:
         raise ValueError(
-            f"{asked.address}: expected no --endpoint-url and no --price, which are only for s3. "
-            "Name another hub in HF_ENDPOINT."
+            f"{asked.address}: expected no --endpoint-url and no --price, which only s3 has. "
+            "To use a different hub, set HF_ENDPOINT."
         )
     return address
 
@@ -131,8 +131,8 @@ class HubTarget(NamedTuple):
         known |= {MANIFEST, *BESIDE, *old.files} if old else set()
         if strange := tree.keys() - known:
             raise ValueError(
-                f"{self.address}: expected a new repository or a corpus that was published there, "
-                f"found {min(strange)}. Choose another name, or delete that file."
+                f"{self.address}: expected a new repository or a published corpus, found "
+                f"{min(strange)}. Choose a different name, or delete that file."
             )
         files = self.contents.all_files
         whole = {file.name for file in files if is_held(file, tree.get(file.name))}
@@ -147,8 +147,8 @@ class HubTarget(NamedTuple):
         if found != ours:
             raise ValueError(
                 f"{self.address}@{self.version}: expected the corpus with manifest "
-                f"{ours[:DIGITS]}, found one with {found[:DIGITS]}. Versions never change: choose "
-                "another --version."
+                f"{ours[:DIGITS]}, found one with {found[:DIGITS]}. Published versions never "
+                "change: choose a different --version."
             )
 
     def listing(self, commit: str) -> Listing:
@@ -157,11 +157,11 @@ class HubTarget(NamedTuple):
         try:
             found = read_listing(RemotePlace(HubStore(address), self.say, self.patience), findings)
         except NoCorpusError as error:
-            raise ValueError(f"{error} You can also publish to another name.") from None
+            raise ValueError(f"{error} You can also publish under a different name.") from None
         if findings.damages:
             raise ValueError(
-                f"{address}: expected the manifest of a corpus that was published there, found "
-                f"{sentence(findings.damages[0].what)} Choose another name or --version."
+                f"{address}: expected the manifest of a published corpus, found "
+                f"{sentence(findings.damages[0].what)} Choose a different name or --version."
             )
         return found
 
@@ -204,7 +204,7 @@ class HubTarget(NamedTuple):
             if now.parent is None or not complete(self.contents, now.whole):
                 raise ValueError(
                     f"{self.address}: expected an unchanged main branch, found a commit by "
-                    "somebody else, which is kept. Repeat the command to commit after it."
+                    "somebody else. That commit is kept: repeat the command to add yours."
                 )
             return now.parent
 
@@ -218,8 +218,8 @@ class HubTarget(NamedTuple):
         for file in [*self.contents.listed, self.contents.manifest]:
             if not is_held(file, tree.get(file.name)):
                 raise OSError(
-                    f"{self.address}, commit {found}: expected {file.name} as it was sent, found "
-                    "something else. The version is not tagged: repeat the command."
+                    f"{self.address}, commit {found}: expected {file.name} as uploaded, found "
+                    "other content. The version is not tagged: repeat the command."
                 )
         return found
 

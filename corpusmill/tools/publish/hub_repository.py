@@ -97,7 +97,7 @@ class Repository:
             raise
         except (ValueError, LookupError, TypeError, AttributeError) as error:
             raise ValueError(
-                f"{self._address}: huggingface_hub does not understand the hub's answer "
+                f"{self._address}: huggingface_hub cannot parse the answer of the hub "
                 f"({type(error).__name__}). Check HF_ENDPOINT, and repeat the command."
             ) from error
 
@@ -108,13 +108,13 @@ class Repository:
                 f"{self._address}: {' '.join(said.split()) or type(error).__name__}"
             )
         status = error.response.status_code
-        told = f"{self._address}: the hub says {status} {error.response.reason_phrase}"
+        told = f"{self._address}: the hub answered {status} {error.response.reason_phrase}"
         if status in PASSING_STATUS:
             return PassingError(told)
         if status in (401, 403):
             return RefusalError(
-                f"{told}: expected a token that may write to that repository, or create it. Give "
-                "such a token in HF_TOKEN, or correct the address.",
+                f"{told}: expected a token that can write to that repository, or create it. Set "
+                "HF_TOKEN to such a token, or correct the address.",
                 status,
             )
         return RefusalError(f"{told}. Inspect the repository, and repeat the command.", status)
@@ -178,15 +178,15 @@ class Repository:
                     raise RefusalError(
                         f"{self._address}: expected at most {COMMITTED_BYTES >> 20} MiB of files "
                         f"that the hub does not store as large files, found more, at {file.name}. "
-                        "Publish it to an object store.",
+                        "Publish the corpus to an object store.",
                         413,
                     )
                 one.path_or_fileobj = content(file)
         for file, stamped in zip(files, before, strict=True):
             if stamp(file) != stamped:
                 raise DamagedFileError(
-                    f"{file.path}: it was changed while it was sent. Stop the program that writes "
-                    "it, and repeat the command."
+                    f"{file.path}: the file changed during its upload. Stop the program that "
+                    "writes this file, and repeat the command."
                 )
         return additions
 

@@ -71,7 +71,7 @@ def told(done: Published) -> Iterator[str]:
         f"{known:,} files were there already"
     )
     if not done.dry_run:
-        yield f'Published. Corpus("{done.address}", cache=FOLDER) reads it, or "{version}".'
+        yield f'Published. To read it: Corpus("{done.address}", cache=FOLDER), or "{version}".'
 
 
 def as_json(done: Published) -> str:

@@ -20,7 +20,7 @@ def publish(asked: Asked, say: Say, patience: Patience = Patience()) -> Publishe
     manifest; OSError if the store does not answer. Readers then see the same as before."""
     address = parsed(asked.address)
     if address.version is not None:
-        raise ValueError(f"{asked.address}: expected no version in it. Give it as --version.")
+        raise ValueError(f"{asked.address}: expected an address without a version. Use --version.")
     contents = contents_of(asked.results, asked.address)
     version = contents.listing.sha256[:DIGITS] if asked.version is None else asked.version
     check_version(version)
@@ -93,8 +93,8 @@ def check_sizes(target: Target, files: list[File]) -> None:
         if sizes.get(file.name) != file.bytes:
             raise OSError(
                 f"{target.where(file.name)}: expected {file.bytes:,} bytes, found "
-                f"{sizes.get(file.name, 'none')}. Another program is changing it: stop that "
-                "program, and repeat the command."
+                f"{sizes.get(file.name, 'none')}. Another program is changing this file: stop "
+                "that program, and repeat the command."
             )
 
 

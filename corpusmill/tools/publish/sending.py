@@ -56,8 +56,8 @@ def faults_of_the_disk(file: File) -> Iterator[None]:
         yield
     except OSError as error:
         raise DamagedFileError(
-            f"{file.path}: cannot be read: {error.strerror or error}. Correct that, and repeat the "
-            "command."
+            f"{file.path}: cannot be read: {error.strerror or error}. Make the file readable, and "
+            "repeat the command."
         ) from None
 
 
@@ -263,5 +263,6 @@ class Sender:
 
 def other_bytes(target: Target, file: File) -> PassingError:
     return PassingError(
-        f"{target.where(file.name)}: the store does not report size and checksum of the upload"
+        f"{target.where(file.name)}: the store does not report the size and checksum of what was "
+        "sent"
     )

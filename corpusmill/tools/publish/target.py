@@ -82,8 +82,8 @@ class Target:
         strange = [*(set(here.sizes) - {self.latest_key}), *(set(here.folders) - {versions})]
         if strange:
             raise ValueError(
-                f"{self.bucket.where(self.name)}: expected nothing or a corpus that was published "
-                f"there, found {min(strange)}. Choose another name, or move that away."
+                f"{self.bucket.where(self.name)}: expected nothing or a published corpus, found "
+                f"{min(strange)}. Choose a different name, or move that object away."
             )
         self.latest()  # raises if it is not ours
         sizes = self.sizes()
@@ -94,7 +94,8 @@ class Target:
         if strange or (sizes and claimed is None):
             raise ValueError(
                 f"{self.where()}: expected nothing, or only files sent by `corpusmill publish`, "
-                f"found {min(strange or sizes)}. Choose another --version, or move that away."
+                f"found {min(strange or sizes)}. Choose a different --version, or move that "
+                "object away."
             )
         return sizes
 
@@ -121,8 +122,8 @@ class Target:
         except (ValueError, TypeError, KeyError):
             pass
         raise ValueError(
-            f"{self.where(CLAIM)}: expected a file written by `corpusmill publish`, version "
-            f"{CLAIM_VERSION}, found something else. Choose another --version."
+            f"{self.where(CLAIM)}: expected a file of version {CLAIM_VERSION} written by "
+            "`corpusmill publish`, found something else. Choose a different --version."
         )
 
     def claim(self, manifest_sha256: str) -> None:
@@ -147,6 +148,6 @@ class Target:
 def other_content(target: Target, ours: str, found: str | None) -> ValueError:
     return ValueError(
         f"{target.where()}: expected the corpus with manifest {ours[:16]}, found one with "
-        f"{(found or 'none')[:16]}. Versions never change: choose another --version, or unpublish "
-        "that one."
+        f"{(found or 'none')[:16]}. Published versions never change: choose a different "
+        "--version, or unpublish that version."
     )

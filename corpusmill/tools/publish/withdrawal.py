@@ -22,7 +22,7 @@ def not_taken_away(address: str) -> ValueError:
     return ValueError(
         f"{address}: expected s3://bucket/name, as the hub itself keeps the history of a "
         f"repository. Delete a tag with `hf repos tag delete {name} VERSION --repo-type dataset`; "
-        "its files stay in the history until you rewrite the history or delete the repository on "
+        "the files stay in the history until you rewrite the history or delete the repository on "
         "the hub."
     )
 
@@ -53,14 +53,14 @@ def unpublish(asked: Asked, say: Say, patience: Patience = Patience()) -> Withdr
         raise not_taken_away(asked.address)
     address = parsed(asked.address)
     if address.version is not None:
-        raise ValueError(f"{asked.address}: expected no version in it. Give it as --version.")
+        raise ValueError(f"{asked.address}: expected an address without a version. Use --version.")
     check_version(asked.version)
     with Bucket(address.bucket, asked.endpoint) as bucket:
         target = Target(bucket, address.name, asked.version, patience, say)
         sizes = target.sizes()
         if CLAIM not in sizes:
             raise ValueError(
-                f"{target.where()}: expected a version that `corpusmill publish` sent, found "
+                f"{target.where()}: expected a version from `corpusmill publish`, found "
                 f"{'something else' if sizes else 'nothing'}. Correct the address or --version."
             )
         keys = going_keys(target, sizes, asked.latest)
@@ -83,7 +83,7 @@ def going_keys(target: Target, sizes: dict[str, int], latest: bool) -> list[str]
         others = len(found.folders) - 1
         if others or not latest:
             way = (
-                "publish another one, or one of these, first"
+                "first publish a different version, or one of these again"
                 if others
                 else "add --latest; then no version is left"
             )

@@ -206,8 +206,8 @@ class FileReading:
             if in_all > self._most_text_bytes:
                 raise ValueError(
                     f"{self.path}:{record.line}: expected at most {self._most_text_bytes:,} bytes "
-                    f"of records, found more: its {self.size:,} bytes expand more than text "
-                    "usually does. Unpack it, or remove it from the source."
+                    f"of records, found more: the {self.size:,} bytes of the file expand more "
+                    "than text usually does. Unpack the file, or remove it from the source."
                 )
             if fraction and (is_much or (self._share < 1 and fraction >= self._share)):
                 self.fraction = fraction

@@ -42,7 +42,7 @@ class LedgerLook:
         progress.total = len(parts)
         for number, name in enumerate(parts):
             if name != f"ledger/{number:05d}.parquet":
-                told = f"part {number:05d} of the ledger is not listed, but later ones are"
+                told = f"part {number:05d} of the ledger is not listed, but later parts are"
                 self._corpus.findings.damage("manifest.json", told)
                 self.complete = False
                 break
@@ -120,7 +120,10 @@ class LedgerLook:
         known = np.array([self._shards.get(split, 0) > 0 for split in SPLITS])[splits]
         if not known.all():
             gone = SPLITS[int(splits[~known][0])]
-            told = f"{int((~known).sum()):,} documents of {gone}, but no shard of it is listed"
+            told = (
+                f"{int((~known).sum()):,} documents of the split {gone}, but none of its shards "
+                "is listed"
+            )
             self._corpus.findings.damage(name, told)
         ids, copies, digests = (
             in_one_piece(kept[one]).to_numpy()[known] for one in ("id", "copies", "digest")
@@ -138,7 +141,7 @@ class LedgerLook:
         if corpus.has(aside := f"quarantine/{number}.jsonl"):
             lines = sum(1 for _ in limited_lines(corpus.place.blocks(aside), LONGEST_LINE))
             if lines != figures[MALFORMED]:
-                told = f"{lines:,} malformed records, {name} has {figures[MALFORMED]:,}"
+                told = f"{lines:,} malformed records, but {name} counts {figures[MALFORMED]:,}"
                 corpus.findings.damage(aside, told)
         names = (f"{folder}/{number}.parquet" for folder in ("cut", "edited"))
         cuts = [one for one in names if one in corpus.listing.files]

@@ -140,8 +140,8 @@ def look_at_export(place: Place, export: Export, findings: Findings, progress: P
     # Links are not followed: they may lead anywhere on the machine.
     for name in islice(foreign, MOST_FOREIGN):
         what = (
-            f"{EXPORT} does not list it, and programs that read the whole folder would take it for "
-            "data"
+            f"{EXPORT} does not list this file, and programs that read the whole folder would read "
+            "the file as data"
         )
         findings.add(Damage(name, what, f"move {name} out of the export"))
     if more := next(foreign, None):

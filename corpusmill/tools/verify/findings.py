@@ -63,8 +63,8 @@ class Findings:
 
     def foreign(self, name: str) -> None:
         what = (
-            "the manifest does not list it, and programs that read the whole folder would take it "
-            "for the corpus"
+            "the manifest does not list this file, and programs that read the whole folder would "
+            "read the file as part of the corpus"
         )
         self.add(Damage(name, what, self._advice.foreign(name)))
 

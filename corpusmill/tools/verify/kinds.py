@@ -95,7 +95,7 @@ class Advice(NamedTuple):
 LOCAL = Advice(
     way_out,
     "move {} out of the results".format,
-    "Name the results folder of a run, or finish it: corpusmill run",
+    "Name the results folder of a run, or finish the run: corpusmill run",
 )
 COPIED = Advice(
     "copy {} again from the original results folder".format,

@@ -73,7 +73,7 @@ def read_listing(place: Place, findings: Findings) -> Listing:
     if not files:
         findings.damage(MANIFEST, "no file is listed, but every run keeps some")
     for missing in gaps(files):
-        findings.damage(MANIFEST, f"{missing} is not listed, but later ones are")
+        findings.damage(MANIFEST, f"{missing} is not listed, but files with higher numbers are")
     return Listing(files, content, own_digest(content), sum(file.bytes for file in files.values()))
 
 

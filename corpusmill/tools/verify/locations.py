@@ -131,7 +131,9 @@ class LocalPlace(Place):
         try:
             yield from self._store.blocks(name, start)
         except PermissionError as error:
-            raise UnreachableError(f"{self.where(name)}: no permission to read it") from error
+            raise UnreachableError(
+                f"{self.where(name)}: no permission to read this file"
+            ) from error
 
 
 def is_folder(entry: os.DirEntry[str]) -> bool:

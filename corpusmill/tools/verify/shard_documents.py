@@ -116,7 +116,7 @@ def index_of(corpus: Corpus, shard: Shard, itemsize: int) -> np.ndarray | None:
     if starts is None:
         fault = f"does not divide the {size:,} tokens of {tokens.name} into documents"
     elif tokens.documents is not None and starts.size - 1 != tokens.documents:
-        fault = f"{starts.size - 1:,} documents, but the manifest has {tokens.documents:,}"
+        fault = f"{starts.size - 1:,} documents, but the manifest lists {tokens.documents:,}"
     if fault:
         corpus.findings.damage(name, fault)
         return None

@@ -100,9 +100,12 @@ def in_words(done: Verified) -> Iterator[str]:
     size = f"{done.files:,} files, {large}"
     read = f"{size}, read at {rate:,.0f} MB/s"
     if findings.damages:
-        yield f"Damaged: {findings.damaged_files:,} files differ from what was written, of {read}."
+        yield (
+            f"Damaged: {findings.damaged_files:,} files differ from what was written. Checked: "
+            f"{read}."
+        )
     elif findings.code:
-        yield f"Not all of it could be checked: {read}."
+        yield f"Not everything could be checked: {read}."
     else:
         yield f"Whole: {read}."
 

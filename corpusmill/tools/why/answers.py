@@ -113,7 +113,9 @@ def about_similar(asked: Asked, results: Results, ledger: Ledger, text: str) -> 
         similar = [{"estimate": s, "record": f.row} for f, s in found]
         yield json_text({"documents": 0, "similar": similar}, None)
         return
-    yield "No document has exactly this text. The most similar, by share of equal sketch values:"
+    yield (
+        "No document has exactly this text. The most similar ones, by share of equal sketch values:"
+    )
     yield ""
     yield from table([[f"{share:.3f}", *line_of_list(facts)] for facts, share in found])
     best = found[0][0]

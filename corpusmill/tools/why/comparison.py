@@ -147,7 +147,7 @@ def side_by_side(heads: tuple[str, str], texts: tuple[str, str], width: int) -> 
 
 def in_words(shared: Shared, found: int) -> str:
     if not found:
-        return "Word for word the same; at most white space differs."
+        return "Both texts have the same words; they differ only in white space, if at all."
     said = (
         f"The texts have {shared.one:,} and {shared.other:,} words; "
         f"{shared.both:,} words are in both."

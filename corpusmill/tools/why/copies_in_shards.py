@@ -26,7 +26,8 @@ def placements(results: Results, split: str, shard: int) -> Rows:
     path = results.folder / f"placements/{split}/{shard:05d}.parquet"
     if not path.exists():
         raise ValueError(
-            f"{path} is missing; it lists the documents of a shard. Rebuild it: corpusmill run"
+            f"{path} is missing. This file lists the documents of a shard. Rebuild it: corpusmill "
+            "run"
         )
     index = results.folder / f"tokens/{split}/{shard:05d}.idx"
     documents = regular_state(index).st_size // 8 - 1 if index.exists() else None
@@ -54,8 +55,8 @@ def copies_of(results: Results, row: dict[str, Any]) -> list[Copy]:
         if places.size != 1:
             raise ValueError(
                 f"{results.folder}/placements/{row['split']}/{shard:05d}.parquet has document "
-                f"{row['id']} {places.size:,} times where the ledger has it once: these are "
-                "results of two runs. Finish the later one: corpusmill run"
+                f"{row['id']} {places.size:,} times, but the ledger has it once: these are "
+                "results of two runs. Finish the later run: corpusmill run"
             )
         (place,) = file.at(places)
         found.append(Copy(*(place[name] for name in Copy._fields)))
@@ -69,7 +70,7 @@ def document_at(results: Results, split: str, shard: int, row: int) -> tuple[int
     rows = file.count
     if row >= rows:
         raise ValueError(
-            f"{split}/{shard:05d} has {rows} documents: there is no line {row + 1} in it."
+            f"{split}/{shard:05d} has {rows} documents, so there is no line {row + 1}."
         )
     (found,) = file.at(np.array([row]))
     return found["id"], found["copy"]
@@ -81,8 +82,8 @@ def row_of_token(index: Path, position: int) -> int:
     starts = np.memmap(index, "<u8", "r")
     if position >= starts[-1]:
         raise ValueError(
-            f"{index.with_suffix('.bin')} has {starts[-1]} tokens, 0 to {int(starts[-1]) - 1}: "
-            f"there is no token {position}."
+            f"{index.with_suffix('.bin')} has {starts[-1]} tokens, numbered 0 to "
+            f"{int(starts[-1]) - 1}: there is no token {position}."
         )
     # Every document has a token, so no two start at the same position.
     return int(np.searchsorted(starts, np.uint64(position), "right")) - 1
@@ -98,7 +99,9 @@ def shard_of_joined(results: Results, split: str, position: int) -> tuple[int, i
             return shard, at
         at -= tokens
     total = position - at
-    raise ValueError(f"{split} has {total} tokens, 0 to {total - 1}: there is no token {position}.")
+    raise ValueError(
+        f"{split} has {total} tokens, numbered 0 to {total - 1}: there is no token {position}."
+    )
 
 
 def token_file(results: Results, split: str, shard: int, ending: str) -> Path:

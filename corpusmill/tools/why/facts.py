@@ -172,8 +172,8 @@ class Facts:
         if places.size > min(self.row["cuts"], MOST_PIECES):
             raise ValueError(
                 f"{record.path}: expected {self.row['cuts']:,} pieces of document {self.id}, as "
-                f"the ledger says, and {MOST_PIECES:,} at most; found {places.size:,}. Copy it "
-                "again."
+                f"counted in the ledger, and at most {MOST_PIECES:,}, found {places.size:,}. Copy "
+                "the file again."
             )
         return places
 

@@ -34,7 +34,7 @@ def sketches(results: Results, part: int) -> np.ndarray:
     """Return uint32 (documents, permutations)."""
     path = results.path("signatures/{}.npy", part)
     if not path.exists():
-        raise ValueError(f"{path} has been removed; it contained the sketches")
+        raise ValueError(f"{path}, which contained the sketches, has been removed")
     return load_array(path)
 
 
@@ -47,7 +47,7 @@ def nearest(results: Results, text: str) -> list[Near]:
         raise ValueError("this run has no sketches (dedup.method exact)")
     # Checked first: the number of values comes from an untrusted summary.json.
     if sketches(results, 0).shape[1:] != (results.config.minhash.permutations,):
-        raise ValueError(f"{results.folder}/signatures has other sketches than summary.json says")
+        raise ValueError(f"the sketches in {results.folder}/signatures do not match summary.json")
     sketch, found = sketch_of(results, text), []
     if (sketch == NO_SHINGLE).all():
         raise ValueError("the text has no shingles to compare")

@@ -49,9 +49,9 @@ def found_by(results: Results, ledger: Ledger, query: str) -> Found:
     path, colon, number = query.rpartition(":")
     if not colon or not number.isdecimal() or not path:
         raise ValueError(
-            f"{query}: expected the id of a document, or FILE:LINE of an input file, of a text "
-            "shard (corpus/train/00000.jsonl.zst:17) or FILE:TOKEN (tokens/train/00000.bin:123). "
-            "For a text, use --text."
+            f"{query}: expected the id of a document, FILE:LINE of an input file or a text shard "
+            "(corpus/train/00000.jsonl.zst:17), or FILE:TOKEN (tokens/train/00000.bin:123). To "
+            "find a text, use --text."
         )
     if path not in results.files and (inside := path_inside(results, path)):
         if shard := SHARD_LINE.fullmatch(inside):
@@ -98,7 +98,8 @@ def milled_path(results: Results, path: str) -> str:
     if len(ends) > 1:
         some = ", ".join(ends[:3])
         raise ValueError(
-            f"{path}: {len(ends)} input files end like this: {some}. Give more of the path."
+            f"{path}: the paths of {len(ends)} input files end like this: {some}. Give more of "
+            "the path."
         )
     if ends:
         return ends[0]
@@ -118,7 +119,7 @@ def by_shard_line(results: Results, ledger: Ledger, shard: tuple[str, int], line
     place = f"{shard[0]}/{shard[1]:05d}"
     hit = f"Line {line:,} of {results.folder}/corpus/{place}.{results.text_ending} is "
     return Found(
-        Facts(results, ledger, ledger.of_id(id)), f"{hit}document {id}, copy {copy + 1} of it."
+        Facts(results, ledger, ledger.of_id(id)), f"{hit}copy {copy + 1} of document {id}."
     )
 
 
@@ -131,8 +132,9 @@ def by_token(results: Results, ledger: Ledger, shard: tuple[str, int], position:
     token = Token(*shard, position, its.token_start, its.token_end)
     where = f"{results.folder}/tokens/{shard[0]}/{shard[1]:05d}.bin"
     hit = (
-        f"Token {position:,} of {where} is in document {id}: token "
-        f"{position - its.token_start + 1:,} of its {its.token_end - its.token_start:,}."
+        f"Token {position:,} of {where} is token {position - its.token_start + 1:,} of "
+        f"{its.token_end - its.token_start:,} in document "
+        f"{id}."
     )
     return Found(facts, hit, token)
 

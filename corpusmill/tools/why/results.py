@@ -25,7 +25,7 @@ def refuse_unfinished(folder: Path) -> None:
     if not (folder / "plan").is_dir():
         raise ValueError(
             f"{folder} has no results of corpusmill, expected {folder}/summary.json and "
-            f"{folder}/plan. Name the folder that has them: --results DIR"
+            f"{folder}/plan. Name the results folder: --results DIR"
         )
     raise ValueError(
         f"{folder} has results of a run that is not finished: there is no {folder}/summary.json. "
@@ -39,7 +39,9 @@ def configuration_of(folder: Path, given: Any) -> Config:
         return Config.read(laid_over(workflow_home() / "config.yaml", given))
     except (ValueError, TypeError) as error:
         first = (str(error).splitlines() or [""])[0]
-        raise ValueError(f"{folder}/summary.json: the configuration is unknown: {first}") from error
+        raise ValueError(
+            f"{folder}/summary.json: the configuration cannot be read: {first}"
+        ) from error
 
 
 class Results:
@@ -74,7 +76,7 @@ class Results:
         lines = whole_file(path).split(b"\n", MOST_PARTS + 1)
         if len(lines) > MOST_PARTS + 1:  # one of them is the header
             raise ValueError(
-                f"{path}: expected {MOST_PARTS:,} lines at most, found more. Copy it again."
+                f"{path}: expected at most {MOST_PARTS:,} lines, found more. Copy it again."
             )
         return [line for line in lines if line]
 

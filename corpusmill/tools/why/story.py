@@ -74,10 +74,10 @@ def steps(facts: Facts) -> list[Step]:
 def put_aside(facts: Facts) -> str:
     found = facts.quarantined
     if not found:
-        return " Its content is only in the input file."
+        return " The content of this record is only in the input file."
     at = "" if found["offset"] is None else f", at byte {found['offset']:,} of the unpacked file"
     return (
-        f" It is {place(facts)}, source {facts.row['source']}{at}, and begins: "
+        f" The record is {place(facts)}, source {facts.row['source']}{at}, and begins: "
         f"{shown(found['start']) or 'with nothing'}"
     )
 
@@ -103,18 +103,23 @@ def cut(facts: Facts) -> list[Step]:
         unit = facts.results.config.spans.unit
         firsts = {piece.first or 0 for piece in facts.pieces if piece.by == "spans"}
         were = "was cut" if spans == 1 else "were cut"
-        first = f"{'it is' if spans == 1 else 'they are'} first in {documents(sorted(firsts))}"
+        first = (
+            f"{'it occurs' if spans == 1 else 'they occur'} first in {documents(sorted(firsts))}"
+        )
         told.append(
             Step("cut", f"{counted(spans, 'repeated span')} {were} (spans.unit {unit}); {first}.")
         )
     if edits:
         by_rule = [f"{edits.count(rule)} by {rule}" for rule in dict.fromkeys(edits)]
         told.append(
-            Step("measure", f"{counted(len(edits), 'piece')} of it cut out: {', '.join(by_rule)}.")
+            Step(
+                "measure",
+                f"{counted(len(edits), 'piece')} cut from the text: {', '.join(by_rule)}.",
+            )
         )
     if not told:
         told.append(
-            Step("cut", f"{counted(facts.row['cuts'], 'piece')} cut; their records were removed.")
+            Step("cut", f"{counted(facts.row['cuts'], 'piece')} cut; the list of cuts was removed.")
         )
     lost, left = facts.row["cut_bytes"], facts.row["text_bytes"]
     last = told[-1]
@@ -135,7 +140,7 @@ def filtered(facts: Facts) -> Step:
     values = [f"{name} {value_in_words(value)}" for name, value in facts.measured.items()]
     measured = f" Measured: {', '.join(values)}." if values else ""
     if facts.fate not in names:
-        none = f"None of the filters ({', '.join(names)}) objected." if names else "No filters."
+        none = f"No filter ({', '.join(names)}) dropped this document." if names else "No filters."
         return Step("filter", none + measured)
     reason = facts.row.get("reason")
     if reason is None:
@@ -161,8 +166,13 @@ def value_in_words(value: Any) -> str:
 def compared(facts: Facts) -> Step:
     ids, count = facts.dropped_for_it
     if facts.winner is None:
-        others = f"{counted(count, 'other document')} dropped for it: {documents(ids, count)}."
-        return Step("resolve", others if count else "No other document was dropped for it.")
+        others = (
+            f"{counted(count, 'duplicate')} dropped in favor of this one: {documents(ids, count)}."
+        )
+        return Step(
+            "resolve",
+            others if count else "No other document was dropped in favor of this document.",
+        )
     winner = facts.winner
     if winner.fate == KEPT:
         became = f"kept, in {winner.row['split']}"
@@ -173,8 +183,8 @@ def compared(facts: Facts) -> Step:
     return Step(
         "resolve",
         f"{how_alike(facts)} Document {winner.id} ({place(winner)}, source "
-        f"{winner.row['source']}) comes before it: {winner.comes_first_because(facts)}. "
-        f"That one was {became}.",
+        f"{winner.row['source']}) ranks higher: {winner.comes_first_because(facts)}. "
+        f"Document {winner.id} was {became}.",
     )
 
 
@@ -185,13 +195,15 @@ def how_alike(facts: Facts) -> str:
     share = f"{row.get('similarity', 0):.4f}"
     limit = f"dedup.threshold is {config.dedup.threshold}"
     return {
-        "identical": f"Its text equals that of {other} (SHA-256).",
-        "sketch": f"Its sketch and that of {other} agree in {share} of their values; {limit}; "
+        "identical": f"This document and {other} have the same text (SHA-256).",
+        "sketch": f"The sketches of this document and of {other} agree in {share} of their "
+        "values; {limit}; "
         "the chance of an error is below 1e-9.",
-        "shingles": f"The Jaccard similarity of its {chars}-character shingles and those of "
-        f"{other} is {share}; {limit}.",
-        "band": f"It shares a band key with {other}; dedup.method is {config.dedup.method}.",
-        "chain": f"A chain of similar pairs leads to {other}; dedup.resolve is "
+        "shingles": f"The {chars}-character shingles of this document and of {other} have a "
+        f"Jaccard similarity of {share}; {limit}.",
+        "band": f"This document shares a band key with {other}; dedup.method is "
+        "{config.dedup.method}.",
+        "chain": f"A chain of similar pairs connects this document with {other}; dedup.resolve is "
         f"{config.dedup.resolve}.",
     }[row["stage"]]
 
@@ -242,7 +254,7 @@ def written(facts: Facts) -> list[Step]:
         tokens = f"{copy.token_start:,} to {copy.token_end - 1:,} of {folder}/tokens/{shard}.bin"
         told += [
             Step("gather", f"{which} is line {copy.row + 1:,} of {text}."),
-            Step("encode", f"Its tokens are {tokens}; the last one is end of text."),
+            Step("encode", f"Its tokens are {tokens}; the last one is the end-of-text token."),
         ]
     return told
 
@@ -282,7 +294,7 @@ def texts_shown(facts: Facts, width: int) -> list[str]:
     if not facts.is_document:
         return []
     if facts.text.text is None:
-        return [sentence(f"Its text cannot be shown: {facts.text.where}")]
+        return [sentence(f"The text of this document cannot be shown: {facts.text.where}")]
     if facts.winner is None:
         body = textwrap.wrap(excerpt(facts.text.text), width)[:3] or ["(the text is empty)"]
         return [*body, f"({facts.text.where})"]

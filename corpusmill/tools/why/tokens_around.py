@@ -19,7 +19,7 @@ def tokens_around(results: Results, token: Token) -> tuple[int, list[str]]:
     folder = results.folder / "tokenizer"
     if not Path(folder / "corpusmill.json").exists():
         raise ValueError(
-            f"{folder} is missing; it says what each token stands for. Rebuild it: corpusmill run"
+            f"{folder}, the tokenizer of the run, is missing. Rebuild it: corpusmill run"
         )
     setting = TokenizerFacts.load(folder)
     reference = load_received(folder, setting)

@@ -42,8 +42,8 @@ def decoded(path: str, line: int, piece: bytes) -> str:
     except UnicodeDecodeError as error:
         at = line + piece.count(b"\n", 0, error.start)
         raise ValueError(
-            f"{path}:{at}: expected UTF-8, found the byte 0x{piece[error.start]:02x}, probably of "
-            "another encoding. Save the file as UTF-8."
+            f"{path}:{at}: expected UTF-8, found the byte 0x{piece[error.start]:02x}, probably in "
+            "a different encoding. Save the file as UTF-8."
         ) from error
 
 
@@ -85,9 +85,9 @@ def wrong_lines(path: str, good: re.Pattern[str], expected: str) -> Iterator[str
         yield str(error)
         return
     if wrong > SHOWN:
-        yield f"{path}: {wrong - SHOWN} more lines like these."
+        yield f"{path}: {wrong - SHOWN} more lines have the same fault."
     if not count:
         yield (
-            f"{path}: expected {expected} per line, found no entry. Add entries, or leave the list "
-            "out."
+            f"{path}: expected {expected} per line, found no entry. Add entries, or remove the "
+            "list from the configuration."
         )

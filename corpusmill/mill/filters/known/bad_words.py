@@ -34,7 +34,7 @@ class BadWords(Filter):
         "boundaries": flag(True, "Match whole words only. Use false for scripts without spaces."),
         "words": word_rule(),
         "max_bad_words": count(0, "Maximum number of matches."),
-        "max_bad_word_ratio": share(None, "Maximum number of matches per word."),
+        "max_bad_word_ratio": share(None, "Maximum ratio of matches to words."),
     }
     measured_with = ("list", "boundaries", "words")
     values = {
@@ -73,7 +73,7 @@ class BadWords(Filter):
         needed = 0 if wrong else table_bytes(entries(self.list))
         if needed > MOST_TABLE_BYTES:
             yield (
-                f"{self.list}: its table would take {needed:,} bytes, expected at most "
-                f"{MOST_TABLE_BYTES:,}. Split the list, and use the filter once for each "
-                "part (`use`)."
+                f"{self.list}: expected a list whose table needs at most {MOST_TABLE_BYTES:,} "
+                f"bytes, found one that needs {needed:,}. Split the list, and use the filter once "
+                "for each of these lists (`use`)."
             )

@@ -32,8 +32,8 @@ class Dclm(Filter):
     fate = "dclm"
     needs = ("words", "lines")
     settings = {
-        "min_words": count(50, "Minimum number of words, without punctuation."),
-        "max_words": count(100_000, "Maximum number of words, without punctuation."),
+        "min_words": count(50, "Minimum number of words; punctuation is not counted."),
+        "max_words": count(100_000, "Maximum number of words; punctuation is not counted."),
         "min_mean_word_chars": number(3, "Minimum mean word length.", 0),
         "max_mean_word_chars": number(10, "Maximum mean word length.", 0),
         "max_symbol_ratio": number(0.1, "Maximum number of symbols per word.", 0),
@@ -41,7 +41,7 @@ class Dclm(Filter):
         "max_ellipsis_line_share": share(
             0.3, "Maximum share of lines with an ellipsis at the end."
         ),
-        "max_no_alpha_word_share": share(0.2, "Maximum share of words without a letter."),
+        "max_no_alpha_word_share": share(0.2, "Maximum share of words that contain no letter."),
         "min_stop_words": count(2, f"Minimum number of occurrences of {', '.join(STOP_WORDS)}."),
         **{
             f"max_copied_{one}_share": share(0.3, f"Maximum share of repeated {one}s.")
@@ -54,7 +54,9 @@ class Dclm(Filter):
             for one in SEGMENTS
         },
         **{
-            f"max_top_{n}_gram_share": share(most, f"Maximum share of the top {n}-gram.")
+            f"max_top_{n}_gram_share": share(
+                most, f"Maximum share of characters in the most frequent {n}-gram."
+            )
             for n, most in TOP.items()
         },
         **{

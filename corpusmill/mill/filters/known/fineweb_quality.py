@@ -26,7 +26,9 @@ class FinewebQuality(Filter):
         ),
         "short_line_chars": count(30, "Maximum length of a short line, in characters."),
         "min_lines": count(1, "Minimum number of lines."),
-        "min_terminal_line_share": share(0.12, "Minimum share of lines that end a sentence."),
+        "min_terminal_line_share": share(
+            0.12, "Minimum share of lines that end with the end mark of a sentence."
+        ),
         "max_short_line_share": share(0.67, "Maximum share of short lines."),
         "max_repeated_char_share": share(0.01, "Maximum share of characters in repeated lines."),
         "max_newline_ratio": number(0.3, "Maximum number of newlines per word.", 0),

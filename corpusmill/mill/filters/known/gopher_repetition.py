@@ -24,7 +24,7 @@ class GopherRepetition(Filter):
         ),
         **{
             f"max_top_{n}_gram_share": share(
-                most, f"Maximum share of characters in the top {n}-gram."
+                most, f"Maximum share of characters in the most frequent {n}-gram."
             )
             for n, most in TOP.items()
         },

@@ -59,7 +59,7 @@ def model_file() -> Path:
     found = importlib.util.find_spec(PACKAGE)
     folder = Path(found.origin).parent if found and found.origin else Path(PACKAGE)
     path = folder / "data/model.npz.xz"
-    wanted = f"expected that of {PACKAGE} {VERSION}"
+    wanted = f"expected the model file of {PACKAGE} {VERSION}"
     repair = f"Install it: pip install {PACKAGE}=={VERSION}"
     if not path.is_file():
         raise ValueError(f"{path}: {wanted}, found no such file. {repair}")

@@ -124,8 +124,8 @@ class _Reader:
 
     def truncated(self, what: str, needed: int) -> ValueError:
         return ValueError(
-            f"{self.path}: cut off: expected {needed:,} bytes or more with {what}, found "
-            f"{self.size:,}. Fetch the model again."
+            f"{self.path}: cut off: expected at least {needed:,} bytes up to the end of {what}, "
+            f"found {self.size:,}. Fetch the model again."
         )
 
     def damaged(self, expected: str, found: object) -> ValueError:
@@ -174,8 +174,9 @@ def read_fasttext(path: Path) -> FastTextFile:
     quantized = reader.flag("whether its input is quantized")
     if kept is not None and not quantized:
         raise ValueError(
-            f"{path}: its n-grams are pruned, but the model is not quantized; fastText rejects it "
-            "too. Quantize the model again with a newer fastText."
+            f"{path}: expected a quantized model, as its n-grams are pruned, found an unquantized "
+            "one; fastText rejects such a model too. Quantize the model again with a newer "
+            "fastText."
         )
     found_input = _matrix(reader, quantized, rows, settings.columns, "its input matrix")
     quantized = reader.flag("whether its output is quantized") and quantized
@@ -200,7 +201,7 @@ def _settings(reader: _Reader) -> Settings:
      _, _) = reader.unpack(HEADER, "its header")  # fmt: skip
     if version not in VERSIONS:
         raise ValueError(
-            f"{path}: expected version 11 or 12 of fastText's model files, found {version}. Save "
+            f"{path}: expected version 11 or 12 of fastText's file format, found {version}. Save "
             "the model with fastText 0.9."
         )
     if model != SUPERVISED:
@@ -279,6 +280,7 @@ def _quantizer(reader: _Reader, columns: int, what: str) -> Quantizer:
         or (last != columns - (pieces - 1) * piece)
     ):
         raise reader.damaged(
-            f"{columns} columns in pieces in {what}", f"{found} in {pieces} of {piece}, {last}"
+            f"{columns} columns in pieces of consistent sizes in {what}",
+            f"{found} columns in {pieces} pieces of {piece}, the last one of {last}",
         )
     return Quantizer(columns, pieces, piece, reader.skip(4 * columns * CENTROIDS, what))

@@ -72,8 +72,8 @@ class FastTextModel:
         )  # fmt: skip
         if np.isnan(probabilities).any() or np.isnan(of_wanted).any():
             raise ValueError(
-                f"{self.path}: expected numbers in the matrices, found a NaN or an infinity. Train "
-                "the model again, with a lower learning rate."
+                f"{self.path}: expected finite numbers in the matrices, found NaN or infinity. "
+                "Train the model again, with a lower learning rate."
             )
         return Predictions(best, probabilities, of_wanted)
 

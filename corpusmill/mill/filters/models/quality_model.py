@@ -71,8 +71,8 @@ def load_quality_model(path: Path) -> QualityModel:
     data = whole_file(path, MOST_MODEL_BYTES)
     if data[: len(MAGIC)] != MAGIC:
         raise ValueError(
-            f"{path}: expected a quality model, found a file that begins with {data[:8]!r}. Make "
-            "one with corpusmill train-filter."
+            f"{path}: expected a quality model, found a file that begins with {data[:8]!r}. Train "
+            "such a model with corpusmill train-filter."
         )
     if len(data) < HEAD.size:
         raise cut_off(path, HEAD.size, len(data))

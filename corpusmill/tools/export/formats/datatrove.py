@@ -16,7 +16,7 @@ def write(exported: Exported, target: Target) -> None:
 
 FORMAT = Format(
     read_by="datatrove, nanotron",
-    layout="{split}/00000.ds (raw ids), .ds.index: where each document ends",
+    layout="{split}/00000.ds (raw ids), .ds.index: end of each document",
     ids="uint16, uint32",
     files="linked, plus an index of 8 bytes per document",
     write=write,

@@ -39,7 +39,7 @@ def index(starts: np.ndarray, itemsize: int) -> bytes:
 
 FORMAT = Format(
     read_by="Megatron-LM, NeMo",
-    layout="{split}/00000.bin, .idx; {split}_prefixes.txt: what --data-path takes",
+    layout="{split}/00000.bin, .idx; {split}_prefixes.txt: value of --data-path",
     ids="uint16, int32",
     files="linked, plus an index of 20 bytes per document",
     write=write,

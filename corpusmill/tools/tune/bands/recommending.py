@@ -133,7 +133,8 @@ def sampled(given: argparse.Namespace, config: Config) -> Sample:
     sample = sample_documents(source, wanted, hasher, given.min_chars, given.documents)
     if len(sample.comparable()) < 2:
         raise ValueError(
-            f"{', '.join(given.files)}: expected at least 2 documents of {given.min_chars} "
+            f"{', '.join(given.files)}: expected at least 2 documents with at least "
+            f"{given.min_chars} "
             f'characters in "{given.text_field}", found {len(sample.comparable())} among '
             f"{sample.of.documents:.0f} documents and {sample.of.malformed} malformed records. "
             "Give other files, --text-field or --min-chars."
@@ -154,7 +155,10 @@ def design(given: argparse.Namespace, config: Config) -> Iterator[str]:
     for curve in curves:
         if curve not in fitting:
             yield f"not in the table: {curve.label} needs {curve.setting.values} permutations"
-    yield "A false candidate costs a comparison, or a document if candidates are not verified."
+    yield (
+        "Each false candidate costs a comparison. If candidates are not verified, it costs a "
+        "document."
+    )
     yield recommendation(best, given, config)
     if given.picture:
         note = f"{counts.sum():,} pairs of {len(sample.comparable()):,} documents"

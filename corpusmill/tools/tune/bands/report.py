@@ -82,8 +82,8 @@ def facts(sample: Sample, counts: np.ndarray, given: argparse.Namespace) -> list
         f"{sample.without_shingle().sum():,} without a shingle",
         f"pairs:  {counts.sum():,} in the sample, {above:,} estimated at {given.threshold:g} or "
         f"more; all files have {number(pairs_scale(sample))} times as many",
-        f"        Estimated similarities are binomial, with a standard error of {error:.3f} at "
-        f"{given.threshold:g} with {given.permutations} values.",
+        "        Estimated similarities have a binomial error; its standard deviation is "
+        f"{error:.3f} at a similarity of {given.threshold:g} with {given.permutations} values.",
         f"time:   {sample.sketch_seconds * 1e9:.1f} s to sketch a GB of text, measured on one core "
         "here; MB/s includes sketches and bands",
     ]

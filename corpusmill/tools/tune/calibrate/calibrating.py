@@ -42,16 +42,18 @@ def prepare(output: Path, force: bool) -> None:
         output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ValueError(
-            f"{output}: expected a folder, or a place to create one, found {error.strerror}. Name "
-            "another as --output."
+            f"{output}: expected a folder that exists or can be created, found {error.strerror}. "
+            "Name a different folder as --output."
         ) from error
     if not os.access(output, os.W_OK | os.X_OK):
-        raise ValueError(f"{output}: nothing can be written there. Name another as --output.")
+        raise ValueError(
+            f"{output}: no permission to write to this folder. Name a different one as --output."
+        )
     for name in FILES:
         if not force and (output / name).exists():
             raise ValueError(
-                f"{output / name} is there already. Give --force to replace it, or another folder "
-                "as --output."
+                f"{output / name} already exists. Give --force to replace it, or a different "
+                "folder as --output."
             )
 
 

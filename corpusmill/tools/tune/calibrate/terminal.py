@@ -119,13 +119,13 @@ def told(found: Calibration) -> Iterator[str]:
     if any("*" in bound_now(rule) for rule in found.of.rules):
         yield "* some sources have another limit, or none"
     yield shares_table(found)
-    yield "\nThe strictest threshold that drops at most this share of documents"
+    yield "\nFor each share: the strictest threshold that drops at most this share of documents"
     yield "a dash: too many ties, so no limit drops such a share"
     yield thresholds_table(found)
     if any(rule.judges_texts for rule in found.of.rules):
-        yield "\nThe most frequent values of limits on texts"
+        yield "\nThe most frequent texts among the values that are texts, such as labels"
         yield texts_table(found)
     if found.overlap_of_filters.names:
-        yield "\nShare of a filter's dropped documents that another filter drops too"
+        yield "\nShare of each filter's dropped documents that each other filter drops too"
         yield overlap_table(found)
     yield ""

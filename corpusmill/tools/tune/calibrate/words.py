@@ -53,7 +53,7 @@ def facts(found: Calibration) -> list[str]:
     if some:
         error = max(standard_error(0.1, one.sampled, one.documents) for one in some)
         lines.append(
-            f"A share of 10 % of a source has a standard error of {100 * error:.1f} % or less."
+            f"A share of 10 % of a source has a standard error of at most {100 * error:.1f} %."
         )
     else:
         lines.append("Every document is in the sample, so the shares are exact.")
@@ -61,7 +61,7 @@ def facts(found: Calibration) -> list[str]:
     if any(one.entered for one in part_read):
         lines.append(
             "Uncompressed files were read in evenly spaced stretches. If neighbouring documents "
-            "are similar, shares are less certain."
+            "are similar, the shares are less certain."
         )
     if any(len(one.entered) < one.files for one in part_read):
         lines.append(

@@ -154,7 +154,9 @@ def _duplicates(found: Estimate) -> str:
 
 def _doubts(found: Estimate) -> Iterator[str]:
     if found.exports_disk_bytes:
-        yield (f"Disk includes exports ({amount(found.exports_disk_bytes)}); time does not.")
+        yield (
+            f"The disk includes exports ({amount(found.exports_disk_bytes)}), the time does not."
+        )
     milled = f"Time, disk and tokens come from a trial run on {amount(found.milled_bytes)}."
     how = "by sketches; held-out texts and repeated spans were not searched for"
     if found.taken_share > ALL:
@@ -168,8 +170,8 @@ def _doubts(found: Estimate) -> Iterator[str]:
         f"that remain were compared {how}. {milled}"
     )
     yield (
-        "A duplicate is not found if the other document was not read. So the number of duplicates "
-        "is a guess between the least and the most that this sample allows. Only the beginning of "
-        "compressed files is read; if the rest differs, the estimate is wrong. Raise --seconds to "
-        "read more, up to --read."
+        "A duplicate is found only if both documents were read. The number of duplicates is "
+        "therefore an estimate between the smallest and the largest number that this sample "
+        "allows. Only the beginning of each compressed file is read; if the rest of a file "
+        "differs, the estimate is wrong. Raise --seconds to read more, up to the limit --read."
     )

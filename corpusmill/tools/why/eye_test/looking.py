@@ -41,7 +41,9 @@ class Seen(NamedTuple):
         """Return the problems that a trainer would have."""
         found = []
         if self.figures.without_end:
-            found.append(f"{self.figures.without_end:,} documents do not end with end of text")
+            found.append(
+                f"{self.figures.without_end:,} documents do not end with the end-of-text token"
+            )
         if self.figures.ends_inside:
             found.append(f"{self.figures.ends_inside:,} end-of-text ids are inside documents")
         if self.drawn and self.drawn.repeated:
