@@ -303,7 +303,7 @@ def test_check__says_everything_at_once(folder):
         "table.jsonl",
         "3 to fix.",
     ]
-    assert 'they have "content", "id"' in got.stderr
+    assert 'these records have "content", "id"' in got.stderr
 
 
 @pytest.mark.parametrize(

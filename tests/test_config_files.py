@@ -114,7 +114,7 @@ def test_loaded__of_a_number_of_thousands_of_digits_is_refused(tmp_path):
 def test_loaded__of_10_gb_of_nothing_is_refused(tmp_path):
     with open(tmp_path / "mine.yaml", "wb") as file:
         file.truncate(10 << 30)
-    with pytest.raises(ValueError, match=r"mine\.yaml: expected 4,194,304 bytes at most"):
+    with pytest.raises(ValueError, match=r"mine\.yaml: expected at most 4,194,304 bytes"):
         loaded(tmp_path / "mine.yaml")
 
 

@@ -141,7 +141,7 @@ def test_a_format_in_the_folder__has_limits_and_digests(colon, progress):
 
 def test_a_format_in_the_folder__is_checked_before_a_run(colon):
     assert fault_of(Asked("s", str(colon), "text", 0)) is None
-    assert 'they have "title", "text", "n". Set text_field' in fault_of(
+    assert 'these records have "title", "text", "n". Set text_field' in fault_of(
         Asked("s", str(colon), "body", 0)
     )
 

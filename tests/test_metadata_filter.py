@@ -145,9 +145,9 @@ def test_records__are_there_for_filters_that_declare_it_alone():
     batch = pa.record_batch([texts], ["text"])
     documents = Documents(TextColumn.of(texts), batch, []).for_filter(frozenset({"lines"}))
     assert documents.lines().first.tolist() == [0, 1]
-    with pytest.raises(ValueError, match="Add 'records' to its needs"):
+    with pytest.raises(ValueError, match="Add 'records' to the needs of this filter"):
         documents.members("a")
-    with pytest.raises(ValueError, match="Add 'records' to its needs"):
+    with pytest.raises(ValueError, match="Add 'records' to the needs of this filter"):
         next(documents.records())
     with pytest.raises(ValueError, match="Add 'words' to its needs"):
         documents.words("unicode")

@@ -295,7 +295,7 @@ def test_verify__refuses_a_damaged_shard_and_passes_an_intact_one(
     assert load_json(tmp_path / "report.json")["documents"] == len(TEXTS)
     (tmp_path / "report.json").unlink()
     set_token(shard, 0, 50)
-    with pytest.raises(ValueError, match="Remove them and run again"):
+    with pytest.raises(ValueError, match="Remove these files and run again"):
         step("verify").verify(*files)
     assert not (tmp_path / "report.json").exists()
 
