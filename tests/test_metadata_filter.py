@@ -149,5 +149,5 @@ def test_records__are_there_for_filters_that_declare_it_alone():
         documents.members("a")
     with pytest.raises(ValueError, match="Add 'records' to the needs of this filter"):
         next(documents.records())
-    with pytest.raises(ValueError, match="Add 'words' to its needs"):
+    with pytest.raises(ValueError, match="Add 'words' to the needs of this filter"):
         documents.words("unicode")
