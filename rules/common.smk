@@ -3,6 +3,7 @@
 No rules here. Everything that does not need Snakemake is in corpusmill/run.
 """
 
+import atexit
 import gc
 import os
 import signal
@@ -16,6 +17,8 @@ from snakemake_interface_executor_plugins.registry import ExecutorPluginRegistry
 # Tens of thousands of jobs are millions of permanent objects. With the default threshold, garbage
 # collection took an eighth of a dry run.
 gc.set_threshold(1_000_000, 10, 10)
+# Without this, Python would look through all objects several times as it exits.
+atexit.register(gc.freeze)
 
 # The workflow's own files, even if another workflow uses it as a module. The package is beside
 # them, or around them when installed.

@@ -13,6 +13,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -316,7 +317,7 @@ def started(
     """Run Snakemake and exit with its exit code."""
     more = ["--cores", cores, *context.meta["snakemake"]]
     if dry_run:
-        _refuse_early(configs, more)
+        _refuse_full_disk()
         sys.exit(shown(configs, more, is_raw=verbose or bool(context.meta["snakemake"])))
     from corpusmill.run.announcement import announced
     from corpusmill.run.disk import unwritable
@@ -327,19 +328,21 @@ def started(
     # First, so that `watch` does not show the previous run.
     with announced(more) as run:
         try:
-            _refuse_early(configs, more)
+            _refuse_full_disk()
+            from corpusmill.cli.running import snakemake_command, unwatched, watched
+
+            command = snakemake_command(configs, more)
+            if verbose:
+                _refuse_config(configs, more)
+                sys.exit(unwatched(command, run.name))
+            check = partial(_check_config, configs, more)
+            code, seen = watched(command, quiet, run, began, check)
         except click.ClickException as error:
             run.reason = error.message
             raise
-        from corpusmill.cli.result import result
-        from corpusmill.cli.running import snakemake_command, unwatched, watched
-
-        command = snakemake_command(configs, more)
-        if verbose:
-            sys.exit(unwatched(command, run.name))
-        say_what_is_replaced(configs)  # Snakemake reports it too, if its output is shown
-        code, seen = watched(command, quiet, run, began)
         if code == 0:
+            from corpusmill.cli.result import result
+
             echo(result(seen))
         sys.exit(code)
 
@@ -355,10 +358,11 @@ def shown(configs: list[Path], options: list[str], is_raw: bool) -> int:
 
     command = snakemake_command(configs, [*options, "--dry-run"])
     if is_raw:
+        _refuse_config(configs, options)
         return unwatched([*command, "--quiet", "rules"])
-    say_what_is_replaced(configs)
+    check = partial(_check_config, configs, options)
     with told_how_far(), phase("reading the workflow"):
-        code, seen = watched(command, quiet=True, told=Told(""))
+        code, seen = watched(command, quiet=True, told=Told(""), check=check)
     if code == 0:
         _, layout = planned(configs)
         for line in dry_run.table(seen.counts, layout.inputs.text_bytes, count_of(options[1])):
@@ -378,14 +382,25 @@ class PlainError(click.ClickException):
         echo(self.message, err=True)
 
 
-def _refuse_early(configs: list[Path], options: list[str]) -> None:
-    """Report at once what Snakemake would report only after a second or two. options: for
-    Snakemake."""
-    from corpusmill.cli.check import RESULTS, checked_config
+def _refuse_full_disk() -> None:
+    """Report it before Snakemake writes its lock."""
     from corpusmill.run.disk import disk_faults
 
-    if faults := disk_faults(LEAST_TEXT_BYTES, RESULTS):  # before Snakemake writes its lock
+    if faults := disk_faults(LEAST_TEXT_BYTES, Path("results")):
         raise click.ClickException(faults[0])
+
+
+def _check_config(configs: list[Path], options: list[str]) -> None:
+    """Refuse invalid config files, and report which lists they replace."""
+    _refuse_config(configs, options)
+    say_what_is_replaced(configs)  # Snakemake reports it too, if its output is shown
+
+
+def _refuse_config(configs: list[Path], options: list[str]) -> None:
+    """Report at once what Snakemake would report only after a second or two. options: for
+    Snakemake."""
+    from corpusmill.cli.check import checked_config
+
     if configs and not any(option.startswith("--config") for option in options):
         try:
             with told_how_far():

@@ -7,7 +7,7 @@ import stat
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import IO
@@ -24,6 +24,7 @@ from corpusmill.run.workflow_files import snakemake_with_workflow, workflow_home
 
 LOOK_EVERY_SECONDS = 0.2
 ASK_AGAIN_SECONDS = 2
+LONGEST_END_SECONDS = 10
 STOPS = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
 """Exit code of each signal that ends a run."""
 
@@ -75,6 +76,13 @@ class Running:
         """Send a signal to Snakemake and its jobs."""
         with contextlib.suppress(ProcessLookupError):  # it may have just ended
             os.killpg(self.process.pid, number)
+
+    def end(self) -> None:
+        """Stop Snakemake and wait for its end."""
+        self.signal(signal.SIGTERM)
+        if self.wait(LONGEST_END_SECONDS) is None:
+            self.signal(signal.SIGKILL)
+            self.process.wait()
 
     def steps(self) -> list[psutil.Process]:
         """Return the processes of the run's jobs on this machine."""
@@ -177,12 +185,17 @@ class Stopping:
 
 
 def watched(
-    command: Sequence[str], quiet: bool, told: Told, began: float | None = None
+    command: Sequence[str],
+    quiet: bool,
+    told: Told,
+    began: float | None = None,
+    check: Callable[[], None] = lambda: None,
 ) -> tuple[int, Run]:
     """Run Snakemake and show its progress. Return the exit code and the progress.
 
     On failure, and when stopped, all messages are printed. told: the announced options. began: time
-    of the announcement, by the monotonic clock.
+    of the announcement, by the monotonic clock. check: called while Snakemake is being imported; if
+    it raises, Snakemake is stopped before it has done anything.
     """
     with tempfile.TemporaryFile() as said:
         run, shown = Run(began=began), screen(quiet)
@@ -192,6 +205,11 @@ def watched(
         try:
             running = Running(command, run, said, told.name)
             stopping.of(running)
+            try:
+                check()
+            except BaseException:
+                running.end()
+                raise
             while (code := running.wait(LOOK_EVERY_SECONDS)) is None:
                 stopping.insist()
                 if stopping.first is None:

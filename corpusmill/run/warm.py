@@ -431,8 +431,11 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # jobs get it, too, and this waits for them
     try:
         Server(socket.socket(fileno=int(number)), address, tokenizer, scripts).serve()
-    finally:
-        shutil.rmtree(Path(address).parent, ignore_errors=True)
+    except BaseException:
+        traceback.print_exc()
+    shutil.rmtree(Path(address).parent, ignore_errors=True)
+    # Not Python's own end: the run waits, and all modules would be taken apart.
+    os._exit(0)
 
 
 if __name__ == "__main__":
