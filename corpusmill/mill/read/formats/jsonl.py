@@ -84,10 +84,10 @@ class Plain(JsonLines):
 class Zstd(JsonLines):
     ending = ".jsonl.zst"
     text_per_byte = 4.0
-    content = "the same, in one or more zstd frames"
+    content = "one JSON object per line, compressed with zstd in one or more frames"
 
 
 class Gzip(JsonLines):
     ending = ".jsonl.gz"
     text_per_byte = 4.0
-    content = "the same, in one or more gzip members"
+    content = "one JSON object per line, compressed with gzip in one or more members"
