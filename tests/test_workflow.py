@@ -151,7 +151,8 @@ def test_source_change__reruns_what_is_told_of_it(milled):
     (folder / "change.yaml").write_text(yaml.safe_dump({"sources": sources}))
     refused = snakemake(folder, "-n", "--configfile", "mine.yaml", "change.yaml")
     assert refused.returncode == 1
-    assert 'reads the field "content", but none of the first records (20) has this field' in refused.stderr
+    told = 'reads the field "content", but none of the first records (20) has this field'
+    assert told in refused.stderr
 
 
 def test_failed_job__is_all_that_is_told(tmp_path):
