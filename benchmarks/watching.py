@@ -40,8 +40,9 @@ def proportional_memory_mb(process: psutil.Process) -> float:
 class Watcher(threading.Thread):
     """Watches a process and its descendants until it ends."""
 
-    def __init__(self, pid: int) -> None:
+    def __init__(self, pid: int, every_seconds: float) -> None:
         super().__init__(daemon=True)
+        self._every_seconds = every_seconds
         self._first = psutil.Process(pid)
         self._over = threading.Event()
         self.peak = self.first_peak = 0.0
@@ -52,7 +53,7 @@ class Watcher(threading.Thread):
             # A process may end meanwhile.
             with contextlib.suppress(psutil.NoSuchProcess, OSError):
                 self._look()
-            if self._over.wait(EVERY_SECONDS):
+            if self._over.wait(self._every_seconds):
                 return
 
     def _look(self) -> None:
@@ -72,15 +73,20 @@ class Watcher(threading.Thread):
         self.join()
 
 
-def watched(command: list, folder: Path, **environment: str) -> Watched:
-    """Run a command in a folder to its end; it must succeed."""
+def watched(
+    command: list, folder: Path, every_seconds: float = EVERY_SECONDS, **environment: str
+) -> Watched:
+    """Run a command in a folder to its end; it must succeed.
+
+    every_seconds: how often to look at memory. A look stops all processes for some milliseconds.
+    """
     with open(folder / "printed.txt", "w+") as printed:
         started, clock = time.time(), time.perf_counter()
         process = subprocess.Popen(
             [str(word) for word in command],
             cwd=folder, env=os.environ | environment, stdout=printed, stderr=subprocess.STDOUT,
         )  # fmt: skip
-        watcher = Watcher(process.pid)
+        watcher = Watcher(process.pid, every_seconds)
         watcher.start()
         try:
             returned = process.wait()

@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # the checkout, as rules/com
 from benchmarks.make_corpus import make_corpus
 from benchmarks.measuring import ROOT, parser, shown
 from benchmarks.run_folder import RunFolder, spread
-from benchmarks.watching import MEMORY, Watched, watched
+from benchmarks.watching import EVERY_SECONDS, MEMORY, Watched, watched
 from corpusmill.mill.storage.files import load_json
 from corpusmill.run.measurements import finished_jobs
 
@@ -58,12 +58,12 @@ def snakemake(*arguments: object) -> list:
             "--configfile", "benchmark.yaml", *arguments]  # fmt: skip
 
 
-def mill(folder: Path, config: dict, cores: int) -> Watched:
-    """Run the workflow in an empty folder."""
+def mill(folder: Path, config: dict, cores: int, every_seconds: float = EVERY_SECONDS) -> Watched:
+    """Run the workflow in an empty folder. every_seconds: as in `watched`."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     (folder / "benchmark.yaml").write_text(yaml.safe_dump(config))
-    return watched(snakemake("--cores", cores), folder)
+    return watched(snakemake("--cores", cores), folder, every_seconds)
 
 
 def warm_up(cores: int) -> None:
