@@ -324,7 +324,9 @@ def test_redirect__to_no_address_of_the_web_is_refused_and_nobody_asked(to):
         place = to.format(port=other.rpartition(":")[2])
         with (
             saying(lambda asked: asked.sendall(moved(place))) as address,
-            pytest.raises(ValueError, match=f"{address}/a: expected .* redirects to") as refused,
+            pytest.raises(
+                ValueError, match=f"{address}/a: expected a redirect to .* found a redirect to"
+            ) as refused,
         ):
             list(HttpStore(address).blocks("a"))
     assert TARGETS[to] in str(refused.value)
@@ -341,7 +343,7 @@ def test_redirect__to_a_host_of_other_characters_is_told_with_the_address():
 
 
 def test_redirect__from_https_to_http_is_refused():
-    with pytest.raises(ValueError, match="expected https, as before"):
+    with pytest.raises(ValueError, match="expected a redirect to an https address"):
         onward("https://example.org/a", "http://example.org/a", "a")
     assert onward("http://example.org/a", "https://b.org/a", "a") == "https://b.org/a"
     assert onward("https://b.org/a/b?c", "d e?f=\xe4", "a") == "https://b.org/a/d%20e?f=%E4"

@@ -292,7 +292,7 @@ def test_file__of_somebody_else_is_neither_taken_nor_written_over(server, result
     folder = remote.train.shelf._there.folder
     folder.mkdir(parents=True)
     (folder / "00000.bin").write_bytes(b"x" * 200)
-    with pytest.raises(ValueError, match=r"found a file from elsewhere. Move"):
+    with pytest.raises(ValueError, match=r"found a different file. Move"):
         remote.train.document(0)
     assert (folder / "00000.bin").read_bytes() == b"x" * 200
 

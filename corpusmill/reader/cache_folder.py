@@ -61,8 +61,8 @@ class CacheFolder:
             path = self.file(shard, ending)
             if path.exists() and not self.file(shard, "fetched").exists():
                 raise ValueError(
-                    f"{path}: expected {self._shards.name(shard, ending)} of the corpus, "
-                    "downloaded by a cache, found a file from elsewhere. Move this file away."
+                    f"{path}: expected no file, or {self._shards.name(shard, ending)} as "
+                    "corpusmill downloaded it, found a different file. Move this file away."
                 )
 
     def refuse_a_full_disk(self, shard: int) -> None:

@@ -102,11 +102,11 @@ def onward(address: str, location: str, where: str) -> str:
         there = urllib.parse.urljoin(address, there)
         if is_web(there) and not (address.startswith("https:") and there.startswith("http:")):
             return there
-    secure = "https, as before" if address.startswith("https:") else "an address of http or https"
-    said = "one with a name or password in it" if "@" in there else shown(there)[:MOST_SAID]
+    secure = "an https" if address.startswith("https:") else "an http or https"
+    named = "one with a user name or a password" if "@" in there else shown(there)[:MOST_SAID]
     raise ValueError(
-        f"{where}: expected {secure}, the server redirects to {said}. Ask the server's "
-        "administrator."
+        f"{where}: expected a redirect to {secure} address, found a redirect to {named}. Ask the "
+        "server's administrator."
     )
 
 

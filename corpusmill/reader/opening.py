@@ -42,8 +42,8 @@ class Latest(NamedTuple):
         if not known:
             raise ValueError(
                 f"{where}: expected a file of version {LATEST_VERSION} written by `corpusmill "
-                "publish`, found something else. Correct the address, or name a version: "
-                "ADDRESS@VERSION."
+                "publish`, found something else. Correct the address, or give "
+                "a version of the corpus: ADDRESS@VERSION."
             )
         return found
 

@@ -110,8 +110,9 @@ class Source(Section):
 @dataclass(frozen=True, kw_only=True)
 class Input(Section):
     part_bytes: int = key(
-        "Text bytes per part, estimated from file sizes. The size of a part determines how much "
-        "memory a job needs. A run has at most 99,999 parts.",
+        "Target size of a part, in bytes of text. Before a run, the text of a file is estimated "
+        "from its size. The size of a part determines how much memory a job needs. A run has at "
+        "most 99,999 parts.",
         least=65536,
         most=68719476736,
     )
@@ -337,8 +338,9 @@ class Output(Section):
         "have the same type."
     )
     shard_bytes: int = key(
-        "Text bytes per shard, estimated from file sizes. The size of a shard determines how "
-        "much memory the steps gather and encode need. A split has at most 99,999 shards.",
+        "Target size of a shard, in bytes of text. The number of shards is chosen before the run, "
+        "from estimates, so shards can be smaller. The size of a shard determines how much memory "
+        "the steps gather and encode need. A split has at most 99,999 shards.",
         least=65536,
         most=68719476736,
     )

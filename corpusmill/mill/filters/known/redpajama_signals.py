@@ -39,7 +39,7 @@ WHAT = {
         )
         for n in DUPLICATE
     },
-    "rps_lines_javascript_counts": "number of normalized words `javascript` per line",
+    "rps_lines_javascript_counts": "how often the normalized word `javascript` occurs, per line",
     "rps_lines_ending_with_terminal_punctution_mark": "share of lines that end in . ! ? or ”",
     "rps_lines_num_words": "number of normalized words per line",
     "rps_lines_uppercase_letter_fraction": "share of capitals in a line, including its newline",
