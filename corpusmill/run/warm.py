@@ -138,10 +138,10 @@ class Server:
         self, listening: socket.socket, address: str, tokenizer: Path, scripts: Sequence[Path]
     ) -> None:
         self._listening, self._address, self._tokenizer = listening, address, tokenizer
-        steps = {script.stem for script in scripts}
-        self._holds = not steps.isdisjoint(HOLDERS)
-        """Whether to fork a second server, once there is a tokenizer for it."""
-        self._old_tokenizer = self._state_of_tokenizer() if "tokenizer" in steps else ()
+        self._holders = [script for script in scripts if script.stem in HOLDERS]
+        """Scripts for which to fork a second server, once there is a tokenizer for it."""
+        replaced = any(script.stem == "tokenizer" for script in scripts)
+        self._old_tokenizer = self._state_of_tokenizer() if replaced else ()
         """State of a tokenizer that a job of this run replaces."""
         self._second: int | None = None
         """Process descriptor of the second server."""
@@ -174,12 +174,12 @@ class Server:
 
     def _hold_tokenizer(self) -> None:
         """Fork the second server if the tokenizer is there."""
-        if not self._holds or self._state_of_tokenizer() in ((), self._old_tokenizer):
+        if not self._holders or self._state_of_tokenizer() in ((), self._old_tokenizer):
             return
-        self._holds = False
         second = os.fork()
         if second:
             self._second = os.pidfd_open(second)
+            self._holders = []
             return
         try:
             self._be_second()
@@ -191,8 +191,9 @@ class Server:
         name_process("hold")
         self._leave_to_parent()
         self._jobs, self._connections, self._poll = {}, {}, select.poll()
-        self._second = None
         signal.alarm(LONGEST_LOAD_SECONDS)
+        for module in imported_by(self._holders):
+            importlib.import_module(module)
         importlib.import_module(HOLDING).hold(self._tokenizer)
         signal.alarm(0)
         if threading.active_count() > 1 or len(os.listdir("/proc/self/task")) > 1:
@@ -204,8 +205,9 @@ class Server:
         self._listening.listen(128)
         self._poll.register(self._listening, select.POLLIN)
         self._poll.register(0, select.POLLIN)
-        for step in HOLDERS:
-            os.symlink(f"{self._address}-second", f"{self._address}-{step}")
+        for script in self._holders:
+            os.symlink(f"{self._address}-second", f"{self._address}-{script.stem}")
+        self._holders, self._to_import = [], iter(())
         self.serve()
 
     def _leave_to_parent(self) -> None:
@@ -218,9 +220,9 @@ class Server:
 
     def _prepare(self) -> int:
         """Import one more module. Return how long to wait for requests, in milliseconds."""
+        self._hold_tokenizer()
         module = next(self._to_import, None)
         if module is None:
-            self._hold_tokenizer()
             return 1000
         # A job reports the error, if it needs the module.
         with contextlib.suppress(Exception):
