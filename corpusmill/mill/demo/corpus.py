@@ -8,6 +8,7 @@ gives the same bytes. Every file has a different format, so that the demo uses e
 import ast
 import gzip
 import io
+import multiprocessing
 import os
 import random
 import re
@@ -43,6 +44,8 @@ N_MALFORMED = len(MALFORMED_RECORDS)  # all of them in passages.jsonl
 SEED = 20
 MAX_CODE_BYTES = 12_000_000
 MAX_DOCSTRING_BYTES = 5_000_000
+PARSERS = 2
+"""Number of processes that parse the standard library: half a second less than with one."""
 FRAME_BYTES = 1 << 20
 SHINGLE_CHARS = 13
 MIN_BASE_CHARS = 400  # cleaned; a shorter document may be dropped before it is compared
@@ -128,24 +131,32 @@ def source_files(stdlib: Path) -> Iterator[tuple[str, Path]]:
 def docstring_records(code: list[dict]) -> list[dict]:
     """One record per module that has docstrings, up to MAX_DOCSTRING_BYTES. Imports nothing."""
     records, n_bytes = [], 0
-    for source in code:
-        module = source["path"].removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # old escapes in old modules
-            try:
-                tree = ast.parse(source["text"])
-            except SyntaxError:
-                continue  # a template or a deliberate counterexample
-        found = list(docstrings(tree, module))
-        # A docstring may spell a lone surrogate, which UTF-8 cannot hold.
-        text = "\n\n".join(f"{name}\n\n{doc}" for name, doc, _ in found).encode("utf-8", "replace")
-        n_bytes += len(text)
-        if n_bytes > MAX_DOCSTRING_BYTES:
-            break
-        if found:
-            meta = {"module": module, "functions": sum(is_function for *_, is_function in found)}
-            records.append({"text": text.decode(), "meta": meta})
+    with multiprocessing.get_context("fork").Pool(PARSERS) as pool:
+        for record in pool.imap(docstring_record, code, chunksize=20):
+            if record is None:
+                continue
+            n_bytes += len(record["text"].encode())
+            if n_bytes > MAX_DOCSTRING_BYTES:
+                break
+            if record["text"]:
+                records.append(record)
     return records
+
+
+def docstring_record(source: dict) -> dict | None:
+    """Return the record of a module; None if it cannot be parsed."""
+    module = source["path"].removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # old escapes in old modules
+        try:
+            tree = ast.parse(source["text"])
+        except SyntaxError:
+            return None  # a template or a deliberate counterexample
+    found = list(docstrings(tree, module))
+    # A docstring may spell a lone surrogate, which UTF-8 cannot hold.
+    text = "\n\n".join(f"{name}\n\n{doc}" for name, doc, _ in found).encode("utf-8", "replace")
+    meta = {"module": module, "functions": sum(is_function for *_, is_function in found)}
+    return {"text": text.decode(), "meta": meta}
 
 
 def docstrings(node: Any, name: str) -> Iterator[tuple[str, str, bool]]:

@@ -13,7 +13,7 @@ import numpy as np
 from corpusmill.mill.storage.files import replacing_folder, save_plain_json
 from corpusmill.mill.storage.untrusted import load_plain_json
 from corpusmill.mill.tokens.bounded import Bounds, first_line, in_bounded_process, is_panic
-from corpusmill.mill.tokens.ends_of_text import refuse_guess
+from corpusmill.mill.tokens.ends_of_text import DEFINITION, refuse_guess
 from corpusmill.mill.tokens.id_bytes import UNCERTAIN, IdBytes, id_bytes, steps
 from corpusmill.mill.tokens.losses import lost_characters
 from corpusmill.mill.tokens.probes import PLAIN, PROBES, framed, refuse_useless
@@ -279,28 +279,38 @@ def without_long_runs(text: str) -> Iterator[str]:
     yield text[at:]
 
 
+TRAINED_END = "<|endoftext|>"
+
+
 def train_tokenizer(folder: Path, texts: Iterable[str], vocabulary: int) -> None:
     """Train a byte-level BPE on the texts and save it as transformers loads it."""
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
-    from transformers import PreTrainedTokenizerFast
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
     trainer = trainers.BpeTrainer(
         vocab_size=vocabulary,
-        special_tokens=["<|endoftext|>"],
+        special_tokens=[TRAINED_END],
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,
     )
     pieces = chain.from_iterable(map(without_long_runs, texts))
     tokenizer.train_from_iterator(pieces, trainer)
-    fast = PreTrainedTokenizerFast(  # type: ignore[no-untyped-call]
-        tokenizer_object=tokenizer,
-        eos_token="<|endoftext|>",
-        clean_up_tokenization_spaces=False,
+    # As transformers would write it, without the half second that its import takes.
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="$A", pair="$A:0 $B:1", special_tokens=[]
     )
-    fast.save_pretrained(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    tokenizer.save(str(folder / DEFINITION))
+    save_plain_json(
+        folder / "tokenizer_config.json",
+        {
+            "clean_up_tokenization_spaces": False,
+            "eos_token": TRAINED_END,
+            "tokenizer_class": "PreTrainedTokenizerFast",
+        },
+    )
 
 
 class TokenizerChoice(NamedTuple):
