@@ -146,12 +146,12 @@ def told_of(**changed) -> list[str]:
 def test_told__says_what_was_compared_and_how():
     last = told_of()[-1]
     assert last.startswith(
-        "All 100 documents were read and filtered, and the 90 that remain were compared"
+        "All 100 documents were read. The 90 documents that passed the filters were compared"
     )
-    assert "by sketches; held-out texts and repeated spans were not searched for." in last
+    assert "by sketches. Held-out texts and repeated spans were not searched for." in last
     assert last.endswith("come from a trial run on 2 MB.")
     (some, _) = told_of(taken_share=0.25)[-2:]
-    assert some.startswith("25.0% of the input was filtered; the 90 documents")
+    assert some.startswith("Only 25.0% of the input was read. The 90 documents of it that passed")
 
 
 def test_share__of_a_source_of_which_nothing_was_taken_is_none():

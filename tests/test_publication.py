@@ -544,7 +544,7 @@ def test_results__that_are_no_corpus_are_refused_before_the_store_is_asked(
     assert "it was changed or truncated" in refused("publish", copy, address)
     write_manifest(copy, content)
     (copy / "summary.json").write_text('{"manifest": "another"}')
-    assert "expected the summary of manifest" in refused("publish", copy, address)
+    assert "expected a summary that belongs to manifest" in refused("publish", copy, address)
     own = {"manifest": content["sha256"]}
     for summary in (own, own | {"sources": []}, own | {"sources": {}, "documents": None}):
         (copy / "summary.json").write_text(json.dumps(summary))

@@ -134,12 +134,12 @@ def summary_of(results: Path, listing: Listing) -> dict[str, Any] | None:
     except (ValueError, AttributeError):
         found = "no summary"
     if found != listing.sha256:
-        raise no_summary(path, listing, f"that of {found}")
+        raise no_summary(path, listing, f"a summary of {found}")
     return dict(summary)
 
 
 def no_summary(path: Path, listing: Listing, found: str) -> ValueError:
     return ValueError(
-        f"{path}: expected the summary of manifest {listing.sha256}, found {found}. Run "
+        f"{path}: expected a summary that belongs to manifest {listing.sha256}, found {found}. Run "
         "again (corpusmill run), or move the summary away to publish without a summary."
     )

@@ -158,16 +158,16 @@ def _doubts(found: Estimate) -> Iterator[str]:
             f"The disk includes exports ({amount(found.exports_disk_bytes)}), the time does not."
         )
     milled = f"Time, disk and tokens come from a trial run on {amount(found.milled_bytes)}."
-    how = "by sketches; held-out texts and repeated spans were not searched for"
+    how = "by sketches. Held-out texts and repeated spans were not searched for"
     if found.taken_share > ALL:
         yield (
-            f"All {found.documents:,.0f} documents were read and filtered, and the "
-            f"{found.compared:,} that remain were compared {how}. {milled}"
+            f"All {found.documents:,.0f} documents were read. The {found.compared:,} documents "
+            f"that passed the filters were compared {how}. {milled}"
         )
         return
     yield (
-        f"{found.taken_share:.1%} of the input was filtered; the {found.compared:,} documents "
-        f"that remain were compared {how}. {milled}"
+        f"Only {found.taken_share:.1%} of the input was read. The {found.compared:,} documents of "
+        f"it that passed the filters were compared {how}. {milled}"
     )
     yield (
         "A duplicate is found only if both documents were read. The number of duplicates is "
