@@ -41,12 +41,8 @@ class GopherQuality(Filter):
     values = {
         "gopher_words": Value("uint32", "number of words that are not punctuation marks"),
         "mean_word_chars": Value("float64", "mean length of words that are not punctuation marks"),
-        "hash_ratio": Value(
-            "float64", "number of # per word or punctuation mark"
-        ),
-        "ellipsis_ratio": Value(
-            "float64", "number of `...` and `…` per word or punctuation mark"
-        ),
+        "hash_ratio": Value("float64", "number of # per word or punctuation mark"),
+        "ellipsis_ratio": Value("float64", "number of `...` and `…` per word or punctuation mark"),
         "bullet_line_share": Value("float64", "share of lines that begin with • or -"),
         "ellipsis_line_share": Value("float64", "share of lines that end in `...` or `…`"),
         "alpha_word_share": Value("float64", "share of words with a letter among all words"),
