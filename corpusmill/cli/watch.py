@@ -62,8 +62,8 @@ def notes(folder: Folder) -> Iterator[str]:
     if folder.state == "reading" and folder.announced and folder.announced.is_alive is None:
         host = folder.announced.lives[0].host if folder.announced.lives else "another machine"
         yield (
-            f"Snakemake is reading the workflow on {host}. Check on that machine whether Snakemake "
-            "still runs."
+            f"Snakemake began to read the workflow on {host}. Check on that machine whether "
+            "Snakemake still runs."
         )
     if folder.state == "failed" and not folder.of(FAILED) and folder.reason:
         yield short(folder.reason)

@@ -412,7 +412,11 @@ class Tokenizer(Section):
 
 @dataclass(frozen=True, kw_only=True)
 class Config(Section):
-    sources: list[Source] = key("Your text, one entry per source.", least_entries=1)
+    sources: list[Source] = key(
+        "Your text, one entry per source. At least one of your config files must have `sources`. "
+        "The default entries are those of the demo.",
+        least_entries=1,
+    )
     input: Input
     normalize: Normalize
     spans: Spans

@@ -107,7 +107,7 @@ def picture(counts: np.ndarray, threshold: float, curves: list[Curve], note: str
     decades = _decades(counts)
     grid = [line("grid", LEFT, _y(tenth / 10), RIGHT, _y(tenth / 10)) for tenth in range(1, 11)]
     mark = _x(threshold)
-    title = "Share of pairs that LSH settings find, over the pairs of the sample"
+    title = "Curves: share of pairs that each LSH setting finds. Bars: pairs of the sample"
     pieces = [
         text(LEFT, 26, title, "start", 'class="title"'),
         text(LEFT, 46, note, "start", 'class="small"'),
