@@ -143,8 +143,8 @@ class Server:
         replaced = any(script.stem == "tokenizer" for script in scripts)
         self._old_tokenizer = self._state_of_tokenizer() if replaced else ()
         """State of a tokenizer that a job of this run replaces."""
-        self._second: int | None = None
-        """Process descriptor of the second server."""
+        self._second = 0
+        """Process id of the second server; 0 if there is none."""
         self._to_import = imported_by(scripts)
         self._jobs: dict[int, Job] = {}
         """By the number of their process descriptor."""
@@ -165,9 +165,12 @@ class Server:
             job.ask_to_end()
         while self._jobs:
             self._handle(100)
-        if self._second is not None:
+        if self._second:
             # It ends like this one: its input has ended, too.
-            select.select([self._second], [], [], LONGEST_END_SECONDS)
+            descriptor = os.pidfd_open(self._second)
+            if not select.select([descriptor], [], [], LONGEST_END_SECONDS)[0]:
+                os.kill(self._second, signal.SIGKILL)
+            os.waitpid(self._second, 0)
 
     def _state_of_tokenizer(self) -> tuple[int, ...]:
         return state_of(str(self._tokenizer / "corpusmill.json"))
@@ -178,8 +181,7 @@ class Server:
             return
         second = os.fork()
         if second:
-            self._second = os.pidfd_open(second)
-            self._holders = []
+            self._second, self._holders = second, []
             return
         try:
             self._be_second()
