@@ -391,7 +391,7 @@ def signed_in(monkeypatch):
 @pytest.mark.parametrize(
     ("keys", "says"),
     [(["a/b"], "found an endless list"), ([], "found an endless list"),
-     ([""], "expected keys, found an empty key")],
+     ([""], "found an empty name")],
 )  # fmt: skip
 def test_list__without_an_end_or_names_is_refused(keys, says, signed_in):
     number = itertools.count()

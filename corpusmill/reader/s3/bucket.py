@@ -256,7 +256,9 @@ class Bucket:
     def _below(self, prefix: str, key: str) -> str:
         """Return a listed key. Raise if it was not asked for: it may belong to others."""
         if not key:
-            raise PassingError(f"{self.where('')}: expected keys, found an empty key")
+            raise PassingError(
+                f"{self.where('')}: expected names of objects in its list, found an empty name"
+            )
         if not key.startswith(prefix) or ".." in key.split("/"):
             raise ValueError(
                 f"{self.where(prefix)}: expected only keys with this prefix, but the store also "

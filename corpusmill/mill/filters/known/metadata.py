@@ -51,8 +51,8 @@ class Metadata(Filter):
         ),
         "last": text(None, "Largest value to keep."),
         "matches": pattern(
-            "Python regular expression that must occur in the value; anchor it with ^ and $. A "
-            "search can take at most 10 seconds."
+            "Python regular expression that must occur in the value; anchor it with ^ and $. If "
+            "the search in one value takes more than 10 seconds, the run fails."
         ),
     }
     measured_with = ("field",)
