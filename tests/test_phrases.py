@@ -138,5 +138,8 @@ def test_bad_words__wrong_lists_are_told_before_any_job(tmp_path, monkeypatch):
     assert list(filter_faults(configured([entry]), ["web"])) == []
     monkeypatch.setattr("corpusmill.mill.filters.known.bad_words.MOST_TABLE_BYTES", 200)
     (fault,) = filter_faults(configured([entry]), ["web"])
-    said = "list: expected a list whose table needs at most 200 bytes, found one that needs 280. "
+    said = (
+        "list: expected a list that can be searched for with at most 200 bytes of memory, found "
+        "one that needs 280. "
+    )
     assert f"{said}Split the list" in fault

@@ -73,7 +73,7 @@ class BadWords(Filter):
         needed = 0 if wrong else table_bytes(entries(self.list))
         if needed > MOST_TABLE_BYTES:
             yield (
-                f"{self.list}: expected a list whose table needs at most {MOST_TABLE_BYTES:,} "
-                f"bytes, found one that needs {needed:,}. Split the list, and use the filter once "
+                f"{self.list}: expected a list that can be searched for with at most "
+                f"{MOST_TABLE_BYTES:,} bytes of memory, found one that needs {needed:,}. Split the list, and use the filter once "
                 "for each of these lists (`use`)."
             )

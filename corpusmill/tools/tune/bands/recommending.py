@@ -57,12 +57,12 @@ def parser(config: Config) -> argparse.ArgumentParser:
     add(
         "--bands",
         type=int,
-        help="number of bands of your own setting for the comparison; needs --rows",
+        help="also show a setting with this number of bands; needs --rows",
     )
     add(
         "--rows",
         type=int,
-        help="number of sketch values per band of your own setting; needs --bands",
+        help="also show a setting with this number of sketch values per band; needs --bands",
     )
     add("--permutations", type=int, default=config.minhash.permutations,
         help="number of values per sketch")  # fmt: skip
