@@ -74,6 +74,6 @@ class BadWords(Filter):
         if needed > MOST_TABLE_BYTES:
             yield (
                 f"{self.list}: expected a list that can be searched for with at most "
-                f"{MOST_TABLE_BYTES:,} bytes of memory, found one that needs {needed:,}. Split the list, and use the filter once "
-                "for each of these lists (`use`)."
+                f"{MOST_TABLE_BYTES:,} bytes of memory, found one that needs {needed:,}. Split the "
+                "list, and use the filter once for each of these lists (`use`)."
             )
