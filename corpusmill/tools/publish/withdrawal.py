@@ -83,13 +83,13 @@ def going_keys(target: Target, sizes: dict[str, int], latest: bool) -> list[str]
         others = len(found.folders) - 1
         if others or not latest:
             way = (
-                "first publish a different version, or one of these again"
+                "first publish a different version, or publish one of the other versions again"
                 if others
                 else "add --latest; then no version is left"
             )
             raise ValueError(
-                f"{target.where()}: expected a version that is not the latest, found the latest of "
-                f"{others + 1} in {folder}. To delete it, {way}."
+                f"{target.where()}: expected a version that is not the latest, found the latest "
+                f"version in {folder} ({others + 1} in all). To delete it, {way}."
             )
         first = [target.latest_key, *first]
     return [*first, *between, target.key(CLAIM)]

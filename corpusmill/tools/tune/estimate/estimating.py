@@ -155,8 +155,8 @@ def _duplicates(found: Estimate) -> str:
 def _doubts(found: Estimate) -> Iterator[str]:
     if found.exports_disk_bytes:
         yield (
-            f"The figure for disk includes exports ({amount(found.exports_disk_bytes)}), the "
-            "figure for time does not."
+            f"The figure for disk includes exports ({amount(found.exports_disk_bytes)}), but "
+            "the figure for time does not."
         )
     milled = f"Time, disk and tokens come from a trial run on {amount(found.milled_bytes)}."
     how = "by sketches. Held-out texts and repeated spans were not searched for"
