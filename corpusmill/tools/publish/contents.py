@@ -107,18 +107,24 @@ def check_size(file: File) -> None:
     try:
         found = file.path.stat().st_size
     except (FileNotFoundError, NotADirectoryError):
-        raise DamagedFileError(f"{file.path}: it is missing. {way_out(file.name)}.") from None
+        raise DamagedFileError(f"{file.path}: it is missing. {restore(file.name)}") from None
     if found != file.bytes or not file.path.is_file():
         raise DamagedFileError(
             f"{file.path}: expected {file.bytes:,} bytes, as listed in manifest.json, found "
-            f"{found:,}. {way_out(file.name)}."
+            f"{found:,}. {restore(file.name)}"
         )
+
+
+def restore(name: str) -> str:
+    """Return a sentence on how to restore a file."""
+    advice = way_out(name)
+    return f"{advice[0].upper()}{advice[1:]}."
 
 
 def damaged(file: File, found: str) -> DamagedFileError:
     return DamagedFileError(
         f"{file.path or file.name}: expected SHA-256 {file.sha256}, as listed in manifest.json, "
-        f"found {found}. {way_out(file.name)}."
+        f"found {found}. {restore(file.name)}"
     )
 
 
