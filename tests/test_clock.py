@@ -43,6 +43,6 @@ def test_clock_faults__what_they_say_of_results_mends_them(tmp_path):
         os.utime(path, ns=(now + DAY, now + DAY))
     (told,) = clock_faults([], results, now)
     assert told.startswith(f"{results}/text: expected a time no later than now (")
-    subprocess.run(told.partition("or the time: ")[2], shell=True, check=True)
+    subprocess.run(told.partition("or the modification time: ")[2], shell=True, check=True)
     assert clock_faults([], results, now) == []
     assert (results / "text/a").stat().st_mtime_ns <= now

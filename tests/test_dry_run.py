@@ -71,4 +71,4 @@ def test_dry_run__of_what_is_wrong_says_why(folder):
     Path("mine.yaml").write_text("sources: [{name: a, files: [a.jsonl]}]\n")
     got = CliRunner().invoke(main, ["run", "-n", "mine.yaml"])
     assert (got.exit_code, got.stdout) == (1, "")
-    assert 'reads the field "text", but none of the first records (1) has it' in got.stderr
+    assert 'reads the field "text", but none of the first records (1) has this field' in got.stderr

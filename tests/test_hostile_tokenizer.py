@@ -104,7 +104,7 @@ def test_run__refuses_a_tokenizer_with_a_name_that_no_job_reads(name, tokenizer,
                           env=environment)  # fmt: skip
     assert done.returncode == 1
     assert "tokenizer.source: " in done.stderr
-    assert "Rename it" in done.stderr
+    assert "Rename the file" in done.stderr
     assert "Traceback" not in done.stderr
 
 

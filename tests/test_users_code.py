@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 
+import psutil
 import pytest
 import yaml
 from workflow import ROOT, write_jsonl
@@ -141,6 +142,24 @@ def test_filter__that_loops_at_import_is_named(tmp_path, command):
     (tmp_path / "mine.py").write_text(LOOPING)
     config(tmp_path, filters=[{"name": "odd", "file": "mine.py"}])
     assert said_before_ctrl_c(tmp_path, command, "waiting for mine.py, which is imported (")
+
+
+def test_run__that_is_ended_while_users_code_loops_leaves_no_process(tmp_path):
+    write_jsonl(tmp_path / "a.jsonl", [{"text": "some words " * 30}])
+    (tmp_path / "mine.py").write_text(LOOPING)
+    config(tmp_path, filters=[{"name": "odd", "file": "mine.py"}])
+    run = subprocess.Popen(
+        [sys.executable, "-P", "-m", "corpusmill", "run", "mine.yaml"], cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(ROOT)}, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    while "which is imported" not in run.stderr.readline():
+        assert run.poll() is None
+    started = psutil.Process(run.pid).children(recursive=True)
+    assert started
+    run.terminate()
+    run.communicate()
+    assert run.returncode == 143
+    assert psutil.wait_procs(started, 20)[1] == []
 
 
 @pytest.mark.parametrize("command", ["check", "scan", "estimate", "calibrate"])

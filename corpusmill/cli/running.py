@@ -122,6 +122,8 @@ class Stopping:
         self._asked: set[int] = set()
         self.first: int | None = None
         self.at_once = False
+        self.checks = False
+        """Whether this process is checking the configuration: then a signal ends the check."""
         self._before = {
             number: signal.signal(
                 number, _nothing if signal.getsignal(number) == signal.SIG_IGN else self._came
@@ -135,6 +137,11 @@ class Stopping:
             self._ask()
 
     def _came(self, number: int, frame: FrameType | None) -> None:
+        if self.checks and self._running:
+            if number == signal.SIGINT:
+                signal.default_int_handler(number, frame)  # users' code may be running
+            self._running.signal(signal.SIGKILL)
+            os._exit(STOPS[signal.Signals(number)])
         if self.first is None:
             self.first = number
             self._ask()
@@ -206,8 +213,11 @@ def watched(
             running = Running(command, run, said, told.name)
             stopping.of(running)
             try:
+                stopping.checks = True
                 check()
+                stopping.checks = False
             except BaseException:
+                stopping.checks = False
                 running.end()
                 raise
             while (code := running.wait(LOOK_EVERY_SECONDS)) is None:
