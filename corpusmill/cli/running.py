@@ -141,7 +141,8 @@ class Stopping:
             if number == signal.SIGINT:
                 signal.default_int_handler(number, frame)  # users' code may be running
             self._running.signal(signal.SIGKILL)
-            os._exit(STOPS[signal.Signals(number)])
+            signal.signal(number, signal.SIG_DFL)
+            signal.raise_signal(number)
         if self.first is None:
             self.first = number
             self._ask()
