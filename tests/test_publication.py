@@ -585,7 +585,7 @@ def test_file__that_is_not_what_is_listed_is_never_an_object(
         file.write(b"x")
     said = refused("publish", copy, address)
     assert f"{name}: expected SHA-256" in said
-    assert "copy it again; or remove" in said
+    assert "Copy it again; or remove" in said
     assert not any(key.endswith(name) or key == "latest" for key in keys(address))
     assert not any(key.endswith(name) for key, _ in uploads(address))
     publish(large, address)

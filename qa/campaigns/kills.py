@@ -28,7 +28,7 @@ SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 TARGETS = ("all", "snakemake", "corpusmill")
 """Who is signalled: Snakemake and its jobs, as by a power cut, a service manager, or Ctrl-C;
 Snakemake alone, whose jobs may go on; the command `corpusmill run` alone, real processes."""
-LONGEST_SECONDS = {"all": 4.0, "snakemake": 4.0, "corpusmill": 12.0}
+LONGEST_SECONDS = {"all": 2.0, "snakemake": 2.0, "corpusmill": 4.0}
 """Until the kill: long enough that every run of a chain gets something done."""
 
 
