@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tokenizer_kinds import EXACT, LOSSY, byte_level, metaspace, saved
 from tokenizers import AddedToken
 
+from corpusmill.mill.storage.files import writing
 from corpusmill.mill.tokens import tokenizers
 from corpusmill.mill.tokens.probes import PROBES
 from corpusmill.mill.tokens.shard_checks import starts_with
@@ -380,3 +381,16 @@ def test_hold__only_for_equal_definitions(tmp_path, monkeypatch):
     assert first_difference(held, encoder_of(tmp_path / "a", first), PROBES) is None
     again = load_kept(tmp_path / "b", other)
     assert reference_ids(again, PROBES) == reference_ids(fresh, PROBES)
+
+
+def test_hold__two_libraries_with_one_definition(tmp_path, monkeypatch):
+    monkeypatch.setattr(tokenizers, "_HELD", {})
+    setting = keep_tokenizer(tmp_path / "a", byte_level(tmp_path / "given"), "auto", "gigatoken")
+    definition = tmp_path / "a" / tokenizers.PLAIN_FILE
+    # As written by transformers, the two files differ at least in their layout.
+    with writing(tmp_path / "a/tokenizer.json", kept=True) as file:
+        file.write(definition.read_bytes())
+    tokenizers.hold(tmp_path / "a")
+    assert len(tokenizers._HELD) == 2
+    reference = load_kept(tmp_path / "a", setting)
+    assert first_difference(reference, encoder_of(tmp_path / "a", setting), PROBES) is None

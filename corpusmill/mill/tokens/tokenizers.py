@@ -174,13 +174,17 @@ def _named(path: Path) -> Iterator[None]:
         ) from error
 
 
-_HELD: dict[bytes, Any] = {}
-"""Loaded libraries' objects, by the SHA-256 of their definition. Only `hold` adds some."""
+_HELD: dict[tuple[str, bytes], Any] = {}
+"""Objects of libraries, by library and SHA-256 of the definition. Only `hold` adds objects."""
 
 
-def _held(definition: bytes, load: Callable[[], Any]) -> Any:
-    """Return the object of a definition: the one that is held, or a new one."""
-    held = _HELD.get(hashlib.sha256(definition).digest()) if _HELD else None
+def _key(library: str, definition: bytes) -> tuple[str, bytes]:
+    return library, hashlib.sha256(definition).digest()
+
+
+def _held(library: str, definition: bytes, load: Callable[[], Any]) -> Any:
+    """Return the object that is held for a definition; load it if there is none."""
+    held = _HELD.get(_key(library, definition)) if _HELD else None
     return load() if held is None else held
 
 
@@ -188,11 +192,11 @@ def hold(folder: Path) -> None:
     """Load the tokenizer of a run, and hold it for processes that are forked from this one."""
     setting = TokenizerFacts.load(folder)
     if setting.light:
-        written = whole_file(Path(folder) / "tokenizer.json")
-        _HELD[hashlib.sha256(written).digest()] = LightReference(folder).backend_tokenizer
+        key = _key("tokenizers", whole_file(Path(folder) / "tokenizer.json"))
+        _HELD[key] = LightReference(folder).backend_tokenizer
     if setting.engine == "gigatoken":
         written = whole_file(Path(folder) / PLAIN_FILE)
-        _HELD[hashlib.sha256(written).digest()] = _gigatoken(written.decode("utf-8"))
+        _HELD[_key("gigatoken", written)] = _gigatoken(written.decode("utf-8"))
 
 
 class LightReference:
@@ -216,7 +220,7 @@ class LightReference:
                     bounded_definition(written)
                 return Tokenizer.from_str(written.decode("utf-8", "replace"))
 
-            self.backend_tokenizer = _held(written, load)
+            self.backend_tokenizer = _held("tokenizers", written, load)
         self.backend_tokenizer.no_truncation()
         self.backend_tokenizer.no_padding()
 
@@ -387,7 +391,8 @@ def gigatoken_encoder(definition: str) -> Encoder:
     """Return the encoder. definition: from `plain_definition`."""
     # One text at a time: encode_batch is no faster on one core, imports awkward for its result,
     # and allocates large buffers of texts and ids for every batch.
-    ids_of = _held(definition.encode(), lambda: _gigatoken(definition)).backend.encode
+    written = definition.encode()
+    ids_of = _held("gigatoken", written, lambda: _gigatoken(definition)).backend.encode
 
     def encode(texts: list[bytes]) -> list[np.ndarray]:
         with told_of_tokenizer("this tokenizer"):
