@@ -383,7 +383,7 @@ class PlainError(click.ClickException):
 
 
 def _refuse_full_disk() -> None:
-    """Report it before Snakemake writes its lock."""
+    """Refuse a full disk before Snakemake writes its lock."""
     from corpusmill.run.disk import disk_faults
 
     if faults := disk_faults(LEAST_TEXT_BYTES, Path("results")):

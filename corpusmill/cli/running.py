@@ -123,7 +123,7 @@ class Stopping:
         self.first: int | None = None
         self.at_once = False
         self.checks = False
-        """Whether this process is checking the configuration: then a signal ends the check."""
+        """Whether the config files are being checked. A signal then ends the check."""
         self._before = {
             number: signal.signal(
                 number, _nothing if signal.getsignal(number) == signal.SIG_IGN else self._came

@@ -3,6 +3,7 @@
 Run `python -m corpusmill.run.reference`.
 """
 
+import textwrap
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -23,6 +24,7 @@ starts.
 [Work with runs](../how-to/runs.md#combine-config-files) shows how config files combine.
 """
 PAGE = PACKAGE.parent / "docs/reference/configuration.md"
+LINE_CHARS = 120
 TABLE = "\n| key | default | may be | meaning |\n|---|---|---|---|\n"
 BEHIND = {"filters": "\n[filters.md](filters.md) lists the settings of each filter.\n"}
 
@@ -62,7 +64,7 @@ def keys_of_list(name: str, schema: dict[str, Any]) -> Iterator[Key]:
 def section(name: str, schema: dict[str, Any], shipped: Any) -> Iterator[str]:
     yield f"\n## {name}\n"
     if "description" in schema:
-        yield f"\n{schema['description']}\n"
+        yield f"\n{textwrap.fill(schema['description'], LINE_CHARS)}\n"
     if schema["type"] == "array":
         yield f"\nDefault: {', '.join(as_yaml(entry['name']) for entry in shipped)}.\n"
         keys = keys_of_list(name, schema["items"])

@@ -23,8 +23,8 @@ LOOKED_AT = 20
 max_malformed_fraction decides during the run."""
 
 LOOKED_AT_BYTES = 1 << 20
-"""Of large records, fewer are checked: no further one once texts and other fields together are
-larger than this. Every run waits for the check."""
+"""Maximum size of the checked records of a file, in bytes. The record that exceeds it is the last.
+Every run waits for this check."""
 
 MOST_TOLD = 20
 

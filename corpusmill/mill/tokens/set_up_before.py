@@ -45,7 +45,7 @@ def entries() -> Path:
 
 
 class Asked(NamedTuple):
-    """What the result of setting up a tokenizer depends on, apart from code and its files."""
+    """The settings of a tokenizer that its kept files depend on."""
 
     end_of_text: str
     engine: str
