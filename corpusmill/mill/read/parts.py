@@ -14,7 +14,7 @@ from corpusmill.mill.read.text_column import string_array
 from corpusmill.mill.storage.sliced_streams import IPC_OPTIONS
 from corpusmill.mill.storage.sums import CheckedFile, DamagedError, SummedFile
 
-BATCH_BYTES = 32 << 20
+BATCH_BYTES = 8 << 20
 """Text bytes per record batch. A job that reads a part has one batch in memory at a time."""
 
 MAX_BATCH_ROWS = 1 << 16

@@ -15,7 +15,7 @@ import zstandard
 
 from corpusmill.messages.progress import Progress
 from corpusmill.mill.read.json_records import joined_members, raw_members
-from corpusmill.mill.read.text_column import TextColumn, TextRows
+from corpusmill.mill.read.text_column import TextColumn, TextRows, string_array
 from corpusmill.mill.storage.streams import read_written_blocks, read_written_lines
 from corpusmill.mill.storage.sums import CheckedFile, SummedFile
 
@@ -23,6 +23,12 @@ WRITE_BYTES = 1 << 20
 ZSTD_LEVEL = 3
 ROW_GROUP = 4096
 BATCH_BYTES = 4 << 20
+
+ESCAPES = {b"\\": rb"\\", b'"': rb"\"", b"\n": rb"\n", b"\t": rb"\t", b"\r": rb"\r"}
+"""Escapes in JSON strings, apart from those of rare control characters. The backslash is first."""
+
+ESCAPED = np.frombuffer(b"".join(ESCAPES), np.uint8)
+FIRST_PRINTABLE = 0x20
 
 OUR_NAMES = ("text", "corpusmill")
 
@@ -77,17 +83,38 @@ def _moved_to_before(rest: bytes) -> tuple[bytes, bytes]:
     return joined_members(members), b',"before":{%s}' % joined_members(taken)
 
 
-def record_line(text: str, rest: bytes, id: int, copy: int, source: str) -> bytes:
+def has_rare_control(texts: TextColumn) -> np.ndarray:
+    """Return bool (documents,): whether a text has a control character that is not in ESCAPES."""
+    start = texts.offsets[0]
+    data = texts.data[start : texts.offsets[-1]]
+    places = np.flatnonzero(data < FIRST_PRINTABLE)
+    rare = places[~np.isin(data[places], ESCAPED)]
+    found = np.zeros(texts.offsets.size - 1, bool)
+    found[np.searchsorted(texts.offsets, start + rare, "right") - 1] = True
+    return found
+
+
+def json_string(text: bytes, rare_control: bool) -> bytes:
+    """Return a text as a JSON string. rare_control: from `has_rare_control`."""
+    if rare_control:
+        return msgspec.json.encode(str(text, "utf-8"))
+    # Three times as fast as msgspec, with the same bytes.
+    for character, escape in ESCAPES.items():
+        text = text.replace(character, escape)
+    return b'"%s"' % text
+
+
+def record_line(text: bytes, rest: bytes, id: int, copy: int, source: str) -> bytes:
     """Return `{"text":...,<unchanged rest>,"corpusmill":{"id":...,"copy":...,"source":...}}`.
 
-    Input members named `text` or `corpusmill` (a title beside the text field, or from an earlier
-    run) move to `before` in `corpusmill`.
+    text: a JSON string. Input members named `text` or `corpusmill` (a title beside the text field,
+    or from an earlier run) move to `before` in `corpusmill`.
     """
     before = b""
     if b'"text":' in rest or b'"corpusmill":' in rest:
         rest, before = _moved_to_before(rest)
     return b'{"text":%s%s%s,"corpusmill":{"id":%d,"copy":%d,"source":%s%s}}\n' % (
-        msgspec.json.encode(text),
+        text,
         b"," if rest else b"",
         rest,
         id,
@@ -97,27 +124,32 @@ def record_line(text: str, rest: bytes, id: int, copy: int, source: str) -> byte
     )
 
 
-def _records(rows: pa.Table, order: np.ndarray) -> Iterator[tuple[str, bytes, int, int, str]]:
+def _records(rows: pa.Table, order: np.ndarray) -> Iterator[tuple[bytes, bytes, int, int, str]]:
     """Yield text, rest, id, copy and source of each row, in the given order."""
     # Not rows.take(order): it would copy every text twice, to combine chunks and to reorder.
     plain = (rows.column(name).to_numpy()[order].tolist() for name in ("id", "copy"))
     sources = rows.column("source").to_pylist()
     yield from zip(
-        (str(text, "utf-8") for text in TextRows(rows.column("text"))[order]),
-        (bytes(rest) for rest in TextRows(rows.column("rest"))[order]),
+        map(bytes, TextRows(rows.column("text"))[order]),
+        map(bytes, TextRows(rows.column("rest"))[order]),
         *plain,
         (sources[row] for row in order.tolist()),
         strict=True,
     )
 
 
-def _write_jsonl(file: SummedFile, records: Iterator[tuple], progress: Progress) -> None:
+def _write_jsonl(
+    file: SummedFile,
+    records: Iterator[tuple],
+    rare_controls: Iterator[bool],
+    progress: Progress,
+) -> None:
     packing = zstandard.ZstdCompressor(level=ZSTD_LEVEL, write_checksum=True)
     with packing.stream_writer(file, closefd=False) as zstd:  # type: ignore[arg-type]
         lines: list[bytes] = []
         held = 0
-        for record in records:
-            lines.append(record_line(*record))
+        for (text, *others), rare in zip(records, rare_controls, strict=True):
+            lines.append(record_line(json_string(text, rare), *others))
             held += len(lines[-1])
             if held >= WRITE_BYTES:
                 zstd.write(b"".join(lines))
@@ -152,7 +184,7 @@ def _write_parquet(
                 pa.array(values, field.type) for values, field in zip(ours, origin, strict=True)
             ]
             row = [
-                pa.array(text, pa.large_string()),
+                string_array(text),
                 *members,
                 pa.array([b"{%s}" % one for one in others], pa.large_binary()).cast(
                     pa.large_string()
@@ -176,7 +208,9 @@ def write_shard(
     """
     records = _records(rows, order)
     if columns is None:
-        _write_jsonl(file, records, progress)
+        found = [has_rare_control(TextColumn.of(chunk)) for chunk in rows.column("text").chunks]
+        rare_controls = np.concatenate([np.zeros(0, bool), *found])[order]
+        _write_jsonl(file, records, iter(rare_controls.tolist()), progress)
     else:
         _write_parquet(file, columns, records, progress)
     return Written(file.bytes, file.sha256)

@@ -13,7 +13,7 @@ from corpusmill.mill.storage.sums import CheckedFile, SummedFile
 
 IPC_OPTIONS = pa.ipc.IpcWriteOptions(compression="lz4")
 
-BLOCK_BYTES = 32 << 20
+BLOCK_BYTES = 8 << 20
 
 
 def blocks_of(sizes: np.ndarray, start: int, stop: int) -> Iterator[slice]:
