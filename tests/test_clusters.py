@@ -1,5 +1,6 @@
 """What a person is shown of a group is what a walk over its pairs in Python finds."""
 
+import difflib
 import itertools
 
 import naive
@@ -10,7 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpusmill.mill.dedup.edges import IDENTICAL, SAME_KEY, STAGES
-from corpusmill.mill.dedup.group_reports import LARGEST, SAMPLED_PAIRS, largest_groups
+from corpusmill.mill.dedup.group_reports import (
+    LARGEST,
+    SAMPLED_PAIRS,
+    largest_groups,
+    longest_shared,
+)
 from corpusmill.mill.dedup.resolution import (
     RESOLUTIONS,
     ResolveSetting,
@@ -141,3 +147,9 @@ def test_largest_groups__cut_no_character_of_a_text_in_two():
     (group,) = groups_of(star([long + "a", long + "b"]))
     assert group["shared"] == "水" * 2000
     assert group["starts"] == ["水" * 300] * 2
+
+
+@given(st.text("aä😀", max_size=40), st.text("aä😀", max_size=40))
+def test_longest_shared__equals_difflib(a, b):
+    expected = difflib.SequenceMatcher(None, a, b, autojunk=False).find_longest_match()
+    assert longest_shared(a, b) == a[expected.a : expected.a + expected.size]
