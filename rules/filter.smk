@@ -24,6 +24,9 @@ rule measure:
         edit_counts=LAYOUT.if_edited(["results/edited/{part}.json"]),
     log:
         "logs/measure/{part}.log",
+    # Before sign: a filter that drops too much stops the run early. Then all jobs of sign run side
+    # by side.
+    priority: 2
     conda:
         "../envs/corpusmill.yaml"
     resources:
@@ -52,6 +55,7 @@ rule filter:
         counts="results/filter/{part}.json",
     log:
         "logs/filter/{part}.log",
+    priority: 2
     conda:
         "../envs/corpusmill.yaml"
     resources:
