@@ -18,7 +18,6 @@ million documents.
 
 import math
 import multiprocessing
-import os
 import shutil
 import sys
 import threading
@@ -354,9 +353,6 @@ def measure(given) -> None:
 
 
 if __name__ == "__main__":
-    # As the jobs of the workflow, see corpusmill/run/job_environment.py.
-    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
-    os.environ.setdefault("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1")
     arguments = parser(__doc__)
     arguments.set_defaults(runs=1)
     arguments.add_argument("--sizes", type=float, nargs="+", default=[10e6, 20e6, 50e6])

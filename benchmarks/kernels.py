@@ -276,8 +276,8 @@ def rolling_hashes(sample: Sample) -> Work:
 
     def run() -> list:
         for block, found in zip(blocks, hashes, strict=True):
-            shingles.rolling_hashes(block, block.size, 13, found)
-        return [found[: found.size - 12] for found in hashes]
+            shingles.rolling_hashes(block, block.size - 1, 13, found)
+        return [found[: found.size - 13] for found in hashes]
 
     return Work(run, size)
 

@@ -37,19 +37,41 @@ def placed(path):
     return Path(MODIFIER.modify_path(str(path)))
 
 
+from corpusmill.run import warm
 from corpusmill.run.announcement import ANNOUNCEMENT
+from corpusmill.run.job_environment import job_environment
 from corpusmill.run.this_run import ThisRun
+
+IN_CONDA = DeploymentMethod.CONDA in workflow.deployment_settings.deployment_method
+RESULTS = placed("results")
+os.environ.update(job_environment(HOME, ROOT, IN_CONDA))
+
+
+def server_of_jobs():
+    """Start the server that forks the jobs of this run."""
+    return warm.started(ROOT, HOME / "scripts", RESULTS / "tokenizer")
+
+
+# Early, as it imports while Snakemake works, but not if there is probably nothing to do.
+SERVER = None
+if (
+    workflow.is_main_process
+    and not workflow.output_settings.dryrun
+    and not IN_CONDA
+    and not IS_MODULE
+    and not (RESULTS / "report.html").exists()
+):
+    SERVER = server_of_jobs()
 
 RUN = ThisRun(workflow, placed(ANNOUNCEMENT), IS_MODULE)
 RUN.announce()
 
 from corpusmill.mill.demo.files import DEMO, GENERATED
-from corpusmill.run import record, warm
+from corpusmill.run import record
 from corpusmill.run.config import config_digest
 from corpusmill.run.disk import unwritable
 from corpusmill.run.early_checks import early_checks, notes_of
 from corpusmill.run.input_files import told_replaced
-from corpusmill.run.job_environment import job_environment
 from corpusmill.run.job_list import JOB_LIST, save_job_list
 from corpusmill.run.job_state import state_file
 from corpusmill.run.jobs_to_do import (
@@ -74,9 +96,7 @@ from corpusmill.run.tokenizer_source import (
 from corpusmill.run.workflow_config import module_config, workflow_config
 from corpusmill.tools.export.before_run import faults_before_run
 
-IN_CONDA = DeploymentMethod.CONDA in workflow.deployment_settings.deployment_method
-RECORD, RESULTS = placed(record.RECORD), placed("results")
-os.environ.update(job_environment(HOME, ROOT, IN_CONDA))
+RECORD = placed(record.RECORD)
 RUN.name_jobs(placed("logs/run"))
 
 
@@ -160,9 +180,11 @@ def finish_checks():
 
 def begin_run():
     """Prepare the first job: wait for the checks, and record the files to be made."""
-    if workflow.is_main_process and not on_cluster():
+    if workflow.is_main_process and on_cluster():
+        warm.begin(SERVER, {})
+    elif workflow.is_main_process:
         if not IN_CONDA:
-            warm.started(STEP_RULES.jobs_to_do(), ROOT, RESULTS / "tokenizer")
+            warm.begin(SERVER or server_of_jobs(), STEP_RULES.jobs_to_do())
         # The limit of starts per second is for clusters. With one, Snakemake starts a timer at each
         # start of jobs, and waits a second for the last timer before it exits.
         workflow.scheduler.job_rate_limiter = None

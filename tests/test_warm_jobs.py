@@ -27,7 +27,8 @@ START = [sys.executable, "-IS", str(ROOT / "corpusmill/run/start.py")]
 def server(monkeypatch):
     monkeypatch.delenv(SERVER, raising=False)
     monkeypatch.setenv("PYTHONSAFEPATH", "1")
-    process = warm.started({ROOT / "scripts/plan.py": warm.FEWEST_JOBS}, ROOT, Path("none"))
+    process = warm.started(ROOT, ROOT / "scripts", Path("none"))
+    warm.begin(process, {ROOT / "scripts/plan.py": warm.FEWEST_JOBS})
     yield process
     process.send_signal(signal.SIGCONT)
     process.stdin.close()
@@ -172,6 +173,23 @@ def test_server__leaves_jobs_when_the_code_was_edited(tmp_path):
         assert not found._is_fit_for(sys.executable, environment)
 
 
+def test_begin__ends_the_server_of_a_run_with_few_jobs(tmp_path, no_server):
+    process = warm.started(ROOT, ROOT / "scripts", Path("none"))
+    warm.begin(process, {ROOT / "scripts/plan.py": warm.FEWEST_JOBS - 1})
+    assert process.returncode == -signal.SIGKILL
+    assert SERVER not in os.environ
+
+
+def test_begin__says_nothing_if_the_server_has_died(tmp_path, no_server):
+    process = warm.started(ROOT, ROOT / "scripts", Path("none"))
+    process.kill()
+    process.wait()
+    warm.begin(process, {ROOT / "scripts/plan.py": warm.FEWEST_JOBS})
+    assert job(tmp_path, WHO).communicate()[0] == f"{os.getpid()}\n"
+    process.stdin.close()
+    del os.environ[SERVER]
+
+
 @pytest.fixture
 def tokenizer(tmp_path) -> Path:
     """The folder of a run's tokenizer."""
@@ -184,7 +202,8 @@ def tokenizer(tmp_path) -> Path:
 def serving(tokenizer: Path, *steps: str):
     """A server of a run with these steps."""
     jobs = {ROOT / f"scripts/{step}.py": warm.FEWEST_JOBS for step in steps}
-    process = warm.started(jobs, ROOT, tokenizer)
+    process = warm.started(ROOT, ROOT / "scripts", tokenizer)
+    warm.begin(process, jobs)
     try:
         yield psutil.Process(process.pid)
     finally:

@@ -81,7 +81,6 @@ def warm_jobs() -> Iterator[None]:
         client.chmod(0o700)
         environment = os.environ | {
             "PYTHONPATH": os.pathsep.join(PATH),
-            "ARROW_DEFAULT_MEMORY_POOL": "system",
         }
         with socket.socket(socket.AF_UNIX) as listening:
             listening.bind(str(address))

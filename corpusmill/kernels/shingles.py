@@ -9,28 +9,51 @@ FINISH = np.uint64(0xD6E8FEB86659FD93)
 
 
 @kernel
+def rolled(value, chars, i, width, leaving):
+    """Return the polynomial of the shingle at i + 1 from that of the shingle at i."""
+    return value * ROLLING_BASE + np.uint64(chars[i + width]) - np.uint64(chars[i]) * leaving
+
+
+@kernel
+def finished(value):
+    return np.uint32((value ^ value >> np.uint64(32)) * FINISH >> np.uint64(32))
+
+
+@kernel
 def rolling_hashes(chars, n, width, hashes):
     """Write the 32-bit hashes of all `width`-character shingles of chars[:n]; return their number.
 
-    chars: uint32. hashes: uint32, room for max(1, n - width + 1). A text shorter than `width` is
-    one shingle, an empty one has none. hash = top 32 bits of (P ^ P >> 32) * FINISH, where P is the
-    polynomial sum(char[k] * BASE**(width - 1 - k)) modulo 2**64.
+    chars: uint32, room for n + 1 entries. hashes: uint32, room for max(1, n - width + 1). A text
+    shorter than `width` is one shingle, an empty one has none. hash = top 32 bits of (P ^ P >> 32)
+    * FINISH, where P is the polynomial sum(char[k] * BASE**(width - 1 - k)) modulo 2**64.
     """
     # All operands stay uint64: numba turns uint64 with a signed literal into float64.
     if n == 0:
         return 0
     first = min(n, width)
-    value = np.uint64(0)
+    count = n - first + 1
+    # A product must wait for the one before it. So four stretches of the text are hashed in turns.
+    quarter = count // 4
+    a = b = c = d = np.uint64(0)
     leaving = np.uint64(1)  # BASE**width: the weight of the character that drops out
     for i in range(first):
-        value = value * ROLLING_BASE + np.uint64(chars[i])
+        a = a * ROLLING_BASE + np.uint64(chars[i])
+        b = b * ROLLING_BASE + np.uint64(chars[quarter + i])
+        c = c * ROLLING_BASE + np.uint64(chars[2 * quarter + i])
+        d = d * ROLLING_BASE + np.uint64(chars[3 * quarter + i])
         leaving = leaving * ROLLING_BASE
-    hashes[0] = np.uint32((value ^ value >> np.uint64(32)) * FINISH >> np.uint64(32))
-    count = 1
-    for i in range(first, n):
-        value = value * ROLLING_BASE + np.uint64(chars[i]) - np.uint64(chars[i - width]) * leaving
-        hashes[count] = np.uint32((value ^ value >> np.uint64(32)) * FINISH >> np.uint64(32))
-        count += 1
+    for i in range(quarter):
+        hashes[i] = finished(a)
+        hashes[quarter + i] = finished(b)
+        hashes[2 * quarter + i] = finished(c)
+        hashes[3 * quarter + i] = finished(d)
+        a = rolled(a, chars, i, first, leaving)
+        b = rolled(b, chars, quarter + i, first, leaving)
+        c = rolled(c, chars, 2 * quarter + i, first, leaving)
+        d = rolled(d, chars, 3 * quarter + i, first, leaving)
+    for i in range(4 * quarter, count):
+        hashes[i] = finished(d)
+        d = rolled(d, chars, i, first, leaving)
     return count
 
 

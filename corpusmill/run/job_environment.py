@@ -16,9 +16,4 @@ def job_environment(home: Path, root: Path, in_conda: bool) -> dict[str, str]:
         # Cluster jobs start with `python -m snakemake`, which would import modules from the folder
         # of the run.
         "PYTHONSAFEPATH": "1",
-        # Jobs hold a few large buffers for a short time. pyarrow's allocator returns each to the
-        # system at once; a third of a scatter job was page faults. glibc's allocator keeps them,
-        # and with this tunable uses huge pages if it can (2.35 and later, others ignore it).
-        "ARROW_DEFAULT_MEMORY_POOL": "system",
-        "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
     }

@@ -19,6 +19,7 @@ import atexit
 import contextlib
 import gc
 import importlib
+import itertools
 import os
 import runpy
 import select
@@ -62,6 +63,8 @@ LATE_MODULES = (
     "msgspec", "pyarrow.parquet", "pyarrow.dataset", "pyarrow.compute", "tokenizers", "gigatoken",
 )  # fmt: skip
 """Modules that steps import only where they need them."""
+FIRST_STEPS = ("normalize", "measure", "sign")
+"""Steps whose modules are imported before the list of steps is known."""
 HOLDERS = ("encode", "verify")
 """Steps that load the tokenizer: the second server, which holds it, serves them."""
 HOLDING = "corpusmill.mill.tokens.tokenizers"
@@ -74,14 +77,13 @@ MOST_BYTES = 1 << 26
 """Maximum bytes of a request."""
 
 
-def started(jobs: dict[Path, int], root: Path, tokenizer: Path) -> subprocess.Popen | None:
+def started(root: Path, scripts: Path, tokenizer: Path) -> subprocess.Popen | None:
     """Start a server that ends with this process.
 
-    jobs: their number by script, in order. tokenizer: folder of the run's tokenizer, which may not
-    exist yet. Return None if there are few, if a run around this one
-    has a server, or where servers are not possible.
+    scripts: the folder of the steps. tokenizer: folder of the run's tokenizer, which may not exist
+    yet. Return None if a run around this one has a server, or where servers are not possible.
     """
-    if SERVER in os.environ or sum(jobs.values()) < FEWEST_JOBS:
+    if SERVER in os.environ:
         return None
     folder = tempfile.mkdtemp(prefix="corpusmill-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
@@ -97,15 +99,35 @@ def started(jobs: dict[Path, int], root: Path, tokenizer: Path) -> subprocess.Po
             # Its standard input ends with this process.
             server = subprocess.Popen(
                 [sys.executable, "-P", "-m", "corpusmill.run.warm", str(number), address,
-                 os.path.abspath(tokenizer), *map(str, jobs)],
+                 os.path.abspath(tokenizer), str(scripts)],
                 stdin=subprocess.PIPE, pass_fds=[number],
                 env=os.environ | ONE_THREAD | environment,
             )  # fmt: skip
     except (AttributeError, OSError):
         return None
-    atexit.register(end, server)
+    atexit.register(server.kill)
     os.environ[SERVER] = address
     return server
+
+
+def begin(server: subprocess.Popen | None, jobs: dict[Path, int]) -> None:
+    """Tell the server the steps to run, before the first job. If there are few jobs, end it.
+
+    jobs: their number by script, in order.
+    """
+    if server is None:
+        return
+    assert server.stdin
+    atexit.unregister(server.kill)
+    if sum(jobs.values()) < FEWEST_JOBS:
+        server.kill()
+        server.stdin.close()
+        server.wait()
+        del os.environ[SERVER]
+        return
+    atexit.register(end, server)
+    with contextlib.suppress(OSError):  # if it has died, jobs start without it
+        os.write(server.stdin.fileno(), b"\0".join(map(os.fsencode, jobs)) + b"\n")
 
 
 def end(server: subprocess.Popen) -> None:
@@ -135,17 +157,19 @@ class Job:
 
 class Server:
     def __init__(
-        self, listening: socket.socket, address: str, tokenizer: Path, scripts: Sequence[Path]
+        self, listening: socket.socket, address: str, tokenizer: Path, first: Sequence[Path]
     ) -> None:
+        """first: scripts whose modules are imported before the run's scripts are known."""
         self._listening, self._address, self._tokenizer = listening, address, tokenizer
-        self._holders = [script for script in scripts if script.stem in HOLDERS]
+        self._told = b""
+        """What `begin` has told so far."""
+        self._holders: list[Path] = []
         """Scripts for which to fork a second server, once there is a tokenizer for it."""
-        replaced = any(script.stem == "tokenizer" for script in scripts)
-        self._old_tokenizer = self._state_of_tokenizer() if replaced else ()
+        self._old_tokenizer: tuple[int, ...] = ()
         """State of a tokenizer that a job of this run replaces."""
         self._second = 0
         """Process id of the second server; 0 if there is none."""
-        self._to_import = imported_by(scripts)
+        self._to_import = imported_by(first)
         self._jobs: dict[int, Job] = {}
         """By the number of their process descriptor."""
         self._connections: dict[int, Job] = {}
@@ -172,6 +196,13 @@ class Server:
                 os.kill(self._second, signal.SIGKILL)
             os.waitpid(self._second, 0)
 
+    def _begin(self, scripts: Sequence[Path]) -> None:
+        """Prepare for the scripts of the run's jobs, in order."""
+        self._holders = [script for script in scripts if script.stem in HOLDERS]
+        if any(script.stem == "tokenizer" for script in scripts):
+            self._old_tokenizer = self._state_of_tokenizer()
+        self._to_import = itertools.chain(imported_by(scripts), late_modules())
+
     def _state_of_tokenizer(self) -> tuple[int, ...]:
         return state_of(str(self._tokenizer / "corpusmill.json"))
 
@@ -194,7 +225,7 @@ class Server:
         self._leave_to_parent()
         self._jobs, self._connections, self._poll = {}, {}, select.poll()
         signal.alarm(LONGEST_LOAD_SECONDS)
-        for module in imported_by(self._holders):
+        for module in itertools.chain(imported_by(self._holders), late_modules()):
             importlib.import_module(module)
         threads = len(os.listdir("/proc/self/task"))
         importlib.import_module(HOLDING).hold(self._tokenizer)
@@ -257,9 +288,17 @@ class Server:
         for job in self._jobs.values():
             if job.end_by is not None and job.end_by < now:
                 os.kill(job.pid, signal.SIGKILL)
-        if 0 in events:
+        return 0 not in events or self._hear()
+
+    def _hear(self) -> bool:
+        """Read what `begin` tells. Return whether Snakemake is there."""
+        more = os.read(0, 1 << 16)
+        self._told += more
+        if more.endswith(b"\n"):
+            self._begin([Path(os.fsdecode(one)) for one in self._told[:-1].split(b"\0")])
+        if not more:
             self._poll.unregister(0)
-        return 0 not in events
+        return bool(more)
 
     def _fork(self) -> None:
         connection, _ = self._listening.accept()
@@ -322,13 +361,17 @@ class Server:
 
 
 def imported_by(scripts: Sequence[Path]) -> Iterator[str]:
-    """Yield the modules that scripts import, then those that they import late."""
+    """Yield the modules that scripts import."""
     for script in scripts:
         for node in ast.parse(script.read_bytes()).body:
             if isinstance(node, ast.ImportFrom) and node.module:
                 yield node.module
             elif isinstance(node, ast.Import):
                 yield from (alias.name for alias in node.names)
+
+
+def late_modules() -> Iterator[str]:
+    """Yield the modules that scripts import only where they need them, then those with kernels."""
     yield from LATE_MODULES
     yield from [name for name in sys.modules if name.startswith("corpusmill.kernels.")]
 
@@ -431,11 +474,11 @@ INTERRUPT = signal.getsignal(signal.SIGINT)
 
 
 def main() -> None:
-    number, address, *paths = sys.argv[1:]
-    tokenizer, *scripts = map(Path, paths)
+    number, address, tokenizer, scripts = sys.argv[1:]
+    first = [Path(scripts) / f"{step}.py" for step in FIRST_STEPS]
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # jobs get it, too, and this waits for them
     try:
-        Server(socket.socket(fileno=int(number)), address, tokenizer, scripts).serve()
+        Server(socket.socket(fileno=int(number)), address, Path(tokenizer), first).serve()
     except BaseException:
         traceback.print_exc()
     shutil.rmtree(Path(address).parent, ignore_errors=True)

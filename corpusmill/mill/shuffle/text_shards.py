@@ -20,7 +20,7 @@ from corpusmill.mill.storage.streams import read_written_blocks, read_written_li
 from corpusmill.mill.storage.sums import CheckedFile, SummedFile
 
 WRITE_BYTES = 1 << 20
-ZSTD_LEVEL = 3
+ZSTD_LEVEL = 1
 ROW_GROUP = 4096
 BATCH_BYTES = 4 << 20
 
