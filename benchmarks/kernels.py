@@ -478,12 +478,11 @@ SHARDS = 8
 def scattering(sample: Sample, shards: int = SHARDS) -> tuple[Callable[[], Path], int]:
     """Read a text part, sort its rows by shard, write the slices."""
     import numpy as np
-    import pyarrow as pa
-    import pyarrow.compute as pc
 
+    from corpusmill.messages.progress import Silence
     from corpusmill.mill.read.ids import ids_of_part
     from corpusmill.mill.read.parts import TextPart
-    from corpusmill.mill.shuffle.scattering import SCHEMA, write_scattered
+    from corpusmill.mill.shuffle.scattering import write_scattered
     from corpusmill.mill.shuffle.targets import emissions
 
     path, size = sample.part()
@@ -491,19 +490,12 @@ def scattering(sample: Sample, shards: int = SHARDS) -> tuple[Callable[[], Path]
     ids = ids_of_part(0, rows)
 
     def run() -> Path:
-        row, copy, key, target = emissions(
+        emitted = emissions(
             ids, np.ones(rows, np.uint16), np.zeros(rows, np.uint8), {"train": shards}, 42
         )
-        texts = pa.Table.from_batches(TextPart(path, ["text", "rest"]).batches())
-        taken = texts.take(pa.array(row))
-        sources = pa.array(["corpus"] * rows)
-        columns = [key, ids[row], copy, sources, taken.column("text"), taken.column("rest")]
-        table = pa.table([c if isinstance(c, pa.ChunkedArray) else pa.array(c) for c in columns],
-                         schema=SCHEMA)  # fmt: skip
         write_scattered(
-            sample.folder / "scattered", sample.folder / "index.npy",
-            lambda block: table.slice(block.start, block.stop - block.start),
-            pc.binary_length(table.column("text")).to_numpy(), target, shards,
+            sample.folder / "scattered", sample.folder / "index.npy", path, 0, emitted, shards,
+            Silence(),
         )  # fmt: skip
         return sample.folder / "scattered"
 

@@ -1,55 +1,91 @@
 """Scatter files: each target reads its own rows and nothing else."""
 
 import numpy as np
-import pyarrow as pa
 import pytest
 from effort import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpusmill.mill.shuffle.scattering import SCHEMA, read_scattered, write_scattered
+from corpusmill.mill.read.ids import ids_of_part
+from corpusmill.mill.read.parts import TextWriter
+from corpusmill.mill.shuffle import scattering
+from corpusmill.mill.shuffle.scattering import ScatterFiles, read_scattered, write_scattered
+from corpusmill.mill.shuffle.targets import Emissions
+from corpusmill.mill.storage.arrays import load_array
+from corpusmill.mill.storage.files import writing
 from corpusmill.mill.storage.sliced_streams import blocks_of
+from corpusmill.run.job_progress import phase
+
+PART = 3
+ROWS = 9
+FILES = [{"source": "ä", "path": "a"}, {"source": "b", "path": "b"}]
 
 
-def table(count: int) -> pa.Table:
-    columns = {
-        "key": range(count),
-        "id": range(count),
-        "copy": [0] * count,
-        "source": ["ä"] * count,
-        "text": [f"text {n} 水" for n in range(count)],
-        "rest": [b'"n":%d' % n for n in range(count)],
-    }
-    return pa.table(columns, schema=SCHEMA)
+def written_part(path) -> None:
+    """Write a part of ROWS documents, with a batch of texts for every document."""
+    with pytest.MonkeyPatch.context() as patch, writing(path) as file:
+        patch.setattr("corpusmill.mill.read.parts.BATCH_BYTES", 1)
+        writer = TextWriter(file, FILES)
+        for row in range(ROWS):
+            writer.add(f"text {row} 水".encode(), b'"n":%d' % row, row % 2, row)
+        writer.close()
 
 
-def scattered(folder, sizes: list[int]) -> list[list[dict]]:
-    """Writes `sizes` rows to each target; reads them back target by target."""
-    targets = np.repeat(np.arange(len(sizes)), sizes)
-    data, index = folder / "data", folder / "index.npy"
-    rows = table(sum(sizes))
-    bytes_of = np.full(sum(sizes), 10)
-    write_scattered(data, index, lambda s: rows[s.start : s.stop], bytes_of, targets, len(sizes))
-    return [
-        [row for rows in read_scattered(data, index, target) for row in rows.to_pylist()]
-        for target in range(len(sizes))
-    ]
+def scattered(folder, emitted: Emissions, targets: int, window_bytes: int) -> ScatterFiles:
+    made = ScatterFiles(folder / "data", folder / "index.npy", folder / "counts.json")
+    written_part(folder / "text.arrow")
+    with pytest.MonkeyPatch.context() as patch, phase("scattering", unit="documents") as progress:
+        patch.setattr(scattering, "WINDOW_BYTES", window_bytes)
+        patch.setattr(scattering, "TARGET_BYTES", 1)
+        write_scattered(
+            made.data, made.index, folder / "text.arrow", PART, emitted, targets, progress
+        )
+    return made
 
 
-@examples(40)
-@given(st.lists(st.integers(0, 4), min_size=1, max_size=8))
-def test_read_scattered__gives_back_each_targets_rows(tmp_path_factory, sizes):
-    got = scattered(tmp_path_factory.mktemp("scatter"), sizes)
-    assert [len(rows) for rows in got] == sizes
-    assert [row for rows in got for row in rows] == table(sum(sizes)).to_pylist()
+def emitted_of(copies: list[tuple[int, int]]) -> Emissions:
+    """Return copies, given as (target, row), with their place as key."""
+    target, row = np.array(sorted(copies), np.int64).reshape(-1, 2).T
+    return Emissions(row, (row % 3).astype(np.uint16), np.arange(row.size, dtype=np.uint64), target)
 
 
-def test_write_scattered__index_covers_the_file(tmp_path):
-    scattered(tmp_path, [2, 0, 5])
-    offsets = np.load(tmp_path / "index.npy")
-    assert (offsets.dtype, offsets.size) == (np.uint64, 4)
-    assert offsets[0] == 0 < offsets[1] == offsets[2] < offsets[3]
-    assert offsets[3] == (tmp_path / "data").stat().st_size
+@examples(60)
+@given(
+    st.lists(st.tuples(st.integers(0, 4), st.integers(0, ROWS - 1)), max_size=30),
+    st.sampled_from([1, 40, 1 << 20]),
+)
+def test_read_scattered__gives_back_each_targets_rows(tmp_path_factory, copies, window_bytes):
+    emitted = emitted_of(copies)
+    made = scattered(tmp_path_factory.mktemp("scatter"), emitted, 5, window_bytes)
+    ids = ids_of_part(PART, ROWS).tolist()
+    for target in range(5):
+        tables = read_scattered(made.data, made.index, target)
+        got = sorted(tuple(row.values()) for table in tables for row in table.to_pylist())
+        expected = [
+            (key, ids[row], copy, "äb"[row % 2], f"text {row} 水", b'"n":%d' % row)
+            for row, copy, key, to in zip(*(one.tolist() for one in emitted), strict=True)
+            if to == target
+        ]
+        assert got == expected
+
+
+@pytest.mark.parametrize(("window_bytes", "windows"), [(1, ROWS), (1 << 20, 1)])
+def test_write_scattered__index_covers_the_file(tmp_path, window_bytes, windows):
+    emitted = emitted_of([(0, row) for row in range(ROWS)] + [(2, 4)])
+    made = scattered(tmp_path, emitted, 3, window_bytes)
+    starts = load_array(made.index)
+    assert (starts.dtype, starts.shape) == (np.uint64, (windows, 4))
+    flat = starts.ravel().tolist()
+    assert flat == sorted(flat)
+    assert (flat[0], flat[-1]) == (0, made.data.stat().st_size)
+    assert (starts[:, 1] == starts[:, 2]).all()
+
+
+def test_write_scattered__of_an_empty_part_is_empty(tmp_path, monkeypatch):
+    monkeypatch.setattr("test_scattering.ROWS", 0)
+    made = scattered(tmp_path, emitted_of([]), 3, 1)
+    assert load_array(made.index).shape == (0, 4)
+    assert list(read_scattered(made.data, made.index, 1)) == []
 
 
 @given(st.lists(st.integers(0, 40), max_size=20), st.integers(0, 20), st.integers(1, 50))

@@ -1,18 +1,25 @@
-"""Scatter files: the kept documents of a part as streams, one per target shard, with an index."""
+"""Scatter files: the kept documents of a part as streams by target shard, with an index.
 
-from collections.abc import Callable, Iterator
+A part is written in windows of some record batches. Each has one stream per target shard, so that
+only the texts of one window are in memory.
+"""
+
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
+from corpusmill.messages.progress import Progress
 from corpusmill.mill.read.ids import ids_of_part
 from corpusmill.mill.read.parts import TextPart
 from corpusmill.mill.read.text_column import TextRows, string_array
+from corpusmill.mill.shuffle.targets import Emissions
 from corpusmill.mill.storage.arrays import load_array, save_array
 from corpusmill.mill.storage.files import writing
 from corpusmill.mill.storage.sliced_streams import read_stream, write_streams
+from corpusmill.mill.storage.sums import SummedFile
 
 SCHEMA = pa.schema(
     [
@@ -35,48 +42,86 @@ class ScatterFiles:
     counts: Path
 
 
-class PartRows:
-    """The documents of a text part as rows of SCHEMA, in any order."""
+WINDOW_BYTES = 8 << 20
+"""Minimum size of a window; the last one may be smaller."""
 
-    def __init__(self, text: Path, part: int) -> None:
+TARGET_BYTES = 1 << 20
+"""Minimum size of a window per target. With many targets, smaller streams would take long to
+read."""
+
+
+class Window:
+    """Some record batches of a text part, and the copies of their documents."""
+
+    def __init__(
+        self, batches: list[pa.RecordBatch], sources: pa.DictionaryArray, ids: np.ndarray,
+        emitted: Emissions,
+    ) -> None:  # fmt: skip
+        """sources, ids: of the documents. emitted: its rows count from the first of these."""
         # Not take(): for every block it would copy a chunked column whole, and combining the chunks
         # is a copy too.
-        read = pa.Table.from_batches(
-            TextPart(text, ["text", "rest"]).batches(),
-            pa.schema([SCHEMA.field("text"), SCHEMA.field("rest")]),
-        )
+        read = pa.Table.from_batches(batches)
         self._texts, self._rests = TextRows(read.column("text")), TextRows(read.column("rest"))
-        self._sources = TextPart(text, ["file"]).sources()
-        self.ids = ids_of_part(part, read.num_rows)
-        self.sizes = self._texts.sizes + self._rests.sizes
+        self._sources, self._ids, self._emitted = sources, ids, emitted
 
-    def table(self, rows: np.ndarray, copy: np.ndarray, key: np.ndarray) -> pa.Table:
-        """Return rows of SCHEMA. rows: row numbers in the part."""
+    def write(self, file: SummedFile, targets: int, progress: Progress) -> np.ndarray:
+        """Write a stream per target. Return uint64 (targets + 1,), the start of each."""
+
+        def rows_of(block: slice) -> pa.Table:
+            progress.advance(block.stop - block.start)
+            return self._rows(self._emitted.where(block))
+
+        sizes = (self._texts.sizes + self._rests.sizes)[self._emitted.row]
+        return write_streams(file, SCHEMA, rows_of, sizes, self._emitted.target, targets)
+
+    def _rows(self, those: Emissions) -> pa.Table:
         columns = [
-            pa.array(key),
-            pa.array(self.ids[rows]),
-            pa.array(copy),
-            self._sources.take(pa.array(rows)).cast(pa.string()),
-            string_array(list(self._texts[rows])),
-            string_array(list(self._rests[rows])).cast(pa.large_binary()),
+            pa.array(those.key),
+            pa.array(self._ids[those.row]),
+            pa.array(those.copy),
+            self._sources.take(pa.array(those.row)).cast(pa.string()),
+            string_array(list(self._texts[those.row])),
+            string_array(list(self._rests[those.row])).cast(pa.large_binary()),
         ]
         return pa.table(columns, schema=SCHEMA)
 
 
+def windows(text: Path, targets: int) -> Iterator[list[pa.RecordBatch]]:
+    """Yield the batches of a text part, window by window."""
+    held: list[pa.RecordBatch] = []
+    for batch in TextPart(text, ["text", "rest"]).batches():
+        held.append(batch)
+        if sum(one.nbytes for one in held) >= max(WINDOW_BYTES, targets * TARGET_BYTES):
+            yield held
+            held = []
+    if held:
+        yield held
+
+
 def write_scattered(
-    data: Path,
-    index: Path,
-    rows_of: Callable[[slice], pa.Table],
-    sizes: np.ndarray,
-    targets: np.ndarray,
-    count: int,
-) -> None:
-    """Write the streams of one part, and the start of each to `index`."""
+    data: Path, index: Path, text: Path, part: int, emitted: Emissions, targets: int,
+    progress: Progress,
+) -> None:  # fmt: skip
+    """Write copies of a part's documents, and to `index` the start of each stream: uint64
+    (windows, targets + 1).
+
+    text: the part. progress: counts copies.
+    """
+    sources = TextPart(text, ["file"]).sources()
+    ids = ids_of_part(part, len(sources))
+    starts = []
+    stop = 0
     with writing(data) as file:
-        offsets = write_streams(file, SCHEMA, rows_of, sizes, targets, count)
-    save_array(index, offsets)
+        for batches in windows(text, targets):
+            first, stop = stop, stop + sum(batch.num_rows for batch in batches)
+            mine = emitted.where((emitted.row >= first) & (emitted.row < stop))
+            mine = mine._replace(row=mine.row - first)
+            window = Window(batches, sources[first:stop], ids[first:stop], mine)
+            starts.append(window.write(file, targets, progress))
+    save_array(index, np.array(starts, np.uint64).reshape(-1, targets + 1))
 
 
 def read_scattered(data: Path, index: Path, target: int) -> Iterator[pa.Table]:
     """Yield the rows of one target of a part."""
-    yield from read_stream(data, load_array(index), target)
+    for offsets in load_array(index):
+        yield from read_stream(data, offsets, target)

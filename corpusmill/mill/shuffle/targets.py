@@ -1,9 +1,24 @@
 """Targets: the shards of all splits, numbered consecutively, train first."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from corpusmill.mill.decide.fates import SPLITS
 from corpusmill.mill.decide.splits_and_copies import order_keys, shards_of
+
+
+class Emissions(NamedTuple):
+    """Copies of documents, ordered by target."""
+
+    row: np.ndarray  # int64, the document
+    copy: np.ndarray  # uint16
+    key: np.ndarray  # uint64
+    target: np.ndarray  # int64
+
+    def where(self, chosen: np.ndarray | slice) -> "Emissions":
+        """Return some of them. chosen: bool (copies,), places, or a slice."""
+        return Emissions(*(column[chosen] for column in self))
 
 
 def first_targets(shards: dict[str, int]) -> dict[str, int]:
@@ -17,11 +32,8 @@ def first_targets(shards: dict[str, int]) -> dict[str, int]:
 
 def emissions(
     ids: np.ndarray, copies: np.ndarray, splits: np.ndarray, shards: dict[str, int], seed: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return (row, copy, key, target) of every copy, sorted by target, then key.
-
-    row: the place in `ids`.
-    """
+) -> Emissions:
+    """Return every copy, sorted by target, then key. Emissions.row: the place in `ids`."""
     row = np.repeat(np.arange(ids.size), copies)
     first_of_row = np.cumsum(copies, dtype=np.int64) - copies
     copy = (np.arange(row.size) - first_of_row[row]).astype(np.uint16)
@@ -33,4 +45,4 @@ def emissions(
         if here.any():
             target[here] = starts[split] + shards_of(key[here], shards[split])
     order = np.lexsort((ids[row], key, target))
-    return row[order], copy[order], key[order], target[order]
+    return Emissions(row, copy, key, target).where(order)

@@ -5,17 +5,16 @@ and how often. So no intermediate file is needed.
 """
 
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from corpusmill.messages.progress import Silence
 from corpusmill.mill.decide.fates import KEPT, SPLITS
 from corpusmill.mill.read.ids import ROW_MASK
-from corpusmill.mill.shuffle.scattering import PartRows, write_scattered
-from corpusmill.mill.shuffle.targets import emissions, first_targets
+from corpusmill.mill.shuffle.scattering import write_scattered
+from corpusmill.mill.shuffle.targets import Emissions, emissions, first_targets
 from corpusmill.mill.storage.files import replacing_folder, save_json
 from corpusmill.mill.tokens.bounded import Bounds, in_bounded_process
 from corpusmill.mill.tokens.tokenizers import TokenizerFacts, try_received
@@ -23,16 +22,7 @@ from corpusmill.tools.prove.parts_again import ChangedError, PartAgain
 from corpusmill.tools.prove.run import Finished
 
 
-class Emitted(NamedTuple):
-    """Copies of a part's documents in some shards, in the order of the shards."""
-
-    row: np.ndarray
-    copy: np.ndarray
-    key: np.ndarray
-    target: np.ndarray
-
-
-def emitted(run: Finished, part: int, targets: list[int]) -> Emitted:
+def emitted(run: Finished, part: int, targets: list[int]) -> Emissions:
     """Return the documents of a part in these shards. Raise ChangedError if its ledger has
     changed."""
     name = f"ledger/{part:05d}.parquet"
@@ -49,24 +39,17 @@ def emitted(run: Finished, part: int, targets: list[int]) -> Emitted:
             all_values.append(values.astype(np.uint64))
     ids, copies, splits = map(np.concatenate, columns)
     seed = run.config.shuffle.seed
-    at, copy, key, target = emissions(
-        ids, copies.astype(np.uint16), splits.astype(np.uint8), run.shards, seed
-    )
-    wanted = np.isin(target, targets)
-    row = (ids[at] & np.uint64(ROW_MASK)).astype(np.int64)
-    return Emitted(row[wanted], copy[wanted], key[wanted], target[wanted])
+    copied = emissions(ids, copies.astype(np.uint16), splits.astype(np.uint8), run.shards, seed)
+    copied = copied.where(np.isin(copied.target, targets))
+    # `ids` has the kept documents only, but a row is a place in the part.
+    return copied._replace(row=(ids[copied.row] & np.uint64(ROW_MASK)).astype(np.int64))
 
 
-def scatter(run: Finished, part: PartAgain, those: Emitted) -> dict[str, str]:
+def scatter(run: Finished, part: PartAgain, those: Emissions) -> dict[str, str]:
     """Write them as the step scatter does. Return the files that gather reads."""
-    documents = PartRows(part.text, part.part)
     data, index = part.path("scatter/{}.arrows"), part.path("scatter/{}.npy")
-
-    def rows_of(block: slice) -> pa.Table:
-        return documents.table(those.row[block], those.copy[block], those.key[block])
-
-    count = first_targets(run.shards)["end"]
-    write_scattered(data, index, rows_of, documents.sizes[those.row], those.target, count)
+    targets = first_targets(run.shards)["end"]
+    write_scattered(data, index, part.text, part.part, those, targets, Silence())
     return {"data": str(data), "index": str(index)}
 
 
