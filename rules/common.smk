@@ -17,6 +17,8 @@ from snakemake_interface_executor_plugins.registry import ExecutorPluginRegistry
 # Tens of thousands of jobs are millions of permanent objects. With the default threshold, garbage
 # collection took an eighth of a dry run.
 gc.set_threshold(1_000_000, 10, 10)
+# Threads that OpenBLAS starts when numpy is imported take CPU time while they wait.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # Without this, Python would look through all objects several times as it exits.
 atexit.register(gc.freeze)
 

@@ -54,7 +54,7 @@ rule evaluation:
     log:
         "logs/evaluation/evaluation.log",
     # First, so that a fault in an evaluation set shows at once, not after hours.
-    priority: 10
+    priority: 10 if INPUTS.held_out else -1
     conda:
         "../envs/corpusmill.yaml"
     resources:

@@ -148,7 +148,10 @@ def flipped(data: bytes, place: int) -> bytes:
 
 
 DAMAGES = [
-    *(("train/0.bin", lambda data, n=n: flipped(data, n), "0.bin: SHA-256 is") for n in (0, 7, -1)),
+    *(
+        ("train/0.bin", lambda data, n=n: flipped(data, n), "0.bin: block 0 differs")
+        for n in (0, 7, -1)
+    ),
     *(("train/0.bin", lambda data, n=n: data[:-n], "0.bin") for n in (1, 2, 10, 100)),
     ("train/0.bin", lambda data: b"", "0.bin"),
     *(("train/0.bin", lambda data, n=n: data + bytes(n), "0.bin") for n in (1, 2, 64)),

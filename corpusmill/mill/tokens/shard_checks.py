@@ -12,7 +12,7 @@ from corpusmill.messages.plain_text import shown_lines
 from corpusmill.messages.progress import Progress
 from corpusmill.mill.shuffle.text_shards import read_shard
 from corpusmill.mill.storage.files import load_json
-from corpusmill.mill.storage.sha256 import file_sha256
+from corpusmill.mill.storage.sums import load_sums
 from corpusmill.mill.storage.tables import load_parquet
 from corpusmill.mill.tokens.token_shards import TokenFiles, TokenShard
 from corpusmill.mill.tokens.tokenizers import (
@@ -38,7 +38,7 @@ def sampled_rows(documents: int) -> list[int]:
 
 
 def file_faults(files: TokenFiles, facts: dict, setting: TokenizerFacts) -> Iterator[str]:
-    """Yield faults if files have changed since they were written; then reading them is unsafe."""
+    """Yield faults if files are not those that the facts describe; then reading them is unsafe."""
     size = files.bin.stat().st_size
     if (facts["dtype"], facts["vocabulary"]) != (setting.dtype, setting.vocabulary):
         made_for = f"a vocabulary of {facts['vocabulary']} {facts['dtype']} ids"
@@ -46,10 +46,17 @@ def file_faults(files: TokenFiles, facts: dict, setting: TokenizerFacts) -> Iter
     if size != facts["tokens"] * np.dtype(setting.dtype).itemsize:
         expected = f"{facts['tokens']} tokens of {setting.dtype}"
         yield f"{files.bin}: {size} bytes on disk, expected {expected}"
-    if (found := file_sha256(files.bin)) != facts["sha256"]:
-        yield f"{files.bin}: SHA-256 is {found}, expected {facts['sha256']}"
-    if (found := file_sha256(files.idx)) != facts["index_sha256"]:
-        yield f"{files.idx}: SHA-256 is {found}, expected {facts['index_sha256']}"
+    yield from sha256_faults(files.bin, facts["sha256"])
+    yield from sha256_faults(files.idx, facts["index_sha256"])
+
+
+def sha256_faults(path: Path, expected: str) -> Iterator[str]:
+    """Yield a fault if a file was written with another SHA-256.
+
+    Not computed again: every block of the file is compared with its own checksum when it is read.
+    """
+    if (found := load_sums(path).sha256) != expected:
+        yield f"{path}: SHA-256 is {found}, expected {expected}"
 
 
 def index_faults(shard: TokenShard) -> Iterator[str]:
@@ -204,11 +211,9 @@ def shard_faults(
     progress: Progress,
 ) -> tuple[list[str], str]:
     """Return the faults of a shard, and its eye test; "" if the files are damaged."""
-    expected = load_json(text_facts)["sha256"]
     facts = load_json(files.facts)
     faults = list(file_faults(files, facts, setting))
-    if (found := file_sha256(text)) != expected:
-        faults.append(f"{text}: SHA-256 is {found}, expected {expected}")
+    faults += sha256_faults(text, load_json(text_facts)["sha256"])
     if faults:
         return faults, ""
     shard = TokenShard(files)
