@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from corpusmill.mill.decide.holdout import EVALUATION, gathered
-from corpusmill.mill.read.normalization import normalizer
-from corpusmill.mill.read.readers import SeenBytes, read_records, refuse_changed
+from corpusmill.mill.read.readers import SeenBytes, read_normal_records, refuse_changed
 from corpusmill.mill.read.records import Malformed, too_many_malformed
 from corpusmill.mill.storage.arrays import save_array
 from corpusmill.mill.storage.files import save_json
@@ -30,7 +29,6 @@ def evaluation(
     counts: Path,
 ) -> None:
     """files, normalizing: as in normalize. max_malformed_fraction: by source."""
-    mend, surrogates = normalizer(**normalizing), normalizing["mode"] == "ftfy"
     digests: list[bytes] = []
     records: Counter = Counter()
     bad: Counter = Counter()
@@ -38,15 +36,15 @@ def evaluation(
     with phase("reading", sum(os.path.getsize(file["path"]) for file in files)) as progress:
         for file, seen in zip(files, of_files, strict=True):
             source, path = file["source"], file["path"]
-            for record in read_records(
-                path, file["text_field"], progress, surrogates, readers, seen, limits
+            for record in read_normal_records(
+                path, file["text_field"], progress, normalizing["mode"], readers, seen, limits
             ):
                 records[source] += 1
                 if isinstance(record, Malformed):
                     bad[source] += 1
                     logging.warning("%s:%d: %s", path, record.line, record.reason)
                     continue
-                digests.append(hashlib.sha256(mend(record.text).encode("utf-8")).digest())
+                digests.append(hashlib.sha256(record.text).digest())
             refuse_changed(file)
     for source in bad:
         most = max_malformed_fraction[source]

@@ -7,9 +7,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from corpusmill.mill.read.normalization import normalizer
 from corpusmill.mill.read.parts import TextWriter
-from corpusmill.mill.read.readers import SeenBytes, read_records, refuse_changed
+from corpusmill.mill.read.readers import SeenBytes, read_normal_records, refuse_changed
 from corpusmill.mill.read.records import Malformed, too_much_text
 from corpusmill.mill.storage.files import save_json, writing
 from corpusmill.mill.storage.streams import ReadLimits
@@ -40,10 +39,9 @@ def normalize(
     """files: {"source", "path", "text_field", "bytes", "mtime_ns"} of each input file, in order;
     also "sha256" if it was replaced with equal size and time.
 
-    normalizing: keyword arguments of `normalizer`. readers: the user's Python files that read other
+    normalizing: mode, of `normalizer`. readers: the user's Python files that read other
     formats. most_text_bytes: limit for the part, as memory and disk are planned from estimates.
     """
-    mend, surrogates = normalizer(**normalizing), normalizing["mode"] == "ftfy"
     by_source: dict[str, Counter] = {file["source"]: Counter() for file in files}
     total = sum(os.path.getsize(file["path"]) for file in files)
     seen = [SeenBytes(file) for file in files]
@@ -56,9 +54,9 @@ def normalize(
         writer = TextWriter(text_file, named)
         for number, file in enumerate(files):
             count = by_source[file["source"]]
-            for record in read_records(
-                file["path"], file["text_field"], progress, surrogates, readers, seen[number],
-                limits,
+            for record in read_normal_records(
+                file["path"], file["text_field"], progress, normalizing["mode"], readers,
+                seen[number], limits,
             ):  # fmt: skip
                 count["records"] += 1
                 if isinstance(record, Malformed):
@@ -66,9 +64,8 @@ def normalize(
                     line = quarantined(file, record, count["malformed"] <= SAY_FIRST)
                     put_aside.write(line.encode("utf-8"))
                     continue
-                normal = mend(record.text).encode("utf-8")
-                count["text_bytes"] += len(normal)
-                writer.add(normal, record.rest, number, record.line)
+                count["text_bytes"] += len(record.text)
+                writer.add(record.text, record.rest, number, record.line)
                 if writer.text_bytes > most_text_bytes:
                     raise ValueError(too_much_text(file, record.line, most_text_bytes))
             refuse_changed(file)

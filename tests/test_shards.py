@@ -23,8 +23,8 @@ from corpusmill.mill.shuffle.text_shards import (
     COLUMNS,
     Document,
     Origin,
+    escaped,
     has_rare_control,
-    json_string,
     read_columns,
     read_shard,
     record_line,
@@ -68,29 +68,35 @@ def expected_documents(rows) -> list[Document]:
     return [Document(text, Origin(id, copy, source)) for _, id, copy, source, text, _ in rows]
 
 
+def line_of(text: str, *others) -> bytes:
+    return b"".join(record_line(msgspec.json.encode(text)[1:-1], *others))
+
+
 def lines_of(path) -> list[bytes]:
     return zstandard.ZstdDecompressor().decompressobj().decompress(path.read_bytes()).splitlines()
 
 
 def test_record_line__is_text_fields_and_origin():
-    got = record_line(rb'"a\"b"', b'"n":1.0e5,"x":{ "y" : "\\/" }', 7, 2, "web")
+    got = line_of('a"b', b'"n":1.0e5,"x":{ "y" : "\\/" }', 7, 2, "web")
     origin = b'"corpusmill":{"id":7,"copy":2,"source":"web"}'
     assert got == b'{"text":"a\\"b","n":1.0e5,"x":{ "y" : "\\/" },%s}\n' % origin
 
 
 @given(st.text(), st.text())
 def test_record_line__gives_back_any_text_and_is_one_line(text, source):
-    got = record_line(msgspec.json.encode(text), b'"n":1', 5, 1, source)
+    got = line_of(text, b'"n":1', 5, 1, source)
     assert got.count(b"\n") == 1
     expected = {"id": 5, "copy": 1, "source": source}
     assert json.loads(got) == {"text": text, "n": 1, "corpusmill": expected}
 
 
 @given(st.lists(st.text(st.characters(max_codepoint=0x100) | st.characters())), st.integers(0, 9))
-def test_json_string__equals_msgspec(texts, first):
+def test_escaped__equals_msgspec(texts, first):
     column = pa.array(texts, pa.large_string())[first:]
     rare = has_rare_control(TextColumn.of(column)).tolist()
-    got = [json_string(text.encode(), one) for text, one in zip(texts[first:], rare, strict=True)]
+    got = [
+        b'"%s"' % escaped(text.encode(), one) for text, one in zip(texts[first:], rare, strict=True)
+    ]
     assert got == [msgspec.json.encode(text) for text in texts[first:]]
     assert rare == [bool(set(text) & RARE_CONTROLS) for text in texts[first:]]
 
@@ -98,14 +104,14 @@ def test_json_string__equals_msgspec(texts, first):
 @given(st.lists(st.sampled_from(["a", "ä", "id", "corpusmil", "rpusmill"]), unique=True))
 def test_record_line__keeps_fields_in_order(names):
     rest = b",".join(b"%s:%d" % (msgspec.json.encode(n), i) for i, n in enumerate(names))
-    got = record_line(b'"x"', rest, 1, 0, "s")
+    got = line_of("x", rest, 1, 0, "s")
     assert rest in got
     assert list(json.loads(got)) == ["text", *names, "corpusmill"]
 
 
 @pytest.mark.parametrize("before", [b'{"id":1,"copy":0,"source":"old"}', b"null", b"[1 ,2]"])
 def test_record_line__moves_the_origin_of_an_earlier_run_to_before(before):
-    got = record_line(b'"x"', b'"a":1.0e5,"corpusmill":%s,"z":"\\/"' % before, 5, 0, "new")
+    got = line_of("x", b'"a":1.0e5,"corpusmill":%s,"z":"\\/"' % before, 5, 0, "new")
     origin = b'{"id":5,"copy":0,"source":"new","before":{"corpusmill":%s}}' % before
     assert got == b'{"text":"x","a":1.0e5,"z":"\\/","corpusmill":%s}\n' % origin
 
@@ -113,11 +119,11 @@ def test_record_line__moves_the_origin_of_an_earlier_run_to_before(before):
 @pytest.mark.parametrize("rest", [b'"a":{"corpusmill":1}', b'"a":"\\"corpusmill\\":1"'])
 def test_record_line__leaves_a_nested_corpusmill_alone(rest):
     origin = b'"corpusmill":{"id":5,"copy":0,"source":"s"}'
-    assert record_line(b'"x"', rest, 5, 0, "s") == b'{"text":"x",%s,%s}\n' % (rest, origin)
+    assert line_of("x", rest, 5, 0, "s") == b'{"text":"x",%s,%s}\n' % (rest, origin)
 
 
 def test_record_line__a_field_called_text_does_not_replace_the_text():
-    got = record_line(b'"the document"', b'"text":"a field beside it"', 1, 0, "s")
+    got = line_of("the document", b'"text":"a field beside it"', 1, 0, "s")
     names = [name for name, _ in json.loads(got, object_pairs_hook=list)]
     assert len(set(names)) == len(names)
     assert msgspec.json.decode(got, type=Document).text == "the document"
@@ -167,10 +173,7 @@ def test_read_shard__reads_only_the_rows_asked_for(write, format, progress, monk
 
 def test_write_shard__jsonl_lines_are_the_records(write):
     path, _ = write(ROWS, "jsonl.zst")
-    expected = [
-        record_line(msgspec.json.encode(text), rest, id, copy, source)
-        for _, id, copy, source, text, rest in ROWS
-    ]
+    expected = [line_of(text, rest, id, copy, source) for _, id, copy, source, text, rest in ROWS]
     assert lines_of(path) == [line.rstrip(b"\n") for line in expected]
 
 

@@ -65,6 +65,8 @@ LATE_MODULES = (
 """Modules that steps import only where they need them."""
 FIRST_STEPS = ("normalize", "measure", "sign")
 """Steps whose modules are imported before the list of steps is known."""
+FIRST_MODULES = ("corpusmill.kernels.json_text", "corpusmill.mill.read.inert_text")
+"""Modules that the first step imports only where it needs them."""
 HOLDERS = ("encode", "verify")
 """Steps that load the tokenizer: the second server, which holds it, serves them."""
 HOLDING = "corpusmill.mill.tokens.tokenizers"
@@ -169,7 +171,9 @@ class Server:
         """State of a tokenizer that a job of this run replaces."""
         self._second = 0
         """Process id of the second server; 0 if there is none."""
-        self._to_import = imported_by(first)
+        self._to_import: Iterator[str] = itertools.chain(
+            imported_by(first[:1]), FIRST_MODULES, imported_by(first)
+        )
         self._jobs: dict[int, Job] = {}
         """By the number of their process descriptor."""
         self._connections: dict[int, Job] = {}

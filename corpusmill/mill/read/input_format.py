@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from corpusmill.messages.progress import Progress
-from corpusmill.mill.read.records import Malformed, Record, too_long
+from corpusmill.mill.read.normalization import normalizer
+from corpusmill.mill.read.records import Malformed, NormalRecord, Record, too_long
 from corpusmill.mill.storage.files import stored_blocks
 from corpusmill.mill.storage.streams import READ_LIMITS, ReadLimits, Seen
 
@@ -63,6 +64,17 @@ class InputFormat:
         if options.seen:  # the file was perhaps not read in order
             for block in stored_blocks(path):
                 options.seen.update(block)
+
+    def normal_records(
+        self, path: str, text_field: str, options: ReadOptions, mode: str
+    ) -> Iterator[NormalRecord | Malformed]:
+        """Yield all records as `records`, with normalized texts. mode: of `normalizer`."""
+        mend = normalizer(mode)
+        for one in self.records(path, text_field, options):
+            if isinstance(one, Record):
+                yield NormalRecord(one.line, mend(one.text).encode("utf-8"), one.rest)
+            else:
+                yield one
 
     def records_within(
         self, path: str, text_field: str, stretch: tuple[int, int], options: ReadOptions

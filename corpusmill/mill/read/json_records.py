@@ -2,8 +2,8 @@
 
 import functools
 import json
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -39,7 +39,7 @@ LEAST_MEMBER = 5
 digit."""
 
 _members = msgspec.json.Decoder(dict[str, msgspec.Raw])
-_string = msgspec.json.Decoder(str)
+decoded_string = msgspec.json.Decoder(str).decode
 
 
 class Members(list):
@@ -145,11 +145,13 @@ def _filled(pieces: list[bytes], values: list[msgspec.Raw]) -> bytes:
     return b"".join(pieces)
 
 
-def _text_and_rest(line: bytes, text_field: str) -> tuple[str, bytes]:
+def _text_and_rest(
+    line: bytes, text_field: str, text_of: Callable[[msgspec.Raw], Any] = decoded_string
+) -> tuple[Any, bytes]:
     """Return text and rest of a record; raises if the line is malformed."""
     members = _members.decode(line)
     raw_text = members[text_field]
-    text = _string.decode(raw_text)
+    text = text_of(raw_text)
     layout = _layout(tuple(members), text_field)
     values = list(members.values())
     others = values.copy()
@@ -281,8 +283,12 @@ def json_records(
     progress: Progress,
     seen: Seen | None = None,
     limits: ReadLimits = READ_LIMITS,
+    text_of: Callable[[msgspec.Raw], Any] = decoded_string,
 ) -> Iterator[Record | Malformed]:
-    """Yield the records of a JSON lines file. seen: receives the bytes of the file."""
+    """Yield the records of a JSON lines file. seen: receives the bytes of the file.
+
+    text_of: makes the text of a record from its JSON; raises as `decoded_string` does.
+    """
     offset = 0
     for number, line in enumerate(read_lines(path, progress, seen, limits), 1):
         if number == 1:
@@ -294,7 +300,7 @@ def json_records(
             offset += line.bytes + 1
             continue
         try:
-            found = Record(number, *_text_and_rest(line, text_field))
+            found = Record(number, *_text_and_rest(line, text_field, text_of))
         except (RecursionError, msgspec.MsgspecError, ValueError, KeyError):
             found = record_of_line(number, offset, line, text_field, keep_surrogates)
         yield found

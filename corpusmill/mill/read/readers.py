@@ -20,7 +20,7 @@ from corpusmill.mill.read import formats as known
 from corpusmill.mill.read.input_format import InputFormat, ReadOptions
 from corpusmill.mill.read.json_records import fault_of_line
 from corpusmill.mill.read.plugins import UsersCode, classes_in, loaded, one_line, place_of
-from corpusmill.mill.read.records import Malformed, Record
+from corpusmill.mill.read.records import Malformed, NormalRecord, Record
 from corpusmill.mill.storage.regular_files import fault_of_kind
 from corpusmill.mill.storage.streams import READ_LIMITS, ReadLimits, Seen
 
@@ -142,6 +142,22 @@ def read_records(
         raise ValueError(fault)
     options = ReadOptions(progress, keep_surrogates, limits, seen)
     return format_of(path, formats(readers)).records(path, text_field, options)
+
+
+def read_normal_records(
+    path: str,
+    text_field: str,
+    progress: Progress,
+    mode: str,
+    readers: Sequence[str],
+    seen: Seen,
+    limits: ReadLimits,
+) -> Iterator[NormalRecord | Malformed]:
+    """Yield all records as `read_records`, with normalized texts. mode: of `normalizer`."""
+    if fault := fault_of_kind(path):
+        raise ValueError(fault)
+    options = ReadOptions(progress, mode == "ftfy", limits, seen)
+    return format_of(path, formats(readers)).normal_records(path, text_field, options, mode)
 
 
 class _UsersFormat(InputFormat):

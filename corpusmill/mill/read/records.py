@@ -12,6 +12,14 @@ class Record(NamedTuple):
     rest: bytes
 
 
+class NormalRecord(NamedTuple):
+    """A record with its normalized text as UTF-8."""
+
+    line: int
+    text: bytes
+    rest: bytes
+
+
 class Malformed(NamedTuple):
     """A malformed record: its position, the reason and its first characters."""
 

@@ -8,12 +8,14 @@ from corpusmill.messages.progress import Silence
 from corpusmill.mill.read.input_format import InputFormat, ReadOptions
 from corpusmill.mill.read.json_records import (
     MARK,
+    decoded_string,
     json_records,
     json_records_within,
     raw_members,
     record_of_line,
 )
-from corpusmill.mill.read.records import Malformed, Record
+from corpusmill.mill.read.normalization import normalizer
+from corpusmill.mill.read.records import Malformed, NormalRecord, Record
 from corpusmill.mill.storage.streams import LongLine, ReadLimits, read_lines
 
 
@@ -38,6 +40,31 @@ class JsonLines(InputFormat):
             options.seen,
             options.limits,
         )
+
+    def normal_records(
+        self, path: str, text_field: str, options: ReadOptions, mode: str
+    ) -> Iterator[NormalRecord | Malformed]:
+        """Yield all records as `records`, with normalized texts."""
+        # Imported here, as it imports the kernels.
+        from corpusmill.mill.read.inert_text import inert_text
+
+        mend = normalizer(mode)
+
+        def text_of(raw: msgspec.Raw) -> bytes:
+            # Most texts need no str: that takes half the time. ftfy changes more than NFC does.
+            found = None if mode == "ftfy" else inert_text(raw)
+            return mend(decoded_string(raw)).encode("utf-8") if found is None else found
+
+        for one in json_records(
+            path, text_field, options.keep_surrogates, options.progress, options.seen,
+            options.limits, text_of,
+        ):  # fmt: skip
+            if isinstance(one, Malformed):
+                yield one
+            elif isinstance(one.text, bytes):
+                yield NormalRecord(*one)
+            else:  # lone surrogates, which the mode repairs
+                yield NormalRecord(one.line, mend(one.text).encode("utf-8"), one.rest)
 
     def record_at(
         self, path: str, line: int, text_field: str, options: ReadOptions
