@@ -17,8 +17,6 @@ from snakemake_interface_executor_plugins.registry import ExecutorPluginRegistry
 # Tens of thousands of jobs are millions of permanent objects. With the default threshold, garbage
 # collection took an eighth of a dry run.
 gc.set_threshold(1_000_000, 10, 10)
-# Threads that OpenBLAS starts when numpy is imported take CPU time while they wait.
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # Without this, Python would look through all objects several times as it exits.
 atexit.register(gc.freeze)
 
@@ -32,6 +30,10 @@ if str(ROOT) not in sys.path:
 # Keep our modifier: when jobs are created, another workflow's may be current.
 MODIFIER = workflow.modifier
 IS_MODULE = MODIFIER.parent_modifier is not None
+
+if not IS_MODULE:
+    # Threads that OpenBLAS starts when numpy is imported take CPU time while they wait.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 def placed(path):
@@ -185,8 +187,9 @@ def begin_run():
     if workflow.is_main_process and on_cluster():
         warm.begin(SERVER, {})
     elif workflow.is_main_process:
-        if not IN_CONDA:
-            warm.begin(SERVER or server_of_jobs(), STEP_RULES.jobs_to_do())
+        jobs = STEP_RULES.jobs_to_do()
+        is_worth_it = not IN_CONDA and sum(jobs.values()) >= warm.FEWEST_JOBS
+        warm.begin(SERVER or (server_of_jobs() if is_worth_it else None), jobs)
         # The limit of starts per second is for clusters. With one, Snakemake starts a timer at each
         # start of jobs, and waits a second for the last timer before it exits.
         workflow.scheduler.job_rate_limiter = None

@@ -2,8 +2,8 @@
 
 scatter:
 reads    results/text/{part}.arrow, or results/cut/{part}.arrow, and all decisions about its documents
-writes   results/scatter/{part}.arrows   one Arrow IPC stream per target shard
-         results/scatter/{part}.npy      uint64 (targets + 1,): start of each stream
+writes   results/scatter/{part}.arrows   one Arrow IPC stream per window of the part and target shard
+         results/scatter/{part}.npy      uint64 (windows, targets + 1): start of each stream
          results/scatter/{part}.json     documents, digest
 
 gather:

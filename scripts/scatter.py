@@ -7,6 +7,7 @@ import numpy as np
 
 from corpusmill.mill.decide.decided import DecisionFiles, load_decided
 from corpusmill.mill.read.ids import ids_of_part
+from corpusmill.mill.read.parts import TextPart
 from corpusmill.mill.shuffle.scattering import ScatterFiles, write_scattered
 from corpusmill.mill.shuffle.targets import emissions, first_targets
 from corpusmill.mill.storage.files import content_digest, save_json
@@ -23,7 +24,12 @@ def scatter(
     made: ScatterFiles,
 ) -> None:
     decided = load_decided(decisions, part)
-    ids = ids_of_part(part, decided.copies.size)
+    documents = TextPart(text, ["file"]).column("file").size
+    if decided.copies.size != documents:
+        raise ValueError(
+            f"{text} has {documents} documents, but there are decisions about {decided.copies.size}"
+        )
+    ids = ids_of_part(part, documents)
     emitted = emissions(ids, decided.copies, decided.split, shards, seed)
     with phase("scattering", emitted.row.size, "documents") as progress:
         targets = first_targets(shards)["end"]

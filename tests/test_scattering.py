@@ -1,5 +1,7 @@
 """Scatter files: each target reads its own rows and nothing else."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from effort import examples
@@ -86,6 +88,24 @@ def test_write_scattered__of_an_empty_part_is_empty(tmp_path, monkeypatch):
     made = scattered(tmp_path, emitted_of([]), 3, 1)
     assert load_array(made.index).shape == (0, 4)
     assert list(read_scattered(made.data, made.index, 1)) == []
+
+
+def test_write_scattered__refuses_a_row_that_the_part_does_not_have(tmp_path):
+    with pytest.raises(ValueError, match=f"document in row {ROWS}, found {ROWS} documents"):
+        scattered(tmp_path, emitted_of([(0, ROWS)]), 3, 1)
+
+
+@pytest.mark.parametrize("decided", [ROWS - 1, ROWS + 1])
+def test_scatter__refuses_decisions_about_another_number_of_documents(
+    tmp_path, step, monkeypatch, decided
+):
+    written_part(tmp_path / "text.arrow")
+    about = SimpleNamespace(copies=np.ones(decided, np.uint16), split=np.zeros(decided, np.uint8))
+    script = step("scatter")
+    monkeypatch.setattr(script, "load_decided", lambda *_: about)
+    made = ScatterFiles(tmp_path / "data", tmp_path / "index.npy", tmp_path / "counts.json")
+    with pytest.raises(ValueError, match=f"{ROWS} documents, but there are decisions about"):
+        script.scatter(tmp_path / "text.arrow", None, PART, {"train": 1}, 1, made)
 
 
 @given(st.lists(st.integers(0, 40), max_size=20), st.integers(0, 20), st.integers(1, 50))

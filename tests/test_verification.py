@@ -14,6 +14,7 @@ from corpusmill.mill.shuffle.scattering import SCHEMA
 from corpusmill.mill.shuffle.text_shards import write_shard
 from corpusmill.mill.storage.files import load_json, save_json, writing
 from corpusmill.mill.storage.sha256 import file_sha256
+from corpusmill.mill.storage.sums import DamagedError
 from corpusmill.mill.storage.tables import save_parquet
 from corpusmill.mill.tokens.shard_checks import (
     alignment_faults,
@@ -165,6 +166,33 @@ def test_shard_faults__find_flipped_missing_and_added_bytes(shard, verified, nam
     path = shard / name
     path.write_bytes(damage(path.read_bytes()))
     assert any(told in fault for fault in verified(shard))
+
+
+def test_shard_faults__find_damage_in_a_column_that_is_not_read(
+    tmp_path, tiny_tokenizer, step, progress
+):
+    folder, setting = tiny_tokenizer
+    (tmp_path / "results/train").mkdir(parents=True)
+    text, files = tmp_path / "results/0.parquet", token_files(tmp_path / "results")
+    blob = np.random.default_rng(1).integers(97, 123, 300_000, np.uint8).tobytes()
+    row = [[1], [1], [0], ["s"], ["a text"], [b'"blob":"%s"' % blob]]
+    arrays = [pa.array(values, field.type) for values, field in zip(row, SCHEMA, strict=True)]
+    columns = pa.schema([("blob", pa.string())])
+    with writing(text, kept=True) as file:
+        rows = pa.table(arrays, schema=SCHEMA)
+        written = write_shard(file, columns, rows, np.arange(1), progress)
+    save_json(tmp_path / "results/text.json", written._asdict())
+    step("encode").encode(text, folder, files, tmp_path / "results/placements.parquet")
+
+    def faults() -> list[str]:
+        facts = tmp_path / "results/text.json"
+        return shard_faults(text, facts, files, load_kept(folder, setting), setting, progress)[0]
+
+    assert faults() == []
+    text.write_bytes(flipped(text.read_bytes(), text.stat().st_size // 2))
+    assert pq.read_table(text, columns=["text"])["text"].to_pylist() == ["a text"]
+    with pytest.raises(DamagedError, match=r"0\.parquet: block"):
+        faults()
 
 
 @pytest.mark.parametrize(

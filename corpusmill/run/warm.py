@@ -107,7 +107,7 @@ def started(root: Path, scripts: Path, tokenizer: Path) -> subprocess.Popen | No
             )  # fmt: skip
     except (AttributeError, OSError):
         return None
-    atexit.register(server.kill)
+    atexit.register(give_up, server)
     os.environ[SERVER] = address
     return server
 
@@ -120,16 +120,22 @@ def begin(server: subprocess.Popen | None, jobs: dict[Path, int]) -> None:
     if server is None:
         return
     assert server.stdin
-    atexit.unregister(server.kill)
+    atexit.unregister(give_up)
     if sum(jobs.values()) < FEWEST_JOBS:
-        server.kill()
-        server.stdin.close()
-        server.wait()
+        give_up(server)
         del os.environ[SERVER]
         return
     atexit.register(end, server)
     with contextlib.suppress(OSError):  # if it has died, jobs start without it
         os.write(server.stdin.fileno(), b"\0".join(map(os.fsencode, jobs)) + b"\n")
+
+
+def give_up(server: subprocess.Popen) -> None:
+    """Kill a server that has no job."""
+    assert server.stdin
+    server.kill()
+    server.stdin.close()
+    server.wait()
 
 
 def end(server: subprocess.Popen) -> None:

@@ -88,12 +88,15 @@ class Window:
 
 def windows(text: Path, targets: int) -> Iterator[list[pa.RecordBatch]]:
     """Yield the batches of a text part, window by window."""
+    least = max(WINDOW_BYTES, targets * TARGET_BYTES)
     held: list[pa.RecordBatch] = []
+    size = 0
     for batch in TextPart(text, ["text", "rest"]).batches():
         held.append(batch)
-        if sum(one.nbytes for one in held) >= max(WINDOW_BYTES, targets * TARGET_BYTES):
+        size += batch.nbytes
+        if size >= least:
             yield held
-            held = []
+            held, size = [], 0
     if held:
         yield held
 
@@ -109,6 +112,10 @@ def write_scattered(
     """
     sources = TextPart(text, ["file"]).sources()
     ids = ids_of_part(part, len(sources))
+    if emitted.row.max(initial=-1) >= ids.size:
+        raise ValueError(
+            f"{text}: expected a document in row {emitted.row.max()}, found {ids.size} documents"
+        )
     starts = []
     stop = 0
     with writing(data) as file:
@@ -118,6 +125,7 @@ def write_scattered(
             mine = mine._replace(row=mine.row - first)
             window = Window(batches, sources[first:stop], ids[first:stop], mine)
             starts.append(window.write(file, targets, progress))
+            del batches, window  # before the next one is read
     save_array(index, np.array(starts, np.uint64).reshape(-1, targets + 1))
 
 

@@ -286,7 +286,7 @@ def _parsed(lines: bytes) -> list[pa.ChunkedArray]:
 
     whole = pj.ReadOptions(use_threads=False, block_size=len(lines) + 1)
     known = pj.ParseOptions(explicit_schema=_RECORD, unexpected_field_behavior="ignore")
-    # ASSUME texts are UTF-8, which Arrow does not check: record_line encoded them from str.
+    # ASSUME texts are UTF-8, which Arrow does not check: normalize wrote them as UTF-8.
     found = pj.read_json(pa.BufferReader(lines), whole, known)
     columns = [found.column("text"), *found.column("corpusmill").flatten()]
     if any(column.null_count for column in columns):

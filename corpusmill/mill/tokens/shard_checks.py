@@ -12,7 +12,7 @@ from corpusmill.messages.plain_text import shown_lines
 from corpusmill.messages.progress import Progress
 from corpusmill.mill.shuffle.text_shards import read_shard
 from corpusmill.mill.storage.files import load_json
-from corpusmill.mill.storage.sums import load_sums
+from corpusmill.mill.storage.sums import CheckedFile, load_sums
 from corpusmill.mill.storage.tables import load_parquet
 from corpusmill.mill.tokens.token_shards import TokenFiles, TokenShard
 from corpusmill.mill.tokens.tokenizers import (
@@ -53,7 +53,7 @@ def file_faults(files: TokenFiles, facts: dict, setting: TokenizerFacts) -> Iter
 def sha256_faults(path: Path, expected: str) -> Iterator[str]:
     """Yield a fault if a file was written with another SHA-256.
 
-    Not computed again: every block of the file is compared with its own checksum when it is read.
+    Not computed again: `shard_faults` compares every block of the file with its own checksum.
     """
     if (found := load_sums(path).sha256) != expected:
         yield f"{path}: SHA-256 is {found}, expected {expected}"
@@ -210,10 +210,16 @@ def shard_faults(
     setting: TokenizerFacts,
     progress: Progress,
 ) -> tuple[list[str], str]:
-    """Return the faults of a shard, and its eye test; "" if the files are damaged."""
+    """Return the faults of a shard, and its eye test; "" if it has faults.
+
+    Raise DamagedError for the first file with a damaged block.
+    """
     facts = load_json(files.facts)
     faults = list(file_faults(files, facts, setting))
     faults += sha256_faults(text, load_json(text_facts)["sha256"])
+    if text.suffix == ".parquet":  # below, only some columns of it are read
+        whole = CheckedFile(text)
+        whole.check(0, whole.size)
     if faults:
         return faults, ""
     shard = TokenShard(files)
