@@ -170,7 +170,7 @@ class Server:
         """first: scripts whose modules are imported before the run's scripts are known."""
         self._listening, self._address, self._tokenizer = listening, address, tokenizer
         self._told = b""
-        """What `begin` has told so far."""
+        """The part of the message from `begin` that has arrived."""
         self._holders: list[Path] = []
         """Scripts for which to fork a second server, once there is a tokenizer for it."""
         self._old_tokenizer: tuple[int, ...] = ()
