@@ -142,6 +142,13 @@ def test_largest_groups__name_stages_and_chains():
     assert set(STAGES.values()) >= {"sketch", "chain"}
 
 
+def test_largest_groups__have_those_from_which_no_document_is_dropped():
+    edges = [(0, 2, 0), (2, 3, 0)]  # may be similar, but share nothing
+    (group,) = groups_of(extract_by_hand([0, 1, 2, 3], [FIRST] * 4, list("abca"), edges), "kept")
+    assert (group["texts"], group["documents"], group["sample"]) == (3, 3, [])
+    assert (group["starts"], group["shared"]) == (["a", "c"], "")
+
+
 def test_largest_groups__cut_no_character_of_a_text_in_two():
     long = "水" * 5000
     (group,) = groups_of(star([long + "a", long + "b"]))

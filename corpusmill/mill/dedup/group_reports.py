@@ -78,7 +78,7 @@ def largest_groups(
     """Return the groups of the bin with most texts, and those with most documents.
 
     A group is a connected component of pairs that may be similar. Copies of a text count as one
-    text. dropped: from dropped_documents.
+    text. A group from which no document is dropped is one, too. dropped: from dropped_documents.
     """
     texts = graph.example.size
     roots = roots_among(texts, graph.one, graph.other)
@@ -88,12 +88,19 @@ def largest_groups(
     chosen = [np.lexsort((np.arange(texts), -counts))[:LARGEST] for counts in (sizes, documents)]
     groups = []
     for root in dict.fromkeys(np.concatenate(chosen).tolist()):
-        mine = np.flatnonzero(group_of == root)
-        if not mine.size:
+        if documents[root] < 2:
             continue
+        mine = np.flatnonzero(group_of == root)
         members = np.flatnonzero(roots == root)
-        sample = dropped[mine[np.linspace(0, mine.size - 1, SAMPLED_PAIRS).astype(int)]]
-        pair = np.searchsorted(extract.ids, [sample[0]["id"], sample[0]["winner"]])
+        if mine.size:
+            sample = dropped[mine[np.linspace(0, mine.size - 1, SAMPLED_PAIRS).astype(int)]]
+            pair = graph.text_of[
+                np.searchsorted(extract.ids, [sample[0]["id"], sample[0]["winner"]])
+            ]
+        else:
+            sample = dropped[:0]
+            edge = int(np.argmax(roots[graph.one] == root))
+            pair = np.array([graph.one[edge], graph.other[edge]])
         groups.append(
             {
                 "texts": int(sizes[root]),
@@ -108,7 +115,7 @@ def largest_groups(
                     }
                     for id, winner, similarity, stage in dict.fromkeys(sample.tolist())
                 ],
-                **_compared(extract, graph, *graph.text_of[pair].tolist()),
+                **_compared(extract, graph, *pair.tolist()),
             }
         )
     return groups

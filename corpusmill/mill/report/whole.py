@@ -45,7 +45,8 @@ def whole_page(found: Finished) -> str:
     compared = {funnel.ALL: summary} | {name: sources[name] for name in largest[:MOST_COLUMNS]}
     spread = [row for row in statistics.over_all(found.bins) if row["value"] == TEXT_BYTES]
     took, clusters = times.times(summary), found.duplicates["clusters"]
-    groups = found.duplicates["largest_groups"][:SHOWN_GROUPS]
+    groups = [group for group in found.duplicates["largest_groups"] if group["sample"]]
+    groups = groups[:SHOWN_GROUPS]
     malformed = map(msgspec.json.decode, found.quarantine)
     return page(
         "whole.html",
