@@ -115,11 +115,15 @@ def test_lower_legacy__takes_the_remainder_at_the_prime(b):
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 @examples(40)
-@given(texts=st.lists(st.text(max_size=80), max_size=4), width=st.integers(1, 20))
-def test_sign__equals_datasketch(scheme, texts, width):
-    hasher = MinHasher(scheme, 24, width, 3)
+@given(
+    texts=st.lists(st.text(max_size=80), max_size=4),
+    width=st.integers(1, 20),
+    permutations=st.integers(1, 24),
+)
+def test_sign__equals_datasketch(scheme, texts, width, permutations):
+    hasher = MinHasher(scheme, permutations, width, 3)
     got = hasher.sign(column(texts))
-    assert got.shape == (len(texts), 24)
+    assert got.shape == (len(texts), permutations)
     assert got.tolist() == [reference(text, hasher).hashvalues.tolist() for text in texts]
 
 
