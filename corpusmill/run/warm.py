@@ -188,6 +188,8 @@ class Server:
         self._poll.register(0, select.POLLIN)
         self._files: dict[str, tuple[int, ...]] = {}
         """State that the files of the package's imported modules had when they were imported."""
+        self._noted: set[str] = set()
+        """The modules whose files are noted."""
 
     def serve(self) -> None:
         """Serve until Snakemake is gone; then end all jobs."""
@@ -277,10 +279,12 @@ class Server:
         return 0
 
     def _note_files(self) -> None:
-        for name, module in list(sys.modules.items()):
-            file = getattr(module, "__file__", None)
-            if name.partition(".")[0] == "corpusmill" and file and file not in self._files:
+        new = sys.modules.keys() - self._noted
+        for name in new:
+            file = getattr(sys.modules[name], "__file__", None)
+            if name.partition(".")[0] == "corpusmill" and file:
                 self._files[file] = state_of(file)
+        self._noted |= new
 
     def _handle(self, wait: int) -> bool:
         """Handle what has come. Return whether Snakemake is there."""
