@@ -124,6 +124,17 @@ def test_lines__equal_split_for_any_blocks(lines, block_bytes, ended):
     assert list(streams.lines_of(iter(blocks))) == expected
 
 
+blocks = st.lists(st.binary(max_size=6).map(lambda b: b.replace(b"\1", b"\n")), max_size=8)
+
+
+@given(blocks, st.sets(st.integers(0, 9)))
+def test_lines_at__are_the_lines_of_some_rows(blocks, rows):
+    expected = [
+        line if row in rows else None for row, line in enumerate(streams.lines_of(iter(blocks)))
+    ]
+    assert list(streams.lines_at(iter(blocks), rows)) == expected
+
+
 @pytest.mark.parametrize("ending", [".jsonl", *PACKED])
 @pytest.mark.parametrize("block_bytes", [1, 2, 3, 16, 23])
 def test_read_records__do_not_depend_on_blocks(read, ending, block_bytes, monkeypatch):

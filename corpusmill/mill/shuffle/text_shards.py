@@ -16,7 +16,7 @@ import zstandard
 from corpusmill.messages.progress import Progress
 from corpusmill.mill.read.json_records import joined_members, raw_members
 from corpusmill.mill.read.text_column import TextColumn, TextRows, string_array
-from corpusmill.mill.storage.streams import read_written_blocks, read_written_lines
+from corpusmill.mill.storage.streams import lines_at, read_written_blocks
 from corpusmill.mill.storage.sums import CheckedFile, SummedFile
 
 WRITE_BYTES = 1 << 20
@@ -222,8 +222,8 @@ def write_shard(
 
 
 def _read_jsonl(path: Path, progress: Progress, rows: Container[int]) -> Iterator[Document | None]:
-    for row, line in enumerate(read_written_lines(path, progress)):
-        yield _document.decode(line) if row in rows else None
+    for line in lines_at(read_written_blocks(path, progress), rows):
+        yield None if line is None else _document.decode(line)
 
 
 def columns_of_parquet(file: Any) -> Iterator[pa.RecordBatch]:

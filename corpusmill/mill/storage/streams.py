@@ -1,9 +1,10 @@
 """Read input files as bytes and lines, compressed or not. A truncated file is an error."""
 
+import itertools
 import os
 import sys
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from functools import partial
 from pathlib import Path
 from typing import IO, Any, NamedTuple, Protocol
@@ -240,6 +241,31 @@ def lines_of(blocks: Iterator[bytes]) -> Iterator[bytes]:
     for line in limited_lines(blocks, sys.maxsize):
         assert not isinstance(line, LongLine)
         yield line
+
+
+def lines_at(blocks: Iterator[bytes], rows: Container[int]) -> Iterator[bytes | None]:
+    """Yield the lines of a byte stream as `lines_of` does, but None for those not in `rows`.
+
+    A block without a line of `rows` is only searched for line ends.
+    """
+    row = 0
+    held: list[bytes] = []
+    for block in blocks:
+        ends = block.count(b"\n")
+        if any(one in rows for one in range(row, row + ends + 1)):
+            first, *others = block.split(b"\n")
+            held.append(first)
+            for other in others:
+                yield b"".join(held) if row in rows else None
+                held = [other]
+                row += 1
+        else:
+            yield from itertools.repeat(None, ends)
+            row += ends
+            begun = block[block.rfind(b"\n") + 1 :][:1]  # all that is needed of an unwanted line
+            held = [begun] if ends or begun else held
+    if any(held):
+        yield b"".join(held) if row in rows else None
 
 
 def limited_lines(blocks: Iterator[bytes], most: int) -> Iterator[bytes | LongLine]:
