@@ -17,7 +17,10 @@ if TYPE_CHECKING:  # a run looks for its disk before it imports these
     from corpusmill.run.layout import Layout
 
 PACKED_LZ4 = 0.65
-"""Compressed size per byte of text in `text`, `cut`, `edited` and `scatter`."""
+"""Compressed size per byte of text in `text`, `cut` and `edited`."""
+
+SCATTERED = 1
+"""Size per byte of text in `scatter`, which is not compressed."""
 
 PACKED_ZSTD = 0.38
 TOKEN_BYTES = 4 / 4.2
@@ -42,7 +45,7 @@ def expected_disk(config: Config, layout: Layout, exported: float) -> Disk:
     parts = 1 + layout.cuts_spans + layout.edits
     before = parts * PACKED_LZ4 + of_documents / EXPECTED_DOCUMENT_BYTES
     of_tokens = 1 + config.output.join + exported
-    final = PACKED_LZ4 + PACKED_ZSTD + TOKEN_BYTES * of_tokens
+    final = SCATTERED + PACKED_ZSTD + TOKEN_BYTES * of_tokens
     copies = sum(file.text_bytes * config.weights[file.source] for file in layout.inputs.milled)
     likely = before * layout.inputs.text_bytes + final * copies
     # Assumes text that compresses and drops far more than usual, and tokens of two bytes.

@@ -42,6 +42,9 @@ class ScatterFiles:
     counts: Path
 
 
+NOT_COMPRESSED = pa.ipc.IpcWriteOptions()
+"""For scatter files: to compress them, and to unpack them in gather, takes a twentieth of a run."""
+
 WINDOW_BYTES = 8 << 20
 """Minimum size of a window; the last one may be smaller."""
 
@@ -72,7 +75,9 @@ class Window:
             return self._rows(self._emitted.where(block))
 
         sizes = (self._texts.sizes + self._rests.sizes)[self._emitted.row]
-        return write_streams(file, SCHEMA, rows_of, sizes, self._emitted.target, targets)
+        return write_streams(
+            file, SCHEMA, rows_of, sizes, self._emitted.target, targets, NOT_COMPRESSED
+        )
 
     def _rows(self, those: Emissions) -> pa.Table:
         columns = [

@@ -34,6 +34,7 @@ def write_streams(
     sizes: np.ndarray,
     targets: np.ndarray,
     count: int,
+    options: pa.ipc.IpcWriteOptions = IPC_OPTIONS,
 ) -> np.ndarray:
     """Write rows, which are ordered by target, as one stream per target in 0..count-1.
 
@@ -46,7 +47,7 @@ def write_streams(
     for target in range(count):
         offsets[target] = file.tell()
         if starts[target] < starts[target + 1]:
-            with pa.ipc.new_stream(file, schema, options=IPC_OPTIONS) as stream:
+            with pa.ipc.new_stream(file, schema, options=options) as stream:
                 for block in blocks_of(sizes, int(starts[target]), int(starts[target + 1])):
                     stream.write_table(rows_of(block))
     offsets[count] = file.tell()
