@@ -30,6 +30,7 @@ from corpusmill.mill.storage.sums import (
     load_sums,
     sums_path,
 )
+from corpusmill.mill.storage.writeback import start_transfer
 from corpusmill.run.made_again import lost_files
 
 BLOCK = 8
@@ -68,6 +69,19 @@ def test_writing__sums_equal_naive_however_it_is_written(folder, pieces):
     assert found.of_blocks.tolist() == naive.block_sums("text/0.bin", content, BLOCK)
     assert (found.name, found.bytes) == ("text/0.bin", len(content))
     assert b"".join(checked_blocks(folder / "text/0.bin", 2)) == content
+
+
+def test_writing__starts_the_transfer_to_the_disk_in_stretches(folder, monkeypatch):
+    asked = []
+
+    def transfer(file, start, stop):
+        start_transfer(file, start, stop)
+        asked.append((start, stop, Path(file.name).stat().st_size))
+
+    monkeypatch.setattr(sums, "TRANSFER_BYTES", 10)
+    monkeypatch.setattr(sums, "start_transfer", transfer)
+    write(folder / "long", [b"4444", b"", b"55555", b"1", b"333", b"a" * 30])
+    assert asked == [(0, 10, 10), (10, 43, 43)]
 
 
 @examples(200)

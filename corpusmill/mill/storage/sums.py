@@ -20,6 +20,7 @@ import xxhash
 from corpusmill.mill.storage.recipes import NO_RECIPE, Digest, followed
 from corpusmill.mill.storage.regular_files import open_regular
 from corpusmill.mill.storage.untrusted import whole_file
+from corpusmill.mill.storage.writeback import start_transfer
 
 BLOCK_BYTES = 1 << 15
 """Bytes per checksum. Even for a single row, this many bytes are read and checked."""
@@ -33,6 +34,10 @@ SUMS = ".sums"
 
 SMALL_BYTES = 1 << 20
 """Files up to this size are read at once; larger ones are memory-mapped."""
+
+TRANSFER_BYTES = 8 << 20
+"""Minimum number of written bytes whose transfer to the disk to start at once. If the disk got all
+of them at the end, the job would wait for it."""
 
 
 class DamagedError(ValueError):
@@ -104,6 +109,7 @@ class SummedFile:
         self._held = 0  # bytes of the open block
         self._sha256 = hashlib.sha256() if kept else None
         self.bytes = 0
+        self._on_its_way = 0  # bytes whose transfer to the disk has begun
 
     def write(self, data: Any) -> int:
         view = memoryview(data)
@@ -114,6 +120,9 @@ class SummedFile:
         if self._sha256:
             self._sha256.update(view)
         self.bytes += view.nbytes
+        if self.bytes - self._on_its_way >= TRANSFER_BYTES:
+            start_transfer(self._file, self._on_its_way, self.bytes)
+            self._on_its_way = self.bytes
         place = 0
         while place < view.nbytes:
             piece = view[place : place + BLOCK_BYTES - self._held]
