@@ -504,21 +504,20 @@ def scattering(sample: Sample, shards: int = SHARDS) -> tuple[Callable[[], Path]
 
 def gathering(sample: Sample, shards: range) -> Callable[[], list[Path]]:
     """Read the slices of these shards, sort them, write the shards."""
-    import numpy as np
-    import pyarrow as pa
-
-    from corpusmill.mill.shuffle.scattering import read_scattered
+    from corpusmill.mill.shuffle.scattering import ShardRows
     from corpusmill.mill.shuffle.text_shards import write_shard
+    from corpusmill.mill.storage.files import writing
     from corpusmill.run.job_progress import Phase
 
+    parts = [{"data": sample.folder / "scattered", "index": sample.folder / "index.npy"}]
     texts = [sample.folder / f"{shard:05d}.jsonl.zst" for shard in shards]
 
     def run() -> list[Path]:
         for shard, text in zip(shards, texts, strict=True):
-            found = read_scattered(sample.folder / "scattered", sample.folder / "index.npy", shard)
-            rows = pa.concat_tables(list(found))
-            order = np.lexsort((rows.column("id").to_numpy(), rows.column("key").to_numpy()))
-            write_shard(text, "jsonl.zst", rows, order, Phase("", 0, "documents"))
+            progress = Phase("", 0, "documents")
+            rows, order = ShardRows.read(parts, shard, progress)
+            with writing(text, kept=True) as file:
+                write_shard(file, None, rows, order, progress)
         return texts
 
     return run
@@ -550,18 +549,21 @@ def kept_tokenizer(sample: Sample) -> Path:
 
 @stage
 def encode(sample: Sample) -> Work:
-    """Run the whole step: from a text shard to .bin on disk, one shard."""
-    from corpusmill.mill.shuffle.text_shards import read_shard
-    from corpusmill.run.job_progress import Phase
+    """Run the whole step: from a scatter file to .bin on disk, one shard."""
+    from corpusmill.mill.storage.files import save_json
+    from corpusmill.mill.tokens.token_shards import TokenFiles
 
     folder = kept_tokenizer(sample)
-    scattering(sample, shards=1)[0]()
-    (text,) = gathering(sample, range(1))()
-    size = sum(len(document.text.encode()) for document in read_shard(text, Phase("", 0, "MB")))
+    write, size = scattering(sample, shards=1)
+    listing = sample.folder / "listing.json"
+    save_json(listing, {"parts": [{"data": str(write()), "index": f"{sample.folder}/index.npy"}]})
     outputs = {name: sample.folder / f"0.{name}" for name in ("bin", "idx", "facts", "placements")}
 
     def run() -> Path:
-        step("encode").encode(text=text, folder=folder, **outputs)
+        files = TokenFiles(*(outputs[name] for name in TokenFiles._fields))
+        step("encode").encode(
+            listing, "train", 0, {"train": 1}, folder, files, outputs["placements"]
+        )
         return outputs["bin"]
 
     return Work(run, size)

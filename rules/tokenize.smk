@@ -4,7 +4,7 @@ tokenizer:
 writes   results/tokenizer/   as transformers loads it, and corpusmill.json: settings for jobs
 
 encode:
-reads    results/corpus/{split}/{shard}, results/tokenizer/
+reads    its slice of results/scatter/{part}.arrows of every part, as gather does; results/tokenizer/
 writes   results/tokens/{split}/{shard}.bin    token ids, an end-of-text id after every document
          results/tokens/{split}/{shard}.idx    uint64 (documents + 1,): start of each document
          results/tokens/{split}/{shard}.json   dtype, counts, tokenizer, SHA-256
@@ -51,7 +51,7 @@ rule tokenizer:
 
 rule encode:
     input:
-        text=LAYOUT.text_shard,
+        listing="results/scatter/complete.json",
         folder="results/tokenizer",
     output:
         bin="results/tokens/{split}/{shard}.bin",
@@ -64,9 +64,13 @@ rule encode:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=MEMORY.of_encoding(base=1200),
+        mem_mb=MEMORY.of_encoding(
+            base=1200, per_text_megabyte=1.2, bytes_per_document=300
+        ),
     params:
-        settings=settings(),
+        settings=settings(
+            shards=LAYOUT.shards,
+        ),
         code=code_digest("encode"),
         paths=named_paths,
     shell:

@@ -1,4 +1,4 @@
-"""Encode one text shard to token ids."""
+"""Encode the texts of one shard to token ids."""
 
 import logging
 from pathlib import Path
@@ -6,7 +6,10 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from corpusmill.mill.shuffle.text_shards import COLUMNS, read_columns
+from corpusmill.mill.read.text_column import string_array
+from corpusmill.mill.shuffle.scattering import ShardRows
+from corpusmill.mill.shuffle.targets import first_targets
+from corpusmill.mill.storage.files import load_json
 from corpusmill.mill.storage.tables import save_parquet
 from corpusmill.mill.tokens.losses import LossCounter
 from corpusmill.mill.tokens.token_shards import TokenFiles, TokenShardWriter, with_ends
@@ -14,26 +17,41 @@ from corpusmill.mill.tokens.tokenizers import TokenizerFacts, encoder_of, load_k
 from corpusmill.run.job import run
 from corpusmill.run.job_progress import phase
 
+BATCH_BYTES = 4 << 20
 
-def encode(text: Path, folder: Path, files: TokenFiles, placements: Path) -> None:
+
+def encode(
+    listing: Path,
+    split: str,
+    shard: int,
+    shards: dict[str, int],
+    folder: Path,
+    files: TokenFiles,
+    placements: Path,
+) -> None:
+    """listing: the scatter files of all parts; folder: the tokenizer."""
     setting = TokenizerFacts.load(folder)
     # Loaded once for both, if the encoder needs it at all.
     reference = None if setting.engine == "gigatoken" else load_kept(folder, setting)
     encoder = encoder_of(folder, setting, reference)
     losses = LossCounter(folder, setting, reference)
-    origins = [COLUMNS.empty_table().drop_columns("text")]
+    parts = load_json(listing)["parts"]
+    with phase("gathering", len(parts), "parts") as progress:
+        mine = ShardRows.read(parts, first_targets(shards)[split] + shard, progress)
+    origins = mine.documents()
     with (
-        phase("encoding", text.stat().st_size) as progress,
+        phase("encoding", int(mine.sizes().sum())) as progress,
         TokenShardWriter(files) as writer,
     ):
-        for batch in read_columns(text, progress):
-            texts = batch.column("text").cast(pa.large_binary()).to_pylist()
+        for texts in mine.texts(BATCH_BYTES):
             documents = encoder(texts)
             tokens = with_ends(documents, setting.end_of_text_id, setting.dtype)
             lengths = np.array([ids.size + 1 for ids in documents], np.int64)
+            batch = origins.slice(writer.documents, len(texts))
+            batch = batch.append_column("text", string_array(texts))
             lost = losses.count(batch, tokens, lengths)
             writer.add(batch.column("source"), tokens, lengths, **lost)
-            origins.append(batch.drop_columns("text"))
+            progress.advance(sum(map(len, texts)))
     starts = writer.finish(
         dtype=setting.dtype,
         tokenizer=setting.source,
@@ -42,15 +60,14 @@ def encode(text: Path, folder: Path, files: TokenFiles, placements: Path) -> Non
         engine=setting.engine,
         lost=losses.examples,
     )
-    origin = pa.concat_tables(origins).combine_chunks()
-    rows = origin.num_rows
+    rows = origins.num_rows
     save_parquet(
         placements,
         pa.table(
             {
-                **dict(zip(origin.column_names, origin.columns, strict=True)),
-                "split": pa.array([files.bin.parent.name] * rows, pa.string()),
-                "shard": pa.array([int(files.bin.stem)] * rows, pa.uint32()),
+                **dict(zip(origins.column_names, origins.columns, strict=True)),
+                "split": pa.array([split] * rows, pa.string()),
+                "shard": pa.array([shard] * rows, pa.uint32()),
                 "row": pa.array(range(rows), pa.uint32()),
                 "token_start": pa.array(starts[:-1], pa.uint64()),
                 "token_end": pa.array(starts[1:], pa.uint64()),

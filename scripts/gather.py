@@ -5,11 +5,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-
-from corpusmill.mill.shuffle.scattering import SCHEMA, read_scattered
+from corpusmill.mill.shuffle.scattering import ShardRows
 from corpusmill.mill.shuffle.targets import first_targets
 from corpusmill.mill.shuffle.text_shards import write_shard
 from corpusmill.mill.storage.files import load_json, save_json, writing
@@ -34,16 +30,11 @@ def gather(
     """
     schema = load_schema(columns[0]) if columns else None
     parts = load_json(listing)["parts"]
-    target = first_targets(shards)[split] + shard
-    tables = [SCHEMA.empty_table()]
     with phase("gathering", len(parts), "parts") as progress:
-        for part in parts:
-            tables.extend(read_scattered(Path(part["data"]), Path(part["index"]), target))
-            progress.advance(1)
-    rows = pa.concat_tables(tables)
-    order = np.lexsort((rows.column("id").to_numpy(), rows.column("key").to_numpy()))
+        mine = ShardRows.read(parts, first_targets(shards)[split] + shard, progress)
+    rows, order = mine
     by_source: dict[str, Counter] = {}
-    sizes = pc.binary_length(rows.column("text")).to_pylist()
+    sizes = mine.sizes().tolist()
     for source, size in zip(rows.column("source").to_pylist(), sizes, strict=True):
         count = by_source.setdefault(source, Counter())
         count["documents"] += 1

@@ -11,7 +11,12 @@ from hypothesis import strategies as st
 from corpusmill.mill.read.ids import ids_of_part
 from corpusmill.mill.read.parts import TextWriter
 from corpusmill.mill.shuffle import scattering
-from corpusmill.mill.shuffle.scattering import ScatterFiles, read_scattered, write_scattered
+from corpusmill.mill.shuffle.scattering import (
+    ScatterFiles,
+    ShardRows,
+    read_scattered,
+    write_scattered,
+)
 from corpusmill.mill.shuffle.targets import Emissions
 from corpusmill.mill.storage.arrays import load_array
 from corpusmill.mill.storage.files import writing
@@ -69,6 +74,36 @@ def test_read_scattered__gives_back_each_targets_rows(tmp_path_factory, copies, 
             if to == target
         ]
         assert got == expected
+
+
+@examples(60)
+@given(
+    st.lists(st.lists(st.integers(0, ROWS - 1), max_size=20), max_size=3), st.randoms(),
+    st.sampled_from([1, 250, 1 << 20]),
+)  # fmt: skip
+def test_shard_rows__are_in_the_order_of_keys(tmp_path_factory, rows_of_parts, random, size):
+    parts, expected = [], []
+    for rows in rows_of_parts:
+        folder = tmp_path_factory.mktemp("part")
+        emitted = emitted_of([(1, row) for row in rows])
+        keys = np.array([random.randrange(4) for _ in rows], np.uint64)
+        made = scattered(folder, emitted._replace(key=keys), 2, 40)
+        parts.append({"data": str(made.data), "index": str(made.index)})
+        ids = ids_of_part(PART, ROWS).tolist()
+        expected += [
+            (key, ids[row], row % 3, "äb"[row % 2], f"text {row} 水".encode())
+            for key, row in zip(keys.tolist(), emitted.row.tolist(), strict=True)
+        ]
+    expected.sort(key=lambda row: row[:2])  # equal rows stay in the order of parts
+    with phase("gathering") as progress:
+        mine = ShardRows.read(parts, 1, progress)
+    assert progress.done == len(parts)
+    assert int(mine.sizes().sum()) == sum(len(row[4]) for row in expected)
+    documents = [tuple(row.values()) for row in mine.documents().to_pylist()]
+    assert documents == [row[1:4] for row in expected]
+    lists = list(mine.texts(size))
+    assert [text for texts in lists for text in texts] == [row[4] for row in expected]
+    assert all(sum(map(len, texts[:-1])) <= size for texts in lists)
 
 
 @pytest.mark.parametrize(("window_bytes", "windows"), [(1, ROWS), (1 << 20, 1)])

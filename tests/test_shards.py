@@ -23,15 +23,18 @@ from corpusmill.mill.shuffle.text_shards import (
     COLUMNS,
     Document,
     Origin,
+    columns_of_lines,
+    columns_of_parquet,
     escaped,
     has_rare_control,
-    read_columns,
+    in_pieces,
     read_shard,
     record_line,
     write_shard,
 )
 from corpusmill.mill.storage.files import writing
-from corpusmill.mill.storage.sums import DamagedError
+from corpusmill.mill.storage.streams import read_written_blocks
+from corpusmill.mill.storage.sums import CheckedFile, DamagedError
 from corpusmill.run.job_progress import phase
 
 FORMATS = ["jsonl.zst", "parquet"]
@@ -62,6 +65,15 @@ def write(tmp_path, progress):
         return path, written
 
     return shard
+
+
+def read_columns(path, progress):
+    """Yield the documents of a text shard, as tables of COLUMNS."""
+    if path.suffix == ".parquet":
+        for batch in columns_of_parquet(pq.ParquetFile(CheckedFile(path))):
+            yield from in_pieces(batch)
+    else:
+        yield from columns_of_lines(read_written_blocks(path, progress))
 
 
 def expected_documents(rows) -> list[Document]:
@@ -222,7 +234,7 @@ any_rows = st.lists(
 @pytest.mark.parametrize("format", FORMATS)
 @given(rows=any_rows, batch_bytes=st.sampled_from([1, 200, 4 << 20]))
 @example(rows=[(0, 1, 2, "s", '\x00\r\n\u2028"\\', b'"n":1e999')], batch_bytes=1)
-def test_read_columns__are_those_of_read_shard(format, rows, batch_bytes):
+def test_columns__are_those_of_read_shard(format, rows, batch_bytes):
     with (
         tempfile.TemporaryDirectory() as folder,
         phase("reading") as progress,
@@ -237,7 +249,7 @@ def test_read_columns__are_those_of_read_shard(format, rows, batch_bytes):
     assert got == [{"text": one.text, **msgspec.structs.asdict(one.corpusmill)} for one in expected]
 
 
-def test_read_columns__of_parquet_hold_batch_bytes_and_a_text(write, progress, monkeypatch):
+def test_columns__of_parquet_hold_batch_bytes_and_a_text(write, progress, monkeypatch):
     lengths = [0, 0, 90, 5, 5, 300, 40, 60, 0]
     path, _ = write([(n, n, 0, "s", "x" * n, b"") for n in lengths], "parquet")
     monkeypatch.setattr(shards, "BATCH_BYTES", 100)
@@ -248,7 +260,7 @@ def test_read_columns__of_parquet_hold_batch_bytes_and_a_text(write, progress, m
     assert all(sum(batch[:-1]) <= 100 for batch in sizes)
 
 
-def test_read_columns__a_number_beyond_a_double_is_no_fault(write, progress):
+def test_columns__a_number_beyond_a_double_is_no_fault(write, progress):
     path, _ = write([(1, 2, 0, "s", "x", b'"n":1e999'), *ROWS], "jsonl.zst")
     (batch,) = read_columns(path, progress)
     assert batch.schema == COLUMNS
@@ -264,7 +276,7 @@ def test_read_columns__a_number_beyond_a_double_is_no_fault(write, progress):
         b'{"text":"a","corpusmill":{"id":1,"copy":0,"sou',
     ],
 )
-def test_read_columns__refuses_what_no_run_writes(tmp_path, progress, line):
+def test_columns__refuse_what_no_run_writes(tmp_path, progress, line):
     path = tmp_path / "0.jsonl.zst"
     write_bytes(path, zstandard.compress(line))
     with pytest.raises((msgspec.MsgspecError, OverflowError)):

@@ -10,10 +10,13 @@ import pytest
 from handmade import write_bytes
 from tokenizer_kinds import EXACT
 
+from corpusmill.mill.decide.fates import SPLITS
 from corpusmill.mill.shuffle.scattering import SCHEMA
 from corpusmill.mill.shuffle.text_shards import write_shard
+from corpusmill.mill.storage.arrays import save_array
 from corpusmill.mill.storage.files import load_json, save_json, writing
 from corpusmill.mill.storage.sha256 import file_sha256
+from corpusmill.mill.storage.sliced_streams import write_streams
 from corpusmill.mill.storage.sums import DamagedError
 from corpusmill.mill.storage.tables import save_parquet
 from corpusmill.mill.tokens.shard_checks import (
@@ -30,6 +33,7 @@ TEXTS = ["the miller opened", "", "x = 1\n", "Größe 水 😀", "<|endoftext|>"
 
 
 def write_text(folder, texts: list[str], progress) -> None:
+    """Write a text shard, and the scatter file for it."""
     ids = range(len(texts))
     columns = [ids, ids, [0] * len(texts), ["s"] * len(texts), texts, [b'"n":1'] * len(texts)]
     arrays = [pa.array(values, field.type) for values, field in zip(columns, SCHEMA, strict=True)]
@@ -37,6 +41,23 @@ def write_text(folder, texts: list[str], progress) -> None:
     with writing(folder / "0.jsonl.zst", kept=True) as file:
         written = write_shard(file, None, rows, np.arange(len(rows)), progress)
     save_json(folder / "text.json", written._asdict())
+    write_scattered(folder, rows)
+
+
+def write_scattered(folder, rows: pa.Table) -> None:
+    sizes, targets = np.ones(len(rows), np.int64), np.zeros(len(rows), np.int64)
+    with writing(folder / "0.arrows") as file:
+        starts = write_streams(file, SCHEMA, lambda block: rows[block], sizes, targets, len(SPLITS))
+    save_array(folder / "0.npy", starts[np.newaxis])
+    files = {"data": f"{folder}/0.arrows", "index": f"{folder}/0.npy"}
+    save_json(folder / "complete.json", {"parts": [files]})
+
+
+def encoded(folder, tokenizer_folder, step) -> None:
+    step("encode").encode(
+        folder / "complete.json", "train", 0, dict.fromkeys(SPLITS, 1), tokenizer_folder,
+        token_files(folder), folder / "placements.parquet",
+    )  # fmt: skip
 
 
 def token_files(shard) -> TokenFiles:
@@ -46,9 +67,7 @@ def token_files(shard) -> TokenFiles:
 def made(folder, texts: list[str], tokenizer_folder, step, progress):
     (folder / "train").mkdir(parents=True)
     write_text(folder, texts, progress)
-    step("encode").encode(
-        folder / "0.jsonl.zst", tokenizer_folder, token_files(folder), folder / "placements.parquet"
-    )  # fmt: skip
+    encoded(folder, tokenizer_folder, step)
     return folder
 
 
@@ -182,7 +201,8 @@ def test_shard_faults__find_damage_in_a_column_that_is_not_read(
         rows = pa.table(arrays, schema=SCHEMA)
         written = write_shard(file, columns, rows, np.arange(1), progress)
     save_json(tmp_path / "results/text.json", written._asdict())
-    step("encode").encode(text, folder, files, tmp_path / "results/placements.parquet")
+    write_scattered(tmp_path / "results", rows)
+    encoded(tmp_path / "results", folder, step)
 
     def faults() -> list[str]:
         facts = tmp_path / "results/text.json"

@@ -100,17 +100,15 @@ class Memory:
 
     def of_shard(self, base: float, **amounts: float) -> Callable:
         """Return mem_mb by the text per shard; more if the files have more text than planned."""
+        return self.needing(lambda wildcards: base + held(self._sizes_of_shard(), **amounts))
+
+    def _sizes_of_shard(self) -> ReadSizes:
         planned, of_shard = max(self._inputs.text_bytes, 1), self._layout.shard_bytes
-
-        def megabytes(wildcards: Any) -> float:
-            read = self._read.of_all()
-            text_bytes = int(of_shard * read.text_bytes / planned)
-            documents = int(read.documents * of_shard / planned)
-            largest = read.of_part.largest
-            sizes = ReadSizes(max(text_bytes, self._config.output.shard_bytes), documents, largest)
-            return base + held(sizes, **amounts)
-
-        return self.needing(megabytes)
+        read = self._read.of_all()
+        text_bytes = int(of_shard * read.text_bytes / planned)
+        documents = int(read.documents * of_shard / planned)
+        text_bytes = max(text_bytes, self._config.output.shard_bytes)
+        return ReadSizes(text_bytes, documents, read.of_part.largest)
 
     def of_bucket(self, base: float, bytes_per_entry: float) -> Callable:
         """Return mem_mb of a job for a bucket of keys, which holds bucket_entries at once."""
@@ -198,13 +196,13 @@ class Memory:
 
     # Tokens.
 
-    def of_encoding(self, base: float) -> Callable:
+    def of_encoding(self, base: float, **amounts: float) -> Callable:
         """Return mem_mb of a shard, by engine: the reference stores far more per token."""
 
         def megabytes(wildcards: Any) -> float:
-            largest = self._read.of_all().of_part.largest
-            per_megabyte = 170 if self._engine() == "reference" else 10
-            return base + per_megabyte * largest / 1e6
+            per_largest = 170 if self._engine() == "reference" else 10
+            sizes = self._sizes_of_shard()
+            return base + held(sizes, per_largest_megabyte=per_largest, **amounts)
 
         return self.needing(megabytes)
 

@@ -26,7 +26,7 @@ OTHERS = ("settings", "input", "code")
 """In what the other runs differ."""
 NEXT = READ_BY | {
     "plan/columns.arrow": ["gather"],
-    "corpus/{split}/{n}.parquet": ["encode"],
+    "corpus/{split}/{n}.parquet": ["verify"],
     "allowed.json": ["complete"],
     "verify/{split}/{n}.json": ["manifest"],
     "ledger/{n}.parquet": ["manifest"],

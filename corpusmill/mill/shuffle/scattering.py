@@ -4,12 +4,15 @@ A part is written in windows of some record batches. Each has one stream per tar
 only the texts of one window are in memory.
 """
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from corpusmill.messages.progress import Progress
 from corpusmill.mill.read.ids import ids_of_part
@@ -138,3 +141,46 @@ def read_scattered(data: Path, index: Path, target: int) -> Iterator[pa.Table]:
     """Yield the rows of one target of a part."""
     for offsets in load_array(index):
         yield from read_stream(data, offsets, target)
+
+
+BYTES_PER_TEXT = 100
+
+
+class ShardRows(NamedTuple):
+    """The rows of a target shard, which stay where the scatter files are mapped."""
+
+    rows: pa.Table
+    """SCHEMA, as the parts have them."""
+    order: np.ndarray
+    """int64: the rows in shuffled order."""
+
+    @classmethod
+    def read(cls, parts: list[dict], target: int, progress: Progress) -> "ShardRows":
+        """parts: the names of each part's files, `data` and `index`. progress: counts parts."""
+        tables = [SCHEMA.empty_table()]
+        for part in parts:
+            tables.extend(read_scattered(Path(part["data"]), Path(part["index"]), target))
+            progress.advance(1)
+        rows = pa.concat_tables(tables)
+        return cls(rows, np.lexsort((rows.column("id").to_numpy(), rows.column("key").to_numpy())))
+
+    def sizes(self) -> np.ndarray:
+        """Return int64 (rows,): the UTF-8 bytes of the text of each row."""
+        return pc.binary_length(self.rows.column("text")).to_numpy()
+
+    def documents(self) -> pa.Table:
+        """Return the columns that say which documents these are, in shuffled order."""
+        columns = ["id", "copy", "source"]
+        return self.rows.select(columns).combine_chunks().take(pa.array(self.order))
+
+    def texts(self, size: int) -> Iterator[list[bytes]]:
+        """Yield the texts in shuffled order, in lists of about this many bytes.
+
+        Each text counts BYTES_PER_TEXT more, for what is held beside it.
+        """
+        texts = TextRows(self.rows.column("text"))
+        ends = np.cumsum(self.sizes()[self.order] + BYTES_PER_TEXT)
+        marks = np.arange(size, ends[-1] if ends.size else 0, size)
+        bounds = np.unique([0, *np.searchsorted(ends, marks, "right"), self.order.size])
+        for start, stop in itertools.pairwise(bounds.tolist()):
+            yield [*map(bytes, texts[self.order[start:stop]])]

@@ -322,13 +322,3 @@ def in_pieces(batch: pa.RecordBatch) -> Iterator[pa.Table]:
     firsts = np.unique([0, *np.searchsorted(ends, marks, "right")])
     for first, last in itertools.pairwise([*firsts, batch.num_rows]):
         yield pa.Table.from_batches([batch.slice(first, last - first)])
-
-
-def read_columns(path: Path, progress: Progress) -> Iterator[pa.Table]:
-    """Yield the documents of a text shard in order, as tables of COLUMNS of about BATCH_BYTES."""
-    path = Path(path)
-    if path.suffix == ".parquet":
-        for batch in _parquet_batches(path, progress):
-            yield from in_pieces(batch)
-    else:
-        yield from columns_of_lines(read_written_blocks(path, progress))

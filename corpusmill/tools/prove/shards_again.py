@@ -98,8 +98,9 @@ def make(
         "gather", listing=listing, split=split, shard=shard, shards=run.shards, columns=typed,
         options=run.settings.of("text_shards"), text=of_text, facts=facts,
     )  # fmt: skip
-    given = {"text": of_text, "folder": run.scratch / "tokenizer", "bin": bin, "idx": idx,
-             "facts": token_facts, "placements": placements}  # fmt: skip
+    given = {"listing": listing, "split": split, "shard": shard, "shards": run.shards,
+             "folder": run.scratch / "tokenizer", "bin": bin, "idx": idx, "facts": token_facts,
+             "placements": placements}  # fmt: skip
     bounds = Bounds.of_call(of_text.stat().st_size)
     in_bounded_process(run.results / "tokenizer", bounds, lambda: run.step("encode", **given))
     return names
