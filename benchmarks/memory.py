@@ -27,6 +27,7 @@ from benchmarks.make_fresh_corpus import USUAL, WORDS, invented
 from benchmarks.measuring import ROOT
 
 PIECE_WORDS = 1_000_000
+END_OF_TEXT = "<|endoftext|>"
 
 
 class Case(NamedTuple):
@@ -43,7 +44,7 @@ CASES = {
     "10 characters": Case(1_000_000, 10),
 }
 
-FINISHED = re.compile(r"peak memory (\d+) MB(?: of \d+)?$", re.MULTILINE)
+FINISHED = re.compile(r"finished: .*, memory ([\d,]+) ", re.MULTILINE)
 ALLOWED = re.compile(r"^ +log: (\S+)$.*?mem_mb=(\d+)", re.MULTILINE | re.DOTALL)
 
 
@@ -87,7 +88,7 @@ def config(case: Case, given: argparse.Namespace) -> dict:
         "input": {"max_record_bytes": case.max_record_bytes},
         "filters": chosen.get("filters", [{"name": "empty"}]),
         "spans": {"unit": given.spans},
-        "tokenizer": {"source": given.tokenizer},
+        "tokenizer": {"source": given.tokenizer, "end_of_text": END_OF_TEXT},
     }
 
 
@@ -108,7 +109,8 @@ def measured(case: Case, folder: Path, given: argparse.Namespace) -> dict[str, t
     snakemake(folder)
     found: dict[str, tuple[int, int]] = {}
     for log, allowed in ALLOWED.findall(snakemake(folder, "--dry-run", "--forceall")):
-        rule, peak = Path(log).parts[1], int(FINISHED.findall((folder / log).read_text())[-1])
+        peak = int(FINISHED.findall((folder / log).read_text())[-1].replace(",", ""))
+        rule = Path(log).parts[1]
         nearest = found.get(rule, (0, 1))
         if peak / int(allowed) > nearest[0] / nearest[1]:
             found[rule] = peak, int(allowed)
