@@ -97,7 +97,9 @@ def killed_once(seen: Chain, share: float, folder: Path) -> bool:
     run.ended()
     seen.seconds_to_end.append(time.monotonic() - moment)
     seen.kills += 1
-    if seen.target == "all" or seen.signal != signal.SIGKILL:
+    # Jobs of a killed Snakemake may go on, and the next run must bear it. The Snakemake of a killed
+    # `corpusmill run` goes on, too, but while it does, the next run is refused.
+    if seen.target != "snakemake" or seen.signal != signal.SIGKILL:
         wait_for_all(folder)
         seen.faults += half_written(folder)
     seen.unlocked += unlocked(folder)
