@@ -23,7 +23,9 @@ def verify(
     setting = TokenizerFacts.load(folder)
     reference = load_kept(folder, setting)
     with phase("reading the text shard", text.stat().st_size) as progress:
-        faults, samples = shard_faults(text, text_facts, tokens, reference, setting, progress)
+        faults, samples = shard_faults(
+            text, text_facts, tokens, placements, reference, setting, progress
+        )
     if not faults:
         faults = list(placement_faults(placements, tokens))
     if faults:

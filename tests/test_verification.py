@@ -64,6 +64,11 @@ def token_files(shard) -> TokenFiles:
     return TokenFiles(*(shard / f"train/0.{ending}" for ending in ("bin", "idx", "json")))
 
 
+def files_of(shard) -> list:
+    placements = shard / "placements.parquet"
+    return [shard / "0.jsonl.zst", shard / "text.json", token_files(shard), placements]
+
+
 def made(folder, texts: list[str], tokenizer_folder, step, progress):
     (folder / "train").mkdir(parents=True)
     write_text(folder, texts, progress)
@@ -90,7 +95,7 @@ def verified(tiny_tokenizer, progress):
     reference = load_kept(folder, setting)
 
     def faults(shard, setting=setting) -> list[str]:
-        files = [shard / "0.jsonl.zst", shard / "text.json", token_files(shard)]
+        files = files_of(shard)
         try:
             found, eyes = shard_faults(*files, reference, setting, progress)
         except ValueError as error:  # wrong input, told at the terminal as a fault is
@@ -192,7 +197,7 @@ def test_shard_faults__find_damage_in_a_column_that_is_not_read(
 ):
     folder, setting = tiny_tokenizer
     (tmp_path / "results/train").mkdir(parents=True)
-    text, files = tmp_path / "results/0.parquet", token_files(tmp_path / "results")
+    text = tmp_path / "results/0.parquet"
     blob = np.random.default_rng(1).integers(97, 123, 300_000, np.uint8).tobytes()
     row = [[1], [1], [0], ["s"], ["a text"], [b'"blob":"%s"' % blob]]
     arrays = [pa.array(values, field.type) for values, field in zip(row, SCHEMA, strict=True)]
@@ -205,8 +210,8 @@ def test_shard_faults__find_damage_in_a_column_that_is_not_read(
     encoded(tmp_path / "results", folder, step)
 
     def faults() -> list[str]:
-        facts = tmp_path / "results/text.json"
-        return shard_faults(text, facts, files, load_kept(folder, setting), setting, progress)[0]
+        found = [text, *files_of(tmp_path / "results")[1:]]
+        return shard_faults(*found, load_kept(folder, setting), setting, progress)[0]
 
     assert faults() == []
     text.write_bytes(flipped(text.read_bytes(), text.stat().st_size // 2))
@@ -249,6 +254,15 @@ def test_shard_faults__find_documents_in_another_order(shard, verified, progress
     for row in (0, 2):
         assert any(f"document {row} does not decode back to its text" in f for f in faults)
         assert any(f"ids of document {row} differ from those of the reference" in f for f in faults)
+
+
+def test_shard_faults__find_placements_of_other_documents(shard, verified):
+    path = shard / "placements.parquet"
+    table = pq.read_table(path)
+    ids = pa.array([0, 1, 2, 4, 3, 5], pa.uint64())
+    save_parquet(path, table.set_column(table.column_names.index("id"), "id", ids))
+    found = [fault for fault in verified(shard) if "is another document than in" in fault]
+    assert [fault.split(": ")[1].split(" of ")[0] for fault in found] == ["row 3", "row 4"]
 
 
 def test_shard_faults__find_a_text_shard_that_is_not_the_one_written(shard, verified, progress):
@@ -308,7 +322,7 @@ def beside(request, tmp_path_factory, step, progress):
 
 
 def faults_beside(shard, folder, setting, progress) -> list[str]:
-    files = [shard / "0.jsonl.zst", shard / "text.json", token_files(shard)]
+    files = files_of(shard)
     return shard_faults(*files, load_kept(folder, setting), setting, progress)[0]
 
 

@@ -144,6 +144,7 @@ def read_scattered(data: Path, index: Path, target: int) -> Iterator[pa.Table]:
 
 
 BYTES_PER_TEXT = 100
+"""Approximate memory of the objects that a step holds per text."""
 
 
 class ShardRows(NamedTuple):

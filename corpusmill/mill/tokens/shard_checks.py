@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from corpusmill.messages.plain_text import shown_lines
@@ -165,15 +166,24 @@ def comes_back(reference: Any, ids: np.ndarray, text: str, setting: TokenizerFac
 
 
 def sample_faults(
-    shard: TokenShard, text: Path, reference: Any, setting: TokenizerFacts, progress: Progress
+    shard: TokenShard,
+    text: Path,
+    placements: Path,
+    reference: Any,
+    setting: TokenizerFacts,
+    progress: Progress,
 ) -> Iterator[str]:
     """Yield faults of sampled documents, and if text and tokens have different documents."""
     rows = set(sampled_rows(shard.facts["documents"]))
+    placed = load_parquet(placements).select(["id", "copy", "source"])
     documents = 0
     for row, document in enumerate(read_shard(text, progress, rows)):
         documents += 1
         if document is None:
             continue
+        # gather and encode each read the scatter files.
+        if [msgspec.structs.asdict(document.corpusmill)] != placed.slice(row, 1).to_pylist():
+            yield f"row {row} of {text} is another document than in {placements}"
         ids = shard.document(row)[:-1]
         if not comes_back(reference, ids, document.text, setting):
             yield f"document {row} does not decode back to its text"
@@ -206,6 +216,7 @@ def shard_faults(
     text: Path,
     text_facts: Path,
     files: TokenFiles,
+    placements: Path,
     reference: Any,
     setting: TokenizerFacts,
     progress: Progress,
@@ -229,7 +240,7 @@ def shard_faults(
     for some in (
         token_faults(shard, setting),
         alignment_faults(files.bin, setting, shard.tokens.size),
-        sample_faults(shard, text, reference, setting, progress),
+        sample_faults(shard, text, placements, reference, setting, progress),
     ):
         faults.extend(f"{files.bin}: {fault}" for fault in some)
     return faults, eye_test(shard, reference, f"{files.bin.parent.name}/{files.bin.name}")
