@@ -63,14 +63,16 @@ class Sample(NamedTuple):
     def part(self) -> tuple[Path, int]:
         """Return a text part of the documents, and their bytes of text."""
         from corpusmill.mill.read.parts import TextWriter
+        from corpusmill.mill.storage.files import writing
 
         path = self.folder / f"{self.limit}.arrow"
         size = 0
-        writer = TextWriter(path, [{"source": "corpus", "path": "corpus"}])
-        for line, (text, rest) in enumerate(self.records()):
-            writer.add(text.encode(), rest, 0, line)
-            size += len(text.encode())
-        writer.close()
+        with writing(path) as file:
+            writer = TextWriter(file, [{"source": "corpus", "path": "corpus"}])
+            for line, (text, rest) in enumerate(self.records()):
+                writer.add(text.encode(), rest, 0, line)
+                size += len(text.encode())
+            writer.close()
         return path, size
 
     def columns(self) -> tuple[list, int]:
