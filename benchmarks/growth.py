@@ -40,7 +40,7 @@ from corpusmill.mill.dedup.order import Preference
 from corpusmill.mill.read.ids import ROW_BITS, keyed_hash, mixed
 from corpusmill.mill.storage.arrays import save_array
 from corpusmill.mill.storage.buckets import Buckets, bucket_count
-from corpusmill.mill.storage.files import load_json, save_json
+from corpusmill.mill.storage.files import BARRIER, load_json, load_listing, save_json
 from corpusmill.mill.storage.tables import save_table
 from scripts.group import group
 from scripts.pair import pair
@@ -145,7 +145,7 @@ def make_part(folder: Path, part: int, documents: int, sharers: int) -> dict:
 
 def edges_of_blocks(pairs: Path, parts: int) -> int:
     """Look up the edges of every block of parts, as extract jobs do; return their number."""
-    files = [Path(bucket["file"]) for bucket in load_json(pairs)["parts"]]
+    files = [Path(bucket["file"]) for bucket in load_listing([pairs])]
     found = 0
     for first in range(0, parts, BLOCK_PARTS):
         last = min(first + BLOCK_PARTS, parts)
@@ -222,13 +222,13 @@ def grow(folder: Path, documents: int, sharers: int, cores: int) -> Growth:
     facts = {"folder": folder, "documents": documents, "sharers": sharers}
     calls = [facts | {"part": part} for part in range(parts)]
     stages = {"make": run_stage(make_part, calls, cores)}
-    listing, pairs = folder / "listing.json", folder / "pairs.json"
+    listing, pairs = folder / "bands" / BARRIER, folder / "pairs" / BARRIER
     save_json(listing, {"parts": [one.result for one in stages["make"].done]})
     disk_bytes = bytes_below(folder)
     buckets = bucket_count(documents, BANDS + 1, BUCKET_ENTRIES)
     preference = Preference({"made up": None}, {"made up": 1}, None, [1] * parts)
     common = {
-        "listing": listing,
+        "listing": [listing],
         "buckets": Buckets(buckets, BUCKET_ENTRIES),
         "banding": Banding("verified", BANDS, ROWS),
         "similarity": Similarity(THRESHOLD, PERMUTATIONS),
@@ -243,7 +243,7 @@ def grow(folder: Path, documents: int, sharers: int, cores: int) -> Growth:
     found = [load_json(file) for file in counts]
     save_json(pairs, {"parts": found})
     grouping = {
-        "listing": listing, "pairs": pairs, "similarity": Similarity(THRESHOLD, PERMUTATIONS),
+        "listing": [listing], "pairs": [pairs], "similarity": Similarity(THRESHOLD, PERMUTATIONS),
         "bins": -(-parts // 2), "components": {"engine": "union_find"},
         "labels": folder / "labels.npy", "starts": folder / "starts.npy",
     }  # fmt: skip

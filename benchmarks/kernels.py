@@ -557,14 +557,14 @@ def encode(sample: Sample) -> Work:
 
     folder = kept_tokenizer(sample)
     write, size = scattering(sample, shards=1)
-    listing = sample.folder / "listing.json"
-    save_json(listing, {"parts": [{"data": str(write()), "index": f"{sample.folder}/index.npy"}]})
+    counts = sample.folder / "counts.json"
+    save_json(counts, {"data": str(write()), "index": f"{sample.folder}/index.npy"})
     outputs = {name: sample.folder / f"0.{name}" for name in ("bin", "idx", "facts", "placements")}
 
     def run() -> Path:
         files = TokenFiles(*(outputs[name] for name in TokenFiles._fields))
         step("encode").encode(
-            listing, "train", 0, {"train": 1}, folder, files, outputs["placements"]
+            [counts], "train", 0, {"train": 1}, folder, files, outputs["placements"]
         )
         return outputs["bin"]
 

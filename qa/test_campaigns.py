@@ -47,7 +47,7 @@ def some(moments: dict[str, list[str]], first: int, every: int) -> dict[str, lis
 def test_corpus__has_jobs_of_every_rule_but_the_demos(whole, tmp_path):
     assert whole.moments.keys() == {*corpus.RULES}
     rules = snakemake(tmp_path, "--list-rules").stdout.split()
-    assert {*rules} - {*corpus.RULES} == {"all", "demo", "recall"}
+    assert {*rules} - {*corpus.RULES} == {"all", "complete", "demo", "recall"}
 
 
 @pytest.mark.one_in(3)

@@ -191,10 +191,9 @@ MADE_ANEW = [kind for kind in READ_BY if not kind.startswith("plan/")]
 GROUPS = 8
 
 
-def reading(kinds: list[str], milled: Milled) -> list[str]:
-    """What -R takes so that each kind is read again: a rule of its readers, or its own barrier."""
-    readers = [(READ_BY[kind][0], milled.file_of(kind).parent) for kind in kinds]
-    return [str(at / "complete.json") if rule == "complete" else rule for rule, at in readers]
+def reading(kinds: list[str]) -> list[str]:
+    """What -R takes so that each kind is read again: a rule of its readers."""
+    return [READ_BY[kind][0] for kind in kinds]
 
 
 @pytest.mark.one_in(GROUPS)
@@ -209,7 +208,7 @@ def test_damaged_files__removed_are_made_anew(group, milled, tmp_path):
             shutil.rmtree(path.parent)
         else:
             path.unlink()
-    mill(folder, milled.config, "-R", *reading(kinds, milled))
+    mill(folder, milled.config, "-R", *reading(kinds))
     assert digests(folder) == digests(milled.folder)
     assert written(folder) == written(milled.folder)
     assert os.listdir(folder / "results") == os.listdir(milled.folder / "results")
@@ -220,7 +219,7 @@ def test_damaged_files__removed_are_made_anew(group, milled, tmp_path):
     "kind",
     [
         "text/{n}.arrow",
-        "bands/complete.json",  # barriers and the tokenizer are looked at before any job
+        "bands/{n}.json",  # counts and the tokenizer are looked at before any job
         "tokenizer/tokenizer.json",
         "assign/{n}.arrow",
         "tokens/{split}/{n}.idx",  # held against the SHA-256 of the manifest
@@ -232,7 +231,7 @@ def test_damaged_file__stops_the_run_until_it_is_removed(kind, milled, tmp_path)
     shutil.copytree(milled.folder, folder)
     path = folder / milled.file_of(kind)
     flipped(0.5)(path, path)
-    asking = ("--configfile", "mine.yaml", "--cores", "2", "-R", *reading([kind], milled))
+    asking = ("--configfile", "mine.yaml", "--cores", "2", "-R", *reading([kind]))
     failed = snakemake(folder, *asking)
     assert failed.returncode == 1
     found = f"{path.relative_to(folder)}: (block 0|SHA-256) .*(differs from|not) what was written"

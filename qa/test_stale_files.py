@@ -129,10 +129,10 @@ def test_lost_file__is_made_anew_for_the_job_that_reads_it(two_runs, run):
     assert differing(run, two_runs["now"]) == []
 
 
-def test_lost_file__is_made_anew_where_its_barrier_is_made_anew_too(two_runs, run):
+def test_lost_file__is_made_anew_where_counts_beside_it_are_made_anew_too(two_runs, run):
     (run / SIGNATURES).unlink()
     (run / PAIR).unlink()
-    (run / "results/bands/complete.json").unlink()
+    (run / "results/bands/00001.json").unlink()
     done = asked(run, "-R", "group", "--until", "group")
     assert done.returncode == 0, done.stderr
     assert f"{SIGNATURES} is missing: made again" in done.stderr

@@ -134,7 +134,7 @@ rule summarize:
         admitted="results/admitted.json",
         allowed="results/allowed.json",
         duplicates="results/duplicates.json",
-        scattered="results/scatter/complete.json",
+        scattered=LAYOUT.listing("scatter"),
         meta="results/tokens/meta.pkl",
         plan="results/plan/parts.jsonl",
         languages=LAYOUT.every("results/tally/{block}.json"),

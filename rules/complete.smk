@@ -1,4 +1,4 @@
-"""Barriers of the DAG: confirm that a step is done for all parts, and collect its counts.
+"""Barriers of the DAG: confirm that a step with many jobs is done, and collect their counts.
 
 reads    the counts of each job of the stage
 writes   results/{stage}/complete.json   all of these, in order
@@ -7,16 +7,13 @@ writes   results/{stage}/complete.json   all of these, in order
 
 rule complete:
     input:
-        # If the corpus is refused, no later step should start.
-        "results/admitted.json",
-        lambda wildcards: "results/allowed.json" if wildcards.stage == "bands" else [],
-        counts=lambda wildcards: LAYOUT.every(LAYOUT.barriers[wildcards.stage]),
+        counts=lambda wildcards: LAYOUT.every(LAYOUT.stages[wildcards.stage]),
     output:
         listing="results/{stage}/complete.json",
     log:
         "logs/complete/{stage}.log",
     wildcard_constraints:
-        stage="|".join(LAYOUT.barriers),
+        stage="|".join(LAYOUT.stages),
     localrule: True
     conda:
         "../envs/corpusmill.yaml"

@@ -23,7 +23,7 @@ rule assign:
         measures="results/measures/{part}.arrow",
         digests="results/digests/{part}.npy",
         whole=LAYOUT.of_cuts("results/cut/{part}.npy", "results/edited/{part}.npy"),
-        resolved="results/resolved/complete.json",
+        resolved=LAYOUT.listing("resolved"),
     output:
         assigned="results/assign/{part}.arrow",
         held_out="results/holdout/{part}.npy",
@@ -77,8 +77,7 @@ rule evaluation:
 
 rule holdout:
     input:
-        "results/duplicates.json",
-        listing="results/assign/complete.json",
+        listing=LAYOUT.listing("assign"),
         evaluation="results/holdout/evaluation.npy",
     output:
         held_out="results/holdout/all.npy",
@@ -98,6 +97,8 @@ rule holdout:
 
 rule decontaminate:
     input:
+        # If the corpus is refused, no later step should start.
+        "results/duplicates.json",
         digests=LAYOUT.files_of_block("results/digests/{part}.npy"),
         whole=LAYOUT.if_cut(LAYOUT.files_of_block("results/cut/{part}.npy")),
         unedited=LAYOUT.if_edited(LAYOUT.files_of_block("results/edited/{part}.npy")),

@@ -94,7 +94,10 @@ rule band:
 
 rule pair:
     input:
-        listing="results/bands/complete.json",
+        # If the corpus is refused, no later step should start.
+        "results/admitted.json",
+        "results/allowed.json",
+        listing=LAYOUT.listing("bands"),
     output:
         pairs="results/pairs/{bucket}.npy",
         counts="results/pairs/{bucket}.json",
@@ -119,8 +122,8 @@ rule pair:
 
 rule group:
     input:
-        listing="results/bands/complete.json",
-        pairs="results/pairs/complete.json",
+        listing=LAYOUT.listing("bands"),
+        pairs=LAYOUT.listing("pairs"),
     output:
         labels="results/groups/labels.npy",
         starts="results/groups/starts.npy",
@@ -149,7 +152,7 @@ rule extract:
         measures=LAYOUT.files_of_block("results/measures/{part}.arrow"),
         labels="results/groups/labels.npy",
         starts="results/groups/starts.npy",
-        pairs="results/pairs/complete.json",
+        pairs=LAYOUT.listing("pairs"),
     output:
         data="results/extracts/{block}.arrows",
         index="results/extracts/{block}.npy",
@@ -178,7 +181,7 @@ rule extract:
 
 rule resolve:
     input:
-        listing="results/extracts/complete.json",
+        listing=LAYOUT.listing("extracts"),
     output:
         dropped="results/resolved/{bin}.npy",
         report="results/resolved/{bin}.json",
@@ -206,8 +209,8 @@ rule resolve:
 
 rule guard:
     input:
-        assigned="results/assign/complete.json",
-        resolved="results/resolved/complete.json",
+        assigned=LAYOUT.listing("assign"),
+        resolved=LAYOUT.listing("resolved"),
     output:
         report="results/duplicates.json",
     log:

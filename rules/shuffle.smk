@@ -67,7 +67,7 @@ rule columns:
 
 rule gather:
     input:
-        listing="results/scatter/complete.json",
+        listing=LAYOUT.listing("scatter"),
         columns=["results/plan/columns.arrow"] if LAYOUT.writes_parquet else [],
     output:
         text=LAYOUT.text_shard,

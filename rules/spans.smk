@@ -39,7 +39,9 @@ rule span:
 
 rule repeat:
     input:
-        listing="results/spans/complete.json",
+        # If the corpus is refused, no later step should start.
+        "results/admitted.json",
+        listing=LAYOUT.listing("spans"),
     output:
         repeats="results/repeats/{span_bucket}.npy",
         counts="results/repeats/{span_bucket}.json",
@@ -62,7 +64,7 @@ rule repeat:
 rule cut:
     input:
         text="results/text/{part}.arrow",
-        listing="results/repeats/complete.json",
+        listing=LAYOUT.listing("repeats"),
     output:
         cut_text="results/cut/{part}.arrow",
         record="results/cut/{part}.parquet",

@@ -51,7 +51,7 @@ rule tokenizer:
 
 rule encode:
     input:
-        listing="results/scatter/complete.json",
+        listing=LAYOUT.listing("scatter"),
         folder="results/tokenizer",
     output:
         bin="results/tokens/{split}/{shard}.bin",

@@ -38,7 +38,7 @@ def assign(
     measures: Path,
     digests: Path,
     whole: list[Path],
-    resolved: Path,
+    resolved: list[Path],
     part: int,
     sampling: Sampling,
     made: Assigned,

@@ -1,4 +1,4 @@
-"""Confirm that a step is done for all parts.
+"""Confirm that all jobs of a step are done.
 
 One small file represents the files of all parts, so that jobs that read all parts need one edge.
 It holds their digests: when the content of one part changes, so does this file.

@@ -12,7 +12,7 @@ from corpusmill.mill.read.parts import SCHEMA, TextPart, new_part
 from corpusmill.mill.read.spans import SpanSetting, cut_out, repeats_of_part, whole_digests
 from corpusmill.mill.read.text_column import TextColumn
 from corpusmill.mill.storage.arrays import save_array
-from corpusmill.mill.storage.files import load_json, save_json, writing
+from corpusmill.mill.storage.files import load_listing, save_json, writing
 from corpusmill.mill.storage.tables import parquet_writer
 from corpusmill.run.job import run
 from corpusmill.run.job_progress import phase
@@ -36,7 +36,7 @@ def cut_of_sources(
 
 def cut(
     text: Path,
-    listing: Path,
+    listing: list[Path],
     part: int,
     span: SpanSetting,
     cut_text: Path,
@@ -45,7 +45,7 @@ def cut(
     counts: Path,
 ) -> None:
     """listing: the repeats of all buckets."""
-    tables = [Path(bucket["file"]) for bucket in load_json(listing)["parts"]]
+    tables = [Path(bucket["file"]) for bucket in load_listing(listing)]
     ids, heads, keys, first = repeats_of_part(tables, part)
     rows = (ids & np.uint64(ROW_MASK)).astype(np.int64)
     texts = TextPart(text, SCHEMA.names)

@@ -9,7 +9,7 @@ import pyarrow as pa
 from corpusmill.mill.read.text_column import string_array
 from corpusmill.mill.shuffle.scattering import ShardRows
 from corpusmill.mill.shuffle.targets import first_targets
-from corpusmill.mill.storage.files import load_json
+from corpusmill.mill.storage.files import load_listing
 from corpusmill.mill.storage.tables import save_parquet
 from corpusmill.mill.tokens.losses import LossCounter
 from corpusmill.mill.tokens.token_shards import TokenFiles, TokenShardWriter, with_ends
@@ -21,7 +21,7 @@ BATCH_BYTES = 4 << 20
 
 
 def encode(
-    listing: Path,
+    listing: list[Path],
     split: str,
     shard: int,
     shards: dict[str, int],
@@ -35,7 +35,7 @@ def encode(
     reference = None if setting.engine == "gigatoken" else load_kept(folder, setting)
     encoder = encoder_of(folder, setting, reference)
     losses = LossCounter(folder, setting, reference)
-    parts = load_json(listing)["parts"]
+    parts = load_listing(listing)
     with phase("gathering", len(parts), "parts") as progress:
         mine = ShardRows.read(parts, first_targets(shards)[split] + shard, progress)
     origins = mine.documents()

@@ -11,7 +11,7 @@ from corpusmill.mill.dedup.extracts import ExtractFiles, write_extract
 from corpusmill.mill.dedup.order import Preference, Ranked, order_of_part
 from corpusmill.mill.read.ids import ROW_BITS, dense_numbers, ids_of_part
 from corpusmill.mill.storage.arrays import StoredArray, load_array, save_array
-from corpusmill.mill.storage.files import content_digest, load_json, save_json, writing
+from corpusmill.mill.storage.files import content_digest, load_listing, save_json, writing
 from corpusmill.run.job import run
 from corpusmill.run.job_progress import phase
 
@@ -32,10 +32,10 @@ class Groups(NamedTuple):
 
 
 def edges_by_bin(
-    pairs: Path, parts: range, labels: StoredArray, part_starts: np.ndarray, bins: int
+    pairs: list[Path], parts: range, labels: StoredArray, part_starts: np.ndarray, bins: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the pairs of these parts' documents, sorted by bin, and the start of each bin."""
-    files = [Path(bucket["file"]) for bucket in load_json(pairs)["parts"]]
+    files = [Path(bucket["file"]) for bucket in load_listing(pairs)]
     found = edges_from(files, parts.start << ROW_BITS, parts.stop << ROW_BITS)
     # The first document of a pair is in these parts.
     begin, end = int(part_starts[parts.start]), int(part_starts[parts.stop])
@@ -47,7 +47,7 @@ def edges_by_bin(
 def extract(
     of_parts: Parts,
     groups: Groups,
-    pairs: Path,
+    pairs: list[Path],
     first_part: int,
     bins: int,
     preference: Preference,

@@ -8,14 +8,14 @@ from typing import Any
 from corpusmill.mill.shuffle.scattering import ShardRows
 from corpusmill.mill.shuffle.targets import first_targets
 from corpusmill.mill.shuffle.text_shards import write_shard
-from corpusmill.mill.storage.files import load_json, save_json, writing
+from corpusmill.mill.storage.files import load_listing, save_json, writing
 from corpusmill.mill.storage.tables import load_schema
 from corpusmill.run.job import run
 from corpusmill.run.job_progress import phase
 
 
 def gather(
-    listing: Path,
+    listing: list[Path],
     split: str,
     shard: int,
     shards: dict[str, int],
@@ -29,7 +29,7 @@ def gather(
     options: keyword arguments of `write_shard`.
     """
     schema = load_schema(columns[0]) if columns else None
-    parts = load_json(listing)["parts"]
+    parts = load_listing(listing)
     with phase("gathering", len(parts), "parts") as progress:
         mine = ShardRows.read(parts, first_targets(shards)[split] + shard, progress)
     rows, order = mine

@@ -11,14 +11,14 @@ from corpusmill.mill.dedup.components import bins_of, document_blocks, paired, r
 from corpusmill.mill.dedup.edges import Similarity, certain_matches, edge_blocks, undecided
 from corpusmill.mill.read.ids import dense_numbers, starts_of_parts
 from corpusmill.mill.storage.arrays import array_writer, save_array
-from corpusmill.mill.storage.files import load_json
+from corpusmill.mill.storage.files import load_listing
 from corpusmill.run.job import run
 from corpusmill.run.job_progress import phase
 
 
 def group(
-    listing: Path,
-    pairs: Path,
+    listing: list[Path],
+    pairs: list[Path],
     similarity: Similarity,
     bins: int,
     components: dict[str, Any],
@@ -27,8 +27,8 @@ def group(
 ) -> None:
     """listing: the counts of all parts; pairs: the files of all pairs. components: keyword
     arguments of `roots_of`."""
-    part_starts = starts_of_parts([part["documents"] for part in load_json(listing)["parts"]])
-    found = load_json(pairs)["parts"]
+    part_starts = starts_of_parts([part["documents"] for part in load_listing(listing)])
+    found = load_listing(pairs)
     _, enough = certain_matches(similarity.permutations, similarity.threshold)
     needs_text = np.zeros(int(part_starts[-1]), bool)
 

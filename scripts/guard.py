@@ -6,13 +6,13 @@ from typing import Any
 
 from corpusmill.mill.account.accounts import added
 from corpusmill.mill.dedup.guard import duplicates_of, refuse_too_many, refuse_unequal
-from corpusmill.mill.storage.files import load_json, save_json
+from corpusmill.mill.storage.files import load_listing, save_json
 from corpusmill.run.job import run
 
 
 def guard(
-    assigned: Path,
-    resolved: Path,
+    assigned: list[Path],
+    resolved: list[Path],
     limits: dict[str, Any],
     report: Path,
 ) -> None:
@@ -20,7 +20,7 @@ def guard(
 
     limits: keyword arguments of `refuse_too_many`.
     """
-    parts, bins = load_json(assigned)["parts"], load_json(resolved)["parts"]
+    parts, bins = load_listing(assigned), load_listing(resolved)
     refuse_unequal(parts, bins)
     sources = added([part["by_source"] for part in parts])
     found = duplicates_of(parts, bins, sources)

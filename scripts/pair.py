@@ -13,7 +13,7 @@ from corpusmill.mill.dedup.lsh import Banding, Bands, count_entries
 from corpusmill.mill.dedup.order import Preference, Ranked
 from corpusmill.mill.storage.arrays import save_array
 from corpusmill.mill.storage.buckets import Buckets, Slice, bounded_slices, bucket_slices
-from corpusmill.mill.storage.files import content_digest, load_json, save_json
+from corpusmill.mill.storage.files import content_digest, load_listing, save_json
 from corpusmill.run.job import run
 from corpusmill.run.job_progress import phase
 
@@ -34,7 +34,7 @@ def save_pairs(edges: np.ndarray, pairs: Path, counts: Path) -> None:
 
 
 def pair(
-    listing: Path,
+    listing: list[Path],
     bucket: int,
     buckets: Buckets,
     banding: Banding,
@@ -47,7 +47,7 @@ def pair(
 
     The digests are one more band.
     """
-    parts = load_json(listing)["parts"]
+    parts = load_listing(listing)
     banded = [Bands(number, Path(part["bands"])) for number, part in enumerate(parts)]
     digested = [Bands(number, Path(part["texts"])) for number, part in enumerate(parts)]
     corpus = Corpus(

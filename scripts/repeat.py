@@ -9,16 +9,17 @@ import numpy as np
 from corpusmill.mill.read.spans import Spans, by_place, count_spans, repeats_of_slice
 from corpusmill.mill.storage.arrays import save_array
 from corpusmill.mill.storage.buckets import Buckets, bounded_slices, bucket_slices
-from corpusmill.mill.storage.files import content_digest, load_json, save_json
+from corpusmill.mill.storage.files import content_digest, load_listing, save_json
 from corpusmill.run.job import run
 from corpusmill.run.job_progress import phase
 
 
-def repeat(listing: Path, span_bucket: int, buckets: Buckets, repeats: Path, counts: Path) -> None:
+def repeat(
+    listing: list[Path], span_bucket: int, buckets: Buckets, repeats: Path, counts: Path
+) -> None:
     """listing: the span files of all parts."""
     parts = [
-        Spans.open(number, Path(part["file"]))
-        for number, part in enumerate(load_json(listing)["parts"])
+        Spans.open(number, Path(part["file"])) for number, part in enumerate(load_listing(listing))
     ]
     found = [np.zeros((4, 0), np.uint64)]
     (share,) = bucket_slices(span_bucket, buckets.jobs, 1)

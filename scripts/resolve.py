@@ -15,12 +15,12 @@ from corpusmill.mill.dedup.resolution import (
     graph_of,
 )
 from corpusmill.mill.storage.arrays import save_array
-from corpusmill.mill.storage.files import content_digest, load_json, save_json
+from corpusmill.mill.storage.files import content_digest, load_listing, save_json
 from corpusmill.run.job import run
 
 
 def resolve(
-    listing: Path,
+    listing: list[Path],
     bin: int,
     resolution: dict[str, Any],
     similarity: Similarity,
@@ -28,7 +28,7 @@ def resolve(
     report: Path,
 ) -> None:
     """listing: the extracts of all blocks of parts. resolution: further keys of the setting."""
-    extract = read_extract(load_json(listing)["parts"], bin)
+    extract = read_extract(load_listing(listing), bin)
     setting = ResolveSetting.of(similarity, **resolution)
     graph = graph_of(extract)
     logging.info("%d documents, %d texts, %d pairs", extract.ids.size, graph.example.size,

@@ -39,7 +39,7 @@ def test_filter__that_drops_too_much_stops_the_run_with_examples(tmp_path, confi
     ) in said
     assert "  web.jsonl:3: chars 7 below min_chars 200: 'short 0'" in said
     assert "source notes" not in said
-    assert not (tmp_path / "results/bands/complete.json").exists()
+    assert not (tmp_path / "results/pairs").exists()
 
 
 def test_filter__may_drop_all_of_few_and_what_is_allowed(tmp_path, config):

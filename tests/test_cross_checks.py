@@ -34,7 +34,9 @@ def files(tmp_path) -> dict:
             "books": {"documents": 2, "duplicates": 0},
         },
     })  # fmt: skip
-    save_json(tmp_path / "scattered.json", {"parts": [{"documents": 3}, {"documents": 4}]})
+    scattered = [tmp_path / f"scattered/{part:05d}.json" for part in range(2)]
+    for file, documents in zip(scattered, (3, 4), strict=True):
+        save_json(file, {"documents": documents})
     shards = []
     for split, documents in (("train", 6), ("test", 1)):
         shards.append(tmp_path / split / "00000.json")
@@ -43,9 +45,9 @@ def files(tmp_path) -> dict:
         save_json(shards[-1], facts)
     totals = {"total_tokens": {"train": 60, "test": 10}}
     write_bytes(tmp_path / "meta.pkl", pickle.dumps(totals))
-    names = ("admitted", "allowed", "duplicates", "scattered")
+    names = ("admitted", "allowed", "duplicates")
     return {name: tmp_path / f"{name}.json" for name in names} | {
-        "shards": shards, "meta": tmp_path / "meta.pkl",
+        "scattered": scattered, "shards": shards, "meta": tmp_path / "meta.pkl",
     }  # fmt: skip
 
 
@@ -69,13 +71,13 @@ def test_contradictions__of_a_good_run_are_none(files):
         ("duplicates", ["sources", "web", "duplicates"], "duplicates of web: 3 and 4"),
         ("duplicates", ["sources", "books", "documents"], "documents of books to compare: 2 and 3"),
         ("duplicates", ["dropped", "shingles"], "duplicates by stage: 3 and 4"),
-        ("scattered", ["parts", 0, "documents"], "copies that were scattered: 7 and 8"),
+        ("scattered", ["documents"], "copies that were scattered: 7 and 8"),
         ("shards", ["by_source", "web", "tokens"], "60 and 61"),
         ("shards", ["by_source", "web", "documents"], "6 and 7"),
     ],
 )
 def test_contradictions__name_a_number_that_is_one_more(files, name, path, says):
-    file = files[name][0] if name == "shards" else files[name]
+    file = files[name][0] if name in ("scattered", "shards") else files[name]
     changed = load_json(file)
     place = changed
     for step in path[:-1]:

@@ -38,7 +38,7 @@ FORMATS = "".join(
 RULES = {path.name: path.read_text("utf-8") for path in sorted((ROOT / "rules").glob("*.smk"))}
 RULE_NAMES = set(re.findall(r"^rule (\w+):", "\n".join(RULES.values()), re.MULTILINE))
 
-STAGES = [step.counts[0] for step in STEPS.values() if step.barrier]
+STAGES = [step.folder for step in STEPS.values() if step.counts]
 
 FIRST_WORDS = {"corpusmill", "snakemake", "make", "source", "python", "pip", "torchrun"}
 WHERE = '"$(corpusmill where)"'

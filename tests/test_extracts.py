@@ -100,11 +100,10 @@ def extracted(step, folder: Path, bins: int, block: int, files: int) -> list:
     roots = union_find([ends], starts)
     save_array(folder / "labels", bins_of(roots, paired(roots), needs, bins))
     save_array(folder / "starts", starts)
-    listing = []
+    pairs = [folder / f"{number}.pairs.json" for number in range(files)]
     for number in range(files):
         save_array(folder / f"{number}.pairs", np.sort(table[number::files], order=("a", "b")))
-        listing.append({"file": str(folder / f"{number}.pairs")})
-    save_json(folder / "pairs", {"parts": listing})
+        save_json(pairs[number], {"file": str(folder / f"{number}.pairs")})
     texts, ranked = [], []
     for number, part in enumerate(CORPUS):
         texts.append(text_part(folder / f"{number}.arrow", part))
@@ -119,10 +118,9 @@ def extracted(step, folder: Path, bins: int, block: int, files: int) -> list:
         mine, extract = slice(first, first + block), step("extract")
         extract.extract(
             extract.Parts(texts[mine], *zip(*ranked[mine], strict=True)), groups,
-            folder / "pairs", first, bins, ANY_ORDER, ExtractFiles(**out),
+            pairs, first, bins, ANY_ORDER, ExtractFiles(**out),
         )  # fmt: skip
         blocks.append(load_json(out["counts"]))
-    save_json(folder / "listing", {"parts": blocks})
     return [read_extract(blocks, bin) for bin in range(bins)]
 
 
@@ -157,7 +155,7 @@ def test_resolve__and_assign_read_back_who_is_dropped(step, tmp_path, bins):
     reports = []
     for bin in range(bins):
         step("resolve").resolve(
-            tmp_path / "listing", bin, {"resolve": "kept", "shingle_chars": 3},
+            sorted(tmp_path.glob("*.counts")), bin, {"resolve": "kept", "shingle_chars": 3},
             Similarity(0.5, 128), tmp_path / f"{bin}.dropped", tmp_path / f"{bin}.report",
         )  # fmt: skip
         reports.append(load_json(tmp_path / f"{bin}.report"))
@@ -167,12 +165,12 @@ def test_resolve__and_assign_read_back_who_is_dropped(step, tmp_path, bins):
     assert sum(report["documents"] for report in reports) == 9
     assert sum(report["pairs"] for report in reports) == 2
     assert sum(report["measured"] for report in reports) == 1
-    save_json(tmp_path / "resolved", {"parts": reports})
+    resolved = sorted(tmp_path.glob("*.report"))
     dropped_of_part = step("assign").dropped_of_part
     got = [
         pair
         for part in range(len(CORPUS))
-        for pair in dropped_of_part(tmp_path / "resolved", part)[["id", "winner"]].tolist()
+        for pair in dropped_of_part(resolved, part)[["id", "winner"]].tolist()
     ]
     copies = [(2 << 32, 0), (2 << 32 | 3, 0), (4 << 32, 2), (4 << 32 | 1, 0)]
     expected = sorted([*copies, (3 << 32, 2 << 32 | 2)])

@@ -15,6 +15,13 @@ def group(texts: int, documents: int, **more) -> dict:
 SOME = {"least": 6, "most": 10, "clusters": 2, "documents": 15}
 
 
+def saved(folder: Path, counts: list[dict]) -> list[Path]:
+    files = [folder / f"{number:05d}.json" for number in range(len(counts))]
+    for file, of_job in zip(files, counts, strict=True):
+        save_json(file, of_job)
+    return files
+
+
 def report_of(step, folder: Path, sources: list[dict], bins: list[list[dict]],
               max_group_texts: int | None = 100, prefer=(), **most: float) -> dict:  # fmt: skip
     parts = [
@@ -22,17 +29,14 @@ def report_of(step, folder: Path, sources: list[dict], bins: list[list[dict]],
         for n, part in enumerate(sources)
     ]
     parts += [{"stages": {}, "winners": 0} | part for part in prefer]
-    save_json(folder / "assigned.json", {"parts": parts})
     bins = bins or [[]]
     dropped = [*[0] * (len(bins) - 1), 3 * len(sources)]
     found = [
         {"dropped": n, "pairs": 10, "measured": 3, "clusters": [SOME], "groups": groups}
         for n, groups in zip(dropped, bins, strict=True)
     ]
-    save_json(folder / "resolved.json", {"parts": found})
-    assigned, resolved, out = (
-        folder / f"{name}.json" for name in ("assigned", "resolved", "duplicates")
-    )
+    assigned, resolved = saved(folder / "assigned", parts), saved(folder / "resolved", found)
+    out = folder / "duplicates.json"
     limits = {"max_group_texts": max_group_texts, "max_duplicate_fraction": most}
     step("guard").guard(assigned, resolved, limits, out)
     return load_json(out)
@@ -66,12 +70,9 @@ def test_guard__does_not_depend_on_the_order_of_parts_and_bins(step, tmp_path):
 
 
 def test_guard__refuses_parts_that_lost_a_dropped_document(step, tmp_path):
-    save_json(
-        tmp_path / "assigned.json", {"parts": [{"by_source": {}, "stages": {}, "winners": 4}]}
-    )
+    parts = [{"by_source": {}, "stages": {}, "winners": 4}]
     bins = [{"dropped": 5, "pairs": 9, "measured": 0, "clusters": [], "groups": []}]
-    save_json(tmp_path / "resolved.json", {"parts": bins})
-    files = tmp_path / "assigned.json", tmp_path / "resolved.json"
+    files = saved(tmp_path / "assigned", parts), saved(tmp_path / "resolved", bins)
     with pytest.raises(
         ValueError, match=r"the bins dropped 5 documents .* the parts have 4 duplicates"
     ):

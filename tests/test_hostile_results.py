@@ -160,11 +160,11 @@ def test_summarize__unpickles_plain_values_alone(tmp_path):
     evil = pickle.dumps({"total_tokens": Runs(tmp_path / "ran")})
     with writing(tmp_path / "results/tokens/meta.pkl", kept=True) as file:
         file.write(evil)
-    names = ("admitted", "allowed", "duplicates", "scattered")
+    names = ("admitted", "allowed", "duplicates")
     files = {name: tmp_path / f"results/{name}.json" for name in names}
     for file in files.values():
-        save_json(file, {"sources": {}, "dropped": {}, "parts": []})
-    facts = Facts([], [], [], **files, meta=tmp_path / "results/tokens/meta.pkl")
+        save_json(file, {"sources": {}, "dropped": {}})
+    facts = Facts([], [], [], **files, scattered=[], meta=tmp_path / "results/tokens/meta.pkl")
     with pytest.raises(ValueError, match=r"meta\.pkl: expected a pickle of plain numbers and text"):
         contradictions({}, facts, [])
     assert not (tmp_path / "ran").exists()

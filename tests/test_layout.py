@@ -103,13 +103,19 @@ def test_layout__with_spans_later_steps_read_the_cut_text():
     cutting = layout(spans={"unit": "line"})
     assert cutting.text == "results/cut/{part}.arrow"
     assert cutting.if_cut(["a"]) == ["a"]
-    assert list(cutting.barriers) == ["spans", "repeats", *layout().barriers]
 
 
-def test_barriers__are_folders_with_a_small_file_of_each_job():
-    found = layout(spans={"unit": "line"})
-    assert found.barriers["repeats"] == "results/repeats/{span_bucket}.json"
-    assert all(found.every(counts) for counts in found.barriers.values())
+def test_listing__is_a_small_file_of_each_job_or_one_barrier_of_many():
+    few = layout(3, 1000, spans={"unit": "line"})
+    assert few.stages["repeats"] == "results/repeats/{span_bucket}.json"
+    assert all(few.listing(stage) == few.every(few.stages[stage]) for stage in few.stages)
+    assert few.barriers == []
+    many = layout(17, 1000)
+    assert many.barriers == ["bands", "assign", "scatter"]
+    assert many.listing("bands") == ["results/bands/complete.json"]
+    assert many.listing("pairs") == many.every("results/pairs/{bucket}.json")
+    cutting = layout(17, 1000, spans={"unit": "line"})
+    assert cutting.barriers == ["spans", *many.barriers]
 
 
 def test_of_cuts__are_the_files_of_spans_then_those_of_filters():
@@ -138,9 +144,10 @@ def test_numbered__are_a_rules_files_by_pattern(pattern, expected):
     assert dict(layout().numbered(pattern)) == expected
 
 
-def test_numbered__has_a_file_for_every_stage():
-    expected = {f"{stage}/complete.json": None for stage in layout().barriers}
-    assert dict(layout().numbered("{stage}/complete.json")) == expected
+def test_numbered__has_a_barrier_of_every_stage_with_many_jobs():
+    assert dict(layout(3, 1000).numbered("{stage}/complete.json")) == {}
+    names = ["bands/complete.json", "assign/complete.json", "scatter/complete.json"]
+    assert list(layout(17, 1000).numbered("{stage}/complete.json")) == [(n, None) for n in names]
 
 
 def test_states__are_those_of_the_plan():

@@ -34,7 +34,7 @@ from corpusmill.mill.read.spans import (
 from corpusmill.mill.read.text_column import TextColumn
 from corpusmill.mill.storage.arrays import load_array, save_array
 from corpusmill.mill.storage.buckets import Buckets, Slice, bounded_slices
-from corpusmill.mill.storage.files import load_json, save_json
+from corpusmill.mill.storage.files import load_json
 from corpusmill.mill.storage.sha256 import file_sha256
 from corpusmill.mill.storage.tables import save_table
 
@@ -134,11 +134,6 @@ def write_part(folder: Path, part: int, texts: list[str]) -> Path:
     return path
 
 
-def complete(listing: Path, counts: list[Path]) -> Path:
-    save_json(listing, {"parts": [load_json(file) for file in counts]})
-    return listing
-
-
 def cut_parts(
     step, folder: Path, parts: list[list[str]], unit, min_chars=1, buckets=1, entries=99,
     takes_part=ALL_SOURCES,
@@ -146,19 +141,17 @@ def cut_parts(
     """Run span, repeat and cut; the folder then has cut/{part}.*"""
     texts = [write_part(folder, part, of_part) for part, of_part in enumerate(parts)]
     setting = SpanSetting(unit, WIDTHS[unit], min_chars)
-    counts = [folder / f"spans/{part:05d}.json" for part in range(len(parts))]
-    for text, count in zip(texts, counts, strict=True):
+    found = [folder / f"spans/{part:05d}.json" for part in range(len(parts))]
+    for text, count in zip(texts, found, strict=True):
         spans = count.with_suffix(".npy")
         step("span").span(text, setting, takes_part, spans, count)
-    listing = complete(folder / "spans/complete.json", counts)
-    counts = [folder / f"repeats/{bucket:05d}.json" for bucket in range(buckets)]
-    for bucket, count in enumerate(counts):
+    repeated = [folder / f"repeats/{bucket:05d}.json" for bucket in range(buckets)]
+    for bucket, count in enumerate(repeated):
         repeats = count.with_suffix(".npy")
-        step("repeat").repeat(listing, bucket, Buckets(buckets, entries), repeats, count)
-    listing = complete(folder / "repeats/complete.json", counts)
+        step("repeat").repeat(found, bucket, Buckets(buckets, entries), repeats, count)
     for part, text in enumerate(texts):
         outputs = [folder / f"cut/{part:05d}.{end}" for end in ("arrow", "parquet", "npy", "json")]
-        step("cut").cut(text, listing, part, setting, *outputs)
+        step("cut").cut(text, repeated, part, setting, *outputs)
 
 
 def texts_of(folder: Path, parts: int) -> list[str]:
@@ -282,12 +275,11 @@ def test_assign__holds_a_text_out_as_it_was_before_it_lost_a_line(step, tmp_path
     fate = pa.array(["kept"] * 3).dictionary_encode()
     save_table(tmp_path / "filter.arrow", fate=fate)
     save_table(tmp_path / "measures.arrow", source=sources)
-    save_json(tmp_path / "resolved.json", {"parts": []})
     paths = [tmp_path / name for name in ("assigned.arrow", "held_out.npy", "clusters", "counts")]
     step("assign").assign(
         tmp_path / "filter.arrow", tmp_path / "measures.arrow", tmp_path / "digests.npy",
         [tmp_path / "cut/00000.npy"],
-        tmp_path / "resolved.json", 0, Sampling({"s": 1}, {"validation": 1, "test": 0}, 42),
+        [], 0, Sampling({"s": 1}, {"validation": 1, "test": 0}, 42),
         SimpleNamespace(**{path.stem: path for path in paths}),
     )  # fmt: skip
     found = {entry["digest"].tobytes() for entry in load_array(tmp_path / "held_out.npy")}

@@ -50,12 +50,12 @@ def write_scattered(folder, rows: pa.Table) -> None:
         starts = write_streams(file, SCHEMA, lambda block: rows[block], sizes, targets, len(SPLITS))
     save_array(folder / "0.npy", starts[np.newaxis])
     files = {"data": f"{folder}/0.arrows", "index": f"{folder}/0.npy"}
-    save_json(folder / "complete.json", {"parts": [files]})
+    save_json(folder / "scatter.json", files)
 
 
 def encoded(folder, tokenizer_folder, step) -> None:
     step("encode").encode(
-        folder / "complete.json", "train", 0, dict.fromkeys(SPLITS, 1), tokenizer_folder,
+        [folder / "scatter.json"], "train", 0, dict.fromkeys(SPLITS, 1), tokenizer_folder,
         token_files(folder), folder / "placements.parquet",
     )  # fmt: skip
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from corpusmill.mill.decide.fates import SPLITS
 from corpusmill.mill.storage.buckets import bucket_count
+from corpusmill.mill.storage.files import BARRIER
 from corpusmill.run.config import Config
 from corpusmill.run.inputs import Inputs
 from corpusmill.run.plan import refuse_too_many, shard_counts, split_bytes
@@ -21,6 +22,8 @@ from corpusmill.run.steps import STEPS
 # documents are smaller, there are more; a pair job then processes its bucket in several pieces.
 EXPECTED_SPAN_BYTES = 100
 MOST_BLOCK_PARTS = 16
+MOST_WITHOUT_BARRIER = 16
+"""If a stage has so few jobs, later jobs read the counts of each, instead of a barrier."""
 
 JOINED_NAMES = {"train": "train", "validation": "val", "test": "test"}
 
@@ -52,11 +55,15 @@ class Layout:
             # have two bins, which are resolved in parallel.
             "bin": max(-(-len(parts) // 2), min(len(parts), 2)),
         }
-        self.barriers = dict(
-            step.counts for step in STEPS.values() if step.barrier and step.part_of_run(self)
-        )
-        """Folder of results -> pattern of the files with its jobs' counts; complete.json collects
-        them."""
+        staged = [step for step in STEPS.values() if step.counts]
+        self.stages = {step.folder: step.counts for step in staged}
+        """Folder of results -> pattern of the files with its jobs' counts."""
+        self.barriers = [
+            step.folder
+            for step in staged
+            if step.part_of_run(self) and len(self.every(step.counts)) > MOST_WITHOUT_BARRIER
+        ]
+        """Folders of results whose counts complete.json collects."""
 
     @classmethod
     def planned(cls, config: Config, results: Path, generated: dict[str, int]) -> "Layout":
@@ -103,6 +110,12 @@ class Layout:
             return [file for split in SPLITS for file in self._shards_of(split, pattern)]
         (name,) = re.findall(r"\{(\w+)\}", pattern)
         return [pattern.format(**{name: f"{number:05d}"}) for number in range(self.counts[name])]
+
+    def listing(self, stage: str) -> list[str]:
+        """Return the files with the counts of all jobs of a stage: its barrier, if it has one."""
+        if stage in self.barriers:
+            return [f"results/{stage}/{BARRIER}"]
+        return self.every(self.stages[stage])
 
     def _shards_of(self, split: str, pattern: str) -> list[str]:
         count = self.shards.get(split, 0)

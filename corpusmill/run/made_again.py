@@ -1,8 +1,9 @@
 """Rerun jobs for which Snakemake sees no reason: their files have another recipe, or are missing
-behind a barrier.
+although a job reads them.
 
-Snakemake checks only whether the barrier exists. When a file behind it is damaged, users remove it;
-a run that reads it then makes it again.
+Of a stage, later jobs declare only the counts as inputs, so Snakemake does not miss the files that
+the counts name. When one of these is damaged, users remove it; a run that reads it then makes it
+again.
 """
 
 import json
@@ -12,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from corpusmill.mill.storage.files import load_json
+from corpusmill.mill.storage.files import load_json, load_listing
 from corpusmill.mill.storage.recipes import Recipe, recipe_of, settings_digest
 from corpusmill.mill.storage.sums import name_of
 from corpusmill.run.layout import Layout
@@ -71,7 +72,7 @@ class MadeAgain:
                 self._workflow.async_run(dag.postprocess())
             again = [
                 file
-                for file in map(str, lost_files(self._behind_barriers(), results))
+                for file in map(str, lost_files(self._named_by_counts(), results))
                 if file in self._maker
                 and not dag.needrun(self._maker[file])
                 and file not in dag.forcefiles
@@ -89,20 +90,25 @@ class MadeAgain:
             for file in made_otherwise(job.output, recipe.digest)
         ]
 
-    def _behind_barriers(self) -> Iterator[dict[str, Any]]:
-        """Yield the counts of files behind barriers that jobs of this run read but none makes."""
-        dag = self._dag
-        for stage, counts in self._layout.barriers.items():
-            listing = self._placed(f"results/{stage}/complete.json")
-            barrier = self._maker.get(str(listing))
-            if barrier is None or not any(map(dag.needrun, dag.depending[barrier])):
-                continue
-            if not dag.needrun(barrier):
-                yield from load_json(listing)["parts"]
-                continue
-            for file in map(self._placed, self._layout.every(counts)):
-                if not dag.needrun(self._maker[str(file)]):
-                    yield load_json(file)
+    def _named_by_counts(self) -> Iterator[dict[str, Any]]:
+        """Yield the counts of a stage's jobs that jobs of this run read but none makes."""
+        dag, layout = self._dag, self._layout
+        for stage, counts in layout.stages.items():
+            for listed in map(self._placed, layout.listing(stage)):
+                maker = self._maker.get(str(listed))
+                if maker is None or not self._is_read(maker, str(listed)):
+                    continue
+                if not dag.needrun(maker):
+                    yield from load_listing([listed])
+                elif stage in layout.barriers:
+                    for file in map(self._placed, layout.every(counts)):
+                        if not dag.needrun(self._maker[str(file)]):
+                            yield load_json(file)
+
+    def _is_read(self, maker: Any, file: str) -> bool:
+        """Say whether a job of this run reads a file of another job."""
+        readers = self._dag.depending[maker].items()
+        return any(file in files and self._dag.needrun(job) for job, files in readers)
 
 
 def _paths_in(counts: dict[str, Any], results: Path) -> Iterator[Path]:
@@ -112,7 +118,7 @@ def _paths_in(counts: dict[str, Any], results: Path) -> Iterator[Path]:
 
 
 def lost_files(entries: Iterable[dict[str, Any]], results: Path) -> Iterator[Path]:
-    """Yield the files that entries name and that are missing. entries: of barriers, or counts."""
+    """Yield the files that entries name and that are missing. entries: counts of jobs."""
     names: dict[Path, set[str]] = {}
     for entry in entries:
         for path in _paths_in(entry, results):

@@ -24,9 +24,8 @@ class Step(NamedTuple):
     """Whether the step's files are made after the manifest and do not change it."""
     is_proved: bool = False
     """Whether `prove` runs it again."""
-    barrier: str = ""
-    """Pattern of the files with its jobs' counts, if later steps wait for all of these jobs through
-    complete.json."""
+    counts: str = ""
+    """Pattern of the files with its jobs' counts, if later jobs read the files of all of them."""
     plugins: str = ""
     """Attribute of Config that lists the files of code that the step finds by name, such as users'
     code."""
@@ -41,9 +40,9 @@ class Step(NamedTuple):
         return not self.only_if or attrgetter(self.only_if)(layout)
 
     @property
-    def counts(self) -> tuple[str, str]:
-        """Folder and pattern of the counts behind the barrier."""
-        return self.barrier.split("/")[1], self.barrier
+    def folder(self) -> str:
+        """Folder of the counts in results."""
+        return self.counts.split("/")[1]
 
 
 _IN_ORDER = [
@@ -57,14 +56,14 @@ _IN_ORDER = [
         "span",
         "cut spans",
         "list passages that may repeat",
-        barrier="results/spans/{part}.json",
+        counts="results/spans/{part}.json",
         only_if="cuts_spans",
     ),
     Step(
         "repeat",
         "cut spans",
         "find repeated passages",
-        barrier="results/repeats/{span_bucket}.json",
+        counts="results/repeats/{span_bucket}.json",
         only_if="cuts_spans",
     ),
     Step("cut", "cut spans", "cut repeated passages", only_if="cuts_spans", is_proved=True),
@@ -78,34 +77,32 @@ _IN_ORDER = [
     Step("filter", "filter", "apply the filters", plugins="filter_files", is_proved=True),
     Step("allow", "filter", "check how much the filters drop"),
     Step("sign", "find duplicates", "sketch texts (MinHash)", is_proved=True),
-    Step(
-        "band", "find duplicates", "sort sketches into bands", barrier="results/bands/{part}.json"
-    ),
+    Step("band", "find duplicates", "sort sketches into bands", counts="results/bands/{part}.json"),
     Step(
         "pair",
         "find duplicates",
         "pair texts that share a band",
-        barrier="results/pairs/{bucket}.json",
+        counts="results/pairs/{bucket}.json",
     ),
     Step("group", "find duplicates", "group texts that may be alike"),
     Step(
         "extract",
         "find duplicates",
         "collect the texts of the groups",
-        barrier="results/extracts/{block}.json",
+        counts="results/extracts/{block}.json",
     ),
     Step(
         "resolve",
         "find duplicates",
         "compare texts, choose which stay",
-        barrier="results/resolved/{bin}.json",
+        counts="results/resolved/{bin}.json",
     ),
     Step("guard", "find duplicates", "check how much is dropped as duplicates"),
     Step(
         "assign",
         "find duplicates",
         "choose split and copies",
-        barrier="results/assign/{part}.json",
+        counts="results/assign/{part}.json",
         is_proved=True,
     ),
     Step("evaluation", "take out held-out", "read held-out texts", plugins="reading_files"),
@@ -115,7 +112,7 @@ _IN_ORDER = [
         "scatter",
         "shuffle",
         "sort documents by their shard",
-        barrier="results/scatter/{part}.json",
+        counts="results/scatter/{part}.json",
         follows_kept=True,
     ),
     Step(

@@ -8,7 +8,7 @@ import every_fate
 import yaml
 
 RULES = (
-    "plan", "normalize", "admit", "span", "complete", "repeat", "cut", "measure", "filter", "allow",
+    "plan", "normalize", "admit", "span", "repeat", "cut", "measure", "filter", "allow",
     "sign", "band", "pair", "group", "extract", "resolve", "assign", "guard", "evaluation",
     "holdout", "decontaminate", "scatter", "columns", "gather", "tokenizer", "encode", "verify",
     "join", "manifest", "export", "ledger", "summarize", "tally", "report",

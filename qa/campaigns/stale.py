@@ -27,7 +27,7 @@ OTHERS = ("settings", "input", "code")
 NEXT = READ_BY | {
     "plan/columns.arrow": ["gather"],
     "corpus/{split}/{n}.parquet": ["verify"],
-    "allowed.json": ["complete"],
+    "allowed.json": ["pair"],
     "verify/{split}/{n}.json": ["manifest"],
     "ledger/{n}.parquet": ["manifest"],
     "tokens/{joined}.bin": ["manifest"],
@@ -36,8 +36,6 @@ NEXT = READ_BY | {
     "plan/recipes": [""],
 }
 """By kind the rules that read it, or that wait for it."""
-# By kind the barrier that follows, where that is not in its own folder.
-BARRIERS = {"allowed.json": "bands"}
 ALL_AT_ONCE = "all kinds at once"
 COUNTED = {"text/{n}.json", "filter/{n}.json", "assign/{n}.json", "ledger/{n}.json",
            "admitted.json", "allowed.json", "duplicates.json"}  # fmt: skip
@@ -119,8 +117,6 @@ def bring_back(name: Path, of: Path, to: Path) -> None:
 def asked(kind: str) -> list[str]:
     """Arguments of a run of the step that follows, and of nothing behind it."""
     rule = NEXT.get(kind, ["export" if kind.startswith("exports/") else "report"])[0]
-    if rule == "complete":
-        rule = f"results/{BARRIERS.get(kind, kind.split('/')[0])}/complete.json"
     return ["-R", rule, "--until", rule] if rule else []
 
 

@@ -9,7 +9,14 @@ import numpy as np
 from qa.oracle.compare_parts import first_places, preferred_kinds, read_arrow
 from qa.oracle.document import Document, Outcome, Part
 from qa.oracle.fate import ORIGINS, digests_of
-from qa.oracle.finding import read_json, read_parquet, rows_differ, some_members, tree_differ
+from qa.oracle.finding import (
+    read_json,
+    read_parquet,
+    reports_of,
+    rows_differ,
+    some_members,
+    tree_differ,
+)
 from qa.oracle.plan import SPLITS
 
 STAGES = {None: 0, "identical": 1, "sketch": 2, "shingles": 3, "band": 4, "chain": 5}
@@ -31,9 +38,8 @@ def single(similarity: float | None) -> float | None:
 
 
 def tables(results: Path, step: str) -> list[np.ndarray]:
-    """The `.npy` files that the barrier of a step names."""
-    complete = read_json(results / f"{step}/complete.json")
-    return [np.load(results.parent / report["file"]) for report in complete["parts"]]
+    """The `.npy` files that the counts of a step name."""
+    return [np.load(results.parent / report["file"]) for report in reports_of(results, step)]
 
 
 def compare_pairs(results: Path, outcome: Outcome) -> Iterator[str]:

@@ -10,14 +10,21 @@ import pyarrow as pa
 
 from qa.oracle import fate
 from qa.oracle.document import Document, Outcome, Part
-from qa.oracle.finding import content_digest, read_json, rows_differ, some_members, tree_differ
+from qa.oracle.finding import (
+    content_digest,
+    read_json,
+    reports_of,
+    rows_differ,
+    some_members,
+    tree_differ,
+)
 from qa.oracle.plan import SPLITS
 from qa.oracle.sketches import bands_and_rows, bands_of, has_shingle
 from qa.oracle.spans import spans_of
 
 KEY_START = 0x9E3779B97F4A7C15
-# What each barrier's parts say of files: the member with the path, the one with its digest.
-BARRIERS = {
+# What the counts of a step say of files: the member with the path, the one with its digest.
+NAMED = {
     "spans": [("file", "digest")],
     "repeats": [("file", "digest")],
     "pairs": [("file", "digest")],
@@ -38,9 +45,9 @@ def compare_tables(results: Path, outcome: Outcome) -> Iterator[str]:
             yield from compare_spans(results, name, part, outcome)
     if cuts:
         yield from compare_repeats(results, outcome)
-    for step, named in BARRIERS.items():
+    for step, named in NAMED.items():
         if cuts or step not in ("spans", "repeats"):
-            yield from compare_barrier(results, step, named)
+            yield from compare_named(results, step, named)
     yield from compare_tokenizer(results, outcome)
     yield from compare_samples(results, outcome)
     yield from compare_groups(results, outcome)
@@ -117,7 +124,7 @@ def compare_spans(results: Path, name: str, part: Part, outcome: Outcome) -> Ite
 
 
 def compare_repeats(results: Path, outcome: Outcome) -> Iterator[str]:
-    reports = read_json(results / "repeats/complete.json")["parts"]
+    reports = reports_of(results, "repeats")
     got = []
     for bucket, report in enumerate(reports):
         table = np.load(results.parent / report["file"])
@@ -158,13 +165,16 @@ def compare_scatter(results: Path, name: str, part: Part, outcome: Outcome) -> I
     )
 
 
-def compare_barrier(results: Path, step: str, named: list[tuple[str, str]]) -> Iterator[str]:
-    """The barrier holds what each report says, and each report the digest of its files."""
-    for report in read_json(results / f"{step}/complete.json")["parts"]:
+def compare_named(results: Path, step: str, named: list[tuple[str, str]]) -> Iterator[str]:
+    """Each report holds the digest of its files; a barrier holds what each report says."""
+    reports, barrier = reports_of(results, step), results / step / "complete.json"
+    if barrier.exists() and read_json(barrier)["parts"] != reports:
+        yield f"results/{step}/complete.json: not what the counts of its jobs say"
+    for report in reports:
         for path, digest in named:
             name = report[path].removeprefix("results/")
             if not (results / name).exists() or content_digest(results, name) != report[digest]:
-                yield f"{report[path]}: not what results/{step}/complete.json says"
+                yield f"{report[path]}: not what the counts of {step} say"
 
 
 def compare_groups(results: Path, outcome: Outcome) -> Iterator[str]:

@@ -96,6 +96,11 @@ def read_json(path: Path) -> dict:
     return json.loads(path.read_text()) if path.exists() else {}
 
 
+def reports_of(results: Path, step: str) -> list[dict]:
+    """The counts of a step's jobs, in order."""
+    return [read_json(file) for file in sorted((results / step).glob("[0-9]*.json"))]
+
+
 def read_parquet(path: Path) -> list[dict]:
     return pq.ParquetFile(path).read().to_pylist() if path.exists() else []
 

@@ -16,7 +16,7 @@ from corpusmill.mill.decide.fates import (
     dropping_fates,
     uncompared_fates,
 )
-from corpusmill.mill.storage.files import load_json
+from corpusmill.mill.storage.files import load_json, load_listing
 from corpusmill.mill.storage.plain_pickles import plain_values
 from corpusmill.mill.storage.sums import checked_bytes
 
@@ -68,10 +68,10 @@ def shard_numbers(shards: list[Path], totals: dict[str, int]) -> Told:
         yield f"tokens of {split}", totals.get(split, 0), total
 
 
-def whole_numbers(account: dict[str, Counter], duplicates: dict, scattered: dict) -> Told:
+def whole_numbers(account: dict[str, Counter], duplicates: dict, scattered: list[dict]) -> Told:
     total = whole(account)
     yield "duplicates by stage", total[DUPLICATE], sum(duplicates["dropped"].values())
-    copies = sum(part["documents"] for part in scattered["parts"])
+    copies = sum(part["documents"] for part in scattered)
     yield "copies that were scattered", total["copies"], copies
     by_split = sum(total[f"{split}_copies"] for split in SPLITS)
     yield "copies of all splits", total["copies"], by_split
@@ -86,7 +86,7 @@ class Facts(NamedTuple):
     admitted: Path
     allowed: Path
     duplicates: Path
-    scattered: Path
+    scattered: list[Path]
     meta: Path
 
 
@@ -101,7 +101,7 @@ def contradictions(account: dict[str, Counter], numbers: Facts, filters: list[st
         *source_numbers(account, load_json(numbers.admitted), guarded, filters),
         *filtered_numbers(account, load_json(numbers.allowed), filters),
         *shard_numbers(numbers.facts, totals),
-        *whole_numbers(account, guarded, load_json(numbers.scattered)),
+        *whole_numbers(account, guarded, load_listing(numbers.scattered)),
     ]
     return [f"{what}: {one} and {other}" for what, one, other in told if one != other]
 

@@ -8,15 +8,15 @@ import pyarrow as pa
 from corpusmill.mill.dedup.edges import DROPPED, STAGES, place_of
 from corpusmill.mill.read.ids import ROW_BITS, ROW_MASK
 from corpusmill.mill.storage.arrays import StoredArray
-from corpusmill.mill.storage.files import load_json
+from corpusmill.mill.storage.files import load_listing
 from corpusmill.mill.storage.tables import named, save_parquet
 
 
-def dropped_of_part(resolved: Path, part: int) -> np.ndarray:
+def dropped_of_part(resolved: list[Path], part: int) -> np.ndarray:
     """Return DROPPED: the part's dropped documents, from all bins."""
     bounds = part << ROW_BITS, part + 1 << ROW_BITS
     found = [np.empty(0, DROPPED)]
-    for bin in load_json(resolved)["parts"]:
+    for bin in load_listing(resolved):
         table = StoredArray.open(bin["file"])
         start, stop = (place_of(table, "id", bound) for bound in bounds)
         found.append(np.array(table[start:stop]))

@@ -33,6 +33,8 @@ from corpusmill.mill.storage.sums import (
 from corpusmill.mill.storage.untrusted import json_of
 
 READ_BYTES = 1 << 20
+BARRIER = "complete.json"
+"""Name of a file with the counts of all jobs of a stage."""
 
 
 @contextlib.contextmanager
@@ -151,6 +153,13 @@ def save_json(path: Path, value: Any, kept: bool = False) -> None:
 
 def load_json(path: Path) -> Any:
     return json_of(load_text(path), path)
+
+
+def load_listing(files: list[Path]) -> list[dict[str, Any]]:
+    """Return the counts of every job of a stage. files: of these jobs, or only the barrier."""
+    if [file.name for file in files] == [BARRIER]:
+        return load_json(files[0])["parts"]
+    return [load_json(file) for file in files]
 
 
 def save_plain_json(path: Path, value: Any) -> None:

@@ -142,11 +142,11 @@ class PartAgain:
         repeats[1] = np.concatenate(
             [np.zeros(0, np.uint64), *self._first_units(rows, repeats[1], repeats[2])]
         )
-        bucket, listing = self.path("repeats/{}.npy"), self.path("repeats/{}.complete.json")
+        bucket, listing = self.path("repeats/{}.npy"), self.path("repeats/{}.json")
         save_array(bucket, repeats)
-        save_json(listing, {"parts": [{"file": str(bucket)}]})
+        save_json(listing, {"file": str(bucket)})
         self._step(
-            "cut", text=self.path("text/{}.arrow"), listing=listing, span=self._run.settings.span,
+            "cut", text=self.path("text/{}.arrow"), listing=[listing], span=self._run.settings.span,
             whole=self.path("cut/{}.npy"), counts=self.path("cut/{}.json"),
         )  # fmt: skip
 
@@ -196,11 +196,11 @@ class PartAgain:
         similarity = [np.nan if one is None else one for one in kept["similarity"].to_pylist()]
         dropped["similarity"] = np.array(similarity, np.float32)
         dropped["stage"] = [numbers[name] for name in kept["stage"].to_pylist()]
-        table, listing = self.path("resolved/{}.npy"), self.path("resolved/{}.complete.json")
+        table, listing = self.path("resolved/{}.npy"), self.path("resolved/{}.json")
         save_array(table, dropped)
-        save_json(listing, {"parts": [{"file": str(table)}]})
+        save_json(listing, {"file": str(table)})
         self._step(
-            "assign", whole=self._of_cuts(".npy"), resolved=listing,
+            "assign", whole=self._of_cuts(".npy"), resolved=[listing],
             sampling=self._run.settings.sampling, counts=self.path("assign/{}.json"),
         )  # fmt: skip
 

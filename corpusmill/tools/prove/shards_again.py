@@ -15,7 +15,7 @@ from corpusmill.mill.decide.fates import KEPT, SPLITS
 from corpusmill.mill.read.ids import ROW_MASK
 from corpusmill.mill.shuffle.scattering import write_scattered
 from corpusmill.mill.shuffle.targets import Emissions, emissions, first_targets
-from corpusmill.mill.storage.files import replacing_folder, save_json
+from corpusmill.mill.storage.files import BARRIER, replacing_folder, save_json
 from corpusmill.mill.tokens.bounded import Bounds, in_bounded_process
 from corpusmill.mill.tokens.tokenizers import TokenizerFacts, try_received
 from corpusmill.tools.prove.parts_again import ChangedError, PartAgain
@@ -87,7 +87,7 @@ def make(
     run: Finished, split: str, shard: int, scattered: list[dict[str, str]], typed: list[Path]
 ) -> list[str]:
     """Gather and encode a shard; return the names of its files."""
-    listing = run.scratch / "scatter/complete.json"
+    listing = run.scratch / "scatter" / BARRIER
     save_json(listing, {"parts": scattered})
     which = f"{split}/{shard:05d}"
     text = f"corpus/{which}.{run.config.output.format}"
@@ -95,10 +95,10 @@ def make(
              f"placements/{which}.parquet"]  # fmt: skip
     of_text, facts, bin, idx, token_facts, placements = (run.scratch / name for name in names)
     run.step(
-        "gather", listing=listing, split=split, shard=shard, shards=run.shards, columns=typed,
+        "gather", listing=[listing], split=split, shard=shard, shards=run.shards, columns=typed,
         options=run.settings.of("text_shards"), text=of_text, facts=facts,
     )  # fmt: skip
-    given = {"listing": listing, "split": split, "shard": shard, "shards": run.shards,
+    given = {"listing": [listing], "split": split, "shard": shard, "shards": run.shards,
              "folder": run.scratch / "tokenizer", "bin": bin, "idx": idx, "facts": token_facts,
              "placements": placements}  # fmt: skip
     bounds = Bounds.of_call(of_text.stat().st_size)
