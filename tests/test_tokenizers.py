@@ -369,7 +369,7 @@ def test_real_tokenizers__kept_ones_are_light_lossless_and_equal(real, tmp_path)
     assert first_difference(reference, encoder_of(tmp_path, setting), PROBES) is None
 
 
-def test_hold__only_for_equal_definitions(tmp_path, monkeypatch):
+def test_hold__is_of_a_file_until_it_changes(tmp_path, monkeypatch):
     monkeypatch.setattr(tokenizers, "_HELD", {})
     first = keep_tokenizer(tmp_path / "a", byte_level(tmp_path / "given"), "auto", "auto")
     other = keep_tokenizer(tmp_path / "b", metaspace(tmp_path / "other"), "auto", "auto")
@@ -381,6 +381,18 @@ def test_hold__only_for_equal_definitions(tmp_path, monkeypatch):
     assert first_difference(held, encoder_of(tmp_path / "a", first), PROBES) is None
     again = load_kept(tmp_path / "b", other)
     assert reference_ids(again, PROBES) == reference_ids(fresh, PROBES)
+    for name in ("tokenizer.json", tokenizers.PLAIN_FILE):
+        changed = (tmp_path / "b" / name).read_bytes()
+        before = (tmp_path / "a" / name).stat()
+        with open(tmp_path / "a" / name, "r+b") as file:  # in place
+            file.truncate(0)
+            file.write(changed)
+        os.utime(tmp_path / "a" / name, ns=(before.st_atime_ns, before.st_mtime_ns))
+    changed = load_kept(tmp_path / "a", first)
+    assert changed.backend_tokenizer not in tokenizers._HELD.values()
+    assert reference_ids(changed, PROBES) == reference_ids(fresh, PROBES)
+    encoder = encoder_of(tmp_path / "a", first._replace(engine=other.engine))
+    assert first_difference(fresh, encoder, PROBES) is None
 
 
 def test_hold__two_libraries_with_one_definition(tmp_path, monkeypatch):

@@ -6,7 +6,6 @@ split_special_tokens=True)` of transformers: a special token's string inside a t
 
 import contextlib
 import functools
-import hashlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -174,29 +173,33 @@ def _named(path: Path) -> Iterator[None]:
         ) from error
 
 
-_HELD: dict[tuple[str, bytes], Any] = {}
-"""Objects of libraries, by library and SHA-256 of the definition. Only `hold` adds objects."""
+_HELD: dict[tuple[int, ...], Any] = {}
+"""Objects of libraries, by the state of the file from which they were loaded. Only `hold` adds
+objects."""
 
 
-def _key(library: str, definition: bytes) -> tuple[str, bytes]:
-    return library, hashlib.sha256(definition).digest()
+def _state_of(path: Path) -> tuple[int, ...]:
+    """Return what identifies a file and changes whenever the file changes."""
+    found = path.stat()
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
-def _held(library: str, definition: bytes, load: Callable[[], Any]) -> Any:
-    """Return the object that is held for a definition; load it if there is none."""
-    held = _HELD.get(_key(library, definition)) if _HELD else None
-    return load() if held is None else held
+def _loaded(path: Path, load: Callable[[bytes], Any]) -> Any:
+    """Return the object that is held for a file as it is now; load it if there is none."""
+    held = _HELD.get(_state_of(path)) if _HELD else None
+    return load(whole_file(path)) if held is None else held
 
 
 def hold(folder: Path) -> None:
     """Load the tokenizer of a run, and hold it for processes that are forked from this one."""
     setting = TokenizerFacts.load(folder)
     if setting.light:
-        key = _key("tokenizers", whole_file(Path(folder) / "tokenizer.json"))
-        _HELD[key] = LightReference(folder).backend_tokenizer
+        state = _state_of(Path(folder) / "tokenizer.json")
+        _HELD[state] = LightReference(folder).backend_tokenizer
     if setting.engine == "gigatoken":
-        written = whole_file(Path(folder) / PLAIN_FILE)
-        _HELD[_key("gigatoken", written)] = _gigatoken(written.decode("utf-8"))
+        path = Path(folder) / PLAIN_FILE
+        state = _state_of(path)
+        _HELD[state] = _gigatoken(whole_file(path).decode("utf-8"))
 
 
 class LightReference:
@@ -213,14 +216,13 @@ class LightReference:
 
         path = Path(folder) / "tokenizer.json"
         with read_as_written(path):
-            written = whole_file(path)
 
-            def load() -> Any:
+            def load(written: bytes) -> Any:
                 with _named(path):
                     bounded_definition(written)
                 return Tokenizer.from_str(written.decode("utf-8", "replace"))
 
-            self.backend_tokenizer = _held("tokenizers", written, load)
+            self.backend_tokenizer = _loaded(path, load)
         self.backend_tokenizer.no_truncation()
         self.backend_tokenizer.no_padding()
 
@@ -389,10 +391,13 @@ def _gigatoken(definition: str) -> Any:
 
 def gigatoken_encoder(definition: str) -> Encoder:
     """Return the encoder. definition: from `plain_definition`."""
+    return _encoder_with(_gigatoken(definition))
+
+
+def _encoder_with(tokenizer: Any) -> Encoder:
     # One text at a time: encode_batch is no faster on one core, imports awkward for its result,
     # and allocates large buffers of texts and ids for every batch.
-    written = definition.encode()
-    ids_of = _held("gigatoken", written, lambda: _gigatoken(definition)).backend.encode
+    ids_of = tokenizer.backend.encode
 
     def encode(texts: list[bytes]) -> list[np.ndarray]:
         with told_of_tokenizer("this tokenizer"):
@@ -423,5 +428,5 @@ def encoder_of(folder: Path, setting: TokenizerFacts, reference: Any = None) -> 
     if setting.engine == "gigatoken":
         path = Path(folder) / PLAIN_FILE
         with read_as_written(path), _named(path):
-            return gigatoken_encoder(whole_file(path).decode("utf-8"))
+            return _encoder_with(_loaded(path, lambda written: _gigatoken(written.decode("utf-8"))))
     return reference_encoder(reference or load_kept(folder, setting))
