@@ -344,3 +344,27 @@ def test_run__leaves_no_process(tmp_path, number):
     run.communicate()
     psutil.wait_procs(alive, 20)
     assert not any(one.is_running() for one in alive)
+
+
+FREED = """
+import os, resource, sys
+from corpusmill.run import warm
+pieces = [bytes(700) for _ in range(100_000)]
+del pieces[::2]
+if sys.argv[1] == "sorted":
+    warm.sort_free_memory()
+if os.fork() == 0:
+    bytearray(5000)
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt, flush=True)
+    os._exit(0)
+os.wait()
+"""
+
+
+def test_sort_free_memory__leaves_nothing_to_do_for_jobs():
+    copied = {}
+    for given in ("sorted", "as freed"):
+        command = [sys.executable, "-c", FREED, given]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+        copied[given] = int(done.stdout)
+    assert copied["sorted"] < copied["as freed"] / 4

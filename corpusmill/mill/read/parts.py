@@ -69,7 +69,7 @@ class TextWriter:
     def _write_batch(self) -> None:
         columns = [
             string_array(self._texts),
-            string_array(self._rests).cast(pa.large_binary()),
+            string_array(self._rests).view(pa.large_binary()),
             pa.array(self._files, pa.uint32()),
             pa.array(self._lines, pa.uint64()),
         ]
