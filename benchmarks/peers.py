@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # the checkout, as rules/com
 from benchmarks.make_corpus import make_corpus
 from benchmarks.measuring import ROOT, child, parser, shown
 from benchmarks.run_folder import RunFolder
-from benchmarks.watching import MEMORY, watched
+from benchmarks.watching import EVERY_SECONDS, MEMORY, watched
 from benchmarks.workflow import config_of, counts_of, mill, outputs_digest, warm_up
 from corpusmill.mill.storage.files import load_json
 
@@ -114,12 +114,14 @@ def single_stage(script: str, given, run_folder: RunFolder) -> None:
             )  # fmt: skip
 
 
-def offline(command: list, folder: Path) -> dict:
+def offline(command: list, folder: Path, every_seconds: float = EVERY_SECONDS) -> dict:
     """Run a peer's chain in an empty folder. Return seconds, memory, and the last line of its
-    output."""
+    output. every_seconds: as in `watched`."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    run = watched(command, folder, HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELISM="false")
+    run = watched(
+        command, folder, every_seconds, HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELISM="false"
+    )
     said = json.loads(run.printed.splitlines()[-1])
     return {
         "seconds": run.seconds,

@@ -116,9 +116,11 @@ def measure(given) -> None:
             peer = [python_of("datatrove", given.cache), SCRIPTS / "datatrove_chain.py",
                     "--corpus", links, "--workers", given.cores, "--tokenizer", tokenizer,
                     "--out", folder / "out"]  # fmt: skip
+            measured = offline(peer, folder, NEVER_SECONDS)
+            del measured["peak_memory_mb"]
             run_folder.record(
                 TABLE, f"datatrove, {given.cores} workers", not_equal=OTHER_CHAIN,
-                command=shown(["python", *peer[1:]]), **offline(peer, folder), **common,
+                command=shown(["python", *peer[1:]]), **measured, **common,
             )  # fmt: skip
     ratios = [whole / yard for whole, yard in zip(wholes, bare, strict=True)]
     run_folder.note(
