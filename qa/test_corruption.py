@@ -192,7 +192,7 @@ GROUPS = 8
 
 
 def reading(kinds: list[str]) -> list[str]:
-    """What -R takes so that each kind is read again: a rule of its readers."""
+    """Return one rule for each kind that reads it, as arguments of -R."""
     return [READ_BY[kind][0] for kind in kinds]
 
 

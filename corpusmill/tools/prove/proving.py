@@ -115,7 +115,7 @@ def prove_all(
     run: Finished, parts: list[int], targets: dict[int, tuple[str, int]], outcome: Outcome
 ) -> None:
     """Rebuild the parts, each with its documents for the chosen shards; then the shards."""
-    scattered: list[dict[str, str]] | None = [] if targets else None
+    scattered: list[Path] | None = [] if targets else None
     with phase("proving", len(run.layout.inputs.parts), "parts") as progress:
         for number in range(len(run.layout.inputs.parts)):
             again = PartAgain(run, number)
@@ -142,9 +142,9 @@ def prove_shards(
     run: Finished,
     targets: dict[int, tuple[str, int]],
     outcome: Outcome,
-    scattered: list[dict[str, str]],
+    scattered: list[Path],
 ) -> None:
-    """Rebuild the shards. scattered: the files of all parts for them."""
+    """Rebuild the shards. scattered: from `scatter`, of all parts."""
     try:
         tokenizer(run)
         typed = columns(run)
@@ -171,7 +171,7 @@ def prove_part(
     whole: bool,
     targets: list[int],
     outcome: Outcome,
-    scattered: list[dict[str, str]] | None,
+    scattered: list[Path] | None,
 ) -> None:
     """Rebuild a part. whole: compare all of it with the results. targets: of the chosen shards."""
     those = emitted(run, again.part, targets) if targets and scattered is not None else None

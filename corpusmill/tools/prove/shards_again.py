@@ -15,7 +15,7 @@ from corpusmill.mill.decide.fates import KEPT, SPLITS
 from corpusmill.mill.read.ids import ROW_MASK
 from corpusmill.mill.shuffle.scattering import write_scattered
 from corpusmill.mill.shuffle.targets import Emissions, emissions, first_targets
-from corpusmill.mill.storage.files import BARRIER, replacing_folder, save_json
+from corpusmill.mill.storage.files import replacing_folder, save_json
 from corpusmill.mill.tokens.bounded import Bounds, in_bounded_process
 from corpusmill.mill.tokens.tokenizers import TokenizerFacts, try_received
 from corpusmill.tools.prove.parts_again import ChangedError, PartAgain
@@ -45,12 +45,14 @@ def emitted(run: Finished, part: int, targets: list[int]) -> Emissions:
     return copied._replace(row=(ids[copied.row] & np.uint64(ROW_MASK)).astype(np.int64))
 
 
-def scatter(run: Finished, part: PartAgain, those: Emissions) -> dict[str, str]:
-    """Write them as the step scatter does. Return the files that gather reads."""
+def scatter(run: Finished, part: PartAgain, those: Emissions) -> Path:
+    """Write them as the step scatter does. Return the counts, which name the files."""
     data, index = part.path("scatter/{}.arrows"), part.path("scatter/{}.npy")
     targets = first_targets(run.shards)["end"]
     write_scattered(data, index, part.text, part.part, those, targets, Silence())
-    return {"data": str(data), "index": str(index)}
+    counts = part.path("scatter/{}.json")
+    save_json(counts, {"data": str(data), "index": str(index)})
+    return counts
 
 
 def tokenizer(run: Finished) -> Path:
@@ -84,21 +86,19 @@ def columns(run: Finished) -> list[Path]:
 
 
 def make(
-    run: Finished, split: str, shard: int, scattered: list[dict[str, str]], typed: list[Path]
+    run: Finished, split: str, shard: int, scattered: list[Path], typed: list[Path]
 ) -> list[str]:
-    """Gather and encode a shard; return the names of its files."""
-    listing = run.scratch / "scatter" / BARRIER
-    save_json(listing, {"parts": scattered})
+    """Gather and encode a shard; return the names of its files. scattered: from `scatter`."""
     which = f"{split}/{shard:05d}"
     text = f"corpus/{which}.{run.config.output.format}"
     names = [text, f"corpus/{which}.json", *(f"tokens/{which}.{e}" for e in ("bin", "idx", "json")),
              f"placements/{which}.parquet"]  # fmt: skip
     of_text, facts, bin, idx, token_facts, placements = (run.scratch / name for name in names)
     run.step(
-        "gather", listing=[listing], split=split, shard=shard, shards=run.shards, columns=typed,
+        "gather", listing=scattered, split=split, shard=shard, shards=run.shards, columns=typed,
         options=run.settings.of("text_shards"), text=of_text, facts=facts,
     )  # fmt: skip
-    given = {"listing": [listing], "split": split, "shard": shard, "shards": run.shards,
+    given = {"listing": scattered, "split": split, "shard": shard, "shards": run.shards,
              "folder": run.scratch / "tokenizer", "bin": bin, "idx": idx, "facts": token_facts,
              "placements": placements}  # fmt: skip
     bounds = Bounds.of_call(of_text.stat().st_size)
