@@ -1,7 +1,7 @@
 """corpusmill: raw text shards in, training-ready token shards out.
 
 demo -> plan -> normalize (-> span -> repeat -> cut) -> measure -> filter -> sign -> band -> pair -> group
-     -> extract -> resolve -> assign -> guard -> decontaminate -> scatter -> gather -> encode -> verify
+     -> extract -> resolve -> assign -> guard -> decontaminate (-> count -> weigh -> apportion -> mix) -> scatter -> gather -> encode -> verify
      -> manifest (-> export), and a ledger of every document -> summarize -> report.
 """
 
@@ -26,6 +26,7 @@ include: "rules/spans.smk"
 include: "rules/filter.smk"
 include: "rules/dedup.smk"
 include: "rules/decide.smk"
+include: "rules/mixture.smk"
 include: "rules/shuffle.smk"
 include: "rules/tokenize.smk"
 include: "rules/account.smk"

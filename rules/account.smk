@@ -97,6 +97,7 @@ rule ledger:
         verdicts="results/filter/{part}.arrow",
         assigned="results/assign/{part}.arrow",
         marks=LAYOUT.of_block("results/holdout/{block}.arrow"),
+        mixed=LAYOUT.copies,
         clusters="results/clusters/{part}.parquet",
         digests="results/digests/{part}.npy",
         cuts=LAYOUT.of_cuts("results/cut/{part}.json", "results/edited/{part}.json"),
@@ -140,6 +141,8 @@ rule summarize:
         languages=LAYOUT.every("results/tally/{block}.json"),
         edits=LAYOUT.if_edited(LAYOUT.every("results/edited/{part}.json")),
         recall=[f"{DEMO}/recall.json"] if INPUTS.uses_demo else [],
+        composition=LAYOUT.if_mixed(["results/mixture/cells.json"]),
+        mixed_counts=LAYOUT.if_mixed(LAYOUT.every("results/copies/{block}.json")),
         tokenizer="results/tokenizer",
     output:
         summary=report(

@@ -184,6 +184,7 @@ rule resolve:
         listing=LAYOUT.listing("extracts"),
     output:
         dropped="results/resolved/{bin}.npy",
+        winners="results/resolved/{bin}.winners.npy",
         report="results/resolved/{bin}.json",
     log:
         "logs/resolve/{bin}.log",

@@ -40,6 +40,7 @@ rule measure:
         settings=settings(
             filters=SETTINGS.measuring,
             prefer=CONFIG.dedup.prefer,
+            members=CONFIG.mixture.members,
         ),
         code=code_digest("measure"),
         paths=named_paths,

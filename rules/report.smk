@@ -18,6 +18,7 @@ rule tally:
         verdicts=LAYOUT.files_of_block("results/filter/{part}.arrow"),
         assigned=LAYOUT.files_of_block("results/assign/{part}.arrow"),
         marks="results/holdout/{block}.arrow",
+        mixed=LAYOUT.if_mixed(["results/copies/{block}.arrow"]),
     output:
         bins="results/tally/{block}.bins.parquet",
         totals="results/tally/{block}.totals.parquet",

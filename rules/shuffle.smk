@@ -20,6 +20,9 @@ rule scatter:
         verdicts="results/filter/{part}.arrow",
         assigned="results/assign/{part}.arrow",
         marks=LAYOUT.of_block("results/holdout/{block}.arrow"),
+        mixed=LAYOUT.copies,
+        token_ids=LAYOUT.if_counted(["results/ids/{part}.bin"]),
+        token_starts=LAYOUT.if_counted(["results/ids/{part}.npy"]),
     output:
         data="results/scatter/{part}.arrows",
         index="results/scatter/{part}.npy",

@@ -55,7 +55,7 @@ def assign(
     sources, source = load_labels(measures, "source")
     weight = np.array([sampling.weights[name] for name in sources])[source]
     split = splits_of(ids, sampling.fractions, sampling.seed)
-    copies = copies_of(ids, weight, split, sampling.seed)
+    copies = copies_of(ids, weight, split, sampling.seed, sampling.mixes)
     known = AtAssign(ids, winner, split, copies, lambda name: load_table(measures, name)[0])
     fates.decide("assign", known, admitted)
     duplicate, kept = fates.has(DUPLICATE), admitted & fates.kept

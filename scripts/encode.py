@@ -33,18 +33,20 @@ def encode(
     setting = TokenizerFacts.load(folder)
     # Loaded once for both, if the encoder needs it at all.
     reference = None if setting.engine == "gigatoken" else load_kept(folder, setting)
-    encoder = encoder_of(folder, setting, reference)
     losses = LossCounter(folder, setting, reference)
     parts = load_listing(listing)
     with phase("gathering", len(parts), "parts") as progress:
         mine = ShardRows.read(parts, first_targets(shards)[split] + shard, progress)
     origins = mine.documents()
+    counted = mine.token_ids(setting.dtype)
+    encoder = encoder_of(folder, setting, reference) if counted is None else None
     with (
         phase("encoding", int(mine.sizes().sum())) as progress,
         TokenShardWriter(files) as writer,
     ):
         for texts in mine.texts(BATCH_BYTES):
-            documents = encoder(texts)
+            places = slice(writer.documents, writer.documents + len(texts))
+            documents = encoder(texts) if encoder else counted(places)
             tokens = with_ends(documents, setting.end_of_text_id, setting.dtype)
             lengths = np.array([ids.size + 1 for ids in documents], np.int64)
             batch = origins.slice(writer.documents, len(texts))

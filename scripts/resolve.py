@@ -13,6 +13,7 @@ from corpusmill.mill.dedup.resolution import (
     ResolveSetting,
     dropped_documents,
     graph_of,
+    winners_of,
 )
 from corpusmill.mill.storage.arrays import save_array
 from corpusmill.mill.storage.files import content_digest, load_listing, save_json
@@ -25,6 +26,7 @@ def resolve(
     resolution: dict[str, Any],
     similarity: Similarity,
     dropped: Path,
+    winners: Path,
     report: Path,
 ) -> None:
     """listing: the extracts of all blocks of parts. resolution: further keys of the setting."""
@@ -36,11 +38,13 @@ def resolve(
     outcome = RESOLUTIONS[setting.resolve](extract, graph, setting)
     found = dropped_documents(extract, graph, outcome)
     save_array(dropped, found)
+    save_array(winners, winners_of(found))
     save_json(
         report,
         {
             "file": str(dropped),
-            "digest": content_digest(dropped),
+            "winners": str(winners),
+            "digest": content_digest(dropped) + content_digest(winners),
             "documents": int(extract.ids.size),
             "pairs": int(graph.one.size),
             "measured": int(outcome.measured),

@@ -2,22 +2,31 @@
 
 import logging
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from corpusmill.mill.decide.decided import DecisionFiles, load_decided
 from corpusmill.mill.read.ids import ids_of_part
 from corpusmill.mill.read.parts import TextPart
-from corpusmill.mill.shuffle.scattering import ScatterFiles, write_scattered
+from corpusmill.mill.shuffle.scattering import ScatterFiles, TokenIds, write_scattered
 from corpusmill.mill.shuffle.targets import emissions, first_targets
 from corpusmill.mill.storage.files import content_digest, save_json
 from corpusmill.run.job import run
 from corpusmill.run.job_progress import phase
 
 
+class Counted(NamedTuple):
+    """The ids of the part's tokens, from `count`; none if they were not counted before."""
+
+    token_ids: list[Path]
+    token_starts: list[Path]
+
+
 def scatter(
     text: Path,
     decisions: DecisionFiles,
+    counted: Counted,
     part: int,
     shards: dict[str, int],
     seed: int,
@@ -33,7 +42,9 @@ def scatter(
     emitted = emissions(ids, decided.copies, decided.split, shards, seed)
     with phase("scattering", emitted.row.size, "documents") as progress:
         targets = first_targets(shards)["end"]
-        write_scattered(made.data, made.index, text, part, emitted, targets, progress)
+        files = zip(*counted, strict=True)
+        token_ids = next((TokenIds(*one) for one in files), None)
+        write_scattered(made.data, made.index, text, part, emitted, targets, progress, token_ids)
     save_json(
         made.counts,
         {

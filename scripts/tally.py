@@ -4,6 +4,7 @@ import logging
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -22,24 +23,35 @@ from corpusmill.run.job import run
 from corpusmill.run.job_progress import phase
 
 
+class Decided(NamedTuple):
+    """The decisions about a block of parts."""
+
+    verdicts: list[Path]
+    assigned: list[Path]
+    marks: Path
+    mixed: list[Path]
+
+    @property
+    def of_block(self) -> tuple[Path, list[Path]]:
+        return self.marks, self.mixed
+
+
 def tally(
     measures: list[Path],
-    verdicts: list[Path],
-    assigned: list[Path],
-    marks: Path,
+    decided: Decided,
     first_part: int,
     bins: Path,
     totals: Path,
     languages: Path,
 ) -> None:
-    """measures, verdicts, assigned: of the block's parts, from number `first_part` on."""
+    """measures: of the block's parts, from number `first_part` on."""
     dropped: dict[str, Counter] = {}
     with phase("counting", len(measures), "parts") as progress:
 
         def of_parts() -> Iterator[Tally]:
-            tables = zip(measures, verdicts, assigned, strict=True)
+            tables = zip(measures, decided.verdicts, decided.assigned, strict=True)
             for part, (file, *decisions) in enumerate(tables, first_part):
-                fates = load_decided(DecisionFiles(*decisions, marks), part).fates
+                fates = load_decided(DecisionFiles(*decisions, *decided.of_block), part).fates
                 of_part = load_arrow(file)
                 of_languages = dropped_by_language(of_part, fates.array().cast(pa.string()))
                 for language, counts in of_languages.items():

@@ -484,3 +484,70 @@ def emptied_by(pieces: list[tuple[int, str, str]], spans: list[int], row: int) -
         rules = sorted({rule for filter, rule in mine if filter == last})
         return f"{last} cut the last of it: {', '.join(rules)}"
     return "repeated spans were the last of it" if row in spans else None
+
+
+class Candidate(NamedTuple):
+    """A document that a mixture may use."""
+
+    id: int
+    cell: int
+    factor: float
+    draw: float
+    size: int
+
+
+def copies_at(level: float, one: Candidate, most: int) -> int:
+    wanted = min(level * one.factor, most)
+    return sum(k + Fraction(one.draw) < Fraction(wanted) for k in range(math.ceil(wanted)))
+
+
+def first_level(one: Candidate, copies: int, most: int) -> float:
+    """The lowest level at which a document has so many copies."""
+    low, high = 0.0, 2.0 * most / one.factor
+    while math.nextafter(low, math.inf) < high:
+        middle = (low + high) / 2
+        low, high = (low, middle) if copies_at(middle, one, most) >= copies else (middle, high)
+    return high
+
+
+def apportioned(
+    candidates: list[Candidate], targets: list[Fraction], limits: list[int], groups: list[int],
+    budget: int, most: int,
+) -> dict[int, int]:  # fmt: skip
+    """Document id -> copies. In each cell copies are handed out in order while they fit. What is
+    left goes to the cells that lack most of their next document: first within each group, then one
+    document per group."""
+    copies = {one.id: 0 for one in candidates}
+    reached, waiting = [], []
+    for cell, target in enumerate(targets):
+        events = sorted(
+            (first_level(one, copy, most), one.id, one)
+            for one in candidates
+            if one.cell == cell and one.factor > 0
+            for copy in range(1, most + 1)
+        )
+        size = 0
+        for _, id, one in events:
+            if size + one.size > target:
+                waiting.append((-(target - size) / one.size, cell, one))
+                break
+            size += one.size
+            copies[id] += 1
+        reached.append(size)
+    waiting = [row for row in waiting if reached[row[1]] + row[2].size <= limits[row[1]]]
+    waiting.sort(key=lambda row: row[:2])
+    served = set()
+    for within_groups in (True, False):
+        for row in list(waiting):
+            _, cell, one = row
+            mine = [other for other in range(len(targets)) if groups[other] == groups[cell]]
+            left = budget - sum(reached)
+            if within_groups:
+                left = sum(targets[k] - reached[k] for k in mine)
+            if one.size <= left and groups[cell] not in served:
+                reached[cell] += one.size
+                copies[one.id] += 1
+                waiting.remove(row)
+                if not within_groups:
+                    served.add(groups[cell])
+    return copies

@@ -53,7 +53,7 @@ def stepped(folder, step) -> list[dict]:
         prefer = {"field": None, "order": "highest"}
         measure = step("measure")
         none = measure.EditedFiles([], [], [], [])
-        measure.measure(at / "text", measuring[1:], prefer, 0, at / "measures", none)
+        measure.measure(at / "text", measuring[1:], prefer, [], 0, at / "measures", none)
         step("filter").filter(at / "measures", entries, at / "verdicts", at / "dropped")
     finally:
         os.chdir(before)

@@ -4,8 +4,16 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from corpusmill.mill.decide.decided import DecisionFiles, load_decided, load_marks, save_marks
+from corpusmill.mill.decide.candidates import save_copies
+from corpusmill.mill.decide.decided import (
+    DecisionFiles,
+    load_candidates,
+    load_decided,
+    load_marks,
+    save_marks,
+)
 from corpusmill.mill.decide.fate_columns import FateColumn
+from corpusmill.mill.read.ids import ids_of_part
 from corpusmill.mill.storage.tables import save_table
 
 
@@ -33,7 +41,7 @@ def test_load_decided__joins_what_each_step_decided(tmp_path, rows):
     verdicts, assigned, split, origins, copies, fates, written = (
         zip(*rows, strict=True) if rows else [()] * 7
     )
-    files = DecisionFiles(tmp_path / "filter", tmp_path / "assign", tmp_path / "marks")
+    files = DecisionFiles(tmp_path / "filter", tmp_path / "assign", tmp_path / "marks", [])
     save_table(files.verdicts, fate=column(verdicts, "empty", "too_short"))
     save_table(
         files.assigned, fate=column(assigned, "duplicate", "not_sampled"),
@@ -47,6 +55,26 @@ def test_load_decided__joins_what_each_step_decided(tmp_path, rows):
     assert decided.winner.tolist() == list(range(len(rows)))
     marked = [row[3] if row[5] == "contaminated" else 0 for row in rows]
     assert decided.held_out_by.tolist() == marked
+
+
+def test_load_decided__takes_the_copies_of_train_from_the_mixture(tmp_path):
+    verdicts, assigned, split, origins, copies, *_ = zip(*ROWS, strict=True)
+    mixed = tmp_path / "mixed"
+    files = DecisionFiles(tmp_path / "filter", tmp_path / "assign", tmp_path / "marks", [mixed])
+    save_table(files.verdicts, fate=column(verdicts, "empty", "too_short"))
+    save_table(
+        files.assigned, fate=column(assigned, "duplicate", "not_sampled"),
+        winner=np.arange(len(ROWS)), similarity=np.zeros(len(ROWS)), stage=np.zeros(len(ROWS)),
+        split=np.array(split, np.uint8), copies=np.array(copies, np.uint16),
+    )  # fmt: skip
+    save_marks(files.marks, 17, [np.array(origins, np.uint8)])
+    assert load_candidates(*files[:3], 17).tolist() == [0]
+    for chosen, fate in ((5, "kept"), (0, "left_over")):
+        ids = ids_of_part(17, len(ROWS))[:1]
+        save_copies(mixed, 16, [(ids[:0], ids[:0]), (ids, np.array([chosen]))])
+        decided = load_decided(files, 17)
+        assert decided.fates.array().to_pylist() == [fate, *(row[5] for row in ROWS[1:])]
+        assert decided.copies.tolist() == [chosen, *(row[6] for row in ROWS[1:])]
 
 
 def test_load_marks__gives_back_every_part(tmp_path):

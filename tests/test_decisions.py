@@ -16,7 +16,7 @@ TRAIN = np.zeros(IDS.size, np.uint8)
 
 
 def copies(weight: float, splits: np.ndarray = TRAIN) -> np.ndarray:
-    return copies_of(IDS, np.full(IDS.size, weight), splits, seed=42)
+    return copies_of(IDS, np.full(IDS.size, weight), splits, seed=42, mixes=False)
 
 
 def test_splits_of__equal_naive():

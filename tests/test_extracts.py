@@ -1,6 +1,7 @@
 """What is written for a bin is what the bin reads, over parts, batches and blocks of parts."""
 
 import itertools
+from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import SimpleNamespace
@@ -17,6 +18,7 @@ from corpusmill.mill.dedup.components import bins_of, paired, union_find
 from corpusmill.mill.dedup.edges import DROPPED, IDENTICAL, Similarity
 from corpusmill.mill.dedup.extracts import ExtractFiles, read_extract, write_extract
 from corpusmill.mill.dedup.order import Preference, Ranked, order_of_part
+from corpusmill.mill.dedup.winners import cluster_sizes_of_part
 from corpusmill.mill.read.ids import dense_numbers, ids_of_part, starts_of_parts
 from corpusmill.mill.storage.arrays import load_array, save_array
 from corpusmill.mill.storage.files import load_json, save_json, writing
@@ -156,7 +158,8 @@ def test_resolve__and_assign_read_back_who_is_dropped(step, tmp_path, bins):
     for bin in range(bins):
         step("resolve").resolve(
             sorted(tmp_path.glob("*.counts")), bin, {"resolve": "kept", "shingle_chars": 3},
-            Similarity(0.5, 128), tmp_path / f"{bin}.dropped", tmp_path / f"{bin}.report",
+            Similarity(0.5, 128), tmp_path / f"{bin}.dropped", tmp_path / f"{bin}.winners",
+            tmp_path / f"{bin}.report",
         )  # fmt: skip
         reports.append(load_json(tmp_path / f"{bin}.report"))
         table = load_array(tmp_path / f"{bin}.dropped")
@@ -175,3 +178,8 @@ def test_resolve__and_assign_read_back_who_is_dropped(step, tmp_path, bins):
     copies = [(2 << 32, 0), (2 << 32 | 3, 0), (4 << 32, 2), (4 << 32 | 1, 0)]
     expected = sorted([*copies, (3 << 32, 2 << 32 | 2)])
     assert sorted(got) == expected
+    sizes = [cluster_sizes_of_part(resolved, part, 4).tolist() for part in range(len(CORPUS))]
+    winners = Counter(winner for _, winner in expected)
+    assert sizes == [
+        [1 + winners[part << 32 | row] for row in range(4)] for part in range(len(CORPUS))
+    ]

@@ -279,7 +279,7 @@ def step_fault(step, folder: Path, file: Path, settings: dict | None = None) -> 
     try:
         measure = step("measure")
         none = measure.EditedFiles([], [], [], [])
-        measure.measure(paths[0], [entry], {"field": None}, 0, measures, none)
+        measure.measure(paths[0], [entry], {"field": None}, [], 0, measures, none)
         made = folder / "verdicts.arrow", folder / "counts.json"
         step("filter").filter(measures, [entry | settings], *made)
     except ValueError as error:

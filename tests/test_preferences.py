@@ -187,7 +187,7 @@ def measured(step, folder, name: str, values: list, field: str | None = "day"):
     text = text_part(folder / f"{name}.arrow", ["a text"] * len(values), rests)
     measure, prefer = step("measure"), {"field": field, "order": "lowest"}
     none = measure.EditedFiles([], [], [], [])
-    measure.measure(text, FILTERS, prefer, 0, folder / name, none)
+    measure.measure(text, FILTERS, prefer, [], 0, folder / name, none)
     return folder / name
 
 

@@ -140,7 +140,9 @@ def test_scatter__refuses_decisions_about_another_number_of_documents(
     monkeypatch.setattr(script, "load_decided", lambda *_: about)
     made = ScatterFiles(tmp_path / "data", tmp_path / "index.npy", tmp_path / "counts.json")
     with pytest.raises(ValueError, match=f"{ROWS} documents, but there are decisions about"):
-        script.scatter(tmp_path / "text.arrow", None, PART, {"train": 1}, 1, made)
+        script.scatter(
+            tmp_path / "text.arrow", None, script.Counted([], []), PART, {"train": 1}, 1, made
+        )
 
 
 @given(st.lists(st.integers(0, 40), max_size=20), st.integers(0, 20), st.integers(1, 50))

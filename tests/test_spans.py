@@ -279,7 +279,7 @@ def test_assign__holds_a_text_out_as_it_was_before_it_lost_a_line(step, tmp_path
     step("assign").assign(
         tmp_path / "filter.arrow", tmp_path / "measures.arrow", tmp_path / "digests.npy",
         [tmp_path / "cut/00000.npy"],
-        [], 0, Sampling({"s": 1}, {"validation": 1, "test": 0}, 42),
+        [], 0, Sampling({"s": 1}, {"validation": 1, "test": 0}, 42, False),
         SimpleNamespace(**{path.stem: path for path in paths}),
     )  # fmt: skip
     found = {entry["digest"].tobytes() for entry in load_array(tmp_path / "held_out.npy")}

@@ -22,6 +22,7 @@ from corpusmill.mill.dedup.band_settings import BandSetting, auto_setting
 from corpusmill.mill.filters.configured import ConfiguredFilter
 from corpusmill.mill.storage.streams import ReadLimits
 from corpusmill.run.filter_faults import filter_faults
+from corpusmill.run.mixture_config import MixtureKeys
 from corpusmill.run.schema_faults import Validator, in_words
 from corpusmill.run.typed import Section, key
 from corpusmill.run.workflow_files import PACKAGE
@@ -428,6 +429,7 @@ class Config(Section):
     minhash: MinHash
     dedup: Dedup
     splits: Splits
+    mixture: MixtureKeys
     shuffle: Shuffle
     output: Output
     tokenizer: Tokenizer
@@ -472,7 +474,8 @@ class Config(Section):
     def faults(self) -> Iterator[str]:
         yield from self.dedup.faults(self.minhash.permutations)
         names = [source.name for source in self.sources]
-        yield from filter_faults(self.filters, names)
+        filter_told = [*filter_faults(self.filters, names)]
+        yield from filter_told
         for name in (name for name, count in Counter(names).items() if count > 1):
             yield f'sources: the name "{name}" is used twice. Give each source its own name.'
         for source in self.sources:
@@ -489,6 +492,8 @@ class Config(Section):
                 "weight above 0."
             )
         yield from self.splits.faults()
+        if not filter_told:
+            yield from self.mixture.faults(self)
 
     @cached_property
     def milled(self) -> list[Source]:
@@ -540,4 +545,6 @@ def config_digest(given: dict) -> str:
 
 def digest_of_shaping(shapes: dict) -> str:
     """Return `config_digest` of a configuration that went through `Config.shaping`."""
-    return hashlib.sha256(json.dumps(shapes, sort_keys=True).encode()).hexdigest()[:16]
+    # Twice, so that numbers as keys sort as they do when read back.
+    plain = json.loads(json.dumps(shapes))
+    return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()[:16]

@@ -28,19 +28,28 @@ MOST_WITHOUT_BARRIER = 16
 JOINED_NAMES = {"train": "train", "validation": "val", "test": "test"}
 
 
+def block_parts(parts: int) -> int:
+    """Return the parts per block. Short jobs process a block of so many parts, if there are enough
+    parts for many blocks."""
+    return max(1, min(MOST_BLOCK_PARTS, parts // 8))
+
+
 class Layout:
     def __init__(self, config: Config, inputs: Inputs) -> None:
         self._config, self.inputs = config, inputs
         parts = inputs.parts
         expected = split_bytes(parts, config.weights, config.splits.fractions)
+        expected["train"] = config.mixture.train_bytes(expected["train"])
         self.shards = shard_counts(expected, config.output.shard_bytes)
         self.shard_bytes = max(expected[split] / n for split, n in self.shards.items())
         """Expected text bytes per shard."""
         self.cuts_spans = config.spans.unit != "none"
         self.edits = any(filter.edits for filter in config.filters)
         """Whether a filter cuts pieces out of texts."""
-        # Short jobs process a block of so many parts, if there are enough parts for many blocks.
-        self.block_parts = max(1, min(MOST_BLOCK_PARTS, len(parts) // 8))
+        self.mixes = config.mixture.is_used
+        """Whether a mixture chooses the copies of documents in train."""
+        self.counts_tokens = self.mixes and config.mixture.counts_tokens
+        self.block_parts = block_parts(len(parts))
         self.bucket_entries = config.input.part_bytes // 16
         bands, _ = config.band_setting
         text_bytes = inputs.text_bytes
@@ -128,6 +137,22 @@ class Layout:
     def if_edited(self, files: Any) -> Any:
         """Return the files, or the function that names them, if filters cut texts; else none."""
         return files if self.edits else []
+
+    def if_mixed(self, files: Any) -> Any:
+        """Return the files, or the function that names them, if a mixture is used; else none."""
+        return files if self.mixes else []
+
+    @property
+    def copies(self) -> Any:
+        """Return a function from the wildcard `part` to the copies of its block; [] without a
+        mixture."""
+        of_block = self.of_block("results/copies/{block}.arrow")
+        return self.if_mixed(lambda wildcards: [of_block(wildcards)])
+
+    def if_counted(self, files: Any) -> Any:
+        """Return the files, or the function that names them, if tokens are counted before the
+        shuffle; else none."""
+        return files if self.counts_tokens else []
 
     def of_cuts(self, of_spans: str, of_filters: str) -> list[str]:
         """Return the files with a part's cuts that this run has: of spans, of filters."""

@@ -206,6 +206,16 @@ class Memory:
 
         return self.needing(megabytes)
 
+    def of_counting(self, base: float, **amounts: float) -> Callable:
+        """Return mem_mb of the job that encodes a part, by engine."""
+
+        def megabytes(wildcards: Any) -> float:
+            per_largest = 170 if self._engine() == "reference" else 10
+            read = self._read.of_part(int(wildcards.part))
+            return base + held(read, per_largest_megabyte=per_largest, **amounts)
+
+        return self.needing(megabytes)
+
     def _engine(self) -> str:
         """Return the engine; auto until the tokenizer is loaded, or if its setting is damaged."""
         chosen = str(self._config.tokenizer.engine)

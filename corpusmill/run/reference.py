@@ -47,18 +47,22 @@ def keys_of(name: str, schema: dict[str, Any], shipped: dict[str, Any]) -> Itera
     """Yield all keys below one, in the order of the schema."""
     for member, inside in schema["properties"].items():
         place = f"{name}.{member}"
-        if "properties" in inside:
+        if inside.get("type") == "object" and "properties" in inside:
             yield from keys_of(place, inside, shipped[member])
-        else:
-            yield Key(place, inside, as_yaml(shipped[member]))
+            continue
+        yield Key(place, inside, as_yaml(shipped[member]))
+        if "properties" in inside:
+            yield from keys_of_entry(place, inside)
+        elif "properties" in inside.get("items", {}):
+            yield from keys_of_entry(f"{place}[]", inside["items"])
 
 
-def keys_of_list(name: str, schema: dict[str, Any]) -> Iterator[Key]:
-    """Yield the keys of one entry of a list."""
+def keys_of_entry(name: str, schema: dict[str, Any]) -> Iterator[Key]:
+    """Yield the keys of one entry of a list, or of an optional object."""
     for member, inside in schema["properties"].items():
-        missing = "required" if member in schema["required"] else "none"
+        missing = "required" if member in schema.get("required", []) else "none"
         value = as_yaml(inside["default"]) if "default" in inside else missing
-        yield Key(f"{name}[].{member}", inside, value)
+        yield Key(f"{name}.{member}", inside, value)
 
 
 def section(name: str, schema: dict[str, Any], shipped: Any) -> Iterator[str]:
@@ -67,7 +71,7 @@ def section(name: str, schema: dict[str, Any], shipped: Any) -> Iterator[str]:
         yield f"\n{textwrap.fill(schema['description'], LINE_CHARS)}\n"
     if schema["type"] == "array":
         yield f"\nDefault: {', '.join(as_yaml(entry['name']) for entry in shipped)}.\n"
-        keys = keys_of_list(name, schema["items"])
+        keys = keys_of_entry(f"{name}[]", schema["items"])
     else:
         keys = keys_of(name, schema, shipped)
     yield TABLE

@@ -93,4 +93,17 @@ class StepSettings:
     def sampling(self) -> dict:
         """Splits and copies; see corpusmill/mill/decide/splits_and_copies.py."""
         weights, fractions = self._config.weights, self._config.splits.fractions
-        return self.of("sampling") | {"weights": weights, "fractions": fractions}
+        return self.of("sampling") | {
+            "weights": weights,
+            "fractions": fractions,
+            "mixes": self._config.mixture.is_used,
+        }
+
+    @property
+    def mixture(self) -> dict:
+        """The mixture; see corpusmill/mill/decide/mixture.py."""
+        found = self._config.mixture.settings(self._config)
+        return found._asdict() | {
+            "axes": [axis._asdict() for axis in found.axes],
+            "factors": [factor._asdict() for factor in found.factors],
+        }

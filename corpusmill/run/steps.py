@@ -108,6 +108,16 @@ _IN_ORDER = [
     Step("evaluation", "take out held-out", "read held-out texts", plugins="reading_files"),
     Step("holdout", "take out held-out", "collect held-out texts"),
     Step("decontaminate", "take out held-out", "take held-out texts out of train"),
+    Step("count", "mix", "count tokens", only_if="counts_tokens"),
+    Step(
+        "weigh",
+        "mix",
+        "collect what the mixture needs",
+        counts="results/candidates/{block}.json",
+        only_if="mixes",
+    ),
+    Step("apportion", "mix", "divide the budget among the cells", only_if="mixes"),
+    Step("mix", "mix", "choose copies", only_if="mixes"),
     Step(
         "scatter",
         "shuffle",

@@ -12,8 +12,6 @@ import types
 from collections.abc import Mapping
 from typing import Any, Literal, Self, Union, get_args, get_origin, get_type_hints
 
-from corpusmill.mill.filters.configured import ConfiguredFilter
-
 KINDS = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
 LIMITS = {
     "least": "minimum", "most": "maximum", "above": "exclusiveMinimum",
@@ -103,7 +101,7 @@ def as_given(section: Any) -> Any:
     """Return a section as in a config file, without keys that have their default value."""
     if isinstance(section, list):
         return [as_given(one) for one in section]
-    if isinstance(section, ConfiguredFilter):
+    if hasattr(section, "entry"):  # such as a ConfiguredFilter
         return section.entry
     if not isinstance(section, Section):
         return section

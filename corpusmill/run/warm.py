@@ -68,7 +68,7 @@ FIRST_STEPS = ("normalize", "measure", "sign")
 """Steps whose modules are imported before the list of steps is known."""
 FIRST_MODULES = ("numpy.ma", "corpusmill.kernels.json_text", "corpusmill.mill.read.inert_text")
 """Modules that the first step imports only where it needs them. pyarrow imports numpy.ma."""
-HOLDERS = ("encode", "verify")
+HOLDERS = ("count", "encode", "verify")
 """Steps that load the tokenizer: the second server, which holds it, serves them."""
 HOLDING = "corpusmill.mill.tokens.tokenizers"
 """The module whose `hold` loads it."""

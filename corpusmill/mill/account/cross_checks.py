@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from corpusmill.mill.account.accounts import balanced_account, whole
+from corpusmill.mill.account.mixture_account import copies_in
 from corpusmill.mill.decide.fates import (
     DUPLICATE,
+    LEFT_OVER,
     MALFORMED,
     SPLITS,
     dropping_fates,
@@ -77,6 +79,25 @@ def whole_numbers(account: dict[str, Counter], duplicates: dict, scattered: list
     yield "copies of all splits", total["copies"], by_split
 
 
+def mixture_numbers(account: dict[str, Counter], mixture: dict, tokens: int) -> Told:
+    """Yield counts of the mixture, of the ledger and of the shards. tokens: of train."""
+    total = whole(account)
+    cells = mixture["cells"]
+    for cell in cells:
+        name = ":".join(cell["cell"])
+        yield f"{mixture['unit']} of the cell {name}", cell["reached"], cell["counted"]
+        used = sum(cell["documents_by_copies"].values())
+        yield f"documents of the cell {name}", cell["documents"], used
+    left_over = sum(cell["documents_by_copies"].get("0", 0) for cell in cells)
+    yield "documents left over by the mixture", total[LEFT_OVER], left_over
+    yield "copies of the mixture", total[f"{SPLITS[0]}_copies"], sum(map(copies_in, cells))
+    size = sum(cell["reached"] for cell in cells)
+    if mixture["unit"] == "tokens":
+        yield "tokens of the mixture", size, tokens
+    elif mixture["unit"] == "documents":
+        yield "documents of the mixture", size, total[f"{SPLITS[0]}_copies"]
+
+
 class Facts(NamedTuple):
     """The files with counts of the run."""
 
@@ -90,10 +111,12 @@ class Facts(NamedTuple):
     meta: Path
 
 
-def contradictions(account: dict[str, Counter], numbers: Facts, filters: list[str]) -> list[str]:
+def contradictions(
+    account: dict[str, Counter], numbers: Facts, filters: list[str], mixture: dict | None = None
+) -> list[str]:
     """Return one line per pair of counts that disagree; none in a good run.
 
-    account: of every source. filters: their fates.
+    account: of every source. filters: their fates. mixture: from `mixture_account`.
     """
     guarded = load_json(numbers.duplicates)
     totals = plain_values(checked_bytes(numbers.meta), numbers.meta)["total_tokens"]
@@ -103,14 +126,18 @@ def contradictions(account: dict[str, Counter], numbers: Facts, filters: list[st
         *shard_numbers(numbers.facts, totals),
         *whole_numbers(account, guarded, load_listing(numbers.scattered)),
     ]
+    if mixture:
+        told += mixture_numbers(account, mixture, totals[SPLITS[0]])
     return [f"{what}: {one} and {other}" for what, one, other in told if one != other]
 
 
-def checked_account(numbers: Facts, filters: list[str]) -> dict[str, Counter]:
+def checked_account(
+    numbers: Facts, filters: list[str], mixture: dict | None = None
+) -> dict[str, Counter]:
     """Return the account of every source; raise ValueError if counts disagree."""
     account = balanced_account(
         numbers.accounts, numbers.text_facts, numbers.facts, dropping_fates(filters)
     )
-    if faults := contradictions(account, numbers, filters):
+    if faults := contradictions(account, numbers, filters, mixture):
         raise ValueError("counts disagree:\n" + "\n".join(faults))
     return account

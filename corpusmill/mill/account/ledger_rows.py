@@ -30,12 +30,13 @@ class About(NamedTuple):
     verdicts: Path
     assigned: Path
     marks: Path
+    mixed: list[Path]
     clusters: Path
     digests: Path
 
     @property
     def decisions(self) -> DecisionFiles:
-        return DecisionFiles(self.verdicts, self.assigned, self.marks)
+        return DecisionFiles(self.verdicts, self.assigned, self.marks, self.mixed)
 
 
 class Cut(NamedTuple):

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import corpusmill
 from corpusmill.mill.account.accounts import added, funnel, losses_in_words, table, whole
+from corpusmill.mill.account.mixture_account import mixture_table
 from corpusmill.mill.decide.fates import dropping_fates
 from corpusmill.mill.storage.files import load_json
 
@@ -38,8 +39,13 @@ class Found(NamedTuple):
     tokenizer: Path
 
 
-def summary_of(account: dict[str, Counter], manifest: dict, config: Told, found: Found) -> dict:
-    """Return the summary as JSON, without the times of rules. account: of every source."""
+def summary_of(
+    account: dict[str, Counter], manifest: dict, config: Told, found: Found, mixture: dict | None
+) -> dict:
+    """Return the summary as JSON, without the times of rules.
+
+    account: of every source. mixture: from `mixture_account`.
+    """
     total, fates = whole(account), dropping_fates(config.filters)
     edits, languages = edits_of(found.edits), languages_of(found.languages)
     ends = load_json(found.tokenizer / "corpusmill.json")
@@ -55,6 +61,7 @@ def summary_of(account: dict[str, Counter], manifest: dict, config: Told, found:
         "balanced": True,
         "duplicates": load_json(found.duplicates)["dropped"],
         **({"planted": planted} if planted else {}),
+        **({"mixture": mixture} if mixture else {}),
         "config_digest": config.config_digest,
         "configuration": config.configuration,
         "tokenizer": {name: ends[name] for name in TOKENIZER},
@@ -113,5 +120,7 @@ def remarks(account: dict[str, Counter], summary: dict, tokenizer: dict) -> Iter
     yield f"documents end with {tokenizer['end_of_text']}, id {tokenizer['end_of_text_id']}"
     if steps := tokenizer["normalizer"]:
         yield f"the tokenizer's own normalizer changes texts: {', '.join(steps)}"
+    if mixture := summary.get("mixture"):
+        yield from mixture_table(mixture)
     for kind, figures in summary.get("planted", {}).items():
         yield f"planted {kind}: {figures['found']} of {figures['planted']} found"

@@ -2,5 +2,5 @@
 
 It reads no text. Begin with `fates.py`.
 
-Imports: mill.read, mill.storage.
+Imports: messages, mill.read, mill.storage.
 """

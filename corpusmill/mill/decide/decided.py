@@ -10,8 +10,10 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from corpusmill.mill.decide.candidates import load_copies
 from corpusmill.mill.decide.fate_columns import FateColumn
-from corpusmill.mill.decide.fates import CONTAMINATED, AtDecontaminate
+from corpusmill.mill.decide.fates import CONTAMINATED, SPLITS, AtDecontaminate
+from corpusmill.mill.read.ids import ROW_MASK
 from corpusmill.mill.storage.files import writing
 from corpusmill.mill.storage.sums import CheckedFile, DamagedError
 from corpusmill.mill.storage.tables import load_table
@@ -21,11 +23,13 @@ FIRST = "first"
 
 
 class DecisionFiles(NamedTuple):
-    """The decision tables of a part; the marks are of its block of parts."""
+    """The decision tables of a part. The last two are of its block of parts."""
 
     verdicts: Path
     assigned: Path
     marks: Path
+    mixed: list[Path]
+    """The copies that a mixture chose; none without a mixture."""
 
 
 class Decided(NamedTuple):
@@ -45,12 +49,28 @@ def load_decided(files: DecisionFiles, part: int) -> Decided:
     names = ("winner", "similarity", "stage", "split", "copies")
     winner, similarity, stage, split, copies = load_table(files.assigned, *names)
     origins = load_marks(files.marks, part)
-    fates.decide(
-        "decontaminate", AtDecontaminate(winner, split, copies, origins), np.ones(split.size, bool)
-    )
+    known = AtDecontaminate(winner, split, copies, origins)
+    fates.decide("decontaminate", known, np.ones(split.size, bool))
+    for mixed in files.mixed:
+        copies = mixed_copies(mixed, part, split, copies)
+        fates.decide("mix", known._replace(copies=copies), np.ones(split.size, bool))
     held_out_by = np.where(fates.has(CONTAMINATED), origins, 0).astype(np.uint8)
     copies = np.where(fates.kept, copies, 0).astype(np.uint16)
     return Decided(fates, winner, similarity, stage, split, held_out_by, copies)
+
+
+def mixed_copies(path: Path, part: int, split: np.ndarray, copies: np.ndarray) -> np.ndarray:
+    """Return the copies with those that a mixture chose for documents of train."""
+    ids, chosen = load_copies(path, part)
+    found = np.where(split == SPLITS.index("train"), 0, copies).astype(np.uint16)
+    found[(ids & np.uint64(ROW_MASK)).astype(np.int64)] = chosen
+    return found
+
+
+def load_candidates(verdicts: Path, assigned: Path, marks: Path, part: int) -> np.ndarray:
+    """Return the rows of the documents that a mixture may use in train."""
+    decided = load_decided(DecisionFiles(verdicts, assigned, marks, []), part)
+    return np.flatnonzero(decided.fates.kept & (decided.split == SPLITS.index("train")))
 
 
 def load_fates(verdicts: Path, assigned: Path) -> FateColumn:

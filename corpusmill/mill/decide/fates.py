@@ -17,6 +17,7 @@ MALFORMED = "malformed"
 DUPLICATE = "duplicate"
 NOT_SAMPLED = "not_sampled"
 CONTAMINATED = "contaminated"
+LEFT_OVER = "left_over"
 
 SPLITS = ("train", "validation", "test")
 
@@ -33,7 +34,7 @@ class AtAssign(NamedTuple):
 
 
 class AtDecontaminate(NamedTuple):
-    """What is known after the step `decontaminate`: one value per document of a part."""
+    """What is known after the step `decontaminate`, or `mix`: one value per document of a part."""
 
     winner: "np.ndarray"  # uint64
     split: "np.ndarray"  # uint8
@@ -58,7 +59,7 @@ class Fate(NamedTuple):
     """Whether documents of this fate were compared to find duplicates."""
     decides: "Callable[[Any], np.ndarray] | None" = None
     """Returns bool (documents,): which documents get this fate, if no earlier fate applies. Takes
-    `AtAssign` or `AtDecontaminate`. None: the step has code of its own for it."""
+    `AtAssign`, or `AtDecontaminate` in later steps. None: the step has code of its own for it."""
 
 
 FATES = {
@@ -90,6 +91,13 @@ FATES = {
             in_list="held out by {held_out_by}",
             decides=lambda documents: (
                 (documents.held_out_by > 0) & (documents.split == SPLITS.index("train"))
+            ),
+        ),
+        Fate(
+            LEFT_OVER, "mix",
+            "The document could be in train, but the mixture gave it no copy.",
+            decides=lambda documents: (
+                (documents.copies == 0) & (documents.split == SPLITS.index("train"))
             ),
         ),
         Fate(

@@ -14,6 +14,8 @@ class Sampling(NamedTuple):
     weights: dict[str, float]
     fractions: dict[str, float]
     seed: int
+    mixes: bool
+    """Whether a mixture chooses the copies of documents in train later."""
 
 
 def splits_of(ids: np.ndarray, fractions: dict[str, float], seed: int) -> np.ndarray:
@@ -27,12 +29,16 @@ def splits_of(ids: np.ndarray, fractions: dict[str, float], seed: int) -> np.nda
     return np.array([SPLITS.index("validation"), SPLITS.index("test"), 0], np.uint8)[place]
 
 
-def copies_of(ids: np.ndarray, weights: np.ndarray, splits: np.ndarray, seed: int) -> np.ndarray:
+def copies_of(
+    ids: np.ndarray, weights: np.ndarray, splits: np.ndarray, seed: int, mixes: bool
+) -> np.ndarray:
     """Return uint16: how often each document appears; weight 2.5 means two or three times.
 
     A hash decides the fraction, so a smaller weight keeps a subset. Held-out documents appear
-    at most once.
+    at most once. mixes: 1 for documents of train that a mixture may use.
     """
+    if mixes:
+        weights = np.where(splits == 0, np.sign(weights), weights)
     whole = np.floor(weights)
     copies = whole + (unit_hash(ids, seed, "sample") < weights - whole)
     return np.where(splits == 0, copies, np.minimum(copies, 1)).astype(np.uint16)

@@ -16,6 +16,7 @@ from corpusmill.mill.dedup.edges import (
     DROPPED,
     IDENTICAL,
     SAME_KEY,
+    WINNERS,
     Similarity,
     certain_matches,
 )
@@ -154,6 +155,14 @@ def component_resolution(extract: Extract, graph: Graph, setting: ResolveSetting
 
 
 RESOLUTIONS = {"kept": kept_resolution, "component": component_resolution}
+
+
+def winners_of(dropped: np.ndarray) -> np.ndarray:
+    """Return WINNERS, by ascending id. dropped: DROPPED."""
+    ids, counts = np.unique(dropped["winner"], return_counts=True)
+    found = np.empty(ids.size, WINNERS)
+    found["id"], found["dropped"] = ids, counts
+    return found
 
 
 def dropped_documents(extract: Extract, graph: Graph, resolution: Resolution) -> np.ndarray:

@@ -23,6 +23,19 @@ def dropped_of_part(resolved: list[Path], part: int) -> np.ndarray:
     return np.concatenate(found)
 
 
+def cluster_sizes_of_part(resolved: list[Path], part: int, rows: int) -> np.ndarray:
+    """Return int64 (rows,): the documents in the cluster of each document of a part, if it is the
+    one that is kept; else 1. rows: documents of the part."""
+    sizes = np.ones(rows, np.int64)
+    bounds = part << ROW_BITS, part + 1 << ROW_BITS
+    for bin in load_listing(resolved):
+        table = StoredArray.open(bin["winners"])
+        start, stop = (place_of(table, "id", bound) for bound in bounds)
+        mine = np.array(table[start:stop])
+        sizes[(mine["id"] & np.uint64(ROW_MASK)).astype(np.int64)] += mine["dropped"]
+    return sizes
+
+
 def won_by(dropped: np.ndarray, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return winner, similarity and stage per document; a kept one is its own winner."""
     rows = (dropped["id"] & np.uint64(ROW_MASK)).astype(np.int64)

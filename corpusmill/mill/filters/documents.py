@@ -65,6 +65,18 @@ def member_at(record: bytes, path: list[str]) -> str | None:
     return record.decode() or None
 
 
+def as_text(json_text: str | None) -> str | None:
+    """Return a JSON value as text; None for null or a missing member.
+
+    Numbers and booleans stay as written. Objects become `{}` and lists `[]`.
+    """
+    if json_text is None or json_text == "null":
+        return None
+    if json_text[0] == '"':
+        return msgspec.json.decode(json_text, type=str)
+    return {"{": "{}", "[": "[]"}.get(json_text[0], json_text)
+
+
 @dataclass(frozen=True)
 class Documents:
     """Some documents of a part, in order."""

@@ -5,7 +5,7 @@ only the texts of one window are in memory.
 """
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -22,7 +22,7 @@ from corpusmill.mill.shuffle.targets import Emissions
 from corpusmill.mill.storage.arrays import load_array, save_array
 from corpusmill.mill.storage.files import writing
 from corpusmill.mill.storage.sliced_streams import read_stream, write_streams
-from corpusmill.mill.storage.sums import SummedFile
+from corpusmill.mill.storage.sums import CheckedFile, SummedFile
 
 SCHEMA = pa.schema(
     [
@@ -34,6 +34,27 @@ SCHEMA = pa.schema(
         ("rest", pa.large_binary()),
     ]
 )
+
+
+WITH_IDS = SCHEMA.append(pa.field("ids", pa.large_binary()))
+"""SCHEMA with token ids, each document with its end-of-text id, if they were counted before the
+shuffle. Empty for documents of other splits than train."""
+
+
+class TokenIds:
+    """The token ids of a part, from the step `count`."""
+
+    def __init__(self, ids: Path, starts: Path) -> None:
+        file = CheckedFile(ids)
+        self._bytes = memoryview(file.view(0, file.size))
+        self._starts = load_array(starts).astype(np.int64)
+        total = int(self._starts[-1])
+        self._size = file.size // total if total else 1
+
+    def of(self, rows: np.ndarray) -> list[memoryview]:
+        """Return the bytes of the ids of some documents."""
+        begin, end = self._starts[rows] * self._size, self._starts[rows + 1] * self._size
+        return [self._bytes[a:b] for a, b in zip(begin.tolist(), end.tolist(), strict=True)]
 
 
 @dataclass(frozen=True)
@@ -61,9 +82,11 @@ class Window:
 
     def __init__(
         self, batches: list[pa.RecordBatch], sources: pa.DictionaryArray, ids: np.ndarray,
-        emitted: Emissions,
+        emitted: Emissions, first: int, token_ids: TokenIds | None,
     ) -> None:  # fmt: skip
-        """sources, ids: of the documents. emitted: its rows count from the first of these."""
+        """sources, ids: of the documents. emitted: its rows count from the first of these, which
+        is row `first` of the part."""
+        self._first, self._token_ids = first, token_ids
         # Not take(): for every block it would copy a chunked column whole, and combining the chunks
         # is a copy too.
         read = pa.Table.from_batches(batches)
@@ -78,8 +101,9 @@ class Window:
             return self._rows(self._emitted.where(block))
 
         sizes = (self._texts.sizes + self._rests.sizes)[self._emitted.row]
+        schema = WITH_IDS if self._token_ids else SCHEMA
         return write_streams(
-            file, SCHEMA, rows_of, sizes, self._emitted.target, targets, NOT_COMPRESSED
+            file, schema, rows_of, sizes, self._emitted.target, targets, NOT_COMPRESSED
         )
 
     def _rows(self, those: Emissions) -> pa.Table:
@@ -91,7 +115,10 @@ class Window:
             string_array(list(self._texts[those.row])),
             string_array(list(self._rests[those.row])).cast(pa.large_binary()),
         ]
-        return pa.table(columns, schema=SCHEMA)
+        if self._token_ids is None:
+            return pa.table(columns, schema=SCHEMA)
+        token_ids = string_array(self._token_ids.of(those.row + self._first))
+        return pa.table([*columns, token_ids.cast(pa.large_binary())], schema=WITH_IDS)
 
 
 def windows(text: Path, targets: int) -> Iterator[list[pa.RecordBatch]]:
@@ -111,12 +138,12 @@ def windows(text: Path, targets: int) -> Iterator[list[pa.RecordBatch]]:
 
 def write_scattered(
     data: Path, index: Path, text: Path, part: int, emitted: Emissions, targets: int,
-    progress: Progress,
+    progress: Progress, token_ids: TokenIds | None = None,
 ) -> None:  # fmt: skip
     """Write copies of a part's documents, and to `index` the start of each stream: uint64
     (windows, targets + 1).
 
-    text: the part. progress: counts copies.
+    text: the part. progress: counts copies. token_ids: written beside the texts, if given.
     """
     sources = TextPart(text, ["file"]).sources()
     ids = ids_of_part(part, len(sources))
@@ -131,7 +158,8 @@ def write_scattered(
             first, stop = stop, stop + sum(batch.num_rows for batch in batches)
             mine = emitted.where((emitted.row >= first) & (emitted.row < stop))
             mine = mine._replace(row=mine.row - first)
-            window = Window(batches, sources[first:stop], ids[first:stop], mine)
+            of_window = sources[first:stop], ids[first:stop]
+            window = Window(batches, *of_window, mine, first, token_ids)
             starts.append(window.write(file, targets, progress))
             del batches, window  # before the next one is read
     save_array(index, np.array(starts, np.uint64).reshape(-1, targets + 1))
@@ -158,11 +186,11 @@ class ShardRows(NamedTuple):
     @classmethod
     def read(cls, parts: list[dict], target: int, progress: Progress) -> "ShardRows":
         """parts: the names of each part's files, `data` and `index`. progress: counts parts."""
-        tables = [SCHEMA.empty_table()]
+        tables: list[pa.Table] = []
         for part in parts:
             tables.extend(read_scattered(Path(part["data"]), Path(part["index"]), target))
             progress.advance(1)
-        rows = pa.concat_tables(tables)
+        rows = pa.concat_tables(tables or [SCHEMA.empty_table()])
         return cls(rows, np.lexsort((rows.column("id").to_numpy(), rows.column("key").to_numpy())))
 
     def sizes(self) -> np.ndarray:
@@ -173,6 +201,17 @@ class ShardRows(NamedTuple):
         """Return the columns that say which documents these are, in shuffled order."""
         columns = ["id", "copy", "source"]
         return self.rows.select(columns).combine_chunks().take(pa.array(self.order))
+
+    def token_ids(self, dtype: str) -> Callable[[slice], list[np.ndarray]] | None:
+        """Return a function from places in shuffled order to the ids of these documents, without
+        their last; None if ids were not counted before the shuffle."""
+        if "ids" not in self.rows.column_names:
+            return None
+        ids = TextRows(self.rows.column("ids"))
+        if not ids.sizes.all():
+            return None
+        kind = np.dtype(dtype).newbyteorder("<")
+        return lambda places: [np.frombuffer(one, kind)[:-1] for one in ids[self.order[places]]]
 
     def texts(self, size: int) -> Iterator[list[bytes]]:
         """Yield the texts in shuffled order, in lists of about this many bytes.

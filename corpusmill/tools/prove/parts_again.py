@@ -10,12 +10,15 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from corpusmill.mill.decide.candidates import save_copies
 from corpusmill.mill.decide.decided import save_marks
+from corpusmill.mill.decide.fates import KEPT, SPLITS
 from corpusmill.mill.decide.holdout import ORIGINS
 from corpusmill.mill.dedup.edges import DROPPED, STAGES
-from corpusmill.mill.read.ids import ROW_MASK
+from corpusmill.mill.read.ids import ROW_BITS, ROW_MASK
 from corpusmill.mill.read.parts import TextPart
 from corpusmill.mill.read.spans import spans_of, units_of
 from corpusmill.mill.read.text_column import TextColumn
@@ -103,7 +106,7 @@ class PartAgain:
         self._step(
             "ledger", counts=self.path("text/{}.json"), cuts=self._of_cuts(".json"),
             cut_spans=self._of_cuts(".parquet"), whole=self._of_cuts(".npy"),
-            filters=settings.filter_values,
+            filters=settings.filter_values, mixed=self._mixed(),
         )  # fmt: skip
 
     def _normalize(self) -> None:
@@ -184,6 +187,7 @@ class PartAgain:
             "measure", text=self.below(layout.text_to_measure),
             filters=self._run.settings.measuring,
             prefer=as_given(self._run.config.dedup.prefer),
+            members=self._run.config.mixture.members,
             **{name: [self.path(one)] * layout.edits for name, one in of_edits.items()},
         )  # fmt: skip
 
@@ -203,6 +207,20 @@ class PartAgain:
             "assign", whole=self._of_cuts(".npy"), resolved=[listing],
             sampling=self._run.settings.sampling, counts=self.path("assign/{}.json"),
         )  # fmt: skip
+
+    def _mixed(self) -> list[Path]:
+        """Return the copies of the mixture, according to the ledger; none without a mixture."""
+        if not self._run.layout.mixes:
+            return []
+        columns = ["id", "fate", "split", "copies"]
+        ledger = pq.read_table(self._evidence(f"ledger/{self.name}.parquet"), columns=columns)
+        in_train = pc.and_(pc.equal(ledger["fate"], KEPT), pc.equal(ledger["split"], SPLITS[0]))
+        ledger = ledger.filter(in_train)
+        path = self.path("copies/{}.arrow")
+        ids = ledger["id"].to_numpy()
+        known = ids < np.uint64(self.part << ROW_BITS | self.documents)
+        save_copies(path, self.part, [(ids[known], ledger["copies"].to_numpy()[known])])
+        return [path]
 
     def _mark(self) -> None:
         """Mark the documents that are contaminated according to the ledger."""

@@ -7,11 +7,22 @@ import numpy as np
 import pyarrow as pa
 
 from corpusmill.mill.account.ledger_columns import OWN_COLUMNS
-from corpusmill.mill.decide.fates import CONTAMINATED, DUPLICATE, FATES, KEPT, MALFORMED, fate_of
+from corpusmill.mill.decide.fates import (
+    CONTAMINATED,
+    DUPLICATE,
+    FATES,
+    KEPT,
+    LEFT_OVER,
+    MALFORMED,
+    SPLITS,
+    fate_of,
+)
 from corpusmill.mill.read.ids import ROW_BITS, ROW_MASK
 from corpusmill.mill.storage.regular_files import open_regular, regular_state
 from corpusmill.mill.storage.untrusted import json_of
+from corpusmill.run.layout import block_parts
 from corpusmill.tools.why.copies_in_shards import Copy, copies_of
+from corpusmill.tools.why.in_mixture import InMixture, in_mixture
 from corpusmill.tools.why.ledger import Ledger
 from corpusmill.tools.why.parquet_rows import Row, Rows
 from corpusmill.tools.why.results import Results
@@ -124,6 +135,19 @@ class Facts:
         """Return the key of the preferred field, where smaller is better; None without one."""
         path = self.results.path("measures/{}.arrow", self.part)
         return row_of_table(path, self.id & ROW_MASK).get("preference") if path.exists() else None
+
+    @functools.cached_property
+    def in_mixture(self) -> InMixture | None:
+        """Return its cell; None without a mixture, or if the document could not be in train."""
+        results = self.results
+        mixture = results.config.mixture
+        in_train = self.fate == LEFT_OVER or self.row.get("split") == SPLITS[0]
+        if not mixture.is_used or not in_train:
+            return None
+        block = self.part // block_parts(results.parts)
+        candidates = [results.path("candidates/{}.arrow", block)]
+        composition = results.folder / "mixture/cells.json"
+        return in_mixture(mixture.settings(results.config), composition, candidates, self.id)
 
     @functools.cached_property
     def generation(self) -> int:

@@ -6,9 +6,18 @@ from typing import Any, NamedTuple
 
 from corpusmill.messages.plain_text import shown
 from corpusmill.messages.sentences import sentence
-from corpusmill.mill.decide.fates import CONTAMINATED, DUPLICATE, KEPT, NOT_SAMPLED, fate_of
+from corpusmill.mill.decide.fates import (
+    CONTAMINATED,
+    DUPLICATE,
+    KEPT,
+    LEFT_OVER,
+    NOT_SAMPLED,
+    SPLITS,
+    fate_of,
+)
 from corpusmill.tools.why.comparison import fitted, side_by_side
 from corpusmill.tools.why.facts import Facts
+from corpusmill.tools.why.in_mixture import in_words
 
 NAMED = 5
 """Maximum number of documents or pieces that are named."""
@@ -63,7 +72,7 @@ def steps(facts: Facts) -> list[Step]:
     if fate.is_compared:
         told.append(compared(facts))
     if fate.name in DECIDED:
-        told += [decide(facts) for decide in DECIDED[fate.name]]
+        told += [step for decide in DECIDED[fate.name] if (step := decide(facts))]
     elif not facts.by_filter:
         told.append(
             Step(fate.step, f"Dropped as {fate.name}: {facts.row.get('reason', fate.meaning)}")
@@ -219,8 +228,19 @@ def assigned(facts: Facts) -> Step:
         )
     split = facts.row["split"]
     share = "" if split == "train" else f" (splits.{split} {getattr(config.splits, split)})"
+    if config.mixture.is_used and split == SPLITS[0]:
+        return Step("assign", f"Drawn for {split}.")
     copies = counted(facts.row["copies"], "copy", "copies")
     return Step("assign", f"Drawn for {split}{share}; {copies}, as its source has weight {weight}.")
+
+
+def mixed(facts: Facts) -> Step | None:
+    found = facts.in_mixture
+    if found is not None:
+        return Step("mix", in_words(found, facts.row.get("copies", 0)))
+    if facts.fate == LEFT_OVER:
+        return Step("mix", "The mixture gave it no copy; the files of the mixture were removed.")
+    return None
 
 
 def contaminated(facts: Facts) -> Step:
@@ -236,11 +256,12 @@ def contaminated(facts: Facts) -> Step:
     return Step("decontaminate", f"Its text{before} equals {said}.")
 
 
-DECIDED: dict[str, tuple[Callable[[Facts], Step], ...]] = {
+DECIDED: dict[str, tuple[Callable[[Facts], Step | None], ...]] = {
     DUPLICATE: (),
     NOT_SAMPLED: (assigned,),
     CONTAMINATED: (contaminated,),
-    KEPT: (assigned,),
+    LEFT_OVER: (mixed,),
+    KEPT: (assigned, mixed),
 }
 """Additional steps in the stories of fates that need their own sentences."""
 

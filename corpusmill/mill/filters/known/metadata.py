@@ -19,20 +19,6 @@ from corpusmill.mill.filters.declaration import (
 FIELD = "Name of the field; `quality.score` is the field score of the object quality."
 
 
-def as_text(json_text: str | None) -> str | None:
-    """Return a JSON value as text; None for null or a missing member.
-
-    Numbers and booleans stay as written. Objects become `{}` and lists `[]`.
-    """
-    import msgspec
-
-    if json_text is None or json_text == "null":
-        return None
-    if json_text[0] == '"':
-        return msgspec.json.decode(json_text, type=str)
-    return {"{": "{}", "[": "[]"}.get(json_text[0], json_text)
-
-
 class Metadata(Filter):
     """Drops documents by the value of a field of their record, compared as a string. Numbers and
     booleans are compared as they are written in the record: "1", "true". A null counts as missing.
@@ -69,6 +55,8 @@ class Metadata(Filter):
     )
 
     def measure_documents(self, documents):
+        from corpusmill.mill.filters.documents import as_text
+
         return {"metadata_value": [as_text(one) for one in documents.members(self.field)]}
 
     def faults(self):

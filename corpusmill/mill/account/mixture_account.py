@@ -1,0 +1,70 @@
+"""The account of a mixture: per cell, what was wanted and what train has."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from corpusmill.messages.text_tables import aligned
+from corpusmill.mill.storage.files import load_json
+
+MOST_SHOWN = 30
+"""Maximum number of cells in the text of a summary."""
+
+
+class MixtureFiles(NamedTuple):
+    """Reports of the mixture; empty lists without one."""
+
+    composition: list[Path]
+    mixed_counts: list[Path]
+    """Counts of every block of parts."""
+
+
+def mixture_account(files: MixtureFiles) -> dict[str, Any] | None:
+    """Return the account, with a row per cell; None without a mixture."""
+    if not files.composition:
+        return None
+    told = load_json(files.composition[0])
+    blocks = [load_json(file)["cells"] for file in files.mixed_counts]
+    rows = []
+    for place, cell in enumerate(told["cells"]):
+        documents: Counter = Counter()
+        for block in blocks:
+            documents.update(block[place]["documents"])
+        rows.append(
+            {
+                "cell": cell["cell"],
+                "documents": cell["documents"],
+                "size": cell["size"],
+                "share": cell["share"],
+                "wanted": cell["wanted"],
+                "reached": cell["reached"],
+                "counted": sum(block[place]["size"] for block in blocks),
+                "epochs": round(cell["reached"] / cell["size"], 4) if cell["size"] else 0,
+                "documents_by_copies": dict(sorted(documents.items(), key=lambda one: int(one[0]))),
+            }
+        )
+    return {name: told[name] for name in ("unit", "budget", "by")} | {"cells": rows}
+
+
+def copies_in(cell: dict) -> int:
+    """Return the number of copies in a row of the account."""
+    return sum(int(n) * documents for n, documents in cell["documents_by_copies"].items())
+
+
+def mixture_table(account: dict[str, Any]) -> list[str]:
+    """Return lines about the cells, those with most of train first."""
+    unit, cells = account["unit"], account["cells"]
+    total = sum(cell["reached"] for cell in cells) or 1
+    head = [*account["by"], "documents", unit, "wanted", "share", "reached", "epochs", "unused"]
+    rows = [head]
+    shown = sorted(cells, key=lambda cell: -cell["reached"])[:MOST_SHOWN]
+    for cell in shown:
+        wanted = "" if cell["wanted"] is None else f"{cell['wanted']:,.0f}"
+        rows.append(
+            [*cell["cell"], f"{cell['documents']:,}", f"{cell['size']:,}", wanted,
+             f"{cell['reached'] / total:.2%}", f"{cell['reached']:,}", f"{cell['epochs']:.2f}",
+             f"{cell['documents_by_copies'].get('0', 0):,}"]
+        )  # fmt: skip
+    budget = f" of a budget of {account['budget']:,}" if account["budget"] else ""
+    more = [f"and {len(cells) - len(shown):,} more cells"] * (len(cells) > len(shown))
+    return [f"mixture: {total:,} {unit} in train{budget}", *aligned(rows).splitlines(), *more]

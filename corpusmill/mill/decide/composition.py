@@ -1,0 +1,237 @@
+"""Compose a corpus: from tables of candidates to the levels of all cells, and their account."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from corpusmill.mill.decide.apportioning import (
+    Levels,
+    apportion,
+    copies_of_candidates,
+    sums_of,
+)
+from corpusmill.mill.decide.candidates import CandidateTables
+from corpusmill.mill.decide.cells import (
+    Cells,
+    Columns,
+    Grid,
+    all_candidates,
+    candidates_of,
+    cells_of,
+)
+from corpusmill.mill.decide.mixture import NONE, Mixture
+from corpusmill.mill.decide.quantiles import quantiles_of
+from corpusmill.mill.decide.shares import (
+    Supply,
+    given_shares,
+    shares_of_cells,
+    targets_of,
+    unknown_faults,
+)
+from corpusmill.mill.storage.arrays import load_array, save_array
+from corpusmill.mill.storage.files import load_json, save_json
+
+
+class Composition(NamedTuple):
+    """How the budget is divided among the cells."""
+
+    grid: Grid
+    cells: Cells
+    supplies: list[Supply]
+    shares: list[Fraction] | None
+    """The wanted share of each cell; None without a budget."""
+    targets: list[Fraction] | None
+    reached: np.ndarray
+    """int64: the size of each cell's copies."""
+    levels: Levels
+    quantiles: dict[str, list[float]]
+
+    def lines(self) -> Iterator[str]:
+        """Yield a line per cell."""
+        for place, supply in enumerate(self.supplies):
+            wanted = "" if self.targets is None else f" of {float(self.targets[place]):,.1f} wanted"
+            yield (
+                f"{':'.join(supply.names)}: {supply.documents:,} documents, size {supply.size:,}; "
+                f"reached {int(self.reached[place]):,}{wanted}"
+            )
+
+
+def compose(tables: CandidateTables) -> Composition:
+    """Return the composition; raise ValueError if the mixture cannot be reached."""
+    mixture = tables.mixture
+    quantiles = quantiles_of(tables.pieces, mixture.quantiles)
+    grid = Grid(mixture, tables.labels, quantiles)
+    cells = cells_of(grid, tables.pieces(), mixture.most)
+    supplies = supplies_of(grid, cells, tables)
+    refuse_missing(mixture, supplies)
+
+    def pieces() -> Iterator[Any]:
+        return all_candidates(grid, cells, mixture.seed, tables.pieces())
+
+    sums = sums_of(pieces(), len(cells.pairs))
+    if mixture.budget is None:
+        levels = Levels(np.ones(len(supplies)), np.zeros(len(supplies), np.uint64))
+        reached = reached_at(levels, cells, tables, grid)
+        return Composition(grid, cells, supplies, None, None, reached, levels, quantiles)
+    refuse_unknown(mixture, supplies)
+    shares, groups = shares_of_cells(mixture.shares, supplies, mixture.budget, mixture.max_epochs)
+    targets = targets_of(
+        shares, supplies, mixture.budget, mixture.max_epochs, mixture.on_shortage, mixture.unit
+    )
+    done = apportion(
+        pieces, cells.classes, sums, targets.sizes, targets.limits, groups, mixture.budget
+    )
+    return Composition(
+        grid, cells, supplies, shares, targets.sizes, done.sizes, done.levels, quantiles
+    )
+
+
+def supplies_of(grid: Grid, cells: Cells, tables: CandidateTables) -> list[Supply]:
+    """Return what each cell has."""
+    classes = cells.classes
+    documents, sizes = (np.zeros(len(cells.pairs), np.int64) for _ in range(2))
+    for columns in tables.pieces():
+        of_piece = candidates_of(grid, cells, tables.mixture.seed, columns)
+        np.add.at(documents, of_piece.classes, 1)
+        np.add.at(sizes, of_piece.classes, of_piece.sizes)
+    found = []
+    for place, number in enumerate(cells.numbers.tolist()):
+        mine = np.flatnonzero(classes.cells == place)
+        factors = [Fraction(one) for one in classes.factors[mine].tolist()]
+        of_class = sizes[mine].tolist()
+        found.append(
+            Supply(
+                grid.names(number),
+                int(documents[mine].sum()),
+                sum(of_class),
+                sum((f * s for f, s in zip(factors, of_class, strict=True)), Fraction(0)),
+                sum(s * classes.most for f, s in zip(factors, of_class, strict=True) if f),
+            )
+        )
+    return found
+
+
+def reached_at(levels: Levels, cells: Cells, tables: CandidateTables, grid: Grid) -> np.ndarray:
+    reached = np.zeros(len(cells.numbers), np.int64)
+    for columns in tables.pieces():
+        some = candidates_of(grid, cells, tables.mixture.seed, columns)
+        copies = copies_of_candidates(some, cells.classes, levels)
+        np.add.at(reached, cells.classes.cells[some.classes], copies * some.sizes)
+    return reached
+
+
+def refuse_missing(mixture: Mixture, supplies: list[Supply]) -> None:
+    """Raise ValueError for documents without a value that must have one."""
+    for place, axis in enumerate(mixture.axes):
+        without = sum(one.documents for one in supplies if one.names[place] == NONE)
+        if without and axis.missing == "fail" and axis.column:
+            raise ValueError(
+                f"mixture.by: {without:,} documents have no value for {axis.name}. Set missing to "
+                f"none, so that they form a cell named {NONE}, or filter them out."
+            )
+
+
+def refuse_unknown(mixture: Mixture, supplies: list[Supply]) -> None:
+    if not isinstance(mixture.shares, Mapping) or set(mixture.shares) == {"temperature"}:
+        return
+    given = {names: share for names, share in given_shares(mixture.shares).items() if share}
+    if faults := unknown_faults(given, [one.names for one in supplies]):
+        raise ValueError("\n".join(f"mixture.shares: {fault}" for fault in faults))
+
+
+def copies_of_part(
+    composed: Composition, mixture: Mixture, columns: Columns
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the copies of candidates, and their cells."""
+    some = candidates_of(composed.grid, composed.cells, mixture.seed, columns)
+    copies = copies_of_candidates(some, composed.cells.classes, composed.levels)
+    return copies, composed.cells.classes.cells[some.classes]
+
+
+class Tally:
+    """Documents of each cell by their number of copies, and the size of all copies."""
+
+    def __init__(self, cells: int) -> None:
+        self._sizes = np.zeros(cells, np.int64)
+        self._documents: list[Counter] = [Counter() for _ in range(cells)]
+        self.documents = self.copies = 0
+
+    def add(self, cells: np.ndarray, sizes: np.ndarray, copies: np.ndarray) -> None:
+        np.add.at(self._sizes, cells, copies * sizes)
+        pairs, counts = np.unique(np.stack([cells, copies.astype(np.int64)]), axis=1,
+                                  return_counts=True)  # fmt: skip
+        for cell, number, count in zip(*pairs.tolist(), counts.tolist(), strict=True):
+            self._documents[cell][number] += count
+            self.documents += count
+            self.copies += number * count
+
+    def counts(self) -> list[dict]:
+        """Return per cell the size of all copies, and the documents by number of copies."""
+        return [
+            {"size": size, "documents": {str(k): v for k, v in sorted(documents.items())}}
+            for size, documents in zip(self._sizes.tolist(), self._documents, strict=True)
+        ]
+
+
+def save_composition(
+    path: Path, classes: Path, composed: Composition, tables: CandidateTables
+) -> None:
+    cells = [
+        {
+            "cell": list(supply.names),
+            "documents": supply.documents,
+            "size": supply.size,
+            "mass": [supply.mass.numerator, supply.mass.denominator],
+            "capacity": supply.capacity,
+            "share": None if composed.shares is None else float(composed.shares[place]),
+            "wanted": None if composed.targets is None else float(composed.targets[place]),
+            "reached": int(composed.reached[place]),
+            "level": float(composed.levels.level[place]),
+            "below": int(composed.levels.below[place]),
+        }
+        for place, supply in enumerate(composed.supplies)
+    ]
+    mixture = tables.mixture
+    save_json(
+        path,
+        {
+            "corpusmill.mixture": 1,
+            "unit": mixture.unit,
+            "budget": mixture.budget,
+            "by": [axis.name for axis in mixture.axes],
+            "labels": tables.labels,
+            # As hexadecimal text, since JSON has no infinity.
+            "quantiles": {
+                name: [one.hex() for one in values] for name, values in composed.quantiles.items()
+            },
+            "cells": cells,
+        },
+    )
+    save_array(classes, composed.cells.pairs)
+
+
+def load_composition(
+    path: Path, classes: Path, mixture: Mixture
+) -> tuple[Composition, dict[str, list[str]]]:
+    """Return what `save_composition` saved, and the labels."""
+    told = load_json(path)
+    quantiles = {name: [*map(float.fromhex, one)] for name, one in told["quantiles"].items()}
+    grid = Grid(mixture, told["labels"], quantiles)
+    cells = Cells.of(load_array(classes), mixture.most)
+    rows = told["cells"]
+    supplies = [
+        Supply(tuple(one["cell"]), one["documents"], one["size"], Fraction(*one["mass"]),
+               one["capacity"])
+        for one in rows
+    ]  # fmt: skip
+    levels = Levels(
+        np.array([one["level"] for one in rows], np.float64),
+        np.array([one["below"] for one in rows], np.uint64),
+    )
+    reached = np.array([one["reached"] for one in rows], np.int64)
+    composed = Composition(grid, cells, supplies, None, None, reached, levels, quantiles)
+    return composed, told["labels"]

@@ -1,0 +1,92 @@
+"""The settings of a mixture, as steps get them from the configuration."""
+
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+NONE = "none"
+"""Name of the cells of documents that lack a value."""
+SIZE, DUPLICATES = "text_bytes", "duplicates"
+"""Values that every document has: bytes of text, and documents of its cluster, itself included."""
+
+
+def member_column(member: str) -> str:
+    """Return the column of a record member in results/measures."""
+    return f"member:{member}"
+
+
+class Axis(NamedTuple):
+    """A property of documents that divides them into cells. One of the last three fields is set,
+    unless the property is the source."""
+
+    name: str
+    groups: dict[str, str] | None = None
+    """Source -> name of its group."""
+    column: str = ""
+    """Column of the candidates with the value."""
+    edges: list[float] | None = None
+    """Limits between cells; a value equal to one belongs above it."""
+    quantiles: int = 0
+    """Number of cells with equally many documents."""
+    missing: str = NONE
+    """`none`: documents without the value form a cell of this name. `fail`: they stop the run."""
+
+
+class Factor(NamedTuple):
+    """A curve of steps: from each limit on, the number of copies relative to other documents."""
+
+    column: str
+    limits: list[float]
+    times: list[float]
+    of_quantiles: bool
+    """Whether the limits are shares of the documents, lowest values first."""
+
+
+class Mixture(NamedTuple):
+    """The settings. `key` names of the configuration are in corpusmill/run/mixture_config.py."""
+
+    unit: str
+    """What sizes count: tokens, bytes or documents."""
+    budget: int | None
+    axes: list[Axis]
+    factors: list[Factor]
+    weights: dict[str, float]
+    """Weight of each source."""
+    shares: Any
+    most: int
+    max_epochs: float | None
+    on_shortage: str
+    seed: int
+
+    @property
+    def labels(self) -> list[str]:
+        """Columns whose values are names."""
+        axes = (one for one in self.axes if one.column)
+        return sorted({one.column for one in axes if not one.quantiles and one.edges is None})
+
+    @property
+    def numbers(self) -> list[str]:
+        """Columns whose values are numbers."""
+        axes = {one.column for one in self.axes if one.column}
+        return sorted((axes | {one.column for one in self.factors}) - set(self.labels))
+
+    @property
+    def quantiles(self) -> dict[str, list[Fraction]]:
+        """Column -> shares of documents at which its values are needed."""
+        found: dict[str, set[Fraction]] = {}
+        for axis in self.axes:
+            if axis.quantiles:
+                found.setdefault(axis.column, set()).update(shares_of_quantiles(axis.quantiles))
+        for factor in self.factors:
+            if factor.of_quantiles:
+                found.setdefault(factor.column, set()).update(map(as_fraction, factor.limits))
+        return {column: sorted(shares) for column, shares in sorted(found.items())}
+
+
+def as_fraction(number: float) -> Fraction:
+    """Return a number as it is written: 0.1 is a tenth."""
+    return Fraction(str(number))
+
+
+def shares_of_quantiles(count: int) -> list[Fraction]:
+    """Return the shares of documents below each of `count` equal parts but the first."""
+    return [Fraction(place, count) for place in range(1, count)]

@@ -1,0 +1,178 @@
+"""Whole runs with a mixture."""
+
+import json
+import os
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from tokenizer_kinds import byte_level
+from warm import warm_python
+from workflow import ROOT, digests, mill, small_corpus, snakemake, summary
+
+
+def ledger(folder: Path) -> pa.Table:
+    return pa.concat_tables(
+        [pq.read_table(file) for file in sorted((folder / "results/ledger").glob("*.parquet"))]
+    )
+
+
+def config_of(folder: Path, **mixture) -> dict:
+    config = small_corpus(folder)
+    config["tokenizer"] = {"source": byte_level(folder / "tokenizer")}
+    return config | {"mixture": mixture}
+
+
+def placements(folder: Path) -> pa.Table:
+    files = sorted((folder / "results/placements/train").glob("*.parquet"))
+    return pa.concat_tables([pq.read_table(file) for file in files])
+
+
+@pytest.fixture(scope="module")
+def mixed(tmp_path_factory) -> Path:
+    """One run of a mixture by tokens, source, a member and the size of clusters."""
+    folder = tmp_path_factory.mktemp("mixed")
+    config = config_of(
+        folder,
+        budget={"tokens": 300_000},
+        by=["source", {"member": "where.source"}, {"value": "text_bytes", "quantiles": 2}],
+        shares={"one": 0.5, "two": 0.2, "three": 0.3},
+        copies=[{"by": "duplicates", "curve": {1: 1, 2: 3}}],
+        max=6,
+    )
+    mill(folder, config)
+    return folder
+
+
+def test_mixture__reaches_its_shares(mixed):
+    told = summary(mixed)["mixture"]
+    lengths = Counter()
+    longest = Counter()
+    for row in placements(mixed).to_pylist():
+        size = row["token_end"] - row["token_start"]
+        lengths[row["source"]] += size
+        longest[row["source"]] = max(longest[row["source"]], size)
+    for source, share in {"one": 0.5, "two": 0.2, "three": 0.3}.items():
+        assert abs(lengths[source] - share * 300_000) <= longest[source]
+    assert 0 <= 300_000 - lengths.total() <= max(longest.values())
+    assert sum(cell["reached"] for cell in told["cells"]) == lengths.total()
+    assert summary(mixed)["tokens"]["train"] == lengths.total()
+    assert {cell["cell"][1] for cell in told["cells"]} == {"one", "two", "three"}
+
+
+def test_mixture__copies_in_the_ledger_are_those_in_the_shards(mixed):
+    rows = ledger(mixed).to_pylist()
+    copies = {row["id"]: row["copies"] for row in rows if row["split"] == "train"}
+    assert Counter(placements(mixed)["id"].to_pylist()) == copies
+    assert max(copies.values()) <= 6
+    assert any(row["fate"] == "left_over" for row in rows)
+    assert all(row["copies"] == 1 for row in rows if row["split"] in ("validation", "test"))
+
+
+def test_mixture__repeats_documents_with_duplicates_more(mixed):
+    rows = [row for row in ledger(mixed).to_pylist() if row["source"] == "one"]
+    winners = {row["winner"] for row in ledger(mixed).to_pylist() if row["fate"] == "duplicate"}
+    mean = {}
+    for has in (True, False):
+        its = [row["copies"] or 0 for row in rows
+               if (row["id"] in winners) == has
+               and (row["split"] == "train" or row["fate"] == "left_over")]  # fmt: skip
+        mean[has] = sum(its) / len(its)
+    assert mean[True] == pytest.approx(3 * mean[False], rel=0.3)
+
+
+def test_mixture__is_the_same_for_one_core_and_after_files_were_added_in_two_runs(mixed, tmp_path):
+    config = json.loads(json.dumps(config_of(tmp_path, **mixture_of(mixed))))
+    late = [tmp_path / f"raw/{source}/1.jsonl" for source in ("one", "two", "three")]
+    mill(tmp_path, config, "--cores", "1")
+    assert digests(tmp_path) == digests(mixed)
+    assert all(path.exists() for path in late)
+    done = snakemake(
+        tmp_path, "--configfile", "mine.yaml", "--cores", "2", "-n", "--quiet", "rules"
+    )
+    assert "Nothing to be done" in done.stdout + done.stderr
+
+
+def mixture_of(folder: Path) -> dict:
+    return json.loads((folder / "results/summary.json").read_text())["configuration"]["mixture"]
+
+
+def test_mixture__validation_and_test_stay_as_without_one(mixed, tmp_path):
+    config = config_of(tmp_path)
+    del config["mixture"]
+    mill(tmp_path, config)
+    same = [name for name in digests(mixed) if "/validation/" in name or "/test/" in name]
+    both = [{name: one[name] for name in same if name.endswith((".bin", ".zst"))}
+            for one in (digests(mixed), digests(tmp_path))]  # fmt: skip
+    assert both[0] == both[1]
+
+
+def test_mixture__a_changed_budget_only_runs_what_follows(mixed, tmp_path):
+    again = snakemake(
+        mixed, "--configfile", "mine.yaml", "--cores", "2", "-n", "--quiet", "rules", "--config",
+        'mixture={"budget": {"tokens": 200000}}',
+    )  # fmt: skip
+    said = again.stdout + again.stderr
+    assert "apportion" in said
+    assert "scatter" in said
+    assert "normalize" not in said
+    assert "\ncount" not in said
+
+
+def test_mixture__without_a_budget_gives_the_copies_of_its_curves(tmp_path):
+    config = config_of(tmp_path, copies=[{"by": "duplicates", "curve": {1: 1, 2: 2}}])
+    mill(tmp_path, config)
+    rows = ledger(tmp_path).to_pylist()
+    winners = {row["winner"] for row in rows if row["fate"] == "duplicate"}
+    for row in rows:
+        if row["split"] == "train":
+            assert row["copies"] == (2 if row["id"] in winners else 1)
+
+
+def test_mixture__why_tells_the_cell_of_a_document(mixed):
+    rows = ledger(mixed).to_pylist()
+    left = next(row for row in rows if row["fate"] == "left_over")
+    used = max((row for row in rows if row["split"] == "train"), key=lambda row: row["copies"])
+    for row, number in ((left, "no copy"), (used, f"{used['copies']} copies")):
+        said = " ".join(corpusmill(mixed, "why", str(row["id"])).split())
+        assert f"It is in the cell {row['source']}:{row['source']}:q" in said
+        assert "(by source, where.source, text_bytes), which has a share of 0." in said
+        assert "Its factors: " in said
+        assert f"gets {number} (at most 6)." in said
+
+
+def corpusmill(folder: Path, *arguments: str) -> str:
+    done = subprocess.run(
+        [warm_python(), "-m", "corpusmill", *arguments], env=os.environ | {"PYTHONPATH": str(ROOT)},
+        cwd=folder, capture_output=True, text=True, timeout=600, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_mixture__is_verified_and_proved(mixed):
+    corpusmill(mixed, "verify", "results", "--deep")
+    said = corpusmill(mixed, "prove", "--parts", "2", "--shards", "1")
+    assert "the copies of documents in train" in said
+
+
+@pytest.mark.parametrize(
+    ("mixture", "said"),
+    [
+        ({"budget": {"bytes": 10**9}}, "mixture: the cell one has"),
+        ({"budget": {"bytes": 1000}, "by": [{"member": "nothing", "missing": "fail"}]},
+         "have no value for nothing"),
+        ({"budget": {"bytes": 1000}, "by": [{"member": "where.source"}],
+          "shares": {"one": 0.5, "thre": 0.5}}, "is in the cell thre. Did you mean three"),
+    ],
+)  # fmt: skip
+def test_mixture__stops_before_the_shuffle(tmp_path, mixture, said):
+    config = config_of(tmp_path, **mixture)
+    (tmp_path / "mine.yaml").write_text(json.dumps(config))
+    done = snakemake(tmp_path, "--configfile", "mine.yaml", "--cores", "2")
+    assert done.returncode
+    assert said in done.stdout + done.stderr
+    assert not (tmp_path / "results/scatter").exists()
