@@ -44,7 +44,8 @@ def resolve(
         {
             "file": str(dropped),
             "winners": str(winners),
-            "digest": content_digest(dropped) + content_digest(winners),
+            "digest": content_digest(dropped),
+            "winners_digest": content_digest(winners),
             "documents": int(extract.ids.size),
             "pairs": int(graph.one.size),
             "measured": int(outcome.measured),

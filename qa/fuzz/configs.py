@@ -113,7 +113,59 @@ def settings(random: random.Random) -> dict:
             "join": random.random() < 0.4,
         },
         "tokenizer": tokenizer(random),
+        "mixture": {},
     }
+
+
+def mixture(random: random.Random, config: dict) -> dict:
+    """A mixture over the sources of a configuration that is complete but for it."""
+    if random.random() < 0.5:
+        return {}
+    units = ["bytes", "documents"]
+    if config["tokenizer"]["source"] != "train":
+        units.append("tokens")
+    names = [one["name"] for one in config["sources"] if not one.get("held_out")]
+    weights = {one["name"]: one.get("weight", 1) for one in config["sources"]}
+    unit = random.choice(units)
+    size = random.choice([1, 30, 300, 3000, 30_000, 100_000] if unit != "documents" else [1, 7, 60])
+    found = {"budget": {unit: size}, "by": _axes(random, names, config)}
+    shares = [random.choice([0, 1, 1, 2.5]) if weights[name] else 0 for name in names]
+    kind = random.random()
+    if kind < 0.35 and sum(shares) and found["by"][0] == "source":
+        found["shares"] = dict(zip(names, shares, strict=True))
+        found["normalize"] = True
+    elif kind < 0.5:
+        found["shares"] = {"temperature": random.choice([0, 0.3, 1])}
+    elif kind < 0.65:
+        found |= {"shares": "unimax", "max_epochs": random.choice([0.5, 1, 3.7])}
+    found["max"] = random.choice([1, 2, 8, 8])
+    found["on_shortage"] = _often(random, "rescale", ["fail", "repeat"], 0.4)
+    if "max_epochs" not in found and random.random() < 0.5:
+        found["max_epochs"] = random.choice([0.7, 1, 2.5, 8])
+    found["copies"] = _curves(random, config)
+    if found["copies"] and random.random() < 0.2:
+        return {"copies": found["copies"], "by": found["by"], "max": found["max"]}
+    return found
+
+
+def _axes(random: random.Random, names: list[str], config: dict) -> list:
+    field = config["dedup"]["prefer"]["field"] or "n"
+    known = ["source", "duplicates", {"value": "text_bytes", "bins": [100, 500.5, 2000]},
+             {"value": "text_bytes", "quantiles": random.choice([2, 3, 7])},
+             {"value": "duplicates", "quantiles": 2}, {"member": field},
+             {"groups": {"all": names[:1], "others": names[1:]}}]  # fmt: skip
+    if len(names) < 2:
+        known.pop()
+    if any(one["name"] == "too_short" for one in config["filters"]):
+        known.append({"value": "chars", "quantiles": 4})
+    return random.sample(known, random.choice([1, 1, 2, 3]))
+
+
+def _curves(random: random.Random, config: dict) -> list[dict]:
+    known = [{"by": "duplicates", "curve": {1: 1, 2: 2, 5: 0.5}},
+             {"by": "text_bytes", "curve": {0: 0, 300: 1.5}},
+             {"by": "text_bytes", "quantiles": {0: 0, 0.4: 1, 0.9: 3}}]  # fmt: skip
+    return random.sample(known, random.choice([0, 0, 1, 2]))
 
 
 def tokenizer(random: random.Random) -> dict:
@@ -164,6 +216,9 @@ def reached(config: dict) -> dict[str, object]:
         for key, value in values.items():
             for deeper, inner in value.items() if isinstance(value, dict) else [(None, value)]:
                 flat[f"{section}.{key}" + (f".{deeper}" if deeper else "")] = inner
+    flat["mixture.by"] = [
+        next(iter({**one})) if isinstance(one, dict) else one for one in config["mixture"]["by"]
+    ]
     for key in SCHEMA["sources"]["items"]["properties"]:
         if key not in ("name", "files"):
             flat[f"sources[].{key}"] = [source.get(key) for source in config["sources"]]

@@ -185,6 +185,7 @@ def compare_summary(results: Path, outcome: Outcome) -> Iterator[str]:
     config = copy.deepcopy(outcome.config)
     for section, key in UNSHAPING.findall(CONFIGURATION.read_text()):
         del config[section][key]
+    config = json.loads(json.dumps(config))
     expected = {
         "corpusmill.summary": 1,
         **account(documents, malformed.total(), outcome.tokens, cuts),
@@ -206,11 +207,24 @@ def compare_summary(results: Path, outcome: Outcome) -> Iterator[str]:
     }
     yield from compare_funnel(results, expected)
     summary = read_json(results / "summary.json")
+    yield from compare_mixture(summary.get("mixture"), outcome)
     got = {key: summary.get(key) for key in expected}
     yield from tree_differ("results/summary.json", got, expected)
     yield from unbalanced("results/summary.json", summary)
     for source, figures in summary.get("sources", {}).items():
         yield from unbalanced(f"results/summary.json: {source}", figures)
+
+
+def compare_mixture(told: dict | None, outcome: Outcome) -> Iterator[str]:
+    """The cells of the summary."""
+    cells = told["cells"] if told else []
+    got = [
+        {"cell": tuple(one["cell"])}
+        | {name: one[name] for name in ("documents", "size", "reached", "documents_by_copies")}
+        for one in cells
+    ]
+    expected = [{"cell": cell} | told for cell, told in (outcome.mixture or {}).items()]
+    yield from rows_differ("results/summary.json: mixture", got, expected)
 
 
 def unbalanced(name: str, figures: dict) -> Iterator[str]:

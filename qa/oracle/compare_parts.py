@@ -19,6 +19,7 @@ from qa.oracle.finding import (
     some_members,
     tree_differ,
 )
+from qa.oracle.mixture import member_value
 from qa.oracle.reading import members_json
 
 FILTER_COLUMNS = {
@@ -224,6 +225,11 @@ def compare_measures(results: Path, name: str, part: Part, outcome: Outcome) -> 
         columns = {"chars": "uint32"} | columns
         for row, document in zip(measured, part.documents, strict=True):
             row["chars"] = len(document.cleaned)
+    for by in outcome.config["mixture"]["by"]:
+        if isinstance(by, dict) and "member" in by:
+            columns = columns | {f"member:{by['member']}": "string"}
+            for row, document in zip(measured, part.documents, strict=True):
+                row[f"member:{by['member']}"] = member_value(by["member"], document)
     got = {field.name: str(field.type) for field in table.schema}
     if list(got.items()) != list(columns.items()):
         yield f"results/measures/{name}.arrow: columns {got}, expected {columns}"

@@ -132,7 +132,7 @@ def decision(document: Document) -> dict:
         "similarity": single(document.similarity),
         "stage": STAGES[document.stage],
         "split": SPLITS.index(document.split),
-        "copies": document.copies,
+        "copies": document.assigned_copies,
     }
 
 

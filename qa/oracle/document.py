@@ -41,6 +41,7 @@ class Document:
     stage: str | None = None
     split: str = "train"
     copies: int = 0
+    assigned_copies: int = 0  # in the table of `assign`
     fate: str = "kept"
     assigned: str = "kept"  # the fate in the table of `assign`
     held_out_by: str | None = None
@@ -77,6 +78,8 @@ class Outcome:
         default_factory=dict
     )
     tokens: Tokens | None = None
+    mixture: dict | None = None
+    """Cell -> documents, size, reached size, documents by copies."""
 
     def documents(self) -> Iterator[Document]:
         for part in self.parts:

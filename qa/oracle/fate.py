@@ -51,9 +51,13 @@ def decide(documents: list[Document], config: dict) -> None:
     """Split, copies and fate of every document; contamination is not known yet."""
     weights = {source["name"]: source.get("weight", 1) for source in config["sources"]}
     seed = config["shuffle"]["seed"]
+    mixes = config["mixture"]["budget"] is not None or config["mixture"]["copies"]
     for document in documents:
         document.split = split_of(document.id, config)
-        copies = copies_of(document.id, document.split, weights[document.source], seed)
+        weight = weights[document.source]
+        if mixes and document.split == "train":
+            weight = 1 if weight else 0
+        copies = copies_of(document.id, document.split, weight, seed)
         if document.filter_fate != "kept":
             document.fate = document.filter_fate
         elif document.winner is not None:
@@ -61,7 +65,7 @@ def decide(documents: list[Document], config: dict) -> None:
         elif copies == 0:
             document.fate = "not_sampled"
         else:
-            document.copies = copies
+            document.copies = document.assigned_copies = copies
         document.assigned = document.fate if document.filter_fate == "kept" else "kept"
 
 

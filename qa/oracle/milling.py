@@ -4,7 +4,7 @@ import hashlib
 from functools import cache
 from pathlib import Path
 
-from qa.oracle import dedup, fate, plan, prefer, reading, spans
+from qa.oracle import dedup, fate, mixture, plan, prefer, reading, spans
 from qa.oracle.document import Document, Outcome, Part
 from qa.oracle.sketches import bands_and_rows, sketch
 from qa.oracle.texts import clean, normalize
@@ -31,11 +31,16 @@ def expected(
         read_held_out(outcome, folder)
     except reading.DamagedInputError as error:
         outcome.refused = str(error)
-    for step in (refuse_malformed, cut, measure, rank, resolve, decide, shuffle):
+    for step in (refuse_malformed, cut, measure, rank, resolve, decide):
         if not outcome.refused:
             step(outcome)
     if not outcome.refused:
-        outcome.tokens = Tokens(tokenizer, config)
+        if mixture.is_used(config) and mixture.unit_of(config) == "tokens":
+            outcome.tokens = Tokens(tokenizer, config)
+        mixture.mix(outcome)
+    if not outcome.refused:
+        shuffle(outcome)
+        outcome.tokens = outcome.tokens or Tokens(tokenizer, config)
         outcome.refused = outcome.tokens.encode(outcome)
     return outcome
 

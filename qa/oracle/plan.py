@@ -49,6 +49,17 @@ def shares(config: dict) -> dict[str, float]:
     return {"train": 1 - validation - test, "validation": validation, "test": test}
 
 
+def mixed_bytes(expected: float, mixture: dict) -> float:
+    """Expected bytes of train, with a mixture."""
+    budget = mixture["budget"]
+    if budget is None:
+        return expected * mixture["max"] if mixture["copies"] else expected
+    ((unit, size),) = budget.items()
+    return (
+        expected * mixture["max"] if unit == "documents" else size * {"bytes": 1, "tokens": 6}[unit]
+    )
+
+
 def shard_counts(files: list[InputFile], config: dict) -> dict[str, int]:
     weights = {source["name"]: source.get("weight", 1) for source in config["sources"]}
     counts = {}
@@ -58,6 +69,8 @@ def shard_counts(files: list[InputFile], config: dict) -> dict[str, int]:
             weight = weights[file.source]
             repeats = weight if split == "train" else min(1, weight)
             expected += file.expected_bytes * share * repeats
+        if split == "train":
+            expected = mixed_bytes(expected, config["mixture"])
         shards = max(1, math.ceil(expected / config["output"]["shard_bytes"]))
         counts[split] = shards if share > 0 else 0
     return counts

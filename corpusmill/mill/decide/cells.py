@@ -78,7 +78,7 @@ class Grid:
     def _scale(self, axis: Axis, labels: Mapping[str, list[str]]) -> Scale:
         if not axis.column:
             of_source = axis.groups or {name: name for name in self._mixture.weights}
-            names = list(dict.fromkeys(of_source.values()))
+            names = sorted(set(of_source.values()))
             places = [names.index(of_source[name]) for name in self._mixture.weights]
             return Scale(axis, names, of_source=np.array(places, np.int64))
         if axis.quantiles:
