@@ -176,3 +176,54 @@ def test_mixture__stops_before_the_shuffle(tmp_path, mixture, said):
     assert done.returncode
     assert said in done.stdout + done.stderr
     assert not (tmp_path / "results/scatter").exists()
+
+
+def test_mixture_command__shows_and_writes_what_a_run_can_read(mixed, tmp_path):
+    said = corpusmill(mixed, "mixture", "--write", str(tmp_path / "r.csv"), "--page",
+                      str(tmp_path / "p.html"))  # fmt: skip
+    assert said.startswith("mixture: 29")
+    assert "<svg" in (tmp_path / "p.html").read_text()
+    account = json.loads(corpusmill(mixed, "mixture", "--json"))
+    assert account["cells"] == summary(mixed)["mixture"]["cells"]
+    header, row = (tmp_path / "r.csv").read_text().splitlines()
+    assert len(header.split(",")) == len(row.split(",")) == 1 + len(account["cells"])
+    again = mixture_of(mixed) | {"shares": {"file": str(tmp_path / "r.csv")}}
+    (tmp_path / "again.yaml").write_text(json.dumps({"mixture": again}))
+    tried = json.loads(
+        corpusmill(mixed, "mixture", "--json", "--try", str(tmp_path / "again.yaml"))
+    )
+    for one, other in zip(account["cells"], tried["cells"], strict=True):
+        assert abs(one["reached"] - other["reached"]) <= 0.01 * one["reached"] + 2000
+
+
+def test_mixture_command__try_equals_a_run(mixed, tmp_path):
+    other = mixture_of(mixed) | {"budget": {"tokens": 200_000}, "shares": "proportional"}
+    (tmp_path / "other.yaml").write_text(json.dumps({"mixture": other}))
+    tried = json.loads(
+        corpusmill(mixed, "mixture", "--json", "--try", str(tmp_path / "other.yaml"))
+    )
+    config = config_of(tmp_path)
+    mill(tmp_path, config | {"mixture": other})
+    assert tried["cells"] == summary(tmp_path)["mixture"]["cells"]
+
+
+@pytest.mark.parametrize(
+    ("mixture", "said"),
+    [
+        ({"by": ["source"]}, "expected the section mixture"),
+        ({"mixture": {"budget": {"bytes": 9}}}, "this run counted tokens, not bytes"),
+        ({"mixture": {"budget": {"tokens": 9}, "by": [{"member": "n"}]}}, "did not collect n"),
+        ({"mixture": {"budget": {"tokens": 10**9}}}, "is the largest budget"),
+        ({"mixture": {"by": ["nothing"]}}, "no filter measures nothing"),
+    ],
+)  # fmt: skip
+def test_mixture_command__refuses(mixed, tmp_path, mixture, said):
+    (tmp_path / "other.yaml").write_text(json.dumps(mixture))
+    done = subprocess.run(
+        [warm_python(), "-m", "corpusmill", "mixture", "--try", str(tmp_path / "other.yaml")],
+        env=os.environ | {"PYTHONPATH": str(ROOT)}, cwd=mixed, capture_output=True, text=True,
+        timeout=600, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert said in " ".join(done.stderr.split())
+    assert "Traceback" not in done.stderr

@@ -479,6 +479,42 @@ endpoint_option = click.option(
 
 
 @main.command()
+@click.argument(
+    "results", metavar="[DIR]", default=Path("results"),
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+)  # fmt: skip
+@click.option(
+    "--try", "configs", metavar="CONFIG", multiple=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Config file with a different mixture: show what it would give with the documents of this "
+    "run. Repeatable.",
+)  # fmt: skip
+@click.option(
+    "--write", "ratios", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the reached shares as a table of ratios (CSV), which mixture.shares can read.",
+)  # fmt: skip
+@click.option(
+    "--page", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
+    help="Write an HTML page with pictures.",
+)  # fmt: skip
+@click.option("--json", "in_json", is_flag=True, help="Print all cells as JSON.")
+def mixture(results: Path, in_json: bool, **given: Any) -> None:
+    """Show the mixture of a finished run.
+
+    DIR is a results folder; default: results. For each cell, the command shows its documents and
+    their size, the wanted and the reached size, and how often its documents are used. With --try,
+    it answers for a different mixture within seconds, without a run.
+    """
+    from corpusmill.tools.tune.mixture import showing as command
+
+    try:
+        with read_as_written(results):
+            echo(command.shown(results, in_json, **given), in_json)
+    except (ValueError, OSError) as error:
+        raise click.ClickException(str(error)) from error
+
+
+@main.command()
 @click.argument("results", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
 @click.argument("address", metavar="ADDRESS")
 @click.option(

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from corpusmill.messages.text_tables import aligned
 from corpusmill.mill.storage.files import load_json
 
-MOST_SHOWN = 30
+MOST_SHOWN = 40
 """Maximum number of cells in the text of a summary."""
 
 
@@ -19,12 +19,20 @@ class MixtureFiles(NamedTuple):
     """Counts of every block of parts."""
 
 
-def mixture_account(files: MixtureFiles) -> dict[str, Any] | None:
-    """Return the account, with a row per cell; None without a mixture."""
+Account = dict[str, Any]
+"""The account of a mixture, with a row per cell."""
+
+
+def mixture_account(files: MixtureFiles) -> Account | None:
+    """Return the account; None without a mixture."""
     if not files.composition:
         return None
-    told = load_json(files.composition[0])
     blocks = [load_json(file)["cells"] for file in files.mixed_counts]
+    return account_of_composition(load_json(files.composition[0]), blocks)
+
+
+def account_of_composition(told: dict[str, Any], blocks: list[list[dict]]) -> Account:
+    """Return the account. told: from `Composition.told`. blocks: counts of cells, per block."""
     rows = []
     for place, cell in enumerate(told["cells"]):
         documents: Counter = Counter()

@@ -59,6 +59,37 @@ class Composition(NamedTuple):
                 f"reached {int(self.reached[place]):,}{wanted}"
             )
 
+    def told(self, tables: CandidateTables) -> dict[str, Any]:
+        """Return it as JSON, without the classes."""
+        cells = [
+            {
+                "cell": list(supply.names),
+                "documents": supply.documents,
+                "size": supply.size,
+                "mass": [supply.mass.numerator, supply.mass.denominator],
+                "capacity": supply.capacity,
+                "share": None if self.shares is None else float(self.shares[place]),
+                "wanted": None if self.targets is None else float(self.targets[place]),
+                "reached": int(self.reached[place]),
+                "level": float(self.levels.level[place]),
+                "below": int(self.levels.below[place]),
+            }
+            for place, supply in enumerate(self.supplies)
+        ]
+        mixture = tables.mixture
+        return {
+            "corpusmill.mixture": 1,
+            "unit": mixture.unit,
+            "budget": mixture.budget,
+            "by": [axis.name for axis in mixture.axes],
+            "labels": tables.labels,
+            # As hexadecimal text, since JSON has no infinity.
+            "quantiles": {
+                name: [one.hex() for one in values] for name, values in self.quantiles.items()
+            },
+            "cells": cells,
+        }
+
 
 def compose(tables: CandidateTables) -> Composition:
     """Return the composition; raise ValueError if the mixture cannot be reached."""
@@ -180,37 +211,7 @@ class Tally:
 def save_composition(
     path: Path, classes: Path, composed: Composition, tables: CandidateTables
 ) -> None:
-    cells = [
-        {
-            "cell": list(supply.names),
-            "documents": supply.documents,
-            "size": supply.size,
-            "mass": [supply.mass.numerator, supply.mass.denominator],
-            "capacity": supply.capacity,
-            "share": None if composed.shares is None else float(composed.shares[place]),
-            "wanted": None if composed.targets is None else float(composed.targets[place]),
-            "reached": int(composed.reached[place]),
-            "level": float(composed.levels.level[place]),
-            "below": int(composed.levels.below[place]),
-        }
-        for place, supply in enumerate(composed.supplies)
-    ]
-    mixture = tables.mixture
-    save_json(
-        path,
-        {
-            "corpusmill.mixture": 1,
-            "unit": mixture.unit,
-            "budget": mixture.budget,
-            "by": [axis.name for axis in mixture.axes],
-            "labels": tables.labels,
-            # As hexadecimal text, since JSON has no infinity.
-            "quantiles": {
-                name: [one.hex() for one in values] for name, values in composed.quantiles.items()
-            },
-            "cells": cells,
-        },
-    )
+    save_json(path, composed.told(tables))
     save_array(classes, composed.cells.pairs)
 
 

@@ -1,5 +1,7 @@
 """Trials of settings on a sample: limits of filters, bands and rows, size and cost of a run.
 
-Imports: kernels, messages, mill.dedup, mill.filters, mill.read, mill.report, mill.storage, run,
-tools.export.
+Mixtures are tried on the documents of a finished run.
+
+Imports: kernels, messages, mill.account, mill.decide, mill.dedup, mill.filters, mill.read,
+mill.report, mill.storage, run, tools.export, tools.why.
 """
