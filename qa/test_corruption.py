@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from tokenizer_kinds import byte_level
 from workflow import digests, document, mill, snakemake, write_jsonl
 
 from corpusmill.mill.storage.recipes import Recipes, following
@@ -69,7 +70,10 @@ def corpus(folder: Path) -> dict:
         "spans": {"unit": "line"},
         "splits": {"validation": 0.1, "test": 0.1},
         "output": {"shard_bytes": 65_536, "join": True},
-        "tokenizer": {"source": "train", "train_vocabulary": 400},
+        "tokenizer": {"source": byte_level(folder / "tokenizer")},
+        "mixture": {
+            "budget": {"tokens": 30_000}, "by": ["source", {"value": "duplicates", "bins": [2]}],
+        },
     }  # fmt: skip
 
 

@@ -236,7 +236,7 @@ print(os.getppid(), len(tokenizers._HELD))
 
 
 def test_second_server__serves_the_steps_that_load_the_tokenizer(tmp_path, tokenizer, no_server):
-    with serving(tokenizer, "encode", "verify") as server:
+    with serving(tokenizer, *warm.HOLDERS) as server:
         assert has_second()
         (second,) = server.children()
         for step in warm.HOLDERS:

@@ -6,11 +6,13 @@ from pathlib import Path
 
 import every_fate
 import yaml
+from tokenizer_kinds import byte_level
 
 RULES = (
     "plan", "normalize", "admit", "span", "repeat", "cut", "measure", "filter", "allow",
     "sign", "band", "pair", "group", "extract", "resolve", "assign", "guard", "evaluation",
-    "holdout", "decontaminate", "scatter", "columns", "gather", "tokenizer", "encode", "verify",
+    "holdout", "decontaminate", "tokenizer", "count", "weigh", "apportion", "mix", "scatter",
+    "columns", "gather", "encode", "verify",
     "join", "manifest", "export", "ledger", "summarize", "tally", "report",
 )  # fmt: skip
 """The rules of its run, each after those that it waits for."""
@@ -28,6 +30,11 @@ def corpus(folder: Path) -> dict:
     config = every_fate.corpus(folder)
     config["filters"].append({"name": "language"})
     config["output"] |= {"format": "parquet", "exports": ["megatron"]}
+    config["tokenizer"] = {"source": byte_level(folder / "tokenizer")}
+    config["mixture"] = {
+        "budget": {"tokens": 15_000}, "by": ["source", "language"], "max": 3,
+        "on_shortage": "rescale",
+    }  # fmt: skip
     write_config(folder, config)
     return config
 
